@@ -1,0 +1,1 @@
+//! Questions and records to findings

@@ -1,0 +1,68 @@
+//! The one event stream of a campaign: terminal, log and dashboard read it.
+
+use model::{Outcome, Plan, Record};
+
+/// Something that happened in a campaign.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// A campaign begins or goes on.
+    CampaignStarted {
+        /// What will run.
+        plan: Box<Plan>,
+        /// Trials that earlier runs of this campaign recorded already.
+        trials_done: usize,
+    },
+    /// A trial begins.
+    TrialStarted {
+        /// Block index.
+        block: u32,
+        /// Subject id.
+        subject: String,
+        /// Workload label.
+        workload: String,
+    },
+    /// The trial entered a phase.
+    TrialPhase(Phase),
+    /// A trial ended and its record is on disk.
+    TrialFinished {
+        /// Its record.
+        record: Box<Record>,
+    },
+    /// A block must run again after an invalid sitting.
+    BlockRepeated {
+        /// The block that broke a rule.
+        block: u32,
+        /// The index of its repetition.
+        again: u32,
+    },
+    /// Something a person should read now.
+    Notice(String),
+    /// The campaign is complete, or stopped.
+    CampaignFinished {
+        /// Trials recorded in all.
+        trials: usize,
+        /// How the last one ended, if any ran.
+        last: Option<Outcome>,
+    },
+}
+
+/// Phases of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Levels are being set and read back.
+    Setting,
+    /// The pause before the first invocation.
+    Settling,
+    /// The workload prepares.
+    Preparing {
+        /// Which invocation, from 0.
+        invocation: u32,
+    },
+    /// The timed window.
+    Running {
+        /// Which invocation, from 0.
+        invocation: u32,
+    },
+    /// Levels are being put back.
+    Restoring,
+}

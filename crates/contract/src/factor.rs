@@ -1,0 +1,105 @@
+//! What can be set.
+
+use crate::{Description, LaunchSpec, Requirement, Result};
+use model::Level;
+use std::collections::BTreeMap;
+use sys::{ControlFile, Machine};
+
+/// Something with levels: a knob of the machine or an attribute of a process.
+pub trait Factor: Sync {
+    /// Name and explanation.
+    fn describe(&self) -> &'static Description;
+
+    /// What levels look like, for help and errors: `a duration such as 3ms`.
+    fn syntax(&self) -> &'static str;
+
+    /// Two or three levels that parse.
+    fn examples(&self) -> &'static [&'static str];
+
+    /// Text to canonical level.
+    ///
+    /// # Errors
+    /// Why it is not a level of this factor, in one sentence.
+    fn parse(&self, text: &str) -> Result<Level, String>;
+
+    /// Position when several factors are set: lower first, when restoring too.
+    /// Hotplug (10) comes before the slices (50) that it rescales (TRAPS 4).
+    fn order(&self) -> u8 {
+        50
+    }
+
+    /// What this level needs of the machine.
+    fn requires(&self, level: &Level) -> Vec<Requirement>;
+
+    /// Names (comm) of programs that manage this knob themselves.
+    fn owners(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Why this level cannot be combined with the subject's other levels.
+    fn conflict(&self, level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
+        let _ = (level, others);
+        None
+    }
+
+    /// Who applies it.
+    fn knob(&self) -> Knob<'_>;
+}
+
+/// Who applies a level.
+#[derive(Clone, Copy)]
+pub enum Knob<'a> {
+    /// The executor, in files of the kernel, journalled.
+    System(&'a dyn SystemKnob),
+    /// The workload's own process, before it prepares.
+    Launch(&'a dyn LaunchKnob),
+    /// The simulator only.
+    Simulated,
+}
+
+/// One file and the value it should hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The file.
+    pub file: ControlFile,
+    /// The value in the file's own form.
+    pub value: String,
+}
+
+/// A knob in files. All that the author of a plain knob writes.
+pub trait SystemKnob: Sync {
+    /// The files and values of a level, in the order they are written.
+    ///
+    /// # Errors
+    /// When this kernel has no such file.
+    fn settings(&self, machine: &Machine, level: &Level) -> Result<Vec<Setting>>;
+
+    /// The level in force, in the terms of `wanted` (a list of flags reads back
+    /// the same flags).
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn read_back(&self, machine: &Machine, wanted: &Level) -> Result<Level>;
+
+    /// The whole current setting, for the fingerprint.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn current(&self, machine: &Machine) -> Result<Level>;
+}
+
+/// An attribute of the workload's process.
+pub trait LaunchKnob: Sync {
+    /// Writes the level into the launch specification.
+    ///
+    /// # Errors
+    /// When it cannot be expressed on this machine.
+    fn contribute(&self, machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> Result<()>;
+
+    /// The level in force for these threads, in the terms of `wanted`: `wanted`
+    /// itself when every thread has it, else the first other level found.
+    ///
+    /// # Errors
+    /// When it cannot be read; threads that ended meanwhile are passed over.
+    fn read_back(&self, machine: &Machine, threads: &[i32], wanted: &Level) -> Result<Level>;
+}

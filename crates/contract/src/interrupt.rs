@@ -1,0 +1,23 @@
+//! The wish to stop, set by a signal handler and read where stopping is safe.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// Shared between whoever hears signals and whoever runs trials.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt(Arc<AtomicI32>);
+
+impl Interrupt {
+    /// Asks to stop because of this signal; the first one stays.
+    pub fn request(&self, signal: i32) {
+        let _ = self.0.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
+    /// The signal, once there was one.
+    pub fn signal(&self) -> Option<i32> {
+        match self.0.load(Ordering::SeqCst) {
+            0 => None,
+            signal => Some(signal),
+        }
+    }
+}

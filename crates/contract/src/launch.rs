@@ -1,0 +1,107 @@
+//! How a workload's process is started: the levels that belong to a process
+//! rather than to the machine.
+
+use model::CpuList;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::PathBuf;
+use sys::{Policy, SchedulingAttributes};
+
+/// Attributes of a workload's process and of everything it starts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LaunchSpec {
+    /// Scheduling policy; none leaves the inherited one.
+    pub policy: Option<Policy>,
+    /// Priority of FIFO and RR.
+    pub priority: u32,
+    /// Budget, deadline and period of SCHED_DEADLINE.
+    pub deadline_ns: Option<[u64; 3]>,
+    /// Nice value.
+    pub nice: Option<i32>,
+    /// Custom slice of a fair task.
+    pub slice_ns: Option<u64>,
+    /// Utilisation clamps, 0..1024.
+    pub clamp: Option<(u32, u32)>,
+    /// CPUs it may use.
+    pub affinity: Option<CpuList>,
+    /// Timer slack.
+    pub timer_slack_ns: Option<u64>,
+    /// CPU bandwidth of a cgroup of our own.
+    pub cpu_max: Option<CpuQuota>,
+    /// CPU weight of a cgroup of our own (1..10000, default 100).
+    pub cpu_weight: Option<u64>,
+    /// Seed of the trial.
+    pub seed: u64,
+    /// A directory for files of this invocation, removed afterwards.
+    pub scratch: PathBuf,
+    /// Where the output of external programs is kept.
+    pub log: PathBuf,
+}
+
+/// CPU time a group may use in each period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuQuota {
+    /// Time in each period, over all CPUs.
+    pub quota_ns: u64,
+    /// Length of the period.
+    pub period_ns: u64,
+}
+
+impl LaunchSpec {
+    /// Whether a cgroup with the CPU controller is needed.
+    pub fn needs_cpu_cgroup(&self) -> bool {
+        self.cpu_max.is_some() || self.cpu_weight.is_some()
+    }
+
+    /// Applies everything that children inherit to the calling thread, which
+    /// must be the process's only one. Deadline tasks cannot fork
+    /// (sched_setattr(2), EAGAIN), so that policy waits for [`Self::enter_task`].
+    ///
+    /// # Errors
+    /// What the kernel answers, with the attribute named.
+    pub fn apply(&self) -> Result<(), (&'static str, io::Error)> {
+        if let Some(cpus) = &self.affinity {
+            sys::set_affinity(0, cpus).map_err(|error| ("affinity", error))?;
+        }
+        if let Some(slack) = self.timer_slack_ns {
+            sys::set_timer_slack(slack).map_err(|error| ("timer_slack", error))?;
+        }
+        let is_deferred = self.policy == Some(Policy::Deadline);
+        let is_default = self.policy.is_none()
+            && self.nice.is_none()
+            && self.slice_ns.is_none()
+            && self.clamp.is_none();
+        if is_deferred || is_default {
+            return Ok(());
+        }
+        self.set_attributes().map_err(|error| ("scheduling attributes", error))
+    }
+
+    /// Called by every task of a workload as its first act: takes on what is not
+    /// inherited. Does nothing unless the policy is SCHED_DEADLINE.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub fn enter_task(&self) -> io::Result<()> {
+        if self.policy == Some(Policy::Deadline) { self.set_attributes() } else { Ok(()) }
+    }
+
+    fn set_attributes(&self) -> io::Result<()> {
+        let current = sys::scheduling_attributes(0)?;
+        let policy = self.policy.unwrap_or(current.policy);
+        let [budget_ns, deadline_ns, period_ns] = self.deadline_ns.unwrap_or_default();
+        let is_deadline = policy == Policy::Deadline;
+        sys::set_scheduling_attributes(
+            0,
+            &SchedulingAttributes {
+                policy,
+                nice: self.nice.unwrap_or(current.nice),
+                priority: self.priority,
+                runtime_ns: if is_deadline { budget_ns } else { self.slice_ns.unwrap_or(0) },
+                deadline_ns,
+                period_ns,
+                clamp: self.clamp,
+            },
+        )
+    }
+}

@@ -1,0 +1,30 @@
+//! What the rooms agree on: traits, errors, requirements and the catalogue.
+//!
+//! This crate must not know any workload, factor, probe or venue; it only says
+//! what each of them promises. Whoever adds one reads this crate and no other.
+
+mod catalogue;
+mod description;
+mod error;
+mod event;
+mod factor;
+mod interrupt;
+mod launch;
+mod parameter;
+mod probe;
+mod requirement;
+mod venue;
+mod workload;
+
+pub use catalogue::Catalogue;
+pub use description::Description;
+pub use error::{Error, ErrorKind, Result};
+pub use event::{Event, Phase};
+pub use factor::{Factor, Knob, LaunchKnob, Setting, SystemKnob};
+pub use interrupt::Interrupt;
+pub use launch::{CpuQuota, LaunchSpec};
+pub use parameter::{Parameter, ParameterKind};
+pub use probe::{Attached, Cost, Probe, Target};
+pub use requirement::{Missing, Requirement};
+pub use venue::{Session, Venue};
+pub use workload::{Load, Measurement, Workload};

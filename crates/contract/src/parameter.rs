@@ -1,0 +1,172 @@
+//! Declared parameters of workloads: kind, default, limits.
+
+use model::{ParameterValue, parse_count, parse_duration, parse_size};
+use std::collections::BTreeMap;
+
+/// One parameter as its workload declares it.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// snake_case, without a unit.
+    pub name: &'static str,
+    /// Kind and limits.
+    pub kind: ParameterKind,
+    /// Default as text; `None` makes it required.
+    pub default: Option<&'static str>,
+    /// One line.
+    pub summary: &'static str,
+}
+
+/// What values a parameter takes. Limits are inclusive.
+#[derive(Debug, Clone, Copy)]
+pub enum ParameterKind {
+    /// A whole number.
+    Count {
+        /// Lowest.
+        min: u64,
+        /// Highest.
+        max: u64,
+    },
+    /// A duration, limits in nanoseconds.
+    Duration {
+        /// Shortest.
+        min: u64,
+        /// Longest.
+        max: u64,
+    },
+    /// A size, limits in bytes.
+    Size {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
+    /// A real number.
+    Number {
+        /// Lowest.
+        min: f64,
+        /// Highest.
+        max: f64,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Any text.
+    Text,
+    /// true or false.
+    Flag,
+    /// A list of texts; a single text is split as a shell splits words, with no shell.
+    Words,
+    /// Tables of texts by name.
+    Table,
+}
+
+impl Parameter {
+    /// Parses the value as text (defaults, `--set`, TOML strings and numbers).
+    ///
+    /// # Errors
+    /// Why it is not a value of this parameter, in one sentence.
+    pub fn parse(&self, text: &str) -> Result<ParameterValue, String> {
+        let within = |value: u64, min: u64, max: u64, show: fn(u64) -> String| {
+            if (min..=max).contains(&value) {
+                Ok(value)
+            } else {
+                Err(format!("{} is outside {} to {}", show(value), show(min), show(max)))
+            }
+        };
+        match self.kind {
+            ParameterKind::Count { min, max } => {
+                let value = parse_count(text).map_err(|error| error.to_string())?;
+                within(value, min, max, |value| value.to_string()).map(ParameterValue::Count)
+            }
+            ParameterKind::Duration { min, max } => {
+                let value = parse_duration(text).map_err(|error| error.to_string())?;
+                within(value, min, max, model::format_duration).map(ParameterValue::Duration)
+            }
+            ParameterKind::Size { min, max } => {
+                let value = parse_size(text).map_err(|error| error.to_string())?;
+                within(value, min, max, model::format_size).map(ParameterValue::Size)
+            }
+            ParameterKind::Number { min, max } => {
+                let value: f64 =
+                    text.trim().parse().map_err(|_| format!("`{text}` is not a number"))?;
+                if value >= min && value <= max {
+                    Ok(ParameterValue::Number(value))
+                } else {
+                    Err(format!("{value} is outside {min} to {max}"))
+                }
+            }
+            ParameterKind::Choice(choices) => {
+                if choices.contains(&text) {
+                    Ok(ParameterValue::Text(text.to_owned()))
+                } else {
+                    Err(format!("`{text}` is not one of {}", choices.join(", ")))
+                }
+            }
+            ParameterKind::Text => Ok(ParameterValue::Text(text.to_owned())),
+            ParameterKind::Flag => match text {
+                "true" => Ok(ParameterValue::Flag(true)),
+                "false" => Ok(ParameterValue::Flag(false)),
+                _ => Err(format!("`{text}` is not true or false")),
+            },
+            ParameterKind::Words => split_words(text).map(ParameterValue::Words),
+            ParameterKind::Table if text.is_empty() => Ok(ParameterValue::Table(BTreeMap::new())),
+            ParameterKind::Table => Err("expected a table".to_owned()),
+        }
+    }
+}
+
+/// Splits as a POSIX shell splits words: blanks separate, quotes and
+/// backslashes protect. Nothing else a shell does is done.
+fn split_words(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (Some(open), _) if character == open => quote = None,
+            (Some('"') | None, '\\') => {
+                let next = characters.next().ok_or("a backslash ends the text")?;
+                word.get_or_insert_default().push(next);
+            }
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None, _) if character.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
+        }
+    }
+    if quote.is_some() {
+        return Err("a quote is not closed".to_owned());
+    }
+    words.extend(word);
+    if words.is_empty() { Err("there is no word".to_owned()) } else { Ok(words) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_split_as_a_shell_would_and_nothing_is_expanded() {
+        let split = |text: &str| split_words(text);
+        assert_eq!(
+            split("make -j2 'a b' \"c \\\" d\" e\\ f"),
+            Ok(["make", "-j2", "a b", "c \" d", "e f"].map(str::to_owned).to_vec())
+        );
+        assert_eq!(split("echo $HOME;id").unwrap()[1], "$HOME;id");
+        assert!(split("  ").is_err());
+        assert!(split("a 'b").is_err());
+    }
+
+    #[test]
+    fn limits_are_named_in_the_error() {
+        let parameter = Parameter {
+            name: "groups",
+            kind: ParameterKind::Count { min: 1, max: 64 },
+            default: None,
+            summary: "",
+        };
+        assert_eq!(parameter.parse("65"), Err("65 is outside 1 to 64".to_owned()));
+    }
+}

@@ -1,0 +1,143 @@
+//! What an entry needs of a machine, checked before anything is changed.
+
+use model::KernelVersion;
+use std::fmt;
+use sys::Machine;
+
+/// A need, in words and as a check that changes nothing.
+pub struct Requirement {
+    what: String,
+    check: Box<dyn Fn(&Machine) -> Result<(), Missing>>,
+}
+
+/// A need that is not met: not broken, but unsupported here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// What is needed.
+    pub what: String,
+    /// Why it is not there, with the kernel's answer.
+    pub why: String,
+    /// What would help.
+    pub remedy: String,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.what, self.why)
+    }
+}
+
+impl Requirement {
+    /// Any check; it returns why and the remedy.
+    pub fn check(
+        what: impl Into<String>,
+        check: impl Fn(&Machine) -> Result<(), (String, String)> + 'static,
+    ) -> Self {
+        let what = what.into();
+        let named = what.clone();
+        Self {
+            what,
+            check: Box::new(move |machine| {
+                check(machine).map_err(|(why, remedy)| Missing { what: named.clone(), why, remedy })
+            }),
+        }
+    }
+
+    /// At least one of these files can be opened for writing. The remedy tells
+    /// lockdown, missing privilege and missing kernel feature apart.
+    pub fn writable(paths: Vec<String>) -> Self {
+        let what = format!("write {}", paths.join(" or "));
+        Self::check(what, move |machine| {
+            let mut errors = Vec::new();
+            for path in &paths {
+                match machine.check_writable(path) {
+                    Ok(()) => return Ok(()),
+                    Err(error) => errors.push(error),
+                }
+            }
+            let is_root = machine.is_root();
+            let telling = errors.iter().find(|error| error.is_refused()).or(errors.first());
+            let Some(error) = telling else { return Ok(()) };
+            let remedy = if error.is_refused() && is_root {
+                "the kernel refuses this even to root (lockdown or a restricted guest): use a virtual machine (--venue vm)"
+            } else if error.is_refused() {
+                "run as root, or use a virtual machine (--venue vm)"
+            } else if error.path.starts_with("/sys/kernel/debug")
+                && !machine.exists("/sys/kernel/debug/sched")
+            {
+                "mount debugfs (mount -t debugfs none /sys/kernel/debug) or use a kernel that has this knob"
+            } else {
+                "this kernel does not have the knob: choose another kernel (--venue vm)"
+            };
+            Err((error.to_string(), remedy.to_owned()))
+        })
+    }
+
+    /// A kernel of at least this version.
+    pub fn kernel_from(version: KernelVersion, feature: &'static str) -> Self {
+        Self::check(
+            format!("{feature} (kernel {}.{} or later)", version.major, version.minor),
+            move |machine| {
+                let running =
+                    machine.kernel_version().map_err(|error| (error.to_string(), String::new()))?;
+                if running >= version {
+                    return Ok(());
+                }
+                Err((
+                    format!("this kernel is {running}"),
+                    "choose a later kernel (--venue vm)".to_owned(),
+                ))
+            },
+        )
+    }
+
+    /// A program on the search path, and the Debian package that has it.
+    pub fn program(name: impl Into<String>, package: &'static str) -> Self {
+        let name = name.into();
+        Self::check(format!("the program {name}"), move |machine| {
+            if machine.program(&name).is_some() {
+                return Ok(());
+            }
+            let remedy = if package.is_empty() {
+                "check the spelling and PATH".to_owned()
+            } else {
+                format!("install it: apt-get install {package}")
+            };
+            Err((format!("{name} is not on PATH"), remedy))
+        })
+    }
+
+    /// At least this many CPUs online.
+    pub fn cpus(count: usize) -> Self {
+        Self::check(format!("{count} CPUs online"), move |machine| {
+            let online =
+                machine.online_cpus().map_err(|error| (error.to_string(), String::new()))?.len();
+            if online >= count {
+                return Ok(());
+            }
+            Err((
+                format!("{online} online"),
+                "use a machine with more CPUs, or other parameters".to_owned(),
+            ))
+        })
+    }
+
+    /// What is needed, in words.
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// Checks it; changes nothing.
+    ///
+    /// # Errors
+    /// What is missing and what would help.
+    pub fn met(&self, machine: &Machine) -> Result<(), Missing> {
+        (self.check)(machine)
+    }
+}
+
+impl fmt::Debug for Requirement {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Requirement").field("what", &self.what).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,42 @@
+//! Where trials run.
+
+use crate::{Description, Event, Interrupt, Missing, Result};
+use model::{Fingerprint, Plan, Record, Trial};
+
+/// A place that can run trials.
+pub trait Venue {
+    /// Name and explanation.
+    fn describe(&self) -> &'static Description;
+
+    /// Everything the plan needs that is not there, each thing once. Changes nothing.
+    fn missing(&self, plan: &Plan) -> Vec<Missing>;
+
+    /// Opens a session for a plan whose needs are met.
+    ///
+    /// # Errors
+    /// When the venue is in use, or cannot be opened.
+    fn open(&self, plan: &Plan, interrupt: &Interrupt) -> Result<Box<dyn Session>>;
+}
+
+/// An open venue.
+pub trait Session {
+    /// The machine as it is.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn fingerprint(&mut self) -> Result<Fingerprint>;
+
+    /// Runs one trial; the machine is as before when it returns. A workload that
+    /// fails is a record; an error means the venue is lost, or a signal came.
+    /// The record's `sequence`, `fingerprint` and its difference are the caller's.
+    ///
+    /// # Errors
+    /// When the venue is lost, restore was incomplete, or a signal asked to stop.
+    fn run(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<Record>;
+
+    /// Ends the session, everything put back.
+    ///
+    /// # Errors
+    /// When something could not be put back.
+    fn close(self: Box<Self>) -> Result<()>;
+}

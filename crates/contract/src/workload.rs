@@ -1,0 +1,78 @@
+//! What is run.
+
+use crate::{Description, LaunchSpec, Parameter, Requirement, Result};
+use model::{Metric, Parameters, RunReport, Sample};
+use sys::Machine;
+
+/// A native workload, or an adapter for a program. Its load lives in a process
+/// of its own that the executor starts, limits and reaps.
+pub trait Workload: Sync {
+    /// Name and explanation.
+    fn describe(&self) -> &'static Description;
+
+    /// Declared parameters.
+    fn parameters(&self) -> &'static [Parameter];
+
+    /// What it reports with these parameters; the first is the default primary metric.
+    fn metrics(&self, parameters: &Parameters) -> Vec<Metric>;
+
+    /// Expected length of one invocation in nanoseconds, preparation included.
+    fn expected_ns(&self, parameters: &Parameters) -> u64;
+
+    /// Whether the load waits for each answer before it sends again: tails are
+    /// then conditional on its own pauses.
+    fn is_closed_loop(&self, parameters: &Parameters) -> bool;
+
+    /// What it needs of the machine with these parameters.
+    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
+        let _ = parameters;
+        Vec::new()
+    }
+
+    /// Combinations of parameters that cannot be meant, each in one sentence.
+    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
+        let _ = parameters;
+        Vec::new()
+    }
+
+    /// Everything untimed: processes, descriptors, buffers. Called in the
+    /// workload's own process, which has one thread and its levels applied;
+    /// every task it starts calls [`LaunchSpec::enter_task`] first. Dropping the
+    /// load stops and reaps what it started.
+    ///
+    /// # Errors
+    /// What could not be prepared.
+    fn prepare(
+        &self,
+        machine: &Machine,
+        parameters: &Parameters,
+        launch: &LaunchSpec,
+    ) -> Result<Box<dyn Load>>;
+}
+
+/// A prepared workload.
+pub trait Load {
+    /// The only timed thing.
+    ///
+    /// # Errors
+    /// What failed; a failed invocation counts against the subject.
+    fn run(&mut self) -> Result<Measurement>;
+
+    /// Whether the run was what it claims to be (its regime, its counts).
+    ///
+    /// # Errors
+    /// What was outside, in one sentence with its figures.
+    fn verify(&mut self, report: &RunReport) -> Result<(), String> {
+        let _ = report;
+        Ok(())
+    }
+}
+
+/// What a run measured.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Measurement {
+    /// Raw data by source.
+    pub samples: Vec<Sample>,
+    /// Operations done (messages, requests, cycles), where they are counted.
+    pub operations: Option<u64>,
+}

@@ -1,0 +1,1 @@
+//! One trial on this machine: journal, knobs, launch, restore, guardian

@@ -1,0 +1,1 @@
+//! The campaign: a plan times a venue gives records

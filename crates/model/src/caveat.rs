@@ -1,0 +1,85 @@
+//! Coded warnings that travel with a record or a finding.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A warning with its code and what was seen.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Caveat {
+    /// The stable code.
+    pub code: CaveatCode,
+    /// What was seen, in one sentence with its figures.
+    pub detail: String,
+}
+
+impl Caveat {
+    /// A caveat with its detail.
+    pub fn new(code: CaveatCode, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into() }
+    }
+}
+
+macro_rules! codes {
+    ($($variant:ident $text:literal $meaning:literal,)*) => {
+        /// The stable code of a caveat.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum CaveatCode {
+            $(#[doc = $meaning] #[serde(rename = $text)] $variant,)*
+        }
+
+        impl CaveatCode {
+            /// Every code, in order.
+            pub const ALL: &'static [CaveatCode] = &[$(CaveatCode::$variant,)*];
+
+            /// The code as written everywhere.
+            pub fn as_str(self) -> &'static str {
+                match self { $(CaveatCode::$variant => $text,)* }
+            }
+
+            /// What it means, in one sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(CaveatCode::$variant => $meaning,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    AaFail "AA_FAIL" "The A/A control was judged better or worse than its twin: the set-up cannot be trusted for this metric.",
+    Autocorr "AUTOCORR" "Neighbouring blocks resemble each other; the interval was widened.",
+    Bimodal "BIMODAL" "Values fall into two groups; a median between them describes neither.",
+    Clamped "CLAMPED" "Values exceeded the range of the histogram and were counted at its end.",
+    ClosedLoop "CLOSED_LOOP" "The load waits for each answer, so tails are conditional on its own pauses.",
+    ConditionalSuccess "CONDITIONAL_SUCCESS" "Some runs failed; the figures describe those that succeeded.",
+    Degenerate "DEGENERATE" "Every block gave the same difference: no test is possible.",
+    DifferentialFailure "DIFFERENTIAL_FAILURE" "The subjects failed at different rates, or one failed often.",
+    Drift "DRIFT" "The reference drifted over the campaign; blocking removes linear drift only.",
+    FewBlocks "FEW_BLOCKS" "Fewer than five complete blocks: no verdict is given.",
+    Fragile "FRAGILE" "The verdict hangs on one block or on the method.",
+    InsufficientTail "INSUFFICIENT_TAIL" "Too few samples beyond this percentile for a verdict.",
+    Interference "INTERFERENCE" "Other programs used a noticeable share of the CPUs.",
+    Noisy "NOISY" "The noise is too large for this margin: equivalence cannot be shown with these blocks.",
+    NotSteady "NOT_STEADY" "Iterations were still settling inside the measured window.",
+    ObserverCost "OBSERVER_COST" "A probe that acts on every event was attached; no latency question is answered.",
+    OrderEffect "ORDER_EFFECT" "The result depends on which subject ran first; carry-over is suspected.",
+    Outlier "OUTLIER" "A value lies far from the others; it is labelled and kept.",
+    Quantised "QUANTISED" "The metric takes few distinct values or its step is coarse against the margin.",
+    Quick "QUICK" "Run with --quick: fewer blocks and shorter trials than declared.",
+    Rescaled "RESCALED" "The kernel changed another knob while this one was set.",
+    SampleLimit "SAMPLE_LIMIT" "A limit on samples or time was reached.",
+    Simulated "SIMULATED" "The numbers come from the simulator, not from a machine.",
+    SingleBoot "SINGLE_BOOT" "All blocks ran in one boot: the finding speaks of this boot.",
+    Steal "STEAL" "The hypervisor took CPU time away during a trial.",
+    StoppedEarly "STOPPED_EARLY" "The campaign ended before its planned number of blocks.",
+    Tcg "TCG" "Emulated CPU: no latency claim is made.",
+    Throttle "THROTTLE" "The CPU was throttled during a trial.",
+    TornRecord "TORN_RECORD" "The last record was cut off by a crash and dropped.",
+    UnblockedDesign "UNBLOCKED_DESIGN" "The numbers were not collected in randomised blocks.",
+    ZeroValue "ZERO_VALUE" "A value was zero, so a ratio is not defined.",
+}
+
+impl fmt::Display for CaveatCode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

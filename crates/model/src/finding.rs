@@ -1,0 +1,235 @@
+//! Findings: effects with their intervals, and the verdicts on them.
+
+use crate::{Caveat, Direction, Unit};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// All findings of one campaign.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// [`crate::FINDINGS_FORMAT`].
+    pub format: String,
+    /// Digest of the plan judged.
+    pub plan_digest: String,
+    /// Seed of every random choice in the analysis.
+    pub seed: u64,
+    /// Family-wise error rate.
+    pub alpha: f64,
+    /// Number of comparisons that were corrected together.
+    pub family_size: usize,
+    /// Primary findings first, then controls, then the screen of secondary metrics.
+    pub findings: Vec<Finding>,
+    /// Failures and invalid sittings by subject.
+    pub failures: Vec<FailureCount>,
+    /// Warnings about the campaign as a whole.
+    pub caveats: Vec<Caveat>,
+}
+
+/// What is compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Workload label.
+    pub workload: String,
+    /// Metric id.
+    pub metric: String,
+    /// The metric's unit.
+    pub unit: Unit,
+    /// Which way is better.
+    pub direction: Direction,
+    /// Subject id.
+    pub subject: String,
+    /// Reference id.
+    pub reference: String,
+    /// Primary, control or screen.
+    pub role: Role,
+}
+
+/// What a question is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Declared before the run; corrected over the family; gives a verdict.
+    Primary,
+    /// The A/A control: judged like a primary question, expected not to differ.
+    Control,
+    /// Secondary metric: a false-discovery q-value, never a verdict.
+    Screen,
+}
+
+/// The answer to one question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What was asked.
+    pub question: Question,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How strong a better or worse is.
+    pub strength: Option<Strength>,
+    /// Why it is inconclusive or invalid, or what else to know, in one sentence.
+    pub reason: Option<String>,
+    /// Equivalence margin as a fraction.
+    pub margin: f64,
+    /// Complete pairs of blocks.
+    pub pairs: usize,
+    /// Geometric mean of the reference over its paired blocks, in the metric's unit.
+    pub reference_value: Option<f64>,
+    /// Geometric mean of the subject over its paired blocks.
+    pub subject_value: Option<f64>,
+    /// The estimate; absent where there is none.
+    pub effect: Option<Effect>,
+    /// Robust companions; never the verdict.
+    pub companion: Option<Companion>,
+    /// What it would take to see more.
+    pub planning: Option<Planning>,
+    /// Sample sizes beyond a percentile.
+    pub tail: Option<Tail>,
+    /// Every pair.
+    pub blocks: Vec<BlockEffect>,
+    /// Warnings.
+    pub caveats: Vec<Caveat>,
+}
+
+/// An interval of an oriented ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Lower end; 0 where unbounded.
+    pub low: f64,
+    /// Upper end; `null` in JSON where unbounded.
+    #[serde(with = "unbounded")]
+    pub high: f64,
+}
+
+/// JSON has no infinity: `null` stands for it.
+mod unbounded {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        value.is_finite().then_some(*value).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+    }
+}
+
+/// The paired log-ratio estimate (STATISTICS 2.4). Ratios are oriented: above
+/// one is better, whatever the metric's direction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// Mean of the oriented log differences.
+    pub log_mean: f64,
+    /// Their standard deviation.
+    pub log_sd: f64,
+    /// Standard error of the mean.
+    pub standard_error: f64,
+    /// Degrees of freedom.
+    pub degrees: f64,
+    /// Oriented ratio, exp(log_mean).
+    pub ratio: f64,
+    /// Subject over reference in the metric's own direction.
+    pub raw_ratio: f64,
+    /// Unadjusted interval of the oriented ratio at 1 - alpha.
+    pub interval: Interval,
+    /// Interval of the oriented ratio at 1 - alpha / family size.
+    pub family_interval: Interval,
+    /// Two-sided p of no difference; absent where undefined.
+    pub p_difference: Option<f64>,
+    /// p of a difference at least as large as the margin (TOST).
+    pub p_equivalence: Option<f64>,
+    /// Holm-adjusted over the family, or the Benjamini-Hochberg q of a screen.
+    pub adjusted_difference: Option<f64>,
+    /// Holm-adjusted over the family.
+    pub adjusted_equivalence: Option<f64>,
+}
+
+/// Robust companions of the t estimate (STATISTICS 2.4).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Companion {
+    /// Walsh-average pseudo-median as an oriented ratio.
+    pub pseudo_median_ratio: f64,
+    /// Its exact signed-rank interval.
+    pub interval: Interval,
+    /// Exact signed-rank p.
+    pub p_signed_rank: f64,
+    /// Exact sign-flip p; absent above 16 blocks.
+    pub p_sign_flip: Option<f64>,
+}
+
+/// Power of what was run, and what would be needed (STATISTICS 2.6).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Planning {
+    /// Smallest effect (as a fraction) found with 80 % power by these blocks.
+    pub detectable: f64,
+    /// Blocks for 80 % power to call a difference of the margin's size; absent above 10 000.
+    pub blocks_for_difference: Option<u32>,
+    /// Blocks for an 80 % chance of equivalence when there is no difference.
+    pub blocks_for_equivalence: Option<u32>,
+}
+
+/// The tail-size rule (STATISTICS 2.10).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tail {
+    /// Smallest expected number of samples beyond the percentile in a block and subject.
+    pub beyond: f64,
+    /// The highest quantile these samples support, where this one is not.
+    pub supported: Option<f64>,
+}
+
+/// One block's pair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BlockEffect {
+    /// Block index.
+    pub block: u32,
+    /// Reference value, in the metric's unit.
+    pub reference: f64,
+    /// Subject value.
+    pub subject: f64,
+    /// Oriented log difference.
+    pub log_difference: f64,
+}
+
+/// What can be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Better than the reference.
+    Better,
+    /// Worse than the reference.
+    Worse,
+    /// Inside the margin, with evidence.
+    Equivalent,
+    /// Not enough evidence for any of these.
+    Inconclusive,
+    /// The comparison broke a rule and says nothing.
+    Invalid,
+}
+
+/// How strong a better or worse is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strength {
+    /// The interval lies beyond the margin.
+    Clearly,
+    /// The interval excludes no difference, but reaches into the margin.
+    Detectable,
+}
+
+/// Outcomes of one subject on one workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FailureCount {
+    /// Subject id.
+    pub subject: String,
+    /// Workload label.
+    pub workload: String,
+    /// Trials that ran, invalid ones included.
+    pub trials: u64,
+    /// Trials that failed.
+    pub failed: u64,
+    /// Trials that broke a validity rule.
+    pub invalid: u64,
+    /// Fisher's exact p of failing more or less often than the reference.
+    pub p_failure: Option<f64>,
+    /// How often each reason was given.
+    pub reasons: BTreeMap<String, u64>,
+}

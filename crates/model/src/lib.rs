@@ -1,0 +1,43 @@
+//! The vocabulary of the laboratory: quantities, plans, trials, records, findings.
+//!
+//! This crate must not know how anything is done: it has no I/O, no clock and
+//! no randomness, so every other crate may use it. Words follow the glossary in
+//! ARCHITECTURE.md.
+
+mod caveat;
+mod cpu_list;
+mod digits;
+mod finding;
+mod format;
+mod histogram;
+mod kernel_version;
+mod level;
+mod metric;
+mod parameters;
+mod plan;
+mod quantity;
+mod record;
+mod sample;
+
+pub use caveat::{Caveat, CaveatCode};
+pub use cpu_list::CpuList;
+pub use digits::round_significant;
+pub use finding::{
+    BlockEffect, Companion, Effect, FailureCount, Finding, Findings, Interval, Planning, Question,
+    Role, Strength, Tail, Verdict,
+};
+pub use format::{FINDINGS_FORMAT, PLAN_FORMAT, RECORD_FORMAT, REPORT_FORMAT};
+pub use histogram::{Histogram, HistogramError};
+pub use kernel_version::KernelVersion;
+pub use level::Level;
+pub use metric::{Direction, Metric, Reduction, Unit};
+pub use parameters::{ParameterValue, Parameters};
+pub use plan::{
+    Background, Block, Plan, Session, SimSettings, Sitting, Subject, Trial, WorkloadPlan,
+};
+pub use quantity::{
+    QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,
+    parse_size,
+};
+pub use record::{Fingerprint, Invocation, LevelReading, Outcome, Record, RunReport, Usage};
+pub use sample::{Sample, SampleData};

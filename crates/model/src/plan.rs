@@ -1,0 +1,199 @@
+//! A plan: every trial of a campaign in the order it will run.
+
+use crate::{Level, Metric, Parameters};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Everything a campaign will do. Made by the `plan` crate from an experiment;
+/// read by everything after it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// [`crate::PLAN_FORMAT`].
+    pub format: String,
+    /// The file's stem, kebab-case: names the campaign's directory.
+    pub name: String,
+    /// The question in a person's words.
+    pub title: String,
+    /// SHA-256 (hex) of all that decides results; a generated seed does not count.
+    pub digest: String,
+    /// `host`, `vm` or `sim`.
+    pub venue: String,
+    /// Decides every random choice.
+    pub seed: u64,
+    /// Whether the seed was drawn rather than written in the experiment.
+    pub is_seed_generated: bool,
+    /// Family-wise error rate, 0.05 unless declared.
+    pub alpha: f64,
+    /// Whether blocks or durations were cut by `--quick`.
+    pub is_quick: bool,
+    /// The arms; the first is the reference, an A/A control has `control` set.
+    pub subjects: Vec<Subject>,
+    /// What runs in every sitting.
+    pub workloads: Vec<WorkloadPlan>,
+    /// The replicates, in order.
+    pub blocks: Vec<Block>,
+    /// Ids of the probes attached to every trial.
+    pub probes: Vec<String>,
+    /// Pause after knobs are set and before the first invocation.
+    pub settle_ns: u64,
+    /// Settings of the simulator; present exactly when `venue` is `sim`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sim: Option<SimSettings>,
+    /// Decisions the planner took that a reader should know (control dropped, blocks cut).
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// One arm of the experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// kebab-case.
+    pub id: String,
+    /// Factor id to level; levels common to all subjects are included.
+    pub levels: BTreeMap<String, Level>,
+    /// Whether this is the A/A control: a second copy of the reference.
+    pub is_control: bool,
+}
+
+/// One workload with its parameters and what is asked of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadPlan {
+    /// Unique within the plan: the workload's id, or the label given to it.
+    pub label: String,
+    /// Id of the workload in the catalogue.
+    pub uses: String,
+    /// Checked, defaults filled in.
+    pub parameters: Parameters,
+    /// Executions inside one trial; not replicates.
+    pub invocations: u32,
+    /// Metrics with their margins as declared for this campaign.
+    pub metrics: Vec<Metric>,
+    /// Ids of the primary metrics: the family that verdicts are about.
+    pub primary: Vec<String>,
+    /// Load that runs beside it.
+    pub background: Option<Background>,
+    /// Ids of the subjects it runs for; empty means all.
+    pub subjects: Vec<String>,
+    /// Expected time of one invocation, preparation included.
+    pub expected_ns: u64,
+    /// An invocation that runs longer is killed and counts as failed.
+    pub time_limit_ns: u64,
+    /// Whether the load waits for each answer (tails are then conditional).
+    pub is_closed_loop: bool,
+}
+
+impl WorkloadPlan {
+    /// Whether this workload runs for that subject; a control follows the reference.
+    pub fn runs_for(&self, subject: &Subject) -> bool {
+        self.subjects.is_empty() || subject.is_control || self.subjects.contains(&subject.id)
+    }
+}
+
+/// CPU hogs that run beside a workload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Background {
+    /// Number of busy loops.
+    pub hogs: u32,
+    /// Whether they compete as tasks of the workload's session or as a group of their own.
+    pub session: Session,
+    /// Whether hog n is pinned to the nth CPU the workload may use.
+    pub is_pinned: bool,
+}
+
+/// Which autogroup background load belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Session {
+    /// The workload's own.
+    Same,
+    /// Its own session, hence its own autogroup.
+    Separate,
+}
+
+/// One replicate: every subject once, in a freshly randomised order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// From 0; a block run again after an invalid sitting gets a new index.
+    pub index: u32,
+    /// The sittings in the order they run.
+    pub sittings: Vec<Sitting>,
+}
+
+/// All that runs for one subject in one block.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sitting {
+    /// Subject id.
+    pub subject: String,
+    /// Workload labels in the order they run; the same for all sittings of a block.
+    pub workloads: Vec<String>,
+}
+
+/// What the executor needs to run one workload for one subject in one block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Index of the block.
+    pub block: u32,
+    /// Position of the sitting within its block, from 0.
+    pub position: u32,
+    /// The arm.
+    pub subject: Subject,
+    /// The workload.
+    pub workload: WorkloadPlan,
+    /// Probe ids.
+    pub probes: Vec<String>,
+    /// Seed of this trial, derived from the plan's; the same for every subject of a block.
+    pub seed: u64,
+    /// Pause after knobs are set.
+    pub settle_ns: u64,
+}
+
+/// Settings of the `sim` venue.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SimSettings {
+    /// `S1` to `S6` of STATISTICS section 3.
+    pub scenario: String,
+    /// Probability that an invocation fails, by subject id.
+    #[serde(default)]
+    pub failure_rate: BTreeMap<String, f64>,
+}
+
+impl Plan {
+    /// The reference: the first subject.
+    pub fn reference(&self) -> &Subject {
+        &self.subjects[0]
+    }
+
+    /// A subject by id.
+    pub fn subject(&self, id: &str) -> Option<&Subject> {
+        self.subjects.iter().find(|subject| subject.id == id)
+    }
+
+    /// A workload by label.
+    pub fn workload(&self, label: &str) -> Option<&WorkloadPlan> {
+        self.workloads.iter().find(|workload| workload.label == label)
+    }
+
+    /// Number of trials in all blocks.
+    pub fn trial_count(&self) -> usize {
+        self.blocks
+            .iter()
+            .flat_map(|block| &block.sittings)
+            .map(|sitting| sitting.workloads.len())
+            .sum()
+    }
+
+    /// Expected time of the whole campaign, by the workloads' own estimates.
+    pub fn expected_ns(&self) -> u64 {
+        self.blocks.iter().map(|block| self.block_expected_ns(block)).sum()
+    }
+
+    /// Expected time of one block.
+    pub fn block_expected_ns(&self, block: &Block) -> u64 {
+        let workload_ns = |label: &String| {
+            self.workload(label).map_or(0, |workload| {
+                workload.expected_ns * u64::from(workload.invocations) + self.settle_ns
+            })
+        };
+        block.sittings.iter().flat_map(|sitting| &sitting.workloads).map(workload_ns).sum()
+    }
+}

@@ -1,0 +1,139 @@
+//! What a trial left behind: a line of `records.jsonl`.
+
+use crate::{Caveat, Level, Sample};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One trial as it happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`crate::RECORD_FORMAT`].
+    pub format: String,
+    /// Position in the campaign as actually run, from 0.
+    pub sequence: u64,
+    /// Index of the block.
+    pub block: u32,
+    /// Position of the sitting within its block as run, from 0.
+    pub position: u32,
+    /// Subject id.
+    pub subject: String,
+    /// Workload label.
+    pub workload: String,
+    /// Start, nanoseconds since 1970 (civil time, for people).
+    pub started_unix_ns: u64,
+    /// Length of the whole trial.
+    pub duration_ns: u64,
+    /// Boot in which it ran.
+    pub boot_id: String,
+    /// Seed of the trial.
+    pub seed: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Each execution of the workload.
+    pub invocations: Vec<Invocation>,
+    /// What was read back of every level, by factor id.
+    pub levels: BTreeMap<String, LevelReading>,
+    /// Digest of the campaign's fingerprint.
+    pub fingerprint: String,
+    /// What differed from that fingerprint at the start of this trial.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fingerprint_difference: BTreeMap<String, String>,
+    /// Warnings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<Caveat>,
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Outcome {
+    /// Every invocation completed and the subject was active throughout.
+    Completed,
+    /// The workload failed: a result that counts against the subject.
+    Failed {
+        /// What happened.
+        reason: String,
+    },
+    /// A pre-declared validity rule was broken; the block runs again.
+    Invalid {
+        /// Which rule.
+        rule: String,
+        /// What was seen.
+        detail: String,
+    },
+}
+
+/// One execution of the workload inside a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Invocation {
+    /// What the workload and the probes measured; empty where it failed.
+    pub samples: Vec<Sample>,
+    /// The timed window.
+    pub run: Option<RunReport>,
+    /// Why it failed, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// The timed window of one invocation as the workload's process saw it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    /// Length of the window.
+    pub wall_ns: u64,
+    /// Operations done in it (messages, requests, cycles), where the workload counts them.
+    pub operations: Option<u64>,
+    /// Resources used by the workload's process and the children it waited for.
+    pub usage: Usage,
+}
+
+/// Difference of getrusage(2) over a window: self plus waited-for children.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// User CPU time.
+    pub user_ns: u64,
+    /// System CPU time.
+    pub system_ns: u64,
+    /// Largest resident set of one process so far.
+    pub max_rss_bytes: u64,
+    /// Voluntary context switches.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches.
+    pub involuntary_switches: u64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
+    /// Page faults with I/O.
+    pub major_faults: u64,
+}
+
+/// What was read back of one level. Each must equal the subject's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LevelReading {
+    /// Before the run, after setting.
+    pub before: Level,
+    /// Distinct readings during the run; empty where none was taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub during: Vec<Level>,
+    /// After the run, before restoring.
+    pub after: Level,
+}
+
+/// The machine as it was: flat keys (`kernel.release`, `cpu.online`, `knob.base_slice`) to text.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fingerprint(pub BTreeMap<String, String>);
+
+impl Fingerprint {
+    /// Keys whose value in `other` is not this one's; a key `other` lacks maps to `absent`.
+    pub fn difference(&self, other: &Fingerprint) -> BTreeMap<String, String> {
+        let mut difference: BTreeMap<String, String> = other
+            .0
+            .iter()
+            .filter(|(key, value)| self.0.get(*key) != Some(value))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        for key in self.0.keys().filter(|key| !other.0.contains_key(*key)) {
+            difference.insert(key.clone(), "absent".to_owned());
+        }
+        difference
+    }
+}

@@ -1,0 +1,1 @@
+//! What is observed beside a workload, and what observing costs

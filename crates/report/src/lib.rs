@@ -1,0 +1,1 @@
+//! The view model and its renderers

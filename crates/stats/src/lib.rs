@@ -1,0 +1,1 @@
+//! Numerics only: distributions, tests, corrections, power

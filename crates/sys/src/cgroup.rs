@@ -1,0 +1,114 @@
+//! Control groups of our own: for killing, for statistics, and for CPU limits.
+
+use crate::{Machine, MachineError};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::PathBuf;
+
+/// A directory in a cgroup hierarchy, as an absolute kernel path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cgroup {
+    /// Absolute kernel path, without the machine's root.
+    pub path: String,
+}
+
+/// Where CPU limits can be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CpuController {
+    /// `cpu.max` and `cpu.weight` of the unified hierarchy.
+    Unified,
+    /// `cpu.cfs_quota_us` and `cpu.shares` of the v1 hierarchy.
+    Legacy,
+}
+
+impl Cgroup {
+    /// The unified (v2) hierarchy's mount point, alone or beside v1.
+    pub fn unified_root(machine: &Machine) -> Option<&'static str> {
+        ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+            .into_iter()
+            .find(|root| machine.exists(&format!("{root}/cgroup.controllers")))
+    }
+
+    /// The mount point of the hierarchy that has the CPU controller, and its kind.
+    pub fn cpu_root(machine: &Machine) -> Option<(CpuController, &'static str)> {
+        if let Some(root) = Self::unified_root(machine) {
+            let controllers =
+                machine.read(&format!("{root}/cgroup.controllers")).unwrap_or_default();
+            if controllers.split_whitespace().any(|name| name == "cpu") {
+                return Some((CpuController::Unified, root));
+            }
+        }
+        ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"]
+            .into_iter()
+            .find(|root| machine.exists(&format!("{root}/cpu.shares")))
+            .map(|root| (CpuController::Legacy, root))
+    }
+
+    /// Makes a group below a mount point.
+    ///
+    /// # Errors
+    /// When the directory cannot be made: without the privilege, or without delegation.
+    pub fn create(machine: &Machine, root: &str, name: &str) -> Result<Self, MachineError> {
+        let group = Self { path: format!("{root}/{name}") };
+        let path = machine.path(&group.path);
+        std::fs::create_dir(&path).map_err(|source| MachineError {
+            action: "make cgroup",
+            path,
+            source,
+        })?;
+        Ok(group)
+    }
+
+    /// A file of the group.
+    pub fn file(&self, name: &str) -> String {
+        format!("{}/{name}", self.path)
+    }
+
+    /// Moves a process with all its threads into the group.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn add(&self, machine: &Machine, pid: i32) -> Result<(), MachineError> {
+        machine.write(&self.file("cgroup.procs"), &pid.to_string())
+    }
+
+    /// The processes in the group.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn members(&self, machine: &Machine) -> Result<Vec<i32>, MachineError> {
+        let text = machine.read(&self.file("cgroup.procs"))?;
+        Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect())
+    }
+
+    /// Kills every process in the group: `cgroup.kill` (since 5.14), or one by one.
+    ///
+    /// # Errors
+    /// When neither way is open.
+    pub fn kill(&self, machine: &Machine) -> Result<(), MachineError> {
+        if machine.exists(&self.file("cgroup.kill")) {
+            return machine.write(&self.file("cgroup.kill"), "1");
+        }
+        for pid in self.members(machine)? {
+            if let Some(pid) = rustix::process::Pid::from_raw(pid) {
+                // A process that ended meanwhile is what is wanted.
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the empty group; one that is gone already is no error.
+    ///
+    /// # Errors
+    /// EBUSY while processes remain.
+    pub fn remove(&self, machine: &Machine) -> Result<(), MachineError> {
+        let path: PathBuf = machine.path(&self.path);
+        match std::fs::remove_dir(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(MachineError { action: "remove cgroup", path, source: error })
+            }
+            _ => Ok(()),
+        }
+    }
+}

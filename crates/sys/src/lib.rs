@@ -1,0 +1,27 @@
+//! The machine: files of /proc and /sys under a given root, control files in
+//! the forms the kernel gives them, processes, cgroups and the scheduler's
+//! system calls.
+//!
+//! This crate must not know what a factor, a workload or a campaign is. Every
+//! path goes through [`Machine`], so tests build a machine in a directory.
+
+mod cgroup;
+mod clock;
+mod control_file;
+mod fake_kernel;
+mod machine;
+mod process;
+mod scheduling;
+mod signals;
+
+pub use cgroup::{Cgroup, CpuController};
+pub use clock::{monotonic_ns, unix_ns};
+pub use control_file::{ControlFile, FileForm};
+pub use fake_kernel::{FakeRule, FakeRules};
+pub use machine::{Machine, MachineError};
+pub use process::{Process, ProcessStat};
+pub use scheduling::{
+    Policy, SchedulingAttributes, affinity, nice_of_autogroup, scheduling_attributes, set_affinity,
+    set_scheduling_attributes, set_timer_slack, timer_slack,
+};
+pub use signals::{Termination, reset_signal_dispositions};

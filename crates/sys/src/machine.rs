@@ -1,0 +1,271 @@
+//! A machine: where its files are, and the one way to read and write them.
+
+use crate::fake_kernel::FakeKernel;
+use model::{CpuList, KernelVersion};
+use std::ffi::CString;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The machine under test. Its kernel files lie under a root (`/` on the real
+/// one) and its journal and lock under a runtime directory.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    root: PathBuf,
+    runtime: PathBuf,
+    search_path: String,
+    fake: Option<FakeKernel>,
+}
+
+/// An I/O error with its path and what was attempted.
+#[derive(Debug)]
+pub struct MachineError {
+    /// `read`, `write`, `open for writing`, …
+    pub action: &'static str,
+    /// The file.
+    pub path: PathBuf,
+    /// The kernel's answer.
+    pub source: io::Error,
+}
+
+impl std::fmt::Display for MachineError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "cannot {} {}: {}", self.action, self.path.display(), self.source)
+    }
+}
+
+impl std::error::Error for MachineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+impl MachineError {
+    /// Whether the file does not exist: the kernel lacks the feature.
+    pub fn is_absent(&self) -> bool {
+        self.source.kind() == io::ErrorKind::NotFound
+    }
+
+    /// Whether the kernel refused (EPERM or EACCES).
+    pub fn is_refused(&self) -> bool {
+        self.source.kind() == io::ErrorKind::PermissionDenied
+    }
+}
+
+impl Machine {
+    /// The machine this process runs on.
+    pub fn host(runtime: impl Into<PathBuf>) -> Self {
+        Self {
+            root: PathBuf::from("/"),
+            runtime: runtime.into(),
+            search_path: String::new(),
+            fake: None,
+        }
+    }
+
+    /// The same machine, looking for programs along `path` (the text of PATH).
+    #[must_use]
+    pub fn with_search_path(self, path: impl Into<String>) -> Self {
+        Self { search_path: path.into(), ..self }
+    }
+
+    /// The text of PATH.
+    pub fn search_path(&self) -> &str {
+        &self.search_path
+    }
+
+    /// A machine made of files below `root`, behaving as `root/kernel-rules.json` says.
+    /// System calls still reach the real kernel.
+    ///
+    /// # Errors
+    /// When the rules cannot be read.
+    pub fn fake(
+        root: impl Into<PathBuf>,
+        runtime: impl Into<PathBuf>,
+    ) -> Result<Self, MachineError> {
+        let root = root.into();
+        let fake = FakeKernel::load(&root)?;
+        Ok(Self { root, runtime: runtime.into(), search_path: String::new(), fake: Some(fake) })
+    }
+
+    /// Whether this is a machine of files rather than the real one.
+    pub fn is_fake(&self) -> bool {
+        self.fake.is_some()
+    }
+
+    /// The root below which the kernel's files lie.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the journal and the lock live.
+    pub fn runtime(&self) -> &Path {
+        &self.runtime
+    }
+
+    /// An absolute kernel path (`/proc/…`, `/sys/…`) below the root.
+    pub fn path(&self, absolute: &str) -> PathBuf {
+        self.root.join(absolute.trim_start_matches('/'))
+    }
+
+    /// Whether the file or directory exists.
+    pub fn exists(&self, absolute: &str) -> bool {
+        self.path(absolute).exists()
+    }
+
+    /// The file's text.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not UTF-8.
+    pub fn read(&self, absolute: &str) -> Result<String, MachineError> {
+        let path = self.path(absolute);
+        let fail = |source| MachineError { action: "read", path: path.clone(), source };
+        if let Some(fake) = &self.fake {
+            fake.check_open(absolute).map_err(fail)?;
+        }
+        fs::read_to_string(&path).map_err(fail)
+    }
+
+    /// Writes `value` to a kernel file in one write(2).
+    ///
+    /// # Errors
+    /// When the kernel refuses to open the file, or refuses the value.
+    pub fn write(&self, absolute: &str, value: &str) -> Result<(), MachineError> {
+        let path = self.path(absolute);
+        if let Some(fake) = &self.fake {
+            let fail = |source| MachineError { action: "write", path: path.clone(), source };
+            return fake.write(&path, absolute, value).map_err(fail);
+        }
+        let open = |source| MachineError { action: "open for writing", path: path.clone(), source };
+        let mut file = fs::OpenOptions::new().write(true).open(&path).map_err(open)?;
+        file.write_all(value.as_bytes()).map_err(|source| MachineError {
+            action: "write",
+            path,
+            source,
+        })
+    }
+
+    /// Opens the file for writing and closes it again: the only honest test of
+    /// whether it may be written, and one that changes nothing.
+    ///
+    /// # Errors
+    /// What the kernel answers to open(2).
+    pub fn check_writable(&self, absolute: &str) -> Result<(), MachineError> {
+        let path = self.path(absolute);
+        let fail = |source| MachineError { action: "open for writing", path: path.clone(), source };
+        if let Some(fake) = &self.fake {
+            fake.check_open(absolute).map_err(fail)?;
+        }
+        fs::OpenOptions::new()
+            .write(true)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(&path)
+            .map(drop)
+            .map_err(fail)
+    }
+
+    /// Names in a directory, sorted; empty where it does not exist.
+    ///
+    /// # Errors
+    /// When the directory exists but cannot be listed.
+    pub fn list(&self, absolute: &str) -> Result<Vec<String>, MachineError> {
+        let path = self.path(absolute);
+        let fail = |source| MachineError { action: "list", path: path.clone(), source };
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(fail(error)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            names.push(entry.map_err(fail)?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// A point at which a crash must lose nothing. On a fake machine this is
+    /// where tests kill the process; on the real one it does nothing.
+    pub fn crash_point(&self) {
+        if let Some(fake) = &self.fake {
+            fake.step();
+        }
+    }
+
+    /// `/proc/sys/kernel/osrelease`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn kernel_release(&self) -> Result<String, MachineError> {
+        Ok(self.read("/proc/sys/kernel/osrelease")?.trim().to_owned())
+    }
+
+    /// The running kernel's version.
+    ///
+    /// # Errors
+    /// When the release cannot be read or is not a version.
+    pub fn kernel_version(&self) -> Result<KernelVersion, MachineError> {
+        self.kernel_release()?.parse().map_err(|error| MachineError {
+            action: "understand",
+            path: self.path("/proc/sys/kernel/osrelease"),
+            source: io::Error::new(io::ErrorKind::InvalidData, format!("{error}")),
+        })
+    }
+
+    /// The id of this boot: the only sound answer to "was there a reboot".
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn boot_id(&self) -> Result<String, MachineError> {
+        Ok(self.read("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
+    }
+
+    /// The CPUs online.
+    ///
+    /// # Errors
+    /// When the list cannot be read.
+    pub fn online_cpus(&self) -> Result<CpuList, MachineError> {
+        self.cpu_list("/sys/devices/system/cpu/online")
+    }
+
+    /// The CPUs present, online or not.
+    ///
+    /// # Errors
+    /// When the list cannot be read.
+    pub fn present_cpus(&self) -> Result<CpuList, MachineError> {
+        self.cpu_list("/sys/devices/system/cpu/present")
+    }
+
+    fn cpu_list(&self, absolute: &str) -> Result<CpuList, MachineError> {
+        let text = self.read(absolute)?;
+        text.parse().map_err(|error| MachineError {
+            action: "understand",
+            path: self.path(absolute),
+            source: io::Error::new(io::ErrorKind::InvalidData, format!("{error}")),
+        })
+    }
+
+    /// Whether this process is root.
+    pub fn is_root(&self) -> bool {
+        rustix::process::geteuid().is_root()
+    }
+
+    /// Where a program is found on the search path; a name with a slash is a path.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        if name.contains('/') {
+            return is_executable(Path::new(name)).then(|| PathBuf::from(name));
+        }
+        self.search_path
+            .split(':')
+            .filter(|directory| !directory.is_empty())
+            .map(|directory| Path::new(directory).join(name))
+            .find(|candidate| is_executable(candidate))
+    }
+}
+
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::ffi::OsStrExt;
+    let Ok(text) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    path.is_file() && rustix::fs::access(text.as_c_str(), rustix::fs::Access::EXEC_OK).is_ok()
+}

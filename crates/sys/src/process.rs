@@ -1,0 +1,132 @@
+//! Processes: their stat line, start time and marks.
+
+use crate::{Machine, MachineError};
+use std::io;
+
+/// A process that cannot be confused with a later one of the same id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Process {
+    /// Process id.
+    pub pid: i32,
+    /// Start time in clock ticks since boot (field 22 of stat).
+    pub start_ticks: u64,
+}
+
+/// The fields of `/proc/PID/stat` that are used (proc_pid_stat(5)).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessStat {
+    /// Process id.
+    pub pid: i32,
+    /// Name, at most 15 bytes.
+    pub comm: String,
+    /// State letter; `Z` is a zombie.
+    pub state: char,
+    /// Process group.
+    pub group: i32,
+    /// User time in clock ticks.
+    pub user_ticks: u64,
+    /// System time in clock ticks.
+    pub system_ticks: u64,
+    /// Start time in clock ticks since boot.
+    pub start_ticks: u64,
+    /// CPU it last ran on.
+    pub processor: usize,
+}
+
+impl ProcessStat {
+    /// Parses a stat line; the name may hold spaces and parentheses.
+    pub fn parse(text: &str) -> Option<Self> {
+        let open = text.find('(')?;
+        let close = text.rfind(')')?;
+        let fields: Vec<&str> = text.get(close + 1..)?.split_whitespace().collect();
+        // fields[0] is field 3 (state).
+        let field = |number: usize| fields.get(number - 3).copied();
+        Some(Self {
+            pid: text.get(..open)?.trim().parse().ok()?,
+            comm: text.get(open + 1..close)?.to_owned(),
+            state: field(3)?.chars().next()?,
+            group: field(5)?.parse().ok()?,
+            user_ticks: field(14)?.parse().ok()?,
+            system_ticks: field(15)?.parse().ok()?,
+            start_ticks: field(22)?.parse().ok()?,
+            processor: field(39)?.parse().ok()?,
+        })
+    }
+}
+
+impl Machine {
+    /// The stat line of a process; an error whose `is_absent` holds where it is gone.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn process_stat(&self, pid: i32) -> Result<ProcessStat, MachineError> {
+        let path = format!("/proc/{pid}/stat");
+        let text = self.read(&path)?;
+        ProcessStat::parse(&text).ok_or_else(|| MachineError {
+            action: "understand",
+            path: self.path(&path),
+            source: io::Error::new(io::ErrorKind::InvalidData, text),
+        })
+    }
+
+    /// The ids of all processes.
+    ///
+    /// # Errors
+    /// When `/proc` cannot be listed.
+    pub fn process_ids(&self) -> Result<Vec<i32>, MachineError> {
+        Ok(self.list("/proc")?.iter().filter_map(|name| name.parse().ok()).collect())
+    }
+
+    /// Live processes of a group, zombies left out.
+    ///
+    /// # Errors
+    /// When `/proc` cannot be listed.
+    pub fn group_members(&self, group: i32) -> Result<Vec<ProcessStat>, MachineError> {
+        let stats = self.process_ids()?.into_iter().filter_map(|pid| self.process_stat(pid).ok());
+        Ok(stats.filter(|stat| stat.group == group && stat.state != 'Z').collect())
+    }
+
+    /// Live processes whose environment holds `mark` (`NAME=value`), wherever
+    /// their group or session has moved. Processes of other users are not seen.
+    ///
+    /// # Errors
+    /// When `/proc` cannot be listed.
+    pub fn marked_processes(&self, mark: &str) -> Result<Vec<ProcessStat>, MachineError> {
+        let is_marked = |pid: &i32| {
+            let path = self.path(&format!("/proc/{pid}/environ"));
+            std::fs::read(path).is_ok_and(|bytes| {
+                bytes.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
+            })
+        };
+        let stats = self.process_ids()?.into_iter().filter(is_marked);
+        let stats = stats.filter_map(|pid| self.process_stat(pid).ok());
+        Ok(stats.filter(|stat| stat.state != 'Z').collect())
+    }
+
+    /// The ids of a process's threads.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub fn thread_ids(&self, pid: i32) -> Result<Vec<i32>, MachineError> {
+        let names = self.list(&format!("/proc/{pid}/task"))?;
+        Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let line = "1234 (a) b (c)) S 1 77 77 0 -1 4194304 100 0 0 0 5 6 0 0 20 0 1 0 4242 \
+                    1000 10 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0";
+        let stat = ProcessStat::parse(line).unwrap();
+        assert_eq!(stat.comm, "a) b (c)");
+        assert_eq!((stat.pid, stat.state, stat.group), (1234, 'S', 77));
+        assert_eq!((stat.user_ticks, stat.system_ticks, stat.start_ticks), (5, 6, 4242));
+        assert_eq!(stat.processor, 3);
+        assert_eq!(ProcessStat::parse("1 (x"), None);
+        assert_eq!(ProcessStat::parse(""), None);
+    }
+}

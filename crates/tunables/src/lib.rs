@@ -1,0 +1,1 @@
+//! Factors: one file for each thing that can be set

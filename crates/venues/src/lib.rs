@@ -1,0 +1,1 @@
+//! Where trials run: this host, or the seeded simulator

@@ -1,0 +1,1 @@
+//! What is run: native workloads and adapters for programs
