@@ -4,10 +4,12 @@ use model::KernelVersion;
 use std::fmt;
 use sys::Machine;
 
+type Check = Box<dyn Fn(&Machine) -> Result<(), Missing>>;
+
 /// A need, in words and as a check that changes nothing.
 pub struct Requirement {
     what: String,
-    check: Box<dyn Fn(&Machine) -> Result<(), Missing>>,
+    check: Check,
 }
 
 /// A need that is not met: not broken, but unsupported here.

@@ -2,6 +2,7 @@
 
 use crate::{Description, Event, Interrupt, Missing, Result};
 use model::{Fingerprint, Plan, Record, Trial};
+use std::path::Path;
 
 /// A place that can run trials.
 pub trait Venue {
@@ -11,11 +12,12 @@ pub trait Venue {
     /// Everything the plan needs that is not there, each thing once. Changes nothing.
     fn missing(&self, plan: &Plan) -> Vec<Missing>;
 
-    /// Opens a session for a plan whose needs are met.
+    /// Opens a session for a plan whose needs are met. Logs go below `workspace/logs`,
+    /// files of the workload below `workspace/scratch`, which is removed again.
     ///
     /// # Errors
     /// When the venue is in use, or cannot be opened.
-    fn open(&self, plan: &Plan, interrupt: &Interrupt) -> Result<Box<dyn Session>>;
+    fn open(&self, plan: &Plan, workspace: &Path, interrupt: &Interrupt) -> Result<Box<dyn Session>>;
 }
 
 /// An open venue.

@@ -1,1 +1,29 @@
-//! One trial on this machine: journal, knobs, launch, restore, guardian
+//! One trial on this machine: knobs journalled and read back, the workload in a
+//! process of its own, everything put back whatever happens.
+//!
+//! This crate must not know plans or campaigns, nor any particular workload,
+//! factor or probe. Restore is one piece of code ([`restore`]) for the end of a
+//! trial, a signal, a later start, `schedlab restore` and the guardian.
+
+mod background;
+mod child;
+mod fingerprint;
+mod guardian;
+mod health;
+mod journal;
+mod knobs;
+mod load_process;
+mod lock;
+mod restore;
+mod session;
+mod trial;
+
+pub use background::serve_background;
+pub use child::BACKGROUND_ROLE;
+pub use fingerprint::fingerprint;
+pub use guardian::{GUARDIAN_ROLE, serve_guardian};
+pub use journal::{Journal, JournalEntry, parse_journal};
+pub use load_process::{LOAD_ROLE, serve_load};
+pub use lock::{Holder, Lock};
+pub use restore::{RestoreReport, pending, restore};
+pub use session::{Executor, Settings};

@@ -134,7 +134,7 @@ fn scaled(number: &str, scale: u64) -> Option<u64> {
         let digits: u128 = fraction.parse().ok()?;
         let divisor = 10_u128.pow(u32::try_from(fraction.len()).ok()?);
         let scaled = digits * u128::from(scale);
-        if scaled % divisor != 0 {
+        if !scaled.is_multiple_of(divisor) {
             return None;
         }
         total += scaled / divisor;

@@ -1,1 +1,21 @@
-//! The campaign directory
+//! The campaign directory: the plan, the records as they were appended, the
+//! fingerprint, the findings and the reports (DESIGN section 6).
+//!
+//! This crate must not know how a trial runs or how records are judged. It
+//! promises that a record which [`Campaign::append`] accepted is on disk, and
+//! that whatever a crash leaves behind loads up to the last complete record.
+
+mod campaign;
+mod documents;
+mod durable;
+mod load;
+mod lookup;
+mod records;
+
+#[cfg(test)]
+mod fixtures;
+
+pub use campaign::Campaign;
+pub use documents::{CampaignState, fingerprint_digest};
+pub use load::{Loaded, load, load_findings};
+pub use lookup::{find_unfinished, resolve};

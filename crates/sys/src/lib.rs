@@ -11,6 +11,7 @@ mod control_file;
 mod fake_kernel;
 mod machine;
 mod process;
+mod resource_usage;
 mod scheduling;
 mod signals;
 
@@ -19,6 +20,7 @@ pub use clock::{monotonic_ns, unix_ns};
 pub use control_file::{ControlFile, FileForm};
 pub use fake_kernel::{FakeRule, FakeRules};
 pub use machine::{Machine, MachineError};
+pub use resource_usage::{resource_usage, usage_between};
 pub use process::{Process, ProcessStat};
 pub use scheduling::{
     Policy, SchedulingAttributes, affinity, nice_of_autogroup, scheduling_attributes, set_affinity,

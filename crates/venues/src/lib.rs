@@ -1,1 +1,10 @@
-//! Where trials run: this host, or the seeded simulator
+//! Where trials run: this host, or the seeded simulator.
+//!
+//! This crate must not know which factors, workloads or probes exist; it opens
+//! sessions that run trials of a plan and answers what a plan lacks.
+
+mod host;
+mod sim;
+
+pub use host::{Host, HostSettings};
+pub use sim::{SIM_EFFECT, SIM_SCENARIOS, Sim, SimEffect};

@@ -1,0 +1,40 @@
+# Thin on purpose: find or install a toolchain, then let cargo work.
+# `setup` exits 4 when something is missing that only the reader can install;
+# make shows that as "Error 4" and exits 2 itself, as it does for any failure.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+SECONDS_OF_FUZZING ?= 30
+
+# A recipe's cargo: the one that setup finds, or no cargo at all.
+CARGO = toolchain=$$(./setup) && PATH="$$toolchain:$$PATH" cargo
+
+.PHONY: build demo test validate fidelity install setup setup-tools clean
+
+build:
+	@$(CARGO) build --release --locked --package schedlab
+
+demo:
+	@$(CARGO) run --release --locked --package schedlab -- run suites/first-look.toml
+
+test:
+	@$(CARGO) test --workspace --locked
+	@$(CARGO) xtask fuzz --seconds $(SECONDS_OF_FUZZING)
+
+validate:
+	@$(CARGO) xtask validate
+
+fidelity: setup-tools
+	@$(CARGO) xtask fidelity
+
+install:
+	@$(CARGO) xtask install --prefix "$(PREFIX)" --destdir "$(DESTDIR)"
+
+setup:
+	@./setup
+
+setup-tools:
+	@./setup --tools
+
+clean:
+	@$(CARGO) clean

@@ -1,0 +1,119 @@
+//! Declared background load: busy loops beside a workload.
+//!
+//! Hogs are in the workload's session by default, hence in its autogroup: in
+//! another session they would compete as one group against the whole workload,
+//! which is a different experiment (measured: facts on autogroup).
+
+use crate::child::{BACKGROUND_ROLE, Marking, RoleChild, Waited, answer, die_with_parent, receive};
+use crate::journal::{Journal, JournalEntry};
+use contract::{Error, Result};
+use model::{Background, CpuList};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long hogs may take to start.
+const START_PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Serialize, Deserialize)]
+struct BackgroundOrder {
+    parent: i32,
+    background: Background,
+    cpus: CpuList,
+}
+
+/// Running hogs; dropping ends them.
+pub(crate) struct Hogs {
+    child: RoleChild,
+}
+
+impl Hogs {
+    /// Starts the hogs and waits until all of them spin.
+    pub(crate) fn start(
+        background: &Background,
+        cpus: &CpuList,
+        marking: &Marking<'_>,
+        journal: &mut Journal,
+    ) -> Result<Self> {
+        let mut child = RoleChild::spawn(BACKGROUND_ROLE, background.session, marking)?;
+        journal.append(&JournalEntry::Group { group: child.pid() })?;
+        child.send(&BackgroundOrder {
+            parent: std::process::id().cast_signed(),
+            background: background.clone(),
+            cpus: cpus.clone(),
+        })?;
+        let deadline = Instant::now() + START_PATIENCE;
+        loop {
+            match child.wait_frame::<Result<(), String>>(Duration::from_millis(250))? {
+                Waited::Frame(Ok(())) => return Ok(Self { child }),
+                Waited::Frame(Err(reason)) => return Err(Error::environment("cannot start background load", reason)),
+                Waited::Ended(how) => {
+                    return Err(Error::environment("cannot start background load", format!("it ended with {how}")));
+                }
+                Waited::Nothing if Instant::now() >= deadline => {
+                    return Err(Error::environment("cannot start background load", "it does not answer"));
+                }
+                Waited::Nothing => {}
+            }
+        }
+    }
+
+    /// The process that holds the hogs' threads.
+    pub(crate) fn pid(&self) -> i32 {
+        self.child.pid()
+    }
+
+    /// Ends and reaps them.
+    pub(crate) fn stop(mut self, journal: &mut Journal) -> Result<()> {
+        self.child.finish(Duration::ZERO);
+        journal.append(&JournalEntry::GroupEnded { group: self.child.pid() })
+    }
+}
+
+/// Serves the role: spins until killed or until its input ends. Returns the exit code.
+pub fn serve_background() -> i32 {
+    match serve() {
+        Ok(()) => 0,
+        Err(_) => 1,
+    }
+}
+
+fn serve() -> std::io::Result<()> {
+    let mut input = std::io::stdin().lock();
+    let mut output = std::io::stdout().lock();
+    let Some(order) = receive::<BackgroundOrder>(&mut input)? else { return Ok(()) };
+    die_with_parent(order.parent)?;
+    let prepared = start_spinning(&order).map_err(|error| error.to_string());
+    answer(&mut output, &prepared)?;
+    receive::<()>(&mut input)?;
+    Ok(())
+}
+
+/// One thread for each hog; all of them spin when this returns.
+fn start_spinning(order: &BackgroundOrder) -> std::io::Result<()> {
+    let cpus: Vec<usize> = order.cpus.iter().collect();
+    for hog in 0..order.background.hogs as usize {
+        let spins = Arc::new(AtomicBool::new(false));
+        let started = Arc::clone(&spins);
+        let pin = order.background.is_pinned.then(|| CpuList::from_iter([cpus[hog % cpus.len().max(1)]]));
+        let thread = std::thread::Builder::new().name(format!("hog-{hog}")).stack_size(64 << 10);
+        thread.spawn(move || {
+            if pin.is_some_and(|cpu| sys::set_affinity(0, &cpu).is_err()) {
+                return;
+            }
+            started.store(true, Ordering::Release);
+            loop {
+                std::hint::spin_loop();
+            }
+        })?;
+        let deadline = Instant::now() + START_PATIENCE;
+        while !spins.load(Ordering::Acquire) {
+            if Instant::now() >= deadline {
+                return Err(std::io::Error::other(format!("hog {hog} did not start")));
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! The machine as it is, as flat text: what a record must differ from to matter.
+
+use contract::{Catalogue, Knob, Result};
+use model::{Fingerprint, KernelVersion, Level};
+use sys::Machine;
+
+/// EEVDF replaced CFS's pick in 6.6 (kernel/sched/fair.c).
+const EEVDF_SINCE: KernelVersion = KernelVersion::series(6, 6);
+
+/// Reads everything that may explain a difference. What cannot be read is left
+/// out, except the kernel's release.
+///
+/// # Errors
+/// When the kernel's release cannot be read.
+pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerprint> {
+    let mut fingerprint = Fingerprint::default();
+    let mut put = |key: &str, value: Option<String>| {
+        if let Some(value) = value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()) {
+            fingerprint.0.insert(key.to_owned(), value);
+        }
+    };
+    let version = machine.kernel_version()?;
+    put("kernel.release", Some(machine.kernel_release()?));
+    put("kernel.scheduler", Some(if version >= EEVDF_SINCE { "EEVDF" } else { "CFS" }.to_owned()));
+    put("boot.id", Some(machine.boot_id()?));
+    for (key, path) in [
+        ("kernel.build", "/proc/sys/kernel/version"),
+        ("kernel.command_line", "/proc/cmdline"),
+        ("kernel.sched_ext", "/sys/kernel/sched_ext/state"),
+        ("kernel.sched_ext_ops", "/sys/kernel/sched_ext/root/ops"),
+        ("kernel.rt_runtime_us", "/proc/sys/kernel/sched_rt_runtime_us"),
+        ("cpu.online", "/sys/devices/system/cpu/online"),
+        ("cpu.present", "/sys/devices/system/cpu/present"),
+        ("cpu.isolated", "/sys/devices/system/cpu/isolated"),
+        ("cpu.nohz_full", "/sys/devices/system/cpu/nohz_full"),
+        ("cpu.idle_driver", "/sys/devices/system/cpu/cpuidle/current_driver"),
+        ("cpu.frequency_driver", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"),
+        ("clock.source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        ("machine.vendor", "/sys/class/dmi/id/sys_vendor"),
+        ("machine.product", "/sys/class/dmi/id/product_name"),
+        ("process.autogroup_nice", "/proc/self/autogroup"),
+    ] {
+        let text = machine.read(path).ok();
+        let is_autogroup = key == "process.autogroup_nice";
+        let autogroup_nice = |text: String| sys::nice_of_autogroup(&text).map(|nice| nice.to_string());
+        put(key, if is_autogroup { text.and_then(autogroup_nice) } else { text });
+    }
+    put("cpu.model", cpuinfo_field(machine, "model name"));
+    put("machine.is_virtual", cpuinfo_field(machine, "flags").map(|flags| is_virtual(&flags).to_string()));
+    put("memory.total", memory_total(machine));
+    for factor in catalogue.factors {
+        if let Knob::System(knob) = factor.knob() {
+            let current = knob.current(machine).ok().map(|level: Level| level.to_string());
+            put(&format!("knob.{}", factor.describe().id), current);
+        }
+    }
+    Ok(fingerprint)
+}
+
+fn cpuinfo_field(machine: &Machine, name: &str) -> Option<String> {
+    let text = machine.read("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
+    line.split_once(':').map(|(_, value)| value.trim().to_owned())
+}
+
+fn is_virtual(flags: &str) -> bool {
+    flags.split_whitespace().any(|flag| flag == "hypervisor")
+}
+
+fn memory_total(machine: &Machine) -> Option<String> {
+    let text = machine.read("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+    Some(line.trim_start_matches("MemTotal:").trim().to_owned())
+}

@@ -1,0 +1,280 @@
+//! The journal: what was changed, written down before it is changed.
+//!
+//! One append-only file of JSON lines for the whole machine, in its runtime
+//! directory. Each append is synced before the change it announces. A torn last
+//! line announces a change that was never made.
+
+use contract::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use sys::{Cgroup, ControlFile, Machine};
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "entry")]
+pub enum JournalEntry {
+    /// A session begins. Everything that follows happened in this boot.
+    Session {
+        /// The boot's id.
+        boot_id: String,
+        /// `NAME=value` in the environment of every process we start.
+        mark: String,
+    },
+    /// A file is about to be written.
+    Setting {
+        /// Number within the journal.
+        id: u64,
+        /// The factor, for people.
+        factor: String,
+        /// Position when restoring; lower first.
+        order: u8,
+        /// The file.
+        file: ControlFile,
+        /// What it held.
+        old: String,
+        /// What is written.
+        new: String,
+    },
+    /// What the file held right after writing: the kernel may clamp.
+    Applied {
+        /// The setting.
+        id: u64,
+        /// Read back.
+        actual: String,
+    },
+    /// The setting is put back, or given up to whoever changed it.
+    Settled {
+        /// The setting.
+        id: u64,
+    },
+    /// A process group was started; its members may outlive us.
+    Group {
+        /// The group.
+        group: i32,
+    },
+    /// No process of the group is left.
+    GroupEnded {
+        /// The group.
+        group: i32,
+    },
+    /// A control group is about to be made.
+    Cgroup {
+        /// The group.
+        cgroup: Cgroup,
+    },
+    /// A directory for temporary files is about to be made.
+    Directory {
+        /// Its path.
+        path: PathBuf,
+    },
+}
+
+/// The machine's journal, open for appending.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    next_id: u64,
+    machine: Machine,
+}
+
+impl Journal {
+    const FILE: &'static str = "journal.jsonl";
+
+    /// Opens the journal, creating it where there is none. The caller holds the lock.
+    ///
+    /// # Errors
+    /// When the runtime directory cannot be written.
+    pub fn open(machine: &Machine) -> Result<Self> {
+        let path = machine.runtime().join(Self::FILE);
+        let entries = read_entries(&path)?;
+        let highest = entries.iter().filter_map(|entry| match entry {
+            JournalEntry::Setting { id, .. } => Some(*id),
+            _ => None,
+        });
+        let next_id = highest.max().map_or(0, |id| id + 1);
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(|error| cannot("open", &path, &error))?;
+        terminate_torn_line(&path, &file)?;
+        sync_directory(machine.runtime())?;
+        Ok(Self { path, file, next_id, machine: machine.clone() })
+    }
+
+    /// Reads a machine's journal without opening it for writing; empty where there is none.
+    ///
+    /// # Errors
+    /// When it exists but cannot be read, or a line that is not the last is damaged.
+    pub fn read(machine: &Machine) -> Result<Vec<JournalEntry>> {
+        read_entries(&machine.runtime().join(Self::FILE))
+    }
+
+    /// The entries so far.
+    ///
+    /// # Errors
+    /// As [`Journal::read`].
+    pub fn entries(&self) -> Result<Vec<JournalEntry>> {
+        read_entries(&self.path)
+    }
+
+    /// A number for the next setting.
+    pub fn next_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id - 1
+    }
+
+    /// Appends an entry and waits until it is stored. Only then may the change be made.
+    ///
+    /// # Errors
+    /// When it cannot be stored: the change must not be made.
+    pub fn append(&mut self, entry: &JournalEntry) -> Result<()> {
+        self.machine.crash_point();
+        let mut line = serde_json::to_vec(entry)
+            .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
+        line.push(b'\n');
+        self.file.write_all(&line).map_err(|error| cannot("append to", &self.path, &error))?;
+        self.file.sync_data().map_err(|error| cannot("sync", &self.path, &error))?;
+        self.machine.crash_point();
+        Ok(())
+    }
+
+    /// Replaces the journal by what is still open, in one step: a crash finds
+    /// either the old text or the new one.
+    ///
+    /// # Errors
+    /// When the new text cannot be stored.
+    pub fn replace(&mut self, entries: &[JournalEntry]) -> Result<()> {
+        self.machine.crash_point();
+        let next = self.path.with_extension("next");
+        let mut text = Vec::new();
+        for entry in entries {
+            serde_json::to_writer(&mut text, entry)
+                .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
+            text.push(b'\n');
+        }
+        let write = || -> std::io::Result<File> {
+            let mut file = File::create(&next)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+            fs::rename(&next, &self.path)?;
+            OpenOptions::new().append(true).open(&self.path)
+        };
+        self.file = write().map_err(|error| cannot("replace", &self.path, &error))?;
+        self.path.parent().map_or(Ok(()), sync_directory)?;
+        self.machine.crash_point();
+        Ok(())
+    }
+}
+
+/// Parses journal text. A damaged last line is a torn append and is dropped;
+/// any other damaged line is an error naming it.
+///
+/// # Errors
+/// The number of the damaged line and why.
+pub fn parse_journal(text: &str) -> std::result::Result<Vec<JournalEntry>, String> {
+    let is_complete = text.is_empty() || text.ends_with('\n');
+    let lines: Vec<&str> = text.lines().collect();
+    let mut entries = Vec::with_capacity(lines.len());
+    for (index, line) in lines.iter().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        match serde_json::from_str(line) {
+            Ok(entry) => entries.push(entry),
+            Err(_) if index + 1 == lines.len() && !is_complete => {}
+            Err(error) => return Err(format!("line {}: {error}", index + 1)),
+        }
+    }
+    Ok(entries)
+}
+
+fn read_entries(path: &Path) -> Result<Vec<JournalEntry>> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(cannot("read", path, &error)),
+    };
+    parse_journal(&String::from_utf8_lossy(&bytes)).map_err(|why| {
+        Error::new(
+            contract::ErrorKind::RestoreIncomplete,
+            format!("cannot understand the journal {}", path.display()),
+            why,
+            "it tells what to put back: read it, put the values back by hand, then remove it",
+        )
+    })
+}
+
+/// A torn line gets its end, as an empty change, so that later appends begin a line.
+fn terminate_torn_line(path: &Path, file: &File) -> Result<()> {
+    let bytes = fs::read(path).map_err(|error| cannot("read", path, &error))?;
+    if bytes.is_empty() || bytes.ends_with(b"\n") {
+        return Ok(());
+    }
+    let kept = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
+    file.set_len(kept as u64).map_err(|error| cannot("truncate", path, &error))
+}
+
+pub(crate) fn sync_directory(path: &Path) -> Result<()> {
+    File::open(path).and_then(|directory| directory.sync_all()).map_err(|error| cannot("sync", path, &error))
+}
+
+fn cannot(action: &str, path: &Path, error: &std::io::Error) -> Error {
+    Error::environment(format!("cannot {action} {}", path.display()), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(id: u64) -> JournalEntry {
+        JournalEntry::Setting {
+            id,
+            factor: "thp".to_owned(),
+            order: 50,
+            file: ControlFile::bracketed("/sys/x"),
+            old: "always".to_owned(),
+            new: "never".to_owned(),
+        }
+    }
+
+    fn machine(directory: &Path) -> Machine {
+        Machine::fake(directory, directory).unwrap()
+    }
+
+    #[test]
+    fn a_torn_last_line_is_dropped_at_every_length_and_the_rest_is_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let mut journal = Journal::open(&machine).unwrap();
+        for _ in 0..3 {
+            let id = journal.next_id();
+            journal.append(&setting(id)).unwrap();
+        }
+        let whole = fs::read(directory.path().join(Journal::FILE)).unwrap();
+        for length in 0..=whole.len() {
+            fs::write(directory.path().join(Journal::FILE), &whole[..length]).unwrap();
+            let complete = whole[..length].iter().filter(|byte| **byte == b'\n').count();
+            let mut journal = Journal::open(&machine).unwrap();
+            assert!(journal.entries().unwrap().len() >= complete, "{length}");
+            let id = journal.next_id();
+            journal.append(&setting(id)).unwrap();
+            let entries = journal.entries().unwrap();
+            assert_eq!(entries.last(), Some(&setting(id)));
+            assert_eq!(entries.len(), complete + 1, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_line_in_the_middle_is_an_error_and_never_silence() {
+        let text = format!("{}\n{{oops\n{}\n", json(&setting(0)), json(&setting(1)));
+        assert!(parse_journal(&text).unwrap_err().starts_with("line 2"));
+    }
+
+    fn json(entry: &JournalEntry) -> String {
+        serde_json::to_string(entry).unwrap()
+    }
+}

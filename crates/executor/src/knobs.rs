@@ -1,0 +1,128 @@
+//! Setting a subject's levels: journalled before, read back after.
+
+use crate::journal::{Journal, JournalEntry};
+use contract::{Catalogue, Error, Factor, Knob, LaunchSpec, Result, SystemKnob};
+use model::{Level, Subject};
+use std::collections::BTreeMap;
+use sys::Machine;
+
+/// A subject's levels, sorted by who applies them, in the factors' order.
+pub(crate) struct Knobs {
+    system: Vec<(&'static dyn Factor, Level)>,
+    launch: Vec<(&'static dyn Factor, Level)>,
+}
+
+/// Why a level is not in force.
+pub(crate) enum Refusal {
+    /// The kernel refused or changed the value: the trial is invalid.
+    NotInForce(String),
+    /// The journal could not be written, or a file not be read: stop.
+    Lost(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal::Lost(error)
+    }
+}
+
+impl Knobs {
+    /// Looks up a subject's factors.
+    ///
+    /// # Errors
+    /// When a factor is not in the catalogue, or belongs to the simulator.
+    pub(crate) fn of(catalogue: &Catalogue, subject: &Subject) -> Result<Self> {
+        let mut knobs = Self { system: Vec::new(), launch: Vec::new() };
+        for (id, level) in &subject.levels {
+            let attempted = || format!("cannot set {id} to {level}");
+            let factor = catalogue.factor(id).ok_or_else(|| {
+                Error::usage(attempted(), "there is no such factor", "see `schedlab list factors`")
+            })?;
+            match factor.knob() {
+                Knob::System(_) => knobs.system.push((factor, level.clone())),
+                Knob::Launch(_) => knobs.launch.push((factor, level.clone())),
+                Knob::Simulated => {
+                    return Err(Error::unsupported(attempted(), "it exists in the simulator only", "use --venue sim"));
+                }
+            }
+        }
+        knobs.system.sort_by_key(|(factor, _)| factor.order());
+        knobs.launch.sort_by_key(|(factor, _)| factor.order());
+        Ok(knobs)
+    }
+
+    /// Writes every system level. What was written is in the journal, whatever
+    /// this returns.
+    pub(crate) fn apply(&self, machine: &Machine, journal: &mut Journal) -> Result<(), Refusal> {
+        for (factor, level) in &self.system {
+            let Knob::System(knob) = factor.knob() else { continue };
+            set(machine, journal, *factor, knob, level)?;
+        }
+        Ok(())
+    }
+
+    /// What every level reads back as; `threads` are the workload's, none before it starts.
+    pub(crate) fn read_back(&self, machine: &Machine, threads: &[i32]) -> Result<BTreeMap<String, Level>> {
+        let mut levels = BTreeMap::new();
+        for (factor, wanted) in self.system.iter().chain(&self.launch) {
+            let level = match factor.knob() {
+                Knob::System(knob) => knob.read_back(machine, wanted)?,
+                Knob::Launch(knob) if !threads.is_empty() => knob.read_back(machine, threads, wanted)?,
+                Knob::Launch(_) | Knob::Simulated => continue,
+            };
+            levels.insert(factor.describe().id.to_owned(), level);
+        }
+        Ok(levels)
+    }
+
+    /// Writes every launch level into the specification.
+    ///
+    /// # Errors
+    /// When a level cannot be expressed on this machine.
+    pub(crate) fn contribute(&self, machine: &Machine, launch: &mut LaunchSpec) -> Result<()> {
+        for (factor, level) in &self.launch {
+            if let Knob::Launch(knob) = factor.knob() {
+                knob.contribute(machine, level, launch)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn set(
+    machine: &Machine,
+    journal: &mut Journal,
+    factor: &dyn Factor,
+    knob: &dyn SystemKnob,
+    level: &Level,
+) -> Result<(), Refusal> {
+    let name = factor.describe().id;
+    for setting in knob.settings(machine, level)? {
+        let old = setting.file.read(machine).map_err(Error::from)?;
+        if old == setting.value {
+            continue;
+        }
+        let id = journal.next_id();
+        journal.append(&JournalEntry::Setting {
+            id,
+            factor: name.to_owned(),
+            order: factor.order(),
+            file: setting.file.clone(),
+            old,
+            new: setting.value.clone(),
+        })?;
+        let written = setting.file.write(machine, &setting.value);
+        let actual = setting.file.read(machine).map_err(Error::from)?;
+        journal.append(&JournalEntry::Applied { id, actual: actual.clone() })?;
+        if let Err(error) = written {
+            return Err(Refusal::NotInForce(format!("{name} = {level}: {error}")));
+        }
+        if actual != setting.value {
+            return Err(Refusal::NotInForce(format!(
+                "{name} = {level}: wrote {} to {}, the kernel keeps {actual}",
+                setting.value, setting.file.path
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! The workload's own process: takes on its levels, prepares, runs, reports.
+//!
+//! It has one thread until the workload starts its tasks, so workloads may fork.
+
+use crate::child::{answer, die_with_parent, receive};
+use contract::{Catalogue, LaunchSpec, Load, Measurement};
+use model::{Parameters, RunReport, Sample};
+use serde::{Deserialize, Serialize};
+use sys::Machine;
+
+/// The role's name on the command line.
+pub const LOAD_ROLE: &str = "__load";
+
+/// The first frame to the load process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct LoadOrder {
+    /// Who must be alive for it to go on.
+    pub parent: i32,
+    /// Id of the workload.
+    pub workload: String,
+    /// Its parameters.
+    pub parameters: Parameters,
+    /// Its levels.
+    pub launch: LaunchSpec,
+    /// Text of PATH for programs.
+    pub search_path: String,
+}
+
+/// Frames from the load process.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LoadAnswer {
+    /// Everything is prepared and blocked.
+    Ready,
+    /// The run is over.
+    Done {
+        /// What was measured.
+        samples: Vec<Sample>,
+        /// The timed window.
+        report: RunReport,
+        /// Why the run was not what it claims to be.
+        unfit: Option<String>,
+    },
+    /// Preparing or running failed.
+    Failed {
+        /// The error.
+        reason: String,
+    },
+}
+
+/// Serves the role until its input ends. Returns the process's exit code.
+pub fn serve_load(catalogue: &Catalogue, machine: &Machine) -> i32 {
+    match serve(catalogue, machine) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    }
+}
+
+fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
+    let mut input = std::io::stdin().lock();
+    let mut output = std::io::stdout().lock();
+    let Some(order) = receive::<LoadOrder>(&mut input)? else { return Ok(()) };
+    die_with_parent(order.parent)?;
+    sys::reset_signal_dispositions();
+    let machine = machine.clone().with_search_path(order.search_path.clone());
+    let mut load = match prepare(catalogue, &machine, &order) {
+        Ok(load) => load,
+        Err(reason) => {
+            answer(&mut output, &LoadAnswer::Failed { reason })?;
+            return Ok(());
+        }
+    };
+    answer(&mut output, &LoadAnswer::Ready)?;
+    if receive::<()>(&mut input)?.is_none() {
+        return Ok(());
+    }
+    let (outcome, report) = timed(load.as_mut());
+    let frame = match outcome {
+        Ok(measurement) => {
+            let report = RunReport { operations: measurement.operations, ..report };
+            let unfit = load.verify(&report).err();
+            LoadAnswer::Done { samples: measurement.samples, report, unfit }
+        }
+        Err(error) => LoadAnswer::Failed { reason: error.to_string() },
+    };
+    answer(&mut output, &frame)?;
+    // The executor reads tasks and probes until it closes our input.
+    receive::<()>(&mut input)?;
+    Ok(())
+}
+
+fn prepare(
+    catalogue: &Catalogue,
+    machine: &Machine,
+    order: &LoadOrder,
+) -> Result<Box<dyn Load>, String> {
+    let workload = catalogue
+        .workload(&order.workload)
+        .ok_or_else(|| format!("there is no workload `{}` in this binary", order.workload))?;
+    order.launch.apply().map_err(|(attribute, error)| format!("cannot set {attribute}: {error}"))?;
+    workload.prepare(machine, &order.parameters, &order.launch).map_err(|error| error.to_string())
+}
+
+fn timed(load: &mut dyn Load) -> (contract::Result<Measurement>, RunReport) {
+    let before = sys::resource_usage();
+    let start_ns = sys::monotonic_ns();
+    let outcome = load.run();
+    let wall_ns = sys::monotonic_ns() - start_ns;
+    (outcome, RunReport { wall_ns, operations: None, usage: sys::usage_between(&before, &sys::resource_usage()) })
+}

@@ -1,0 +1,325 @@
+//! Putting the machine back from the journal alone.
+//!
+//! Processes end first, then files are restored in the factors' order (hotplug
+//! before what it rescales), then everything is read once more, because
+//! restoring one knob may have moved another.
+
+use crate::journal::{Journal, JournalEntry};
+use contract::{Error, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use sys::{Cgroup, ControlFile, Machine};
+
+/// How long killed processes may take to vanish.
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What restoring did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RestoreReport {
+    /// Settings put back: `factor: path = value`.
+    pub restored: Vec<String>,
+    /// Processes that were ended.
+    pub ended: Vec<i32>,
+    /// Settings somebody else changed meanwhile; left alone.
+    pub left_alone: Vec<String>,
+    /// What could not be put back, and why; stays in the journal.
+    pub failed: Vec<String>,
+}
+
+impl RestoreReport {
+    /// Whether everything is as before.
+    pub fn is_complete(&self) -> bool {
+        self.left_alone.is_empty() && self.failed.is_empty()
+    }
+
+    /// Whether there was anything to do.
+    pub fn is_empty(&self) -> bool {
+        self.restored.is_empty() && self.ended.is_empty() && self.is_complete()
+    }
+
+    /// `Ok` where complete.
+    ///
+    /// # Errors
+    /// An error of kind `RestoreIncomplete` that lists what is left.
+    pub fn into_result(self) -> Result<()> {
+        if self.is_complete() {
+            return Ok(());
+        }
+        let mut lines = self.failed;
+        lines.extend(self.left_alone.iter().map(|line| format!("{line} (changed by someone else: left alone)")));
+        Err(Error::new(
+            contract::ErrorKind::RestoreIncomplete,
+            "cannot put everything back",
+            lines.join("; "),
+            "what failed is tried again by `schedlab restore` and at the next start",
+        ))
+    }
+}
+
+/// What is still to be put back.
+#[derive(Debug, Default)]
+struct Open {
+    boot_id: String,
+    marks: BTreeSet<String>,
+    settings: BTreeMap<u64, OpenSetting>,
+    groups: BTreeSet<i32>,
+    cgroups: Vec<Cgroup>,
+    directories: BTreeSet<PathBuf>,
+}
+
+#[derive(Debug, Clone)]
+struct OpenSetting {
+    factor: String,
+    order: u8,
+    file: ControlFile,
+    old: String,
+    new: String,
+    actual: Option<String>,
+}
+
+impl Open {
+    fn of(entries: Vec<JournalEntry>) -> Self {
+        let mut open = Self::default();
+        for entry in entries {
+            match entry {
+                JournalEntry::Session { boot_id, mark } => {
+                    open.boot_id = boot_id;
+                    open.marks.insert(mark);
+                }
+                JournalEntry::Setting { id, factor, order, file, old, new } => {
+                    open.settings.insert(id, OpenSetting { factor, order, file, old, new, actual: None });
+                }
+                JournalEntry::Applied { id, actual } => {
+                    if let Some(setting) = open.settings.get_mut(&id) {
+                        setting.actual = Some(actual);
+                    }
+                }
+                JournalEntry::Settled { id } => {
+                    open.settings.remove(&id);
+                }
+                JournalEntry::Group { group } => {
+                    open.groups.insert(group);
+                }
+                JournalEntry::GroupEnded { group } => {
+                    open.groups.remove(&group);
+                }
+                JournalEntry::Cgroup { cgroup } => open.cgroups.push(cgroup),
+                JournalEntry::Directory { path } => {
+                    open.directories.insert(path);
+                }
+            }
+        }
+        open
+    }
+
+    /// In the order they are restored.
+    fn in_order(&self) -> Vec<(u64, &OpenSetting)> {
+        let mut settings: Vec<_> = self.settings.iter().map(|(id, setting)| (*id, setting)).collect();
+        settings.sort_by_key(|(id, setting)| (setting.order, *id));
+        settings
+    }
+}
+
+impl OpenSetting {
+    fn line(&self) -> String {
+        let name = if self.file.flag.is_empty() { String::new() } else { format!(" {}", self.file.flag) };
+        format!("{}: {}{name} = {}", self.factor, self.file.path, self.old)
+    }
+
+    /// Whether `current` is ours to undo. Without an `Applied` entry the crash
+    /// fell between writing and reading back: whatever is there came from us.
+    fn is_ours(&self, current: &str) -> bool {
+        match &self.actual {
+            None => true,
+            Some(actual) => current == actual || current == self.new,
+        }
+    }
+}
+
+/// What the journal says is still to be put back, in words; empty when clean.
+///
+/// # Errors
+/// When the journal cannot be read.
+pub fn pending(machine: &Machine) -> Result<Vec<String>> {
+    let mut open = Open::of(Journal::read(machine)?);
+    open.groups.clear();
+    let is_this_boot = machine.boot_id().is_ok_and(|boot_id| boot_id == open.boot_id);
+    let mut lines = Vec::new();
+    if is_this_boot {
+        for (_, setting) in open.in_order() {
+            let current = setting.file.read(machine).unwrap_or_else(|error| error.to_string());
+            if current != setting.old {
+                lines.push(format!("{} (is {current})", setting.line()));
+            }
+        }
+        for process in survivors(machine, &open) {
+            lines.push(format!("process {process} still runs"));
+        }
+    }
+    lines.extend(open.directories.iter().filter(|path| path.exists()).map(|path| path.display().to_string()));
+    Ok(lines)
+}
+
+/// Puts back everything the journal holds, and leaves only `keep` in it. The
+/// caller holds the lock. `are_groups_fresh` says that the session ended just now, so that the
+/// process groups it recorded cannot have been reused by strangers.
+///
+/// # Errors
+/// When the journal itself cannot be read or written; what could not be put
+/// back is in the report.
+pub fn restore(
+    machine: &Machine,
+    journal: &mut Journal,
+    are_groups_fresh: bool,
+    keep: &[JournalEntry],
+) -> Result<RestoreReport> {
+    let mut open = Open::of(journal.entries()?);
+    for entry in keep {
+        if let JournalEntry::Directory { path } = entry {
+            open.directories.remove(path);
+        }
+    }
+    if !are_groups_fresh {
+        open.groups.clear();
+    }
+    let mut report = RestoreReport::default();
+    let is_this_boot = machine.boot_id()? == open.boot_id;
+    let mut settled: BTreeSet<u64> = open.settings.keys().copied().collect();
+    if is_this_boot {
+        end_processes(machine, &open, &mut report);
+        settled = restore_settings(machine, &open, &mut report);
+    }
+    for id in &settled {
+        journal.append(&JournalEntry::Settled { id: *id })?;
+    }
+    for cgroup in open.cgroups.iter().filter(|_| is_this_boot) {
+        if let Err(error) = cgroup.remove(machine) {
+            report.failed.push(error.to_string());
+        }
+    }
+    for directory in &open.directories {
+        match std::fs::remove_dir_all(directory) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                report.failed.push(format!("cannot remove {}: {error}", directory.display()));
+            }
+            _ => {}
+        }
+    }
+    if report.failed.is_empty() {
+        journal.replace(keep)?;
+    }
+    Ok(report)
+}
+
+/// Restores files; returns the settings that need no further attention.
+fn restore_settings(machine: &Machine, open: &Open, report: &mut RestoreReport) -> BTreeSet<u64> {
+    let mut settled = BTreeSet::new();
+    let mut ours = Vec::new();
+    // Judge all before touching any: restoring one may move another.
+    for (id, setting) in open.in_order() {
+        match setting.file.read(machine) {
+            Ok(current) if current == setting.old || setting.is_ours(&current) => ours.push((id, setting)),
+            Ok(current) => {
+                report.left_alone.push(format!("{}, but it is {current}", setting.line()));
+                settled.insert(id);
+            }
+            Err(error) => report.failed.push(format!("{}: {error}", setting.line())),
+        }
+    }
+    let first_old = oldest_values(&ours);
+    let mut put_back = BTreeSet::new();
+    for _ in 0..2 {
+        for (_, setting) in &ours {
+            let old = &first_old[&key(&setting.file)];
+            if setting.file.read(machine).is_ok_and(|current| current == *old) {
+                continue;
+            }
+            machine.crash_point();
+            // A refusal shows in the final reading below.
+            let _ = setting.file.write(machine, old);
+            machine.crash_point();
+            put_back.insert(key(&setting.file));
+        }
+    }
+    for (id, setting) in ours {
+        let old = &first_old[&key(&setting.file)];
+        match setting.file.read(machine) {
+            Ok(current) if current == *old => {
+                settled.insert(id);
+                if put_back.remove(&key(&setting.file)) {
+                    report.restored.push(setting.line());
+                }
+            }
+            Ok(current) => report.failed.push(format!("{}, but the kernel keeps {current}", setting.line())),
+            Err(error) => report.failed.push(format!("{}: {error}", setting.line())),
+        }
+    }
+    settled
+}
+
+type FileKey = (String, String);
+
+fn key(file: &ControlFile) -> FileKey {
+    (file.path.clone(), file.flag.clone())
+}
+
+/// A file set twice without being settled between goes back to its first value.
+fn oldest_values(settings: &[(u64, &OpenSetting)]) -> BTreeMap<FileKey, String> {
+    let mut by_id = settings.to_vec();
+    by_id.sort_by_key(|(id, _)| *id);
+    let mut oldest = BTreeMap::new();
+    for (_, setting) in by_id {
+        oldest.entry(key(&setting.file)).or_insert_with(|| setting.old.clone());
+    }
+    oldest
+}
+
+fn survivors(machine: &Machine, open: &Open) -> Vec<i32> {
+    let own = std::process::id().cast_signed();
+    let mut alive = BTreeSet::new();
+    for mark in &open.marks {
+        if let Ok(processes) = machine.marked_processes(mark) {
+            alive.extend(processes.iter().map(|process| process.pid));
+        }
+    }
+    for group in &open.groups {
+        let members = machine.group_members(*group).unwrap_or_default();
+        alive.extend(members.iter().map(|process| process.pid));
+    }
+    for cgroup in &open.cgroups {
+        alive.extend(cgroup.members(machine).unwrap_or_default());
+    }
+    alive.remove(&own);
+    alive.into_iter().collect()
+}
+
+/// Kills until nothing is left: a process may fork while it is being killed.
+fn end_processes(machine: &Machine, open: &Open, report: &mut RestoreReport) {
+    let deadline = Instant::now() + KILL_PATIENCE;
+    let mut ended = BTreeSet::new();
+    loop {
+        for cgroup in &open.cgroups {
+            // A group that was never made, or is gone, has nothing to kill.
+            let _ = cgroup.kill(machine);
+        }
+        let alive = survivors(machine, open);
+        if alive.is_empty() {
+            break;
+        }
+        for pid in alive {
+            ended.insert(pid);
+            if let Some(pid) = rustix::process::Pid::from_raw(pid) {
+                // One that ended meanwhile is what is wanted.
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+        if Instant::now() >= deadline {
+            let left = survivors(machine, open);
+            report.failed.extend(left.iter().map(|pid| format!("process {pid} does not end")));
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    report.ended = ended.into_iter().collect();
+}

@@ -1,0 +1,457 @@
+//! One trial: check, set, read back, prepare, run, stop, restore, read back.
+
+use crate::background::Hogs;
+use crate::child::{Marking, RoleChild, Waited};
+use crate::health::Health;
+use crate::journal::JournalEntry;
+use crate::knobs::{Knobs, Refusal};
+use crate::load_process::{LOAD_ROLE, LoadAnswer, LoadOrder};
+use crate::restore::restore;
+use crate::session::Executor;
+use contract::{Attached, Error, ErrorKind, Event, LaunchSpec, Phase, Result, Target};
+use model::{
+    Caveat, CpuList, Invocation, Level, LevelReading, Outcome, RECORD_FORMAT, Record, RunReport,
+    Session, Trial,
+};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use sys::{Cgroup, CpuController};
+
+/// Rule broken by a level that is not in force when the run begins.
+const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";
+/// Rule broken by a level that changed while the workload ran.
+const LEVEL_CHANGED: &str = "LEVEL_CHANGED";
+/// How often levels are read while the workload runs.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// How long one wait for the workload lasts before signals are looked at.
+const LONGEST_WAIT: Duration = Duration::from_millis(250);
+/// How long a workload may take to stop by itself after its run.
+const STOP_PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a trial has seen so far.
+#[derive(Default)]
+struct Progress {
+    invocations: Vec<Invocation>,
+    levels: BTreeMap<String, LevelReading>,
+    caveats: Vec<Caveat>,
+}
+
+/// Why a trial ends before its last invocation.
+enum Stop {
+    /// It has an outcome.
+    Outcome(Outcome),
+    /// The machine or the user ends it.
+    Error(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Error(error)
+    }
+}
+
+impl Stop {
+    fn invalid(rule: &str, detail: String) -> Self {
+        Stop::Outcome(Outcome::Invalid { rule: rule.to_owned(), detail })
+    }
+
+    fn failed(reason: String) -> Self {
+        Stop::Outcome(Outcome::Failed { reason })
+    }
+}
+
+/// Runs a trial and puts the machine back, whatever happened in between.
+pub(crate) fn run(
+    executor: &mut Executor,
+    trial: &Trial,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<Record> {
+    let started_unix_ns = sys::unix_ns();
+    let started_ns = sys::monotonic_ns();
+    let mut progress = Progress::default();
+    let ended = attempt(executor, trial, &mut progress, on_event);
+    on_event(Event::TrialPhase(Phase::Restoring));
+    let header = executor.header.clone();
+    let machine = executor.settings.machine.clone();
+    restore(&machine, &mut executor.journal, true, &header)?.into_result()?;
+    let outcome = match ended {
+        Ok(()) => Outcome::Completed,
+        Err(Stop::Outcome(outcome)) => outcome,
+        Err(Stop::Error(error)) => return Err(error),
+    };
+    Ok(Record {
+        format: RECORD_FORMAT.to_owned(),
+        sequence: 0,
+        block: trial.block,
+        position: trial.position,
+        subject: trial.subject.id.clone(),
+        workload: trial.workload.label.clone(),
+        started_unix_ns,
+        duration_ns: sys::monotonic_ns() - started_ns,
+        boot_id: machine.boot_id()?,
+        seed: trial.seed,
+        outcome,
+        invocations: progress.invocations,
+        levels: progress.levels,
+        fingerprint: String::new(),
+        fingerprint_difference: BTreeMap::new(),
+        caveats: progress.caveats,
+    })
+}
+
+fn attempt(
+    executor: &mut Executor,
+    trial: &Trial,
+    progress: &mut Progress,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<(), Stop> {
+    on_event(Event::TrialPhase(Phase::Setting));
+    let knobs = Knobs::of(&executor.settings.catalogue, &trial.subject)?;
+    let machine = executor.settings.machine.clone();
+    match knobs.apply(&machine, &mut executor.journal) {
+        Ok(()) => {}
+        Err(Refusal::NotInForce(detail)) => return Err(Stop::invalid(LEVEL_NOT_SET, detail)),
+        Err(Refusal::Lost(error)) => return Err(Stop::Error(error)),
+    }
+    // Setting one knob may have moved another: all are read once more.
+    check_levels(trial, &knobs.read_back(&machine, &[])?, LEVEL_NOT_SET)?;
+    on_event(Event::TrialPhase(Phase::Settling));
+    pause(executor, Duration::from_nanos(trial.settle_ns))?;
+    let hogs = start_background(executor, trial)?;
+    let mut ended = Ok(());
+    for invocation in 0..trial.workload.invocations {
+        ended = invoke(executor, trial, &knobs, hogs.as_ref(), invocation, progress, on_event);
+        if ended.is_err() {
+            break;
+        }
+    }
+    if let Some(hogs) = hogs {
+        hogs.stop(&mut executor.journal)?;
+    }
+    ended
+}
+
+fn start_background(executor: &mut Executor, trial: &Trial) -> Result<Option<Hogs>, Stop> {
+    let Some(background) = &trial.workload.background else { return Ok(None) };
+    let cpus = executor.settings.machine.online_cpus().map_err(Error::from)?;
+    let log = executor.settings.logs.join("background.log");
+    let marking = Marking {
+        executable: &executor.settings.executable.clone(),
+        mark: &executor.mark.clone(),
+        log: &log,
+    };
+    Ok(Some(Hogs::start(background, &cpus, &marking, &mut executor.journal)?))
+}
+
+/// Waits, and gives up on a signal.
+fn pause(executor: &Executor, length: Duration) -> Result<(), Stop> {
+    let deadline = Instant::now() + length;
+    while let Some(left) = deadline.checked_duration_since(Instant::now()) {
+        check_signal(executor)?;
+        std::thread::sleep(left.min(LONGEST_WAIT));
+    }
+    check_signal(executor)
+}
+
+fn check_signal(executor: &Executor) -> Result<(), Stop> {
+    match executor.interrupt.signal() {
+        None => Ok(()),
+        Some(signal) => Err(Stop::Error(Error::new(
+            ErrorKind::Interrupted,
+            "stopped",
+            format!("signal {signal}"),
+            "the same command goes on from here",
+        ))),
+    }
+}
+
+fn check_levels(trial: &Trial, levels: &BTreeMap<String, Level>, rule: &str) -> Result<(), Stop> {
+    for (factor, actual) in levels {
+        let wanted = trial.subject.levels.get(factor);
+        if wanted != Some(actual) {
+            let wanted = wanted.map_or_else(String::new, Level::to_string);
+            return Err(Stop::invalid(rule, format!("{factor} should be {wanted} and is {actual}")));
+        }
+    }
+    Ok(())
+}
+
+/// A started workload and everything that watches it.
+struct Running {
+    child: RoleChild,
+    probes: Vec<Box<dyn Attached>>,
+    is_main_thread_apart: bool,
+}
+
+impl Running {
+    /// Every thread of the workload's group, except one that only directs.
+    fn threads(&self, executor: &Executor) -> Vec<i32> {
+        let machine = &executor.settings.machine;
+        let main = self.child.pid();
+        let members = machine.group_members(main).unwrap_or_default();
+        let threads = members.iter().flat_map(|process| machine.thread_ids(process.pid).unwrap_or_default());
+        threads.filter(|thread| !(self.is_main_thread_apart && *thread == main)).collect()
+    }
+}
+
+fn invoke(
+    executor: &mut Executor,
+    trial: &Trial,
+    knobs: &Knobs,
+    hogs: Option<&Hogs>,
+    number: u32,
+    progress: &mut Progress,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<(), Stop> {
+    check_signal(executor)?;
+    on_event(Event::TrialPhase(Phase::Preparing { invocation: number }));
+    let deadline = Instant::now() + Duration::from_nanos(trial.workload.time_limit_ns);
+    let mut running = start(executor, trial, knobs, hogs, number)?;
+    let ended = observe(executor, trial, knobs, hogs, number, &mut running, deadline, progress, on_event);
+    running.child.finish(if ended.is_ok() { STOP_PATIENCE } else { Duration::ZERO });
+    if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
+        let failure = Some(reason.clone());
+        progress.invocations.push(Invocation { samples: Vec::new(), run: None, failure });
+    }
+    executor.journal.append(&JournalEntry::GroupEnded { group: running.child.pid() })?;
+    ended
+}
+
+/// Starts the load process and attaches the probes, before it prepares anything.
+fn start(
+    executor: &mut Executor,
+    trial: &Trial,
+    knobs: &Knobs,
+    hogs: Option<&Hogs>,
+    number: u32,
+) -> Result<Running, Stop> {
+    let settings = executor.settings.clone();
+    let stem = format!(
+        "{:03}-{}-{}-{number}",
+        trial.block, trial.subject.id, trial.workload.label
+    );
+    let mut launch = LaunchSpec {
+        seed: trial.seed.wrapping_add(u64::from(number)),
+        scratch: settings.scratch.join(&stem),
+        log: settings.logs.join(format!("{stem}.log")),
+        ..LaunchSpec::default()
+    };
+    knobs.contribute(&settings.machine, &mut launch)?;
+    make_scratch(&launch.scratch)?;
+    let marking =
+        Marking { executable: &settings.executable, mark: &executor.mark.clone(), log: &launch.log };
+    let mut child = RoleChild::spawn(LOAD_ROLE, Session::Same, &marking)?;
+    executor.journal.append(&JournalEntry::Group { group: child.pid() })?;
+    let cgroup = join_cgroups(executor, &launch, child.pid())?;
+    let target = Target {
+        pid: child.pid(),
+        group: child.pid(),
+        cgroup,
+        background: hogs.map(Hogs::pid).into_iter().collect(),
+        cpus: settings.machine.online_cpus().map_err(Error::from)?,
+    };
+    let mut probes = Vec::new();
+    for id in &trial.probes {
+        let probe = settings.catalogue.probe(id).ok_or_else(|| {
+            Error::usage(format!("cannot attach the probe {id}"), "there is none of that name", "")
+        })?;
+        probes.push(probe.attach(&settings.machine, &target)?);
+    }
+    let is_main_thread_apart = launch.policy == Some(sys::Policy::Deadline);
+    child.send(&LoadOrder {
+        parent: std::process::id().cast_signed(),
+        workload: trial.workload.uses.clone(),
+        parameters: trial.workload.parameters.clone(),
+        launch,
+        search_path: settings.machine.search_path().to_owned(),
+    })?;
+    Ok(Running { child, probes, is_main_thread_apart })
+}
+
+fn make_scratch(path: &PathBuf) -> Result<()> {
+    std::fs::create_dir_all(path)
+        .map_err(|error| Error::environment(format!("cannot make {}", path.display()), error))
+}
+
+/// A group of the unified hierarchy for killing and statistics where we may make
+/// one, and one with the CPU controller where the levels ask for it.
+fn join_cgroups(executor: &mut Executor, launch: &LaunchSpec, pid: i32) -> Result<Option<Cgroup>> {
+    let machine = executor.settings.machine.clone();
+    let name = format!("schedlab.{}", executor.mark.trim_start_matches("SCHEDLAB_MARK="));
+    let unified = Cgroup::unified_root(&machine);
+    let cpu = Cgroup::cpu_root(&machine).filter(|_| launch.needs_cpu_cgroup());
+    if launch.needs_cpu_cgroup() && cpu.is_none() {
+        return Err(Error::unsupported(
+            "cannot limit the workload's CPU time",
+            "no cgroup hierarchy with the cpu controller is mounted",
+            "use a virtual machine (--venue vm)",
+        ));
+    }
+    let mut joined = None;
+    if let Some(root) = unified {
+        let is_needed = matches!(cpu, Some((CpuController::Unified, _)));
+        joined = match make_cgroup(executor, root, &name, pid) {
+            Ok(cgroup) => Some(cgroup),
+            Err(error) if is_needed => return Err(error),
+            Err(_) => None,
+        };
+    }
+    match (cpu, &joined) {
+        (Some((CpuController::Unified, _)), Some(cgroup)) => {
+            if let Some(quota) = launch.cpu_max {
+                let text = format!("{} {}", quota.quota_ns / 1_000, quota.period_ns / 1_000);
+                machine.write(&cgroup.file("cpu.max"), &text)?;
+            }
+            if let Some(weight) = launch.cpu_weight {
+                machine.write(&cgroup.file("cpu.weight"), &weight.to_string())?;
+            }
+        }
+        (Some((CpuController::Legacy, root)), _) => {
+            let cgroup = make_cgroup(executor, root, &name, pid)?;
+            if let Some(quota) = launch.cpu_max {
+                machine.write(&cgroup.file("cpu.cfs_period_us"), &(quota.period_ns / 1_000).to_string())?;
+                machine.write(&cgroup.file("cpu.cfs_quota_us"), &(quota.quota_ns / 1_000).to_string())?;
+            }
+            if let Some(weight) = launch.cpu_weight {
+                // v1 shares are 1024 where v2 weight is 100 (kernel/sched/core.c, cpu_weight_write_u64).
+                machine.write(&cgroup.file("cpu.shares"), &(weight * 1024 / 100).to_string())?;
+            }
+        }
+        _ => {}
+    }
+    Ok(joined)
+}
+
+fn make_cgroup(executor: &mut Executor, root: &str, name: &str, pid: i32) -> Result<Cgroup> {
+    let cgroup = Cgroup { path: format!("{root}/{name}") };
+    let machine = &executor.settings.machine;
+    executor.journal.append(&JournalEntry::Cgroup { cgroup: cgroup.clone() })?;
+    if !machine.exists(&cgroup.path) {
+        Cgroup::create(machine, root, name)?;
+    }
+    cgroup.add(machine, pid)?;
+    Ok(cgroup)
+}
+
+#[expect(clippy::too_many_arguments, reason = "the parts of one invocation, passed rather than shared")]
+fn observe(
+    executor: &Executor,
+    trial: &Trial,
+    knobs: &Knobs,
+    hogs: Option<&Hogs>,
+    number: u32,
+    running: &mut Running,
+    deadline: Instant,
+    progress: &mut Progress,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<(), Stop> {
+    let machine = &executor.settings.machine;
+    match wait(executor, running, deadline, trial, |_, _| Ok(()))? {
+        LoadAnswer::Ready => {}
+        LoadAnswer::Failed { reason } => return Err(Stop::failed(reason)),
+        LoadAnswer::Done { .. } => return Err(Stop::failed("the workload ran before it was told".to_owned())),
+    }
+    let before = knobs.read_back(machine, &running.threads(executor))?;
+    note_levels(progress, &before);
+    check_levels(trial, &before, LEVEL_NOT_SET)?;
+    let health = Health::read(machine, hogs.map(Hogs::pid));
+    for probe in &mut running.probes {
+        probe.start()?;
+    }
+    on_event(Event::TrialPhase(Phase::Running { invocation: number }));
+    running.child.send(&())?;
+    let answer = wait(executor, running, deadline, trial, |executor, running| {
+        let during = knobs.read_back(&executor.settings.machine, &running.threads(executor))?;
+        for (factor, level) in &during {
+            if let Some(reading) = progress.levels.get_mut(factor)
+                && !reading.during.contains(level)
+            {
+                reading.during.push(level.clone());
+            }
+        }
+        check_levels(trial, &during, LEVEL_CHANGED)
+    })?;
+    let (samples, report, unfit) = match answer {
+        LoadAnswer::Done { samples, report, unfit } => (samples, report, unfit),
+        LoadAnswer::Failed { reason } => return Err(Stop::failed(reason)),
+        LoadAnswer::Ready => return Err(Stop::failed("the workload answered out of turn".to_owned())),
+    };
+    let mut samples = samples;
+    for probe in &mut running.probes {
+        samples.extend(probe.stop(&report)?);
+    }
+    let cpus: CpuList = machine.online_cpus().map_err(Error::from)?;
+    let now = Health::read(machine, hogs.map(Hogs::pid));
+    merge_caveats(progress, health.caveats(&now, &report, &cpus));
+    let after = knobs.read_back(machine, &running.threads(executor))?;
+    for (factor, level) in &after {
+        if let Some(reading) = progress.levels.get_mut(factor) {
+            reading.after = level.clone();
+        }
+    }
+    check_levels(trial, &after, LEVEL_CHANGED)?;
+    finish(progress, samples, report, unfit)
+}
+
+fn finish(
+    progress: &mut Progress,
+    samples: Vec<model::Sample>,
+    report: RunReport,
+    unfit: Option<String>,
+) -> Result<(), Stop> {
+    if let Some(reason) = unfit {
+        return Err(Stop::failed(reason));
+    }
+    progress.invocations.push(Invocation { samples, run: Some(report), failure: None });
+    Ok(())
+}
+
+fn note_levels(progress: &mut Progress, before: &BTreeMap<String, Level>) {
+    for (factor, level) in before {
+        progress.levels.entry(factor.clone()).or_insert_with(|| LevelReading {
+            before: level.clone(),
+            during: Vec::new(),
+            after: level.clone(),
+        });
+    }
+}
+
+/// One caveat of a code for a trial; the later detail adds nothing to judge by.
+fn merge_caveats(progress: &mut Progress, caveats: Vec<Caveat>) {
+    for caveat in caveats {
+        if !progress.caveats.iter().any(|known| known.code == caveat.code) {
+            progress.caveats.push(caveat);
+        }
+    }
+}
+
+/// Waits for the load's next frame, checking levels, signals and the time limit.
+fn wait(
+    executor: &Executor,
+    running: &mut Running,
+    deadline: Instant,
+    trial: &Trial,
+    mut check: impl FnMut(&Executor, &Running) -> Result<(), Stop>,
+) -> Result<LoadAnswer, Stop> {
+    let mut next_check = Instant::now() + CHECK_INTERVAL;
+    loop {
+        match running.child.wait_frame(LONGEST_WAIT)? {
+            Waited::Frame(answer) => return Ok(answer),
+            Waited::Ended(how) => {
+                return Err(Stop::failed(format!("the workload's process ended with {how}")));
+            }
+            Waited::Nothing => {}
+        }
+        check_signal(executor)?;
+        let now = Instant::now();
+        if now >= deadline {
+            let limit = model::format_duration(trial.workload.time_limit_ns);
+            return Err(Stop::failed(format!("it ran longer than its time limit of {limit}")));
+        }
+        if now >= next_check {
+            check(executor, running)?;
+            next_check = now + CHECK_INTERVAL;
+        }
+    }
+}

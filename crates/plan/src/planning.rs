@@ -1,0 +1,302 @@
+//! From a read experiment to a plan: the control arm, `--quick`, the budget, the order.
+
+use crate::document::{self, Place};
+use crate::problem::Problem;
+use crate::problems::Problems;
+use crate::settings::{self, Control, Settings};
+use crate::subjects::{self, Arm};
+use crate::workloads::{self, Planned};
+use crate::{digest, order, overrides};
+use contract::{Catalogue, ParameterKind};
+use model::{PLAN_FORMAT, ParameterValue, Plan, SimSettings, Subject, format_duration};
+
+/// Fewer complete blocks give no verdict (STATISTICS 2.5).
+const LEAST_BLOCKS: u32 = 5;
+/// STATISTICS 2.6: "quick" is 6 blocks.
+const QUICK_BLOCKS: u32 = 6;
+/// Ten times what the analysis is measured with; a bound on the plan's size.
+const TRIAL_LIMIT: u64 = 100_000;
+/// A year: an estimate beyond it is a slip.
+const LONGEST_NS: u128 = 365 * 86_400 * 1_000_000_000;
+
+/// An experiment and how it should be planned.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Request<'a> {
+    /// The experiment's text.
+    pub text: &'a str,
+    /// The file's stem: names the campaign.
+    pub name: &'a str,
+    /// `--set key=value`, in order; dotted keys.
+    pub overrides: &'a [(String, String)],
+    /// `--venue`.
+    pub venue: Option<&'a str>,
+    /// `--budget`.
+    pub budget_ns: Option<u64>,
+    /// `--quick`.
+    pub is_quick: bool,
+    /// Used where the experiment has no seed.
+    pub drawn_seed: u64,
+}
+
+/// Makes the plan.
+///
+/// # Errors
+/// Every problem of the experiment, those of options first, then by line.
+pub fn plan(
+    catalogue: &Catalogue,
+    default_probes: &[&str],
+    request: &Request<'_>,
+) -> Result<Plan, Vec<Problem>> {
+    let mut problems = Problems::default();
+    let planned = try_plan(catalogue, default_probes, request, &mut problems);
+    match planned {
+        Some(plan) if problems.is_empty() => Ok(plan),
+        _ => Err(problems.into_sorted(request.text)),
+    }
+}
+
+fn try_plan(
+    catalogue: &Catalogue,
+    default_probes: &[&str],
+    request: &Request<'_>,
+    problems: &mut Problems,
+) -> Option<Plan> {
+    let mut table = document::read(request.text, problems)?;
+    overrides::apply(&mut table, request.overrides, problems);
+    let settings = settings::read(&table, catalogue, default_probes, request.venue, problems);
+    let arms = subjects::read(&table, catalogue, &settings.venue, problems);
+    let ids: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
+    let workloads = workloads::read(&table, catalogue, &settings, &ids, problems);
+    let control = arms.first().map(|arm| subjects::control_id(&arm.id)).unwrap_or_default();
+    let with_control: Vec<&str> = ids.iter().copied().chain([control.as_str()]).collect();
+    let failure_rate = settings::failure_rates(&settings, &with_control, problems);
+    check_together(&settings, &arms, &workloads, problems);
+    if !problems.is_empty() {
+        return None;
+    }
+    let budget = request
+        .budget_ns
+        .map(|budget_ns| {
+            (budget_ns, Place::Option(format!("--budget {}", format_duration(budget_ns))))
+        })
+        .or_else(|| {
+            let entry = table.get("budget")?;
+            Some((settings.budget_ns?, entry.place.clone()))
+        });
+    let mut draft = draft(request, settings, &arms, workloads);
+    if draft.plan.venue == "sim" {
+        draft.plan.sim = Some(SimSettings { scenario: draft.scenario.clone(), failure_rate });
+    }
+    if request.is_quick {
+        draft.make_quick();
+    }
+    draft.fit(budget, problems)?;
+    Some(draft.finish(catalogue))
+}
+
+/// What only all parts together show.
+fn check_together(
+    settings: &Settings,
+    arms: &[Arm],
+    workloads: &[Planned],
+    problems: &mut Problems,
+) {
+    if let ([only], Control::Off) = (arms, settings.control) {
+        problems
+            .report(&only.place, "one subject and no control: there is nothing to compare")
+            .hint("add a second subject, or remove `control = false` for an A/A campaign");
+    }
+    if !problems.is_empty() {
+        return;
+    }
+    for arm in arms {
+        let subject = arm.subject();
+        if workloads.iter().all(|workload| !workload.plan.runs_for(&subject)) {
+            problems
+                .report(&arm.place, format!("no workload runs for `{}`", arm.id))
+                .hint("name it in a workload's `subjects`, or remove it");
+        }
+    }
+    let trials = arms.len() as u64 * workloads.len() as u64 * u64::from(settings.blocks);
+    if trials > TRIAL_LIMIT {
+        let place = arms.first().map_or(Place::Span { start: 0, end: 0 }, |arm| arm.place.clone());
+        let cause = format!("up to {trials} trials; the limit is {TRIAL_LIMIT}");
+        problems.report(&place, cause).hint("use fewer blocks, subjects or workloads");
+    }
+    let longest = workloads
+        .iter()
+        .map(|w| u128::from(w.plan.expected_ns) * u128::from(w.plan.invocations))
+        .sum::<u128>();
+    if longest * arms.len() as u128 * u128::from(settings.blocks) > LONGEST_NS {
+        let place = arms.first().map_or(Place::Span { start: 0, end: 0 }, |arm| arm.place.clone());
+        problems.report(&place, "the campaign would take more than a year");
+    }
+}
+
+/// A plan whose blocks are not laid out yet.
+struct Draft {
+    plan: Plan,
+    block_count: u32,
+    is_control_kept: bool,
+    entries: Vec<Planned>,
+    scenario: String,
+}
+
+fn draft(
+    request: &Request<'_>,
+    settings: Settings,
+    arms: &[Arm],
+    workloads: Vec<Planned>,
+) -> Draft {
+    let mut subjects: Vec<Subject> = arms.iter().map(Arm::subject).collect();
+    if settings.control != Control::Off {
+        let reference = subjects[0].clone();
+        let id = subjects::control_id(&reference.id);
+        subjects.insert(1, Subject { id, is_control: true, ..reference });
+    }
+    let plan = Plan {
+        format: PLAN_FORMAT.to_owned(),
+        name: request.name.to_owned(),
+        title: settings.title.unwrap_or_else(|| request.name.to_owned()),
+        digest: String::new(),
+        venue: settings.venue,
+        seed: settings.seed.unwrap_or(request.drawn_seed),
+        is_seed_generated: settings.seed.is_none(),
+        alpha: settings.alpha,
+        is_quick: request.is_quick,
+        subjects,
+        workloads: Vec::new(),
+        blocks: Vec::new(),
+        probes: settings.probes,
+        settle_ns: settings.settle_ns,
+        sim: None,
+        notes: Vec::new(),
+    };
+    Draft {
+        plan,
+        block_count: settings.blocks,
+        // An A/A campaign of one subject consists of its control.
+        is_control_kept: settings.control == Control::On || arms.len() == 1,
+        entries: workloads,
+        scenario: settings.scenario,
+    }
+}
+
+impl Draft {
+    /// Fewer blocks, one invocation, half the declared durations.
+    fn make_quick(&mut self) {
+        if self.block_count > QUICK_BLOCKS {
+            let note = format!("--quick: {QUICK_BLOCKS} blocks instead of {}", self.block_count);
+            self.plan.notes.push(note);
+            self.block_count = QUICK_BLOCKS;
+        }
+        let mut halved = Vec::new();
+        for planned in &mut self.entries {
+            planned.plan.invocations = 1;
+            if halve_duration(planned) {
+                halved.push(planned.plan.label.clone());
+            }
+        }
+        self.plan.notes.push("--quick: one invocation in each trial".to_owned());
+        if !halved.is_empty() {
+            self.plan.notes.push(format!("--quick: half the duration of {}", halved.join(", ")));
+        }
+    }
+
+    fn block_ns(&self, subjects: &[Subject]) -> u64 {
+        let trial_ns = |planned: &Planned| {
+            planned.plan.expected_ns * u64::from(planned.plan.invocations) + self.plan.settle_ns
+        };
+        subjects
+            .iter()
+            .flat_map(|subject| self.entries.iter().filter(|p| p.plan.runs_for(subject)))
+            .map(trial_ns)
+            .sum()
+    }
+
+    /// Makes the campaign fit its budget: blocks go down to five, then the
+    /// control goes, then it is a problem.
+    fn fit(&mut self, budget: Option<(u64, Place)>, problems: &mut Problems) -> Option<()> {
+        let Some((budget_ns, place)) = budget else { return Some(()) };
+        let least = self.block_count.min(LEAST_BLOCKS);
+        let mut block_ns = self.block_ns(&self.plan.subjects).max(1);
+        let without: Vec<Subject> =
+            self.plan.subjects.iter().filter(|subject| !subject.is_control).cloned().collect();
+        let is_control_droppable =
+            !self.is_control_kept && without.len() < self.plan.subjects.len();
+        if budget_ns / block_ns < u64::from(least) && is_control_droppable {
+            block_ns = self.block_ns(&without).max(1);
+            self.plan.subjects = without;
+            self.plan.notes.push("the A/A control was dropped to fit the budget".to_owned());
+        }
+        let affordable = u32::try_from(budget_ns / block_ns).unwrap_or(u32::MAX);
+        if affordable < least {
+            let needed = format_duration(
+                (block_ns * u64::from(least)).div_ceil(1_000_000_000) * 1_000_000_000,
+            );
+            problems
+                .report(&place, format!("even {least} blocks need {needed}"))
+                .hint(format!("give at least {needed}, or shorten or remove workloads"));
+            return None;
+        }
+        if affordable < self.block_count {
+            let note = format!(
+                "{affordable} blocks instead of {} to fit the budget of {}",
+                self.block_count,
+                format_duration(budget_ns)
+            );
+            self.plan.notes.push(note);
+            self.block_count = affordable;
+        }
+        Some(())
+    }
+
+    fn finish(self, catalogue: &Catalogue) -> Plan {
+        let Draft { mut plan, block_count, entries, .. } = self;
+        plan.workloads = entries.into_iter().map(|planned| planned.plan).collect();
+        if block_count < LEAST_BLOCKS {
+            let note = format!(
+                "{block_count} blocks: a verdict needs at least {LEAST_BLOCKS}, so none will be given"
+            );
+            plan.notes.push(note);
+        }
+        for workload in &plan.workloads {
+            if workload.time_limit_ns < workload.expected_ns {
+                plan.notes.push(format!(
+                    "{}: the time limit of {} is below the expected {}",
+                    workload.label,
+                    format_duration(workload.time_limit_ns),
+                    format_duration(workload.expected_ns)
+                ));
+            }
+        }
+        plan.blocks = order::blocks(plan.seed, block_count, &plan.subjects, &plan.workloads);
+        plan.digest = digest::digest(&plan, catalogue);
+        plan
+    }
+}
+
+/// Halves the parameter `duration`, where the workload has one and still accepts
+/// the combination.
+fn halve_duration(planned: &mut Planned) -> bool {
+    let declared = planned.entry.parameters().iter().find(|p| p.name == "duration");
+    let Some(ParameterKind::Duration { min, .. }) = declared.map(|p| p.kind) else { return false };
+    let mut parameters = planned.plan.parameters.clone();
+    let Some(ParameterValue::Duration(duration_ns)) = parameters.0.get_mut("duration") else {
+        return false;
+    };
+    let halved = (*duration_ns / 2).max(min);
+    if halved == *duration_ns {
+        return false;
+    }
+    *duration_ns = halved;
+    if !planned.entry.conflicts(&parameters).is_empty() {
+        return false;
+    }
+    planned.plan.expected_ns = planned.entry.expected_ns(&parameters);
+    if !planned.has_time_limit {
+        planned.plan.time_limit_ns = workloads::default_time_limit(planned.plan.expected_ns);
+    }
+    planned.plan.parameters = parameters;
+    true
+}

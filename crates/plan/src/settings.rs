@@ -1,0 +1,340 @@
+//! The keys at the top of an experiment, apart from subjects and workloads.
+
+use crate::document::{Entry, Node, Place, Table, Value};
+use crate::margins::Margins;
+use crate::problems::Problems;
+use crate::values;
+use contract::Catalogue;
+use std::collections::BTreeMap;
+
+/// Keys of the top level; every factor's id is one too.
+pub(crate) const KEYS: [&str; 16] = [
+    "title",
+    "venue",
+    "blocks",
+    "seed",
+    "alpha",
+    "margin",
+    "control",
+    "order",
+    "probes",
+    "settle",
+    "invocations",
+    "budget",
+    "sim",
+    "subjects",
+    "factors",
+    "workloads",
+];
+
+/// Venues of this version; `vm` is known and refused.
+pub(crate) const VENUES: [&str; 3] = ["host", "vm", "sim"];
+
+/// Scenarios of STATISTICS section 3.
+pub(crate) const SCENARIOS: [&str; 6] = ["S1", "S2", "S3", "S4", "S5", "S6"];
+
+/// STATISTICS 2.6: the default campaign has 10 blocks of 3 invocations.
+const DEFAULT_BLOCKS: u32 = 10;
+const DEFAULT_INVOCATIONS: u32 = 3;
+/// More blocks than anyone waits for; bounds the size of a plan.
+pub(crate) const BLOCK_LIMIT: u64 = 1_000;
+/// Invocations are no replicates; more of them buy next to nothing (STATISTICS 2.6).
+pub(crate) const INVOCATION_LIMIT: u64 = 100;
+const DEFAULT_SETTLE_NS: u64 = 100_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+const TITLE_LIMIT: usize = 200;
+
+/// Whether the A/A control arm runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// Unless the budget cannot hold it.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+/// A setting of the simulator that names subjects, checked once those are known.
+#[derive(Debug, Clone)]
+pub(crate) struct FailureRate {
+    /// Subject id as written.
+    pub(crate) subject: String,
+    /// Where.
+    pub(crate) place: Place,
+    /// Probability.
+    pub(crate) rate: f64,
+}
+
+/// Everything the top level declares.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) title: Option<String>,
+    pub(crate) venue: String,
+    pub(crate) blocks: u32,
+    pub(crate) seed: Option<u64>,
+    pub(crate) alpha: f64,
+    pub(crate) margins: Margins,
+    pub(crate) control: Control,
+    pub(crate) probes: Vec<String>,
+    pub(crate) settle_ns: u64,
+    pub(crate) invocations: u32,
+    pub(crate) budget_ns: Option<u64>,
+    pub(crate) scenario: String,
+    pub(crate) failure_rates: Vec<FailureRate>,
+}
+
+impl Settings {
+    fn defaults(default_probes: Vec<String>) -> Self {
+        Self {
+            title: None,
+            venue: "host".to_owned(),
+            blocks: DEFAULT_BLOCKS,
+            seed: None,
+            alpha: 0.05,
+            margins: Margins::default(),
+            control: Control::Auto,
+            probes: default_probes,
+            settle_ns: DEFAULT_SETTLE_NS,
+            invocations: DEFAULT_INVOCATIONS,
+            budget_ns: None,
+            scenario: SCENARIOS[0].to_owned(),
+            failure_rates: Vec::new(),
+        }
+    }
+}
+
+/// Reads the top level; keys that are factors, subjects or workloads are left
+/// to their own readers.
+pub(crate) fn read(
+    table: &Table,
+    catalogue: &Catalogue,
+    default_probes: &[&str],
+    venue_option: Option<&str>,
+    problems: &mut Problems,
+) -> Settings {
+    let defaults = default_probes
+        .iter()
+        .filter(|id| catalogue.probe(id).is_some())
+        .map(|id| (*id).to_owned())
+        .collect();
+    let mut settings = Settings::defaults(defaults);
+    for entry in &table.entries {
+        let is_known = KEYS.contains(&entry.key.as_str()) || catalogue.factor(&entry.key).is_some();
+        if is_known {
+            read_key(entry, catalogue, &mut settings, problems);
+        } else {
+            let factors = catalogue.factors.iter().map(|factor| factor.describe().id);
+            problems
+                .report(&entry.place, format!("unknown key `{}`", entry.key))
+                .near(&entry.key, KEYS.into_iter().chain(factors))
+                .hint("`schedlab list factors` shows what can be set for all subjects");
+        }
+    }
+    if let Some(venue) = venue_option {
+        let place = Place::Option(format!("--venue {venue}"));
+        read_venue(venue, &place, &mut settings, problems);
+    } else if let (Some(sim), true) = (table.get("sim"), settings.venue != "sim") {
+        problems
+            .report(&sim.place, format!("[sim] has no meaning on venue `{}`", settings.venue))
+            .hint("write venue = \"sim\", or remove [sim]");
+    }
+    settings
+}
+
+fn read_key(
+    entry: &Entry,
+    catalogue: &Catalogue,
+    settings: &mut Settings,
+    problems: &mut Problems,
+) {
+    let node = &entry.node;
+    match entry.key.as_str() {
+        "title" => read_title(node, settings, problems),
+        "venue" => {
+            if let Some(venue) = values::text(node, "venue", problems) {
+                read_venue(venue, &node.place, settings, problems);
+            }
+        }
+        "blocks" => read_blocks(node, settings, problems),
+        "seed" => settings.seed = values::count(node, "seed", 0..=i64::MAX as u64, problems),
+        "alpha" => {
+            // Below one in a thousand no affordable number of blocks decides anything.
+            if let Some(alpha) = values::number(node, "alpha", 0.001..=0.2, problems) {
+                settings.alpha = alpha;
+            }
+        }
+        "margin" => settings.margins = Margins::read(node, problems),
+        "control" => read_control(node, settings, problems),
+        "order" => read_order(node, problems),
+        "probes" => read_probes(node, catalogue, settings, problems),
+        "settle" => {
+            if let Some(settle_ns) = values::duration(node, "settle", 0..=60 * SECOND_NS, problems)
+            {
+                settings.settle_ns = settle_ns;
+            }
+        }
+        "invocations" => {
+            if let Some(count) = invocations(node, problems) {
+                settings.invocations = count;
+            }
+        }
+        "budget" => {
+            settings.budget_ns =
+                values::duration(node, "budget", SECOND_NS..=30 * 86_400 * SECOND_NS, problems);
+        }
+        "sim" => read_sim(node, settings, problems),
+        _ => {}
+    }
+}
+
+fn read_title(node: &Node, settings: &mut Settings, problems: &mut Problems) {
+    let Some(title) = values::text(node, "title", problems) else { return };
+    if title.chars().count() > TITLE_LIMIT || title.chars().any(char::is_control) {
+        let cause = format!("`title` is one line of at most {TITLE_LIMIT} characters");
+        problems.report(&node.place, cause);
+    } else {
+        settings.title = Some(title.to_owned());
+    }
+}
+
+fn read_venue(venue: &str, place: &Place, settings: &mut Settings, problems: &mut Problems) {
+    if venue == "vm" {
+        problems
+            .report(place, "the venue `vm` is not in this version")
+            .hint("use \"host\" (this machine) or \"sim\" (the simulator)");
+    } else if VENUES.contains(&venue) {
+        settings.venue = venue.to_owned();
+    } else {
+        problems
+            .report(place, format!("unknown venue `{venue}`"))
+            .near(venue, VENUES)
+            .hint("a venue is \"host\" or \"sim\"");
+    }
+}
+
+fn read_blocks(node: &Node, settings: &mut Settings, problems: &mut Problems) {
+    if let Value::List(_) = node.value {
+        problems
+            .report(&node.place, "looks at several block counts are not in this version")
+            .hint("write one number, for example blocks = 10");
+    } else if let Some(blocks) = values::count(node, "blocks", 1..=BLOCK_LIMIT, problems) {
+        settings.blocks = u32::try_from(blocks).unwrap_or(DEFAULT_BLOCKS);
+    }
+}
+
+/// Invocations inside a trial.
+pub(crate) fn invocations(node: &Node, problems: &mut Problems) -> Option<u32> {
+    let count = values::count(node, "invocations", 1..=INVOCATION_LIMIT, problems)?;
+    u32::try_from(count).ok()
+}
+
+fn read_control(node: &Node, settings: &mut Settings, problems: &mut Problems) {
+    settings.control = match &node.value {
+        Value::Flag(true) => Control::On,
+        Value::Flag(false) => Control::Off,
+        Value::Text(text) if text == "auto" => Control::Auto,
+        _ => {
+            problems
+                .report(&node.place, "`control` is true, false or \"auto\"")
+                .hint("\"auto\" runs the A/A control unless the budget cannot hold it");
+            return;
+        }
+    };
+}
+
+fn read_order(node: &Node, problems: &mut Problems) {
+    let Some(order) = values::text(node, "order", problems) else { return };
+    if order != "randomised" {
+        problems
+            .report(&node.place, format!("the order `{order}` is refused"))
+            .near(order, ["randomised"])
+            .hint(
+                "a fixed order confounds the subjects with whatever drifts on the machine; \
+                 only \"randomised\" is offered",
+            );
+    }
+}
+
+fn read_probes(
+    node: &Node,
+    catalogue: &Catalogue,
+    settings: &mut Settings,
+    problems: &mut Problems,
+) {
+    let Some(named) = values::texts(node, "probes", problems) else { return };
+    settings.probes.clear();
+    for (id, node) in named {
+        if catalogue.probe(id).is_none() {
+            problems
+                .report(&node.place, format!("unknown probe `{id}`"))
+                .near(id, catalogue.probes.iter().map(|probe| probe.describe().id))
+                .hint("`schedlab list probes` shows all");
+        } else if settings.probes.iter().any(|known| known == id) {
+            problems.report(&node.place, format!("the probe `{id}` is named twice"));
+        } else {
+            settings.probes.push(id.to_owned());
+        }
+    }
+}
+
+fn read_sim(node: &Node, settings: &mut Settings, problems: &mut Problems) {
+    let Some(table) = values::table(node, "`sim`", problems) else { return };
+    for entry in &table.entries {
+        match entry.key.as_str() {
+            "scenario" => {
+                let Some(scenario) = values::text(&entry.node, "scenario", problems) else {
+                    continue;
+                };
+                if SCENARIOS.contains(&scenario) {
+                    settings.scenario = scenario.to_owned();
+                } else {
+                    problems
+                        .report(&entry.node.place, format!("unknown scenario `{scenario}`"))
+                        .near(scenario, SCENARIOS)
+                        .hint("scenarios are S1 to S6");
+                }
+            }
+            "failure_rate" => {
+                let rates = values::table(&entry.node, "`failure_rate`", problems);
+                for rate in rates.into_iter().flat_map(|rates| &rates.entries) {
+                    read_failure_rate(rate, settings, problems);
+                }
+            }
+            other => {
+                problems
+                    .report(&entry.place, format!("unknown key `{other}` in [sim]"))
+                    .near(other, ["scenario", "failure_rate"]);
+            }
+        }
+    }
+}
+
+fn read_failure_rate(entry: &Entry, settings: &mut Settings, problems: &mut Problems) {
+    if let Some(rate) = values::number(&entry.node, "failure_rate", 0.0..=1.0, problems) {
+        settings.failure_rates.push(FailureRate {
+            subject: entry.key.clone(),
+            place: entry.place.clone(),
+            rate,
+        });
+    }
+}
+
+/// The rates by subject id; a subject that does not exist is a problem.
+pub(crate) fn failure_rates(
+    settings: &Settings,
+    subject_ids: &[&str],
+    problems: &mut Problems,
+) -> BTreeMap<String, f64> {
+    let mut rates = BTreeMap::new();
+    for failure in &settings.failure_rates {
+        if subject_ids.contains(&failure.subject.as_str()) {
+            rates.insert(failure.subject.clone(), failure.rate);
+        } else {
+            problems
+                .report(&failure.place, format!("no subject is called `{}`", failure.subject))
+                .near(&failure.subject, subject_ids.iter().copied());
+        }
+    }
+    rates
+}

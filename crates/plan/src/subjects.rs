@@ -1,0 +1,364 @@
+//! The arms: named subjects, levels common to all, and full crossing.
+
+use crate::document::{Entry, Node, Place, Table, Value};
+use crate::names::{NAME_LIMIT, is_kebab, name_of_levels};
+use crate::problems::Problems;
+use crate::settings::KEYS;
+use crate::values;
+use contract::{Catalogue, Factor, Knob};
+use model::{Level, Subject};
+use std::collections::BTreeMap;
+
+/// More arms than a table shows and a person compares.
+const SUBJECT_LIMIT: usize = 64;
+
+/// A level and where it was written.
+#[derive(Debug, Clone)]
+struct Written {
+    level: Level,
+    place: Place,
+}
+
+/// One arm and where it was named.
+#[derive(Debug, Clone)]
+pub(crate) struct Arm {
+    /// Its id.
+    pub(crate) id: String,
+    /// Where it comes from.
+    pub(crate) place: Place,
+    levels: BTreeMap<String, Written>,
+}
+
+impl Arm {
+    /// The arm as a subject of the plan.
+    pub(crate) fn subject(&self) -> Subject {
+        let levels = self
+            .levels
+            .iter()
+            .map(|(factor, written)| (factor.clone(), written.level.clone()))
+            .collect();
+        Subject { id: self.id.clone(), levels, is_control: false }
+    }
+}
+
+/// The id of the A/A control beside this reference.
+pub(crate) fn control_id(reference: &str) -> String {
+    format!("{reference}-again")
+}
+
+/// Reads all arms, the reference first. Where there are both `[subjects]` and
+/// `[factors]`, every subject runs at every combination of the factors.
+pub(crate) fn read(
+    table: &Table,
+    catalogue: &Catalogue,
+    venue: &str,
+    problems: &mut Problems,
+) -> Vec<Arm> {
+    let common = common_levels(table, catalogue, problems);
+    let named = table.get("subjects").map(|entry| named_arms(entry, catalogue, problems));
+    let crossed = table.get("factors").map(|entry| {
+        let names = subject_levels(table);
+        crossing(entry, catalogue, &common, &names, problems)
+    });
+    let mut arms = match (named, crossed) {
+        (Some(named), Some(crossed)) => product(&named, &crossed),
+        (Some(arms), None) | (None, Some(arms)) => arms,
+        (None, None) => {
+            problems.report(&Place::Span { start: 0, end: 0 }, "nothing is compared").hint(
+                "name the arms: [subjects.baseline] and [subjects.other], or cross [factors]",
+            );
+            Vec::new()
+        }
+    };
+    for arm in &mut arms {
+        for (factor, written) in &common {
+            arm.levels.entry(factor.clone()).or_insert_with(|| written.clone());
+        }
+    }
+    if table.get("factors").is_some() {
+        check_names(&arms, problems);
+    }
+    check_arms(&arms, catalogue, venue, problems);
+    arms
+}
+
+/// Names made from levels must fit and differ; names that people wrote do already.
+fn check_names(arms: &[Arm], problems: &mut Problems) {
+    for (index, arm) in arms.iter().enumerate() {
+        let cause = if arm.id.len() > NAME_LIMIT {
+            format!("the combination's name `{}` is too long", arm.id)
+        } else if arms[..index].iter().any(|earlier| earlier.id == arm.id) {
+            format!("two combinations would be called `{}`", arm.id)
+        } else {
+            continue;
+        };
+        problems.report(&arm.place, cause).hint("name the subjects yourself in [subjects]");
+    }
+}
+
+/// Factor keys at the top of the file.
+fn common_levels(
+    table: &Table,
+    catalogue: &Catalogue,
+    problems: &mut Problems,
+) -> BTreeMap<String, Written> {
+    let mut common = BTreeMap::new();
+    for entry in table.entries.iter().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
+        if let Some(factor) = catalogue.factor(&entry.key)
+            && let Some(written) = read_level(factor, &entry.node, &entry.place, problems)
+        {
+            common.insert(entry.key.clone(), written);
+        }
+    }
+    common
+}
+
+fn named_arms(entry: &Entry, catalogue: &Catalogue, problems: &mut Problems) -> Vec<Arm> {
+    let Some(table) = values::table(&entry.node, "`subjects`", problems) else {
+        return Vec::new();
+    };
+    if table.entries.is_empty() {
+        problems.report(&entry.place, "[subjects] names no subject");
+    }
+    table.entries.iter().map(|entry| named_arm(entry, catalogue, problems)).collect()
+}
+
+fn named_arm(entry: &Entry, catalogue: &Catalogue, problems: &mut Problems) -> Arm {
+    let id = entry.key.clone();
+    if !is_kebab(&id) {
+        let cause = format!("the subject name {id:?} is not kebab-case");
+        problems.report(&entry.place, cause).hint(format!(
+            "use lower-case letters, digits and single dashes, at most {NAME_LIMIT}"
+        ));
+    }
+    let mut levels = BTreeMap::new();
+    let what = format!("a subject such as `{id}`");
+    let table = values::table(&entry.node, &what, problems);
+    for level in table.into_iter().flat_map(|table| &table.entries) {
+        let place = format!("[subjects.{id}]");
+        let Some(factor) = known_factor(level, &place, catalogue, problems) else { continue };
+        if let Some(written) = read_level(factor, &level.node, &level.place, problems) {
+            levels.insert(level.key.clone(), written);
+        }
+    }
+    Arm { id, place: entry.place.clone(), levels }
+}
+
+fn known_factor(
+    entry: &Entry,
+    section: &str,
+    catalogue: &Catalogue,
+    problems: &mut Problems,
+) -> Option<&'static dyn Factor> {
+    let factor = catalogue.factor(&entry.key);
+    if factor.is_none() {
+        let found =
+            problems.report(&entry.place, format!("unknown key `{}` in {section}", entry.key));
+        if KEYS.contains(&entry.key.as_str()) {
+            found.hint("this key belongs at the top of the file, above the first [table]");
+        } else {
+            found
+                .near(&entry.key, catalogue.factors.iter().map(|factor| factor.describe().id))
+                .hint("`schedlab list factors` shows what can be set");
+        }
+    }
+    factor
+}
+
+fn read_level(
+    factor: &dyn Factor,
+    node: &Node,
+    key: &Place,
+    problems: &mut Problems,
+) -> Option<Written> {
+    let id = factor.describe().id;
+    let Some(text) = node.scalar() else {
+        let cause = format!("a level of `{id}` is one value, not {}", node.kind());
+        problems
+            .report(&node.place, cause)
+            .hint("several levels belong into named subjects or into [factors]");
+        return None;
+    };
+    match factor.parse(&text) {
+        Ok(level) => Some(Written { level, place: key.clone() }),
+        Err(cause) => {
+            let words = factor.examples().iter().copied();
+            problems
+                .report(&node.place, format!("`{text}` is not a level of `{id}`: {cause}"))
+                .near(&text, words)
+                .hint(format!(
+                    "expected {}, for example {}",
+                    factor.syntax(),
+                    factor.examples().join(", ")
+                ));
+            None
+        }
+    }
+}
+
+/// Every factor that some named subject sets, and where.
+fn subject_levels(table: &Table) -> BTreeMap<String, String> {
+    let subjects = table.get("subjects").map(|entry| &entry.node.value);
+    let mut levels = BTreeMap::new();
+    if let Some(Value::Table(subjects)) = subjects {
+        for subject in &subjects.entries {
+            if let Value::Table(own) = &subject.node.value {
+                for entry in &own.entries {
+                    levels.insert(entry.key.clone(), subject.key.clone());
+                }
+            }
+        }
+    }
+    levels
+}
+
+/// All combinations of the listed levels; the first is the reference.
+fn crossing(
+    entry: &Entry,
+    catalogue: &Catalogue,
+    common: &BTreeMap<String, Written>,
+    named: &BTreeMap<String, String>,
+    problems: &mut Problems,
+) -> Vec<Arm> {
+    let Some(table) = values::table(&entry.node, "`factors`", problems) else {
+        return Vec::new();
+    };
+    if table.entries.is_empty() {
+        problems.report(&entry.place, "[factors] names no factor");
+    }
+    let mut arms =
+        vec![Arm { id: String::new(), place: entry.place.clone(), levels: BTreeMap::new() }];
+    let mut order: Vec<&str> = Vec::new();
+    for entry in &table.entries {
+        let Some(factor) = known_factor(entry, "[factors]", catalogue, problems) else { continue };
+        let elsewhere = if common.contains_key(&entry.key) {
+            Some("for all subjects at the top".to_owned())
+        } else {
+            named.get(&entry.key).map(|subject| format!("in [subjects.{subject}]"))
+        };
+        if let Some(elsewhere) = elsewhere {
+            problems
+                .report(
+                    &entry.place,
+                    format!("`{}` is crossed here and set {elsewhere}", entry.key),
+                )
+                .hint("a factor is either crossed or set");
+        }
+        let levels = crossed_levels(entry, factor, problems);
+        if arms.len() * levels.len() > SUBJECT_LIMIT {
+            problems.report(&entry.place, format!("more than {SUBJECT_LIMIT} combinations"));
+            continue;
+        }
+        arms = combine(&arms, &entry.key, &levels);
+        order.push(&entry.key);
+    }
+    for arm in &mut arms {
+        let levels = order.iter().filter_map(|factor| {
+            arm.levels.get(*factor).map(|written| (*factor, written.level.as_str()))
+        });
+        arm.id = name_of_levels(levels);
+        // The last factor's level is the most telling place of a combination.
+        if let Some(written) = order.last().and_then(|factor| arm.levels.get(*factor)) {
+            arm.place = written.place.clone();
+        }
+    }
+    arms
+}
+
+fn crossed_levels(entry: &Entry, factor: &dyn Factor, problems: &mut Problems) -> Vec<Written> {
+    let nodes: Vec<&Node> = match &entry.node.value {
+        Value::List(items) => items.iter().collect(),
+        _ => vec![&entry.node],
+    };
+    if nodes.is_empty() {
+        problems.report(&entry.node.place, format!("`{}` has no level to cross", entry.key));
+    }
+    let mut levels: Vec<Written> = Vec::new();
+    for node in nodes {
+        let Some(written) = read_level(factor, node, &node.place, problems) else { continue };
+        if levels.iter().any(|known| known.level == written.level) {
+            let cause = format!("the level `{}` of `{}` is listed twice", written.level, entry.key);
+            problems.report(&node.place, cause);
+        } else {
+            levels.push(written);
+        }
+    }
+    levels
+}
+
+fn combine(arms: &[Arm], factor: &str, levels: &[Written]) -> Vec<Arm> {
+    if levels.is_empty() {
+        return arms.to_vec();
+    }
+    let mut combined = Vec::with_capacity(arms.len() * levels.len());
+    for arm in arms {
+        for level in levels {
+            let mut arm = arm.clone();
+            arm.levels.insert(factor.to_owned(), level.clone());
+            combined.push(arm);
+        }
+    }
+    combined
+}
+
+fn product(named: &[Arm], crossed: &[Arm]) -> Vec<Arm> {
+    let mut arms = Vec::with_capacity(named.len() * crossed.len());
+    for subject in named {
+        for combination in crossed {
+            let mut arm = subject.clone();
+            arm.id = format!("{}--{}", subject.id, combination.id);
+            arm.levels.extend(combination.levels.clone());
+            arms.push(arm);
+        }
+    }
+    arms
+}
+
+/// What is wrong with the arms together.
+fn check_arms(arms: &[Arm], catalogue: &Catalogue, venue: &str, problems: &mut Problems) {
+    if let Some(arm) = arms.get(SUBJECT_LIMIT) {
+        let cause = format!("{} subjects; the limit is {SUBJECT_LIMIT}", arms.len());
+        problems.report(&arm.place, cause);
+        return;
+    }
+    for (index, arm) in arms.iter().enumerate() {
+        let earlier = &arms[..index];
+        let levels = arm.subject().levels;
+        if let Some(twin) = earlier.iter().find(|twin| twin.subject().levels == levels) {
+            problems
+                .report(&arm.place, format!("`{}` has the same levels as `{}`", arm.id, twin.id))
+                .hint("the A/A control is added by itself; `control = true` insists on it");
+        }
+        if let Some(first) = arms.first()
+            && index > 0
+            && arm.id == control_id(&first.id)
+        {
+            problems
+                .report(&arm.place, format!("the name `{}` belongs to the A/A control", arm.id))
+                .hint("choose another name");
+        }
+        check_conflicts(arm, &levels, catalogue, venue, problems);
+    }
+}
+
+fn check_conflicts(
+    arm: &Arm,
+    levels: &BTreeMap<String, Level>,
+    catalogue: &Catalogue,
+    venue: &str,
+    problems: &mut Problems,
+) {
+    for (id, written) in &arm.levels {
+        let Some(factor) = catalogue.factor(id) else { continue };
+        let mut others = levels.clone();
+        others.remove(id);
+        if let Some(cause) = factor.conflict(&written.level, &others) {
+            problems.report(&written.place, format!("subject `{}`: {cause}", arm.id));
+        }
+        if matches!(factor.knob(), Knob::Simulated) && venue != "sim" {
+            problems
+                .report(&written.place, format!("the factor `{id}` exists in the simulator only"))
+                .hint("write venue = \"sim\", or choose another factor");
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! An open campaign: the one process that may append to it.
+
+use crate::documents::{
+    CampaignState, ENVIRONMENT_FORMAT, EnvironmentDocument, STATE_FORMAT, StateDocument,
+    fingerprint_digest,
+};
+use crate::durable::{failed, replace, sync_directory};
+use crate::load::{is_campaign, read_environment, read_plan, read_state};
+use crate::records::{LONGEST_LINE, scan};
+use contract::{Error, ErrorKind, Result};
+use model::{Caveat, CaveatCode, Findings, Fingerprint, Plan, Record, SampleData};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// An open campaign directory. The lock on `records.jsonl` is the kernel's: it
+/// ends with the process, however that ends.
+#[derive(Debug)]
+pub struct Campaign {
+    directory: PathBuf,
+    plan: Plan,
+    state: StateDocument,
+    environment: Option<EnvironmentDocument>,
+    records: File,
+    /// Length of the acknowledged records; nothing follows them between calls.
+    length: u64,
+    count: u64,
+    /// Set when a failed append could not be undone: what follows the
+    /// acknowledged records is unknown, so nothing may be appended any more.
+    is_broken: bool,
+}
+
+impl Campaign {
+    /// Makes `results/<name>-<yyyymmdd-hhmmss>-<id4>/` (UTC) and locks it.
+    /// `plan.json` comes last: a directory without it is not a campaign.
+    ///
+    /// # Errors
+    /// When the directory exists already or cannot be written.
+    pub fn create(
+        results: &Path,
+        plan: &Plan,
+        experiment: &str,
+        unix_ns: u64,
+        unique: u16,
+    ) -> Result<Campaign> {
+        let moment = jiff::Timestamp::from_nanosecond(i128::from(unix_ns)).map_err(|error| {
+            Error::environment(format!("cannot name a campaign of {}", plan.name), error)
+        })?;
+        let stamp = moment.strftime("%Y%m%d-%H%M%S");
+        let directory = results.join(format!("{}-{stamp}-{unique:04x}", plan.name));
+        fs::create_dir_all(results).map_err(|error| failed("create", results, &error))?;
+        for new in [directory.clone(), directory.join("traces"), directory.join("logs")] {
+            fs::create_dir(&new).map_err(|error| failed("create", &new, &error))?;
+        }
+        let records = open_records(&directory)?;
+        let state = StateDocument {
+            format: STATE_FORMAT.to_owned(),
+            created_unix_ns: unix_ns,
+            state: CampaignState::Unfinished,
+            caveats: Vec::new(),
+        };
+        replace(&directory, "experiment.toml", experiment.as_bytes())?;
+        replace(&directory, "state.json", &json(&state)?)?;
+        replace(&directory, "plan.json", &json(plan)?)?;
+        sync_directory(results)?;
+        Ok(Campaign {
+            directory,
+            plan: plan.clone(),
+            state,
+            environment: None,
+            records,
+            length: 0,
+            count: 0,
+            is_broken: false,
+        })
+    }
+
+    /// Opens a campaign to go on with it. What a crash left after the last
+    /// complete record is cut off, and the campaign keeps the caveat.
+    ///
+    /// # Errors
+    /// When another process has it open, or [`crate::load`] would fail.
+    pub fn open(directory: &Path) -> Result<Campaign> {
+        let plan = read_plan(directory)?;
+        let records = open_records(directory)?;
+        let path = directory.join("records.jsonl");
+        let scanned = scan(&path)?;
+        let mut campaign = Campaign {
+            directory: directory.to_owned(),
+            plan,
+            state: read_state(directory)?,
+            environment: read_environment(directory)?,
+            records,
+            length: scanned.complete_bytes,
+            count: scanned.records.len() as u64,
+            is_broken: false,
+        };
+        if let Some(caveat) = scanned.torn {
+            // The caveat first: a crash between the two cuts again, and says so again.
+            campaign.add_caveat(caveat)?;
+            campaign.cut().map_err(|error| failed("cut the torn record off", &path, &error))?;
+        }
+        Ok(campaign)
+    }
+
+    /// Where the campaign lies.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The plan, blocks appended by re-runs included.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Where the output of external programs is kept.
+    pub fn logs(&self) -> PathBuf {
+        self.directory.join("logs")
+    }
+
+    /// Where traces are kept.
+    pub fn traces(&self) -> PathBuf {
+        self.directory.join("traces")
+    }
+
+    /// Number of records on disk; the next record's sequence.
+    pub fn record_count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether the campaign can go on.
+    pub fn state(&self) -> CampaignState {
+        self.state.state
+    }
+
+    /// Appends a record and returns when it is on disk. A failed append leaves
+    /// the file as it was before.
+    ///
+    /// # Errors
+    /// When the record cannot be stored: no space, or a value that is no number.
+    pub fn append(&mut self, record: &Record) -> Result<()> {
+        let path = self.directory.join("records.jsonl");
+        if self.is_broken {
+            return Err(Error::new(
+                ErrorKind::Environment,
+                format!("cannot append to {}", path.display()),
+                "an earlier append failed and could not be undone",
+                "give the same command again: the campaign resumes after its last complete record",
+            ));
+        }
+        let line = encode(record)?;
+        let written = self.records.write_all(&line).and_then(|()| self.records.sync_data());
+        if let Err(error) = written {
+            self.is_broken = self.cut().is_err();
+            return Err(failed("append a record to", &path, &error));
+        }
+        if self.length == 0 {
+            sync_directory(&self.directory)?;
+        }
+        self.length += line.len() as u64;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Makes sure that the next record of up to `bytes` will find space, before
+    /// the trial that makes it runs.
+    ///
+    /// # Errors
+    /// When there is no space.
+    pub fn reserve(&mut self, bytes: u64) -> Result<()> {
+        let path = self.directory.join("records.jsonl");
+        let full = |error: Errno| {
+            let action = format!("reserve {bytes} bytes for the next record in");
+            failed(&action, &path, &error.into())
+        };
+        let reserved = rustix::fs::fallocate(
+            &self.records,
+            FallocateFlags::KEEP_SIZE,
+            self.length,
+            bytes.max(1),
+        );
+        match reserved {
+            Ok(()) => Ok(()),
+            // Not every file system can reserve (NFS before 4.2, FAT): there the
+            // free space is all that can be known.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+                let status = rustix::fs::fstatvfs(&self.records).map_err(full)?;
+                if status.f_bavail.saturating_mul(status.f_frsize) < bytes {
+                    return Err(full(Errno::NOSPC));
+                }
+                Ok(())
+            }
+            Err(error) => Err(full(error)),
+        }
+    }
+
+    /// Stores the fingerprint of the campaign and gives its digest. The first
+    /// one stays: after a resume, records hold their difference from it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save_fingerprint(&mut self, fingerprint: &Fingerprint) -> Result<String> {
+        if let Some(environment) = &self.environment {
+            return Ok(environment.digest.clone());
+        }
+        let environment = EnvironmentDocument {
+            format: ENVIRONMENT_FORMAT.to_owned(),
+            digest: fingerprint_digest(fingerprint),
+            fingerprint: fingerprint.clone(),
+        };
+        replace(&self.directory, "environment.json", &json(&environment)?)?;
+        let digest = environment.digest.clone();
+        self.environment = Some(environment);
+        Ok(digest)
+    }
+
+    /// What a record keeps of a fingerprint: its difference from the campaign's.
+    /// All of it where the campaign has none yet.
+    pub fn fingerprint_difference(&self, now: &Fingerprint) -> BTreeMap<String, String> {
+        match &self.environment {
+            Some(environment) => environment.fingerprint.difference(now),
+            None => now.0.clone(),
+        }
+    }
+
+    /// Stores the plan after blocks were appended to it.
+    ///
+    /// # Errors
+    /// When it cannot be written, or is another experiment's plan.
+    pub fn save_plan(&mut self, plan: &Plan) -> Result<()> {
+        assert_eq!(plan.digest, self.plan.digest, "a campaign keeps the plan it began with");
+        replace(&self.directory, "plan.json", &json(plan)?)?;
+        self.plan = plan.clone();
+        Ok(())
+    }
+
+    /// Stores `findings.json`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save_findings(&mut self, findings: &Findings) -> Result<()> {
+        replace(&self.directory, "findings.json", &json(findings)?)
+    }
+
+    /// Stores a rendered report under a plain file name such as `report.md`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save_report(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        assert!(
+            !name.is_empty() && !name.contains('/') && !name.starts_with('.'),
+            "`{name}` is not a plain file name"
+        );
+        replace(&self.directory, name, bytes)
+    }
+
+    /// Keeps a warning about the campaign as a whole; the same warning once.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add_caveat(&mut self, caveat: Caveat) -> Result<()> {
+        if self.state.caveats.contains(&caveat) {
+            return Ok(());
+        }
+        self.state.caveats.push(caveat);
+        self.save_state()
+    }
+
+    /// Marks that every planned trial has its record; gives reserved space back.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn mark_finished(&mut self) -> Result<()> {
+        self.end(CampaignState::Finished)
+    }
+
+    /// Marks that the campaign was ended on purpose before its last block. An
+    /// interrupted campaign is not marked: the same command resumes it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn mark_stopped_early(&mut self, why: &str) -> Result<()> {
+        self.add_caveat(Caveat::new(CaveatCode::StoppedEarly, why))?;
+        self.end(CampaignState::StoppedEarly)
+    }
+
+    fn end(&mut self, state: CampaignState) -> Result<()> {
+        let path = self.directory.join("records.jsonl");
+        self.cut().map_err(|error| failed("give the reserved space back of", &path, &error))?;
+        self.state.state = state;
+        self.save_state()
+    }
+
+    /// Cuts the file to the acknowledged records. Space reserved beyond them is
+    /// freed too, even where the length does not change.
+    fn cut(&mut self) -> std::io::Result<()> {
+        self.records.set_len(self.length)?;
+        self.records.sync_all()
+    }
+
+    fn save_state(&self) -> Result<()> {
+        replace(&self.directory, "state.json", &json(&self.state)?)
+    }
+}
+
+/// Opens `records.jsonl` for appending and locks it.
+fn open_records(directory: &Path) -> Result<File> {
+    let path = directory.join("records.jsonl");
+    let file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(true)
+        .open(&path)
+        .map_err(|error| failed("open", &path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::new(
+            ErrorKind::Environment,
+            format!("cannot open the campaign {}", directory.display()),
+            "another process is running it",
+            "wait for it to end, or start a campaign of its own with --fresh",
+        )),
+        Err(TryLockError::Error(error)) => Err(failed("lock", &path, &error)),
+    }
+}
+
+/// One line. A record that could not be read again is refused here, where only
+/// it is lost, rather than at the next load, where all would be.
+fn encode(record: &Record) -> Result<Vec<u8>> {
+    let refuse = |why: String| {
+        let Record { workload, subject, block, .. } = record;
+        let attempted =
+            format!("cannot store the record of {workload} for {subject} in block {block}");
+        Error::environment(attempted, why)
+    };
+    for sample in record.invocations.iter().flat_map(|invocation| &invocation.samples) {
+        let is_finite = match &sample.data {
+            SampleData::Values(values) => values.iter().all(|value| value.is_finite()),
+            SampleData::Quotient { numerator, denominator } => {
+                numerator.is_finite() && denominator.is_finite()
+            }
+            SampleData::Histogram(_) | SampleData::Proportion { .. } => true,
+        };
+        if !is_finite {
+            return Err(refuse(format!("a value of {} is not a number", sample.source)));
+        }
+    }
+    let mut line = serde_json::to_vec(record).map_err(|error| refuse(error.to_string()))?;
+    line.push(b'\n');
+    if line.len() as u64 > LONGEST_LINE {
+        return Err(refuse(format!("it has {} bytes; {LONGEST_LINE} fit", line.len())));
+    }
+    Ok(line)
+}
+
+fn json<T: Serialize>(document: &T) -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(document)
+        .map_err(|error| Error::environment("cannot write a document as JSON", error))?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}

@@ -1,0 +1,81 @@
+//! The small documents of a campaign: its state and its fingerprint.
+
+use model::{Caveat, Fingerprint};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Version of `state.json`.
+pub const STATE_FORMAT: &str = "schedlab.state/1";
+/// Version of `environment.json`.
+pub const ENVIRONMENT_FORMAT: &str = "schedlab.environment/1";
+
+/// Whether a campaign can go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CampaignState {
+    /// Trials are missing; the same command resumes it.
+    Unfinished,
+    /// Every planned trial has its record.
+    Finished,
+    /// It was ended on purpose before its last block; it is not resumed.
+    StoppedEarly,
+}
+
+/// `state.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StateDocument {
+    /// [`STATE_FORMAT`].
+    pub format: String,
+    /// When the campaign was created; orders campaigns by age.
+    pub created_unix_ns: u64,
+    /// Whether it can go on.
+    pub state: CampaignState,
+    /// Warnings about the campaign's files.
+    pub caveats: Vec<Caveat>,
+}
+
+/// `environment.json`: the fingerprint that records refer to by digest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EnvironmentDocument {
+    /// [`ENVIRONMENT_FORMAT`].
+    pub format: String,
+    /// [`fingerprint_digest`] of the fingerprint.
+    pub digest: String,
+    /// The machine when the campaign began.
+    pub fingerprint: Fingerprint,
+}
+
+/// SHA-256 (hex) of a fingerprint. Each key and value goes in with its length,
+/// so no two fingerprints share the bytes that are hashed.
+pub fn fingerprint_digest(fingerprint: &Fingerprint) -> String {
+    let mut hash = Sha256::new();
+    for text in fingerprint.0.iter().flat_map(|(key, value)| [key, value]) {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_that_differ_in_one_place_have_different_digests() {
+        let fingerprint = |pairs: &[(&str, &str)]| {
+            Fingerprint(pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect())
+        };
+        let digests = [
+            fingerprint(&[]),
+            fingerprint(&[("a", "b")]),
+            fingerprint(&[("ab", "")]),
+            fingerprint(&[("", "ab")]),
+            fingerprint(&[("a", "b"), ("c", "d")]),
+        ]
+        .map(|fingerprint| fingerprint_digest(&fingerprint));
+        for (index, digest) in digests.iter().enumerate() {
+            assert_eq!(digest.len(), 64);
+            assert!(!digests[..index].contains(digest), "{digest} occurs twice");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Files that survive a crash: written beside, synced, renamed, the directory
+//! synced; read with a limit, so that no stored size is trusted.
+
+use contract::{Error, ErrorKind, Result};
+use serde::de::DeserializeOwned;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// What to do about an I/O error, where its kind tells.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free space on that file system, then give the same command: the campaign resumes"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "raise the file size limit (ulimit -f), then give the same command: the campaign resumes"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "choose a results directory that you may write"
+        }
+        _ => "",
+    }
+}
+
+/// An I/O error with what was attempted on which path.
+pub fn failed(action: &str, path: &Path, error: &io::Error) -> Error {
+    let attempted = format!("cannot {action} {}", path.display());
+    Error::new(ErrorKind::Environment, attempted, error, remedy(error))
+}
+
+/// Makes a directory's entries durable.
+pub fn sync_directory(directory: &Path) -> Result<()> {
+    File::open(directory)
+        .and_then(|opened| opened.sync_all())
+        .map_err(|error| failed("sync the directory", directory, &error))
+}
+
+/// Replaces `directory/name` in one step: readers see the old or the new file,
+/// never a part of one.
+pub fn replace(directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+    let target = directory.join(name);
+    let beside = directory.join(format!(".{name}.partial"));
+    let written = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&beside)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        })
+        .and_then(|()| fs::rename(&beside, &target));
+    if let Err(error) = written {
+        let _ = fs::remove_file(&beside);
+        return Err(failed("write", &target, &error));
+    }
+    sync_directory(directory)
+}
+
+/// The bytes of a file that may not be longer than `limit`.
+pub fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+        .map_err(|error| failed("read", path, &error))?;
+    if bytes.len() as u64 > limit {
+        return Err(Error::environment(
+            format!("cannot read {}", path.display()),
+            format!("it is longer than the {limit} bytes that such a file may have"),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// A versioned JSON document. A version this program does not know is said to
+/// be one, rather than reported as whatever field it trips over.
+pub fn read_document<T: DeserializeOwned>(path: &Path, limit: u64, format: &str) -> Result<T> {
+    let bytes = read_limited(path, limit)?;
+    parse_document(&bytes, &path.display().to_string(), format)
+}
+
+/// The same for text in memory; `place` names it in errors.
+pub fn parse_document<T: DeserializeOwned>(bytes: &[u8], place: &str, format: &str) -> Result<T> {
+    #[derive(serde::Deserialize)]
+    struct Versioned {
+        format: String,
+    }
+    let attempted = || format!("cannot understand {place}");
+    let broken = |error: serde_json::Error| Error::environment(attempted(), error);
+    let parsed = serde_json::from_slice::<T>(bytes);
+    match serde_json::from_slice::<Versioned>(bytes) {
+        Ok(found) if found.format != format => Err(Error::new(
+            ErrorKind::Environment,
+            attempted(),
+            format!("its format is `{}`, this program reads `{format}`", found.format),
+            "read it with the version of schedlab that wrote it",
+        )),
+        _ => parsed.map_err(broken),
+    }
+}

@@ -1,0 +1,123 @@
+//! Reading a campaign without owning it.
+
+use crate::documents::{
+    CampaignState, ENVIRONMENT_FORMAT, EnvironmentDocument, STATE_FORMAT, StateDocument,
+    fingerprint_digest,
+};
+use crate::durable::read_document;
+use crate::records::scan;
+use contract::{Error, ErrorKind, Result};
+use model::{Caveat, FINDINGS_FORMAT, Findings, Fingerprint, PLAN_FORMAT, Plan, Record};
+use std::path::{Path, PathBuf};
+
+/// A plan of ten thousand blocks is below 16 MB.
+const LARGEST_PLAN: u64 = 64 << 20;
+/// Findings hold each pair of blocks of each question.
+const LARGEST_FINDINGS: u64 = 256 << 20;
+/// State and fingerprint are a few kilobytes.
+const LARGEST_SMALL: u64 = 16 << 20;
+
+/// Everything a campaign's directory says.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The plan, blocks appended by re-runs included.
+    pub plan: Plan,
+    /// Every complete record, in the order they were appended.
+    pub records: Vec<Record>,
+    /// Warnings about the campaign's files.
+    pub caveats: Vec<Caveat>,
+    /// The machine when the campaign began; absent when it ended before its first trial.
+    pub environment: Option<Fingerprint>,
+    /// Where it lies.
+    pub directory: PathBuf,
+    /// Whether it can go on.
+    pub state: CampaignState,
+    /// Whether it is not to be resumed: every trial ran, or it was ended on purpose.
+    pub is_finished: bool,
+    /// When it was created, nanoseconds since 1970.
+    pub created_unix_ns: u64,
+}
+
+/// Reads a campaign. Takes no lock and changes nothing, so a running campaign
+/// can be looked at too.
+///
+/// # Errors
+/// When a file is missing, broken, too large or of an unknown version; the
+/// error names the file, and the line of a broken record.
+pub fn load(directory: &Path) -> Result<Loaded> {
+    let plan = read_plan(directory)?;
+    let state = read_state(directory)?;
+    let environment = read_environment(directory)?.map(|document| document.fingerprint);
+    let scanned = scan(&directory.join("records.jsonl"))?;
+    let mut caveats = state.caveats;
+    caveats.extend(scanned.torn);
+    Ok(Loaded {
+        plan,
+        records: scanned.records,
+        caveats,
+        environment,
+        directory: directory.to_owned(),
+        state: state.state,
+        is_finished: state.state != CampaignState::Unfinished,
+        created_unix_ns: state.created_unix_ns,
+    })
+}
+
+/// The findings stored last, or `None` of a campaign that was never judged.
+///
+/// # Errors
+/// When the file is broken, too large or of an unknown version.
+pub fn load_findings(directory: &Path) -> Result<Option<Findings>> {
+    read_if_present(&directory.join("findings.json"), LARGEST_FINDINGS, FINDINGS_FORMAT)
+}
+
+/// Whether a directory holds a campaign: `plan.json` is written last, so one
+/// that has it has all the rest.
+pub fn is_campaign(directory: &Path) -> bool {
+    directory.join("plan.json").is_file()
+}
+
+pub fn read_plan(directory: &Path) -> Result<Plan> {
+    if !is_campaign(directory) {
+        return Err(Error::usage(
+            format!("cannot open the campaign {}", directory.display()),
+            "there is no plan.json, so it is not a campaign directory",
+            "give the directory of a campaign, its name, or `last`",
+        ));
+    }
+    read_document(&directory.join("plan.json"), LARGEST_PLAN, PLAN_FORMAT)
+}
+
+pub fn read_state(directory: &Path) -> Result<StateDocument> {
+    read_document(&directory.join("state.json"), LARGEST_SMALL, STATE_FORMAT)
+}
+
+/// The stored fingerprint; one that does not match its digest was edited, and
+/// the records' differences would be differences from something else.
+pub fn read_environment(directory: &Path) -> Result<Option<EnvironmentDocument>> {
+    let path = directory.join("environment.json");
+    let found: Option<EnvironmentDocument> =
+        read_if_present(&path, LARGEST_SMALL, ENVIRONMENT_FORMAT)?;
+    if let Some(document) = &found
+        && fingerprint_digest(&document.fingerprint) != document.digest
+    {
+        return Err(Error::new(
+            ErrorKind::Environment,
+            format!("cannot trust {}", path.display()),
+            "the fingerprint does not have the digest stored with it, so it was changed",
+            "restore the file from a copy of the campaign",
+        ));
+    }
+    Ok(found)
+}
+
+fn read_if_present<T: serde::de::DeserializeOwned>(
+    path: &Path,
+    limit: u64,
+    format: &str,
+) -> Result<Option<T>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    read_document(path, limit, format).map(Some)
+}

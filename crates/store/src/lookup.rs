@@ -1,0 +1,174 @@
+//! Finding campaigns: by name for people, by plan for a resume.
+
+use crate::load::{is_campaign, read_environment, read_plan, read_state};
+use crate::{CampaignState, durable::failed};
+use contract::{Error, Result};
+use model::Plan;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The newest campaign that the same command would go on with, and why a newer
+/// candidate was not taken, in words for the user.
+///
+/// # Errors
+/// When the results directory cannot be listed.
+pub fn find_unfinished(
+    results: &Path,
+    digest: &str,
+    kernel_release: &str,
+) -> Result<(Option<PathBuf>, Option<String>)> {
+    let mut why = None;
+    for campaign in campaigns(results)? {
+        match obstacle(&campaign, digest, kernel_release) {
+            None => return Ok((Some(campaign.directory), why)),
+            Some(reason) => {
+                why = why.or(reason.map(|reason| format!("{}: {reason}", campaign.name())));
+            }
+        }
+    }
+    Ok((None, why))
+}
+
+/// The directory of a campaign: a path, a directory name, a unique beginning of
+/// one, or `last`.
+///
+/// # Errors
+/// When there is no such campaign, or several.
+pub fn resolve(results: &Path, name: &str) -> Result<PathBuf> {
+    let path = Path::new(name);
+    if is_campaign(path) {
+        return Ok(path.to_owned());
+    }
+    if path.is_dir() {
+        // Names what is missing there.
+        read_plan(path)?;
+    }
+    let found = campaigns(results)?;
+    let names: Vec<String> = found.iter().map(FoundCampaign::name).collect();
+    if name == "last"
+        && let Some(newest) = found.first()
+    {
+        return Ok(newest.directory.clone());
+    }
+    if names.iter().any(|known| known == name) {
+        return Ok(results.join(name));
+    }
+    let is_match = |known: &&String| !name.is_empty() && known.starts_with(name);
+    let matches: Vec<&String> = names.iter().filter(is_match).collect();
+    let attempted = format!("cannot find the campaign `{name}`");
+    match matches.as_slice() {
+        [only] => Ok(results.join(only)),
+        [] if names.is_empty() => Err(Error::usage(
+            attempted,
+            format!("there is no campaign in {}", results.display()),
+            "run an experiment first, or give the path of a campaign directory",
+        )),
+        [] => Err(Error::usage(
+            attempted,
+            format!("no campaign in {} begins like that", results.display()),
+            format!("the newest are: {}", some(names.iter())),
+        )),
+        several => Err(Error::usage(
+            attempted,
+            format!("{} campaigns begin like that", several.len()),
+            format!("say which: {}", some(several.iter().copied())),
+        )),
+    }
+}
+
+struct FoundCampaign {
+    directory: PathBuf,
+    created_unix_ns: u64,
+    state: Option<CampaignState>,
+}
+
+impl FoundCampaign {
+    fn name(&self) -> String {
+        self.directory
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    }
+}
+
+/// Campaigns below `results`, the newest first; none where it does not exist.
+/// One whose state cannot be read sorts last: it can still be named.
+fn campaigns(results: &Path) -> Result<Vec<FoundCampaign>> {
+    let entries = match fs::read_dir(results) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed("list", results, &error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let directory = entry.map_err(|error| failed("list", results, &error))?.path();
+        if !is_campaign(&directory) {
+            continue;
+        }
+        let state = read_state(&directory).ok();
+        found.push(FoundCampaign {
+            created_unix_ns: state.as_ref().map_or(0, |state| state.created_unix_ns),
+            state: state.map(|state| state.state),
+            directory,
+        });
+    }
+    found.sort_by(|a, b| {
+        (b.created_unix_ns, &b.directory).cmp(&(a.created_unix_ns, &a.directory))
+    });
+    Ok(found)
+}
+
+/// Why a campaign is not the one to go on with: `None` when it is, `Some(None)`
+/// when it is not even a candidate, so that nobody needs to hear of it.
+fn obstacle(campaign: &FoundCampaign, digest: &str, kernel: &str) -> Option<Option<String>> {
+    let Some(state) = campaign.state else {
+        return Some(Some("its state cannot be read".to_owned()));
+    };
+    let plan: Plan = match read_plan(&campaign.directory) {
+        Ok(plan) => plan,
+        Err(error) => return Some(Some(format!("its plan cannot be read ({})", error.cause))),
+    };
+    let is_same = plan.digest == digest;
+    match (state, is_same) {
+        (CampaignState::Unfinished, true) => {}
+        (CampaignState::Unfinished, false) => {
+            return Some(Some(
+                "it is unfinished, but belongs to another experiment or another version of this one"
+                    .to_owned(),
+            ));
+        }
+        (CampaignState::Finished, true) => return Some(Some("it is finished".to_owned())),
+        (CampaignState::StoppedEarly, true) => {
+            return Some(Some("it was ended early on purpose".to_owned()));
+        }
+        (_, false) => return Some(None),
+    }
+    match read_environment(&campaign.directory) {
+        Err(error) => return Some(Some(format!("its fingerprint cannot be read ({})", error.cause))),
+        Ok(Some(environment)) => {
+            let ran_on = environment.fingerprint.0.get("kernel.release");
+            if ran_on.is_some_and(|release| release != kernel) {
+                let release = ran_on.map_or("", String::as_str);
+                return Some(Some(format!(
+                    "it ran on kernel {release}, and this is {kernel}"
+                )));
+            }
+        }
+        // It ended before its first trial: no number of it is from any kernel.
+        Ok(None) => {}
+    }
+    is_in_use(&campaign.directory).then(|| Some("another process is running it".to_owned()))
+}
+
+fn is_in_use(directory: &Path) -> bool {
+    File::open(directory.join("records.jsonl"))
+        .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// The first few names, for an error message.
+fn some<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    let names: Vec<&str> = names.map(String::as_str).collect();
+    let shown = names[..names.len().min(5)].join(", ");
+    if names.len() > 5 { format!("{shown} and {} more", names.len() - 5) } else { shown }
+}

@@ -1,0 +1,80 @@
+//! `records.jsonl`: one record on each line, read up to the last complete one.
+
+use crate::durable::{failed, parse_document};
+use contract::{Error, Result};
+use model::{Caveat, CaveatCode, RECORD_FORMAT, Record};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+/// A million samples of one trial need about 20 MB of text.
+pub const LONGEST_LINE: u64 = 64 << 20;
+/// More than any campaign of a year; a longer file is hostile or not ours.
+const MOST_RECORDS: usize = 1_000_000;
+
+/// What a records file holds.
+pub struct Scan {
+    /// Every complete record, in order.
+    pub records: Vec<Record>,
+    /// Length of the complete lines in bytes.
+    pub complete_bytes: u64,
+    /// The warning where something follows them.
+    pub torn: Option<Caveat>,
+}
+
+/// Reads all complete records. A line counts as complete when its line feed is
+/// there: `append` writes it last and acknowledges nothing before.
+pub fn scan(path: &Path) -> Result<Scan> {
+    let file = File::open(path).map_err(|error| failed("read", path, &error))?;
+    let mut reader = BufReader::new(file);
+    let mut scan = Scan { records: Vec::new(), complete_bytes: 0, torn: None };
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let number = scan.records.len() + 1;
+        let length = (&mut reader)
+            .take(LONGEST_LINE + 1)
+            .read_until(b'\n', &mut line)
+            .map_err(|error| failed("read", path, &error))?;
+        if length == 0 {
+            return Ok(scan);
+        }
+        if length as u64 > LONGEST_LINE || number > MOST_RECORDS {
+            return Err(too_large(path, number));
+        }
+        if is_torn(&line) {
+            let mut rest = [0];
+            let is_last = reader.read(&mut rest).map_err(|error| failed("read", path, &error))? == 0;
+            if is_last {
+                scan.torn = Some(torn(number, length));
+                return Ok(scan);
+            }
+        }
+        let place = format!("line {number} of {}", path.display());
+        scan.records.push(parse_document(&line, &place, RECORD_FORMAT)?);
+        scan.complete_bytes += length as u64;
+    }
+}
+
+/// A power cut may leave blocks of zeros that were never written, even before
+/// a line feed that was; JSON text has no zero byte.
+fn is_torn(line: &[u8]) -> bool {
+    line.last() != Some(&b'\n') || line.contains(&0)
+}
+
+fn torn(number: usize, length: usize) -> Caveat {
+    Caveat::new(
+        CaveatCode::TornRecord,
+        format!("line {number} of records.jsonl ended after {length} bytes and was dropped"),
+    )
+}
+
+fn too_large(path: &Path, number: usize) -> Error {
+    Error::environment(
+        format!("cannot understand line {number} of {}", path.display()),
+        format!(
+            "a campaign has at most {MOST_RECORDS} records of {LONGEST_LINE} bytes each; \
+             this is not a file that schedlab wrote"
+        ),
+    )
+}

@@ -1,0 +1,201 @@
+//! The host: trials on the machine in front of the user.
+
+use contract::{
+    Catalogue, Description, Error, Event, Interrupt, Knob, Missing, Requirement, Result, Session,
+    Venue,
+};
+use executor::{Executor, Settings};
+use model::{Fingerprint, Plan, Record, Trial};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use sys::Machine;
+
+/// What the host venue is told about its surroundings.
+#[derive(Clone)]
+pub struct HostSettings {
+    /// The machine.
+    pub machine: Machine,
+    /// Everything that can be named.
+    pub catalogue: Catalogue,
+    /// This binary.
+    pub executable: PathBuf,
+    /// How the guardian is told which machine.
+    pub machine_arguments: Vec<String>,
+}
+
+/// Trials on this machine.
+pub struct Host {
+    settings: HostSettings,
+}
+
+static DESCRIPTION: Description = Description {
+    id: "host",
+    summary: "this machine: knobs are journalled, set, read back and put back",
+    doc: "Trials run on the machine in front of you. Every change is written to a journal \
+          before it is made and undone after each trial; a guardian undoes it when this \
+          program is killed. All blocks usually share one boot, so findings speak of this \
+          boot (`SINGLE_BOOT`).",
+};
+
+impl Host {
+    /// The venue of a machine.
+    pub fn new(settings: HostSettings) -> Self {
+        Self { settings }
+    }
+
+    fn requirements(&self, plan: &Plan) -> Vec<Requirement> {
+        let catalogue = &self.settings.catalogue;
+        let mut requirements = Vec::new();
+        for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
+            if let Some(factor) = catalogue.factor(id) {
+                requirements.extend(factor.requires(level));
+                if matches!(factor.knob(), Knob::Simulated) {
+                    requirements.push(simulator_only(id));
+                }
+                requirements.extend(factor.owners().iter().map(|owner| unowned(id, owner)));
+                if matches!(factor.knob(), Knob::System(_)) {
+                    requirements.push(no_sched_ext());
+                }
+            }
+        }
+        for workload in &plan.workloads {
+            if let Some(entry) = catalogue.workload(&workload.uses) {
+                requirements.extend(entry.requires(&workload.parameters));
+            }
+        }
+        for probe in plan.probes.iter().filter_map(|id| catalogue.probe(id)) {
+            requirements.extend(probe.requires());
+        }
+        requirements
+    }
+}
+
+impl Venue for Host {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn missing(&self, plan: &Plan) -> Vec<Missing> {
+        let mut missing: BTreeMap<String, Missing> = BTreeMap::new();
+        for requirement in self.requirements(plan) {
+            if let Err(lack) = requirement.met(&self.settings.machine) {
+                missing.entry(lack.what.clone()).or_insert(lack);
+            }
+        }
+        missing.into_values().collect()
+    }
+
+    fn open(
+        &self,
+        plan: &Plan,
+        workspace: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<Box<dyn Session>> {
+        let settings = Settings {
+            machine: self.settings.machine.clone(),
+            catalogue: self.settings.catalogue,
+            executable: self.settings.executable.clone(),
+            machine_arguments: self.settings.machine_arguments.clone(),
+            logs: workspace.join("logs"),
+            scratch: workspace.join("scratch"),
+            purpose: format!("campaign {} in {}", plan.name, workspace.display()),
+        };
+        let (executor, leftovers) = Executor::open(settings, interrupt)?;
+        let notices = leftovers
+            .restored
+            .iter()
+            .map(|line| format!("put back what an earlier run left: {line}"))
+            .chain(leftovers.left_alone.iter().map(|line| {
+                format!("an earlier run set {line}; somebody else changed it since, so it was left alone")
+            }))
+            .collect();
+        Ok(Box::new(HostSession { executor, notices }))
+    }
+}
+
+fn simulator_only(factor: &str) -> Requirement {
+    Requirement::check(format!("the simulator for the factor {factor}"), |_| {
+        Err(("it means nothing on a real machine".to_owned(), "use --venue sim".to_owned()))
+    })
+}
+
+/// Nobody else manages the knob.
+fn unowned(factor: &str, owner: &'static str) -> Requirement {
+    Requirement::check(format!("{factor} not managed by {owner}"), move |machine| {
+        let processes = machine.process_ids().map_err(|error| (error.to_string(), String::new()))?;
+        let running = processes.into_iter().filter_map(|pid| machine.process_stat(pid).ok());
+        // A process name is cut at 15 bytes (TASK_COMM_LEN).
+        let name = &owner[..owner.len().min(15)];
+        match running.into_iter().find(|stat| stat.comm == name) {
+            None => Ok(()),
+            Some(stat) => Err((
+                format!("{owner} is running (process {})", stat.pid),
+                format!("stop it for the campaign: systemctl stop {owner}"),
+            )),
+        }
+    })
+}
+
+/// Scheduler knobs mean nothing while a sched_ext scheduler is in charge.
+fn no_sched_ext() -> Requirement {
+    Requirement::check("no other scheduler in charge", |machine| {
+        let state = machine.read("/sys/kernel/sched_ext/state").unwrap_or_default();
+        if state.trim() != "enabled" {
+            return Ok(());
+        }
+        let ops = machine.read("/sys/kernel/sched_ext/root/ops").unwrap_or_default();
+        Err((format!("the sched_ext scheduler {} is loaded", ops.trim()), "unload it for the campaign".to_owned()))
+    })
+}
+
+struct HostSession {
+    executor: Executor,
+    notices: Vec<String>,
+}
+
+impl Session for HostSession {
+    fn fingerprint(&mut self) -> Result<Fingerprint> {
+        self.executor.fingerprint()
+    }
+
+    fn run(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<Record> {
+        for notice in self.notices.drain(..) {
+            on_event(Event::Notice(notice));
+        }
+        self.executor.run(trial, on_event)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.executor.close()
+    }
+}
+
+/// Opening an executor only to close it again puts back what an earlier run left.
+impl Host {
+    /// Puts back what an interrupted run left; the report says what was done.
+    ///
+    /// # Errors
+    /// When another campaign runs here, or something could not be put back.
+    pub fn restore(&self) -> Result<executor::RestoreReport> {
+        let lock = executor::Lock::acquire(&self.settings.machine, "schedlab restore")?;
+        let mut journal = executor::Journal::open(&self.settings.machine)?;
+        let report = executor::restore(&self.settings.machine, &mut journal, false, &[])?;
+        drop(lock);
+        if report.failed.is_empty() { Ok(report) } else { Err(incomplete(report)) }
+    }
+
+    /// What is still to be put back, in words.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn pending(&self) -> Result<Vec<String>> {
+        executor::pending(&self.settings.machine)
+    }
+}
+
+fn incomplete(report: executor::RestoreReport) -> Error {
+    match report.into_result() {
+        Err(error) => error,
+        Ok(()) => Error::environment("cannot restore", "for an unknown reason"),
+    }
+}

@@ -1,0 +1,385 @@
+//! The simulator: seeded noise in place of a machine, so that the whole pipeline
+//! runs without root and the statistics meet data whose truth is known.
+//!
+//! The noise model is that of STATISTICS section 3: log y = boot + arm x boot +
+//! process + iteration, in six scenarios.
+
+use contract::{
+    Catalogue, Description, Event, Factor, Interrupt, Knob, Missing, Requirement, Result, Session,
+    Venue,
+};
+use model::{
+    Fingerprint, Histogram, Invocation, Level, LevelReading, Metric, Outcome, Plan,
+    RECORD_FORMAT, Record, Reduction, RunReport, Sample, SampleData, SimSettings, Trial, Unit,
+    parse_percent,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha12Rng;
+use rand_distr::{Distribution, StandardNormal, StudentT};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Iterations of a simulated invocation.
+const ITERATIONS: usize = 10;
+/// Events of a simulated latency histogram, enough for a p99.9 (STATISTICS 2.10).
+const EVENTS: usize = 10_000;
+/// Spread of single events inside a histogram (STATISTICS 2.10, lognormal).
+const EVENT_SIGMA: f64 = 0.8;
+
+/// The factor id of a simulated effect.
+pub const SIM_EFFECT: &str = "sim_effect";
+/// The scenarios of STATISTICS section 3.
+pub const SIM_SCENARIOS: [&str; 6] = ["S1", "S2", "S3", "S4", "S5", "S6"];
+
+/// The seeded venue.
+pub struct Sim {
+    catalogue: Catalogue,
+}
+
+static DESCRIPTION: Description = Description {
+    id: "sim",
+    summary: "the simulator: seeded noise with known effects, for tests and teaching",
+    doc: "Nothing runs. Every sample is drawn from the noise model of one of six scenarios \
+          (`S1` quiet, `S2` separate boots, `S3` two modes, `S4` heavy tails, `S5` drift, `S6` \
+          correlated iterations), the same for every subject except for its `sim_effect`. \
+          Findings carry `SIMULATED`.",
+};
+
+impl Sim {
+    /// The simulator for a catalogue's workloads.
+    pub fn new(catalogue: Catalogue) -> Self {
+        Self { catalogue }
+    }
+}
+
+impl Venue for Sim {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn missing(&self, _plan: &Plan) -> Vec<Missing> {
+        Vec::new()
+    }
+
+    fn open(
+        &self,
+        plan: &Plan,
+        _workspace: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<Box<dyn Session>> {
+        let settings = plan
+            .sim
+            .clone()
+            .unwrap_or(SimSettings { scenario: "S1".to_owned(), failure_rate: BTreeMap::new() });
+        let own_metrics = plan
+            .workloads
+            .iter()
+            .map(|workload| {
+                let entry = self.catalogue.workload(&workload.uses);
+                let metrics = entry.map(|entry| entry.metrics(&workload.parameters)).unwrap_or_default();
+                (workload.label.clone(), metrics)
+            })
+            .collect();
+        Ok(Box::new(SimSession {
+            settings,
+            seed: plan.seed,
+            blocks: plan.blocks.len(),
+            own_metrics,
+            interrupt: interrupt.clone(),
+        }))
+    }
+}
+
+struct SimSession {
+    settings: SimSettings,
+    seed: u64,
+    blocks: usize,
+    own_metrics: BTreeMap<String, Vec<Metric>>,
+    interrupt: Interrupt,
+}
+
+impl Session for SimSession {
+    fn fingerprint(&mut self) -> Result<Fingerprint> {
+        let text = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        Ok(Fingerprint(BTreeMap::from([
+            text("kernel.release", "simulated"),
+            text("machine.product", "simulator"),
+            text("sim.scenario", &self.settings.scenario),
+        ])))
+    }
+
+    fn run(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<Record> {
+        if let Some(signal) = self.interrupt.signal() {
+            return Err(contract::Error::new(
+                contract::ErrorKind::Interrupted,
+                "stopped",
+                format!("signal {signal}"),
+                "the same command goes on from here",
+            ));
+        }
+        let metrics = self.own_metrics.get(&trial.workload.label).cloned().unwrap_or_default();
+        let mut outcome = Outcome::Completed;
+        let mut invocations = Vec::new();
+        for number in 0..trial.workload.invocations {
+            on_event(Event::TrialPhase(contract::Phase::Running { invocation: number }));
+            if self.fails(trial, number) {
+                let reason = "simulated failure".to_owned();
+                outcome = Outcome::Failed { reason: reason.clone() };
+                invocations.push(Invocation { samples: Vec::new(), run: None, failure: Some(reason) });
+                break;
+            }
+            let samples = self.samples(trial, number, &metrics);
+            let run = RunReport { wall_ns: trial.workload.expected_ns, ..RunReport::default() };
+            invocations.push(Invocation { samples, run: Some(run), failure: None });
+        }
+        let reading = |level: &Level| LevelReading {
+            before: level.clone(),
+            during: Vec::new(),
+            after: level.clone(),
+        };
+        Ok(Record {
+            format: RECORD_FORMAT.to_owned(),
+            sequence: 0,
+            block: trial.block,
+            position: trial.position,
+            subject: trial.subject.id.clone(),
+            workload: trial.workload.label.clone(),
+            started_unix_ns: 0,
+            duration_ns: trial.workload.expected_ns * u64::from(trial.workload.invocations),
+            boot_id: self.boot_id(trial.block),
+            seed: trial.seed,
+            outcome,
+            invocations,
+            levels: trial.subject.levels.iter().map(|(id, level)| (id.clone(), reading(level))).collect(),
+            fingerprint: String::new(),
+            fingerprint_difference: BTreeMap::new(),
+            caveats: Vec::new(),
+        })
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl SimSession {
+    /// Each simulated block is a boot of its own.
+    fn boot_id(&self, block: u32) -> String {
+        format!("simulated-{block}")
+    }
+
+    fn fails(&self, trial: &Trial, number: u32) -> bool {
+        let rate = self.settings.failure_rate.get(&trial.subject.id).copied().unwrap_or(0.0);
+        let mut random = self.stream(&["failure", &trial.subject.id, &trial.workload.label, &number.to_string()], trial.block);
+        random.random::<f64>() < rate
+    }
+
+    /// A stream of its own for each purpose, so that adding one changes no other.
+    fn stream(&self, purpose: &[&str], block: u32) -> ChaCha12Rng {
+        // FNV-1a over the purpose (Fowler, Noll, Vo): spreads, need not be secret.
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ self.seed;
+        let bytes = purpose.iter().flat_map(|word| word.bytes().chain([0]));
+        for byte in bytes.chain(block.to_le_bytes()) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        ChaCha12Rng::seed_from_u64(hash)
+    }
+
+    fn samples(&self, trial: &Trial, number: u32, metrics: &[Metric]) -> Vec<Sample> {
+        let mut samples: Vec<Sample> = Vec::new();
+        for metric in metrics {
+            if samples.iter().any(|sample| sample.source == metric.source) {
+                continue;
+            }
+            let data = self.data(trial, number, metric);
+            samples.push(Sample { source: metric.source.clone(), data });
+        }
+        samples
+    }
+
+    fn data(&self, trial: &Trial, number: u32, metric: &Metric) -> SampleData {
+        let noise = Noise::of(&self.settings.scenario);
+        let number = number.to_string();
+        let subject = trial.subject.id.as_str();
+        let source = metric.source.as_str();
+        let label = trial.workload.label.as_str();
+        let mut boot_stream = self.stream(&["boot", label, source], trial.block);
+        let mut arm_stream = self.stream(&["arm", label, source, subject], trial.block);
+        let mut process_stream = self.stream(&["process", label, source, subject, &number], trial.block);
+        let improvement = effect_of(trial) * metric.direction.sign();
+        let progress = f64::from(trial.block) / self.blocks.max(1) as f64;
+        let level = base_value(metric).ln()
+            + improvement
+            + noise.drift(progress, &mut boot_stream)
+            + noise.boot(&mut boot_stream)
+            + noise.arm(&mut arm_stream)
+            + normal(&mut process_stream) * 0.01;
+        match metric.reduction {
+            Reduction::Quantile(_) => SampleData::Histogram(events(level, &mut process_stream)),
+            Reduction::Proportion => {
+                let attempts = 1_000;
+                let successes = ((1.0 - 0.01 * (-improvement).exp()) * attempts as f64) as u64;
+                SampleData::Proportion { successes: successes.min(attempts), attempts }
+            }
+            Reduction::Quotient => {
+                let value = (level + noise.iteration(&mut process_stream, &mut 0.0)).exp();
+                SampleData::Quotient { numerator: value, denominator: 1.0 }
+            }
+            Reduction::Median | Reduction::Mean => {
+                let mut previous = 0.0;
+                SampleData::Values(
+                    (0..ITERATIONS)
+                        .map(|_| (level + noise.iteration(&mut process_stream, &mut previous)).exp())
+                        .collect(),
+                )
+            }
+        }
+    }
+}
+
+/// A plausible value of a metric, so that reports of simulated campaigns read well.
+fn base_value(metric: &Metric) -> f64 {
+    match metric.unit {
+        Unit::Nanoseconds => 100_000.0,
+        Unit::PerSecond => 10_000.0,
+        Unit::Bytes => 1e7,
+        Unit::Fraction => 0.5,
+        Unit::PerOperation | Unit::Count | Unit::Joules | Unit::Plain => 10.0,
+    }
+}
+
+/// The declared improvement as a log-ratio; 0 where the subject has none.
+fn effect_of(trial: &Trial) -> f64 {
+    trial
+        .subject
+        .levels
+        .get(SIM_EFFECT)
+        .and_then(|level| parse_percent(level.as_str()).ok())
+        .map_or(0.0, |fraction| (1.0 + fraction).ln())
+}
+
+fn events(level: f64, random: &mut ChaCha12Rng) -> Histogram {
+    let mut histogram = Histogram::new();
+    for _ in 0..EVENTS {
+        histogram.record((level + normal(random) * EVENT_SIGMA).exp().round() as u64);
+    }
+    histogram
+}
+
+fn normal(random: &mut ChaCha12Rng) -> f64 {
+    StandardNormal.sample(random)
+}
+
+/// Standard deviations of one scenario, on the log scale (STATISTICS section 3).
+struct Noise {
+    boot: f64,
+    arm: f64,
+    has_modes: bool,
+    has_heavy_tails: bool,
+    has_drift: bool,
+    correlation: f64,
+}
+
+impl Noise {
+    fn of(scenario: &str) -> Self {
+        let quiet = Self {
+            boot: 0.02,
+            arm: 0.01,
+            has_modes: false,
+            has_heavy_tails: false,
+            has_drift: false,
+            correlation: 0.0,
+        };
+        match scenario {
+            "S2" => Self { boot: 0.0, arm: 0.03, ..quiet },
+            "S3" => Self { has_modes: true, ..quiet },
+            "S4" => Self { has_heavy_tails: true, ..quiet },
+            "S5" => Self { has_drift: true, ..quiet },
+            "S6" => Self { correlation: 0.8, ..quiet },
+            _ => quiet,
+        }
+    }
+
+    fn boot(&self, random: &mut ChaCha12Rng) -> f64 {
+        normal(random) * self.boot
+    }
+
+    fn arm(&self, random: &mut ChaCha12Rng) -> f64 {
+        let interaction =
+            if self.has_heavy_tails { student(3.0, random) } else { normal(random) } * self.arm;
+        let is_slow_mode = self.has_modes && random.random::<f64>() < 0.25;
+        interaction + if is_slow_mode { 0.10 } else { 0.0 }
+    }
+
+    fn drift(&self, progress: f64, random: &mut ChaCha12Rng) -> f64 {
+        if self.has_drift { 0.08 * progress + normal(random) * 0.003 } else { 0.0 }
+    }
+
+    fn iteration(&self, random: &mut ChaCha12Rng, previous: &mut f64) -> f64 {
+        let fresh = if self.has_heavy_tails {
+            let is_spike = random.random::<f64>() < 0.02;
+            student(2.5, random) + if is_spike { 0.80 / 0.02 } else { 0.0 }
+        } else {
+            normal(random)
+        };
+        let kept = (1.0 - self.correlation * self.correlation).sqrt();
+        *previous = self.correlation * *previous + kept * fresh;
+        *previous * 0.02
+    }
+}
+
+fn student(degrees: f64, random: &mut ChaCha12Rng) -> f64 {
+    StudentT::new(degrees).map_or(0.0, |distribution| distribution.sample(random))
+}
+
+/// The factor that gives a subject a known effect, in the simulator only.
+pub struct SimEffect;
+
+static SIM_EFFECT_DESCRIPTION: Description = Description {
+    id: SIM_EFFECT,
+    summary: "a known improvement of every metric, in the simulator only",
+    doc: "`sim_effect = \"3%\"` makes every metric of the subject 3 % better than it would be, \
+          `-3%` worse. It exists so that the pipeline can be tested against a known truth.",
+};
+
+impl Factor for SimEffect {
+    fn describe(&self) -> &'static Description {
+        &SIM_EFFECT_DESCRIPTION
+    }
+
+    fn syntax(&self) -> &'static str {
+        "a percentage between -90% and 900%"
+    }
+
+    fn examples(&self) -> &'static [&'static str] {
+        &["3%", "-5%", "0%"]
+    }
+
+    fn parse(&self, text: &str) -> Result<Level, String> {
+        let fraction = parse_percent(text).map_err(|error| error.to_string())?;
+        if !(-0.9..=9.0).contains(&fraction) {
+            return Err(format!("`{text}` is outside -90% to 900%"));
+        }
+        Ok(Level::canonical(format!("{}%", fraction * 100.0)))
+    }
+
+    fn requires(&self, _level: &Level) -> Vec<Requirement> {
+        Vec::new()
+    }
+
+    fn knob(&self) -> Knob<'_> {
+        Knob::Simulated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentage_has_one_spelling_and_limits() {
+        assert_eq!(SimEffect.parse("3 %").unwrap().as_str(), "3%");
+        assert!(SimEffect.parse("-95%").is_err());
+        assert!(SimEffect.parse("3").is_err());
+    }
+}

@@ -1,0 +1,297 @@
+//! Forked tasks of one workload: started, reaped exactly once, never left behind.
+//!
+//! Invariant: a workload forks only while its process has one thread. Every
+//! lock is then free in the child, so it may allocate and use `std`. The
+//! executor starts us as a single-threaded process, and [`Family::fork`] counts
+//! `/proc/self/task` before each fork.
+
+use contract::{Error, LaunchSpec, Result};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use sys::Termination;
+
+/// Longest complaint of a child that is read.
+const LONGEST_COMPLAINT: usize = 512;
+/// Exit code of a child that has complained.
+const COMPLAINED: i32 = 1;
+
+/// The processes of one workload and the pipe through which a child says what
+/// went wrong before it ends.
+pub(crate) struct Family {
+    children: Vec<i32>,
+    complaints: OwnedFd,
+    complaint_writer: OwnedFd,
+}
+
+impl Family {
+    /// A family without children.
+    ///
+    /// # Errors
+    /// When no pipe can be made, or the process has more than one thread.
+    pub(crate) fn new() -> Result<Self> {
+        check_single_threaded()?;
+        let (complaints, complaint_writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)
+            .map_err(|error| Error::environment("cannot make a pipe", error))?;
+        Ok(Self { children: Vec::new(), complaints, complaint_writer })
+    }
+
+    /// Starts a process that runs `life` and ends. The child dies with us.
+    ///
+    /// # Errors
+    /// When the kernel refuses, or the process has more than one thread.
+    pub(crate) fn fork(
+        &mut self,
+        launch: &LaunchSpec,
+        life: impl FnOnce() -> io::Result<()>,
+    ) -> Result<i32> {
+        check_single_threaded()?;
+        let parent = rustix::process::getpid();
+        // SAFETY: the process has one thread, so no lock is held by another one
+        // and the child may run any code.
+        let child = unsafe { libc::fork() };
+        match child {
+            0 => self.live(parent, launch, life),
+            -1 => Err(Error::new(
+                contract::ErrorKind::Environment,
+                format!("cannot fork process {}", self.children.len() + 1),
+                io::Error::last_os_error(),
+                "raise the limit on processes (ulimit -u, pids.max of the cgroup)",
+            )),
+            child => {
+                self.children.push(child);
+                Ok(child)
+            }
+        }
+    }
+
+    fn live(
+        &self,
+        parent: rustix::process::Pid,
+        launch: &LaunchSpec,
+        life: impl FnOnce() -> io::Result<()>,
+    ) -> ! {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            die_with(parent)?;
+            launch.enter_task()?;
+            life()
+        }));
+        let code = match outcome {
+            Ok(Ok(())) => 0,
+            Ok(Err(error)) => {
+                let _ = rustix::io::write(&self.complaint_writer, error.to_string().as_bytes());
+                COMPLAINED
+            }
+            Err(_) => {
+                let _ = rustix::io::write(&self.complaint_writer, b"it panicked");
+                COMPLAINED
+            }
+        };
+        // SAFETY: _exit ends the process without running the parent's destructors.
+        unsafe { libc::_exit(code) }
+    }
+
+    /// Waits for every child in whatever order they end.
+    ///
+    /// # Errors
+    /// As soon as one child fails: the others, which may wait for it for ever,
+    /// are killed.
+    pub(crate) fn reap(&mut self) -> Result<()> {
+        while !self.children.is_empty() {
+            let (child, termination) = wait_any()?;
+            let Some(position) = self.children.iter().position(|known| *known == child) else {
+                continue;
+            };
+            self.children.swap_remove(position);
+            if termination != Termination::Exited(0) {
+                let error = self.failure(termination);
+                self.kill();
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a child said before it ended, or how it ended.
+    fn failure(&self, termination: Termination) -> Error {
+        let mut text = [0_u8; LONGEST_COMPLAINT];
+        let length = rustix::io::read(&self.complaints, &mut text).unwrap_or(0);
+        let complaint = String::from_utf8_lossy(&text[..length]).into_owned();
+        let cause =
+            if complaint.is_empty() { termination.to_string() } else { complaint };
+        Error::environment("a process of the workload failed", cause)
+    }
+
+    /// If a child has already ended, why; used where an end before the run is a failure.
+    pub(crate) fn early_death(&mut self) -> Option<Error> {
+        let mut status = 0;
+        for position in 0..self.children.len() {
+            let child = self.children[position];
+            // SAFETY: `status` is a valid place for the child's status.
+            if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
+                self.children.swap_remove(position);
+                return Some(self.failure(termination_of(status)));
+            }
+        }
+        None
+    }
+
+    /// Kills and reaps every child.
+    pub(crate) fn kill(&mut self) {
+        for child in &self.children {
+            // SAFETY: `child` is our own and not yet reaped, so the id is still its.
+            unsafe { libc::kill(*child, libc::SIGKILL) };
+        }
+        for child in self.children.drain(..) {
+            let mut status = 0;
+            // SAFETY: `status` is a valid place for the child's status.
+            while unsafe { libc::waitpid(child, &raw mut status, 0) } == -1
+                && io::Error::last_os_error().raw_os_error() == Some(libc::EINTR)
+            {}
+        }
+    }
+}
+
+impl Drop for Family {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Asks to be killed when the parent dies, and ends at once if it has already.
+///
+/// # Errors
+/// What the kernel answers.
+pub(crate) fn die_with(parent: rustix::process::Pid) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    if rustix::process::getppid() == Some(parent) {
+        Ok(())
+    } else {
+        Err(io::Error::other("the parent ended before its child began"))
+    }
+}
+
+fn wait_any() -> Result<(i32, Termination)> {
+    loop {
+        let mut status = 0;
+        // SAFETY: `status` is a valid place for the child's status.
+        let child = unsafe { libc::waitpid(-1, &raw mut status, 0) };
+        if child > 0 {
+            return Ok((child, termination_of(status)));
+        }
+        let error = io::Error::last_os_error();
+        if error.raw_os_error() != Some(libc::EINTR) {
+            return Err(Error::environment("cannot wait for a process of the workload", error));
+        }
+    }
+}
+
+/// How a status of waitpid(2) says the child ended.
+pub(crate) fn termination_of(status: i32) -> Termination {
+    if libc::WIFEXITED(status) {
+        Termination::Exited(libc::WEXITSTATUS(status))
+    } else {
+        Termination::Signalled(libc::WTERMSIG(status))
+    }
+}
+
+/// # Errors
+/// When this process has more than one thread, so that forking would copy held locks.
+pub(crate) fn check_single_threaded() -> Result<()> {
+    let tasks = std::fs::read_dir("/proc/self/task")
+        .map_err(|error| Error::environment("cannot list /proc/self/task", error))?
+        .count();
+    if tasks == 1 {
+        return Ok(());
+    }
+    Err(Error::environment(
+        "cannot fork",
+        format!("the process has {tasks} threads and a fork would copy their locks"),
+    ))
+}
+
+/// Raises the soft limit on open files to at least `needed`.
+///
+/// # Errors
+/// When the hard limit is lower.
+pub(crate) fn allow_open_files(needed: u64) -> Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    let attempted = format!("cannot open {needed} files at once");
+    if limit.maximum.is_some_and(|maximum| maximum < needed) {
+        return Err(Error::unsupported(
+            attempted,
+            format!("the hard limit is {}", limit.maximum.unwrap_or(0)),
+            "use fewer groups, or raise the limit (ulimit -Hn)",
+        ));
+    }
+    setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum: limit.maximum })
+        .map_err(|error| Error::environment(attempted, error))
+}
+
+/// Reads until the buffer is full.
+///
+/// # Errors
+/// The kernel's answer, or that the other end was closed.
+#[inline]
+pub(crate) fn read_full(descriptor: &OwnedFd, buffer: &mut [u8]) -> io::Result<()> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match rustix::io::read(descriptor, &mut buffer[done..]) {
+            Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "end of file")),
+            Ok(length) => done += length,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Writes the whole buffer.
+///
+/// # Errors
+/// The kernel's answer.
+#[inline]
+pub(crate) fn write_full(descriptor: &OwnedFd, buffer: &[u8]) -> io::Result<()> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match rustix::io::write(descriptor, &buffer[done..]) {
+            Ok(length) => done += length,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forking_with_other_threads_is_refused() {
+        let Err(error) = std::thread::scope(|scope| scope.spawn(check_single_threaded).join())
+            .unwrap()
+        else {
+            panic!("two threads were not seen")
+        };
+        assert!(error.to_string().contains("threads"), "{error}");
+    }
+
+    #[test]
+    fn statuses_of_waitpid_are_told_apart() {
+        assert_eq!(termination_of(0x0300), Termination::Exited(3));
+        assert_eq!(termination_of(9), Termination::Signalled(9));
+    }
+
+    #[test]
+    fn more_open_files_than_the_hard_limit_are_refused_with_a_remedy() {
+        let Err(error) = allow_open_files(u64::MAX - 1) else { return };
+        assert!(error.remedy.contains("fewer groups"), "{error}");
+    }
+}
