@@ -1,1 +1,18 @@
-//! Fuzz targets.
+//! Seeded mutation of every parser of foreign bytes, on stable Rust.
+//!
+//! This crate must not know what a parser is for: a target gets bytes, says
+//! whether it accepted them, and panics where one of its claims is broken. The
+//! same seed tries the same inputs in the same order. To add a target, write
+//! one file in `targets/` and one line in `targets.rs`.
+
+mod corpus;
+mod mutation;
+mod supervisor;
+mod targets;
+mod worker;
+
+pub use corpus::{Corpus, corpus_folder};
+pub use mutation::Mutator;
+pub use supervisor::{Session, fuzz};
+pub use targets::{Reaction, TARGETS, Target, target};
+pub use worker::{Assignment, work};

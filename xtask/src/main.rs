@@ -1,2 +1,86 @@
-//! The project automation.
-fn main() {}
+//! The project's automation: `cargo xtask COMMAND`.
+//!
+//! This crate must not know the product: it builds in seconds and can say what
+//! is wrong with a workspace that does not compile. Pages that come from the
+//! catalogue are made by the crate `manual`, which this one runs.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "automation talks to a terminal")]
+
+mod cargo;
+mod deny;
+mod elf;
+mod install;
+mod notices;
+mod problems;
+mod tidy;
+mod validate;
+
+use cargo::Cargo;
+use clap::Parser;
+use problems::Outcome;
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's automation", disable_version_flag = true)]
+enum Command {
+    /// Everything that CI checks: fmt, clippy, tidy, deny, docs, test, doc
+    Validate,
+    /// Layers, sizes, names, comments, reasons of dependencies
+    Tidy,
+    /// Format all code
+    Fmt,
+    /// Licences and sources of all dependencies
+    Deny,
+    /// Write the pages and the schema that come from the catalogue
+    Docs {
+        /// Only say which are stale
+        #[arg(long)]
+        check: bool,
+    },
+    /// Read every corpus, then mutate it for some seconds
+    Fuzz {
+        /// Wall-clock seconds of mutation, shared by all targets
+        #[arg(long, default_value_t = 30)]
+        seconds: u64,
+        /// Seed of the mutations; the same seed tries the same inputs in the same order
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Only this target
+        #[arg(long)]
+        target: Option<String>,
+    },
+    /// Build the release binary and install it with man pages, completions, suites and licences
+    Install(install::Destination),
+}
+
+fn main() -> ExitCode {
+    match run(Command::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problems) => {
+            eprint!("{problems}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Outcome {
+    let cargo = Cargo::find()?;
+    match command {
+        Command::Validate => validate::validate(&cargo),
+        Command::Tidy => tidy::tidy(&cargo),
+        Command::Fmt => cargo.run(["fmt", "--all"]),
+        Command::Deny => deny::deny(&cargo),
+        Command::Docs { check: true } => cargo.run(validate::DOCS_CHECK),
+        Command::Docs { check: false } => {
+            cargo.run(["run", "--quiet", "--locked", "--package", "manual", "--", "docs"])
+        }
+        Command::Fuzz { seconds, seed, target } => {
+            let mut arguments: Vec<String> =
+                ["run", "--quiet", "--locked", "--package", "fuzz", "--"].map(String::from).into();
+            arguments.extend([format!("--seconds={seconds}"), format!("--seed={seed}")]);
+            arguments.extend(target.map(|target| format!("--target={target}")));
+            cargo.run(arguments)
+        }
+        Command::Install(destination) => install::install(&cargo, &destination),
+    }
+}

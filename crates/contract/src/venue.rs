@@ -12,12 +12,24 @@ pub trait Venue {
     /// Everything the plan needs that is not there, each thing once. Changes nothing.
     fn missing(&self, plan: &Plan) -> Vec<Missing>;
 
+    /// Release of the kernel that trials will run on: a campaign is resumed on
+    /// the same one only.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn kernel_release(&self) -> Result<String>;
+
     /// Opens a session for a plan whose needs are met. Logs go below `workspace/logs`,
     /// files of the workload below `workspace/scratch`, which is removed again.
     ///
     /// # Errors
     /// When the venue is in use, or cannot be opened.
-    fn open(&self, plan: &Plan, workspace: &Path, interrupt: &Interrupt) -> Result<Box<dyn Session>>;
+    fn open(
+        &self,
+        plan: &Plan,
+        workspace: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<Box<dyn Session>>;
 }
 
 /// An open venue.

@@ -47,12 +47,20 @@ impl Hogs {
         loop {
             match child.wait_frame::<Result<(), String>>(Duration::from_millis(250))? {
                 Waited::Frame(Ok(())) => return Ok(Self { child }),
-                Waited::Frame(Err(reason)) => return Err(Error::environment("cannot start background load", reason)),
+                Waited::Frame(Err(reason)) => {
+                    return Err(Error::environment("cannot start background load", reason));
+                }
                 Waited::Ended(how) => {
-                    return Err(Error::environment("cannot start background load", format!("it ended with {how}")));
+                    return Err(Error::environment(
+                        "cannot start background load",
+                        format!("it ended with {how}"),
+                    ));
                 }
                 Waited::Nothing if Instant::now() >= deadline => {
-                    return Err(Error::environment("cannot start background load", "it does not answer"));
+                    return Err(Error::environment(
+                        "cannot start background load",
+                        "it does not answer",
+                    ));
                 }
                 Waited::Nothing => {}
             }
@@ -96,7 +104,8 @@ fn start_spinning(order: &BackgroundOrder) -> std::io::Result<()> {
     for hog in 0..order.background.hogs as usize {
         let spins = Arc::new(AtomicBool::new(false));
         let started = Arc::clone(&spins);
-        let pin = order.background.is_pinned.then(|| CpuList::from_iter([cpus[hog % cpus.len().max(1)]]));
+        let pin =
+            order.background.is_pinned.then(|| CpuList::from_iter([cpus[hog % cpus.len().max(1)]]));
         let thread = std::thread::Builder::new().name(format!("hog-{hog}")).stack_size(64 << 10);
         thread.spawn(move || {
             if pin.is_some_and(|cpu| sys::set_affinity(0, &cpu).is_err()) {

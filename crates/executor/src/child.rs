@@ -56,11 +56,9 @@ impl RoleChild {
     /// its input ends, so a crash between here and the journal leaves nothing.
     pub(crate) fn spawn(role: &str, session: Session, marking: &Marking<'_>) -> Result<Self> {
         let attempted = || format!("cannot start {} {role}", marking.executable.display());
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(marking.log)
-            .map_err(|error| Error::environment(format!("cannot open {}", marking.log.display()), error))?;
+        let log = File::options().create(true).append(true).open(marking.log).map_err(|error| {
+            Error::environment(format!("cannot open {}", marking.log.display()), error)
+        })?;
         let (name, value) = marking.mark.split_once('=').unwrap_or((marking.mark, ""));
         let mut command = Command::new(marking.executable);
         command
@@ -80,11 +78,10 @@ impl RoleChild {
                 }
             }
         }
-        let mut child = command
-            .spawn()
-            .map_err(|error| Error::environment(attempted(), error))?;
+        let mut child = command.spawn().map_err(|error| Error::environment(attempted(), error))?;
         let input = child.stdin.take();
-        let output = child.stdout.take().ok_or_else(|| Error::environment(attempted(), "no output pipe"))?;
+        let output =
+            child.stdout.take().ok_or_else(|| Error::environment(attempted(), "no output pipe"))?;
         Ok(Self { child, input, output: BufReader::new(output), partial: Vec::new() })
     }
 
@@ -96,9 +93,13 @@ impl RoleChild {
     /// Sends a frame.
     pub(crate) fn send(&mut self, frame: &impl Serialize) -> Result<()> {
         let attempted = "cannot send an order to a process of ours";
-        let mut line = serde_json::to_vec(frame).map_err(|error| Error::environment(attempted, error))?;
+        let mut line =
+            serde_json::to_vec(frame).map_err(|error| Error::environment(attempted, error))?;
         line.push(b'\n');
-        let input = self.input.as_mut().ok_or_else(|| Error::environment(attempted, "its input is closed"))?;
+        let input = self
+            .input
+            .as_mut()
+            .ok_or_else(|| Error::environment(attempted, "its input is closed"))?;
         input.write_all(&line).map_err(|error| Error::environment(attempted, error))
     }
 
@@ -108,12 +109,16 @@ impl RoleChild {
     }
 
     /// Waits for a frame, at most `patience`. Returns early on a signal.
-    pub(crate) fn wait_frame<T: DeserializeOwned>(&mut self, patience: Duration) -> Result<Waited<T>> {
+    pub(crate) fn wait_frame<T: DeserializeOwned>(
+        &mut self,
+        patience: Duration,
+    ) -> Result<Waited<T>> {
         let attempted = "cannot read from a process of ours";
         if !self.output.buffer().contains(&b'\n') && !self.is_readable(patience)? {
             return Ok(Waited::Nothing);
         }
-        let available = self.output.fill_buf().map_err(|error| Error::environment(attempted, error))?;
+        let available =
+            self.output.fill_buf().map_err(|error| Error::environment(attempted, error))?;
         if available.is_empty() {
             let status = self.child.wait().map_err(|error| Error::environment(attempted, error))?;
             return Ok(Waited::Ended(status.into()));
@@ -123,13 +128,18 @@ impl RoleChild {
         self.partial.extend_from_slice(&available[..taken]);
         self.output.consume(taken);
         if self.partial.len() > LONGEST_FRAME {
-            return Err(Error::environment(attempted, format!("a frame exceeds {LONGEST_FRAME} bytes")));
+            return Err(Error::environment(
+                attempted,
+                format!("a frame exceeds {LONGEST_FRAME} bytes"),
+            ));
         }
         if end.is_none() {
             return Ok(Waited::Nothing);
         }
         let line = std::mem::take(&mut self.partial);
-        serde_json::from_slice(&line).map(Waited::Frame).map_err(|error| Error::environment(attempted, error))
+        serde_json::from_slice(&line)
+            .map(Waited::Frame)
+            .map_err(|error| Error::environment(attempted, error))
     }
 
     fn is_readable(&self, patience: Duration) -> Result<bool> {
@@ -173,7 +183,8 @@ impl Drop for RoleChild {
 /// In a role: die with the parent, even when it died before this call.
 pub(crate) fn die_with_parent(parent: i32) -> std::io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-    let is_orphan = rustix::process::getppid().is_none_or(|pid| pid.as_raw_nonzero().get() != parent);
+    let is_orphan =
+        rustix::process::getppid().is_none_or(|pid| pid.as_raw_nonzero().get() != parent);
     if is_orphan {
         return Err(std::io::Error::other("the executor is gone"));
     }
@@ -190,7 +201,10 @@ pub(crate) fn receive<T: DeserializeOwned>(input: &mut impl BufRead) -> std::io:
 }
 
 /// In a role: one JSON line to the executor.
-pub(crate) fn answer(output: &mut (impl Write + AsFd), frame: &impl Serialize) -> std::io::Result<()> {
+pub(crate) fn answer(
+    output: &mut (impl Write + AsFd),
+    frame: &impl Serialize,
+) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(frame).map_err(std::io::Error::other)?;
     line.push(b'\n');
     output.write_all(&line)?;

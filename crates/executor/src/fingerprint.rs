@@ -15,7 +15,9 @@ const EEVDF_SINCE: KernelVersion = KernelVersion::series(6, 6);
 pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerprint> {
     let mut fingerprint = Fingerprint::default();
     let mut put = |key: &str, value: Option<String>| {
-        if let Some(value) = value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()) {
+        if let Some(value) =
+            value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+        {
             fingerprint.0.insert(key.to_owned(), value);
         }
     };
@@ -42,11 +44,15 @@ pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerpri
     ] {
         let text = machine.read(path).ok();
         let is_autogroup = key == "process.autogroup_nice";
-        let autogroup_nice = |text: String| sys::nice_of_autogroup(&text).map(|nice| nice.to_string());
+        let autogroup_nice =
+            |text: String| sys::nice_of_autogroup(&text).map(|nice| nice.to_string());
         put(key, if is_autogroup { text.and_then(autogroup_nice) } else { text });
     }
     put("cpu.model", cpuinfo_field(machine, "model name"));
-    put("machine.is_virtual", cpuinfo_field(machine, "flags").map(|flags| is_virtual(&flags).to_string()));
+    put(
+        "machine.is_virtual",
+        cpuinfo_field(machine, "flags").map(|flags| is_virtual(&flags).to_string()),
+    );
     put("memory.total", memory_total(machine));
     for factor in catalogue.factors {
         if let Knob::System(knob) = factor.knob() {
@@ -59,7 +65,8 @@ pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerpri
 
 fn cpuinfo_field(machine: &Machine, name: &str) -> Option<String> {
     let text = machine.read("/proc/cpuinfo").ok()?;
-    let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
+    let line =
+        text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
     line.split_once(':').map(|(_, value)| value.trim().to_owned())
 }
 

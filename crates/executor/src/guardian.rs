@@ -42,11 +42,10 @@ impl Guardian {
         log: &Path,
     ) -> Result<Self> {
         let attempted = "cannot start the guardian";
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(log)
-            .map_err(|error| Error::environment(format!("cannot open {}", log.display()), error))?;
+        let log =
+            File::options().create(true).append(true).open(log).map_err(|error| {
+                Error::environment(format!("cannot open {}", log.display()), error)
+            })?;
         let lock = lock.descriptor().as_raw_fd();
         let mut command = Command::new(executable);
         command
@@ -80,9 +79,15 @@ impl Guardian {
             match self.child.try_wait() {
                 Ok(Some(status)) if status.success() => return Ok(()),
                 Ok(Some(status)) => return Err(Error::environment("the guardian failed", status)),
-                Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
-                Ok(None) => return Err(Error::environment("the guardian does not end", "waited 10 s")),
-                Err(error) => return Err(Error::environment("cannot wait for the guardian", error)),
+                Ok(None) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(2))
+                }
+                Ok(None) => {
+                    return Err(Error::environment("the guardian does not end", "waited 10 s"));
+                }
+                Err(error) => {
+                    return Err(Error::environment("cannot wait for the guardian", error));
+                }
             }
         }
     }
@@ -95,7 +100,8 @@ pub fn serve_guardian(machine: &Machine) -> i32 {
     let mut input = std::io::stdin().lock();
     // Ends when the last write end of the pipe is closed, however that came about.
     while matches!(input.read(&mut sink), Ok(count) if count > 0) {}
-    let outcome = Journal::open(machine).and_then(|mut journal| restore(machine, &mut journal, true, &[]));
+    let outcome =
+        Journal::open(machine).and_then(|mut journal| restore(machine, &mut journal, true, &[]));
     match outcome {
         Ok(report) if report.is_empty() => 0,
         Ok(report) => {

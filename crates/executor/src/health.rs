@@ -24,9 +24,9 @@ impl Health {
         Self {
             ticks: machine.read("/proc/stat").ok().and_then(|text| cpu_ticks(&text)),
             throttles: throttle_count(machine),
-            hog_ticks: hogs.and_then(|pid| machine.process_stat(pid).ok()).map_or(0, |stat| {
-                stat.user_ticks + stat.system_ticks
-            }),
+            hog_ticks: hogs
+                .and_then(|pid| machine.process_stat(pid).ok())
+                .map_or(0, |stat| stat.user_ticks + stat.system_ticks),
         }
     }
 
@@ -34,12 +34,16 @@ impl Health {
     pub(crate) fn caveats(&self, now: &Health, run: &RunReport, cpus: &CpuList) -> Vec<Caveat> {
         let mut caveats = Vec::new();
         if let (Some(before), Some(after)) = (&self.ticks, &now.ticks) {
-            let spent: Vec<f64> = before.iter().zip(after).map(|(b, a)| a.saturating_sub(*b) as f64).collect();
+            let spent: Vec<f64> =
+                before.iter().zip(after).map(|(b, a)| a.saturating_sub(*b) as f64).collect();
             let total: f64 = spent.iter().sum();
             if total > 0.0 {
                 let steal = spent[7] / total;
                 if steal > STEAL_SHARE {
-                    caveats.push(Caveat::new(CaveatCode::Steal, format!("{:.1} % of CPU time was stolen", steal * 100.0)));
+                    caveats.push(Caveat::new(
+                        CaveatCode::Steal,
+                        format!("{:.1} % of CPU time was stolen", steal * 100.0),
+                    ));
                 }
                 let busy = total - spent[3] - spent[4] - spent[7];
                 let per_second = rustix::param::clock_ticks_per_second() as f64;
@@ -49,7 +53,10 @@ impl Health {
                 if foreign > FOREIGN_SHARE && total > cpus.len() as f64 * per_second / 4.0 {
                     caveats.push(Caveat::new(
                         CaveatCode::Interference,
-                        format!("other programs and the kernel's own work used {:.1} % of CPU time", foreign * 100.0),
+                        format!(
+                            "other programs and the kernel's own work used {:.1} % of CPU time",
+                            foreign * 100.0
+                        ),
                     ));
                 }
             }
@@ -57,7 +64,10 @@ impl Health {
         if let (Some(before), Some(after)) = (self.throttles, now.throttles)
             && after > before
         {
-            caveats.push(Caveat::new(CaveatCode::Throttle, format!("{} throttling events", after - before)));
+            caveats.push(Caveat::new(
+                CaveatCode::Throttle,
+                format!("{} throttling events", after - before),
+            ));
         }
         caveats
     }
@@ -79,7 +89,9 @@ fn throttle_count(machine: &Machine) -> Option<u64> {
     let mut sum = None;
     for cpu in machine.present_cpus().ok()?.iter() {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/core_throttle_count");
-        if let Some(count) = machine.read(&path).ok().and_then(|text| text.trim().parse::<u64>().ok()) {
+        if let Some(count) =
+            machine.read(&path).ok().and_then(|text| text.trim().parse::<u64>().ok())
+        {
             *sum.get_or_insert(0) += count;
         }
     }
@@ -107,8 +119,14 @@ mod tests {
         };
         assert_eq!(codes(&health([100, 0, 0, 100, 0, 0, 0, 0], Some(1), 0)), []);
         assert_eq!(codes(&health([200, 0, 0, 0, 0, 0, 0, 0], Some(1), 100)), []);
-        assert_eq!(codes(&health([200, 0, 0, 0, 0, 0, 0, 0], Some(1), 0)), [CaveatCode::Interference]);
-        assert_eq!(codes(&health([100, 0, 0, 98, 0, 0, 0, 2], Some(3), 0)), [CaveatCode::Steal, CaveatCode::Throttle]);
+        assert_eq!(
+            codes(&health([200, 0, 0, 0, 0, 0, 0, 0], Some(1), 0)),
+            [CaveatCode::Interference]
+        );
+        assert_eq!(
+            codes(&health([100, 0, 0, 98, 0, 0, 0, 2], Some(3), 0)),
+            [CaveatCode::Steal, CaveatCode::Throttle]
+        );
     }
 
     #[test]

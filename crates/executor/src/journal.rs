@@ -219,7 +219,9 @@ fn terminate_torn_line(path: &Path, file: &File) -> Result<()> {
 }
 
 pub(crate) fn sync_directory(path: &Path) -> Result<()> {
-    File::open(path).and_then(|directory| directory.sync_all()).map_err(|error| cannot("sync", path, &error))
+    File::open(path)
+        .and_then(|directory| directory.sync_all())
+        .map_err(|error| cannot("sync", path, &error))
 }
 
 fn cannot(action: &str, path: &Path, error: &std::io::Error) -> Error {

@@ -1,7 +1,7 @@
 //! Setting a subject's levels: journalled before, read back after.
 
 use crate::journal::{Journal, JournalEntry};
-use contract::{Catalogue, Error, Factor, Knob, LaunchSpec, Result, SystemKnob};
+use contract::{Catalogue, Error, Factor, Knob, LaunchSpec, Result, Setting};
 use model::{Level, Subject};
 use std::collections::BTreeMap;
 use sys::Machine;
@@ -42,7 +42,11 @@ impl Knobs {
                 Knob::System(_) => knobs.system.push((factor, level.clone())),
                 Knob::Launch(_) => knobs.launch.push((factor, level.clone())),
                 Knob::Simulated => {
-                    return Err(Error::unsupported(attempted(), "it exists in the simulator only", "use --venue sim"));
+                    return Err(Error::unsupported(
+                        attempted(),
+                        "it exists in the simulator only",
+                        "use --venue sim",
+                    ));
                 }
             }
         }
@@ -51,23 +55,36 @@ impl Knobs {
         Ok(knobs)
     }
 
-    /// Writes every system level. What was written is in the journal, whatever
-    /// this returns.
+    /// Writes every system level. All old values are journalled before the first
+    /// write, because setting one knob may move another (hotplug rescales the
+    /// slices). What was written is in the journal, whatever this returns.
     pub(crate) fn apply(&self, machine: &Machine, journal: &mut Journal) -> Result<(), Refusal> {
+        let mut announced = Vec::new();
         for (factor, level) in &self.system {
             let Knob::System(knob) = factor.knob() else { continue };
-            set(machine, journal, *factor, knob, level)?;
+            for setting in knob.settings(machine, level)? {
+                announced.push(announce(machine, journal, *factor, level, setting)?);
+            }
+        }
+        for change in &announced {
+            change.make(machine, journal)?;
         }
         Ok(())
     }
 
     /// What every level reads back as; `threads` are the workload's, none before it starts.
-    pub(crate) fn read_back(&self, machine: &Machine, threads: &[i32]) -> Result<BTreeMap<String, Level>> {
+    pub(crate) fn read_back(
+        &self,
+        machine: &Machine,
+        threads: &[i32],
+    ) -> Result<BTreeMap<String, Level>> {
         let mut levels = BTreeMap::new();
         for (factor, wanted) in self.system.iter().chain(&self.launch) {
             let level = match factor.knob() {
                 Knob::System(knob) => knob.read_back(machine, wanted)?,
-                Knob::Launch(knob) if !threads.is_empty() => knob.read_back(machine, threads, wanted)?,
+                Knob::Launch(knob) if !threads.is_empty() => {
+                    knob.read_back(machine, threads, wanted)?
+                }
                 Knob::Launch(_) | Knob::Simulated => continue,
             };
             levels.insert(factor.describe().id.to_owned(), level);
@@ -89,40 +106,51 @@ impl Knobs {
     }
 }
 
-fn set(
+/// A change that is in the journal and may be made.
+struct Change {
+    id: u64,
+    what: String,
+    setting: Setting,
+}
+
+fn announce(
     machine: &Machine,
     journal: &mut Journal,
     factor: &dyn Factor,
-    knob: &dyn SystemKnob,
     level: &Level,
-) -> Result<(), Refusal> {
+    setting: Setting,
+) -> Result<Change> {
+    let id = journal.next_id();
     let name = factor.describe().id;
-    for setting in knob.settings(machine, level)? {
-        let old = setting.file.read(machine).map_err(Error::from)?;
-        if old == setting.value {
-            continue;
+    journal.append(&JournalEntry::Setting {
+        id,
+        factor: name.to_owned(),
+        order: factor.order(),
+        file: setting.file.clone(),
+        old: setting.file.read(machine)?,
+        new: setting.value.clone(),
+    })?;
+    Ok(Change { id, what: format!("{name} = {level}"), setting })
+}
+
+impl Change {
+    fn make(&self, machine: &Machine, journal: &mut Journal) -> Result<(), Refusal> {
+        let Setting { file, value } = &self.setting;
+        if file.read(machine).map_err(Error::from)? == *value {
+            return Ok(());
         }
-        let id = journal.next_id();
-        journal.append(&JournalEntry::Setting {
-            id,
-            factor: name.to_owned(),
-            order: factor.order(),
-            file: setting.file.clone(),
-            old,
-            new: setting.value.clone(),
-        })?;
-        let written = setting.file.write(machine, &setting.value);
-        let actual = setting.file.read(machine).map_err(Error::from)?;
-        journal.append(&JournalEntry::Applied { id, actual: actual.clone() })?;
+        let written = file.write(machine, value);
+        let actual = file.read(machine).map_err(Error::from)?;
+        journal.append(&JournalEntry::Applied { id: self.id, actual: actual.clone() })?;
         if let Err(error) = written {
-            return Err(Refusal::NotInForce(format!("{name} = {level}: {error}")));
+            return Err(Refusal::NotInForce(format!("{}: {error}", self.what)));
         }
-        if actual != setting.value {
+        if actual != *value {
             return Err(Refusal::NotInForce(format!(
-                "{name} = {level}: wrote {} to {}, the kernel keeps {actual}",
-                setting.value, setting.file.path
+                "{}: wrote {value} to {}, the kernel keeps {actual}",
+                self.what, file.path
             )));
         }
+        Ok(())
     }
-    Ok(())
 }

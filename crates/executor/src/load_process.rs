@@ -97,7 +97,10 @@ fn prepare(
     let workload = catalogue
         .workload(&order.workload)
         .ok_or_else(|| format!("there is no workload `{}` in this binary", order.workload))?;
-    order.launch.apply().map_err(|(attribute, error)| format!("cannot set {attribute}: {error}"))?;
+    order
+        .launch
+        .apply()
+        .map_err(|(attribute, error)| format!("cannot set {attribute}: {error}"))?;
     workload.prepare(machine, &order.parameters, &order.launch).map_err(|error| error.to_string())
 }
 
@@ -106,5 +109,12 @@ fn timed(load: &mut dyn Load) -> (contract::Result<Measurement>, RunReport) {
     let start_ns = sys::monotonic_ns();
     let outcome = load.run();
     let wall_ns = sys::monotonic_ns() - start_ns;
-    (outcome, RunReport { wall_ns, operations: None, usage: sys::usage_between(&before, &sys::resource_usage()) })
+    (
+        outcome,
+        RunReport {
+            wall_ns,
+            operations: None,
+            usage: sys::usage_between(&before, &sys::resource_usage()),
+        },
+    )
 }

@@ -51,7 +51,9 @@ impl Lock {
             .write(true)
             .mode(0o644)
             .open(&path)
-            .map_err(|error| Error::environment(format!("cannot open the lock {}", path.display()), error))?;
+            .map_err(|error| {
+                Error::environment(format!("cannot open the lock {}", path.display()), error)
+            })?;
         take(&mut file, &path)?;
         let holder = Holder { pid: std::process::id().cast_signed(), purpose: purpose.to_owned() };
         let text = serde_json::to_string(&holder)
@@ -59,7 +61,9 @@ impl Lock {
         file.set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(text.as_bytes()))
-            .map_err(|error| Error::environment(format!("cannot write the lock {}", path.display()), error))?;
+            .map_err(|error| {
+                Error::environment(format!("cannot write the lock {}", path.display()), error)
+            })?;
         Ok(Self { file })
     }
 

@@ -47,7 +47,11 @@ impl RestoreReport {
             return Ok(());
         }
         let mut lines = self.failed;
-        lines.extend(self.left_alone.iter().map(|line| format!("{line} (changed by someone else: left alone)")));
+        lines.extend(
+            self.left_alone
+                .iter()
+                .map(|line| format!("{line} (changed by someone else: left alone)")),
+        );
         Err(Error::new(
             contract::ErrorKind::RestoreIncomplete,
             "cannot put everything back",
@@ -88,7 +92,8 @@ impl Open {
                     open.marks.insert(mark);
                 }
                 JournalEntry::Setting { id, factor, order, file, old, new } => {
-                    open.settings.insert(id, OpenSetting { factor, order, file, old, new, actual: None });
+                    open.settings
+                        .insert(id, OpenSetting { factor, order, file, old, new, actual: None });
                 }
                 JournalEntry::Applied { id, actual } => {
                     if let Some(setting) = open.settings.get_mut(&id) {
@@ -115,7 +120,8 @@ impl Open {
 
     /// In the order they are restored.
     fn in_order(&self) -> Vec<(u64, &OpenSetting)> {
-        let mut settings: Vec<_> = self.settings.iter().map(|(id, setting)| (*id, setting)).collect();
+        let mut settings: Vec<_> =
+            self.settings.iter().map(|(id, setting)| (*id, setting)).collect();
         settings.sort_by_key(|(id, setting)| (setting.order, *id));
         settings
     }
@@ -123,12 +129,14 @@ impl Open {
 
 impl OpenSetting {
     fn line(&self) -> String {
-        let name = if self.file.flag.is_empty() { String::new() } else { format!(" {}", self.file.flag) };
+        let name =
+            if self.file.flag.is_empty() { String::new() } else { format!(" {}", self.file.flag) };
         format!("{}: {}{name} = {}", self.factor, self.file.path, self.old)
     }
 
-    /// Whether `current` is ours to undo. Without an `Applied` entry the crash
-    /// fell between writing and reading back: whatever is there came from us.
+    /// Whether `current` is ours to undo. Without an `Applied` entry either
+    /// nothing was written, or the crash fell between writing and reading back:
+    /// whatever is there came from us, or from a knob of ours that moved it.
     fn is_ours(&self, current: &str) -> bool {
         match &self.actual {
             None => true,
@@ -157,7 +165,9 @@ pub fn pending(machine: &Machine) -> Result<Vec<String>> {
             lines.push(format!("process {process} still runs"));
         }
     }
-    lines.extend(open.directories.iter().filter(|path| path.exists()).map(|path| path.display().to_string()));
+    lines.extend(
+        open.directories.iter().filter(|path| path.exists()).map(|path| path.display().to_string()),
+    );
     Ok(lines)
 }
 
@@ -219,7 +229,9 @@ fn restore_settings(machine: &Machine, open: &Open, report: &mut RestoreReport) 
     // Judge all before touching any: restoring one may move another.
     for (id, setting) in open.in_order() {
         match setting.file.read(machine) {
-            Ok(current) if current == setting.old || setting.is_ours(&current) => ours.push((id, setting)),
+            Ok(current) if current == setting.old || setting.is_ours(&current) => {
+                ours.push((id, setting))
+            }
             Ok(current) => {
                 report.left_alone.push(format!("{}, but it is {current}", setting.line()));
                 settled.insert(id);
@@ -251,7 +263,9 @@ fn restore_settings(machine: &Machine, open: &Open, report: &mut RestoreReport) 
                     report.restored.push(setting.line());
                 }
             }
-            Ok(current) => report.failed.push(format!("{}, but the kernel keeps {current}", setting.line())),
+            Ok(current) => {
+                report.failed.push(format!("{}, but the kernel keeps {current}", setting.line()))
+            }
             Err(error) => report.failed.push(format!("{}: {error}", setting.line())),
         }
     }
@@ -322,4 +336,174 @@ fn end_processes(machine: &Machine, open: &Open, report: &mut RestoreReport) {
         std::thread::sleep(Duration::from_millis(2));
     }
     report.ended = ended.into_iter().collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    const SLICE: &str = "/sys/kernel/debug/sched/base_slice_ns";
+    const CPU1: &str = "/sys/devices/system/cpu/cpu1/online";
+    const THP: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+    /// A kernel that clamps, shows brackets, and rescales the slice on hotplug.
+    fn machine(root: &Path) -> Machine {
+        for (path, text) in [
+            ("/proc/sys/kernel/random/boot_id", "boot-one"),
+            (SLICE, "700000"),
+            (CPU1, "1"),
+            (THP, "always [madvise] never"),
+        ] {
+            let path = root.join(path.trim_start_matches('/'));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, format!("{text}\n")).unwrap();
+        }
+        let rules = format!(
+            r#"{{"files": {{
+                "{SLICE}": {{"kind": "clamp", "low": 100000, "high": 3000000}},
+                "{THP}": {{"kind": "choice", "choices": ["always", "madvise", "never"]}},
+                "{CPU1}": {{"kind": "rescale", "others": {{"{SLICE}": {{"0": "350000", "1": "1400000"}}}}}}
+            }}}}"#
+        );
+        fs::write(root.join("kernel-rules.json"), rules).unwrap();
+        Machine::fake(root, root.join("run")).unwrap()
+    }
+
+    fn journal(machine: &Machine) -> Journal {
+        fs::create_dir_all(machine.runtime()).unwrap();
+        let mut journal = Journal::open(machine).unwrap();
+        journal
+            .append(&JournalEntry::Session {
+                boot_id: "boot-one".to_owned(),
+                mark: "SCHEDLAB_MARK=restore-test".to_owned(),
+            })
+            .unwrap();
+        journal
+    }
+
+    fn announce(
+        machine: &Machine,
+        journal: &mut Journal,
+        order: u8,
+        file: &ControlFile,
+        new: &str,
+    ) -> u64 {
+        let id = journal.next_id();
+        let old = file.read(machine).unwrap();
+        let entry = JournalEntry::Setting {
+            id,
+            factor: "knob".to_owned(),
+            order,
+            file: file.clone(),
+            old,
+            new: new.to_owned(),
+        };
+        journal.append(&entry).unwrap();
+        id
+    }
+
+    fn make(machine: &Machine, journal: &mut Journal, id: u64, file: &ControlFile, new: &str) {
+        file.write(machine, new).unwrap();
+        let actual = file.read(machine).unwrap();
+        journal.append(&JournalEntry::Applied { id, actual }).unwrap();
+    }
+
+    fn set(machine: &Machine, journal: &mut Journal, order: u8, file: ControlFile, new: &str) {
+        let id = announce(machine, journal, order, &file, new);
+        make(machine, journal, id, &file, new);
+    }
+
+    fn values(machine: &Machine) -> Vec<String> {
+        [ControlFile::plain(SLICE), ControlFile::plain(CPU1), ControlFile::bracketed(THP)]
+            .iter()
+            .map(|file| file.read(machine).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn hotplug_is_undone_before_the_slice_that_it_rescales() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let before = values(&machine);
+        let mut journal = journal(&machine);
+        let changes = [
+            (10, ControlFile::plain(CPU1), "0"),
+            (50, ControlFile::plain(SLICE), "2000000"),
+            (50, ControlFile::bracketed(THP), "never"),
+        ];
+        let ids = changes
+            .clone()
+            .map(|(order, file, new)| announce(&machine, &mut journal, order, &file, new));
+        for ((_, file, new), id) in changes.into_iter().zip(ids) {
+            make(&machine, &mut journal, id, &file, new);
+        }
+        assert_eq!(values(&machine), ["2000000", "0", "never"]);
+        let report = restore(&machine, &mut journal, true, &[]).unwrap();
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!(values(&machine), before);
+        assert_eq!(journal.entries().unwrap(), []);
+    }
+
+    #[test]
+    fn a_clamped_value_is_still_ours_and_goes_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let before = values(&machine);
+        let mut journal = journal(&machine);
+        set(&machine, &mut journal, 50, ControlFile::plain(SLICE), "9000000");
+        let report = restore(&machine, &mut journal, true, &[]).unwrap();
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!(values(&machine), before);
+    }
+
+    #[test]
+    fn a_value_somebody_else_wrote_is_left_alone_and_reported() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let mut journal = journal(&machine);
+        set(&machine, &mut journal, 50, ControlFile::bracketed(THP), "never");
+        ControlFile::bracketed(THP).write(&machine, "always").unwrap();
+        let report = restore(&machine, &mut journal, true, &[]).unwrap();
+        assert_eq!(report.left_alone.len(), 1);
+        assert_eq!(ControlFile::bracketed(THP).read(&machine).unwrap(), "always");
+        let error = report.into_result().unwrap_err();
+        assert_eq!(error.kind, contract::ErrorKind::RestoreIncomplete);
+        assert!(
+            restore(&machine, &mut journal, true, &[]).unwrap().is_empty(),
+            "it is reported once"
+        );
+    }
+
+    #[test]
+    fn after_a_reboot_nothing_is_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let mut journal = journal(&machine);
+        set(&machine, &mut journal, 50, ControlFile::plain(SLICE), "2000000");
+        let boot_id = directory.path().join("proc/sys/kernel/random/boot_id");
+        fs::write(boot_id, "boot-two\n").unwrap();
+        assert_eq!(pending(&machine).unwrap(), Vec::<String>::new());
+        assert!(restore(&machine, &mut journal, false, &[]).unwrap().is_empty());
+        assert_eq!(ControlFile::plain(SLICE).read(&machine).unwrap(), "2000000");
+        assert_eq!(journal.entries().unwrap(), []);
+    }
+
+    #[test]
+    fn what_cannot_be_put_back_stays_in_the_journal() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let mut journal = journal(&machine);
+        set(&machine, &mut journal, 50, ControlFile::plain(SLICE), "2000000");
+        let rules = format!(r#"{{"files": {{"{SLICE}": {{"kind": "refuse"}}}}}}"#);
+        fs::write(directory.path().join("kernel-rules.json"), rules).unwrap();
+        let refusing = Machine::fake(directory.path(), machine.runtime()).unwrap();
+        let report = restore(&refusing, &mut journal, true, &[]).unwrap();
+        assert_eq!(report.failed.len(), 1, "{report:?}");
+        fs::remove_file(directory.path().join("kernel-rules.json")).unwrap();
+        let willing = Machine::fake(directory.path(), machine.runtime()).unwrap();
+        assert!(restore(&willing, &mut journal, false, &[]).unwrap().is_complete());
+        assert_eq!(ControlFile::plain(SLICE).read(&willing).unwrap(), "700000");
+    }
 }

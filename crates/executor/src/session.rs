@@ -58,8 +58,12 @@ impl Executor {
         }
         make_directory(&settings.logs)?;
         let guardian_log = settings.logs.join("guardian.log");
-        let guardian =
-            Guardian::start(&settings.executable, &settings.machine_arguments, &lock, &guardian_log)?;
+        let guardian = Guardian::start(
+            &settings.executable,
+            &settings.machine_arguments,
+            &lock,
+            &guardian_log,
+        )?;
         let mark = format!("SCHEDLAB_MARK={}", random_hex()?);
         let header = [
             JournalEntry::Session { boot_id: machine.boot_id()?, mark: mark.clone() },
@@ -67,8 +71,15 @@ impl Executor {
         ];
         journal.replace(&header)?;
         make_directory(&settings.scratch)?;
-        let executor =
-            Self { settings, journal, interrupt: interrupt.clone(), mark, header, guardian, _lock: lock };
+        let executor = Self {
+            settings,
+            journal,
+            interrupt: interrupt.clone(),
+            mark,
+            header,
+            guardian,
+            _lock: lock,
+        };
         Ok((executor, leftovers))
     }
 

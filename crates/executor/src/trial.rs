@@ -171,7 +171,10 @@ fn check_levels(trial: &Trial, levels: &BTreeMap<String, Level>, rule: &str) -> 
         let wanted = trial.subject.levels.get(factor);
         if wanted != Some(actual) {
             let wanted = wanted.map_or_else(String::new, Level::to_string);
-            return Err(Stop::invalid(rule, format!("{factor} should be {wanted} and is {actual}")));
+            return Err(Stop::invalid(
+                rule,
+                format!("{factor} should be {wanted} and is {actual}"),
+            ));
         }
     }
     Ok(())
@@ -190,7 +193,8 @@ impl Running {
         let machine = &executor.settings.machine;
         let main = self.child.pid();
         let members = machine.group_members(main).unwrap_or_default();
-        let threads = members.iter().flat_map(|process| machine.thread_ids(process.pid).unwrap_or_default());
+        let threads =
+            members.iter().flat_map(|process| machine.thread_ids(process.pid).unwrap_or_default());
         threads.filter(|thread| !(self.is_main_thread_apart && *thread == main)).collect()
     }
 }
@@ -208,7 +212,8 @@ fn invoke(
     on_event(Event::TrialPhase(Phase::Preparing { invocation: number }));
     let deadline = Instant::now() + Duration::from_nanos(trial.workload.time_limit_ns);
     let mut running = start(executor, trial, knobs, hogs, number)?;
-    let ended = observe(executor, trial, knobs, hogs, number, &mut running, deadline, progress, on_event);
+    let ended =
+        observe(executor, trial, knobs, hogs, number, &mut running, deadline, progress, on_event);
     running.child.finish(if ended.is_ok() { STOP_PATIENCE } else { Duration::ZERO });
     if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
         let failure = Some(reason.clone());
@@ -227,10 +232,7 @@ fn start(
     number: u32,
 ) -> Result<Running, Stop> {
     let settings = executor.settings.clone();
-    let stem = format!(
-        "{:03}-{}-{}-{number}",
-        trial.block, trial.subject.id, trial.workload.label
-    );
+    let stem = format!("{:03}-{}-{}-{number}", trial.block, trial.subject.id, trial.workload.label);
     let mut launch = LaunchSpec {
         seed: trial.seed.wrapping_add(u64::from(number)),
         scratch: settings.scratch.join(&stem),
@@ -239,8 +241,11 @@ fn start(
     };
     knobs.contribute(&settings.machine, &mut launch)?;
     make_scratch(&launch.scratch)?;
-    let marking =
-        Marking { executable: &settings.executable, mark: &executor.mark.clone(), log: &launch.log };
+    let marking = Marking {
+        executable: &settings.executable,
+        mark: &executor.mark.clone(),
+        log: &launch.log,
+    };
     let mut child = RoleChild::spawn(LOAD_ROLE, Session::Same, &marking)?;
     executor.journal.append(&JournalEntry::Group { group: child.pid() })?;
     let cgroup = join_cgroups(executor, &launch, child.pid())?;
@@ -310,8 +315,14 @@ fn join_cgroups(executor: &mut Executor, launch: &LaunchSpec, pid: i32) -> Resul
         (Some((CpuController::Legacy, root)), _) => {
             let cgroup = make_cgroup(executor, root, &name, pid)?;
             if let Some(quota) = launch.cpu_max {
-                machine.write(&cgroup.file("cpu.cfs_period_us"), &(quota.period_ns / 1_000).to_string())?;
-                machine.write(&cgroup.file("cpu.cfs_quota_us"), &(quota.quota_ns / 1_000).to_string())?;
+                machine.write(
+                    &cgroup.file("cpu.cfs_period_us"),
+                    &(quota.period_ns / 1_000).to_string(),
+                )?;
+                machine.write(
+                    &cgroup.file("cpu.cfs_quota_us"),
+                    &(quota.quota_ns / 1_000).to_string(),
+                )?;
             }
             if let Some(weight) = launch.cpu_weight {
                 // v1 shares are 1024 where v2 weight is 100 (kernel/sched/core.c, cpu_weight_write_u64).
@@ -334,7 +345,10 @@ fn make_cgroup(executor: &mut Executor, root: &str, name: &str, pid: i32) -> Res
     Ok(cgroup)
 }
 
-#[expect(clippy::too_many_arguments, reason = "the parts of one invocation, passed rather than shared")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the parts of one invocation, passed rather than shared"
+)]
 fn observe(
     executor: &Executor,
     trial: &Trial,
@@ -350,7 +364,9 @@ fn observe(
     match wait(executor, running, deadline, trial, |_, _| Ok(()))? {
         LoadAnswer::Ready => {}
         LoadAnswer::Failed { reason } => return Err(Stop::failed(reason)),
-        LoadAnswer::Done { .. } => return Err(Stop::failed("the workload ran before it was told".to_owned())),
+        LoadAnswer::Done { .. } => {
+            return Err(Stop::failed("the workload ran before it was told".to_owned()));
+        }
     }
     let before = knobs.read_back(machine, &running.threads(executor))?;
     note_levels(progress, &before);
@@ -375,7 +391,9 @@ fn observe(
     let (samples, report, unfit) = match answer {
         LoadAnswer::Done { samples, report, unfit } => (samples, report, unfit),
         LoadAnswer::Failed { reason } => return Err(Stop::failed(reason)),
-        LoadAnswer::Ready => return Err(Stop::failed("the workload answered out of turn".to_owned())),
+        LoadAnswer::Ready => {
+            return Err(Stop::failed("the workload answered out of turn".to_owned()));
+        }
     };
     let mut samples = samples;
     for probe in &mut running.probes {

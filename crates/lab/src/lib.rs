@@ -1,1 +1,13 @@
-//! The campaign: a plan times a venue gives records
+//! The campaign: a plan times a venue gives records, and records give findings.
+//!
+//! This crate must not know how a venue runs a trial or how anything is shown.
+//! It promises that a record is on disk before the next trial begins, that the
+//! same command goes on with a campaign, and that everything that happens is in
+//! one event stream.
+
+mod campaign;
+mod progress;
+mod schedule;
+
+pub use campaign::{Ended, Order, judge, judge_records, run};
+pub use progress::Progress;

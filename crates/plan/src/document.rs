@@ -53,8 +53,8 @@ pub(crate) enum Value {
     Float(String),
     /// true or false.
     Flag(bool),
-    /// A date or time, as written; no key takes one.
-    Date(String),
+    /// A date or time; no key takes one.
+    Date,
     /// A list.
     List(Vec<Node>),
     /// A table.
@@ -99,7 +99,7 @@ impl Node {
             Value::Integer(_) => "a whole number",
             Value::Float(_) => "a number",
             Value::Flag(_) => "true or false",
-            Value::Date(_) => "a date",
+            Value::Date => "a date",
             Value::List(_) => "a list",
             Value::Table(_) => "a table",
         }
@@ -111,7 +111,7 @@ impl Node {
             Value::Text(text) | Value::Float(text) => Some(text.clone()),
             Value::Integer(number) => Some(number.to_string()),
             Value::Flag(flag) => Some(flag.to_string()),
-            Value::Date(_) | Value::List(_) | Value::Table(_) => None,
+            Value::Date | Value::List(_) | Value::Table(_) => None,
         }
     }
 }
@@ -191,7 +191,7 @@ fn convert(value: &Spanned<DeValue<'_>>, text: &str) -> Node {
             .map_or_else(|_| Value::Float(written()), Value::Integer),
         DeValue::Float(float) => Value::Float(float.as_str().to_owned()),
         DeValue::Boolean(flag) => Value::Flag(*flag),
-        DeValue::Datetime(_) => Value::Date(written()),
+        DeValue::Datetime(_) => Value::Date,
         DeValue::Array(list) => Value::List(list.iter().map(|item| convert(item, text)).collect()),
         DeValue::Table(table) => Value::Table(convert_table(table, text)),
     };
@@ -207,7 +207,7 @@ pub(crate) fn option_value(text: &str, place: &Place) -> Node {
         .filter(|table| table.entries.len() == 1)
         .and_then(|mut table| table.entries.pop())
         .map(|entry| entry.node.value)
-        .filter(|value| !matches!(value, Value::Date(_)))
+        .filter(|value| !matches!(value, Value::Date))
         .unwrap_or_else(|| Value::Text(text.to_owned()));
     let mut node = Node { place: place.clone(), value };
     move_to(&mut node, place);

@@ -78,9 +78,8 @@ pub(crate) fn apply(
     let is_quantile = matches!(metric.reduction, Reduction::Quantile(_));
     if is_quantile && declared.margin < FINEST_QUANTILE_MARGIN {
         let cause = format!(
-            "a margin of {}% on the quantile `{}` is finer than its histogram resolves",
-            percent(declared.margin),
-            metric.id
+            "a margin of {}% is finer than the histogram of a quantile resolves",
+            percent(declared.margin)
         );
         problems
             .report(&declared.value, cause)

@@ -17,8 +17,11 @@ pub(crate) fn nearest<'c>(
         .filter(|candidate| *candidate != name)
         .map(|candidate| (strsim::osa_distance(&folded, &fold(candidate)), candidate))
         .filter(|(distance, candidate)| {
+            // The beginning, or the last words, of a long name are often all one remembers.
+            let known = fold(candidate);
             *distance <= allowance
-                || (folded.len() >= 4 && fold(candidate).starts_with(folded.as_str()))
+                || (folded.len() >= 4 && known.starts_with(folded.as_str()))
+                || (folded.len() >= 3 && known.ends_with(&format!("_{folded}")))
         })
         .min_by_key(|(distance, candidate)| (*distance, candidate.len()))
         .map(|(_, candidate)| candidate.to_owned())
@@ -94,6 +97,7 @@ mod tests {
             ("base-slice", Some("base_slice")),
             ("Policy", Some("policy")),
             ("sched", Some("sched_features")),
+            ("features", Some("sched_features")),
             ("colour", None),
             ("", None),
         ] {

@@ -90,7 +90,7 @@ impl Problems {
                 (!is_silenced(&found, &problem)).then_some(problem)
             })
             .collect();
-        problems.sort_by(|a, b| (a.line, a.column).cmp(&(b.line, b.column)));
+        problems.sort_by_key(|problem| (problem.line, problem.column));
         let mut distinct: Vec<Problem> = Vec::with_capacity(problems.len());
         for problem in problems {
             if !distinct.contains(&problem) {

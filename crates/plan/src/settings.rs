@@ -42,7 +42,7 @@ pub(crate) const BLOCK_LIMIT: u64 = 1_000;
 pub(crate) const INVOCATION_LIMIT: u64 = 100;
 const DEFAULT_SETTLE_NS: u64 = 100_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
-const TITLE_LIMIT: usize = 200;
+pub(crate) const TITLE_LIMIT: usize = 200;
 
 /// Whether the A/A control arm runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -27,6 +27,8 @@ pub(crate) struct Arm {
     /// Where it comes from.
     pub(crate) place: Place,
     levels: BTreeMap<String, Written>,
+    /// Whether every level could be read; otherwise it resembles others by mistake.
+    is_whole: bool,
 }
 
 impl Arm {
@@ -131,6 +133,7 @@ fn named_arm(entry: &Entry, catalogue: &Catalogue, problems: &mut Problems) -> A
             "use lower-case letters, digits and single dashes, at most {NAME_LIMIT}"
         ));
     }
+    let before = problems.len();
     let mut levels = BTreeMap::new();
     let what = format!("a subject such as `{id}`");
     let table = values::table(&entry.node, &what, problems);
@@ -141,7 +144,7 @@ fn named_arm(entry: &Entry, catalogue: &Catalogue, problems: &mut Problems) -> A
             levels.insert(level.key.clone(), written);
         }
     }
-    Arm { id, place: entry.place.clone(), levels }
+    Arm { id, place: entry.place.clone(), levels, is_whole: problems.len() == before }
 }
 
 fn known_factor(
@@ -226,8 +229,12 @@ fn crossing(
     if table.entries.is_empty() {
         problems.report(&entry.place, "[factors] names no factor");
     }
-    let mut arms =
-        vec![Arm { id: String::new(), place: entry.place.clone(), levels: BTreeMap::new() }];
+    let mut arms = vec![Arm {
+        id: String::new(),
+        place: entry.place.clone(),
+        levels: BTreeMap::new(),
+        is_whole: true,
+    }];
     let mut order: Vec<&str> = Vec::new();
     for entry in &table.entries {
         let Some(factor) = known_factor(entry, "[factors]", catalogue, problems) else { continue };
@@ -324,7 +331,10 @@ fn check_arms(arms: &[Arm], catalogue: &Catalogue, venue: &str, problems: &mut P
     for (index, arm) in arms.iter().enumerate() {
         let earlier = &arms[..index];
         let levels = arm.subject().levels;
-        if let Some(twin) = earlier.iter().find(|twin| twin.subject().levels == levels) {
+        if let Some(twin) = earlier
+            .iter()
+            .find(|twin| arm.is_whole && twin.is_whole && twin.subject().levels == levels)
+        {
             problems
                 .report(&arm.place, format!("`{}` has the same levels as `{}`", arm.id, twin.id))
                 .hint("the A/A control is added by itself; `control = true` insists on it");

@@ -197,7 +197,9 @@ impl Reader<'_, '_> {
         Some((workload?, entry.place.clone()))
     }
 
-    /// All parameters, defaults filled in; `None` where one is wrong.
+    /// All parameters, defaults filled in. The default stands in for a wrong
+    /// value, so that the rest of the workload is checked all the same; `None`
+    /// where nothing can stand in, or where the metrics depend on the value.
     fn parameters(
         &mut self,
         table: &Table,
@@ -217,33 +219,33 @@ impl Reader<'_, '_> {
         }
         let mut parameters = BTreeMap::new();
         for parameter in declared {
-            let value = match (table.get(parameter.name), parameter.default) {
-                (Some(entry), _) => parse(parameter, entry, self.problems),
-                (None, Some(default)) => parameter
-                    .parse(default)
-                    .map_err(|cause| {
-                        let cause = format!("the default of `{}`: {cause}", parameter.name);
-                        self.problems.report(place, cause);
-                    })
-                    .ok(),
-                (None, None) => {
-                    let cause = format!("`{id}` needs the parameter `{}`", parameter.name);
-                    self.problems
-                        .report(place, cause)
-                        .hint(format!("{}: {}", parameter.name, parameter.summary));
-                    None
-                }
-            };
+            let written = table.get(parameter.name);
+            let value = written.and_then(|entry| parse(parameter, entry, self.problems));
+            let is_table = matches!(parameter.kind, ParameterKind::Table);
+            let stand_in = parameter.default.filter(|_| written.is_none() || !is_table);
+            if written.is_none() && stand_in.is_none() {
+                let cause = format!("`{id}` needs the parameter `{}`", parameter.name);
+                self.problems
+                    .report(place, cause)
+                    .hint(format!("{}: {}", parameter.name, parameter.summary));
+            }
+            let value = value.or_else(|| parameter.parse(stand_in?).ok());
             parameters.extend(value.map(|value| (parameter.name.to_owned(), value)));
         }
-        if self.problems.len() > before {
+        if parameters.len() < declared.len() {
             return None;
         }
         let parameters = Parameters(parameters);
-        for cause in workload.conflicts(&parameters) {
-            self.problems.report(place, format!("`{id}`: {cause}"));
+        if self.problems.len() == before {
+            for cause in workload.conflicts(&parameters) {
+                self.problems.report(place, format!("`{id}`: {cause}"));
+            }
+            // What a workload refuses it need not be able to describe.
+            if self.problems.len() > before {
+                return None;
+            }
         }
-        (self.problems.len() == before).then_some(parameters)
+        Some(parameters)
     }
 
     fn metrics(

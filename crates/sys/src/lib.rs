@@ -20,8 +20,8 @@ pub use clock::{monotonic_ns, unix_ns};
 pub use control_file::{ControlFile, FileForm};
 pub use fake_kernel::{FakeRule, FakeRules};
 pub use machine::{Machine, MachineError};
-pub use resource_usage::{resource_usage, usage_between};
 pub use process::{Process, ProcessStat};
+pub use resource_usage::{resource_usage, usage_between};
 pub use scheduling::{
     Policy, SchedulingAttributes, affinity, nice_of_autogroup, scheduling_attributes, set_affinity,
     set_scheduling_attributes, set_timer_slack, timer_slack,

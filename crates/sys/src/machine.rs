@@ -165,6 +165,21 @@ impl Machine {
             .map_err(fail)
     }
 
+    /// Whether entries may be made in a directory, as access(2) answers for this
+    /// process; changes nothing.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub fn check_directory_writable(&self, absolute: &str) -> Result<(), MachineError> {
+        let path = self.path(absolute);
+        let fail = |source| MachineError { action: "make an entry in", path: path.clone(), source };
+        if let Some(fake) = &self.fake {
+            fake.check_open(absolute).map_err(fail)?;
+        }
+        let wanted = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+        rustix::fs::access(&path, wanted).map_err(|error| fail(error.into()))
+    }
+
     /// Names in a directory, sorted; empty where it does not exist.
     ///
     /// # Errors

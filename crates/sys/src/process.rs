@@ -55,6 +55,12 @@ impl ProcessStat {
 }
 
 impl Machine {
+    /// Where the processes that we start are found: always in the real `/proc`,
+    /// because a machine of files runs nothing.
+    fn running(&self) -> Machine {
+        Machine::host(self.runtime())
+    }
+
     /// The stat line of a process; an error whose `is_absent` holds where it is gone.
     ///
     /// # Errors
@@ -77,12 +83,14 @@ impl Machine {
         Ok(self.list("/proc")?.iter().filter_map(|name| name.parse().ok()).collect())
     }
 
-    /// Live processes of a group, zombies left out.
+    /// Live processes of a group on the real machine, zombies left out.
     ///
     /// # Errors
     /// When `/proc` cannot be listed.
     pub fn group_members(&self, group: i32) -> Result<Vec<ProcessStat>, MachineError> {
-        let stats = self.process_ids()?.into_iter().filter_map(|pid| self.process_stat(pid).ok());
+        let running = self.running();
+        let stats =
+            running.process_ids()?.into_iter().filter_map(|pid| running.process_stat(pid).ok());
         Ok(stats.filter(|stat| stat.group == group && stat.state != 'Z').collect())
     }
 
@@ -92,23 +100,24 @@ impl Machine {
     /// # Errors
     /// When `/proc` cannot be listed.
     pub fn marked_processes(&self, mark: &str) -> Result<Vec<ProcessStat>, MachineError> {
+        let running = self.running();
         let is_marked = |pid: &i32| {
-            let path = self.path(&format!("/proc/{pid}/environ"));
+            let path = running.path(&format!("/proc/{pid}/environ"));
             std::fs::read(path).is_ok_and(|bytes| {
                 bytes.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
             })
         };
-        let stats = self.process_ids()?.into_iter().filter(is_marked);
-        let stats = stats.filter_map(|pid| self.process_stat(pid).ok());
+        let stats = running.process_ids()?.into_iter().filter(is_marked);
+        let stats = stats.filter_map(|pid| running.process_stat(pid).ok());
         Ok(stats.filter(|stat| stat.state != 'Z').collect())
     }
 
-    /// The ids of a process's threads.
+    /// The ids of a process's threads, on the real machine.
     ///
     /// # Errors
     /// When they cannot be listed.
     pub fn thread_ids(&self, pid: i32) -> Result<Vec<i32>, MachineError> {
-        let names = self.list(&format!("/proc/{pid}/task"))?;
+        let names = self.running().list(&format!("/proc/{pid}/task"))?;
         Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
     }
 }

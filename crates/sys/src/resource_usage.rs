@@ -26,7 +26,9 @@ pub fn usage_between(before: &Usage, after: &Usage) -> Usage {
         system_ns: after.system_ns.saturating_sub(before.system_ns),
         max_rss_bytes: after.max_rss_bytes,
         voluntary_switches: after.voluntary_switches.saturating_sub(before.voluntary_switches),
-        involuntary_switches: after.involuntary_switches.saturating_sub(before.involuntary_switches),
+        involuntary_switches: after
+            .involuntary_switches
+            .saturating_sub(before.involuntary_switches),
         minor_faults: after.minor_faults.saturating_sub(before.minor_faults),
         major_faults: after.major_faults.saturating_sub(before.major_faults),
     }

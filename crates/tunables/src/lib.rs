@@ -1,1 +1,104 @@
-//! Factors: one file for each thing that can be set
+//! Factors: one file for each thing that can be set, and the few shapes they share.
+//!
+//! This crate must not know experiments, trials or journals: a factor says what
+//! its levels are, where the kernel keeps them and what this machine lacks. It
+//! never writes; the executor does, journalled.
+
+mod choice_file;
+mod hotplug;
+mod kernel_file;
+mod number_file;
+mod task_group;
+mod thread_levels;
+
+#[cfg(test)]
+mod layouts;
+
+contract::catalog!(dyn contract::Factor:
+    affinity,
+    autogroup,
+    base_slice,
+    cpu_max,
+    cpu_weight,
+    governor,
+    migration_cost,
+    min_granularity,
+    nice,
+    nr_migrate,
+    online_cpus,
+    policy,
+    preempt,
+    sched_features,
+    sched_latency,
+    slice,
+    smt,
+    thp,
+    timer_slack,
+    uclamp,
+    wakeup_granularity,
+);
+
+/// Programs that write the fair scheduler's settings themselves, by comm: tuned's
+/// `scheduler` plug-in writes them (tuned/plugins/plugin_scheduler.py), and
+/// `scx_loader` replaces the scheduler they belong to.
+const FAIR_OWNERS: &[&str] = &["tuned", "scx_loader"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn ids_are_unique_snake_case_and_documented() {
+        let mut ids = BTreeSet::new();
+        for factor in ENTRIES {
+            let description = factor.describe();
+            assert!(ids.insert(description.id), "{} is listed twice", description.id);
+            assert!(
+                description.id.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'),
+                "{}",
+                description.id
+            );
+            assert!(!description.summary.ends_with('.'), "{}", description.id);
+            assert!(description.doc.contains("Sources:"), "{} names no source", description.id);
+            assert!(description.doc.contains("when it lies"), "{}", description.id);
+        }
+    }
+
+    #[test]
+    fn examples_parse_and_their_canonical_text_parses_to_itself() {
+        for factor in ENTRIES {
+            let id = factor.describe().id;
+            assert!(!factor.examples().is_empty(), "{id}");
+            for example in factor.examples() {
+                let level =
+                    factor.parse(example).unwrap_or_else(|error| panic!("{id} {example}: {error}"));
+                assert_eq!(factor.parse(level.as_str()).as_ref(), Ok(&level), "{id} {example}");
+            }
+        }
+    }
+
+    #[test]
+    fn hostile_text_is_refused_by_every_factor() {
+        for factor in ENTRIES {
+            for text in
+                ["", " ", "nonsense words", "-", "\0", "99999999999999999999999", "[on]", "../../x"]
+            {
+                assert!(factor.parse(text).is_err(), "{} takes {text:?}", factor.describe().id);
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_says_what_it_needs_in_words() {
+        for factor in ENTRIES {
+            for example in factor.examples() {
+                let level = factor.parse(example).unwrap();
+                assert!(!factor.requires(&level).is_empty(), "{} needs nothing?", factor.describe().id);
+                for need in factor.requires(&level) {
+                    assert!(!need.what().is_empty(), "{}", factor.describe().id);
+                }
+            }
+        }
+    }
+}

@@ -28,7 +28,7 @@ pub struct Host {
     settings: HostSettings,
 }
 
-static DESCRIPTION: Description = Description {
+pub(crate) static DESCRIPTION: Description = Description {
     id: "host",
     summary: "this machine: knobs are journalled, set, read back and put back",
     doc: "Trials run on the machine in front of you. Every change is written to a journal \
@@ -85,6 +85,10 @@ impl Venue for Host {
         missing.into_values().collect()
     }
 
+    fn kernel_release(&self) -> Result<String> {
+        Ok(self.settings.machine.kernel_release()?)
+    }
+
     fn open(
         &self,
         plan: &Plan,
@@ -122,7 +126,8 @@ fn simulator_only(factor: &str) -> Requirement {
 /// Nobody else manages the knob.
 fn unowned(factor: &str, owner: &'static str) -> Requirement {
     Requirement::check(format!("{factor} not managed by {owner}"), move |machine| {
-        let processes = machine.process_ids().map_err(|error| (error.to_string(), String::new()))?;
+        let processes =
+            machine.process_ids().map_err(|error| (error.to_string(), String::new()))?;
         let running = processes.into_iter().filter_map(|pid| machine.process_stat(pid).ok());
         // A process name is cut at 15 bytes (TASK_COMM_LEN).
         let name = &owner[..owner.len().min(15)];
@@ -144,7 +149,10 @@ fn no_sched_ext() -> Requirement {
             return Ok(());
         }
         let ops = machine.read("/sys/kernel/sched_ext/root/ops").unwrap_or_default();
-        Err((format!("the sched_ext scheduler {} is loaded", ops.trim()), "unload it for the campaign".to_owned()))
+        Err((
+            format!("the sched_ext scheduler {} is loaded", ops.trim()),
+            "unload it for the campaign".to_owned(),
+        ))
     })
 }
 
@@ -170,7 +178,6 @@ impl Session for HostSession {
     }
 }
 
-/// Opening an executor only to close it again puts back what an earlier run left.
 impl Host {
     /// Puts back what an interrupted run left; the report says what was done.
     ///
@@ -182,6 +189,12 @@ impl Host {
         let report = executor::restore(&self.settings.machine, &mut journal, false, &[])?;
         drop(lock);
         if report.failed.is_empty() { Ok(report) } else { Err(incomplete(report)) }
+    }
+
+    /// Whether an earlier run left a journal that is not empty.
+    pub fn has_journal(&self) -> bool {
+        // One that cannot be read is a reason to look closer, not to pass over it.
+        executor::Journal::read(&self.settings.machine).map_or(true, |entries| !entries.is_empty())
     }
 
     /// What is still to be put back, in words.

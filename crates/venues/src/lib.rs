@@ -8,3 +8,6 @@ mod sim;
 
 pub use host::{Host, HostSettings};
 pub use sim::{SIM_EFFECT, SIM_SCENARIOS, Sim, SimEffect};
+
+/// Every venue, for listings.
+pub static DESCRIPTIONS: &[&contract::Description] = &[&host::DESCRIPTION, &sim::DESCRIPTION];

@@ -9,9 +9,8 @@ use contract::{
     Venue,
 };
 use model::{
-    Fingerprint, Histogram, Invocation, Level, LevelReading, Metric, Outcome, Plan,
-    RECORD_FORMAT, Record, Reduction, RunReport, Sample, SampleData, SimSettings, Trial, Unit,
-    parse_percent,
+    Fingerprint, Histogram, Invocation, Level, LevelReading, Metric, Outcome, Plan, RECORD_FORMAT,
+    Record, Reduction, RunReport, Sample, SampleData, SimSettings, Trial, Unit, parse_percent,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -26,6 +25,8 @@ const EVENTS: usize = 10_000;
 /// Spread of single events inside a histogram (STATISTICS 2.10, lognormal).
 const EVENT_SIGMA: f64 = 0.8;
 
+const SIMULATED_KERNEL: &str = "simulated";
+
 /// The factor id of a simulated effect.
 pub const SIM_EFFECT: &str = "sim_effect";
 /// The scenarios of STATISTICS section 3.
@@ -36,7 +37,7 @@ pub struct Sim {
     catalogue: Catalogue,
 }
 
-static DESCRIPTION: Description = Description {
+pub(crate) static DESCRIPTION: Description = Description {
     id: "sim",
     summary: "the simulator: seeded noise with known effects, for tests and teaching",
     doc: "Nothing runs. Every sample is drawn from the noise model of one of six scenarios \
@@ -61,6 +62,10 @@ impl Venue for Sim {
         Vec::new()
     }
 
+    fn kernel_release(&self) -> Result<String> {
+        Ok(SIMULATED_KERNEL.to_owned())
+    }
+
     fn open(
         &self,
         plan: &Plan,
@@ -76,7 +81,8 @@ impl Venue for Sim {
             .iter()
             .map(|workload| {
                 let entry = self.catalogue.workload(&workload.uses);
-                let metrics = entry.map(|entry| entry.metrics(&workload.parameters)).unwrap_or_default();
+                let metrics =
+                    entry.map(|entry| entry.metrics(&workload.parameters)).unwrap_or_default();
                 (workload.label.clone(), metrics)
             })
             .collect();
@@ -102,7 +108,7 @@ impl Session for SimSession {
     fn fingerprint(&mut self) -> Result<Fingerprint> {
         let text = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         Ok(Fingerprint(BTreeMap::from([
-            text("kernel.release", "simulated"),
+            text("kernel.release", SIMULATED_KERNEL),
             text("machine.product", "simulator"),
             text("sim.scenario", &self.settings.scenario),
         ])))
@@ -125,7 +131,11 @@ impl Session for SimSession {
             if self.fails(trial, number) {
                 let reason = "simulated failure".to_owned();
                 outcome = Outcome::Failed { reason: reason.clone() };
-                invocations.push(Invocation { samples: Vec::new(), run: None, failure: Some(reason) });
+                invocations.push(Invocation {
+                    samples: Vec::new(),
+                    run: None,
+                    failure: Some(reason),
+                });
                 break;
             }
             let samples = self.samples(trial, number, &metrics);
@@ -150,7 +160,12 @@ impl Session for SimSession {
             seed: trial.seed,
             outcome,
             invocations,
-            levels: trial.subject.levels.iter().map(|(id, level)| (id.clone(), reading(level))).collect(),
+            levels: trial
+                .subject
+                .levels
+                .iter()
+                .map(|(id, level)| (id.clone(), reading(level)))
+                .collect(),
             fingerprint: String::new(),
             fingerprint_difference: BTreeMap::new(),
             caveats: Vec::new(),
@@ -170,7 +185,10 @@ impl SimSession {
 
     fn fails(&self, trial: &Trial, number: u32) -> bool {
         let rate = self.settings.failure_rate.get(&trial.subject.id).copied().unwrap_or(0.0);
-        let mut random = self.stream(&["failure", &trial.subject.id, &trial.workload.label, &number.to_string()], trial.block);
+        let mut random = self.stream(
+            &["failure", &trial.subject.id, &trial.workload.label, &number.to_string()],
+            trial.block,
+        );
         random.random::<f64>() < rate
     }
 
@@ -205,7 +223,8 @@ impl SimSession {
         let label = trial.workload.label.as_str();
         let mut boot_stream = self.stream(&["boot", label, source], trial.block);
         let mut arm_stream = self.stream(&["arm", label, source, subject], trial.block);
-        let mut process_stream = self.stream(&["process", label, source, subject, &number], trial.block);
+        let mut process_stream =
+            self.stream(&["process", label, source, subject, &number], trial.block);
         let improvement = effect_of(trial) * metric.direction.sign();
         let progress = f64::from(trial.block) / self.blocks.max(1) as f64;
         let level = base_value(metric).ln()
@@ -229,7 +248,9 @@ impl SimSession {
                 let mut previous = 0.0;
                 SampleData::Values(
                     (0..ITERATIONS)
-                        .map(|_| (level + noise.iteration(&mut process_stream, &mut previous)).exp())
+                        .map(|_| {
+                            (level + noise.iteration(&mut process_stream, &mut previous)).exp()
+                        })
                         .collect(),
                 )
             }

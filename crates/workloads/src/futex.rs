@@ -1,7 +1,6 @@
 //! A word that tasks of one process wait on: futex(2), without the spinning
 //! that `std` and most lock libraries do before they sleep.
 
-use crate::instant::timespec;
 use rustix::thread::futex::{self, Flags};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,11 +8,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[inline]
 pub(crate) fn wait(word: &AtomicU32, value: u32) {
     let _ = futex::wait(word, Flags::PRIVATE, value, None);
-}
-
-/// As [`wait`], for at most this long.
-pub(crate) fn wait_for(word: &AtomicU32, value: u32, duration_ns: u64) {
-    let _ = futex::wait(word, Flags::PRIVATE, value, Some(&timespec(duration_ns)));
 }
 
 /// Wakes up to `count` waiters.

@@ -17,8 +17,7 @@ pub(crate) fn sleep_until(moment_ns: u64) {
     let request = timespec(moment_ns);
     while let Err(Errno::INTR) =
         rustix::thread::clock_nanosleep_absolute(ClockId::Monotonic, &request)
-    {
-    }
+    {}
 }
 
 /// A relative sleep, as usleep(3) makes it.

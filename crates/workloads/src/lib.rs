@@ -1,1 +1,20 @@
-//! What is run: native workloads and adapters for programs
+//! What is run: native workloads, and any program through `command`.
+//!
+//! This crate must not know who starts a workload, what is set around it or
+//! what is observed beside it. Each file holds one workload; the rest are what
+//! several of them share (threads behind a gate, forked processes, futexes,
+//! the CPU work). Background load is the executor's.
+
+mod crew;
+mod declare;
+mod futex;
+mod instant;
+mod placement;
+mod process;
+mod sample_cost;
+mod shared;
+mod work;
+
+pub use sample_cost::sample_cost;
+
+contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, command);

@@ -45,7 +45,7 @@ the messages that arrived are counted. Source: rt-tests, src/hackbench/hackbench
 static PARAMETERS: &[Parameter] = &[
     count("groups", 1, 256, "4", "Groups of senders and receivers"),
     count("fan", 1, 64, "20", "Senders, and receivers, in each group"),
-    count("loops", 1, 10_000_000, "300", "Messages each sender writes to each receiver"),
+    count("loops", 1, 10_000_000, "500", "Messages each sender writes to each receiver"),
     size("size", 1, 1 << 20, "100", "Bytes of one message"),
     choice("transport", &["socketpair", "pipe"], "socketpair", "What carries the messages"),
     choice("tasks", &["process", "thread"], "process", "Whether tasks are processes or threads"),

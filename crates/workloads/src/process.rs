@@ -114,13 +114,35 @@ impl Family {
         Ok(())
     }
 
-    /// What a child said before it ended, or how it ended.
-    fn failure(&self, termination: Termination) -> Error {
+    /// Waits for this child; how it ended and what it and its descendants used.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub(crate) fn reap_one(&mut self, child: i32) -> io::Result<(Termination, libc::rusage)> {
+        let mut status = 0;
+        // SAFETY: all bytes zero are a valid rusage.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: both pointers are valid places for what the kernel writes.
+        while unsafe { libc::wait4(child, &raw mut status, 0, &raw mut usage) } != child {
+            let error = io::Error::last_os_error();
+            if error.raw_os_error() != Some(libc::EINTR) {
+                return Err(error);
+            }
+        }
+        self.children.retain(|known| *known != child);
+        Ok((termination_of(status), usage))
+    }
+
+    /// What a child said before it ended, if it said anything. A child that
+    /// has become another program cannot speak here.
+    pub(crate) fn complaint(&self) -> Option<String> {
         let mut text = [0_u8; LONGEST_COMPLAINT];
         let length = rustix::io::read(&self.complaints, &mut text).unwrap_or(0);
-        let complaint = String::from_utf8_lossy(&text[..length]).into_owned();
-        let cause =
-            if complaint.is_empty() { termination.to_string() } else { complaint };
+        (length > 0).then(|| String::from_utf8_lossy(&text[..length]).into_owned())
+    }
+
+    fn failure(&self, termination: Termination) -> Error {
+        let cause = self.complaint().unwrap_or_else(|| termination.to_string());
         Error::environment("a process of the workload failed", cause)
     }
 
@@ -275,8 +297,8 @@ mod tests {
 
     #[test]
     fn forking_with_other_threads_is_refused() {
-        let Err(error) = std::thread::scope(|scope| scope.spawn(check_single_threaded).join())
-            .unwrap()
+        let Err(error) =
+            std::thread::scope(|scope| scope.spawn(check_single_threaded).join()).unwrap()
         else {
             panic!("two threads were not seen")
         };

@@ -1,0 +1,243 @@
+//! Running a campaign from its plan to its findings.
+
+use crate::schedule::{Schedule, is_hopeless};
+use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
+use model::{Findings, Plan, Record, Trial};
+use std::path::{Path, PathBuf};
+use store::Campaign;
+
+/// Space set aside before a trial: more than any record of ours takes.
+const RECORD_SPACE: u64 = 8 << 20;
+
+/// What to run, and where.
+pub struct Order<'a> {
+    /// Directory of all campaigns.
+    pub results: &'a Path,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The experiment's text, kept beside the records.
+    pub experiment: &'a str,
+    /// Where trials run.
+    pub venue: &'a dyn Venue,
+    /// The wish to stop.
+    pub interrupt: &'a Interrupt,
+    /// Start anew even where a campaign could go on.
+    pub is_fresh: bool,
+    /// Civil time, for the directory's name.
+    pub unix_ns: u64,
+    /// Four hexadecimal digits of the directory's name.
+    pub unique: u16,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The campaign's directory.
+    pub directory: PathBuf,
+    /// The signal that ended it, if one did; the campaign can go on.
+    pub signal: Option<i32>,
+}
+
+/// Runs a campaign, or goes on with one.
+///
+/// # Errors
+/// When the venue lacks something (nothing has been changed then), when a record
+/// cannot be stored, or when something could not be put back.
+pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> {
+    refuse_missing(order.venue, order.plan)?;
+    let mut campaign = open_campaign(order, on_event)?;
+    let directory = campaign.directory().to_owned();
+    // A relative directory would mean another place to the guardian.
+    let workspace = std::path::absolute(&directory).map_err(|error| {
+        Error::environment(format!("cannot find {}", directory.display()), error)
+    })?;
+    let mut session = order.venue.open(campaign.plan(), &workspace, order.interrupt)?;
+    let outcome = run_blocks(order, &mut campaign, session.as_mut(), on_event);
+    let closed = session.close();
+    let signal = match (outcome, closed) {
+        (_, Err(error)) => return Err(error),
+        (Err(error), Ok(())) if error.kind == ErrorKind::Interrupted => order.interrupt.signal(),
+        (Err(error), Ok(())) => return Err(error),
+        (Ok(()), Ok(())) => None,
+    };
+    if signal.is_none() {
+        campaign.mark_finished()?;
+    }
+    let records = store::load(&directory)?.records;
+    on_event(Event::CampaignFinished {
+        trials: records.len(),
+        last: records.last().map(|record| record.outcome.clone()),
+    });
+    Ok(Ended { directory, signal })
+}
+
+/// Judges a campaign's records and stores the findings.
+///
+/// # Errors
+/// When the campaign cannot be read or the findings not be stored.
+pub fn judge(directory: &Path) -> Result<Findings> {
+    let loaded = store::load(directory)?;
+    let findings = judge_records(&loaded);
+    Campaign::open(directory)?.save_findings(&findings)?;
+    Ok(findings)
+}
+
+/// Judges records that were loaded; nothing is written.
+pub fn judge_records(loaded: &store::Loaded) -> Findings {
+    analysis::judge(&loaded.plan, &loaded.records)
+}
+
+fn refuse_missing(venue: &dyn Venue, plan: &Plan) -> Result<()> {
+    let missing = venue.missing(plan);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let line = |missing: &Missing| {
+        let remedy =
+            if missing.remedy.is_empty() { String::new() } else { format!("; {}", missing.remedy) };
+        format!("\n  - {}: {}{remedy}", missing.what, missing.why)
+    };
+    let lines: String = missing.iter().map(line).collect();
+    Err(Error::unsupported(
+        format!("cannot run {} on the venue {}", plan.name, venue.describe().id),
+        format!(
+            "{} missing:{lines}",
+            if missing.len() == 1 { "one thing is" } else { "some things are" }
+        ),
+        "nothing was changed and nothing ran; `schedlab doctor` shows what this machine can do",
+    ))
+}
+
+/// The newest campaign that can go on, or a new one, saying why.
+fn open_campaign(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Campaign> {
+    if !order.is_fresh {
+        let release = order.venue.kernel_release()?;
+        let (found, why_not) = store::find_unfinished(order.results, &order.plan.digest, &release)?;
+        if let Some(directory) = found {
+            let campaign = Campaign::open(&directory)?;
+            on_event(Event::Notice(format!(
+                "going on with {} ({} records; --fresh starts anew)",
+                directory.display(),
+                campaign.record_count()
+            )));
+            return Ok(campaign);
+        }
+        if let Some(why) = why_not {
+            on_event(Event::Notice(format!("a new campaign: {why}")));
+        }
+    }
+    Campaign::create(order.results, order.plan, order.experiment, order.unix_ns, order.unique)
+}
+
+fn run_blocks(
+    order: &Order<'_>,
+    campaign: &mut Campaign,
+    session: &mut dyn Session,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let fingerprint = session.fingerprint()?;
+    let boot_id = fingerprint.0.get("boot.id").cloned().unwrap_or_default();
+    let digest = campaign.save_fingerprint(&fingerprint)?;
+    let mut records = store::load(campaign.directory())?.records;
+    let planned = order.plan.blocks.len();
+    let mut schedule = Schedule::of(campaign.plan(), planned, &records);
+    on_event(Event::CampaignStarted {
+        plan: Box::new(campaign.plan().clone()),
+        trials_done: schedule.done_count(),
+    });
+    let mut cut_off = Vec::new();
+    if !boot_id.is_empty() {
+        cut_off = Schedule::cut_off_blocks(campaign.plan(), &records, &boot_id);
+        for block in &cut_off {
+            repeat(campaign, *block, on_event)?;
+        }
+    }
+    let mut next = 0;
+    while let Some(block) = campaign.plan().blocks.get(next).cloned() {
+        next += 1;
+        if cut_off.contains(&block.index) {
+            continue;
+        }
+        for trial in plan::trials(campaign.plan(), &block) {
+            if schedule.is_done(trial.block, &trial.subject.id, &trial.workload.label)
+                || is_hopeless(&records, &trial.subject.id)
+            {
+                continue;
+            }
+            let record = run_trial(campaign, session, &trial, &digest, on_event)?;
+            schedule.note(&record);
+            on_event(Event::TrialFinished { record: Box::new(record.clone()) });
+            records.push(record);
+            announce_hopeless(&records, &trial, on_event);
+        }
+        let has_hope =
+            block.sittings.iter().all(|sitting| !is_hopeless(&records, &sitting.subject));
+        if has_hope && schedule.must_repeat(&block) && !was_repeated(campaign, &block) {
+            repeat(campaign, block.index, on_event)?;
+            schedule.note_repeat();
+        }
+    }
+    Ok(())
+}
+
+/// Whether a resumed campaign appended this block's repetition already.
+fn was_repeated(campaign: &Campaign, block: &model::Block) -> bool {
+    let note = repeat_note(block.index);
+    campaign.plan().notes.contains(&note)
+}
+
+fn repeat_note(block: u32) -> String {
+    format!("block {block} runs again at the end, in a new order")
+}
+
+/// Appends a block's repetition to the plan.
+fn repeat(campaign: &mut Campaign, index: u32, on_event: &mut dyn FnMut(Event)) -> Result<()> {
+    let mut plan = campaign.plan().clone();
+    let note = repeat_note(index);
+    let Some(block) = plan.blocks.iter().find(|block| block.index == index).cloned() else {
+        return Ok(());
+    };
+    if plan.notes.contains(&note) {
+        return Ok(());
+    }
+    let again = plan.blocks.iter().map(|block| block.index).max().unwrap_or(0) + 1;
+    plan.blocks.push(plan::repeat_block(&plan, &block, again));
+    plan.notes.push(note);
+    campaign.save_plan(&plan)?;
+    on_event(Event::BlockRepeated { block: index, again });
+    Ok(())
+}
+
+fn run_trial(
+    campaign: &mut Campaign,
+    session: &mut dyn Session,
+    trial: &Trial,
+    digest: &str,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<Record> {
+    campaign.reserve(RECORD_SPACE)?;
+    on_event(Event::TrialStarted {
+        block: trial.block,
+        subject: trial.subject.id.clone(),
+        workload: trial.workload.label.clone(),
+    });
+    let difference = campaign.fingerprint_difference(&session.fingerprint()?);
+    let mut record = session.run(trial, on_event)?;
+    record.sequence = campaign.record_count();
+    record.fingerprint = digest.to_owned();
+    record.fingerprint_difference = difference;
+    campaign.append(&record)?;
+    Ok(record)
+}
+
+fn announce_hopeless(records: &[Record], trial: &Trial, on_event: &mut dyn FnMut(Event)) {
+    let is_newly_hopeless = is_hopeless(records, &trial.subject.id);
+    if let (true, Some(model::Outcome::Invalid { detail, .. })) =
+        (is_newly_hopeless, records.last().map(|record| &record.outcome))
+    {
+        on_event(Event::Notice(format!(
+            "the subject {} is given up: its levels cannot be set here ({detail})",
+            trial.subject.id
+        )));
+    }
+}

@@ -1,0 +1,77 @@
+//! How far a campaign is, from its events alone.
+
+use contract::Event;
+use model::Plan;
+
+/// Trials done and the time left, scaled by how the estimates held so far.
+#[derive(Debug, Default, Clone)]
+pub struct Progress {
+    plan: Option<Plan>,
+    total: usize,
+    done: usize,
+    expected_done_ns: u64,
+    spent_ns: u64,
+    current: Option<(u32, String, String)>,
+}
+
+impl Progress {
+    /// Takes in an event.
+    pub fn note(&mut self, event: &Event) {
+        match event {
+            Event::CampaignStarted { plan, trials_done } => {
+                self.total = plan.trial_count();
+                self.done = *trials_done;
+                self.plan = Some((**plan).clone());
+            }
+            Event::TrialStarted { block, subject, workload } => {
+                self.current = Some((*block, subject.clone(), workload.clone()));
+            }
+            Event::TrialFinished { record } => {
+                self.done += 1;
+                self.spent_ns += record.duration_ns;
+                self.expected_done_ns += self.expected_ns(&record.workload);
+                self.current = None;
+            }
+            Event::BlockRepeated { .. } => {
+                if let Some(block) = self.plan.as_ref().and_then(|plan| plan.blocks.first()) {
+                    self.total +=
+                        block.sittings.iter().map(|sitting| sitting.workloads.len()).sum::<usize>();
+                }
+            }
+            Event::TrialPhase(_) | Event::Notice(_) | Event::CampaignFinished { .. } => {}
+        }
+    }
+
+    /// Trials done and in all.
+    pub fn trials(&self) -> (usize, usize) {
+        (self.done, self.total)
+    }
+
+    /// Block index, subject and workload of the trial that runs.
+    pub fn current(&self) -> Option<(u32, &str, &str)> {
+        self.current
+            .as_ref()
+            .map(|(block, subject, workload)| (*block, subject.as_str(), workload.as_str()))
+    }
+
+    /// Time left in nanoseconds.
+    pub fn left_ns(&self) -> u64 {
+        let Some(plan) = &self.plan else { return 0 };
+        let share = 1.0 - self.done as f64 / self.total.max(1) as f64;
+        let scale = if self.expected_done_ns == 0 {
+            1.0
+        } else {
+            self.spent_ns as f64 / self.expected_done_ns as f64
+        };
+        (plan.expected_ns() as f64 * share * scale) as u64
+    }
+
+    fn expected_ns(&self, workload: &str) -> u64 {
+        let plan = self.plan.as_ref();
+        let workload =
+            plan.and_then(|plan| plan.workload(workload).map(|workload| (plan, workload)));
+        workload.map_or(0, |(plan, workload)| {
+            workload.expected_ns * u64::from(workload.invocations) + plan.settle_ns
+        })
+    }
+}

@@ -1,0 +1,238 @@
+//! The published schema of experiments, made from the catalogue.
+
+use crate::settings::{BLOCK_LIMIT, INVOCATION_LIMIT, SCENARIOS};
+use contract::{Catalogue, Factor, Parameter, ParameterKind, Workload};
+use serde_json::{Map, Value, json};
+
+const DURATION: &str = r"^(0|[0-9]+(\.[0-9]+)? *(ns|us|ms|s|m|min|h))$";
+const PERCENT: &str = r"^[+]?[0-9]*\.?[0-9]+ *%$";
+const SUBJECT: &str = "^[a-z0-9]+(--?[a-z0-9]+)*$";
+
+/// JSON Schema (2020-12) of an experiment. What a schema cannot say (names that
+/// must exist elsewhere in the file, impossible combinations) `plan` checks.
+pub fn schema(catalogue: &Catalogue) -> Value {
+    let levels: Map<String, Value> = catalogue
+        .factors
+        .iter()
+        .map(|factor| (factor.describe().id.to_owned(), level(*factor)))
+        .collect();
+    let crossed: Map<String, Value> = levels
+        .keys()
+        .map(|id| {
+            let item = json!({ "$ref": format!("#/$defs/level/properties/{id}") });
+            (id.clone(), json!({ "type": "array", "items": item, "minItems": 1 }))
+        })
+        .collect();
+    let mut properties = top_level(catalogue);
+    properties.extend(
+        levels
+            .keys()
+            .map(|id| (id.clone(), json!({ "$ref": format!("#/$defs/level/properties/{id}") }))),
+    );
+    let workloads: Vec<Value> = catalogue.workloads.iter().map(|entry| workload(*entry)).collect();
+    let mut definitions = values();
+    for (name, definition) in [
+        (
+            "level",
+            json!({
+                "type": "object",
+                "properties": levels,
+                "additionalProperties": false,
+            }),
+        ),
+        (
+            "crossing",
+            json!({
+                "type": "object",
+                "properties": crossed,
+                "minProperties": 1,
+                "additionalProperties": false,
+            }),
+        ),
+        ("workload", json!({ "oneOf": workloads })),
+    ] {
+        definitions.insert(name.to_owned(), definition);
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "schedlab.experiment/1",
+        "title": "A schedlab experiment",
+        "type": "object",
+        "properties": properties,
+        "required": ["workloads"],
+        "anyOf": [{ "required": ["subjects"] }, { "required": ["factors"] }],
+        "additionalProperties": false,
+        "$defs": definitions,
+    })
+}
+
+/// Values that several keys take.
+fn values() -> Map<String, Value> {
+    object(json!({
+        "duration": { "type": "string", "pattern": DURATION, "examples": ["30s", "0.75ms"] },
+        "percent": { "type": "string", "pattern": PERCENT, "examples": ["5%"] },
+        "margin": {
+            "oneOf": [
+                { "$ref": "#/$defs/percent" },
+                {
+                    "type": "object",
+                    "properties": { "default": { "$ref": "#/$defs/percent" } },
+                    "additionalProperties": { "$ref": "#/$defs/percent" },
+                },
+            ],
+        },
+        "names": {
+            "oneOf": [
+                { "type": "string" },
+                { "type": "array", "items": { "type": "string" }, "uniqueItems": true },
+            ],
+        },
+        "load": {
+            "oneOf": [
+                { "type": "string", "pattern": "^cpu:[0-9]+$" },
+                {
+                    "type": "object",
+                    "properties": {
+                        "cpu": { "type": "integer", "minimum": 1, "maximum": 1024 },
+                        "session": { "enum": ["same", "separate"], "default": "same" },
+                        "pinned": { "type": "boolean", "default": true },
+                    },
+                    "required": ["cpu"],
+                    "additionalProperties": false,
+                },
+            ],
+        },
+    }))
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
+    let probes: Vec<&str> = catalogue.probes.iter().map(|probe| probe.describe().id).collect();
+    let properties = json!({
+        "title": { "type": "string", "maxLength": 200, "description": "The question in a person's words" },
+        "venue": { "enum": ["host", "sim"], "default": "host" },
+        "blocks": { "type": "integer", "minimum": 1, "maximum": BLOCK_LIMIT, "default": 10 },
+        "seed": { "type": "integer", "minimum": 0 },
+        "alpha": { "type": "number", "minimum": 0.001, "maximum": 0.2, "default": 0.05 },
+        "margin": { "$ref": "#/$defs/margin" },
+        "control": { "enum": [true, false, "auto"], "default": "auto" },
+        "order": { "const": "randomised" },
+        "probes": { "type": "array", "items": { "enum": probes }, "uniqueItems": true },
+        "settle": { "$ref": "#/$defs/duration" },
+        "invocations": { "type": "integer", "minimum": 1, "maximum": INVOCATION_LIMIT, "default": 3 },
+        "budget": { "$ref": "#/$defs/duration" },
+        "sim": {
+            "type": "object",
+            "properties": {
+                "scenario": { "enum": SCENARIOS, "default": "S1" },
+                "failure_rate": {
+                    "type": "object",
+                    "additionalProperties": { "type": "number", "minimum": 0, "maximum": 1 },
+                },
+            },
+            "additionalProperties": false,
+        },
+        "subjects": {
+            "type": "object",
+            "propertyNames": { "pattern": SUBJECT, "maxLength": 64 },
+            "additionalProperties": { "$ref": "#/$defs/level" },
+            "minProperties": 1,
+            "description": "The arms; the first is the reference",
+        },
+        "factors": { "$ref": "#/$defs/crossing", "description": "All combinations; the first is the reference" },
+        "workloads": {
+            "type": "array",
+            "items": { "$ref": "#/$defs/workload" },
+            "minItems": 1,
+            "maxItems": 64,
+        },
+    });
+    object(properties)
+}
+
+fn level(factor: &dyn Factor) -> Value {
+    let description = factor.describe();
+    json!({
+        "type": ["string", "number", "boolean"],
+        "description": format!("{}: {}", description.summary, factor.syntax()),
+        "examples": factor.examples(),
+    })
+}
+
+fn workload(entry: &dyn Workload) -> Value {
+    let description = entry.describe();
+    let mut properties = Map::new();
+    properties.insert("use".to_owned(), json!({ "const": description.id }));
+    for (name, value) in [
+        ("label", json!({ "type": "string", "maxLength": 64 })),
+        ("invocations", json!({ "type": "integer", "minimum": 1, "maximum": INVOCATION_LIMIT })),
+        ("primary", json!({ "$ref": "#/$defs/names" })),
+        ("load", json!({ "$ref": "#/$defs/load" })),
+        ("subjects", json!({ "$ref": "#/$defs/names" })),
+        ("time_limit", json!({ "$ref": "#/$defs/duration" })),
+        ("margin", json!({ "$ref": "#/$defs/margin" })),
+    ] {
+        properties.insert(name.to_owned(), value);
+    }
+    let mut required = vec!["use"];
+    for declared in entry.parameters() {
+        properties.insert(declared.name.to_owned(), parameter(declared));
+        if declared.default.is_none() {
+            required.push(declared.name);
+        }
+    }
+    json!({
+        "type": "object",
+        "description": description.summary,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn parameter(declared: &Parameter) -> Value {
+    let mut value = match declared.kind {
+        // A text is accepted too: `4_000`, or what --set gives.
+        ParameterKind::Count { min, max } => {
+            json!({ "type": ["integer", "string"], "minimum": min, "maximum": max })
+        }
+        ParameterKind::Duration { .. } => json!({ "$ref": "#/$defs/duration" }),
+        ParameterKind::Size { min, max } => {
+            json!({ "type": ["integer", "string"], "minimum": min, "maximum": max })
+        }
+        ParameterKind::Number { min, max } => {
+            json!({ "type": "number", "minimum": min, "maximum": max })
+        }
+        ParameterKind::Choice(choices) => json!({ "enum": choices }),
+        ParameterKind::Text => json!({ "type": "string" }),
+        ParameterKind::Flag => json!({ "type": "boolean" }),
+        // Arguments may repeat; names may not.
+        ParameterKind::Words => json!({ "oneOf": [
+            { "type": "string" },
+            { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+        ] }),
+        ParameterKind::Table => json!({
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "additionalProperties": { "type": ["string", "number", "boolean"] },
+            },
+        }),
+    };
+    value["description"] = json!(declared.summary);
+    if let Some(default) = declared.default {
+        let is_word = matches!(
+            declared.kind,
+            ParameterKind::Count { .. } | ParameterKind::Number { .. } | ParameterKind::Flag
+        );
+        let typed = serde_json::from_str(default).ok().filter(|_| is_word);
+        value["default"] = typed.unwrap_or_else(|| json!(default));
+    }
+    value
+}

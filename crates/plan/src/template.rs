@@ -1,0 +1,126 @@
+//! `schedlab new`: an experiment to start from, made from the catalogue.
+
+use crate::written::{key, quoted};
+use contract::{Catalogue, Factor, Knob, Workload};
+use model::{Parameters, format_duration};
+use std::collections::BTreeMap;
+
+/// Workloads worth starting with, best first; any that needs no parameter will do.
+const PREFERRED_WORKLOADS: [&str; 3] = ["wakeup", "messaging", "cyclic"];
+/// Factors that need no privilege to try, best first.
+const PREFERRED_FACTORS: [&str; 3] = ["policy", "slice", "timer_slack"];
+
+const HEAD: &str = r#"# An experiment: which subject serves these workloads best, and how sure are we?
+# `schedlab plan FILE` shows what it would do, `schedlab run FILE` does it.
+
+title = "What is the question?"
+venue = "host"            # host: this machine; sim: the simulator, for trying things out
+blocks = 10               # replicates; 6 is quick, 20 is for publication, below 5 gives no verdict
+# seed = 42               # decides the order; drawn and recorded when left out
+# alpha = 0.05            # family-wise error rate of all primary comparisons
+# control = "auto"        # a second copy of the reference: true, false, or when time allows
+# invocations = 3         # executions inside a trial; they are not replicates
+# settle = "100ms"        # pause after knobs are set
+# budget = "20m"          # cut blocks, then the control, to fit this time
+
+# A difference smaller than its margin is no difference that matters. Declared
+# before the run; without it each metric has a default of its own.
+# margin = { default = "2%", SOME_METRIC = "5%" }
+
+# A factor may be set for all subjects here, above the first [table].
+"#;
+
+/// The template. It plans without problems wherever the catalogue has a
+/// workload that needs no parameter and a factor.
+pub fn template(catalogue: &Catalogue) -> String {
+    let mut text = HEAD.to_owned();
+    text += "\n# The arms; the first is the reference. No level means the machine as it is.\n";
+    text += "[subjects.baseline]\n\n[subjects.other]\n";
+    if let Some((factor, level)) = first_level(catalogue) {
+        text += &format!("{} = {}\n", key(factor), quoted(level));
+    }
+    text += "\n# What else can be set:\n";
+    for factor in catalogue.factors.iter().filter(|factor| is_for_host(**factor)) {
+        let description = factor.describe();
+        let example = factor.examples().first().copied().unwrap_or_default();
+        let assignment = format!("{} = {}", key(description.id), quoted(example));
+        text += &format!("# {assignment:32} # {}\n", description.summary);
+    }
+    text += "\n# Instead of naming subjects, all combinations of some factors:\n# [factors]\n";
+    if let Some(factor) = catalogue.factors.iter().find(|factor| factor.examples().len() > 1) {
+        let examples: Vec<String> = factor.examples().iter().map(|level| quoted(level)).collect();
+        text += &format!("# {} = [{}]\n", key(factor.describe().id), examples.join(", "));
+    }
+    text += "\n# What runs; every subject runs every workload in every block.\n";
+    if let Some(workload) = first_workload(catalogue) {
+        text += &workload_text(workload);
+    }
+    text += "\n# Other workloads:\n";
+    for workload in catalogue.workloads {
+        let description = workload.describe();
+        text += &format!("# use = {:16} # {}\n", quoted(description.id), description.summary);
+    }
+    text
+}
+
+fn is_for_host(factor: &dyn Factor) -> bool {
+    !matches!(factor.knob(), Knob::Simulated)
+}
+
+fn first_level(catalogue: &Catalogue) -> Option<(&'static str, &'static str)> {
+    let preferred = PREFERRED_FACTORS.iter().filter_map(|id| catalogue.factor(id));
+    preferred
+        .chain(catalogue.factors.iter().copied())
+        .filter(|factor| is_for_host(*factor))
+        .find_map(|factor| {
+            let examples = factor.examples();
+            let level = examples.get(1).or(examples.first())?;
+            let parsed = factor.parse(level).ok()?;
+            let is_free = factor.conflict(&parsed, &BTreeMap::new()).is_none();
+            is_free.then(|| (factor.describe().id, *level))
+        })
+}
+
+fn first_workload(catalogue: &Catalogue) -> Option<&'static dyn Workload> {
+    let preferred = PREFERRED_WORKLOADS.iter().filter_map(|id| catalogue.workload(id));
+    preferred
+        .chain(catalogue.workloads.iter().copied())
+        .find(|workload| workload.parameters().iter().all(|parameter| parameter.default.is_some()))
+}
+
+fn workload_text(workload: &dyn Workload) -> String {
+    let description = workload.describe();
+    let mut text =
+        format!("[[workloads]]\nuse = {} # {}\n", quoted(description.id), description.summary);
+    let mut defaults = BTreeMap::new();
+    for parameter in workload.parameters() {
+        let default = parameter.default.unwrap_or_default();
+        if let Ok(value) = parameter.parse(default) {
+            defaults.insert(parameter.name.to_owned(), value);
+        }
+        let value = match parameter.kind {
+            contract::ParameterKind::Count { .. }
+            | contract::ParameterKind::Number { .. }
+            | contract::ParameterKind::Flag => default.to_owned(),
+            contract::ParameterKind::Table => "{}".to_owned(),
+            _ => quoted(default),
+        };
+        let assignment = format!("{} = {value}", key(parameter.name));
+        text += &format!("# {assignment:32} # {}\n", parameter.summary);
+    }
+    if defaults.len() < workload.parameters().len() {
+        return text;
+    }
+    let parameters = Parameters(defaults);
+    let metrics: Vec<String> =
+        workload.metrics(&parameters).into_iter().map(|metric| quoted(&metric.id)).collect();
+    text += "# label = \"another-name\"           # needed when a workload is used twice\n";
+    text += "# load = \"cpu:2\"                  # busy loops beside it\n";
+    text += "# subjects = [\"other\"]            # only for some arms; the reference always runs\n";
+    text += &format!(
+        "# One invocation takes about {}. Its metrics, of which the primary get verdicts:\n",
+        format_duration(workload.expected_ns(&parameters))
+    );
+    text += &format!("# primary = [{}]\n", metrics.join(", "));
+    text
+}

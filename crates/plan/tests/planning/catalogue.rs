@@ -1,0 +1,298 @@
+//! A small catalogue with one of each kind of entry, so that these tests say
+//! what planning does rather than what today's rooms contain.
+
+use contract::{
+    Attached, Catalogue, Cost, Description, Error, Factor, Knob, LaunchKnob, LaunchSpec, Load,
+    Parameter, ParameterKind, Probe, Requirement, Result, Target, Workload,
+};
+use model::{Direction, Level, Metric, Parameters, Reduction, Unit};
+use std::collections::BTreeMap;
+use sys::Machine;
+
+pub static CATALOGUE: Catalogue = Catalogue {
+    workloads: &[&WAKEUP, &MESSAGING, &COMMAND],
+    factors: &[&BASE_SLICE, &MIN_GRANULARITY, &NR_MIGRATE, &POLICY, &NICE, &EFFECT],
+    probes: &[&RUSAGE, &TRACER],
+};
+
+pub static DEFAULT_PROBES: &[&str] = &["rusage", "absent_here"];
+
+struct TestWorkload {
+    description: Description,
+    parameters: &'static [Parameter],
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+const fn duration(default: &'static str) -> Parameter {
+    Parameter {
+        name: "duration",
+        kind: ParameterKind::Duration { min: SECOND_NS / 2, max: 600 * SECOND_NS },
+        default: Some(default),
+        summary: "length of the measurement",
+    }
+}
+
+const fn count(name: &'static str, default: &'static str, max: u64) -> Parameter {
+    let kind = ParameterKind::Count { min: 1, max };
+    Parameter { name, kind, default: Some(default), summary: "how many" }
+}
+
+static WAKEUP: TestWorkload = TestWorkload {
+    description: Description { id: "wakeup", summary: "wakes workers", doc: "" },
+    parameters: &[
+        duration("4s"),
+        count("workers", "2", 256),
+        Parameter {
+            name: "mode",
+            kind: ParameterKind::Choice(&["closed", "open"]),
+            default: Some("closed"),
+            summary: "how load arrives",
+        },
+        Parameter {
+            name: "rate",
+            kind: ParameterKind::Number { min: 0.0, max: 1e6 },
+            default: Some("0"),
+            summary: "requests per second when open",
+        },
+        Parameter {
+            name: "verify",
+            kind: ParameterKind::Flag,
+            default: Some("true"),
+            summary: "check the answers",
+        },
+    ],
+};
+
+static MESSAGING: TestWorkload = TestWorkload {
+    description: Description { id: "messaging", summary: "a storm of messages", doc: "" },
+    parameters: &[
+        count("groups", "1", 64),
+        Parameter {
+            name: "size",
+            kind: ParameterKind::Size { min: 1, max: 1 << 20 },
+            default: Some("100"),
+            summary: "bytes of a message",
+        },
+    ],
+};
+
+static COMMAND: TestWorkload = TestWorkload {
+    description: Description { id: "command", summary: "any program", doc: "" },
+    parameters: &[
+        Parameter {
+            name: "run",
+            kind: ParameterKind::Words,
+            default: None,
+            summary: "the program and its arguments",
+        },
+        Parameter {
+            name: "metrics",
+            kind: ParameterKind::Table,
+            default: Some(""),
+            summary: "metrics in its output",
+        },
+        Parameter {
+            name: "expected",
+            kind: ParameterKind::Duration { min: SECOND_NS, max: 600 * SECOND_NS },
+            default: Some("1s"),
+            summary: "how long it runs",
+        },
+    ],
+};
+
+impl Workload for TestWorkload {
+    fn describe(&self) -> &'static Description {
+        [&WAKEUP, &MESSAGING, &COMMAND]
+            .into_iter()
+            .map(|workload| &workload.description)
+            .find(|description| description.id == self.description.id)
+            .unwrap()
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        self.parameters
+    }
+
+    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
+        let metric = |id: &str, unit, direction| {
+            Metric::new(id, unit, direction, Reduction::Median, "a test metric")
+        };
+        match self.description.id {
+            "wakeup" => {
+                let mut metrics = Metric::latency_quantiles("wakeup_latency", "wake-up latency");
+                metrics.push(metric("requests_per_second", Unit::PerSecond, Direction::Higher));
+                metrics
+            }
+            "messaging" => vec![metric("makespan", Unit::Nanoseconds, Direction::Lower)],
+            _ => {
+                let own = parameters.table("metrics").keys();
+                let wall = metric("wall_time", Unit::Nanoseconds, Direction::Lower);
+                let picked = own.map(|id| metric(id, Unit::Plain, Direction::Lower));
+                std::iter::once(wall).chain(picked).collect()
+            }
+        }
+    }
+
+    fn expected_ns(&self, parameters: &Parameters) -> u64 {
+        match self.description.id {
+            "wakeup" => parameters.duration_ns("duration"),
+            "command" => parameters.duration_ns("expected"),
+            _ => SECOND_NS,
+        }
+    }
+
+    fn is_closed_loop(&self, _: &Parameters) -> bool {
+        true
+    }
+
+    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
+        let is_open = |p: &Parameters| p.text("mode") == "open" && p.number("rate") == 0.0;
+        if self.description.id == "wakeup" && is_open(parameters) {
+            return vec!["an open loop needs a `rate`".to_owned()];
+        }
+        Vec::new()
+    }
+
+    fn prepare(&self, _: &Machine, _: &Parameters, _: &LaunchSpec) -> Result<Box<dyn Load>> {
+        Err(Error::environment("cannot prepare", "planning never runs anything"))
+    }
+}
+
+struct TestFactor {
+    description: Description,
+    syntax: &'static str,
+    examples: &'static [&'static str],
+    parse: fn(&str) -> Result<String, String>,
+    rival: &'static str,
+    is_simulated: bool,
+}
+
+fn parse_slice(text: &str) -> Result<String, String> {
+    let slice_ns = model::parse_duration(text).map_err(|error| error.to_string())?;
+    if (100_000..=100_000_000).contains(&slice_ns) {
+        Ok(model::format_duration(slice_ns))
+    } else {
+        Err("outside 100us to 100ms".to_owned())
+    }
+}
+
+fn parse_whole(text: &str) -> Result<String, String> {
+    text.parse::<i32>().map(|number| number.to_string()).map_err(|error| error.to_string())
+}
+
+fn parse_policy(text: &str) -> Result<String, String> {
+    match text {
+        "other" | "batch" | "idle" | "fifo:1" => Ok(text.to_owned()),
+        _ => Err("unknown policy".to_owned()),
+    }
+}
+
+macro_rules! factor {
+    ($name:ident $id:literal $syntax:literal $examples:expr, $parse:ident, $rival:literal, $sim:literal) => {
+        static $name: TestFactor = TestFactor {
+            description: Description { id: $id, summary: $syntax, doc: "" },
+            syntax: $syntax,
+            examples: &$examples,
+            parse: $parse,
+            rival: $rival,
+            is_simulated: $sim,
+        };
+    };
+}
+
+factor!(BASE_SLICE "base_slice" "a duration" ["3ms", "0.75ms"], parse_slice, "min_granularity", false);
+factor!(MIN_GRANULARITY "min_granularity" "a duration" ["1ms"], parse_slice, "base_slice", false);
+factor!(NR_MIGRATE "nr_migrate" "a whole number" ["32"], parse_whole, "", false);
+factor!(POLICY "policy" "other, batch, idle or fifo:1" ["other", "batch"], parse_policy, "", false);
+factor!(NICE "nice" "a whole number" ["5", "-5"], parse_whole, "", false);
+factor!(EFFECT "effect" "a whole number" ["3"], parse_whole, "", true);
+
+struct NoKnob;
+
+impl LaunchKnob for NoKnob {
+    fn contribute(&self, _: &Machine, _: &Level, _: &mut LaunchSpec) -> Result<()> {
+        Err(Error::environment("cannot set", "planning never sets anything"))
+    }
+
+    fn read_back(&self, _: &Machine, _: &[i32], _: &Level) -> Result<Level> {
+        Err(Error::environment("cannot read", "planning never reads anything"))
+    }
+}
+
+impl Factor for TestFactor {
+    fn describe(&self) -> &'static Description {
+        [&BASE_SLICE, &MIN_GRANULARITY, &NR_MIGRATE, &POLICY, &NICE, &EFFECT]
+            .into_iter()
+            .map(|factor| &factor.description)
+            .find(|description| description.id == self.description.id)
+            .unwrap()
+    }
+
+    fn syntax(&self) -> &'static str {
+        self.syntax
+    }
+
+    fn examples(&self) -> &'static [&'static str] {
+        self.examples
+    }
+
+    fn parse(&self, text: &str) -> Result<Level, String> {
+        (self.parse)(text).map(Level::canonical)
+    }
+
+    fn requires(&self, _: &Level) -> Vec<Requirement> {
+        Vec::new()
+    }
+
+    fn conflict(&self, _: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
+        let is_rivalled = others.contains_key(self.rival);
+        is_rivalled.then(|| {
+            format!("`{}` and `{}` are of different kernels", self.description.id, self.rival)
+        })
+    }
+
+    fn knob(&self) -> Knob<'_> {
+        if self.is_simulated { Knob::Simulated } else { Knob::Launch(&NoKnob) }
+    }
+}
+
+struct TestProbe {
+    id: &'static Description,
+    metric: &'static str,
+    cost: Cost,
+}
+
+static RUSAGE: TestProbe = TestProbe {
+    id: &Description { id: "rusage", summary: "resources used", doc: "" },
+    metric: "voluntary_switches",
+    cost: Cost::BeforeAfter,
+};
+static TRACER: TestProbe = TestProbe {
+    id: &Description { id: "tracer", summary: "every switch", doc: "" },
+    metric: "switch_delay",
+    cost: Cost::PerEvent,
+};
+
+impl Probe for TestProbe {
+    fn describe(&self) -> &'static Description {
+        self.id
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let direction = Direction::Lower;
+        vec![Metric::new(self.metric, Unit::Count, direction, Reduction::Median, "a count")]
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn requires(&self) -> Vec<Requirement> {
+        Vec::new()
+    }
+
+    fn attach(&self, _: &Machine, _: &Target) -> Result<Box<dyn Attached>> {
+        Err(Error::environment("cannot attach", "planning never attaches anything"))
+    }
+}

@@ -1,0 +1,14 @@
+//! The one catalogue, from all rooms.
+
+use contract::{Catalogue, Factor};
+use std::sync::OnceLock;
+
+/// Everything that can be named in an experiment.
+pub fn catalogue() -> Catalogue {
+    static FACTORS: OnceLock<Vec<&'static dyn Factor>> = OnceLock::new();
+    let factors = FACTORS.get_or_init(|| {
+        let simulated: &'static dyn Factor = &venues::SimEffect;
+        tunables::ENTRIES.iter().copied().chain([simulated]).collect()
+    });
+    Catalogue { workloads: workloads::ENTRIES, factors, probes: probes::ENTRIES }
+}

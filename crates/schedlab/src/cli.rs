@@ -1,0 +1,238 @@
+//! The command line's words.
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A laboratory for Linux schedulers: which scheduler, setting or kernel serves
+/// this workload best, by how much, and how sure are we?
+#[derive(Debug, Parser)]
+#[command(name = "schedlab", version, max_term_width = 100, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub action: Action,
+}
+
+/// The command, for completions and the man page.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Say more
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// Directory of campaigns
+    #[arg(long, global = true, default_value = "results", value_name = "DIR")]
+    pub results: PathBuf,
+    /// A machine made of files, for tests
+    #[arg(long, global = true, hide = true, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Where the journal and the lock live
+    #[arg(long, global = true, hide = true, value_name = "DIR")]
+    pub runtime_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// What this machine can do, what is missing, how to get it; never changes anything
+    Doctor(Json),
+    /// What can be named in an experiment
+    List(List),
+    /// Write a commented experiment to start from
+    New(New),
+    /// The trials, their order, the time they will take, every path that will be written
+    Plan(PlanArguments),
+    /// Run an experiment, or go on with it; ends with the verdict table
+    #[command(after_help = "Examples:\n  schedlab run suites/first-look.toml\n  \
+        schedlab run suites/first-look.toml --set blocks=10 --budget 20m")]
+    Run(Run),
+    /// An experiment in one line, for any command
+    #[command(
+        after_help = "Examples:\n  schedlab vs baseline 'slice=0.5ms' -- ./my-bench --fast\n  \
+        schedlab vs policy=other policy=batch --metric 'rate=regex:([0-9.]+) ops/s:higher' -- ./bench\n\n\
+        A subject is `baseline`, or factor=level pairs joined by commas. The first is the reference."
+    )]
+    Vs(Vs),
+    /// Judge a campaign's records again
+    Judge(CampaignArgument),
+    /// Write a campaign's report again
+    Report(ReportArguments),
+    /// Show a campaign's verdicts
+    Show(ShowArguments),
+    /// Put back whatever an interrupted run left
+    Restore(Restore),
+    /// What observing costs on this machine
+    BenchSelf(Json),
+    /// Shell completions on standard output
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Json {
+    /// JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Which kind; all of them when left out
+    #[arg(value_enum)]
+    pub kind: Option<Kind>,
+    /// The full documentation of one entry
+    #[arg(long, value_name = "ID")]
+    pub explain: Option<String>,
+    /// JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// What can run
+    Workloads,
+    /// What can be set
+    Factors,
+    /// What can be observed
+    Probes,
+    /// Where trials run
+    Venues,
+    /// How reports are written
+    Formats,
+    /// Experiments that are ready to run
+    Suites,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// File to write; standard output when left out
+    pub file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Experiment {
+    /// The experiment
+    #[arg(value_name = "EXPERIMENT")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub options: PlanOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanOptions {
+    /// Set a key of the experiment, dotted: blocks=10, workloads.wakeup.duration=1s
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// host or sim, instead of the experiment's venue
+    #[arg(long)]
+    pub venue: Option<String>,
+    /// Fit into this time: 20m
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<String>,
+    /// Fewer blocks and shorter trials; the report says so
+    #[arg(long)]
+    pub quick: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArguments {
+    #[command(flatten)]
+    pub experiment: Experiment,
+    /// The plan as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub experiment: Experiment,
+    #[command(flatten)]
+    pub execution: Execution,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Execution {
+    /// Start anew even where a campaign could go on
+    #[arg(long)]
+    pub fresh: bool,
+    /// Show what would be done and stop
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Vs {
+    /// Two or more subjects
+    #[arg(required = true, num_args = 1.., value_name = "SUBJECT")]
+    pub subjects: Vec<String>,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub run: Vec<String>,
+    /// A metric of the program's output: name=regex:PATTERN:higher, name=json:/pointer:lower, name=csv:column:lower
+    #[arg(long = "metric", value_name = "SPEC")]
+    pub metrics: Vec<String>,
+    /// Metric the verdict is about; repeatable
+    #[arg(long, value_name = "METRIC")]
+    pub primary: Vec<String>,
+    /// Load beside it: cpu:2
+    #[arg(long)]
+    pub load: Option<String>,
+    /// Number of blocks
+    #[arg(long)]
+    pub blocks: Option<u32>,
+    /// Executions in each trial
+    #[arg(long)]
+    pub invocations: Option<u32>,
+    /// Equivalence margin: 5%
+    #[arg(long)]
+    pub margin: Option<String>,
+    /// Longest time of one execution: 30s
+    #[arg(long, value_name = "TIME")]
+    pub time_limit: Option<String>,
+    #[command(flatten)]
+    pub options: PlanOptions,
+    #[command(flatten)]
+    pub execution: Execution,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CampaignArgument {
+    /// A campaign's directory, the beginning of its name, or `last`
+    #[arg(default_value = "last")]
+    pub campaign: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    #[command(flatten)]
+    pub campaign: CampaignArgument,
+    /// Format; see `schedlab list formats`
+    #[arg(long, default_value = "markdown")]
+    pub format: String,
+    /// File to write; into the campaign's directory when left out, `-` for standard output
+    #[arg(short, long)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArguments {
+    #[command(flatten)]
+    pub campaign: CampaignArgument,
+    /// Format; see `schedlab list formats`
+    #[arg(long, default_value = "terminal")]
+    pub format: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// Only tell what is left; exit 7 if anything is
+    #[arg(long)]
+    pub check: bool,
+}

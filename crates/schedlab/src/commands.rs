@@ -1,0 +1,86 @@
+//! One file for each command.
+
+mod bench_self;
+mod doctor;
+mod list;
+mod new;
+mod plan;
+mod reports;
+mod restore;
+mod run;
+mod vs;
+
+use crate::cli::{Action, Cli, Common};
+use crate::exit::ExitCode;
+use crate::output::tell;
+use crate::surroundings::{MachineChoice, executable, machine_arguments};
+use clap::{CommandFactory, Parser};
+use contract::{Result, Venue};
+use sys::Machine;
+use venues::{Host, HostSettings, Sim};
+
+/// Parses the command line and does what it says.
+pub(crate) fn run(arguments: Vec<std::ffi::OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // clap chooses the stream; there is nobody to tell when that fails.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Done };
+        }
+    };
+    match act(&cli) {
+        Ok(code) => code,
+        Err(error) => {
+            tell(&format!("schedlab: {error}"));
+            ExitCode::from(&error)
+        }
+    }
+}
+
+fn act(cli: &Cli) -> Result<ExitCode> {
+    let common = &cli.common;
+    match &cli.action {
+        Action::Doctor(arguments) => doctor::run(common, arguments),
+        Action::List(arguments) => list::run(arguments),
+        Action::New(arguments) => new::run(arguments),
+        Action::Plan(arguments) => plan::run(common, arguments),
+        Action::Run(arguments) => run::run(common, arguments),
+        Action::Vs(arguments) => vs::run(common, arguments),
+        Action::Judge(arguments) => reports::judge(common, arguments),
+        Action::Report(arguments) => reports::report(common, arguments),
+        Action::Show(arguments) => reports::show(common, arguments),
+        Action::Restore(arguments) => restore::run(common, arguments),
+        Action::BenchSelf(arguments) => bench_self::run(common, arguments),
+        Action::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "schedlab", &mut text);
+            crate::output::print(&String::from_utf8_lossy(&text))?;
+            Ok(ExitCode::Done)
+        }
+    }
+}
+
+/// The machine that the command line means.
+fn machine(common: &Common) -> Result<Machine> {
+    MachineChoice { root: common.root.clone(), runtime: common.runtime_dir.clone() }.machine()
+}
+
+/// The host venue of that machine.
+fn host(common: &Common) -> Result<Host> {
+    let machine = machine(common)?;
+    Ok(Host::new(HostSettings {
+        machine_arguments: machine_arguments(&machine),
+        machine,
+        catalogue: crate::catalogue(),
+        executable: executable(),
+    }))
+}
+
+/// The venue of a plan.
+fn venue(common: &Common, id: &str) -> Result<Box<dyn Venue>> {
+    match id {
+        "sim" => Ok(Box::new(Sim::new(crate::catalogue()))),
+        _ => Ok(Box::new(host(common)?)),
+    }
+}

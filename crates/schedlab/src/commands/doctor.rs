@@ -1,0 +1,189 @@
+//! `schedlab doctor`: what this machine can do, what is missing, how to get it.
+//! It opens files and tries attributes on a thread of its own; it changes nothing.
+
+use super::machine;
+use crate::cli::{Common, Json};
+use crate::exit::ExitCode;
+use crate::output::print;
+use contract::{Catalogue, Error, Knob, Result};
+use serde_json::{Value, json};
+use sys::Machine;
+
+/// Whether one thing works here.
+struct Check {
+    kind: &'static str,
+    id: String,
+    is_supported: bool,
+    current: Option<String>,
+    why: String,
+    remedy: String,
+}
+
+pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
+    let machine = machine(common)?;
+    let catalogue = crate::catalogue();
+    let fingerprint = executor::fingerprint(&machine, &catalogue)?;
+    let mut checks = factor_checks(&machine, &catalogue);
+    checks.extend(probe_checks(&machine, &catalogue));
+    checks.extend(workload_checks(&machine, &catalogue));
+    checks.push(journal_check(common)?);
+    if arguments.json {
+        let listed: Vec<Value> = checks.iter().map(to_json).collect();
+        let all = json!({ "machine": fingerprint, "checks": listed });
+        let text = serde_json::to_string_pretty(&all)
+            .map_err(|error| Error::environment("cannot encode the result", error))?;
+        print(&format!("{text}\n"))?;
+        return Ok(ExitCode::Done);
+    }
+    let mut text = String::from("This machine\n");
+    for (key, value) in fingerprint.0.iter().filter(|(key, _)| !key.starts_with("knob.")) {
+        text.push_str(&format!("  {key:<26} {value}\n"));
+    }
+    let user = if machine.is_root() { "root" } else { "not root: some factors need it" };
+    text.push_str(&format!("  {:<26} {user}\n", "user"));
+    for kind in ["factor", "probe", "workload", "state"] {
+        text.push_str(&format!("\n{}\n", heading(kind)));
+        for check in checks.iter().filter(|check| check.kind == kind) {
+            text.push_str(&line(check));
+        }
+    }
+    print(&text)?;
+    Ok(ExitCode::Done)
+}
+
+fn heading(kind: &str) -> &'static str {
+    match kind {
+        "factor" => "Factors: what can be set here",
+        "probe" => "Probes: what can be observed here",
+        "workload" => "Workloads: what can run here",
+        _ => "State",
+    }
+}
+
+fn line(check: &Check) -> String {
+    let mark = if check.is_supported { "ok " } else { "-- " };
+    let current = check.current.as_ref().map_or(String::new(), |current| format!("now {current}"));
+    let mut text = format!("  {mark} {:<20} {current}", check.id).trim_end().to_owned() + "\n";
+    if !check.is_supported {
+        text.push_str(&format!("      {}\n", check.why));
+        if !check.remedy.is_empty() {
+            text.push_str(&format!("      {}\n", check.remedy));
+        }
+    }
+    text
+}
+
+fn to_json(check: &Check) -> Value {
+    json!({
+        "kind": check.kind,
+        "id": check.id,
+        "supported": check.is_supported,
+        "current": check.current,
+        "why": check.why,
+        "remedy": check.remedy,
+    })
+}
+
+fn supported(kind: &'static str, id: &str, current: Option<String>) -> Check {
+    Check {
+        kind,
+        id: id.to_owned(),
+        is_supported: true,
+        current,
+        why: String::new(),
+        remedy: String::new(),
+    }
+}
+
+fn judged(
+    kind: &'static str,
+    id: &str,
+    current: Option<String>,
+    requirements: Vec<contract::Requirement>,
+    machine: &Machine,
+) -> Check {
+    let missing = requirements.iter().find_map(|requirement| requirement.met(machine).err());
+    match missing {
+        None => supported(kind, id, current),
+        Some(missing) => Check {
+            is_supported: false,
+            why: missing.to_string(),
+            remedy: missing.remedy,
+            ..supported(kind, id, current)
+        },
+    }
+}
+
+fn factor_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {
+    let real = catalogue.factors.iter().filter(|factor| !matches!(factor.knob(), Knob::Simulated));
+    real.map(|factor| {
+        let id = factor.describe().id;
+        let current = match factor.knob() {
+            Knob::System(knob) => knob.current(machine).ok().map(|level| level.to_string()),
+            Knob::Launch(_) | Knob::Simulated => None,
+        };
+        let levels = factor.examples().iter().filter_map(|example| factor.parse(example).ok());
+        // The examples differ in what they need (policy=batch, policy=fifo:10):
+        // the factor is supported when one of them is, and says what is not.
+        let checks: Vec<Check> = levels
+            .map(|level| judged("factor", id, current.clone(), factor.requires(&level), machine))
+            .collect();
+        let first_bad = checks.iter().position(|check| !check.is_supported);
+        let has_good = checks.iter().any(|check| check.is_supported);
+        match (first_bad, has_good) {
+            (Some(bad), true) => {
+                let example = factor.examples().get(bad).copied().unwrap_or_default();
+                let note = format!(
+                    "{} (but not {example}: {})",
+                    current.unwrap_or_default(),
+                    checks[bad].why
+                );
+                supported("factor", id, Some(note.trim().to_owned()))
+            }
+            (Some(bad), false) => {
+                checks.into_iter().nth(bad).unwrap_or_else(|| supported("factor", id, None))
+            }
+            (None, _) => supported("factor", id, current),
+        }
+    })
+    .collect()
+}
+
+fn probe_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {
+    let check = |probe: &&dyn contract::Probe| {
+        judged("probe", probe.describe().id, None, probe.requires(), machine)
+    };
+    catalogue.probes.iter().map(check).collect()
+}
+
+fn workload_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for workload in catalogue.workloads {
+        let defaults = workload.parameters().iter().map(|parameter| {
+            parameter
+                .default
+                .and_then(|text| parameter.parse(text).ok())
+                .map(|value| (parameter.name.to_owned(), value))
+        });
+        // One with a required parameter cannot be judged without it.
+        let Some(parameters) = defaults.collect::<Option<_>>() else {
+            checks.push(supported("workload", workload.describe().id, None));
+            continue;
+        };
+        let requirements = workload.requires(&model::Parameters(parameters));
+        checks.push(judged("workload", workload.describe().id, None, requirements, machine));
+    }
+    checks
+}
+
+fn journal_check(common: &Common) -> Result<Check> {
+    let pending = super::host(common)?.pending()?;
+    let mut check = supported("state", "journal", Some("clean: nothing to put back".to_owned()));
+    if !pending.is_empty() {
+        check.is_supported = false;
+        check.current = None;
+        check.why = format!("an interrupted run left: {}", pending.join("; "));
+        check.remedy = "run `schedlab restore`".to_owned();
+    }
+    Ok(check)
+}

@@ -1,0 +1,197 @@
+//! `schedlab list`: what can be named in an experiment.
+
+use crate::cli::{Kind, List};
+use crate::exit::ExitCode;
+use crate::output::print;
+use contract::{Catalogue, Description, Error, Result};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Every kind, in the order it is listed.
+const KINDS: [(Kind, &str); 6] = [
+    (Kind::Workloads, "workloads"),
+    (Kind::Factors, "factors"),
+    (Kind::Probes, "probes"),
+    (Kind::Venues, "venues"),
+    (Kind::Formats, "formats"),
+    (Kind::Suites, "suites"),
+];
+
+/// One listed thing.
+struct Entry {
+    id: String,
+    summary: String,
+    doc: String,
+    details: Value,
+}
+
+pub(super) fn run(arguments: &List) -> Result<ExitCode> {
+    let catalogue = crate::catalogue();
+    let kinds =
+        KINDS.iter().filter(|(kind, _)| arguments.kind.is_none_or(|wanted| wanted == *kind));
+    let listed: Vec<(&str, Vec<Entry>)> =
+        kinds.map(|(kind, name)| (*name, entries(&catalogue, *kind))).collect();
+    if let Some(id) = &arguments.explain {
+        return explain(&listed, id, arguments.json);
+    }
+    if arguments.json {
+        let mut all = serde_json::Map::new();
+        for (name, entries) in &listed {
+            all.insert((*name).to_owned(), entries.iter().map(to_json).collect());
+        }
+        print(&pretty(&Value::Object(all))?)?;
+        return Ok(ExitCode::Done);
+    }
+    let mut text = String::new();
+    for (name, entries) in &listed {
+        text.push_str(&format!("{name}\n"));
+        for entry in entries {
+            text.push_str(&format!("  {:<20} {}\n", entry.id, entry.summary));
+        }
+        if entries.is_empty() {
+            text.push_str("  none found\n");
+        }
+        text.push('\n');
+    }
+    text.push_str("schedlab list --explain ID tells all about one of them\n");
+    print(&text)?;
+    Ok(ExitCode::Done)
+}
+
+fn explain(listed: &[(&str, Vec<Entry>)], id: &str, is_json: bool) -> Result<ExitCode> {
+    let Some(entry) = listed.iter().flat_map(|(_, entries)| entries).find(|entry| entry.id == id)
+    else {
+        return Err(Error::usage(
+            format!("cannot explain `{id}`"),
+            "there is no entry of that id",
+            "see `schedlab list`",
+        ));
+    };
+    if is_json {
+        print(&pretty(&to_json(entry))?)?;
+    } else {
+        let mut text = format!("{}: {}\n\n{}\n", entry.id, entry.summary, entry.doc.trim());
+        for (key, value) in entry.details.as_object().into_iter().flatten() {
+            text.push_str(&format!("\n{key}\n"));
+            match value {
+                Value::Array(items) => {
+                    for item in items {
+                        text.push_str(&format!("  {}\n", plain(item)));
+                    }
+                }
+                other => text.push_str(&format!("  {}\n", plain(other))),
+            }
+        }
+        print(&text)?;
+    }
+    Ok(ExitCode::Done)
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn to_json(entry: &Entry) -> Value {
+    json!({ "id": entry.id, "summary": entry.summary, "doc": entry.doc, "details": entry.details })
+}
+
+fn pretty(value: &Value) -> Result<String> {
+    serde_json::to_string_pretty(value)
+        .map(|text| text + "\n")
+        .map_err(|error| Error::environment("cannot encode the list", error))
+}
+
+fn entry(description: &Description, details: Value) -> Entry {
+    Entry {
+        id: description.id.to_owned(),
+        summary: description.summary.to_owned(),
+        doc: description.doc.to_owned(),
+        details,
+    }
+}
+
+fn entries(catalogue: &Catalogue, kind: Kind) -> Vec<Entry> {
+    match kind {
+        Kind::Workloads => catalogue
+            .workloads
+            .iter()
+            .map(|workload| {
+                let parameters: Vec<String> = workload
+                    .parameters()
+                    .iter()
+                    .map(|parameter| {
+                        let default = parameter
+                            .default
+                            .map_or("required".to_owned(), |text| format!("default `{text}`"));
+                        format!("{}: {} ({default})", parameter.name, parameter.summary)
+                    })
+                    .collect();
+                entry(workload.describe(), json!({ "parameters": parameters }))
+            })
+            .collect(),
+        Kind::Factors => catalogue
+            .factors
+            .iter()
+            .map(|factor| {
+                entry(
+                    factor.describe(),
+                    json!({ "levels": factor.syntax(), "examples": factor.examples() }),
+                )
+            })
+            .collect(),
+        Kind::Probes => catalogue
+            .probes
+            .iter()
+            .map(|probe| {
+                let metrics: Vec<String> = probe
+                    .metrics()
+                    .iter()
+                    .map(|metric| format!("{}: {}", metric.id, metric.summary))
+                    .collect();
+                entry(
+                    probe.describe(),
+                    json!({ "metrics": metrics, "cost": format!("{:?}", probe.cost()) }),
+                )
+            })
+            .collect(),
+        Kind::Venues => venues::DESCRIPTIONS.iter().map(|venue| entry(venue, json!({}))).collect(),
+        Kind::Formats => report::RENDERERS
+            .iter()
+            .map(|renderer| {
+                entry(renderer.describe(), json!({ "extension": renderer.extension() }))
+            })
+            .collect(),
+        Kind::Suites => suites(),
+    }
+}
+
+/// Experiments in `suites/` here, beside the binary, or installed with it.
+fn suites() -> Vec<Entry> {
+    let mut directories = vec![PathBuf::from("suites")];
+    if let Ok(binary) = std::env::current_exe()
+        && let Some(prefix) = binary.parent().and_then(|directory| directory.parent())
+    {
+        directories.push(prefix.join("share/schedlab/suites"));
+    }
+    let files = directories
+        .iter()
+        .filter_map(|directory| std::fs::read_dir(directory).ok())
+        .flatten()
+        .flatten();
+    let mut suites: Vec<Entry> = files
+        .map(|file| file.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let title =
+                text.lines().find_map(|line| line.strip_prefix("title")).unwrap_or_default();
+            let title = title.trim_start_matches([' ', '=']).trim_matches('"').to_owned();
+            Entry { id: path.display().to_string(), summary: title, doc: text, details: json!({}) }
+        })
+        .collect();
+    suites.sort_by(|a, b| a.id.cmp(&b.id));
+    suites
+}

@@ -1,0 +1,205 @@
+//! `schedlab plan`: what would happen, before anything happens.
+
+use super::venue;
+use crate::cli::{Common, Experiment, PlanArguments, PlanOptions};
+use crate::exit::ExitCode;
+use crate::output::{print, tell};
+use crate::progress::human_duration;
+use crate::surroundings::random_u64;
+use contract::{Catalogue, Error, Knob, Result};
+use model::{Level, Plan, Subject};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// A planned experiment and its text.
+pub(super) struct Planned {
+    pub plan: Plan,
+    pub text: String,
+}
+
+/// Blocks whose order is printed in full.
+const SHOWN_BLOCKS: usize = 12;
+
+pub(super) fn run(common: &Common, arguments: &PlanArguments) -> Result<ExitCode> {
+    let Some(planned) = read(&arguments.experiment)? else { return Ok(ExitCode::Usage) };
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&planned.plan)
+            .map_err(|error| Error::environment("cannot encode the plan", error))?;
+        print(&format!("{text}\n"))?;
+    } else {
+        print(&describe(common, &planned.plan)?)?;
+    }
+    Ok(ExitCode::Done)
+}
+
+/// Reads and plans an experiment; `None` when its problems were printed.
+pub(super) fn read(experiment: &Experiment) -> Result<Option<Planned>> {
+    let file = &experiment.file;
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Error::usage(
+            format!("cannot read the experiment {}", file.display()),
+            error,
+            "see `schedlab list suites` for ready ones",
+        )
+    })?;
+    let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    make(&text, &name, &file.display().to_string(), &experiment.options)
+}
+
+/// Plans an experiment's text; `None` when its problems were printed.
+pub(super) fn make(
+    text: &str,
+    name: &str,
+    shown_as: &str,
+    options: &PlanOptions,
+) -> Result<Option<Planned>> {
+    let overrides = options.set.iter().map(|pair| split_pair(pair)).collect::<Result<Vec<_>>>()?;
+    let budget = options.budget.as_deref().map(model::parse_duration).transpose();
+    let budget_ns = budget.map_err(|error| Error::usage("cannot read --budget", error, ""))?;
+    let request = plan::Request {
+        text,
+        name,
+        overrides: &overrides,
+        venue: options.venue.as_deref(),
+        budget_ns,
+        is_quick: options.quick,
+        drawn_seed: random_u64()?,
+    };
+    match plan::plan(&crate::catalogue(), probes::DEFAULT, &request) {
+        Ok(plan) => Ok(Some(Planned { plan, text: text.to_owned() })),
+        Err(problems) => {
+            tell(plan::render_problems(&problems, shown_as, text).trim_end());
+            Ok(None)
+        }
+    }
+}
+
+fn split_pair(pair: &str) -> Result<(String, String)> {
+    match pair.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        None => Err(Error::usage(
+            format!("cannot read --set {pair}"),
+            "there is no `=`",
+            "write --set key=value",
+        )),
+    }
+}
+
+/// The plan in words: subjects, workloads, order, time, and every path.
+pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = describe_into(&mut text, common, plan);
+    let missing = venue(common, &plan.venue)?.missing(plan);
+    if missing.is_empty() {
+        text.push_str("\nEverything it needs is here. Nothing has been changed.\n");
+    } else {
+        text.push_str("\nMissing here; the run would be refused:\n");
+        for lack in missing {
+            let _ = writeln!(text, "  - {}: {}\n    {}", lack.what, lack.why, lack.remedy);
+        }
+    }
+    Ok(text)
+}
+
+fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::Result {
+    writeln!(text, "{}\n", plan.title)?;
+    let seed_origin =
+        if plan.is_seed_generated { " (drawn; set seed = … to keep it)" } else { "" };
+    writeln!(text, "venue    {}", plan.venue)?;
+    writeln!(text, "seed     {}{seed_origin}", plan.seed)?;
+    writeln!(
+        text,
+        "trials   {} in {} blocks, about {}",
+        plan.trial_count(),
+        plan.blocks.len(),
+        human_duration(plan.expected_ns())
+    )?;
+    writeln!(text, "\nSubjects (the first is the reference)")?;
+    for subject in &plan.subjects {
+        writeln!(text, "  {:<24} {}", subject.id, levels_text(subject))?;
+    }
+    writeln!(text, "\nWorkloads")?;
+    for workload in &plan.workloads {
+        let load = workload
+            .background
+            .as_ref()
+            .map_or(String::new(), |load| format!(", beside {} CPU hogs", load.hogs));
+        let arms = if workload.subjects.is_empty() {
+            String::new()
+        } else {
+            format!(", for {}", workload.subjects.join(", "))
+        };
+        writeln!(
+            text,
+            "  {:<24} {} x {}{load}{arms}",
+            workload.label,
+            workload.invocations,
+            human_duration(workload.expected_ns)
+        )?;
+        for id in &workload.primary {
+            let metric = workload.metrics.iter().find(|metric| metric.id == *id);
+            let margin = metric.map_or(0.0, |metric| metric.margin * 100.0);
+            let direction = metric.map_or(String::new(), |metric| metric.direction.to_string());
+            writeln!(text, "    primary: {id} ({direction}, equivalence margin {margin} %)")?;
+        }
+    }
+    writeln!(text, "\nOrder")?;
+    for block in plan.blocks.iter().take(SHOWN_BLOCKS) {
+        let sittings: Vec<&str> =
+            block.sittings.iter().map(|sitting| sitting.subject.as_str()).collect();
+        writeln!(text, "  block {:<3} {}", block.index + 1, sittings.join(" -> "))?;
+    }
+    if plan.blocks.len() > SHOWN_BLOCKS {
+        writeln!(text, "  … and {} more blocks", plan.blocks.len() - SHOWN_BLOCKS)?;
+    }
+    for note in &plan.notes {
+        writeln!(text, "\nNote: {note}")?;
+    }
+    writeln!(text, "\nWritten")?;
+    for path in paths(common, plan) {
+        writeln!(text, "  {path}")?;
+    }
+    Ok(())
+}
+
+pub(super) fn levels_text(subject: &Subject) -> String {
+    let levels: Vec<String> =
+        subject.levels.iter().map(|(id, level)| format!("{id}={level}")).collect();
+    let control =
+        if subject.is_control { "A/A control: a second copy of the reference" } else { "" };
+    let text = if levels.is_empty() { "as the machine is".to_owned() } else { levels.join(" ") };
+    if control.is_empty() { text } else { format!("{text} ({control})") }
+}
+
+/// Every path the campaign would write.
+fn paths(common: &Common, plan: &Plan) -> Vec<String> {
+    let mut paths = vec![format!("{}/{}-<time>-<id>/", common.results.display(), plan.name)];
+    if plan.venue != "host" {
+        return paths;
+    }
+    if let Ok(machine) = super::machine(common) {
+        paths.push(format!("{}/ (journal and lock)", machine.runtime().display()));
+        let catalogue: Catalogue = crate::catalogue();
+        let mut files = BTreeSet::new();
+        for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
+            files.extend(files_of(&catalogue, &machine, id, level));
+        }
+        paths.extend(files);
+    }
+    paths
+}
+
+fn files_of(catalogue: &Catalogue, machine: &sys::Machine, id: &str, level: &Level) -> Vec<String> {
+    let Some(factor) = catalogue.factor(id) else { return Vec::new() };
+    match factor.knob() {
+        Knob::System(knob) => match knob.settings(machine, level) {
+            Ok(settings) => settings
+                .iter()
+                .map(|setting| format!("{} ({id}, put back)", setting.file.path))
+                .collect(),
+            Err(error) => vec![format!("{id}: {error}")],
+        },
+        Knob::Launch(_) | Knob::Simulated => Vec::new(),
+    }
+}

@@ -1,0 +1,121 @@
+//! `schedlab judge`, `report` and `show`: again from the records.
+
+use crate::cli::{CampaignArgument, Common, ReportArguments, ShowArguments};
+use crate::exit::ExitCode;
+use crate::output::{page, print, tell};
+use contract::{Error, Result};
+use model::{Findings, Fingerprint};
+use report::{Inputs, Page, RENDERERS, Renderer};
+use std::path::{Path, PathBuf};
+use store::Loaded;
+
+/// Width of reports in files.
+const FILE_WIDTH: usize = 100;
+
+pub(super) fn judge(common: &Common, arguments: &CampaignArgument) -> Result<ExitCode> {
+    let directory = store::resolve(&common.results, &arguments.campaign)?;
+    let findings = lab::judge(&directory)?;
+    let loaded = store::load(&directory)?;
+    write(&loaded, &findings, "markdown", None)?;
+    print(&text(&loaded, &findings, "terminal", common.verbose)?)?;
+    Ok(ExitCode::Done)
+}
+
+pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<ExitCode> {
+    let (loaded, findings) = judged(common, &arguments.campaign)?;
+    if arguments.output.as_deref() == Some(Path::new("-")) {
+        print(&text(&loaded, &findings, &arguments.format, common.verbose)?)?;
+        return Ok(ExitCode::Done);
+    }
+    let path = write(&loaded, &findings, &arguments.format, arguments.output.as_deref())?;
+    tell(&format!("wrote {}", path.display()));
+    Ok(ExitCode::Done)
+}
+
+pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCode> {
+    let (loaded, findings) = judged(common, &arguments.campaign)?;
+    print(&text(&loaded, &findings, &arguments.format, common.verbose)?)?;
+    Ok(ExitCode::Done)
+}
+
+/// A campaign with its findings; judged anew where it was not yet. Nothing is written.
+fn judged(common: &Common, campaign: &CampaignArgument) -> Result<(Loaded, Findings)> {
+    let directory = store::resolve(&common.results, &campaign.campaign)?;
+    let loaded = store::load(&directory)?;
+    let findings = match store::load_findings(&directory)? {
+        Some(findings) if loaded.is_finished => findings,
+        _ => lab::judge_records(&loaded),
+    };
+    Ok((loaded, findings))
+}
+
+/// A report as text, for standard output.
+pub(super) fn text(
+    loaded: &Loaded,
+    findings: &Findings,
+    format: &str,
+    is_verbose: bool,
+) -> Result<String> {
+    let renderer = renderer(format)?;
+    let bytes = render(loaded, findings, renderer, &page(is_verbose))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Writes a report into the campaign's directory, or where it is told.
+pub(super) fn write(
+    loaded: &Loaded,
+    findings: &Findings,
+    format: &str,
+    output: Option<&Path>,
+) -> Result<PathBuf> {
+    let renderer = renderer(format)?;
+    let page = Page { width: FILE_WIDTH, is_colour: false, is_unicode: true, is_verbose: true };
+    let bytes = render(loaded, findings, renderer, &page)?;
+    let name = format!("report.{}", renderer.extension());
+    let path = output.map_or_else(|| loaded.directory.join(name), Path::to_owned);
+    std::fs::write(&path, bytes)
+        .map_err(|error| Error::environment(format!("cannot write {}", path.display()), error))?;
+    Ok(path)
+}
+
+fn renderer(format: &str) -> Result<&'static dyn Renderer> {
+    let found = RENDERERS
+        .iter()
+        .copied()
+        .find(|renderer| renderer.describe().id == format || renderer.extension() == format);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = RENDERERS.iter().map(|renderer| renderer.describe().id).collect();
+        Error::usage(
+            format!("cannot write the format `{format}`"),
+            "there is no such format",
+            format!("choose one of {}", known.join(", ")),
+        )
+    })
+}
+
+fn render(
+    loaded: &Loaded,
+    findings: &Findings,
+    renderer: &dyn Renderer,
+    page: &Page,
+) -> Result<Vec<u8>> {
+    let nothing = Fingerprint::default();
+    let campaign = loaded
+        .directory
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let report = report::view(&Inputs {
+        plan: &loaded.plan,
+        records: &loaded.records,
+        findings,
+        environment: loaded.environment.as_ref().unwrap_or(&nothing),
+        campaign: &campaign,
+        store_caveats: &loaded.caveats,
+    });
+    let mut bytes = Vec::new();
+    renderer
+        .render(&report, page, &mut bytes)
+        .map_err(|error| Error::environment("cannot draw the report", error))?;
+    Ok(bytes)
+}

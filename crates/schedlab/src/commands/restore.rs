@@ -1,0 +1,42 @@
+//! `schedlab restore`: put back whatever an interrupted run left.
+
+use super::host;
+use crate::cli::{Common, Restore};
+use crate::exit::ExitCode;
+use crate::output::print;
+use contract::Result;
+
+pub(super) fn run(common: &Common, arguments: &Restore) -> Result<ExitCode> {
+    let host = host(common)?;
+    if arguments.check {
+        let pending = host.pending()?;
+        if pending.is_empty() {
+            print("nothing to put back\n")?;
+            return Ok(ExitCode::Done);
+        }
+        let lines: Vec<String> =
+            pending.iter().map(|line| format!("to put back: {line}\n")).collect();
+        print(&lines.concat())?;
+        return Ok(ExitCode::RestoreIncomplete);
+    }
+    if !host.has_journal() {
+        print("nothing to put back\n")?;
+        return Ok(ExitCode::Done);
+    }
+    let report = host.restore()?;
+    if report.is_empty() {
+        print("nothing to put back\n")?;
+    }
+    let mut text = String::new();
+    for line in &report.restored {
+        text.push_str(&format!("put back {line}\n"));
+    }
+    for pid in &report.ended {
+        text.push_str(&format!("ended process {pid}\n"));
+    }
+    for line in &report.left_alone {
+        text.push_str(&format!("left alone, somebody else changed it: {line}\n"));
+    }
+    print(&text)?;
+    Ok(if report.is_complete() { ExitCode::Done } else { ExitCode::RestoreIncomplete })
+}

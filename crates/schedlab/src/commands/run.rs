@@ -1,0 +1,106 @@
+//! `schedlab run`: a campaign to its verdict.
+
+use super::plan::{Planned, describe, read};
+use super::{reports, venue};
+use crate::cli::{Common, Execution, Run};
+use crate::exit::ExitCode;
+use crate::output::{print, tell};
+use crate::progress::ProgressLine;
+use crate::surroundings::random_u64;
+use contract::{Error, Interrupt, Result};
+use model::{Findings, Outcome, Plan, Record};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::path::Path;
+
+pub(super) fn run(common: &Common, arguments: &Run) -> Result<ExitCode> {
+    let Some(planned) = read(&arguments.experiment)? else { return Ok(ExitCode::Usage) };
+    execute(common, &planned, &arguments.execution)
+}
+
+/// Runs a planned experiment and shows its verdict.
+pub(super) fn execute(
+    common: &Common,
+    planned: &Planned,
+    execution: &Execution,
+) -> Result<ExitCode> {
+    if execution.dry_run {
+        print(&describe(common, &planned.plan)?)?;
+        return Ok(ExitCode::Done);
+    }
+    let interrupt = hear_signals()?;
+    let venue = venue(common, &planned.plan.venue)?;
+    let mut line = ProgressLine::new(common.verbose);
+    let ended = lab::run(
+        &lab::Order {
+            results: &common.results,
+            plan: &planned.plan,
+            experiment: &planned.text,
+            venue: venue.as_ref(),
+            interrupt: &interrupt,
+            is_fresh: execution.fresh,
+            unix_ns: sys::unix_ns(),
+            unique: (random_u64()? & 0xffff) as u16,
+        },
+        &mut |event| line.note(&event),
+    );
+    drop(line);
+    let ended = ended?;
+    if let Some(signal) = ended.signal {
+        tell(&format!(
+            "stopped by signal {signal}; everything was put back. The same command goes on with {}",
+            ended.directory.display()
+        ));
+        return Ok(ExitCode::Signal(signal));
+    }
+    conclude(common, &ended.directory)
+}
+
+/// Judges, writes the report, shows it.
+fn conclude(common: &Common, directory: &Path) -> Result<ExitCode> {
+    let findings = lab::judge(directory)?;
+    let loaded = store::load(directory)?;
+    let path = reports::write(&loaded, &findings, "markdown", None)?;
+    print(&reports::text(&loaded, &findings, "terminal", common.verbose)?)?;
+    print(&format!("\nreport: {}\n", path.display()))?;
+    Ok(exit_code(&loaded.plan, &loaded.records, &findings))
+}
+
+/// 6 when a subject has no completed trial at all.
+fn exit_code(plan: &Plan, records: &[Record], _findings: &Findings) -> ExitCode {
+    let has_valid = |id: &str| {
+        records.iter().any(|record| record.subject == id && record.outcome == Outcome::Completed)
+    };
+    let lost: Vec<&str> = plan
+        .subjects
+        .iter()
+        .map(|subject| subject.id.as_str())
+        .filter(|id| !has_valid(id))
+        .collect();
+    if lost.is_empty() {
+        return ExitCode::Done;
+    }
+    tell(&format!("no valid block for: {}", lost.join(", ")));
+    ExitCode::NoValidBlock
+}
+
+/// Signals become a wish; a second one of the same kind ends the program at
+/// once, and the guardian puts things back.
+fn hear_signals() -> Result<Interrupt> {
+    let interrupt = Interrupt::default();
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
+        .map_err(|error| Error::environment("cannot listen for signals", error))?;
+    let heard = interrupt.clone();
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            for signal in signals.forever() {
+                if heard.signal().is_some() {
+                    // The default action ends the process; the guardian does the rest.
+                    let _ = signal_hook::low_level::emulate_default_handler(signal);
+                }
+                heard.request(signal);
+            }
+        })
+        .map_err(|error| Error::environment("cannot start the signal thread", error))?;
+    Ok(interrupt)
+}

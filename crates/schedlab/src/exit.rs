@@ -1,0 +1,59 @@
+//! Exit codes (DESIGN section 7).
+
+use contract::{Error, ErrorKind};
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitCode {
+    /// Done, whatever the verdict.
+    Done,
+    /// The tool or its surroundings failed.
+    Failure,
+    /// The command line or the experiment cannot be meant.
+    Usage,
+    /// This machine cannot do it; nothing ran.
+    Unsupported,
+    /// Finished, but a subject has no valid block.
+    NoValidBlock,
+    /// Something could not be put back.
+    RestoreIncomplete,
+    /// A signal ended it after a clean restore.
+    Signal(i32),
+}
+
+/// Every code with its meaning, for the manual.
+pub const EXIT_CODES: &[(&str, &str)] = &[
+    ("0", "done, whatever the verdict"),
+    ("1", "the tool or its surroundings failed"),
+    ("2", "usage: the command line or the experiment cannot be meant"),
+    ("4", "unsupported here; nothing ran and nothing was changed"),
+    ("6", "finished, but a subject has no valid block"),
+    ("7", "something could not be put back; wins over all others"),
+    ("130, 143", "interrupted by Ctrl-C or SIGTERM after a clean restore"),
+];
+
+impl ExitCode {
+    /// The status given to the system.
+    pub fn number(self) -> u8 {
+        match self {
+            ExitCode::Done => 0,
+            ExitCode::Failure => 1,
+            ExitCode::Usage => 2,
+            ExitCode::Unsupported => 4,
+            ExitCode::NoValidBlock => 6,
+            ExitCode::RestoreIncomplete => 7,
+            ExitCode::Signal(signal) => u8::try_from(128 + signal).unwrap_or(1),
+        }
+    }
+}
+
+impl From<&Error> for ExitCode {
+    fn from(error: &Error) -> Self {
+        match error.kind {
+            ErrorKind::Usage => ExitCode::Usage,
+            ErrorKind::Environment | ErrorKind::Interrupted => ExitCode::Failure,
+            ErrorKind::Unsupported => ExitCode::Unsupported,
+            ErrorKind::RestoreIncomplete => ExitCode::RestoreIncomplete,
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Data on standard output, everything else on standard error.
+
+use contract::{Error, Result};
+use report::Page;
+use rustix::termios::{isatty, tcgetwinsize};
+use std::io::{IsTerminal, Write};
+
+/// Width where there is no terminal to ask.
+const DEFAULT_WIDTH: usize = 100;
+
+/// Writes text to standard output. A closed pipe (`| head`) is an orderly end.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::environment("cannot write to standard output", error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a line to standard error.
+pub(crate) fn tell(text: &str) {
+    // There is nobody to tell when this fails.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// How a report is drawn on standard output.
+pub(crate) fn page(is_verbose: bool) -> Page {
+    let output = std::io::stdout();
+    let is_colour = match anstream::AutoStream::choice(&output) {
+        anstream::ColorChoice::Never => false,
+        anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => true,
+        anstream::ColorChoice::Auto => output.is_terminal(),
+    };
+    Page { width: width(), is_colour, is_unicode: is_unicode(), is_verbose }
+}
+
+fn width() -> usize {
+    let output = rustix::stdio::stdout();
+    let terminal = isatty(output).then(|| tcgetwinsize(output).ok()).flatten();
+    let columns = terminal.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
+    columns.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).unwrap_or(DEFAULT_WIDTH)
+}
+
+/// The first of LC_ALL, LC_CTYPE and LANG that is set decides (locale(7)); a
+/// plain C locale gets ASCII.
+fn is_unicode() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|text| !text.is_empty()));
+    locale.is_none_or(|locale| locale != "C" && locale != "POSIX")
+}

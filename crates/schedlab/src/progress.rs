@@ -1,0 +1,119 @@
+//! Progress on standard error: one line that rewrites itself on a terminal,
+//! silence when piped, except for what a person must read.
+
+use crate::output::tell;
+use contract::Event;
+use lab::Progress;
+use model::Outcome;
+use std::io::{IsTerminal, Write};
+
+/// Draws a campaign's events.
+pub(crate) struct ProgressLine {
+    progress: Progress,
+    is_terminal: bool,
+    is_verbose: bool,
+    is_drawn: bool,
+}
+
+impl ProgressLine {
+    pub(crate) fn new(is_verbose: bool) -> Self {
+        Self {
+            progress: Progress::default(),
+            is_terminal: std::io::stderr().is_terminal(),
+            is_verbose,
+            is_drawn: false,
+        }
+    }
+
+    /// Takes in an event and draws.
+    pub(crate) fn note(&mut self, event: &Event) {
+        self.progress.note(event);
+        match event {
+            Event::Notice(text) => self.line(text),
+            Event::CampaignStarted { plan, .. } => {
+                let (done, total) = self.progress.trials();
+                let left = human_duration(self.progress.left_ns());
+                self.line(&format!(
+                    "{}: {done} of {total} trials done, about {left} to go",
+                    plan.title
+                ));
+            }
+            Event::BlockRepeated { block, again } => {
+                self.line(&format!(
+                    "block {block} broke a validity rule and runs again as block {again}"
+                ));
+            }
+            Event::TrialFinished { record } => {
+                if let Outcome::Failed { reason } | Outcome::Invalid { detail: reason, .. } =
+                    &record.outcome
+                {
+                    self.line(&format!(
+                        "block {} {} {}: {}",
+                        record.block,
+                        record.subject,
+                        record.workload,
+                        reason.lines().next().unwrap_or_default()
+                    ));
+                } else if self.is_verbose {
+                    self.line(&format!(
+                        "block {} {} {}: done in {}",
+                        record.block,
+                        record.subject,
+                        record.workload,
+                        human_duration(record.duration_ns)
+                    ));
+                }
+            }
+            Event::TrialStarted { .. } => self.draw(),
+            Event::TrialPhase(_) => {}
+            Event::CampaignFinished { .. } => self.clear(),
+        }
+    }
+
+    /// A line that stays.
+    fn line(&mut self, text: &str) {
+        self.clear();
+        tell(text);
+    }
+
+    fn draw(&mut self) {
+        if !self.is_terminal {
+            return;
+        }
+        let (done, total) = self.progress.trials();
+        let Some((block, subject, workload)) = self.progress.current() else { return };
+        let left = human_duration(self.progress.left_ns());
+        let line = format!(
+            "trial {}/{total}  block {}  {subject}  {workload}  about {left} left",
+            done + 1,
+            block + 1
+        );
+        // Progress that cannot be drawn is no reason to stop.
+        let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
+        let _ = std::io::stderr().flush();
+        self.is_drawn = true;
+    }
+
+    fn clear(&mut self) {
+        if self.is_drawn {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+            self.is_drawn = false;
+        }
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// A duration as a person says it: `3 min 20 s`.
+pub(crate) fn human_duration(duration_ns: u64) -> String {
+    let seconds = duration_ns.div_ceil(1_000_000_000);
+    match seconds {
+        0..=99 => format!("{seconds} s"),
+        100..=5_999 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}

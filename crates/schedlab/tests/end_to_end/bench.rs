@@ -1,0 +1,84 @@
+//! A bench to run the binary on: a directory of its own for everything.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A temporary directory with an experiment, and the binary's command line.
+pub struct Bench {
+    directory: tempfile::TempDir,
+    arguments: Vec<String>,
+}
+
+impl Bench {
+    /// A bench whose journal and lock are its own.
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let text = |path: PathBuf| path.display().to_string();
+        let arguments = vec![
+            "--runtime-dir".to_owned(),
+            text(directory.path().join("run")),
+            "--results".to_owned(),
+            text(directory.path().join("results")),
+        ];
+        Self { directory, arguments }
+    }
+
+    /// The same, on a machine made of the files below `root`.
+    pub fn on_fake_root(mut self, root: &Path) -> Self {
+        self.arguments.extend(["--root".to_owned(), root.display().to_string()]);
+        self
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn results(&self) -> PathBuf {
+        self.path().join("results")
+    }
+
+    /// Writes an experiment and returns its path.
+    pub fn experiment(&self, name: &str, text: &str) -> String {
+        let path = self.path().join(format!("{name}.toml"));
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_schedlab"));
+        command.args(arguments).args(&self.arguments).current_dir(self.path());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Runs and insists on the exit code; returns standard output.
+    pub fn expect(&self, code: i32, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{text}\n{errors}");
+        text
+    }
+
+    /// The only campaign's directory.
+    pub fn campaign(&self) -> PathBuf {
+        let mut campaigns: Vec<PathBuf> =
+            std::fs::read_dir(self.results()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(campaigns.len(), 1, "{campaigns:?}");
+        campaigns.remove(0)
+    }
+
+    /// Lines of the only campaign's records.
+    pub fn record_lines(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.campaign().join("records.jsonl")).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+/// What the error stream said.
+pub fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}

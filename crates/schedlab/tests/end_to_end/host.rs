@@ -1,0 +1,233 @@
+//! On this host, with real processes and real knobs. Tests that need root say so.
+
+use crate::bench::{Bench, errors};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How many random kills; a soak asks for more.
+const KILLS: u32 = 12;
+
+/// Knobs that `doctor` may report writable, each with its file and two levels.
+const KNOBS: [(&str, &str, [&str; 2]); 3] = [
+    ("autogroup", "/proc/sys/kernel/sched_autogroup_enabled", ["off", "on"]),
+    ("thp", "/sys/kernel/mm/transparent_hugepage/enabled", ["never", "always"]),
+    ("online_cpus", "/sys/devices/system/cpu/cpu1/online", ["0", "0"]),
+];
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// A campaign of short command trials.
+fn sleeping(blocks: u32) -> String {
+    format!(
+        "title = \"sleep\"\nvenue = \"host\"\nblocks = {blocks}\ncontrol = false\nsettle = \"0s\"\nprobes = []\n\
+         [subjects.a]\n[subjects.b]\nnice = \"1\"\n\
+         [[workloads]]\nuse = \"command\"\nrun = [\"/bin/sleep\", \"0.1\"]\ninvocations = 1\n"
+    )
+}
+
+fn start(bench: &Bench, arguments: &[&str]) -> Child {
+    let mut command = bench.command(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+fn signal(child: &Child, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+fn wait_for_records(bench: &Bench, count: usize) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let has_enough = || {
+        let campaigns = std::fs::read_dir(bench.results()).ok();
+        let campaign = campaigns.and_then(|mut entries| entries.next()).and_then(Result::ok);
+        let text = campaign.and_then(|entry| std::fs::read_to_string(entry.path().join("records.jsonl")).ok());
+        text.is_some_and(|text| text.lines().count() >= count)
+    };
+    while !has_enough() {
+        assert!(Instant::now() < deadline, "no {count} records");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Processes that carry a mark of ours and this bench's directory on their command line or not.
+fn marked_processes() -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let marked = processes.filter(|entry| {
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|entry| entry.starts_with(b"SCHEDLAB_MARK="))
+    });
+    marked.map(|entry| entry.path().display().to_string()).collect()
+}
+
+#[test]
+fn an_interrupted_campaign_goes_on_and_loses_no_record() {
+    for kill in [rustix::process::Signal::INT, rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
+        let bench = Bench::new();
+        let file = bench.experiment("sleep", &sleeping(5));
+        let mut child = start(&bench, &["run", &file]);
+        wait_for_records(&bench, 3);
+        signal(&child, kill);
+        let status = child.wait().unwrap();
+        match kill {
+            rustix::process::Signal::INT => assert_eq!(status.code(), Some(130)),
+            rustix::process::Signal::TERM => assert_eq!(status.code(), Some(143)),
+            _ => assert_eq!(status.code(), None),
+        }
+        let before = bench.record_lines();
+        assert!(before.len() >= 3);
+        bench.expect(0, &["run", &file]);
+        let after = bench.record_lines();
+        assert_eq!(after.len(), 10);
+        assert_eq!(after[..before.len()], before[..]);
+        bench.expect(0, &["run", "--fresh", &file]);
+        assert_eq!(std::fs::read_dir(bench.results()).unwrap().count(), 2);
+    }
+}
+
+#[test]
+fn two_campaigns_at_once_are_refused() {
+    let bench = Bench::new();
+    let file = bench.experiment("sleep", &sleeping(5));
+    let mut first = start(&bench, &["run", &file]);
+    wait_for_records(&bench, 1);
+    let output = bench.run(&["run", "--fresh", &file]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(errors(&output).contains("is running"), "{}", errors(&output));
+    signal(&first, rustix::process::Signal::INT);
+    first.wait().unwrap();
+}
+
+#[test]
+fn any_program_is_compared_with_metrics_from_its_output() {
+    let bench = Bench::new();
+    let text = bench.expect(
+        0,
+        &[
+            "vs", "baseline", "nice=5", "--blocks", "5", "--invocations", "1",
+            "--metric", "speed=regex:speed ([0-9.]+):higher", "--primary", "speed",
+            "--set", "settle=0s", "--", "/bin/sh", "-c", "echo speed 12.5",
+        ],
+    );
+    assert!(text.contains("speed"), "{text}");
+    assert!(text.contains("equivalent"), "{text}");
+}
+
+#[test]
+fn a_failing_program_is_counted_and_its_subjects_have_no_valid_block() {
+    let bench = Bench::new();
+    let arguments =
+        ["vs", "baseline", "nice=5", "--blocks", "5", "--set", "settle=0s", "--", "/bin/sh", "-c", "exit 3"];
+    let output = bench.run(&arguments);
+    assert_eq!(output.status.code(), Some(6), "{}", errors(&output));
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("failed"), "{shown}");
+    assert!(errors(&output).contains("exit code 3") || shown.contains("exit code 3"), "{shown}");
+}
+
+#[test]
+fn a_metric_that_is_not_in_the_output_fails_and_is_never_zero() {
+    let bench = Bench::new();
+    let output = bench.run(&[
+        "vs", "baseline", "nice=5", "--blocks", "5", "--metric", "speed=regex:speed ([0-9.]+):higher",
+        "--set", "settle=0s", "--", "/bin/echo", "nothing",
+    ]);
+    assert_eq!(output.status.code(), Some(6), "{}", errors(&output));
+    let records = bench.record_lines();
+    assert!(records.iter().all(|line| line.contains("\"failed\"")), "{records:?}");
+}
+
+#[test]
+fn a_program_that_hangs_is_ended_with_everything_it_started() {
+    let bench = Bench::new();
+    let output = bench.run(&[
+        "vs", "baseline", "nice=5", "--blocks", "1", "--invocations", "1", "--time-limit", "1s",
+        "--set", "settle=0s", "--", "/bin/sh", "-c", "setsid sleep 4242 & sleep 4242",
+    ]);
+    assert_eq!(output.status.code(), Some(6), "{}", errors(&output));
+    let left = Command::new("pgrep").args(["-f", "sleep 4242"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&left.stdout), "");
+}
+
+#[test]
+fn the_eevdf_suite_is_refused_where_debugfs_cannot_be_written() {
+    let bench = Bench::new();
+    let slice = "/sys/kernel/debug/sched/base_slice_ns";
+    if std::fs::OpenOptions::new().write(true).open(slice).is_ok() {
+        eprintln!("SKIPPED: {slice} can be written on this machine, so nothing is refused");
+        return;
+    }
+    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/eevdf-configs.toml");
+    let output = bench.run(&["run", suite, "--venue", "host"]);
+    assert_eq!(output.status.code(), Some(4), "{}", errors(&output));
+    assert!(errors(&output).contains("base_slice"), "{}", errors(&output));
+    assert!(!bench.results().exists(), "nothing was written");
+}
+
+#[test]
+fn doctor_tells_root_and_others_the_truth() {
+    let bench = Bench::new();
+    let text = bench.expect(0, &["doctor"]);
+    assert!(text.contains("kernel.release"), "{text}");
+    if !is_root() {
+        eprintln!("SKIPPED: only root can become another user");
+        return;
+    }
+    let directory = tempfile::tempdir_in("/tmp").unwrap();
+    let nobody = 65_534;
+    std::os::unix::fs::chown(directory.path(), Some(nobody), Some(nobody)).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_schedlab"))
+        .args(["doctor"])
+        .env("XDG_RUNTIME_DIR", directory.path())
+        .current_dir(directory.path())
+        .uid(nobody)
+        .gid(nobody)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    let line = text.lines().find(|line| line.contains(" thp ")).unwrap();
+    assert!(line.contains("--"), "a user cannot set thp: {line}");
+}
+
+#[test]
+fn a_kill_at_a_random_instant_leaves_every_knob_and_no_process() {
+    if !is_root() {
+        eprintln!("SKIPPED: knobs of the machine need root");
+        return;
+    }
+    let is_writable = |file: &str| std::fs::OpenOptions::new().write(true).open(file).is_ok();
+    let knobs: Vec<_> = KNOBS.iter().filter(|(_, file, _)| is_writable(file)).collect();
+    let read = |file: &str| std::fs::read_to_string(file).unwrap();
+    let before: Vec<String> = knobs.iter().map(|(_, file, _)| read(file)).collect();
+    let mut text = "title = \"kills\"\nvenue = \"host\"\nblocks = 20\ncontrol = false\nsettle = \"0s\"\nprobes = []\n".to_owned();
+    for (arm, subject) in ["one", "two"].iter().enumerate() {
+        text += &format!("[subjects.{subject}]\n");
+        for (factor, _, levels) in &knobs {
+            // The CPU goes offline for one subject only.
+            if *factor != "online_cpus" || arm == 0 {
+                text += &format!("{factor} = \"{}\"\n", levels[arm]);
+            }
+        }
+    }
+    text += "[[workloads]]\nuse = \"command\"\nrun = [\"/bin/sh\", \"-c\", \"sleep 0.05 & sleep 0.05; wait\"]\ninvocations = 1\n";
+    let kills = std::env::var("SCHEDLAB_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
+    let bench = Bench::new();
+    let file = bench.experiment("kills", &text);
+    // A fixed sequence of delays (golden-ratio spread), so that a failure repeats.
+    for kill in 0..kills {
+        let delay_us = (f64::from(kill) * 0.618_034).fract() * 700_000.0;
+        let mut child = start(&bench, &["run", "--fresh", &file]);
+        std::thread::sleep(Duration::from_micros(delay_us as u64));
+        signal(&child, rustix::process::Signal::KILL);
+        child.wait().unwrap();
+        // Waits for the guardian by taking the lock after it.
+        bench.expect(0, &["restore"]);
+        let after: Vec<String> = knobs.iter().map(|(_, file, _)| read(file)).collect();
+        assert_eq!(after, before, "kill {kill} after {delay_us} us");
+        assert_eq!(marked_processes(), Vec::<String>::new(), "kill {kill}");
+    }
+}

@@ -1,0 +1,127 @@
+//! The whole pipeline without root.
+
+use crate::bench::{Bench, errors};
+
+const EXPERIMENT: &str = r#"
+title  = "A known effect"
+venue  = "sim"
+blocks = 10
+seed   = 42
+
+[subjects.baseline]
+[subjects.faster]
+sim_effect = "10%"
+[subjects.same]
+sim_effect = "0.1%"
+
+[[workloads]]
+use = "messaging"
+primary = ["makespan"]
+"#;
+
+#[test]
+fn a_known_effect_is_found_and_its_absence_too() {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", EXPERIMENT);
+    let text = bench.expect(0, &["run", &file]);
+    assert!(text.contains("better"), "{text}");
+    assert!(text.contains("equivalent"), "{text}");
+    assert!(text.contains("report: "), "{text}");
+    for name in ["experiment.toml", "plan.json", "records.jsonl", "findings.json", "report.md", "environment.json"] {
+        assert!(bench.campaign().join(name).is_file(), "{name}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_findings_and_reports_byte_for_byte() {
+    let findings = || {
+        let bench = Bench::new();
+        let file = bench.experiment("effect", EXPERIMENT);
+        bench.expect(0, &["run", &file]);
+        std::fs::read(bench.campaign().join("findings.json")).unwrap()
+    };
+    assert_eq!(findings(), findings());
+    let bench = Bench::new();
+    let file = bench.experiment("effect", EXPERIMENT);
+    bench.expect(0, &["run", &file]);
+    let formats = ["terminal", "json", "csv", "markdown"];
+    let show = |format: &str| bench.expect(0, &["show", "last", "--format", format]);
+    let first: Vec<String> = formats.iter().map(|format| show(format)).collect();
+    bench.expect(0, &["judge", "last"]);
+    let again: Vec<String> = formats.iter().map(|format| show(format)).collect();
+    assert_eq!(first, again);
+}
+
+#[test]
+fn a_failing_subject_is_counted_and_not_averaged() {
+    let bench = Bench::new();
+    let text = format!("{EXPERIMENT}\n[sim]\nscenario = \"S1\"\nfailure_rate = {{ faster = 1.0 }}\n");
+    let file = bench.experiment("failing", &text);
+    let output = bench.run(&["run", &file]);
+    assert_eq!(output.status.code(), Some(6), "{}", errors(&output));
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("failed"), "{shown}");
+}
+
+#[test]
+fn a_finished_campaign_is_not_run_again_into_the_same_directory() {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", EXPERIMENT);
+    bench.expect(0, &["run", &file]);
+    bench.expect(0, &["run", &file]);
+    assert_eq!(std::fs::read_dir(bench.results()).unwrap().count(), 2);
+}
+
+#[test]
+fn of_twenty_campaigns_that_compare_a_thing_with_itself_at_most_three_say_otherwise() {
+    let mut wrong = 0;
+    for seed in 1..=20 {
+        let bench = Bench::new();
+        let scenario = ["S1", "S2", "S3", "S4", "S5", "S6"][seed % 6];
+        let text = format!(
+            "title = \"A/A\"\nvenue = \"sim\"\nblocks = 8\nseed = {seed}\n[subjects.a]\n[subjects.b]\nnice = \"0\"\n\
+             [[workloads]]\nuse = \"messaging\"\n[[workloads]]\nuse = \"cyclic\"\n[sim]\nscenario = \"{scenario}\"\n"
+        );
+        let file = bench.experiment("aa", &text);
+        bench.expect(0, &["run", &file]);
+        let findings = std::fs::read_to_string(bench.campaign().join("findings.json")).unwrap();
+        let findings: serde_json::Value = serde_json::from_str(&findings).unwrap();
+        let is_wrong = |finding: &serde_json::Value| {
+            matches!(finding["verdict"].as_str(), Some("better" | "worse"))
+        };
+        wrong += usize::from(findings["findings"].as_array().unwrap().iter().any(is_wrong));
+    }
+    assert!(wrong <= 3, "{wrong} of 20");
+}
+
+#[test]
+fn wrong_files_are_told_with_every_line_and_exit_2() {
+    let bench = Bench::new();
+    let file = bench.experiment("wrong", "title = 3\nvenu = \"sim\"\n[subjects.a]\nslcie = \"1ms\"\n[[workloads]]\nuse = \"mesaging\"\n");
+    let output = bench.run(&["plan", &file]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = errors(&output);
+    for expected in [":1:", ":2:", ":4:", ":6:", "venue", "slice", "messaging"] {
+        assert!(told.contains(expected), "{expected} in\n{told}");
+    }
+}
+
+#[test]
+fn a_template_plans_without_problems() {
+    let bench = Bench::new();
+    let file = bench.path().join("mine.toml").display().to_string();
+    bench.expect(0, &["new", &file]);
+    bench.expect(0, &["plan", &file]);
+    bench.expect(1, &["new", &file]);
+}
+
+#[test]
+fn usage_errors_are_2_and_help_is_0() {
+    let bench = Bench::new();
+    bench.expect(2, &["run"]);
+    bench.expect(2, &["frobnicate"]);
+    bench.expect(0, &["--help"]);
+    bench.expect(0, &["list"]);
+    bench.expect(2, &["show", "no-such-campaign"]);
+    bench.expect(2, &["run", "no-such-file.toml"]);
+}

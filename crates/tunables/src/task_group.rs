@@ -1,0 +1,88 @@
+//! The control group with the CPU controller that a task is in, and whether we
+//! may make one.
+
+use contract::{Error, Requirement, Result};
+use sys::{Cgroup, CpuController, Machine};
+
+/// The group of a task; `None` when the task is gone.
+pub(crate) fn cpu_group(machine: &Machine, thread: i32) -> Result<Option<(CpuController, Cgroup)>> {
+    let path = format!("/proc/{thread}/cgroup");
+    let Some(text) = crate::thread_levels::alive_text(machine, &path)? else { return Ok(None) };
+    let attempted = || format!("cannot find the CPU cgroup of thread {thread}");
+    let (controller, root) = Cgroup::cpu_root(machine).ok_or_else(|| {
+        Error::unsupported(attempted(), "no hierarchy with the cpu controller is mounted", "")
+    })?;
+    let below = group_in(&text, controller).ok_or_else(|| {
+        Error::environment(attempted(), format!("{path} does not name one: {}", text.trim()))
+    })?;
+    let path = format!("{root}{}", below.trim_end_matches('/'));
+    Ok(Some((controller, Cgroup { path })))
+}
+
+/// The path in `/proc/PID/cgroup` text (`hierarchy:controllers:path`, cgroups(7)).
+fn group_in(text: &str, controller: CpuController) -> Option<&str> {
+    text.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (hierarchy, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let is_it = match controller {
+            CpuController::Unified => hierarchy == "0" && controllers.is_empty(),
+            CpuController::Legacy => controllers.split(',').any(|name| name == "cpu"),
+        };
+        is_it.then_some(path)
+    })
+}
+
+/// A group with the CPU controller can be made. Making one to find out would be
+/// a change, so the directory's permission is asked for instead.
+pub(crate) fn may_make_group() -> Requirement {
+    Requirement::check("make a cgroup with the cpu controller", |machine| {
+        let Some((controller, root)) = Cgroup::cpu_root(machine) else {
+            return Err((
+                "no cgroup hierarchy with the cpu controller is mounted".to_owned(),
+                "mount cgroup2, or use a virtual machine (--venue vm)".to_owned(),
+            ));
+        };
+        if controller == CpuController::Unified {
+            let path = format!("{root}/cgroup.subtree_control");
+            let enabled =
+                machine.read(&path).map_err(|error| (error.to_string(), String::new()))?;
+            if !enabled.split_whitespace().any(|name| name == "cpu") {
+                return Err((
+                    format!("{path} does not pass the cpu controller on to children"),
+                    format!("echo +cpu > {path}"),
+                ));
+            }
+        }
+        machine.check_directory_writable(root).map_err(|error| {
+            (error.to_string(), "run as root, or use a virtual machine (--venue vm)".to_owned())
+        })
+    })
+}
+
+/// Real-time tasks have no place in a group of ours: bandwidth and weight are of
+/// the fair class, and a new v1 group has cpu.rt_runtime_us 0, so the kernel
+/// answers EPERM (CONFIG_RT_GROUP_SCHED, kernel/sched/rt.c).
+pub(crate) fn conflict_with_policy(
+    factor: &str,
+    others: &std::collections::BTreeMap<String, model::Level>,
+) -> Option<String> {
+    let policy = others.get("policy")?.as_str();
+    ["fifo:", "rr:", "deadline:"].iter().any(|name| policy.starts_with(name)).then(|| {
+        format!("{factor} limits fair tasks only; policy {policy} is outside it, and a group of the v1 hierarchy has no real-time budget")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tasks_group_is_found_in_either_hierarchy() {
+        let hybrid = "9:name=systemd:/\n2:cpuacct:/x\n1:cpu:/y:z\n0::/schedlab.1\n";
+        assert_eq!(group_in(hybrid, CpuController::Legacy), Some("/y:z"));
+        assert_eq!(group_in(hybrid, CpuController::Unified), Some("/schedlab.1"));
+        assert_eq!(group_in("4:cpu,cpuacct:/a\n", CpuController::Legacy), Some("/a"));
+        assert_eq!(group_in("4:cpuset:/a\n", CpuController::Legacy), None);
+        assert_eq!(group_in("", CpuController::Unified), None);
+    }
+}

@@ -1,0 +1,236 @@
+//! Any program: what it used, and metrics picked from what it printed.
+
+mod pick;
+mod program;
+
+use crate::declare::{MS, S, count, duration, size};
+use contract::{
+    Description, Error, LaunchSpec, Load, Measurement, Parameter, ParameterKind, Requirement,
+    Result, Workload,
+};
+use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
+use pick::Pick;
+use program::{Program, Run};
+use std::path::PathBuf;
+use sys::{Machine, Termination};
+
+static DESCRIPTION: Description = Description {
+    id: "command",
+    summary: "Any program: its time, its resources and figures from its output",
+    doc: r#"**What it is.** Runs `run` once for each invocation, never through a shell, with
+/dev/null as its input, and waits for it. The program is already forked, with its levels
+set, when the run begins, so `wall_time` holds its exec and nothing of ours.
+
+**What it means.** `wall_time` until it has ended; `user_time`, `system_time` and `cpu_time`
+(their sum), `voluntary_switches`, `involuntary_switches` and `max_rss` as wait4(2) reports
+them: of the program and of the descendants it waited for.
+
+**Metrics of your own.** A table for each, with exactly one of
+
+- `regex`: the first capture group of every match is a value; `^` and `$` match at lines;
+- `json`: a JSON pointer into the first JSON document of the output; an array gives one
+  value for each of its elements;
+- `csv`: the name of a column; each row is a value;
+
+and `direction = "lower"` or `"higher"` (required: nobody guesses), `unit` (`ns`, `us`, `ms`,
+`s`, `per_second`, `bytes`, `count`, `fraction`; plain otherwise), `reduction` (`median` or
+`mean` of an invocation's values) and `from` (`stdout` or `stderr`).
+
+```toml
+[[workloads]]
+use = "command"
+run = "sysbench cpu --time=1 run"
+[workloads.metrics.events_per_second]
+regex = 'events per second:\s+([0-9.]+)'
+direction = "higher"
+unit = "per_second"
+```
+
+**When it fails.** An exit code other than `expect_exit`, a signal, output beyond
+`output_limit`, a pattern that finds nothing, a value that is not a finite number of at
+least zero: each is a failure that counts against the subject, never a zero.
+
+**When it lies.** `max_rss` is never below that of the process that forked it, a few MiB.
+Descendants that the program does not wait for are not counted. A program that prints
+through a pipe to a terminal may buffer differently into a file. `wall_time` includes
+loading the program: give it work for a second or more. For variables of the environment
+run `env NAME=value program`. Under SCHED_DEADLINE the program itself cannot fork
+(sched_setattr(2)).
+
+**Reference.** hyperfine and GNU time measure the same; sources: getrusage(2), execve(2)."#,
+};
+
+static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "run",
+        kind: ParameterKind::Words,
+        default: None,
+        summary: "The program and its arguments; a text is split as a shell splits words",
+    },
+    Parameter {
+        name: "directory",
+        kind: ParameterKind::Text,
+        default: Some(""),
+        summary: "Where it runs; empty: where schedlab was started",
+    },
+    Parameter {
+        name: "metrics",
+        kind: ParameterKind::Table,
+        default: Some(""),
+        summary: "Figures picked from its output",
+    },
+    count("expect_exit", 0, 255, "0", "The exit code of success"),
+    size("output_limit", 1 << 10, 1 << 30, "16M", "Longest stdout, and stderr, that is kept"),
+    duration("expected", MS, 24 * 3600 * S, "2s", "About how long it runs, for the plan"),
+];
+
+/// Metrics every program has, with unit and meaning; the first is the primary one.
+const BUILT_IN: &[(&str, Unit, &str)] = &[
+    ("wall_time", Unit::Nanoseconds, "Time until the program has ended"),
+    ("user_time", Unit::Nanoseconds, "CPU time in user mode"),
+    ("system_time", Unit::Nanoseconds, "CPU time in the kernel"),
+    ("cpu_time", Unit::Nanoseconds, "CPU time altogether"),
+    ("max_rss", Unit::Bytes, "Largest resident set of one of its processes"),
+    ("voluntary_switches", Unit::Count, "Times a task gave up its CPU"),
+    ("involuntary_switches", Unit::Count, "Times a task was made to give up its CPU"),
+];
+
+/// The workload.
+pub(crate) struct Entry;
+
+impl Workload for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
+        let built_in = BUILT_IN.iter().map(|(id, unit, summary)| {
+            Metric::new(*id, *unit, Direction::Lower, Reduction::Median, *summary)
+        });
+        // Specifications that are wrong are named by `conflicts`.
+        let (picks, _) = picks(parameters);
+        built_in.chain(picks.iter().map(Pick::metric)).collect()
+    }
+
+    fn expected_ns(&self, parameters: &Parameters) -> u64 {
+        parameters.duration_ns("expected")
+    }
+
+    fn is_closed_loop(&self, _: &Parameters) -> bool {
+        false
+    }
+
+    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
+        let program = parameters.words("run").first();
+        let mut needs: Vec<Requirement> =
+            program.map(|name| Requirement::program(name.clone(), "")).into_iter().collect();
+        let directory = parameters.text("directory").to_owned();
+        if !directory.is_empty() {
+            needs.push(Requirement::check(format!("the directory {directory}"), move |_| {
+                if std::path::Path::new(&directory).is_dir() {
+                    return Ok(());
+                }
+                Err((format!("{directory} is not a directory"), "check the spelling".to_owned()))
+            }));
+        }
+        needs
+    }
+
+    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
+        let (_, mut problems) = picks(parameters);
+        if parameters.words("run").is_empty() {
+            problems.push("`run` names no program".to_owned());
+        }
+        problems
+    }
+
+    fn prepare(
+        &self,
+        machine: &Machine,
+        parameters: &Parameters,
+        launch: &LaunchSpec,
+    ) -> Result<Box<dyn Load>> {
+        let (picks, problems) = picks(parameters);
+        if !problems.is_empty() {
+            return Err(Error::usage("cannot pick metrics", problems.join("; "), ""));
+        }
+        let limit_bytes = parameters.size("output_limit");
+        let directory = match parameters.text("directory") {
+            "" => None,
+            directory => Some(PathBuf::from(directory)),
+        };
+        let program =
+            Program::start(machine, parameters.words("run"), directory, limit_bytes, launch)?;
+        let expected = i32::try_from(parameters.count("expect_exit")).unwrap_or(0);
+        Ok(Box::new(Command { program, picks, expected }))
+    }
+}
+
+/// Every specification that can be meant, and what is wrong with the others.
+fn picks(parameters: &Parameters) -> (Vec<Pick>, Vec<String>) {
+    let (mut picks, mut problems) = (Vec::new(), Vec::new());
+    for (id, keys) in parameters.table("metrics") {
+        if BUILT_IN.iter().any(|(built_in, ..)| built_in == id) {
+            problems.push(format!("the metric `{id}` exists already: choose another name"));
+            continue;
+        }
+        match Pick::parse(id, keys) {
+            Ok(pick) => picks.push(pick),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (picks, problems)
+}
+
+struct Command {
+    program: Program,
+    picks: Vec<Pick>,
+    expected: i32,
+}
+
+impl Load for Command {
+    fn run(&mut self) -> Result<Measurement> {
+        let run = self.program.run()?;
+        if run.termination != Termination::Exited(self.expected) {
+            let last = run.last_words();
+            return Err(Error::new(
+                contract::ErrorKind::Environment,
+                format!("{} failed", self.program.name()),
+                format!("{}, expected exit code {}{last}", run.termination, self.expected),
+                format!("its output is in {}", self.program.log().display()),
+            ));
+        }
+        let mut samples = built_in_samples(&run);
+        for pick in &self.picks {
+            let values = pick.values(&run.stdout, &run.stderr).map_err(|cause| {
+                Error::new(
+                    contract::ErrorKind::Environment,
+                    format!("cannot read the metric `{}` of {}", pick.id(), self.program.name()),
+                    cause,
+                    format!("its output is in {}", self.program.log().display()),
+                )
+            })?;
+            samples.push(Sample::values(pick.id(), values));
+        }
+        Ok(Measurement { samples, operations: None })
+    }
+}
+
+fn built_in_samples(run: &Run) -> Vec<Sample> {
+    let time_ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
+    let (user_ns, system_ns) = (time_ns(run.usage.ru_utime), time_ns(run.usage.ru_stime));
+    let values = [
+        run.wall_ns as f64,
+        user_ns,
+        system_ns,
+        user_ns + system_ns,
+        run.usage.ru_maxrss as f64 * 1024.0,
+        run.usage.ru_nvcsw as f64,
+        run.usage.ru_nivcsw as f64,
+    ];
+    BUILT_IN.iter().zip(values).map(|((id, ..), value)| Sample::values(id, vec![value])).collect()
+}

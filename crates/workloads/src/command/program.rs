@@ -1,0 +1,258 @@
+//! One program: forked and held before its exec, released, watched, reaped.
+
+use crate::instant::timespec;
+use crate::process::{Family, read_full, write_full};
+use contract::{Error, ErrorKind, LaunchSpec, Result};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use sys::{Machine, Termination};
+
+/// How often the length of the output is looked at: the only thing of ours that
+/// runs beside the program.
+const WATCH_NS: u64 = 250_000_000;
+/// How much of the output an error quotes.
+const QUOTED: usize = 200;
+
+/// A forked program that waits for its release.
+pub(super) struct Program {
+    family: Family,
+    child: i32,
+    process: OwnedFd,
+    gate: OwnedFd,
+    stdout: PathBuf,
+    stderr: PathBuf,
+    log: PathBuf,
+    words: Vec<String>,
+    limit_bytes: u64,
+}
+
+/// What one run was.
+pub(super) struct Run {
+    pub(super) wall_ns: u64,
+    pub(super) termination: Termination,
+    pub(super) usage: libc::rusage,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+impl Run {
+    /// The end of what it printed, for an error.
+    pub(super) fn last_words(&self) -> String {
+        let text = if self.stderr.trim().is_empty() { &self.stdout } else { &self.stderr };
+        match text.trim().lines().last() {
+            Some(line) => format!("; it said: {}", line.chars().take(QUOTED).collect::<String>()),
+            None => String::new(),
+        }
+    }
+}
+
+impl Program {
+    /// Forks the program; it waits before its exec until [`Self::run`].
+    ///
+    /// # Errors
+    /// When there is no such program, or something cannot be set up.
+    pub(super) fn start(
+        machine: &Machine,
+        words: &[String],
+        directory: Option<PathBuf>,
+        limit_bytes: u64,
+        launch: &LaunchSpec,
+    ) -> Result<Self> {
+        let path = resolve(machine, words)?;
+        let arguments = arguments(&path, words)?;
+        let (stdout, stderr) = (launch.scratch.join("stdout"), launch.scratch.join("stderr"));
+        let streams = [create(&stdout)?, create(&stderr)?];
+        let (gate_reader, gate) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+            .map_err(|error| Error::environment("cannot make a pipe", error))?;
+        let mut family = Family::new()?;
+        // The child's copy of the gate's writing end must not keep the gate open.
+        let mut gate = Some(gate);
+        let child = family.fork(launch, || {
+            gate = None;
+            read_full(&gate_reader, &mut [0])?;
+            become_program(&arguments, directory.as_deref(), &streams)
+        })?;
+        let gate = gate.ok_or_else(|| Error::environment("cannot hold the program", "no gate"))?;
+        let pid = Pid::from_raw(child)
+            .ok_or_else(|| Error::environment("cannot watch the program", "no process id"))?;
+        let process = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| {
+            Error::unsupported("cannot watch the program", error, "use a kernel from 5.3 on")
+        })?;
+        let (log, words) = (launch.log.clone(), words.to_vec());
+        Ok(Self { family, child, process, gate, stdout, stderr, log, words, limit_bytes })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.words.first().map_or("the program", String::as_str)
+    }
+
+    pub(super) fn log(&self) -> &Path {
+        &self.log
+    }
+
+    /// Releases it and waits until it has ended.
+    ///
+    /// # Errors
+    /// When it could not be executed or printed more than the limit.
+    pub(super) fn run(&mut self) -> Result<Run> {
+        let start_ns = sys::monotonic_ns();
+        write_full(&self.gate, b".")
+            .map_err(|error| Error::environment("cannot release the program", error))?;
+        let exceeded = self.watch();
+        let wall_ns = sys::monotonic_ns() - start_ns;
+        if let Some(stream) = exceeded? {
+            self.family.kill();
+            self.keep_output()?;
+            return Err(self.too_long(stream));
+        }
+        let (termination, usage) = self
+            .family
+            .reap_one(self.child)
+            .map_err(|error| Error::environment("cannot wait for the program", error))?;
+        if let Some(complaint) = self.family.complaint() {
+            return Err(Error::new(
+                ErrorKind::Environment,
+                format!("cannot execute {}", self.name()),
+                complaint,
+                "check that it is an executable for this machine and that its directory exists",
+            ));
+        }
+        if let Some(stream) = self.exceeding()? {
+            self.keep_output()?;
+            return Err(self.too_long(stream));
+        }
+        let (stdout, stderr) = self.keep_output()?;
+        Ok(Run { wall_ns, termination, usage, stdout, stderr })
+    }
+
+    /// Waits for its end; the stream that grew too long, if one did.
+    fn watch(&self) -> Result<Option<&'static str>> {
+        loop {
+            let mut ended = [PollFd::new(&self.process, PollFlags::IN)];
+            match poll(&mut ended, Some(&timespec(WATCH_NS))) {
+                Ok(0) => {
+                    if let Some(stream) = self.exceeding()? {
+                        return Ok(Some(stream));
+                    }
+                }
+                Ok(_) => return Ok(None),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(Error::environment("cannot watch the program", error)),
+            }
+        }
+    }
+
+    fn exceeding(&self) -> Result<Option<&'static str>> {
+        for (name, path) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            let length = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?.len();
+            if length > self.limit_bytes {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
+    fn too_long(&self, stream: &str) -> Error {
+        Error::new(
+            ErrorKind::Environment,
+            format!("{} printed too much", self.name()),
+            format!("its {stream} is longer than {}", model::format_size(self.limit_bytes)),
+            "make it print less, or raise output_limit",
+        )
+    }
+
+    /// Appends what it printed, at most the limit of each stream, to the log.
+    fn keep_output(&self) -> Result<(String, String)> {
+        let stdout = self.read(&self.stdout)?;
+        let stderr = self.read(&self.stderr)?;
+        let fail = |error: io::Error| {
+            Error::environment(format!("cannot write the log {}", self.log.display()), error)
+        };
+        let mut log =
+            File::options().create(true).append(true).open(&self.log).map_err(fail)?;
+        write!(log, "$ {}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n", self.words.join(" "))
+            .map_err(fail)?;
+        Ok((stdout, stderr))
+    }
+
+    fn read(&self, path: &Path) -> Result<String> {
+        use std::io::Read;
+        let mut bytes = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(self.limit_bytes).read_to_end(&mut bytes))
+            .map_err(|error| unreadable(path, &error))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    Error::environment(format!("cannot read the output in {}", path.display()), error)
+}
+
+fn create(path: &Path) -> Result<File> {
+    File::create(path)
+        .map_err(|error| Error::environment(format!("cannot make {}", path.display()), error))
+}
+
+/// The program's file, absolute, because it may run in another directory.
+fn resolve(machine: &Machine, words: &[String]) -> Result<PathBuf> {
+    let name = words.first().map_or("", String::as_str);
+    let found = machine.program(name).ok_or_else(|| {
+        Error::unsupported(
+            format!("cannot run `{name}`"),
+            if name.contains('/') {
+                "it is not an executable file"
+            } else {
+                "there is no such program on PATH"
+            },
+            "check the spelling, or give its path",
+        )
+    })?;
+    std::path::absolute(&found)
+        .map_err(|error| Error::environment(format!("cannot find {}", found.display()), error))
+}
+
+/// What execv(3) wants: the path, then the arguments.
+fn arguments(path: &Path, words: &[String]) -> Result<Vec<CString>> {
+    let text = |bytes: &[u8]| {
+        CString::new(bytes)
+            .map_err(|error| Error::usage("cannot pass an argument", error, "remove the zero byte"))
+    };
+    let mut arguments = vec![text(path.as_os_str().as_bytes())?];
+    for word in words {
+        arguments.push(text(word.as_bytes())?);
+    }
+    Ok(arguments)
+}
+
+/// In the child: turns into the program, or says why it cannot.
+fn become_program(
+    arguments: &[CString],
+    directory: Option<&Path>,
+    [stdout, stderr]: &[File; 2],
+) -> io::Result<()> {
+    if let Some(directory) = directory {
+        std::env::set_current_dir(directory)?;
+    }
+    let stdin = File::open("/dev/null")?;
+    for (file, number) in [(&stdin, 0), (stdout, 1), (stderr, 2)] {
+        // SAFETY: `file` is open; whatever `number` was is not used by us any more.
+        if unsafe { libc::dup2(file.as_raw_fd(), number) } == -1 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    sys::reset_signal_dispositions();
+    let mut pointers: Vec<*const libc::c_char> =
+        arguments[1..].iter().map(|argument| argument.as_ptr()).collect();
+    pointers.push(std::ptr::null());
+    // SAFETY: the path and the arguments are terminated, the array ends with
+    // null, and all of them live until the call, which returns only on failure.
+    unsafe { libc::execv(arguments[0].as_ptr(), pointers.as_ptr()) };
+    Err(io::Error::last_os_error())
+}

@@ -1,0 +1,93 @@
+//! Shares the time over all targets, one worker process for each, and names
+//! the input of a worker that did not come back.
+
+use crate::{TARGETS, Target};
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// One run of the fuzzer.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// Wall-clock seconds for all targets together.
+    pub seconds: u64,
+    /// Seed; each target derives its own.
+    pub seed: u64,
+    /// Only this one.
+    pub only: Option<&'static Target>,
+    /// Our own program, started again for each worker.
+    pub program: PathBuf,
+    /// Where inputs that broke something are kept.
+    pub artifacts: PathBuf,
+}
+
+/// Runs all workers, as many at once as there are CPUs; the result is one line
+/// for each target.
+///
+/// # Errors
+/// All targets that broke, each with the input that did it.
+pub fn fuzz(session: &Session) -> Result<String, String> {
+    let targets: Vec<&'static Target> =
+        TARGETS.iter().filter(|target| session.is_wanted(target)).collect();
+    let lanes = thread::available_parallelism().map_or(1, usize::from).min(targets.len());
+    let rounds = targets.len().div_ceil(lanes.max(1)).max(1) as u64;
+    let share_ms = session.seconds * 1_000 / rounds;
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..lanes {
+            scope.spawn(|| {
+                while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let result = session.supervise(target, share_ms);
+                    let mut results = results.lock().unwrap_or_else(|broken| broken.into_inner());
+                    results.push((target.name, result));
+                }
+            });
+        }
+    });
+    summary(results.into_inner().unwrap_or_else(|broken| broken.into_inner()))
+}
+
+fn summary(mut results: Vec<(&str, Result<String, String>)>) -> Result<String, String> {
+    results.sort();
+    let (mut report, mut failures) = (String::new(), String::new());
+    for (name, result) in results {
+        let _ = match result {
+            Ok(line) => writeln!(report, "{name}: {line}"),
+            Err(why) => writeln!(failures, "{name}: {why}"),
+        };
+    }
+    if failures.is_empty() { Ok(report) } else { Err(failures) }
+}
+
+impl Session {
+    fn is_wanted(&self, target: &Target) -> bool {
+        self.only.is_none_or(|only| only.name == target.name)
+    }
+
+    fn supervise(&self, target: &Target, share_ms: u64) -> Result<String, String> {
+        let input = self.artifacts.join(target.name).join(format!("seed-{}", self.seed));
+        let output = Command::new(&self.program)
+            .arg(format!("--worker={}", target.name))
+            .arg(format!("--milliseconds={share_ms}"))
+            .arg(format!("--seed={}", self.seed))
+            .arg(format!("--input={}", input.display()))
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("cannot start a worker: {error}"))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        }
+        let size = fs::metadata(&input).map_or(0, |metadata| metadata.len());
+        Err(format!(
+            "{} on the {size} bytes in {}\n{}",
+            output.status,
+            input.display(),
+            String::from_utf8_lossy(&output.stderr).trim()
+        ))
+    }
+}

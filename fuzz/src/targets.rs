@@ -1,0 +1,59 @@
+//! The list of targets: one file, one line.
+
+/// What a parser made of some bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reaction {
+    /// It understood them.
+    Accepted,
+    /// It said no.
+    Refused,
+}
+
+/// A parser under test.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// kebab-case; also the name of its corpus folder.
+    pub name: &'static str,
+    /// Words its format is made of.
+    pub words: &'static [&'static str],
+    /// Parses, and panics where a claim about the result is broken.
+    pub run: fn(&[u8]) -> Reaction,
+}
+
+impl Reaction {
+    /// Accepted exactly when there is a value.
+    pub fn of<T>(value: Option<&T>) -> Self {
+        if value.is_some() { Self::Accepted } else { Self::Refused }
+    }
+}
+
+/// Runs `parse` on bytes that are UTF-8; others no caller would pass on.
+fn on_text(bytes: &[u8], parse: impl Fn(&str) -> Reaction) -> Reaction {
+    std::str::from_utf8(bytes).map_or(Reaction::Refused, parse)
+}
+
+macro_rules! targets {
+    ($($module:ident),* $(,)?) => {
+        $(mod $module;)*
+
+        /// Every target.
+        pub static TARGETS: &[Target] = &[$($module::TARGET),*];
+    };
+}
+
+targets! {
+    control_file,
+    cpu_list,
+    fake_rules,
+    histogram,
+    kernel_version,
+    plan_json,
+    process_stat,
+    quantity,
+    record_line,
+}
+
+/// A target by name.
+pub fn target(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}

@@ -1,0 +1,124 @@
+//! One process that mutates for one target. Panics, stack overflows, endless
+//! loops and huge allocations all end this process only; the input is on disk
+//! by then.
+
+use crate::{Corpus, Mutator, Reaction, Target, corpus_folder};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// No parser of ours takes a hundredth of this for 64 KiB.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
+/// Far above what 64 KiB of input should need.
+const MEMORY_LIMIT_BYTES: u64 = 2 << 30;
+/// Less than a thread usually has, so that deep recursion shows early.
+const STACK_BYTES: usize = 1 << 20;
+
+/// What a worker does.
+#[derive(Debug, Clone)]
+pub struct Assignment {
+    /// Whom it tries.
+    pub target: &'static Target,
+    /// Decides every input.
+    pub seed: u64,
+    /// For how long.
+    pub duration: Duration,
+    /// Where the current input is written before it is tried.
+    pub input_path: PathBuf,
+}
+
+/// Tries inputs until the time is over; the result is how many were tried and
+/// accepted.
+///
+/// # Errors
+/// What broke: a surprise in the corpus, a panic, or I/O around it.
+pub fn work(assignment: &Assignment) -> Result<(u64, u64), String> {
+    let limit = Some(MEMORY_LIMIT_BYTES);
+    setrlimit(Resource::As, Rlimit { current: limit, maximum: limit })
+        .map_err(|error| format!("cannot limit memory: {error}"))?;
+    let corpus = Corpus::read(&corpus_folder(assignment.target))
+        .map_err(|error| format!("cannot read the corpus: {error}"))?;
+    let surprises = corpus.surprises(assignment.target);
+    if !surprises.is_empty() {
+        return Err(surprises.join("\n"));
+    }
+    let inputs = corpus.0.into_iter().map(|(_, input)| input).collect();
+    let mutator = Mutator::new(assignment.seed, assignment.target.words, inputs);
+    let assignment = assignment.clone();
+    thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || mutate(&assignment, mutator))
+        .map_err(|error| format!("cannot start a thread: {error}"))?
+        .join()
+        .map_err(|_| "the worker itself panicked".to_owned())?
+}
+
+fn mutate(assignment: &Assignment, mut mutator: Mutator) -> Result<(u64, u64), String> {
+    let failed = |error: io::Error| format!("cannot write the input: {error}");
+    let mut current = CurrentInput::create(&assignment.input_path).map_err(failed)?;
+    let tried = Arc::new(AtomicU64::new(0));
+    watch(Arc::clone(&tried));
+    let mut accepted = 0;
+    let end = Instant::now() + assignment.duration;
+    while Instant::now() < end {
+        let input = mutator.next_input();
+        current.store(&input).map_err(failed)?;
+        tried.fetch_add(1, Ordering::Relaxed);
+        match catch_unwind(AssertUnwindSafe(|| (assignment.target.run)(&input))) {
+            Ok(Reaction::Accepted) => {
+                accepted += 1;
+                mutator.keep(input);
+            }
+            Ok(Reaction::Refused) => {}
+            Err(_) => return Err("it panicked".to_owned()),
+        }
+    }
+    current.remove().map_err(failed)?;
+    Ok((tried.load(Ordering::Relaxed), accepted))
+}
+
+/// Ends the process when one input takes longer than the limit.
+fn watch(tried: Arc<AtomicU64>) {
+    thread::spawn(move || {
+        let mut last = u64::MAX;
+        loop {
+            let count = tried.load(Ordering::Relaxed);
+            if count == last {
+                std::process::abort();
+            }
+            last = count;
+            thread::sleep(TIME_LIMIT);
+        }
+    });
+}
+
+/// The input being tried, on disk so that it outlives the process.
+struct CurrentInput {
+    path: PathBuf,
+    file: File,
+}
+
+impl CurrentInput {
+    fn create(path: &Path) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        Ok(Self { path: path.to_owned(), file: File::create(path)? })
+    }
+
+    fn store(&mut self, input: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(input)?;
+        self.file.set_len(input.len() as u64)
+    }
+
+    fn remove(self) -> io::Result<()> {
+        fs::remove_file(&self.path)
+    }
+}

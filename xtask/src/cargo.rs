@@ -1,0 +1,75 @@
+//! The cargo that runs us, and the workspace it runs in.
+
+use crate::problems::{Outcome, Problems};
+use cargo_metadata::{Metadata, MetadataCommand};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The platform that is built for; `.cargo/config.toml` names the same.
+pub const PLATFORM: &str = "x86_64-unknown-linux-gnu";
+
+/// One cargo and one workspace.
+pub struct Cargo {
+    program: OsString,
+    root: PathBuf,
+}
+
+impl Cargo {
+    /// The cargo that started this program, and the workspace above the current directory.
+    pub fn find() -> Result<Self, Problems> {
+        let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(&program)
+            .args(["locate-project", "--workspace", "--message-format", "plain"])
+            .output()
+            .map_err(|error| Problems::one(format!("cannot start cargo: {error}")))?;
+        let manifest = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end());
+        let root = manifest.parent().filter(|_| output.status.success()).ok_or_else(|| {
+            Problems::one(format!(
+                "cannot find the workspace: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            ))
+        })?;
+        Ok(Self { program, root: root.to_owned() })
+    }
+
+    /// The workspace's directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A cargo command, to be started in the workspace.
+    pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(&self.root);
+        command
+    }
+
+    /// Runs cargo and shows what it says.
+    pub fn run(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Outcome {
+        succeed(&mut self.command(arguments))
+    }
+
+    /// The packages and edges of the workspace on the platform that is built for.
+    pub fn metadata(&self) -> Result<Metadata, Problems> {
+        MetadataCommand::new()
+            .cargo_path(PathBuf::from(&self.program))
+            .current_dir(&self.root)
+            .other_options(["--locked", "--filter-platform", PLATFORM].map(String::from))
+            .exec()
+            .map_err(|error| Problems::one(format!("cannot read cargo metadata: {error}")))
+    }
+}
+
+/// Runs a command to its end; anything but success is a problem that names it.
+pub fn succeed(command: &mut Command) -> Outcome {
+    let words: Vec<_> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Problems::one(format!("`{}` ended with {status}", words.join(" ")))),
+        Err(error) => Err(Problems::one(format!("cannot start `{}`: {error}", words.join(" ")))),
+    }
+}

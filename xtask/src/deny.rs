@@ -1,0 +1,103 @@
+//! `cargo xtask deny`: licences and sources of everything that is compiled in.
+
+use crate::cargo::Cargo;
+use crate::problems::{Outcome, Problems};
+use cargo_metadata::{Metadata, Package, PackageId};
+use serde::Deserialize;
+use spdx::{Expression, ParseMode};
+use std::collections::{BTreeMap, BTreeSet};
+
+const POLICY: &str = "dependency-policy.toml";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Policy {
+    licences: Vec<String>,
+}
+
+/// Fails on a dependency whose licence or source is not allowed; warns of
+/// packages that are compiled in two incompatible versions.
+pub fn deny(cargo: &Cargo) -> Outcome {
+    let text = std::fs::read_to_string(cargo.root().join(POLICY))
+        .map_err(|error| Problems::one(format!("cannot read {POLICY}: {error}")))?;
+    let policy: Policy = toml::from_str(&text)
+        .map_err(|error| Problems::one(format!("cannot understand {POLICY}: {error}")))?;
+    let metadata = cargo.metadata()?;
+    let dependencies = dependencies(&metadata);
+    for line in duplicates(&dependencies) {
+        eprintln!("deny: warning: {line}");
+    }
+    let mut found = Vec::new();
+    for package in dependencies {
+        let name = format!("{} {}", package.name, package.version);
+        if !package.source.as_ref().is_some_and(|source| source.is_crates_io()) {
+            found.push(format!("{name}: comes from elsewhere than crates.io"));
+        }
+        if let Err(why) = check_licence(package.license.as_deref(), &policy.licences) {
+            found.push(format!("{name}: {why}"));
+        }
+    }
+    Problems::outcome(found)
+}
+
+/// Every package of the graph that is not ours.
+pub fn dependencies(metadata: &Metadata) -> Vec<&Package> {
+    let resolved: BTreeSet<&PackageId> =
+        metadata.resolve.iter().flat_map(|resolve| &resolve.nodes).map(|node| &node.id).collect();
+    metadata
+        .packages
+        .iter()
+        .filter(|package| resolved.contains(&package.id))
+        .filter(|package| !metadata.workspace_members.contains(&package.id))
+        .collect()
+}
+
+fn check_licence(licence: Option<&str>, allowed: &[String]) -> Result<(), String> {
+    let licence = licence.ok_or("declares no licence expression")?;
+    // Older manifests write `MIT/Apache-2.0`; the lax mode reads the slash as OR.
+    let expression = Expression::parse_mode(licence, ParseMode::LAX)
+        .map_err(|error| format!("`{licence}` is not an SPDX expression: {}", error.reason))?;
+    if expression.evaluate(|required| allowed.contains(&required.to_string())) {
+        Ok(())
+    } else {
+        Err(format!("`{licence}` needs a licence that {POLICY} does not allow"))
+    }
+}
+
+fn duplicates(packages: &[&Package]) -> Vec<String> {
+    let mut versions: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for package in packages {
+        versions.entry(package.name.as_str()).or_default().insert(package.version.to_string());
+    }
+    versions
+        .into_iter()
+        .filter(|(_, versions)| versions.len() > 1)
+        .map(|(name, versions)| {
+            let versions: Vec<_> = versions.into_iter().collect();
+            format!("{name} is compiled {} times: {}", versions.len(), versions.join(", "))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_licence_counts_when_it_is_usable_under_the_allowed_ones_alone() {
+        let allowed = ["MIT", "Apache-2.0", "Unicode-3.0"].map(String::from);
+        for (licence, is_allowed) in [
+            ("MIT", true),
+            ("MIT/Apache-2.0", true),
+            ("MIT OR LGPL-2.1-or-later", true),
+            ("(MIT OR Apache-2.0) AND Unicode-3.0", true),
+            ("MIT AND LGPL-2.1-or-later", false),
+            ("GPL-3.0-only", false),
+            ("Apache-2.0 WITH LLVM-exception", false),
+            ("as you like", false),
+        ] {
+            assert_eq!(check_licence(Some(licence), &allowed).is_ok(), is_allowed, "{licence}");
+        }
+        assert!(check_licence(None, &allowed).is_err());
+    }
+}

@@ -1,0 +1,159 @@
+//! `cargo xtask install`: the static binary with its man pages, completions,
+//! suites and licences, where packagers and shells look for them.
+
+use crate::cargo::Cargo;
+use crate::elf;
+use crate::notices::notices;
+use crate::problems::{Outcome, Problems};
+use cargo_metadata::Message;
+use std::fs;
+use std::io::BufReader;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+/// Where to.
+#[derive(clap::Args)]
+pub struct Destination {
+    /// Directory that bin/ and share/ lie in when the program runs
+    #[arg(long, default_value = "/usr/local")]
+    prefix: PathBuf,
+    /// Directory put before the prefix, for packagers
+    #[arg(long, default_value = "")]
+    destdir: PathBuf,
+}
+
+const DOCUMENTS: &[&str] =
+    &["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "CHANGELOG.md"];
+
+/// Builds and installs.
+pub fn install(cargo: &Cargo, destination: &Destination) -> Outcome {
+    let binary = build(cargo)?;
+    let is_static = fs::read(&binary).ok().and_then(|bytes| elf::is_static(&bytes));
+    if is_static != Some(true) {
+        return Err(Problems::one(format!(
+            "{} is not a static program: RUSTFLAGS or CARGO_BUILD_TARGET in the environment override .cargo/config.toml; unset them",
+            binary.display()
+        )));
+    }
+    let share = cargo.root().join("target/share");
+    let _ = fs::remove_dir_all(&share);
+    let mut manual: Vec<std::ffi::OsString> =
+        ["run", "--quiet", "--locked", "--package", "manual", "--", "share"].map(Into::into).into();
+    manual.push(share.clone().into());
+    cargo.run(manual)?;
+    let root = destination.below();
+    place(&binary, &root.join("bin/schedlab"), 0o755)?;
+    place_all(&share, &root.join("share"))?;
+    place_all(&cargo.root().join("suites"), &root.join("share/schedlab/suites"))?;
+    let documents = root.join("share/doc/schedlab");
+    for name in DOCUMENTS {
+        place(&cargo.root().join(name), &documents.join(name), 0o644)?;
+    }
+    let notices = notices(&cargo.metadata()?)
+        .map_err(|error| Problems::one(format!("cannot collect the licence notices: {error}")))?;
+    let third_party = documents.join("THIRD-PARTY");
+    fs::write(&third_party, notices).map_err(|error| cannot("write", &third_party, &error))?;
+    println!("installed below {}", root.display());
+    Ok(())
+}
+
+impl Destination {
+    fn below(&self) -> PathBuf {
+        if self.destdir.as_os_str().is_empty() {
+            return self.prefix.clone();
+        }
+        self.destdir.join(self.prefix.strip_prefix("/").unwrap_or(&self.prefix))
+    }
+}
+
+/// Builds the release binary; cargo says where it lies.
+fn build(cargo: &Cargo) -> Result<PathBuf, Problems> {
+    let mut command = cargo.command([
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "schedlab",
+        "--bin",
+        "schedlab",
+        "--message-format",
+        "json-render-diagnostics",
+    ]);
+    let failed = |why: String| Problems::one(format!("cannot build schedlab: {why}"));
+    let mut child =
+        command.stdout(Stdio::piped()).spawn().map_err(|error| failed(error.to_string()))?;
+    let output = child.stdout.take().ok_or_else(|| failed("it has no output".to_owned()))?;
+    let mut binary = None;
+    for message in Message::parse_stream(BufReader::new(output)) {
+        if let Ok(Message::CompilerArtifact(artifact)) = message
+            && artifact.target.name == "schedlab"
+        {
+            binary = artifact.executable.or(binary);
+        }
+    }
+    let status = child.wait().map_err(|error| failed(error.to_string()))?;
+    binary
+        .filter(|_| status.success())
+        .map(PathBuf::from)
+        .ok_or_else(|| failed(format!("cargo ended with {status}")))
+}
+
+fn place_all(from: &Path, to: &Path) -> Outcome {
+    let entries = fs::read_dir(from).map_err(|error| cannot("list", from, &error))?;
+    for entry in entries {
+        let path = entry.map_err(|error| cannot("list", from, &error))?.path();
+        let target = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            place_all(&path, &target)?;
+        } else {
+            place(&path, &target, 0o644)?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies beside the target and renames, so that a running program is not overwritten.
+fn place(from: &Path, to: &Path, mode: u32) -> Outcome {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(|error| cannot("create", folder, &error))?;
+    }
+    let fresh = to.with_added_extension("part");
+    fs::copy(from, &fresh).map_err(|error| cannot("copy", from, &error))?;
+    fs::set_permissions(&fresh, fs::Permissions::from_mode(mode))
+        .and_then(|()| fs::rename(&fresh, to))
+        .map_err(|error| cannot("install", to, &error))
+}
+
+fn cannot(action: &str, path: &Path, error: &std::io::Error) -> Problems {
+    Problems::one(format!("cannot {action} {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_destdir_goes_before_the_prefix() {
+        let below = |prefix: &str, destdir: &str| {
+            Destination { prefix: prefix.into(), destdir: destdir.into() }.below()
+        };
+        assert_eq!(below("/usr", ""), Path::new("/usr"));
+        assert_eq!(below("/usr", "/tmp/package"), Path::new("/tmp/package/usr"));
+        assert_eq!(below("opt", "/tmp/package"), Path::new("/tmp/package/opt"));
+    }
+
+    #[test]
+    fn a_tree_is_installed_with_its_folders_and_modes() {
+        let folder = tempfile::tempdir().unwrap();
+        let from = folder.path().join("from");
+        fs::create_dir_all(from.join("man/man1")).unwrap();
+        fs::write(from.join("man/man1/a.1"), "page").unwrap();
+        let to = folder.path().join("to");
+        place_all(&from, &to).unwrap();
+        let placed = to.join("man/man1/a.1");
+        assert_eq!(fs::read_to_string(&placed).unwrap(), "page");
+        assert_eq!(fs::metadata(&placed).unwrap().permissions().mode() & 0o777, 0o644);
+        assert!(place_all(&folder.path().join("nowhere"), &to).is_err());
+    }
+}

@@ -1,0 +1,31 @@
+//! Everything that is wrong, reported together.
+
+use std::fmt;
+
+/// What a command found wrong; never empty.
+#[derive(Debug)]
+pub struct Problems(Vec<String>);
+
+/// How a command ends.
+pub type Outcome = Result<(), Problems>;
+
+impl Problems {
+    /// One problem.
+    pub fn one(problem: impl fmt::Display) -> Self {
+        Self(vec![problem.to_string()])
+    }
+
+    /// Success where nothing was found.
+    pub fn outcome(found: Vec<String>) -> Outcome {
+        if found.is_empty() { Ok(()) } else { Err(Self(found)) }
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for problem in &self.0 {
+            writeln!(formatter, "{problem}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,26 @@
+//! `cargo xtask tidy`: the rules of the house that no compiler checks.
+
+mod house;
+mod layers;
+mod manifest;
+mod sizes;
+mod text;
+mod tree;
+
+use crate::cargo::Cargo;
+use crate::problems::{Outcome, Problems};
+
+/// Checks every rule and reports everything found.
+pub fn tidy(cargo: &Cargo) -> Outcome {
+    let mut found = layers::check(&cargo.metadata()?);
+    let files = tree::files(cargo.root())
+        .map_err(|error| Problems::one(format!("cannot read the workspace: {error}")))?;
+    for file in &files {
+        found.extend(text::check(file));
+        if file.is_rust() {
+            found.extend(sizes::check(file));
+        }
+    }
+    found.extend(manifest::check(&files));
+    Problems::outcome(found)
+}

@@ -1,0 +1,106 @@
+//! The house as a table: which crate may see which (ARCHITECTURE.md, "Layers").
+
+/// A crate's place.
+pub struct Room {
+    /// The package's name.
+    pub name: &'static str,
+    /// Its layer.
+    pub layer: u64,
+    /// What it may use beside `model`.
+    pub uses: Uses,
+}
+
+/// What a crate may use of ours.
+pub enum Uses {
+    /// Nothing, not even `model`.
+    Nothing,
+    /// `model` and these.
+    These(&'static [&'static str]),
+    /// Everything below it.
+    Below,
+}
+
+use Uses::{Below, Nothing, These};
+
+/// Every crate of the workspace. A crate that is not here is refused, so that
+/// each one gets its place by a decision.
+pub const HOUSE: &[Room] = &[
+    Room { name: "model", layer: 0, uses: Nothing },
+    Room { name: "stats", layer: 0, uses: Nothing },
+    Room { name: "sys", layer: 1, uses: These(&[]) },
+    Room { name: "contract", layer: 2, uses: These(&["sys"]) },
+    Room { name: "plan", layer: 3, uses: These(&["contract"]) },
+    Room { name: "workloads", layer: 3, uses: These(&["contract", "sys"]) },
+    Room { name: "tunables", layer: 3, uses: These(&["contract", "sys"]) },
+    Room { name: "probes", layer: 3, uses: These(&["contract", "sys"]) },
+    Room { name: "executor", layer: 3, uses: These(&["contract", "sys"]) },
+    Room { name: "analysis", layer: 3, uses: These(&["contract", "stats"]) },
+    Room { name: "store", layer: 3, uses: These(&["contract"]) },
+    Room { name: "report", layer: 3, uses: These(&["contract", "stats"]) },
+    Room { name: "venues", layer: 4, uses: These(&["contract", "sys", "executor"]) },
+    Room { name: "lab", layer: 4, uses: These(&["contract", "plan", "analysis", "store"]) },
+    Room { name: "schedlab", layer: 6, uses: Below },
+    Room { name: "fuzz", layer: 7, uses: Below },
+    Room { name: "manual", layer: 7, uses: Below },
+    Room { name: "xtask", layer: 7, uses: Nothing },
+];
+
+/// A crate's place, where it has one.
+pub fn room(name: &str) -> Option<&'static Room> {
+    HOUSE.iter().find(|room| room.name == name)
+}
+
+/// Why `from` may not use `to`. What only tests use need not be in the
+/// table, but still lies below.
+pub fn refusal(from: &Room, to: &Room, is_for_tests: bool) -> Option<String> {
+    if to.layer >= from.layer {
+        return Some(format!(
+            "{} (layer {}) must not use {} (layer {}): edges go to lower layers only",
+            from.name, from.layer, to.name, to.layer
+        ));
+    }
+    let is_allowed = is_for_tests
+        || match from.uses {
+            Nothing => false,
+            These(names) => to.name == "model" || names.contains(&to.name),
+            Below => true,
+        };
+    (!is_allowed).then(|| {
+        format!("{} must not use {}: xtask/src/tidy/house.rs does not list it", from.name, to.name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_go_down_and_only_where_the_table_says() {
+        for (from, to, is_for_tests, is_allowed) in [
+            ("plan", "contract", false, true),
+            ("plan", "model", false, true),
+            ("plan", "sys", false, false),
+            ("plan", "sys", true, true),
+            ("report", "analysis", false, false),
+            ("report", "analysis", true, false),
+            ("sys", "contract", false, false),
+            ("stats", "model", false, false),
+            ("schedlab", "workloads", false, true),
+            ("lab", "venues", false, false),
+            ("xtask", "model", false, false),
+        ] {
+            let refusal = refusal(room(from).unwrap(), room(to).unwrap(), is_for_tests);
+            assert_eq!(refusal.is_none(), is_allowed, "{from} -> {to}: {refusal:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_itself_only_points_down() {
+        for from in HOUSE {
+            let These(names) = from.uses else { continue };
+            for name in names {
+                assert_eq!(refusal(from, room(name).unwrap(), false), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Every shared dependency has a reason and a user.
+
+use super::tree::SourceFile;
+use std::path::Path;
+
+/// Checks the workspace's manifest against the crates'.
+pub fn check(files: &[SourceFile]) -> Vec<String> {
+    let is_manifest = |file: &&SourceFile| file.path.ends_with("Cargo.toml");
+    let Some(root) = files.iter().find(|file| file.path == Path::new("Cargo.toml")) else {
+        return vec!["Cargo.toml: the workspace has no manifest".to_owned()];
+    };
+    let users: Vec<&SourceFile> =
+        files.iter().filter(is_manifest).filter(|file| file.path != root.path).collect();
+    let mut found = Vec::new();
+    let mut is_inside = false;
+    for (number, line) in root.text.lines().enumerate() {
+        if line.starts_with('[') {
+            is_inside = line == "[workspace.dependencies]";
+            continue;
+        }
+        let Some((name, value)) = line.split_once('=').filter(|_| is_inside) else { continue };
+        let name = name.trim();
+        let is_ours = value.contains("path =");
+        let reason = value.rsplit_once('#').map_or("", |(_, reason)| reason.trim());
+        if reason.is_empty() && !is_ours {
+            found.push(format!("{}: {name} has no reason beside it", root.at(number)));
+        }
+        if !is_ours && !users.iter().any(|user| uses(&user.text, name)) {
+            found.push(format!("{}: no crate uses {name}", root.at(number)));
+        }
+    }
+    found
+}
+
+fn uses(manifest: &str, name: &str) -> bool {
+    manifest.lines().any(|line| {
+        line.strip_prefix(name).is_some_and(|rest| {
+            rest.starts_with(".workspace") || rest.trim_start().starts_with('=')
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dependency_needs_a_reason_and_a_user() {
+        let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
+        let root = file(
+            "Cargo.toml",
+            "[workspace.dependencies]\nlibc = \"1\" # calls\nregex = \"1\"\ncsv = \"1\" # tables\n\
+             model = { path = \"crates/model\" }\n[profile.release]\nlto = true\n",
+        );
+        let user =
+            file("crates/a/Cargo.toml", "libc.workspace = true\nregex = { workspace = true }\n");
+        assert_eq!(
+            check(&[root, user]),
+            ["Cargo.toml:3: regex has no reason beside it", "Cargo.toml:4: no crate uses csv"]
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! The files of the project that people write.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A text file.
+pub struct SourceFile {
+    /// Path below the workspace.
+    pub path: PathBuf,
+    /// Content.
+    pub text: String,
+}
+
+impl SourceFile {
+    /// Whether it is Rust.
+    pub fn is_rust(&self) -> bool {
+        self.path.extension().is_some_and(|extension| extension == "rs")
+    }
+
+    /// Where line `number` (from 0) is, for a message.
+    pub fn at(&self, number: usize) -> String {
+        format!("{}:{}", self.path.display(), number + 1)
+    }
+}
+
+/// Not written by people, or real output of other programs.
+const PASSED_OVER: &[&str] =
+    &["target", "results", ".git", "node_modules", "corpus", "artifacts", "golden"];
+
+/// Every text file below `root`, in order of path.
+pub fn files(root: &Path) -> io::Result<Vec<SourceFile>> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let path = entry.path();
+            if PASSED_OVER.contains(&entry.file_name().to_string_lossy().as_ref()) {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                folders.push(path);
+            } else if let Ok(text) = String::from_utf8(fs::read(&path)?) {
+                let path = path.strip_prefix(root).unwrap_or(&path).to_owned();
+                files.push(SourceFile { path, text });
+            }
+        }
+    }
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(files)
+}
