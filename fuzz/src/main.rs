@@ -21,14 +21,14 @@ struct Arguments {
     #[arg(long)]
     target: Option<String>,
     /// Be the worker for this target
-    #[arg(long, hide = true)]
+    #[arg(long, hide = true, requires = "input")]
     worker: Option<String>,
     /// A worker's share
     #[arg(long, hide = true, default_value_t = 0)]
     milliseconds: u64,
     /// Where a worker writes its input
-    #[arg(long, hide = true, default_value = "")]
-    input: PathBuf,
+    #[arg(long, hide = true, requires = "worker")]
+    input: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -61,13 +61,14 @@ fn serve(name: &str, arguments: &Arguments) -> Result<String, String> {
         target: known(name)?,
         seed: arguments.seed,
         duration: Duration::from_millis(arguments.milliseconds),
-        input_path: arguments.input.clone(),
+        input_path: arguments.input.clone().ok_or("a worker needs --input")?,
     })?;
     Ok(format!("{tried} inputs, {accepted} accepted"))
 }
 
 fn supervise(arguments: &Arguments) -> Result<String, String> {
-    let program = std::env::current_exe().map_err(|error| format!("cannot find myself: {error}"))?;
+    let program =
+        std::env::current_exe().map_err(|error| format!("cannot find myself: {error}"))?;
     fuzz::fuzz(&Session {
         seconds: arguments.seconds,
         seed: arguments.seed,

@@ -44,13 +44,23 @@ macro_rules! targets {
 targets! {
     control_file,
     cpu_list,
+    experiment,
     fake_rules,
     histogram,
+    journal,
     kernel_version,
+    level,
+    one_line,
     plan_json,
     process_stat,
     quantity,
     record_line,
+    words,
+}
+
+/// What an experiment may name.
+fn catalogue() -> contract::Catalogue {
+    contract::Catalogue { workloads: workloads::ENTRIES, factors: tunables::ENTRIES, probes: &[] }
 }
 
 /// A target by name.

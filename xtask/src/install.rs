@@ -6,6 +6,7 @@ use crate::elf;
 use crate::notices::notices;
 use crate::problems::{Outcome, Problems};
 use cargo_metadata::Message;
+use std::ffi::OsString;
 use std::fs;
 use std::io::BufReader;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +21,7 @@ pub struct Destination {
     prefix: PathBuf,
     /// Directory put before the prefix, for packagers
     #[arg(long, default_value = "")]
-    destdir: PathBuf,
+    destdir: OsString,
 }
 
 const DOCUMENTS: &[&str] =
@@ -38,7 +39,7 @@ pub fn install(cargo: &Cargo, destination: &Destination) -> Outcome {
     }
     let share = cargo.root().join("target/share");
     let _ = fs::remove_dir_all(&share);
-    let mut manual: Vec<std::ffi::OsString> =
+    let mut manual: Vec<OsString> =
         ["run", "--quiet", "--locked", "--package", "manual", "--", "share"].map(Into::into).into();
     manual.push(share.clone().into());
     cargo.run(manual)?;
@@ -60,10 +61,10 @@ pub fn install(cargo: &Cargo, destination: &Destination) -> Outcome {
 
 impl Destination {
     fn below(&self) -> PathBuf {
-        if self.destdir.as_os_str().is_empty() {
+        if self.destdir.is_empty() {
             return self.prefix.clone();
         }
-        self.destdir.join(self.prefix.strip_prefix("/").unwrap_or(&self.prefix))
+        Path::new(&self.destdir).join(self.prefix.strip_prefix("/").unwrap_or(&self.prefix))
     }
 }
 

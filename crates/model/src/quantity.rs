@@ -81,8 +81,9 @@ pub fn parse_percent(text: &str) -> Result<f64, QuantityError> {
     let number = text.trim().strip_suffix('%').ok_or_else(bad)?.trim();
     let is_plain =
         number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+'));
-    let percent: f64 = number.parse().ok().filter(|_| is_plain).ok_or_else(bad)?;
-    Ok(percent / 100.0)
+    let percent: Option<f64> = number.parse().ok().filter(|_| is_plain);
+    // Enough digits parse as infinity, which no margin means.
+    percent.filter(|percent| percent.is_finite()).map(|percent| percent / 100.0).ok_or_else(bad)
 }
 
 /// A whole number; `_` may group digits.
@@ -204,5 +205,6 @@ mod tests {
         assert_eq!(parse_percent("-0.5 %"), Ok(-0.005));
         assert!(parse_percent("2").is_err());
         assert!(parse_percent("NaN%").is_err());
+        assert!(parse_percent(&format!("{}%", "9".repeat(400))).is_err());
     }
 }

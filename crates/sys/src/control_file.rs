@@ -70,7 +70,8 @@ impl ControlFile {
         machine.write(&self.path, value)
     }
 
-    fn value_in(&self, text: &str) -> Option<String> {
+    /// The current value in the file's text, where the text has the file's form.
+    pub fn value_in(&self, text: &str) -> Option<String> {
         match self.form {
             FileForm::Plain => Some(text.trim().to_owned()),
             FileForm::Bracketed => text

@@ -8,20 +8,28 @@
 mod cgroup;
 mod clock;
 mod control_file;
+mod cpu_time;
 mod fake_kernel;
 mod machine;
+mod perf_event;
+mod pressure;
 mod process;
 mod resource_usage;
+mod schedstat;
 mod scheduling;
 mod signals;
 
 pub use cgroup::{Cgroup, CpuController};
 pub use clock::{monotonic_ns, unix_ns};
 pub use control_file::{ControlFile, FileForm};
+pub use cpu_time::{CpuTime, clock_tick_ns};
 pub use fake_kernel::{FakeRule, FakeRules};
 pub use machine::{Machine, MachineError};
+pub use perf_event::{PerfCounter, PerfEvent, PerfReading};
+pub use pressure::Pressure;
 pub use process::{Process, ProcessStat};
 pub use resource_usage::{resource_usage, usage_between};
+pub use schedstat::TaskSchedstat;
 pub use scheduling::{
     Policy, SchedulingAttributes, affinity, nice_of_autogroup, scheduling_attributes, set_affinity,
     set_scheduling_attributes, set_timer_slack, timer_slack,

@@ -77,10 +77,15 @@ impl<T: Member> Crew<T> {
                     Err(why) => Report::Failed(why),
                 });
                 if is_prepared && gate.pass() {
-                    let _ = sender.send(match member.run() {
+                    let report = match member.run() {
                         Ok(()) => Report::Done(index, member),
-                        Err(why) => Report::Failed(why),
-                    });
+                        Err(why) => {
+                            // Closes its descriptors, so that a partner is not left waiting.
+                            drop(member);
+                            Report::Failed(why)
+                        }
+                    };
+                    let _ = sender.send(report);
                 }
                 gate.stay();
             };

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     let machine = machine(common)?;
-    let sample_ns = workloads::sample_cost_ns();
+    let sample_ns = workloads::sample_cost();
     let mut probe_rows: Vec<Value> = Vec::new();
     let mut text = format!(
         "one latency sample      {sample_ns:>10.1} ns (clock read and histogram)\n\nprobe                   attach, start and stop\n"

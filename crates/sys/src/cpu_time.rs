@@ -1,0 +1,97 @@
+//! CPU time per mode, summed over CPUs: the first line of /proc/stat.
+
+/// Clock ticks since boot (proc_stat(5)); guest time is inside user and nice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CpuTime {
+    /// User mode.
+    pub user: u64,
+    /// User mode at low priority.
+    pub nice: u64,
+    /// Kernel mode.
+    pub system: u64,
+    /// Nothing to do.
+    pub idle: u64,
+    /// Nothing to do while I/O was outstanding; not reliable per CPU.
+    pub iowait: u64,
+    /// Interrupts.
+    pub irq: u64,
+    /// Soft interrupts.
+    pub softirq: u64,
+    /// Taken by the hypervisor.
+    pub steal: u64,
+}
+
+impl CpuTime {
+    /// Parses `/proc/stat`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let line = text.lines().find(|line| line.split_whitespace().next() == Some("cpu"))?;
+        let mut fields = line.split_whitespace().skip(1).map(|field| field.parse::<u64>().ok());
+        let mut next = || fields.next().flatten();
+        Some(Self {
+            user: next()?,
+            nice: next()?,
+            system: next()?,
+            idle: next()?,
+            iowait: next()?,
+            irq: next()?,
+            softirq: next()?,
+            steal: next()?,
+        })
+    }
+
+    /// What was spent since `earlier`. Idle and iowait may run backwards by a
+    /// little (proc_stat(5)) and then count as nothing.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let spent = |now: u64, before: u64| now.saturating_sub(before);
+        Self {
+            user: spent(self.user, earlier.user),
+            nice: spent(self.nice, earlier.nice),
+            system: spent(self.system, earlier.system),
+            idle: spent(self.idle, earlier.idle),
+            iowait: spent(self.iowait, earlier.iowait),
+            irq: spent(self.irq, earlier.irq),
+            softirq: spent(self.softirq, earlier.softirq),
+            steal: spent(self.steal, earlier.steal),
+        }
+    }
+
+    /// Ticks in which a CPU worked for a task or the kernel.
+    pub fn busy(&self) -> u64 {
+        self.user + self.nice + self.system + self.irq + self.softirq
+    }
+
+    /// All ticks.
+    pub fn total(&self) -> u64 {
+        self.busy() + self.idle + self.iowait + self.steal
+    }
+}
+
+/// Nanoseconds of one clock tick of /proc (USER_HZ).
+pub fn clock_tick_ns() -> u64 {
+    1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_over_cpus_is_read_and_hostile_text_is_refused() {
+        let text = "cpu  4651 1 2836 404788 477 2 51 12 3 4\ncpu0 1 1 1 1 1 1 1 1 0 0\nintr 5\n";
+        let time = CpuTime::parse(text).unwrap();
+        assert_eq!((time.user, time.steal), (4651, 12));
+        assert_eq!(time.busy(), 4651 + 1 + 2836 + 2 + 51);
+        assert_eq!(time.total(), time.busy() + 404_788 + 477 + 12);
+        for bad in ["", "cpu", "cpu 1 2 3\n", "cpu0 1 1 1 1 1 1 1 1\n", "cpu a b c d e f g h\n", "cpu -1 1 1 1 1 1 1 1\n"] {
+            assert_eq!(CpuTime::parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn idle_time_that_runs_backwards_counts_as_nothing() {
+        let earlier = CpuTime { idle: 10, user: 5, ..CpuTime::default() };
+        let later = CpuTime { idle: 9, user: 7, ..CpuTime::default() };
+        assert_eq!(later.since(&earlier), CpuTime { user: 2, ..CpuTime::default() });
+    }
+}

@@ -1,0 +1,33 @@
+//! Experiment files: the same text gives the same plan, and a refusal says why.
+
+use super::{Reaction, Target, catalogue, on_text};
+use plan::{Request, plan, render_problems};
+
+pub const TARGET: Target = Target {
+    name: "experiment",
+    words: &[
+        "[subjects.a]", "[[workloads]]", "[factors]", "use = \"wakeup\"", "venue = \"sim\"",
+        "base_slice", "3ms", "blocks = ", "primary = [", "margin = {", "load = \"cpu:2\"", "\"", "=",
+        "\n", "[", "]", "{", "}", "#", ",", "\u{feff}", "é",
+    ],
+    run,
+};
+
+fn run(bytes: &[u8]) -> Reaction {
+    on_text(bytes, |text| {
+        let catalogue = catalogue();
+        let request = Request { text, name: "fuzz", drawn_seed: 1, ..Request::default() };
+        let planned = plan(&catalogue, &[], &request);
+        match &planned {
+            Ok(planned_first) => {
+                let again = plan(&catalogue, &[], &request);
+                assert_eq!(again.ok().as_ref(), Some(planned_first), "planning is not pure");
+            }
+            Err(problems) => {
+                assert!(!problems.is_empty(), "refused without a reason");
+                assert!(!render_problems(problems, "fuzz.toml", text).is_empty());
+            }
+        }
+        Reaction::of(planned.ok().as_ref())
+    })
+}

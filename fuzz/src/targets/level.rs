@@ -1,0 +1,26 @@
+//! Levels of every factor: the canonical text of a level is its own level.
+
+use super::{Reaction, Target, on_text};
+
+pub const TARGET: Target = Target {
+    name: "level",
+    words: &[
+        "fifo:10", "rr:1", "deadline:1ms/5ms/5ms", "other", "batch", "0-3", ",", ":", "/", "%", "ms",
+        "NO_", "RUN_TO_PARITY", "max", "always", "performance", "on", "off",
+    ],
+    run,
+};
+
+fn run(bytes: &[u8]) -> Reaction {
+    on_text(bytes, |text| {
+        let mut reaction = Reaction::Refused;
+        for factor in tunables::ENTRIES {
+            if let Ok(level) = factor.parse(text) {
+                let again = factor.parse(level.as_str());
+                assert_eq!(again.as_ref(), Ok(&level), "{}", factor.describe().id);
+                reaction = Reaction::Accepted;
+            }
+        }
+        reaction
+    })
+}
