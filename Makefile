@@ -2,6 +2,9 @@
 # `setup` exits 4 when something is missing that only the reader can install;
 # make shows that as "Error 4" and exits 2 itself, as it does for any failure.
 
+# Either would silently replace the static build of .cargo/config.toml.
+unexport RUSTFLAGS CARGO_ENCODED_RUSTFLAGS CARGO_BUILD_TARGET
+
 PREFIX  ?= /usr/local
 DESTDIR ?=
 SECONDS_OF_FUZZING ?= 30
@@ -9,7 +12,7 @@ SECONDS_OF_FUZZING ?= 30
 # A recipe's cargo: the one that setup finds, or no cargo at all.
 CARGO = toolchain=$$(./setup) && PATH="$$toolchain:$$PATH" cargo
 
-.PHONY: build demo test validate fidelity install setup setup-tools clean
+.PHONY: build demo test validate install setup setup-tools clean
 
 build:
 	@$(CARGO) build --release --locked --package schedlab
@@ -23,9 +26,6 @@ test:
 
 validate:
 	@$(CARGO) xtask validate
-
-fidelity: setup-tools
-	@$(CARGO) xtask fidelity
 
 install:
 	@$(CARGO) xtask install --prefix "$(PREFIX)" --destdir "$(DESTDIR)"

@@ -91,3 +91,35 @@ impl Session {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(program: &str) -> Session {
+        Session {
+            seconds: 0,
+            seed: 9,
+            only: None,
+            program: program.into(),
+            artifacts: "kept".into(),
+        }
+    }
+
+    #[test]
+    fn every_worker_that_ends_badly_is_named_with_its_input() {
+        let failures = fuzz(&session("/bin/false")).unwrap_err();
+        for target in TARGETS {
+            let input = format!("kept/{}/seed-9", target.name);
+            assert!(failures.contains(&input), "{failures}");
+        }
+    }
+
+    #[test]
+    fn a_session_reports_one_line_for_each_target() {
+        let report = fuzz(&session("/bin/true")).unwrap();
+        assert_eq!(report.lines().count(), TARGETS.len());
+        let one = Session { only: TARGETS.first(), ..session("/bin/true") };
+        assert_eq!(fuzz(&one).unwrap().lines().count(), 1);
+    }
+}

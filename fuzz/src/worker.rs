@@ -83,11 +83,12 @@ fn mutate(assignment: &Assignment, mut mutator: Mutator) -> Result<(u64, u64), S
     Ok((tried.load(Ordering::Relaxed), accepted))
 }
 
-/// Ends the process when one input takes longer than the limit.
+/// Ends the process when one input takes longer than the limit; watches as long
+/// as the worker holds its counter.
 fn watch(tried: Arc<AtomicU64>) {
     thread::spawn(move || {
         let mut last = u64::MAX;
-        loop {
+        while Arc::strong_count(&tried) > 1 {
             let count = tried.load(Ordering::Relaxed);
             if count == last {
                 std::process::abort();
@@ -120,5 +121,44 @@ impl CurrentInput {
 
     fn remove(self) -> io::Result<()> {
         fs::remove_file(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assignment(run: fn(&[u8]) -> Reaction, input_path: PathBuf) -> Assignment {
+        let target: &'static Target =
+            Box::leak(Box::new(Target { name: "cpu-list", words: &["-"], run }));
+        Assignment { target, seed: 3, duration: Duration::from_millis(50), input_path }
+    }
+
+    fn mutator() -> Mutator {
+        Mutator::new(3, &["-"], vec![b"0-3".to_vec()])
+    }
+
+    #[test]
+    fn the_input_that_broke_a_parser_stays_on_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("below/input");
+        let run: fn(&[u8]) -> Reaction = |input| {
+            assert!(input.len() < 12, "too long for this parser");
+            Reaction::Accepted
+        };
+        let outcome = mutate(&assignment(run, path.clone()), mutator());
+        assert_eq!(outcome, Err("it panicked".to_owned()));
+        assert!(fs::read(&path).unwrap().len() >= 12);
+    }
+
+    #[test]
+    fn an_unbroken_parser_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("input");
+        let run: fn(&[u8]) -> Reaction =
+            |input| if input.len() % 2 == 0 { Reaction::Accepted } else { Reaction::Refused };
+        let (tried, accepted) = mutate(&assignment(run, path.clone()), mutator()).unwrap();
+        assert!(tried > accepted && accepted > 0, "{tried} tried, {accepted} accepted");
+        assert!(!path.exists());
     }
 }

@@ -41,7 +41,7 @@ pub fn deny(cargo: &Cargo) -> Outcome {
 }
 
 /// Every package of the graph that is not ours.
-pub fn dependencies(metadata: &Metadata) -> Vec<&Package> {
+fn dependencies(metadata: &Metadata) -> Vec<&Package> {
     let resolved: BTreeSet<&PackageId> =
         metadata.resolve.iter().flat_map(|resolve| &resolve.nodes).map(|node| &node.id).collect();
     metadata

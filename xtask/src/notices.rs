@@ -1,14 +1,14 @@
 //! The notices of everything linked into the binary; their licences ask that
 //! they travel with it.
 
-use crate::deny::dependencies;
-use cargo_metadata::{Metadata, Package};
+use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 
-/// Name, version, licence and licence texts of every dependency.
-pub fn notices(metadata: &Metadata) -> std::io::Result<String> {
-    let mut packages = dependencies(metadata);
+/// Name, version, licence and licence texts of everything `root` links.
+pub fn notices(metadata: &Metadata, root: &str) -> std::io::Result<String> {
+    let mut packages = linked(metadata, root);
     packages.sort_by_key(|package| (&package.name, &package.version));
     let mut text = String::from("schedlab is built with these packages.\n");
     for package in packages {
@@ -19,6 +19,33 @@ pub fn notices(metadata: &Metadata) -> std::io::Result<String> {
         }
     }
     Ok(text)
+}
+
+/// The packages of others that are reached from `root` without passing through
+/// what only builds or tests.
+fn linked<'a>(metadata: &'a Metadata, root: &str) -> Vec<&'a Package> {
+    let mut open: Vec<&PackageId> = metadata
+        .workspace_packages()
+        .into_iter()
+        .filter(|package| package.name.as_str() == root)
+        .map(|package| &package.id)
+        .collect();
+    let mut reached: BTreeSet<&PackageId> = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        if !reached.insert(id) {
+            continue;
+        }
+        let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
+        for node in nodes.filter(|node| node.id == *id) {
+            let is_linked =
+                |kind: &cargo_metadata::DepKindInfo| kind.kind == DependencyKind::Normal;
+            let edges = node.deps.iter().filter(|edge| edge.dep_kinds.iter().any(is_linked));
+            open.extend(edges.map(|edge| &edge.pkg));
+        }
+    }
+    let is_foreign = |package: &&Package| !metadata.workspace_members.contains(&package.id);
+    let packages = metadata.packages.iter().filter(|package| reached.contains(&package.id));
+    packages.filter(is_foreign).collect()
 }
 
 fn texts(package: &Package) -> std::io::Result<Vec<String>> {
@@ -36,4 +63,19 @@ fn texts(package: &Package) -> std::io::Result<Vec<String>> {
     }
     paths.sort();
     paths.iter().map(|path| Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cargo::Cargo;
+
+    #[test]
+    fn notices_name_what_is_linked_and_not_what_only_tests_use() {
+        let metadata = Cargo::find().unwrap().metadata().unwrap();
+        let notices = notices(&metadata, "model").unwrap();
+        assert!(notices.contains("\nhdrhistogram 7."), "model links hdrhistogram");
+        assert!(notices.contains("Permission is hereby granted"));
+        assert!(!notices.contains("\nspdx 0."), "only xtask uses spdx");
+    }
 }

@@ -1,1 +1,38 @@
-//! Numerics only: distributions, tests, corrections, power
+//! Numerics only: distributions, tests, corrections, power.
+//!
+//! This crate must not know what a campaign is: it takes slices of numbers and
+//! returns numbers. Logarithms and exponentials come from `libm`, so that their
+//! bits do not depend on the CPU; sums run in the order given. The formulas are
+//! those of the statistical design, with their sources beside them.
+
+mod adjust;
+mod exact;
+mod fisher;
+mod moments;
+mod outlier;
+mod paired;
+mod power;
+mod serial;
+mod shape;
+mod signed_rank;
+mod steady;
+mod student;
+mod trend;
+mod welch;
+
+pub use adjust::{benjamini_hochberg, holm};
+pub use exact::{exp, ln};
+pub use fisher::fisher_exact;
+pub use moments::{mean, median, standard_deviation, variance};
+pub use outlier::{OutlierLabels, label_outliers};
+pub use paired::PairedT;
+pub use power::{
+    blocks_for_difference, blocks_for_equivalence, detectable_effect, equivalence_limit,
+};
+pub use serial::{lag_one, von_neumann};
+pub use shape::is_bimodal;
+pub use signed_rank::{SignedRank, sign_flip};
+pub use steady::mser5_truncation;
+pub use student::{noncentral_t_cdf, t_cdf, t_quantile};
+pub use trend::{mann_kendall, theil_sen};
+pub use welch::welch;

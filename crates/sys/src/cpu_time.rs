@@ -83,7 +83,14 @@ mod tests {
         assert_eq!((time.user, time.steal), (4651, 12));
         assert_eq!(time.busy(), 4651 + 1 + 2836 + 2 + 51);
         assert_eq!(time.total(), time.busy() + 404_788 + 477 + 12);
-        for bad in ["", "cpu", "cpu 1 2 3\n", "cpu0 1 1 1 1 1 1 1 1\n", "cpu a b c d e f g h\n", "cpu -1 1 1 1 1 1 1 1\n"] {
+        for bad in [
+            "",
+            "cpu",
+            "cpu 1 2 3\n",
+            "cpu0 1 1 1 1 1 1 1 1\n",
+            "cpu a b c d e f g h\n",
+            "cpu -1 1 1 1 1 1 1 1\n",
+        ] {
             assert_eq!(CpuTime::parse(bad), None, "{bad:?}");
         }
     }

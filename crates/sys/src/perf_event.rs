@@ -72,7 +72,9 @@ impl PerfReading {
     /// When it gave fewer bytes, or time in which it counted exceeds time in
     /// which it was enabled.
     pub fn decode(bytes: &[u8]) -> io::Result<Self> {
-        let bad = || io::Error::new(io::ErrorKind::InvalidData, format!("{bytes:?} is no counter reading"));
+        let bad = || {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{bytes:?} is no counter reading"))
+        };
         if bytes.len() != Self::BYTES {
             return Err(bad());
         }
@@ -98,7 +100,7 @@ impl PerfReading {
 }
 
 impl PerfCounter {
-    /// Opens a counter, disabled, on a process that has one thread; every task
+    /// Opens a counter, disabled, on a process that has one thread (0: the calling thread); every task
     /// it starts later is counted too, and stays counted when it ends.
     ///
     /// # Errors
@@ -135,9 +137,7 @@ impl PerfCounter {
     /// What the kernel answers.
     pub fn enable(&self) -> io::Result<()> {
         // SAFETY: the descriptor is a counter of ours; the argument is no pointer.
-        let result = unsafe {
-            perf_event_open_sys::ioctls::ENABLE(self.descriptor.as_raw_fd(), 0)
-        };
+        let result = unsafe { perf_event_open_sys::ioctls::ENABLE(self.descriptor.as_raw_fd(), 0) };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
@@ -147,9 +147,8 @@ impl PerfCounter {
     /// What the kernel answers.
     pub fn disable(&self) -> io::Result<()> {
         // SAFETY: the descriptor is a counter of ours; the argument is no pointer.
-        let result = unsafe {
-            perf_event_open_sys::ioctls::DISABLE(self.descriptor.as_raw_fd(), 0)
-        };
+        let result =
+            unsafe { perf_event_open_sys::ioctls::DISABLE(self.descriptor.as_raw_fd(), 0) };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
@@ -192,17 +191,13 @@ mod tests {
 
     #[test]
     fn a_counter_follows_the_tasks_started_after_it_was_opened() {
-        let own = std::process::id().cast_signed();
-        let counter = match PerfCounter::open(PerfEvent::ContextSwitches, own) {
+        let counter = match PerfCounter::open(PerfEvent::ContextSwitches, 0) {
             Ok(counter) => counter,
             Err(error) => {
                 eprintln!("skipped: {error} (perf_event_paranoid)");
                 return;
             }
         };
-        // The test's thread is not the process's first, so it is opened on itself.
-        drop(counter);
-        let counter = PerfCounter::open(PerfEvent::ContextSwitches, 0).unwrap();
         let sleep = || {
             std::thread::spawn(|| {
                 for _ in 0..20 {

@@ -36,7 +36,14 @@ mod tests {
         let parsed = Pressure::parse(&format!("{some}{full}"));
         assert_eq!(parsed, Some(Pressure { some_us: 6_822_583, full_us: Some(12) }));
         assert_eq!(Pressure::parse(some), Some(Pressure { some_us: 6_822_583, full_us: None }));
-        for bad in ["", full, "some avg10=0.00\n", "some total=x\n", "some total=-1\n", "somewhat total=1\n"] {
+        for bad in [
+            "",
+            full,
+            "some avg10=0.00\n",
+            "some total=x\n",
+            "some total=-1\n",
+            "somewhat total=1\n",
+        ] {
             assert_eq!(Pressure::parse(bad), None, "{bad:?}");
         }
         assert_eq!(Pressure::parse(&format!("{some}full total=?\n")), None);

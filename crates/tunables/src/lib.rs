@@ -94,7 +94,11 @@ mod tests {
         for factor in ENTRIES {
             for example in factor.examples() {
                 let level = factor.parse(example).unwrap();
-                assert!(!factor.requires(&level).is_empty(), "{} needs nothing?", factor.describe().id);
+                assert!(
+                    !factor.requires(&level).is_empty(),
+                    "{} needs nothing?",
+                    factor.describe().id
+                );
                 for need in factor.requires(&level) {
                     assert!(!need.what().is_empty(), "{}", factor.describe().id);
                 }

@@ -1,0 +1,168 @@
+//! CPU time of everything that is neither the workload nor its declared load.
+
+use crate::rate::{share, share_metric};
+use crate::system_time::Window;
+use contract::{Attached, Cost, Description, Probe, Requirement, Result, Target};
+use model::{Metric, RunReport, Sample};
+use sys::{Cgroup, Machine};
+
+pub(crate) struct Entry;
+
+static DESCRIPTION: Description = Description {
+    id: "foreign_cpu",
+    summary: "the share of CPU time used by other programs and by the kernel's own work",
+    doc: "Busy time of the machine less that of the workload and of the background load: what other \
+          programs, kernel threads, interrupts and this harness used. A benchmark beside a busy cron \
+          job measures both.\n\n\
+          The workload's time is that of its cgroup in the unified hierarchy, or where it has none, \
+          what its process reports for itself and the children it waited for.\n\n\
+          What moves it, and when it lies: interrupts that the workload causes (network, disk) count as \
+          foreign. Busy time has the resolution of a clock tick, the workload's is exact, so in windows \
+          below a second the difference may come out negative and is reported as zero. Without a \
+          cgroup, children not waited for count as foreign.\n\n\
+          Sources: proc_stat(5), proc_pid_stat(5), Documentation/admin-guide/cgroup-v2.rst (cpu.stat).",
+};
+
+const METRIC: &str = "foreign_cpu_share";
+
+impl Probe for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        vec![share_metric(METRIC, "share of CPU time used by neither workload nor declared load")]
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::BeforeAfter
+    }
+
+    fn requires(&self) -> Vec<Requirement> {
+        Vec::new()
+    }
+
+    fn attach(&self, machine: &Machine, target: &Target) -> Result<Box<dyn Attached>> {
+        Ok(Box::new(Foreign {
+            machine: machine.clone(),
+            window: Window::new(machine),
+            cgroup: target.cgroup.clone(),
+            group_before_ns: None,
+            background: target.background.iter().map(|pid| (*pid, 0)).collect(),
+        }))
+    }
+}
+
+struct Foreign {
+    machine: Machine,
+    window: Window,
+    cgroup: Option<Cgroup>,
+    group_before_ns: Option<u64>,
+    /// Each process and its ticks at the start.
+    background: Vec<(i32, u64)>,
+}
+
+impl Foreign {
+    fn group_ns(&self) -> Option<u64> {
+        let text = self.machine.read(&self.cgroup.as_ref()?.file("cpu.stat")).ok()?;
+        usage_us(&text)?.checked_mul(1_000)
+    }
+
+    /// Ticks of a process with all its threads; nothing where it is gone.
+    fn ticks(&self, pid: i32) -> Option<u64> {
+        self.machine.process_stat(pid).ok().map(|stat| stat.user_ticks + stat.system_ticks)
+    }
+}
+
+impl Attached for Foreign {
+    fn start(&mut self) -> Result<()> {
+        let ticks: Vec<u64> =
+            self.background.iter().map(|(pid, _)| self.ticks(*pid).unwrap_or(0)).collect();
+        for ((_, before), now) in self.background.iter_mut().zip(ticks) {
+            *before = now;
+        }
+        self.group_before_ns = self.group_ns();
+        self.window.start()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "times below 104 days are exact")]
+    fn stop(&mut self, report: &RunReport) -> Result<Vec<Sample>> {
+        let spent = self.window.stop()?;
+        let group_ns = self.group_before_ns.zip(self.group_ns());
+        let own_ns = group_ns
+            .and_then(|(before, now)| now.checked_sub(before))
+            .unwrap_or(report.usage.user_ns + report.usage.system_ns);
+        let mut background = 0;
+        for (pid, before) in &self.background {
+            // Load that ended inside the window used an unknown amount.
+            let Some(now) = self.ticks(*pid) else { return Ok(Vec::new()) };
+            background += now.saturating_sub(*before);
+        }
+        let tick_ns = sys::clock_tick_ns() as f64;
+        let busy_ns = spent.busy().saturating_sub(background) as f64 * tick_ns;
+        let foreign_ns = (busy_ns - own_ns as f64).max(0.0);
+        Ok(share(METRIC, foreign_ns, spent.total() as f64 * tick_ns).into_iter().collect())
+    }
+}
+
+/// `usage_usec` of a group's `cpu.stat`.
+fn usage_us(text: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix("usage_usec "))?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, FakeMachine};
+    use model::Usage;
+
+    fn stat_line(ticks: u64) -> String {
+        format!(
+            "9 (hog) R 1 9 9 0 -1 4194304 1 0 0 0 {ticks} 0 0 0 20 0 1 0 4242 1 1 1 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0"
+        )
+    }
+
+    /// 200 ticks (2 s at 100 Hz) of which 120 are busy and 40 are the hog's.
+    fn foreign(with_group: bool, own_ns: u64, is_hog_alive: bool) -> Option<f64> {
+        let machine = FakeMachine::new(&[
+            ("/proc/stat", "cpu  10 0 0 100 0 0 0 0\n"),
+            ("/proc/9/stat", &stat_line(5)),
+            ("/cg/cpu.stat", "usage_usec 1000\nuser_usec 5\n"),
+        ]);
+        let mut target = fixture::target(1);
+        target.background = vec![9];
+        target.cgroup = with_group.then(|| Cgroup { path: "/cg".to_owned() });
+        let mut attached = Entry.attach(&machine, &target).unwrap();
+        attached.start().unwrap();
+        machine.write("/proc/stat", "cpu  130 0 0 180 0 0 0 0\n");
+        machine.write("/proc/9/stat", &stat_line(45));
+        machine.write("/cg/cpu.stat", "usage_usec 601000\n");
+        if !is_hog_alive {
+            machine.remove("/proc/9");
+        }
+        let usage = Usage { user_ns: own_ns, ..Usage::default() };
+        let report = RunReport { usage, ..fixture::report() };
+        fixture::quotient(&attached.stop(&report).unwrap(), METRIC)
+    }
+
+    #[test]
+    fn what_is_left_after_workload_and_load_is_foreign() {
+        assert_eq!(sys::clock_tick_ns(), 10_000_000);
+        assert_eq!(foreign(false, 400_000_000, true), Some(0.2));
+        assert_eq!(foreign(true, 0, true), Some(0.1), "the cgroup knows better than the report");
+        assert_eq!(foreign(false, 5_000_000_000, true), Some(0.0), "never negative");
+    }
+
+    #[test]
+    fn load_that_ended_leaves_no_figure() {
+        assert_eq!(foreign(false, 0, false), None);
+    }
+
+    #[test]
+    fn hostile_group_statistics_are_not_zero() {
+        assert_eq!(usage_us("user_usec 5\nusage_usec 7\n"), Some(7));
+        for bad in ["", "usage_usec\n", "usage_usec x\n", "usage_usec -1\n"] {
+            assert_eq!(usage_us(bad), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Labels for values far from the others. Nothing is ever dropped.
+
+use crate::moments::median;
+
+/// Beyond this many scaled MADs a value is labelled (STATISTICS 2.8).
+const LIMIT: f64 = 5.0;
+/// Makes the MAD estimate the standard deviation of a normal sample.
+const SCALE: f64 = 1.4826;
+
+/// Which values lie far out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutlierLabels {
+    /// Positions of the labelled values.
+    Labelled(Vec<usize>),
+    /// More than half of the values are equal: the MAD is 0 and labels nothing.
+    Quantised,
+}
+
+/// |x - median| / (1.4826 MAD) > 5.
+pub fn label_outliers(values: &[f64]) -> OutlierLabels {
+    let Some(centre) = median(values) else { return OutlierLabels::Labelled(Vec::new()) };
+    let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    let spread = median(&distances).unwrap_or(0.0) * SCALE;
+    if spread <= 0.0 {
+        return OutlierLabels::Quantised;
+    }
+    let far = distances.iter().enumerate().filter(|(_, distance)| **distance / spread > LIMIT);
+    OutlierLabels::Labelled(far.map(|(index, _)| index).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_far_value_is_labelled_and_equal_values_are_quantised() {
+        let labels = label_outliers(&[1.0, 1.1, 0.9, 1.05, 0.95, 3.0]);
+        assert_eq!(labels, OutlierLabels::Labelled(vec![5]));
+        assert_eq!(label_outliers(&[2.0, 2.0, 2.0, 9.0]), OutlierLabels::Quantised);
+        assert_eq!(label_outliers(&[]), OutlierLabels::Labelled(vec![]));
+    }
+}

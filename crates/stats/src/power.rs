@@ -1,0 +1,159 @@
+//! What a number of blocks can show (STATISTICS 2.6).
+
+use crate::student::{noncentral_t_cdf, t_cdf, t_quantile};
+
+/// Power asked for everywhere.
+const POWER: f64 = 0.8;
+/// Nobody runs more blocks than this.
+const MOST_BLOCKS: u32 = 10_000;
+/// Fewer give no verdict.
+const LEAST_BLOCKS: u32 = 5;
+
+/// Smallest mean difference, in units of the differences' standard deviation,
+/// that a two-sided t test at `alpha` with `blocks` blocks finds with 80 %
+/// power: exact, by the noncentral t. NaN of fewer than two blocks.
+pub fn detectable_effect(blocks: u32, alpha: f64) -> f64 {
+    if blocks < 2 {
+        return f64::NAN;
+    }
+    let (mut low, mut high) = (0.0, 40.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if power_of_difference(blocks, middle, alpha) < POWER {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    high
+}
+
+/// Blocks for 80 % power to find a mean difference of `effect` standard
+/// deviations; `None` above 10 000.
+pub fn blocks_for_difference(effect: f64, alpha: f64) -> Option<u32> {
+    smallest(|blocks| power_of_difference(blocks, effect.abs(), alpha) >= POWER)
+}
+
+/// Largest standard deviation, in units of theta, at which `blocks` blocks give
+/// an 80 % chance of equivalence when there is no difference.
+pub fn equivalence_limit(blocks: u32, alpha: f64) -> f64 {
+    let (mut low, mut high) = (1e-6, 100.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if power_of_equivalence(blocks, 1.0 / middle, alpha) >= POWER {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    low
+}
+
+/// Blocks for an 80 % chance of equivalence at no difference, with a margin of
+/// `theta` standard deviations; `None` above 10 000.
+pub fn blocks_for_equivalence(theta: f64, alpha: f64) -> Option<u32> {
+    smallest(|blocks| power_of_equivalence(blocks, theta, alpha) >= POWER)
+}
+
+/// The power grows with the blocks: bisection.
+fn smallest(is_enough: impl Fn(u32) -> bool) -> Option<u32> {
+    if !is_enough(MOST_BLOCKS) {
+        return None;
+    }
+    let (mut low, mut high) = (LEAST_BLOCKS - 1, MOST_BLOCKS);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if is_enough(middle) { high = middle } else { low = middle }
+    }
+    Some(high)
+}
+
+fn power_of_difference(blocks: u32, effect: f64, alpha: f64) -> f64 {
+    let count = f64::from(blocks);
+    let degrees = count - 1.0;
+    let critical = t_quantile(1.0 - alpha / 2.0, degrees);
+    let shift = effect * count.sqrt();
+    if shift > critical + 30.0 {
+        return 1.0;
+    }
+    1.0 - noncentral_t_cdf(critical, degrees, shift) + noncentral_t_cdf(-critical, degrees, shift)
+}
+
+/// Chance that both one-sided tests at `alpha` reject when the mean is 0: the
+/// mean must lie within theta - t s/sqrt(B), averaged over the distribution of s.
+fn power_of_equivalence(blocks: u32, theta: f64, alpha: f64) -> f64 {
+    let count = f64::from(blocks);
+    let degrees = count - 1.0;
+    let critical = t_quantile(1.0 - alpha, degrees);
+    let shift = theta * count.sqrt();
+    // P(|Z| < shift - critical s) over s = chi/sqrt(degrees): Simpson over chi's bulk.
+    let centre = 1.0;
+    let width = 8.0 / (2.0 * degrees).sqrt();
+    let low = (centre - width).max(0.0);
+    let high = (centre + width).min(shift / critical);
+    if high <= low {
+        return 0.0;
+    }
+    let steps = 400;
+    let step = (high - low) / f64::from(steps);
+    let log_norm = degrees / 2.0 * libm::log(degrees / 2.0)
+        - statrs::function::gamma::ln_gamma(degrees / 2.0)
+        + std::f64::consts::LN_2;
+    let density = |s: f64| {
+        if s <= 0.0 {
+            return 0.0;
+        }
+        libm::exp(log_norm + (degrees - 1.0) * libm::log(s) - degrees * s * s / 2.0)
+    };
+    let value = |s: f64| {
+        let inside = 1.0 - 2.0 * normal_cdf(-(shift - critical * s));
+        inside.max(0.0) * density(s)
+    };
+    let sum: f64 = (0..=steps)
+        .map(|index| {
+            let weight = if index == 0 || index == steps {
+                1.0
+            } else if index % 2 == 1 {
+                4.0
+            } else {
+                2.0
+            };
+            weight * value(low + f64::from(index) * step)
+        })
+        .sum();
+    sum * step / 3.0
+}
+
+fn normal_cdf(z: f64) -> f64 {
+    // The t distribution with this many degrees is normal to 1e-9.
+    t_cdf(z, 1e10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_of_the_design_are_reproduced() {
+        for (blocks, k) in
+            [(5, 1.66), (6, 1.43), (8, 1.15), (10, 1.00), (16, 0.75), (20, 0.66), (32, 0.51)]
+        {
+            let exact = detectable_effect(blocks, 0.05);
+            assert!((exact - k).abs() < 0.03, "k_{blocks} = {exact}, table {k}");
+        }
+        for (blocks, c) in
+            [(5, 0.61), (6, 0.70), (8, 0.85), (10, 0.98), (16, 1.29), (20, 1.46), (32, 1.88)]
+        {
+            let exact = equivalence_limit(blocks, 0.05);
+            assert!((exact - c).abs() < 0.03, "c_{blocks} = {exact}, table {c}");
+        }
+    }
+
+    #[test]
+    fn blocks_needed_invert_the_tables() {
+        assert_eq!(blocks_for_difference(detectable_effect(16, 0.05) * 1.001, 0.05), Some(16));
+        assert_eq!(blocks_for_equivalence(1.001 / equivalence_limit(16, 0.05), 0.05), Some(16));
+        assert_eq!(blocks_for_difference(0.001, 0.05), None);
+        assert_eq!(blocks_for_difference(50.0, 0.05), Some(5));
+    }
+}

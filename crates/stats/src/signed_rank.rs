@@ -1,0 +1,191 @@
+//! Exact companions of the t estimate: Wilcoxon's signed rank with the
+//! Hodges-Lehmann pseudo-median, and the sign-flip permutation test.
+
+use crate::moments::{mean, median};
+
+/// Above this many values the exact sign-flip distribution is not enumerated.
+const MOST_FLIPS: usize = 16;
+
+/// Hodges-Lehmann estimate with its exact signed-rank interval and p
+/// (Hollander and Wolfe, Nonparametric Statistical Methods, 3.1-3.3).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SignedRank {
+    /// Median of the Walsh averages.
+    pub pseudo_median: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end; both are infinite where the level cannot be reached (n < 6 at 5 %).
+    pub high: f64,
+    /// Two-sided exact p. Zeros are dropped; tied ranks are averaged, and the
+    /// distribution is that of the ranks as they are.
+    pub p: f64,
+}
+
+impl SignedRank {
+    /// At level 1 - `alpha`; `None` of no values.
+    pub fn of(values: &[f64], alpha: f64) -> Option<Self> {
+        let walsh = walsh_averages(values);
+        let pseudo_median = median(&walsh)?;
+        let (low, high) = interval(&walsh, values.len(), alpha);
+        Some(Self { pseudo_median, low, high, p: p_value(values) })
+    }
+}
+
+/// All (x_i + x_j) / 2 with i <= j, ascending.
+fn walsh_averages(values: &[f64]) -> Vec<f64> {
+    let mut averages = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
+    for (index, first) in values.iter().enumerate() {
+        averages.extend(values[index..].iter().map(|second| f64::midpoint(*first, *second)));
+    }
+    averages.sort_by(f64::total_cmp);
+    averages
+}
+
+/// The k-th smallest and largest Walsh averages, k - 1 being the largest count
+/// with P(W <= k - 1) <= alpha / 2 under the untied null distribution.
+fn interval(walsh: &[f64], count: usize, alpha: f64) -> (f64, f64) {
+    let doubled: Vec<usize> = (1..=count).map(|rank| 2 * rank).collect();
+    let distribution = rank_sum_distribution(&doubled);
+    let mut below = 0.0;
+    let mut excluded = 0;
+    for rank_sum in 0..walsh.len() {
+        below += distribution.get(2 * rank_sum).copied().unwrap_or(0.0);
+        if below > alpha / 2.0 {
+            break;
+        }
+        excluded = rank_sum + 1;
+    }
+    match excluded {
+        0 => (f64::NEG_INFINITY, f64::INFINITY),
+        _ => (walsh[excluded - 1], walsh[walsh.len() - excluded]),
+    }
+}
+
+fn p_value(values: &[f64]) -> f64 {
+    let mut nonzero: Vec<f64> = values.iter().copied().filter(|value| *value != 0.0).collect();
+    if nonzero.is_empty() {
+        return 1.0;
+    }
+    nonzero.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let doubled = doubled_ranks(&nonzero);
+    let positive: usize =
+        nonzero.iter().zip(&doubled).filter(|(value, _)| **value > 0.0).map(|(_, rank)| rank).sum();
+    let distribution = rank_sum_distribution(&doubled);
+    let lower: f64 = distribution[..=positive].iter().sum();
+    let upper: f64 = distribution[positive..].iter().sum();
+    (2.0 * lower.min(upper)).min(1.0)
+}
+
+/// Twice the mid-ranks of values sorted by magnitude: integers even with ties.
+fn doubled_ranks(sorted: &[f64]) -> Vec<usize> {
+    let mut ranks = Vec::with_capacity(sorted.len());
+    let mut start = 0;
+    while start < sorted.len() {
+        let tied =
+            sorted[start..].iter().take_while(|value| value.abs() == sorted[start].abs()).count();
+        // Ranks start+1 ..= start+tied; twice their mean is first plus last.
+        ranks.extend(std::iter::repeat_n(2 * start + tied + 1, tied));
+        start += tied;
+    }
+    ranks
+}
+
+/// P(sum of a random subset of ranks = s), by convolution.
+fn rank_sum_distribution(ranks: &[usize]) -> Vec<f64> {
+    let mut distribution = vec![0.0; ranks.iter().sum::<usize>() + 1];
+    distribution[0] = 1.0;
+    for rank in ranks {
+        for sum in (0..distribution.len()).rev() {
+            let with = if sum >= *rank { distribution[sum - rank] } else { 0.0 };
+            distribution[sum] = f64::midpoint(distribution[sum], with);
+        }
+    }
+    distribution
+}
+
+/// Exact two-sided p of mean 0 under random signs; `None` above 16 values or of none.
+pub fn sign_flip(values: &[f64]) -> Option<f64> {
+    if values.is_empty() || values.len() > MOST_FLIPS {
+        return None;
+    }
+    let observed = mean(values)?.abs() * values.len() as f64;
+    // A sum that equals the observed one but for rounding counts as extreme.
+    let threshold = observed * (1.0 - 1e-12);
+    let patterns = 1_u32 << values.len();
+    let extreme = (0..patterns)
+        .filter(|pattern| {
+            let sum: f64 = values
+                .iter()
+                .enumerate()
+                .map(|(index, value)| if pattern >> index & 1 == 1 { -value } else { *value })
+                .sum();
+            sum.abs() >= threshold
+        })
+        .count();
+    Some(extreme as f64 / f64::from(patterns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definition, by enumerating every sign pattern of the mid-ranks.
+    fn slow_p(values: &[f64]) -> f64 {
+        let mut nonzero: Vec<f64> = values.iter().copied().filter(|value| *value != 0.0).collect();
+        nonzero.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let ranks: Vec<f64> = nonzero
+            .iter()
+            .map(|value| {
+                let less = nonzero.iter().filter(|other| other.abs() < value.abs()).count() as f64;
+                let same = nonzero.iter().filter(|other| other.abs() == value.abs()).count() as f64;
+                less + (same + 1.0) / 2.0
+            })
+            .collect();
+        let observed: f64 =
+            nonzero.iter().zip(&ranks).filter(|(v, _)| **v > 0.0).map(|(_, r)| r).sum();
+        let patterns = 1_u32 << nonzero.len();
+        let sums = (0..patterns).map(|pattern| {
+            ranks
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| pattern >> i & 1 == 1)
+                .map(|(_, r)| r)
+                .sum::<f64>()
+        });
+        let sums: Vec<f64> = sums.collect();
+        let share = |count: usize| count as f64 / f64::from(patterns);
+        let lower = share(sums.iter().filter(|sum| **sum <= observed).count());
+        let upper = share(sums.iter().filter(|sum| **sum >= observed).count());
+        (2.0 * lower.min(upper)).min(1.0)
+    }
+
+    proptest! {
+        #[test]
+        fn the_exact_p_is_that_of_enumeration(values in prop::collection::vec(-5_i32..=5, 1..10)) {
+            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+            if values.iter().any(|value| *value != 0.0) {
+                prop_assert!((p_value(&values) - slow_p(&values)).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn six_values_are_the_fewest_that_reach_five_percent() {
+        assert!(SignedRank::of(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.05).unwrap().p > 0.05);
+        let six = SignedRank::of(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0.05).unwrap();
+        assert!((six.p - 2.0 / 64.0).abs() < 1e-12);
+        assert_eq!((six.low, six.high, six.pseudo_median), (1.0, 6.0, 3.5));
+        let five = SignedRank::of(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.05).unwrap();
+        assert!(five.low.is_infinite() && five.high.is_infinite());
+        assert_eq!(SignedRank::of(&[], 0.05), None);
+    }
+
+    #[test]
+    fn sign_flips_of_one_sign_are_as_rare_as_they_can_be() {
+        assert_eq!(sign_flip(&[1.0; 6]), Some(2.0 / 64.0));
+        assert_eq!(sign_flip(&[1.0, -1.0]), Some(1.0));
+        assert_eq!(sign_flip(&[0.0; 17]), None);
+        assert_eq!(sign_flip(&[]), None);
+    }
+}

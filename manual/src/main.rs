@@ -1,0 +1,51 @@
+//! `manual docs`, `manual check`, `manual share DIR`: everything that is written
+//! from the catalogue and the command line instead of by hand.
+//!
+//! This program must not know any entry of the catalogue; a page follows from
+//! what each says of itself.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is a program")]
+
+mod catalogue_page;
+mod exit_codes_page;
+mod generated;
+mod share;
+
+use clap::Parser;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "manual", about = "What is written from the catalogue")]
+enum Action {
+    /// Write the pages and the schema below docs/
+    Docs,
+    /// Name the pages that are stale
+    Check,
+    /// Write man pages and completions below a directory, as in PREFIX/share
+    Share {
+        /// The directory
+        directory: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(&Action::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(action: &Action) -> Result<(), String> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    match action {
+        Action::Docs => generated::write(&docs),
+        Action::Check => generated::check(&docs),
+        Action::Share { directory } => {
+            share::write(directory).map_err(|error| format!("cannot write man pages: {error}"))
+        }
+    }
+}
