@@ -2,6 +2,7 @@
 
 use crate::problems::{Outcome, Problems};
 use cargo_metadata::{Metadata, MetadataCommand};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,6 +51,22 @@ impl Cargo {
         succeed(&mut self.command(arguments))
     }
 
+    /// Name and version of every package that cargo would compile; `arguments`
+    /// choose roots and edges. Metadata alone also lists optional packages
+    /// that only a weak feature names.
+    pub fn compiled(&self, arguments: &[&str]) -> Result<BTreeSet<(String, String)>, Problems> {
+        let output = self
+            .command(["tree", "--locked", "--prefix", "none", "--format", "{p}"])
+            .args(arguments)
+            .output()
+            .map_err(|error| Problems::one(format!("cannot start cargo tree: {error}")))?;
+        if !output.status.success() {
+            let why = String::from_utf8_lossy(&output.stderr);
+            return Err(Problems::one(format!("cargo tree failed: {}", why.trim())));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(name_and_version).collect())
+    }
+
     /// The packages and edges of the workspace on the platform that is built for.
     pub fn metadata(&self) -> Result<Metadata, Problems> {
         MetadataCommand::new()
@@ -59,6 +76,13 @@ impl Cargo {
             .exec()
             .map_err(|error| Problems::one(format!("cannot read cargo metadata: {error}")))
     }
+}
+
+/// From `name v1.2.3`, with or without what follows.
+fn name_and_version(line: &str) -> Option<(String, String)> {
+    let mut words = line.split(' ');
+    let name = words.next()?.to_owned();
+    Some((name, words.next()?.strip_prefix('v')?.to_owned()))
 }
 
 /// Runs a command to its end; anything but success is a problem that names it.

@@ -2,7 +2,7 @@
 
 use crate::cargo::Cargo;
 use crate::problems::{Outcome, Problems};
-use cargo_metadata::{Metadata, Package, PackageId};
+use cargo_metadata::{Metadata, Package};
 use serde::Deserialize;
 use spdx::{Expression, ParseMode};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,8 @@ pub fn deny(cargo: &Cargo) -> Outcome {
     let policy: Policy = toml::from_str(&text)
         .map_err(|error| Problems::one(format!("cannot understand {POLICY}: {error}")))?;
     let metadata = cargo.metadata()?;
-    let dependencies = dependencies(&metadata);
+    let compiled = cargo.compiled(&["--workspace", "--edges", "all"])?;
+    let dependencies = foreign(&metadata, &compiled);
     for line in duplicates(&dependencies) {
         eprintln!("deny: warning: {line}");
     }
@@ -40,15 +41,16 @@ pub fn deny(cargo: &Cargo) -> Outcome {
     Problems::outcome(found)
 }
 
-/// Every package of the graph that is not ours.
-fn dependencies(metadata: &Metadata) -> Vec<&Package> {
-    let resolved: BTreeSet<&PackageId> =
-        metadata.resolve.iter().flat_map(|resolve| &resolve.nodes).map(|node| &node.id).collect();
+/// The packages among `chosen` that are not ours.
+pub fn foreign<'a>(
+    metadata: &'a Metadata,
+    chosen: &BTreeSet<(String, String)>,
+) -> Vec<&'a Package> {
     metadata
         .packages
         .iter()
-        .filter(|package| resolved.contains(&package.id))
         .filter(|package| !metadata.workspace_members.contains(&package.id))
+        .filter(|package| chosen.contains(&(package.name.to_string(), package.version.to_string())))
         .collect()
 }
 

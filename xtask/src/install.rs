@@ -51,8 +51,7 @@ pub fn install(cargo: &Cargo, destination: &Destination) -> Outcome {
     for name in DOCUMENTS {
         place(&cargo.root().join(name), &documents.join(name), 0o644)?;
     }
-    let notices = notices(&cargo.metadata()?, "schedlab")
-        .map_err(|error| Problems::one(format!("cannot collect the licence notices: {error}")))?;
+    let notices = notices(cargo, "schedlab")?;
     let third_party = documents.join("THIRD-PARTY");
     fs::write(&third_party, notices).map_err(|error| cannot("write", &third_party, &error))?;
     println!("installed below {}", root.display());

@@ -1,51 +1,31 @@
 //! The notices of everything linked into the binary; their licences ask that
 //! they travel with it.
 
-use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
-use std::collections::BTreeSet;
+use crate::cargo::Cargo;
+use crate::deny::foreign;
+use crate::problems::Problems;
+use cargo_metadata::Package;
 use std::fmt::Write;
 use std::fs;
 
 /// Name, version, licence and licence texts of everything `root` links.
-pub fn notices(metadata: &Metadata, root: &str) -> std::io::Result<String> {
-    let mut packages = linked(metadata, root);
+pub fn notices(cargo: &Cargo, root: &str) -> Result<String, Problems> {
+    let metadata = cargo.metadata()?;
+    let linked = cargo.compiled(&["--package", root, "--edges", "normal"])?;
+    let mut packages = foreign(&metadata, &linked);
     packages.sort_by_key(|package| (&package.name, &package.version));
     let mut text = String::from("schedlab is built with these packages.\n");
     for package in packages {
         let licence = package.license.as_deref().unwrap_or("no licence expression");
         let _ = writeln!(text, "\n\n{} {} ({licence})\n", package.name, package.version);
-        for notice in texts(package)? {
+        let notices = texts(package).map_err(|error| {
+            Problems::one(format!("cannot read the licence of {}: {error}", package.name))
+        })?;
+        for notice in notices {
             text.push_str(&notice);
         }
     }
     Ok(text)
-}
-
-/// The packages of others that are reached from `root` without passing through
-/// what only builds or tests.
-fn linked<'a>(metadata: &'a Metadata, root: &str) -> Vec<&'a Package> {
-    let mut open: Vec<&PackageId> = metadata
-        .workspace_packages()
-        .into_iter()
-        .filter(|package| package.name.as_str() == root)
-        .map(|package| &package.id)
-        .collect();
-    let mut reached: BTreeSet<&PackageId> = BTreeSet::new();
-    while let Some(id) = open.pop() {
-        if !reached.insert(id) {
-            continue;
-        }
-        let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
-        for node in nodes.filter(|node| node.id == *id) {
-            let is_linked =
-                |kind: &cargo_metadata::DepKindInfo| kind.kind == DependencyKind::Normal;
-            let edges = node.deps.iter().filter(|edge| edge.dep_kinds.iter().any(is_linked));
-            open.extend(edges.map(|edge| &edge.pkg));
-        }
-    }
-    let is_foreign = |package: &&Package| !metadata.workspace_members.contains(&package.id);
-    let packages = metadata.packages.iter().filter(|package| reached.contains(&package.id));
-    packages.filter(is_foreign).collect()
 }
 
 fn texts(package: &Package) -> std::io::Result<Vec<String>> {
@@ -68,12 +48,10 @@ fn texts(package: &Package) -> std::io::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cargo::Cargo;
 
     #[test]
     fn notices_name_what_is_linked_and_not_what_only_tests_use() {
-        let metadata = Cargo::find().unwrap().metadata().unwrap();
-        let notices = notices(&metadata, "model").unwrap();
+        let notices = notices(&Cargo::find().unwrap(), "model").unwrap();
         assert!(notices.contains("\nhdrhistogram 7."), "model links hdrhistogram");
         assert!(notices.contains("Permission is hereby granted"));
         assert!(!notices.contains("\nspdx 0."), "only xtask uses spdx");

@@ -1,1 +1,24 @@
-//! Questions and records to findings
+//! Questions and records to findings.
+//!
+//! This crate must not know how records came about or how findings are shown.
+//! It is pure and total: the same plan and records give the same findings,
+//! whatever the order of the records. The method is the statistical design's:
+//! one number for each block and subject, the t of paired log differences,
+//! equivalence before difference, Holm over the declared family.
+
+mod comparison;
+mod failures;
+mod family;
+mod fragility;
+mod judge;
+mod observations;
+mod pairs;
+mod quality;
+mod questions;
+mod reduce;
+mod verdict;
+
+#[cfg(test)]
+mod fixtures;
+
+pub use judge::judge;

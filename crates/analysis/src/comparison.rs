@@ -1,0 +1,132 @@
+//! One question: its pairs, its estimate, its p-values, before any correction.
+
+use crate::observations::Observations;
+use crate::pairs::{Pairs, pairs};
+use crate::quality::{autocorrelation, not_steady, warnings};
+use crate::questions::Asked;
+use model::{Caveat, Companion, Effect, Interval, Planning, round_significant as round};
+use stats::{
+    PairedT, SignedRank, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp, ln,
+    mean, sign_flip,
+};
+
+/// A question answered as far as it can be alone.
+pub(crate) struct Comparison<'a> {
+    pub asked: Asked<'a>,
+    pub pairs: Pairs,
+    pub test: Option<PairedT>,
+    pub theta: f64,
+    pub caveats: Vec<Caveat>,
+}
+
+impl<'a> Comparison<'a> {
+    pub(crate) fn of(asked: Asked<'a>, observations: &Observations<'_>, alpha: f64) -> Self {
+        let pairs = pairs(observations, &asked);
+        let theta = ln(1.0 + asked.metric.margin);
+        let mut caveats = Vec::new();
+        let mut effective = None;
+        if let Some((caveat, count)) = autocorrelation(&pairs.differences) {
+            caveats.push(caveat);
+            effective = count;
+        }
+        let count = effective.unwrap_or(pairs.differences.len() as f64);
+        let test = PairedT::with_effective_count(&pairs.differences, count);
+        if let Some(test) = &test {
+            caveats.extend(warnings(&pairs, &asked, test, theta, alpha));
+        }
+        let question = &asked.question;
+        let trials = pairs.blocks.iter().flat_map(|block| {
+            [&question.reference, &question.subject]
+                .map(|subject| observations.completed(block.block, subject, &question.workload))
+        });
+        caveats.extend(not_steady(trials.flatten(), &asked.metric.source));
+        for caveat in &pairs.caveats {
+            if !caveats.iter().any(|known| known.code == caveat.code) {
+                let count = pairs.caveats.iter().filter(|other| other.code == caveat.code).count();
+                caveats.push(Caveat::new(
+                    caveat.code,
+                    format!("in {count} trials; first: {}", caveat.detail),
+                ));
+            }
+        }
+        Self { asked, pairs, test, theta, caveats }
+    }
+
+    /// p of no difference; none where a verdict cannot be.
+    pub(crate) fn p_difference(&self) -> Option<f64> {
+        self.test.and_then(|test| test.p_difference())
+    }
+
+    /// p of a difference as large as the margin.
+    pub(crate) fn p_equivalence(&self) -> Option<f64> {
+        self.test.and_then(|test| test.p_equivalence(self.theta))
+    }
+
+    /// Geometric means of reference and subject over the pairs.
+    pub(crate) fn values(&self) -> (Option<f64>, Option<f64>) {
+        if self.pairs.hides_value() {
+            return (None, None);
+        }
+        let centre = |values: Vec<f64>| mean(&values).map(|log| round(exp(log)));
+        (
+            centre(self.pairs.blocks.iter().map(|block| ln(block.reference)).collect()),
+            centre(self.pairs.blocks.iter().map(|block| ln(block.subject)).collect()),
+        )
+    }
+
+    /// The estimate with both intervals; the adjusted p-values come later.
+    pub(crate) fn effect(&self, alpha: f64, family_size: usize) -> Option<Effect> {
+        let test = self.test.as_ref().filter(|_| !self.pairs.hides_value())?;
+        let ratio = exp(test.mean);
+        let sign = self.asked.metric.direction.sign();
+        Some(Effect {
+            log_mean: round(test.mean),
+            log_sd: round(test.standard_deviation),
+            standard_error: round(test.standard_error),
+            degrees: round(test.degrees),
+            ratio: round(ratio),
+            raw_ratio: round(exp(sign * test.mean)),
+            interval: interval(test, alpha),
+            family_interval: interval(test, alpha / family_size.max(1) as f64),
+            p_difference: self.p_difference().map(round),
+            p_equivalence: self.p_equivalence().map(round),
+            adjusted_difference: None,
+            adjusted_equivalence: None,
+        })
+    }
+
+    pub(crate) fn ranks(&self, alpha: f64) -> Option<SignedRank> {
+        SignedRank::of(&self.pairs.differences, alpha)
+    }
+
+    pub(crate) fn companion(&self, alpha: f64) -> Option<Companion> {
+        let ranks = self.ranks(alpha).filter(|_| !self.pairs.hides_value())?;
+        Some(Companion {
+            pseudo_median_ratio: round(exp(ranks.pseudo_median)),
+            interval: Interval { low: round(exp(ranks.low)), high: round(exp(ranks.high)) },
+            p_signed_rank: round(ranks.p),
+            p_sign_flip: sign_flip(&self.pairs.differences).map(round),
+        })
+    }
+
+    /// What these blocks can show, and what more would take, at the level that
+    /// Holm's procedure leaves in the worst case.
+    pub(crate) fn planning(&self, alpha: f64, family_size: usize) -> Option<Planning> {
+        let test = self.test.as_ref().filter(|test| !test.is_degenerate())?;
+        let alpha = alpha / family_size.max(1) as f64;
+        let blocks = u32::try_from(self.pairs.differences.len()).ok()?;
+        let margin = self.theta / test.standard_deviation;
+        Some(Planning {
+            detectable: round(
+                exp(detectable_effect(blocks, alpha) * test.standard_deviation) - 1.0,
+            ),
+            blocks_for_difference: blocks_for_difference(margin, alpha),
+            blocks_for_equivalence: blocks_for_equivalence(margin, alpha),
+        })
+    }
+}
+
+fn interval(test: &PairedT, alpha: f64) -> Interval {
+    let (low, high) = test.interval(alpha);
+    Interval { low: round(exp(low)), high: round(exp(high)) }
+}

@@ -1,0 +1,84 @@
+//! Whether a verdict hangs on one block or on the method (STATISTICS 2.8).
+
+use crate::family::holm_of;
+use crate::verdict::{Evidence, LEAST_PAIRS, decide};
+use model::{Caveat, CaveatCode, Verdict};
+use stats::{PairedT, SignedRank};
+
+/// A family's unadjusted p-values and the place of one question in it.
+pub(crate) struct Place<'a> {
+    pub differences: &'a [Option<f64>],
+    pub equivalences: &'a [Option<f64>],
+    pub index: usize,
+}
+
+/// Fewer values cannot reach 5 % with signed ranks.
+const LEAST_FOR_RANKS: usize = 6;
+
+/// The caveat where removing one replicate would change the verdict.
+pub(crate) fn block_caveat(
+    differences: &[f64],
+    labels: &[String],
+    verdict: Verdict,
+    theta: f64,
+    alpha: f64,
+    place: &Place<'_>,
+) -> Option<Caveat> {
+    if differences.len() <= LEAST_PAIRS {
+        return None;
+    }
+    let changed: Vec<String> = (0..differences.len())
+        .filter(|left_out| {
+            let mut rest = differences.to_vec();
+            rest.remove(*left_out);
+            verdict_of(&rest, theta, alpha, place) != verdict
+        })
+        .map(|left_out| labels.get(left_out).cloned().unwrap_or_else(|| left_out.to_string()))
+        .collect();
+    (!changed.is_empty()).then(|| {
+        Caveat::new(
+            CaveatCode::Fragile,
+            format!("without block {} the verdict would be another", changed.join(" or ")),
+        )
+    })
+}
+
+fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &Place<'_>) -> Verdict {
+    let test = PairedT::of(differences);
+    let mut p_differences = place.differences.to_vec();
+    let mut p_equivalences = place.equivalences.to_vec();
+    p_differences[place.index] = test.and_then(|test| test.p_difference());
+    p_equivalences[place.index] = test.and_then(|test| test.p_equivalence(theta));
+    decide(&Evidence {
+        differences,
+        test: test.as_ref(),
+        difference: holm_of(&p_differences)[place.index],
+        equivalence: holm_of(&p_equivalences)[place.index],
+        theta,
+        alpha,
+    })
+    .verdict
+}
+
+/// The caveat where the t and the signed-rank test disagree.
+pub(crate) fn method_caveat(
+    test: &PairedT,
+    ranks: &SignedRank,
+    count: usize,
+    alpha: f64,
+) -> Option<Caveat> {
+    if count < LEAST_FOR_RANKS || test.is_degenerate() {
+        return None;
+    }
+    let p = test.p_difference()?;
+    let t_differs = p < alpha;
+    let ranks_differ = ranks.p < alpha;
+    let signs_differ = ranks.pseudo_median * test.mean < 0.0;
+    if t_differs == ranks_differ && !signs_differ {
+        return None;
+    }
+    Some(Caveat::new(
+        CaveatCode::Fragile,
+        format!("the t test gives p = {p:.3}, the signed-rank test p = {:.3}", ranks.p),
+    ))
+}

@@ -1,0 +1,513 @@
+//! From a plan and its records to findings.
+
+use crate::comparison::Comparison;
+use crate::failures::{differential_failure, failures};
+use crate::family::{holm_of, q_values_of};
+use crate::fragility::{Place, block_caveat, method_caveat};
+use crate::observations::Observations;
+use crate::questions::questions;
+use crate::verdict::{Decision, Evidence, LEAST_PAIRS, decide};
+use model::{
+    BlockEffect, Caveat, CaveatCode, FINDINGS_FORMAT, FailureCount, Finding, Findings, Plan,
+    Record, Reduction, Role, Tail, Unit, Verdict, round_significant as round,
+};
+
+/// Judges a campaign.
+pub fn judge(plan: &Plan, records: &[Record]) -> Findings {
+    let observations = Observations::of(records);
+    let counts = failures(plan, &observations);
+    let comparisons: Vec<Comparison<'_>> = questions(plan)
+        .into_iter()
+        .map(|asked| Comparison::of(asked, &observations, plan.alpha))
+        .collect();
+    let (family, screen): (Vec<_>, Vec<_>) = comparisons
+        .into_iter()
+        .partition(|comparison| comparison.asked.question.role != Role::Screen);
+    let mut findings = judge_family(plan, &family, &counts);
+    cap_by_control(&mut findings);
+    findings.extend(judge_screen(plan, &screen));
+    Findings {
+        format: FINDINGS_FORMAT.to_owned(),
+        plan_digest: plan.digest.clone(),
+        seed: plan.seed,
+        alpha: plan.alpha,
+        family_size: family.len(),
+        findings,
+        failures: counts.into_iter().map(rounded).collect(),
+        caveats: campaign_caveats(plan, &observations),
+    }
+}
+
+fn rounded(count: FailureCount) -> FailureCount {
+    FailureCount { p_failure: count.p_failure.map(round), ..count }
+}
+
+fn judge_family(plan: &Plan, family: &[Comparison<'_>], counts: &[FailureCount]) -> Vec<Finding> {
+    let p_differences: Vec<_> = family.iter().map(Comparison::p_difference).collect();
+    let p_equivalences: Vec<_> = family.iter().map(Comparison::p_equivalence).collect();
+    let differences = holm_of(&p_differences);
+    let equivalences = holm_of(&p_equivalences);
+    let mut findings = Vec::with_capacity(family.len());
+    for (index, comparison) in family.iter().enumerate() {
+        let evidence = Evidence {
+            differences: &comparison.pairs.differences,
+            test: comparison.test.as_ref(),
+            difference: differences[index],
+            equivalence: equivalences[index],
+            theta: comparison.theta,
+            alpha: plan.alpha,
+        };
+        let mut finding = finding(plan, comparison, family.len());
+        let place = Place { differences: &p_differences, equivalences: &p_equivalences, index };
+        let decision = match obstacle(comparison, counts, &mut finding.caveats) {
+            Some(decision) => decision,
+            None => unobstructed(plan, comparison, &evidence, &place, &mut finding.caveats),
+        };
+        finding.verdict = decision.verdict;
+        finding.strength = decision.strength;
+        finding.reason = decision.reason;
+        if let Some(effect) = &mut finding.effect {
+            effect.adjusted_difference = differences[index].map(round);
+            effect.adjusted_equivalence = equivalences[index].map(round);
+        }
+        findings.push(finding);
+    }
+    findings
+}
+
+/// The verdict of pairs that broke no rule, with what it hangs on.
+fn unobstructed(
+    plan: &Plan,
+    comparison: &Comparison<'_>,
+    evidence: &Evidence<'_>,
+    place: &Place<'_>,
+    caveats: &mut Vec<Caveat>,
+) -> Decision {
+    let mut decision = decide(evidence);
+    let count = comparison.pairs.differences.len();
+    if count < LEAST_PAIRS {
+        caveats.push(Caveat::new(CaveatCode::FewBlocks, format!("{count} complete pairs")));
+        return decision;
+    }
+    let Some(test) = &comparison.test else { return decision };
+    if test.is_degenerate() {
+        caveats.push(Caveat::new(CaveatCode::Degenerate, "every block gave the same difference"));
+    }
+    let labels = replicate_labels(&comparison.pairs.blocks, count);
+    let theta = comparison.theta;
+    caveats.extend(block_caveat(
+        evidence.differences,
+        &labels,
+        decision.verdict,
+        theta,
+        plan.alpha,
+        place,
+    ));
+    if let Some(ranks) = comparison.ranks(plan.alpha) {
+        caveats.extend(method_caveat(test, &ranks, count, plan.alpha));
+    }
+    let is_coarse = caveats.iter().any(|caveat| caveat.code == CaveatCode::Quantised);
+    if decision.verdict == Verdict::Equivalent && is_coarse {
+        decision = Decision::inconclusive("the metric's steps are too coarse to claim equivalence");
+    }
+    decision
+}
+
+/// Numbers of the blocks, from 1, where they are the replicates.
+fn replicate_labels(blocks: &[BlockEffect], count: usize) -> Vec<String> {
+    if blocks.len() == count {
+        return blocks.iter().map(|block| (block.block + 1).to_string()).collect();
+    }
+    (1..=count).map(|boot| format!("of boot {boot}")).collect()
+}
+
+/// What forbids a verdict, whatever the numbers.
+fn obstacle(
+    comparison: &Comparison<'_>,
+    counts: &[FailureCount],
+    caveats: &mut Vec<Caveat>,
+) -> Option<Decision> {
+    let question = &comparison.asked.question;
+    let pairs = &comparison.pairs;
+    let is_latency = matches!(comparison.asked.metric.reduction, Reduction::Quantile(_))
+        && comparison.asked.metric.unit == Unit::Nanoseconds;
+    if is_latency && caveats.iter().any(|caveat| caveat.code == CaveatCode::ObserverCost) {
+        let reason = Some("a probe that acts on every event was attached".to_owned());
+        return Some(Decision { verdict: Verdict::Invalid, strength: None, reason });
+    }
+    let failure =
+        differential_failure(counts, &question.workload, &question.subject, &question.reference);
+    if let Some(caveat) = failure {
+        let reason = format!("failures come first: {}", caveat.detail);
+        caveats.push(caveat);
+        return Some(Decision::inconclusive(reason));
+    }
+    if pairs.zeros > 0 {
+        let detail = format!("in {} blocks a value was zero", pairs.zeros);
+        caveats.push(Caveat::new(CaveatCode::ZeroValue, detail.clone()));
+        return Some(Decision::inconclusive(format!("{detail}: a ratio is not defined")));
+    }
+    if pairs.blocks.is_empty() {
+        return Some(nothing_to_pair(comparison));
+    }
+    if pairs.lacks_tail() {
+        let beyond = pairs.tail.as_ref().map_or(0.0, |tail| tail.beyond);
+        let supported = pairs.tail.as_ref().and_then(|tail| tail.supported);
+        let advice = supported.map_or(String::new(), |quantile| {
+            format!("; these samples support up to the {:.4}th percentile", 100.0 * quantile)
+        });
+        let detail =
+            format!("{beyond:.1} samples beyond it in the smallest trial, 10 are needed{advice}");
+        caveats.push(Caveat::new(CaveatCode::InsufficientTail, detail.clone()));
+        return Some(Decision::inconclusive(detail));
+    }
+    None
+}
+
+fn nothing_to_pair(comparison: &Comparison<'_>) -> Decision {
+    let pairs = &comparison.pairs;
+    if pairs.invalid > 0 {
+        let reason =
+            Some(format!("{} blocks broke a validity rule and none is left", pairs.invalid));
+        return Decision { verdict: Verdict::Invalid, strength: None, reason };
+    }
+    if pairs.absent > 0 {
+        return Decision::inconclusive("the metric was not reported");
+    }
+    Decision::inconclusive("no block has both subjects")
+}
+
+/// A failed control caps its workload and metric, and no other.
+fn cap_by_control(findings: &mut [Finding]) {
+    let failed: Vec<(String, String)> = findings
+        .iter()
+        .filter(|finding| {
+            finding.question.role == Role::Control
+                && matches!(finding.verdict, Verdict::Better | Verdict::Worse)
+        })
+        .map(|finding| (finding.question.workload.clone(), finding.question.metric.clone()))
+        .collect();
+    for finding in findings.iter_mut().filter(|finding| finding.question.role == Role::Primary) {
+        let key = (finding.question.workload.clone(), finding.question.metric.clone());
+        if failed.contains(&key) && finding.verdict != Verdict::Invalid {
+            finding.verdict = Verdict::Inconclusive;
+            finding.strength = None;
+            finding.reason = Some("the A/A control differs from its twin here".to_owned());
+            finding.caveats.push(Caveat::new(
+                CaveatCode::AaFail,
+                "the control of this workload and metric failed",
+            ));
+            finding.caveats.sort();
+        }
+    }
+}
+
+fn judge_screen(plan: &Plan, screen: &[Comparison<'_>]) -> Vec<Finding> {
+    let p_values: Vec<_> = screen.iter().map(Comparison::p_difference).collect();
+    let q_values = q_values_of(&p_values);
+    screen
+        .iter()
+        .zip(q_values)
+        .map(|(comparison, q)| {
+            let mut finding = finding(plan, comparison, screen.len());
+            finding.reason =
+                Some("a secondary metric is screened and never gives a verdict".to_owned());
+            if let Some(effect) = &mut finding.effect {
+                effect.adjusted_difference = q.map(round);
+            }
+            finding
+        })
+        .collect()
+}
+
+fn finding(plan: &Plan, comparison: &Comparison<'_>, family_size: usize) -> Finding {
+    let (reference_value, subject_value) = comparison.values();
+    let mut caveats = comparison.caveats.clone();
+    caveats.sort();
+    Finding {
+        question: comparison.asked.question.clone(),
+        verdict: Verdict::Inconclusive,
+        strength: None,
+        reason: None,
+        margin: comparison.asked.metric.margin,
+        pairs: comparison.pairs.blocks.len(),
+        reference_value,
+        subject_value,
+        effect: comparison.effect(plan.alpha, family_size),
+        companion: comparison.companion(plan.alpha),
+        planning: comparison.planning(plan.alpha, family_size),
+        tail: comparison
+            .pairs
+            .tail
+            .as_ref()
+            .map(|tail| Tail { beyond: round(tail.beyond), supported: tail.supported.map(round) }),
+        blocks: comparison.pairs.blocks.iter().map(rounded_block).collect(),
+        caveats,
+    }
+}
+
+fn rounded_block(block: &BlockEffect) -> BlockEffect {
+    BlockEffect {
+        block: block.block,
+        reference: round(block.reference),
+        subject: round(block.subject),
+        log_difference: round(block.log_difference),
+    }
+}
+
+fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat> {
+    let mut caveats = Vec::new();
+    let boots = observations.boots().len();
+    if plan.venue == "sim" {
+        caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
+    } else if boots == 1 && observations.blocks().len() > 1 {
+        caveats.push(Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot"));
+    }
+    if plan.is_quick {
+        caveats.push(Caveat::new(CaveatCode::Quick, "run with --quick"));
+    }
+    caveats.sort();
+    caveats
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{metric, plan, record, records};
+    use model::{Direction, Histogram, Outcome, Sample, Strength};
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha12Rng;
+    use rand_distr::{Distribution, StandardNormal};
+
+    /// Noise of about 0.5 %, shared by all that use the same block.
+    const NOISE: [f64; 10] = [0.2, -0.4, 0.5, -0.1, 0.3, -0.5, 0.1, -0.3, 0.4, -0.2];
+
+    fn around(centre: f64, scale: f64) -> Vec<f64> {
+        let wobble = |(block, noise): (usize, &f64)| {
+            let other = NOISE[(block * 7 + 3) % 10];
+            centre * (1.0 + 0.01 * scale * (noise + 0.3 * other * f64::from(centre as i32 % 7)))
+        };
+        NOISE.iter().enumerate().map(wobble).collect()
+    }
+
+    fn makespan(direction: Direction) -> Vec<model::Metric> {
+        vec![metric("m", direction, Reduction::Median)]
+    }
+
+    fn judged(subjects: &[(&str, Vec<f64>)], direction: Direction) -> Findings {
+        let names: Vec<&str> = subjects.iter().map(|(name, _)| *name).collect();
+        let all: Vec<Record> =
+            subjects.iter().flat_map(|(name, values)| records(name, values)).collect();
+        judge(&plan(&names, makespan(direction), 10), &all)
+    }
+
+    fn codes(finding: &Finding) -> Vec<CaveatCode> {
+        finding.caveats.iter().map(|caveat| caveat.code).collect()
+    }
+
+    #[test]
+    fn effects_are_oriented_so_that_more_than_one_is_better() {
+        let values = [("a", around(100.0, 1.0)), ("b", around(80.0, 1.0))];
+        let lower = judged(&values, Direction::Lower);
+        let higher = judged(&values, Direction::Higher);
+        assert_eq!(lower.findings[0].verdict, Verdict::Better);
+        assert_eq!(lower.findings[0].strength, Some(Strength::Clearly));
+        assert_eq!(higher.findings[0].verdict, Verdict::Worse);
+        let ratio = |findings: &Findings| findings.findings[0].effect.clone().unwrap();
+        assert!((ratio(&lower).ratio * ratio(&higher).ratio - 1.0).abs() < 1e-9);
+        assert_eq!(ratio(&lower).raw_ratio, ratio(&higher).raw_ratio);
+    }
+
+    #[test]
+    fn no_difference_seen_is_not_equal() {
+        let quiet =
+            judged(&[("a", around(100.0, 1.0)), ("b", around(100.1, 1.0))], Direction::Lower);
+        assert_eq!(quiet.findings[0].verdict, Verdict::Equivalent);
+        let wild: Vec<f64> = NOISE.iter().map(|noise| 100.0 * (1.0 + 0.4 * noise)).collect();
+        let noisy = judged(&[("a", around(100.0, 1.0)), ("b", wild)], Direction::Lower);
+        assert_eq!(noisy.findings[0].verdict, Verdict::Inconclusive);
+        assert!(codes(&noisy.findings[0]).contains(&CaveatCode::Noisy));
+        assert!(noisy.findings[0].planning.as_ref().unwrap().blocks_for_equivalence.unwrap() > 10);
+    }
+
+    #[test]
+    fn one_wild_block_is_kept_and_makes_the_finding_fragile() {
+        let mut subject: Vec<f64> = around(103.0, 0.1);
+        subject[9] = 75.0;
+        let findings = judged(&[("a", around(100.0, 0.1)), ("b", subject)], Direction::Higher);
+        let finding = &findings.findings[0];
+        assert_eq!(finding.verdict, Verdict::Inconclusive);
+        assert_eq!(finding.pairs, 10);
+        assert!(codes(finding).contains(&CaveatCode::Fragile), "{:?}", finding.caveats);
+        assert!(codes(finding).contains(&CaveatCode::Outlier));
+    }
+
+    #[test]
+    fn the_order_of_records_does_not_matter() {
+        let subjects = [("a", around(100.0, 1.0)), ("b", around(90.0, 1.0))];
+        let mut all: Vec<Record> =
+            subjects.iter().flat_map(|(name, values)| records(name, values)).collect();
+        let plan = plan(&["a", "b"], makespan(Direction::Lower), 10);
+        let forward = judge(&plan, &all);
+        all.reverse();
+        assert_eq!(judge(&plan, &all), forward);
+    }
+
+    #[test]
+    fn failures_are_counted_and_never_averaged() {
+        let plan = plan(&["a", "b"], makespan(Direction::Lower), 10);
+        let mut all = records("a", &around(100.0, 1.0));
+        all.extend(records("b", &around(50.0, 1.0)));
+        for record in all.iter_mut().filter(|record| record.subject == "b" && record.block < 3) {
+            record.outcome = Outcome::Failed { reason: "exit code 1".to_owned() };
+            record.invocations.clear();
+        }
+        let findings = judge(&plan, &all);
+        assert_eq!(findings.findings[0].verdict, Verdict::Inconclusive);
+        assert!(codes(&findings.findings[0]).contains(&CaveatCode::DifferentialFailure));
+        let failed = findings.failures.iter().find(|count| count.subject == "b").unwrap();
+        assert_eq!((failed.trials, failed.failed), (10, 3));
+        assert_eq!(failed.reasons["exit code 1"], 3);
+    }
+
+    #[test]
+    fn an_invalid_sitting_costs_its_pairs_and_a_repeated_block_gives_one_back() {
+        let plan = plan(&["a", "b"], makespan(Direction::Lower), 10);
+        let mut all = records("a", &around(100.0, 1.0));
+        all.extend(records("b", &around(80.0, 1.0)));
+        let invalid = |record: &mut Record| {
+            record.outcome =
+                Outcome::Invalid { rule: "LEVEL_CHANGED".to_owned(), detail: String::new() };
+        };
+        all.iter_mut()
+            .filter(|record| record.subject == "b" && record.block == 4)
+            .for_each(invalid);
+        assert_eq!(judge(&plan, &all).findings[0].pairs, 9);
+        all.push(record(10, "a", "w", vec![vec![Sample::values("m", vec![100.0])]]));
+        all.push(record(10, "b", "w", vec![vec![Sample::values("m", vec![80.0])]]));
+        let findings = judge(&plan, &all);
+        assert_eq!(findings.findings[0].pairs, 10);
+        assert_eq!(findings.failures.iter().map(|count| count.invalid).sum::<u64>(), 1);
+    }
+
+    #[test]
+    fn a_control_that_differs_caps_its_metric() {
+        let values =
+            [("a", around(100.0, 1.0)), ("a-again", around(90.0, 1.0)), ("b", around(80.0, 1.0))];
+        let findings = judged(&values, Direction::Lower);
+        let primary =
+            findings.findings.iter().find(|finding| finding.question.subject == "b").unwrap();
+        assert_eq!(primary.verdict, Verdict::Inconclusive);
+        assert!(codes(primary).contains(&CaveatCode::AaFail));
+        assert_eq!(findings.family_size, 2);
+    }
+
+    #[test]
+    fn a_percentile_without_its_tail_gives_no_verdict_and_names_one_that_would() {
+        let metrics = vec![metric("m_p999", Direction::Lower, Reduction::Quantile(0.999))];
+        let mut metrics = metrics;
+        metrics[0].source = "m".to_owned();
+        let plan = plan(&["a", "b"], metrics, 6);
+        let histogram = |shift: u64| {
+            let mut histogram = Histogram::new();
+            (1..=1_000).for_each(|value| histogram.record(value * shift));
+            histogram
+        };
+        let mut all = Vec::new();
+        for block in 0..6 {
+            for (subject, shift) in [("a", 10), ("b", 20)] {
+                all.push(record(
+                    block,
+                    subject,
+                    "w",
+                    vec![vec![Sample::histogram("m", histogram(shift))]],
+                ));
+            }
+        }
+        let finding = judge(&plan, &all).findings.remove(0);
+        assert_eq!(finding.verdict, Verdict::Inconclusive);
+        assert!(codes(&finding).contains(&CaveatCode::InsufficientTail));
+        assert_eq!(finding.reference_value, None, "one event beyond is not shown at all");
+        assert_eq!(finding.tail.unwrap().supported, Some(0.99));
+    }
+
+    #[test]
+    fn fewer_than_five_pairs_and_zero_values_give_no_verdict() {
+        let four = judged(
+            &[("a", vec![1.0, 1.01, 1.02, 0.99]), ("b", vec![2.0, 2.01, 2.03, 2.0])],
+            Direction::Lower,
+        );
+        assert_eq!(four.findings[0].verdict, Verdict::Inconclusive);
+        assert!(codes(&four.findings[0]).contains(&CaveatCode::FewBlocks));
+        let mut zero = around(100.0, 1.0);
+        zero[3] = 0.0;
+        let findings = judged(&[("a", around(100.0, 1.0)), ("b", zero)], Direction::Lower);
+        assert_eq!(findings.findings[0].verdict, Verdict::Inconclusive);
+        assert!(codes(&findings.findings[0]).contains(&CaveatCode::ZeroValue));
+    }
+
+    #[test]
+    fn a_screened_metric_never_gives_a_verdict() {
+        let metrics = vec![
+            metric("m", Direction::Lower, Reduction::Median),
+            metric("n", Direction::Lower, Reduction::Median),
+        ];
+        let plan = plan(&["a", "b"], metrics, 10);
+        let both = |block: usize, subject: &str, value: f64| {
+            record(
+                block as u32,
+                subject,
+                "w",
+                vec![vec![
+                    Sample::values("m", vec![1.0 + NOISE[block]]),
+                    Sample::values("n", vec![value + NOISE[block]]),
+                ]],
+            )
+        };
+        let all: Vec<Record> = (0..10)
+            .flat_map(|block| {
+                [both(block, "a", 100.0), both(block, "b", 50.0 + block as f64 * 0.01)]
+            })
+            .collect();
+        let findings = judge(&plan, &all);
+        let screen =
+            findings.findings.iter().find(|finding| finding.question.metric == "n").unwrap();
+        assert_eq!((screen.question.role, screen.verdict), (Role::Screen, Verdict::Inconclusive));
+        assert!(screen.effect.as_ref().unwrap().adjusted_difference.unwrap() < 1e-6);
+    }
+
+    /// Scenario S1 of STATISTICS section 3, reduced to sitting values: a boot effect
+    /// of 2 %, an interaction of 1 %, and what processes and iterations leave.
+    fn quiet_campaign(seed: u64, effect: f64) -> Findings {
+        let mut random = ChaCha12Rng::seed_from_u64(seed);
+        let mut normal = || -> f64 { StandardNormal.sample(&mut random) };
+        let (mut reference, mut subject) = (Vec::new(), Vec::new());
+        for _ in 0..10 {
+            let boot = 0.02 * normal();
+            let mut arm = || {
+                0.01 * normal()
+                    + 0.01 * normal() / 3.0_f64.sqrt()
+                    + 0.02 * normal() / 30.0_f64.sqrt()
+            };
+            reference.push(stats::exp(boot + arm()));
+            subject.push(stats::exp(boot + arm() + effect));
+        }
+        judged(&[("a", reference), ("b", subject)], Direction::Higher)
+    }
+
+    #[test]
+    fn a_thing_compared_with_itself_seldom_differs_and_a_real_effect_is_found() {
+        let share = |effect: f64, is_wanted: fn(Verdict) -> bool| {
+            let wanted = (0..400)
+                .filter(|seed| is_wanted(quiet_campaign(*seed, effect).findings[0].verdict));
+            wanted.count() as f64 / 400.0
+        };
+        let differs = |verdict| matches!(verdict, Verdict::Better | Verdict::Worse);
+        let wrong = share(0.0, differs);
+        assert!(wrong <= 0.07, "{wrong}");
+        let found = share(1.03_f64.ln(), |verdict| verdict == Verdict::Better);
+        assert!(found >= 0.95, "{found}");
+        let falsely_equal = share(1.02_f64.ln(), |verdict| verdict == Verdict::Equivalent);
+        assert!(falsely_equal <= 0.09, "{falsely_equal}");
+    }
+}

@@ -1,0 +1,53 @@
+//! The records by block, subject and workload; the latest of each counts.
+
+use model::{Outcome, Record};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Records in an order that does not depend on how they came in.
+pub(crate) struct Observations<'a> {
+    latest: BTreeMap<(u32, &'a str, &'a str), &'a Record>,
+}
+
+impl<'a> Observations<'a> {
+    pub(crate) fn of(records: &'a [Record]) -> Self {
+        let mut latest: BTreeMap<_, &Record> = BTreeMap::new();
+        for record in records {
+            let key = (record.block, record.subject.as_str(), record.workload.as_str());
+            let known = latest.entry(key).or_insert(record);
+            if record.sequence >= known.sequence {
+                *known = record;
+            }
+        }
+        Self { latest }
+    }
+
+    /// Every record that counts, by block, subject and workload.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &'a Record> + '_ {
+        self.latest.values().copied()
+    }
+
+    /// The trial, if it ran.
+    pub(crate) fn trial(&self, block: u32, subject: &str, workload: &str) -> Option<&'a Record> {
+        self.latest.get(&(block, subject, workload)).copied()
+    }
+
+    /// The trial, if it completed.
+    pub(crate) fn completed(
+        &self,
+        block: u32,
+        subject: &str,
+        workload: &str,
+    ) -> Option<&'a Record> {
+        self.trial(block, subject, workload).filter(|record| record.outcome == Outcome::Completed)
+    }
+
+    /// Blocks in which anything ran.
+    pub(crate) fn blocks(&self) -> BTreeSet<u32> {
+        self.latest.keys().map(|(block, _, _)| *block).collect()
+    }
+
+    /// Distinct boots.
+    pub(crate) fn boots(&self) -> BTreeSet<&'a str> {
+        self.all().map(|record| record.boot_id.as_str()).collect()
+    }
+}

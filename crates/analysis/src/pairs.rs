@@ -1,0 +1,145 @@
+//! Complete pairs of blocks, and what is missing from them.
+
+use crate::observations::Observations;
+use crate::questions::Asked;
+use crate::reduce::{Lack, Reduced, reduce};
+use model::{BlockEffect, Caveat, Outcome, Reduction, Tail};
+use stats::{ln, mean};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Fewer expected events beyond a percentile give no verdict (STATISTICS 2.10).
+const LEAST_BEYOND: f64 = 10.0;
+/// Fewer are not even shown.
+const LEAST_SHOWN: f64 = 2.0;
+/// From this many boots on, the boot is the replicate where blocks share one.
+const LEAST_BOOTS: usize = 5;
+
+/// The pairs of one question.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pairs {
+    /// Every complete pair, by block.
+    pub blocks: Vec<BlockEffect>,
+    /// Whether the subject ran before the reference, by pair.
+    pub subject_first: Vec<bool>,
+    /// The replicates' differences: those of blocks, or of boots.
+    pub differences: Vec<f64>,
+    /// Blocks in which a value was zero.
+    pub zeros: usize,
+    /// Blocks in which a completed trial has no such sample.
+    pub absent: usize,
+    /// Blocks that lack a trial of either, because it failed.
+    pub failed: usize,
+    /// Blocks that lack a trial of either, because it broke a rule.
+    pub invalid: usize,
+    /// The tail-size rule, of a quantile.
+    pub tail: Option<Tail>,
+    /// Events above the range of a histogram.
+    pub clamped: u64,
+    /// Caveats of the records that the pairs come from.
+    pub caveats: Vec<Caveat>,
+}
+
+impl Pairs {
+    /// Whether the tail is too short for a verdict.
+    pub(crate) fn lacks_tail(&self) -> bool {
+        self.tail.as_ref().is_some_and(|tail| tail.beyond < LEAST_BEYOND)
+    }
+
+    /// Whether the tail is too short even to show the value.
+    pub(crate) fn hides_value(&self) -> bool {
+        self.tail.as_ref().is_some_and(|tail| tail.beyond < LEAST_SHOWN)
+    }
+}
+
+/// Collects the pairs of a question.
+pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs {
+    let mut pairs = Pairs::default();
+    let question = &asked.question;
+    let mut boots = Vec::new();
+    let mut least_events: Option<u64> = None;
+    for block in observations.blocks() {
+        let find = |subject: &str| observations.completed(block, subject, &question.workload);
+        let (Some(reference), Some(subject)) = (find(&question.reference), find(&question.subject))
+        else {
+            pairs.note_gap(observations, block, asked);
+            continue;
+        };
+        let reduced = (reduce(reference, asked.metric), reduce(subject, asked.metric));
+        let (reference_value, subject_value) = match reduced {
+            (Ok(reference_value), Ok(subject_value)) => (reference_value, subject_value),
+            (Err(Lack::Zero), _) | (_, Err(Lack::Zero)) => {
+                pairs.zeros += 1;
+                continue;
+            }
+            _ => {
+                pairs.absent += 1;
+                continue;
+            }
+        };
+        let events = [reference_value.events, subject_value.events].into_iter().flatten().min();
+        least_events = match (least_events, events) {
+            (Some(least), Some(events)) => Some(least.min(events)),
+            (least, events) => least.or(events),
+        };
+        pairs.clamped += reference_value.clamped + subject_value.clamped;
+        pairs.caveats.extend(reference.caveats.iter().chain(&subject.caveats).cloned());
+        pairs.subject_first.push(subject.position < reference.position);
+        boots.push(reference.boot_id.as_str());
+        pairs.blocks.push(effect(block, reference_value, subject_value, asked));
+    }
+    pairs.tail = tail(asked.metric.reduction, least_events);
+    pairs.differences = replicates(&pairs.blocks, &boots);
+    pairs
+}
+
+impl Pairs {
+    fn note_gap(&mut self, observations: &Observations<'_>, block: u32, asked: &Asked<'_>) {
+        let question = &asked.question;
+        let outcomes = [&question.reference, &question.subject].map(|subject| {
+            observations.trial(block, subject, &question.workload).map(|record| &record.outcome)
+        });
+        let has =
+            |wanted: fn(&Outcome) -> bool| outcomes.iter().flatten().any(|outcome| wanted(outcome));
+        if has(|outcome| matches!(outcome, Outcome::Invalid { .. })) {
+            self.invalid += 1;
+        } else if has(|outcome| matches!(outcome, Outcome::Failed { .. })) {
+            self.failed += 1;
+        }
+    }
+}
+
+fn effect(block: u32, reference: Reduced, subject: Reduced, asked: &Asked<'_>) -> BlockEffect {
+    let sign = asked.metric.direction.sign();
+    BlockEffect {
+        block,
+        reference: reference.value,
+        subject: subject.value,
+        log_difference: sign * (ln(subject.value) - ln(reference.value)),
+    }
+}
+
+fn tail(reduction: Reduction, least_events: Option<u64>) -> Option<Tail> {
+    let (Reduction::Quantile(quantile), Some(events)) = (reduction, least_events) else {
+        return None;
+    };
+    let beyond = events as f64 * (1.0 - quantile);
+    let highest = 1.0 - LEAST_BEYOND / events as f64;
+    let supported = (beyond < LEAST_BEYOND && highest > 0.0).then_some(highest);
+    Some(Tail { beyond, supported })
+}
+
+/// Blocks that share a boot are one replicate, once there are boots enough; on a
+/// host that never reboots, the time slots within the boot are the replicates.
+fn replicates(blocks: &[BlockEffect], boots: &[&str]) -> Vec<f64> {
+    let distinct: BTreeSet<&str> = boots.iter().copied().collect();
+    if distinct.len() < LEAST_BOOTS || distinct.len() == blocks.len() {
+        return blocks.iter().map(|block| block.log_difference).collect();
+    }
+    let mut by_boot: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (block, boot) in blocks.iter().zip(boots) {
+        // In order of first appearance, so that drift stays visible.
+        let first = boots.iter().position(|other| other == boot).unwrap_or(0);
+        by_boot.entry(first).or_default().push(block.log_difference);
+    }
+    by_boot.values().filter_map(|differences| mean(differences)).collect()
+}

@@ -1,0 +1,191 @@
+//! Quality warnings (STATISTICS 2.13). They travel with a finding; few of them
+//! decide anything.
+
+use crate::pairs::Pairs;
+use crate::questions::Asked;
+use model::{Caveat, CaveatCode, Record, Reduction, SampleData, WorkloadPlan};
+use stats::{
+    OutlierLabels, PairedT, equivalence_limit, is_bimodal, label_outliers, lag_one, ln,
+    mann_kendall, mser5_truncation, theil_sen, von_neumann, welch,
+};
+use std::collections::BTreeSet;
+
+/// Level of the trend and order tests.
+const LEVEL: f64 = 0.01;
+/// Normal quantile of a two-sided 1 % test.
+const Z_99: f64 = 2.58;
+/// Share of trials that must be unsteady.
+const UNSTEADY_SHARE: f64 = 0.25;
+/// Fewer distinct values are steps, not a measurement.
+const LEAST_DISTINCT: usize = 10;
+
+/// The effective number of replicates where neighbours resemble each other.
+pub(crate) fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64>)> {
+    let count = differences.len() as f64;
+    let lag = lag_one(differences)?;
+    let ratio = von_neumann(differences)?;
+    let limit = Z_99 * 2.0 * ((count - 2.0) / (count * count - 1.0)).sqrt();
+    if lag.abs() <= 2.0 / count.sqrt() && (ratio - 2.0).abs() <= limit {
+        return None;
+    }
+    let effective =
+        (lag > 0.0).then(|| count * (1.0 - lag) / (1.0 + lag)).filter(|count| *count > 2.0);
+    let widened = effective
+        .map_or(String::new(), |count| format!("; widened to {count:.1} effective blocks"));
+    let caveat =
+        Caveat::new(CaveatCode::Autocorr, format!("lag-one correlation {lag:.2}{widened}"));
+    Some((caveat, effective))
+}
+
+/// Warnings about a question's pairs.
+pub(crate) fn warnings(
+    pairs: &Pairs,
+    asked: &Asked<'_>,
+    test: &PairedT,
+    theta: f64,
+    alpha: f64,
+) -> Vec<Caveat> {
+    let reference_logs: Vec<f64> = pairs.blocks.iter().map(|block| ln(block.reference)).collect();
+    [
+        drift(&reference_logs, theta),
+        order_effect(pairs),
+        noisy(test, pairs.differences.len(), theta, alpha),
+        bimodal(&reference_logs, &asked.question.reference),
+        bimodal(
+            &pairs.blocks.iter().map(|block| ln(block.subject)).collect::<Vec<_>>(),
+            &asked.question.subject,
+        ),
+        quantised(pairs, asked, theta),
+        outliers(pairs),
+        clamped(pairs),
+        closed_loop(asked.workload, asked.metric.reduction),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn drift(logs: &[f64], theta: f64) -> Option<Caveat> {
+    let p = mann_kendall(logs);
+    let change = theil_sen(logs)? * (logs.len() as f64 - 1.0);
+    let is_trend = p.is_some_and(|p| p < LEVEL);
+    (is_trend || change.abs() > theta).then(|| {
+        let percent = 100.0 * (stats::exp(change) - 1.0);
+        Caveat::new(
+            CaveatCode::Drift,
+            format!("the reference changed by {percent:+.1} % over the campaign"),
+        )
+    })
+}
+
+fn order_effect(pairs: &Pairs) -> Option<Caveat> {
+    let of = |first: bool| -> Vec<f64> {
+        let chosen = pairs
+            .blocks
+            .iter()
+            .zip(&pairs.subject_first)
+            .filter(|(_, is_first)| **is_first == first);
+        chosen.map(|(block, _)| block.log_difference).collect()
+    };
+    let p = welch(&of(true), &of(false))?;
+    (p < LEVEL).then(|| {
+        Caveat::new(
+            CaveatCode::OrderEffect,
+            format!("blocks in which the subject ran first differ from the others, p = {p:.4}"),
+        )
+    })
+}
+
+fn noisy(test: &PairedT, count: usize, theta: f64, alpha: f64) -> Option<Caveat> {
+    let limit = equivalence_limit(u32::try_from(count).ok()?, alpha) * theta;
+    (count >= 2 && test.standard_deviation > limit).then(|| {
+        Caveat::new(
+            CaveatCode::Noisy,
+            format!(
+                "differences between blocks vary by {:.1} %; equivalence needs at most {:.1} %",
+                100.0 * test.standard_deviation,
+                100.0 * limit
+            ),
+        )
+    })
+}
+
+fn bimodal(logs: &[f64], subject: &str) -> Option<Caveat> {
+    is_bimodal(logs).then(|| {
+        Caveat::new(CaveatCode::Bimodal, format!("{subject} has two modes over the blocks"))
+    })
+}
+
+/// Whether steps are too coarse to claim equivalence.
+pub(crate) fn quantised(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Option<Caveat> {
+    let values: Vec<f64> =
+        pairs.blocks.iter().flat_map(|block| [block.reference, block.subject]).collect();
+    let distinct: BTreeSet<u64> = values.iter().map(|value| value.to_bits()).collect();
+    let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let step = asked.metric.resolution / smallest;
+    if values.len() >= LEAST_DISTINCT && distinct.len() < LEAST_DISTINCT.min(values.len() / 2) {
+        return Some(Caveat::new(
+            CaveatCode::Quantised,
+            format!("{} distinct values of {}", distinct.len(), values.len()),
+        ));
+    }
+    (step > theta / 4.0).then(|| {
+        Caveat::new(
+            CaveatCode::Quantised,
+            format!("one step is {:.1} % of the value", 100.0 * step),
+        )
+    })
+}
+
+fn outliers(pairs: &Pairs) -> Option<Caveat> {
+    let differences: Vec<f64> = pairs.blocks.iter().map(|block| block.log_difference).collect();
+    let OutlierLabels::Labelled(positions) = label_outliers(&differences) else { return None };
+    let blocks: Vec<String> = positions
+        .iter()
+        .filter_map(|position| pairs.blocks.get(*position))
+        .map(|block| (block.block + 1).to_string())
+        .collect();
+    (!blocks.is_empty()).then(|| {
+        Caveat::new(
+            CaveatCode::Outlier,
+            format!("block {} lies far from the others and is kept", blocks.join(", ")),
+        )
+    })
+}
+
+fn clamped(pairs: &Pairs) -> Option<Caveat> {
+    (pairs.clamped > 0).then(|| {
+        Caveat::new(CaveatCode::Clamped, format!("{} events exceeded an hour", pairs.clamped))
+    })
+}
+
+fn closed_loop(workload: &WorkloadPlan, reduction: Reduction) -> Option<Caveat> {
+    let is_tail = matches!(reduction, Reduction::Quantile(_));
+    (is_tail && workload.is_closed_loop)
+        .then(|| Caveat::new(CaveatCode::ClosedLoop, "the load waits for each answer".to_owned()))
+}
+
+/// Whether the iterations of a metric were still settling, over these trials.
+pub(crate) fn not_steady<'a>(
+    trials: impl Iterator<Item = &'a Record>,
+    source: &str,
+) -> Option<Caveat> {
+    let (mut judged, mut unsteady) = (0_usize, 0_usize);
+    for record in trials {
+        let series = record.invocations.iter().flat_map(|invocation| &invocation.samples);
+        for sample in series.filter(|sample| sample.source == source) {
+            if let SampleData::Values(values) = &sample.data
+                && let Some(truncation) = mser5_truncation(values)
+            {
+                judged += 1;
+                unsteady += usize::from(truncation > 0);
+            }
+        }
+    }
+    (judged > 0 && unsteady as f64 > UNSTEADY_SHARE * judged as f64).then(|| {
+        Caveat::new(
+            CaveatCode::NotSteady,
+            format!("{unsteady} of {judged} series had not settled at their start"),
+        )
+    })
+}

@@ -1,0 +1,162 @@
+//! One number for each block and subject (STATISTICS 2.3 and 2.10).
+
+use model::{Histogram, Metric, Record, Reduction, SampleData};
+use stats::{exp, ln, mean, median};
+
+/// What a trial's samples reduce to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Reduced {
+    /// The number, positive and finite.
+    pub value: f64,
+    /// Events it was taken from, of a quantile.
+    pub events: Option<u64>,
+    /// Events above the histogram's range.
+    pub clamped: u64,
+}
+
+/// Why there is no number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lack {
+    /// The trial has no sample of the metric's source.
+    Absent,
+    /// The number is zero or negative, so it has no logarithm.
+    Zero,
+}
+
+/// Reduces a completed trial.
+pub(crate) fn reduce(record: &Record, metric: &Metric) -> Result<Reduced, Lack> {
+    let samples: Vec<&SampleData> = record
+        .invocations
+        .iter()
+        .flat_map(|invocation| &invocation.samples)
+        .filter(|sample| sample.source == metric.source)
+        .map(|sample| &sample.data)
+        .collect();
+    let plain = |value: f64| Reduced { value, events: None, clamped: 0 };
+    let reduced = match metric.reduction {
+        Reduction::Median => plain(over_invocations(&samples, median)?),
+        Reduction::Mean => plain(over_invocations(&samples, mean)?),
+        Reduction::Quotient => plain(quotient(&samples)?),
+        Reduction::Proportion => plain(proportion(&samples)?),
+        Reduction::Quantile(quantile) => merged_quantile(&samples, quantile)?,
+    };
+    if reduced.value.is_finite() && reduced.value > 0.0 { Ok(reduced) } else { Err(Lack::Zero) }
+}
+
+/// Each invocation's centre, combined by the mean of logs.
+fn over_invocations(
+    samples: &[&SampleData],
+    centre: fn(&[f64]) -> Option<f64>,
+) -> Result<f64, Lack> {
+    let mut logs = Vec::with_capacity(samples.len());
+    for sample in samples {
+        if let SampleData::Values(values) = sample {
+            let value = centre(values).ok_or(Lack::Absent)?;
+            if value <= 0.0 || !value.is_finite() {
+                return Err(Lack::Zero);
+            }
+            logs.push(ln(value));
+        }
+    }
+    mean(&logs).map(exp).ok_or(Lack::Absent)
+}
+
+/// Total work over total time; never the mean of ratios.
+fn quotient(samples: &[&SampleData]) -> Result<f64, Lack> {
+    let (mut above, mut below, mut is_present) = (0.0, 0.0, false);
+    for sample in samples {
+        if let SampleData::Quotient { numerator, denominator } = sample {
+            above += numerator;
+            below += denominator;
+            is_present = true;
+        }
+    }
+    match (is_present, below > 0.0) {
+        (false, _) => Err(Lack::Absent),
+        (true, false) => Err(Lack::Zero),
+        (true, true) => Ok(above / below),
+    }
+}
+
+fn proportion(samples: &[&SampleData]) -> Result<f64, Lack> {
+    let (mut hits, mut tries) = (0, 0);
+    for sample in samples {
+        if let SampleData::Proportion { successes, attempts } = sample {
+            hits += successes;
+            tries += attempts;
+        }
+    }
+    if tries == 0 { Err(Lack::Absent) } else { Ok(hits as f64 / tries as f64) }
+}
+
+/// The quantile of the histogram merged over invocations; percentiles are never averaged.
+fn merged_quantile(samples: &[&SampleData], quantile: f64) -> Result<Reduced, Lack> {
+    let mut merged: Option<Histogram> = None;
+    for sample in samples {
+        if let SampleData::Histogram(histogram) = sample {
+            merged.get_or_insert_with(Histogram::new).merge(histogram);
+        }
+    }
+    let merged = merged.ok_or(Lack::Absent)?;
+    let value = merged.quantile(quantile).ok_or(Lack::Absent)?;
+    Ok(Reduced { value: value as f64, events: Some(merged.count()), clamped: merged.clamped() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{metric, record_with};
+    use model::{Direction, Sample};
+
+    fn value(reduction: Reduction, samples: Vec<Vec<Sample>>) -> Result<f64, Lack> {
+        let metric = metric("m", Direction::Lower, reduction);
+        reduce(&record_with(samples), &metric).map(|reduced| reduced.value)
+    }
+
+    #[test]
+    fn invocations_combine_by_the_mean_of_logs_of_their_medians() {
+        let samples = vec![
+            vec![Sample::values("m", vec![1.0, 1.0, 90.0])],
+            vec![Sample::values("m", vec![4.0, 4.0, 4.0])],
+        ];
+        assert!((value(Reduction::Median, samples.clone()).unwrap() - 2.0).abs() < 1e-12);
+        let means = (92.0_f64 / 3.0 * 4.0).sqrt();
+        assert!((value(Reduction::Mean, samples).unwrap() - means).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rates_are_total_work_over_total_time() {
+        let samples =
+            vec![vec![Sample::quotient("m", 100.0, 1.0)], vec![Sample::quotient("m", 100.0, 3.0)]];
+        assert_eq!(value(Reduction::Quotient, samples), Ok(50.0));
+    }
+
+    #[test]
+    fn a_missing_source_is_not_zero_and_zero_has_no_logarithm() {
+        let other = vec![vec![Sample::values("other", vec![1.0])]];
+        assert_eq!(value(Reduction::Median, other.clone()), Err(Lack::Absent));
+        assert_eq!(value(Reduction::Quotient, other), Err(Lack::Absent));
+        assert_eq!(
+            value(Reduction::Median, vec![vec![Sample::values("m", vec![0.0])]]),
+            Err(Lack::Zero)
+        );
+        assert_eq!(
+            value(Reduction::Quotient, vec![vec![Sample::quotient("m", 0.0, 5.0)]]),
+            Err(Lack::Zero)
+        );
+        assert_eq!(
+            value(Reduction::Quantile(0.5), vec![vec![Sample::histogram("m", Histogram::new())]]),
+            Err(Lack::Absent)
+        );
+    }
+
+    #[test]
+    fn quantiles_come_from_the_merged_histogram() {
+        let mut fast = Histogram::new();
+        fast.record_many(100, 99);
+        let mut slow = Histogram::new();
+        slow.record_many(10_000, 1);
+        let samples = vec![vec![Sample::histogram("m", fast)], vec![Sample::histogram("m", slow)]];
+        assert_eq!(value(Reduction::Quantile(0.99), samples), Ok(100.0));
+    }
+}

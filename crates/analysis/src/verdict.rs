@@ -1,0 +1,119 @@
+//! The decision, in the order of STATISTICS 2.5.
+
+use model::{Strength, Verdict};
+use stats::PairedT;
+
+/// Fewer complete pairs give no verdict.
+pub(crate) const LEAST_PAIRS: usize = 5;
+
+/// What the decision rests on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Evidence<'a> {
+    /// The replicates' differences.
+    pub differences: &'a [f64],
+    /// Their t; absent of fewer than two.
+    pub test: Option<&'a PairedT>,
+    /// Adjusted p of no difference.
+    pub difference: Option<f64>,
+    /// Adjusted p of a difference as large as the margin.
+    pub equivalence: Option<f64>,
+    /// Logarithm of one plus the margin.
+    pub theta: f64,
+    /// Level of the family.
+    pub alpha: f64,
+}
+
+/// A verdict with its strength and what to know about it.
+pub(crate) struct Decision {
+    pub verdict: Verdict,
+    pub strength: Option<Strength>,
+    pub reason: Option<String>,
+}
+
+impl Decision {
+    pub(crate) fn inconclusive(reason: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Inconclusive, strength: None, reason: Some(reason.into()) }
+    }
+}
+
+/// Equivalent first, then better or worse, else inconclusive.
+pub(crate) fn decide(evidence: &Evidence<'_>) -> Decision {
+    if evidence.differences.len() < LEAST_PAIRS {
+        return Decision::inconclusive(format!(
+            "{} complete pairs of blocks; a verdict needs {LEAST_PAIRS}",
+            evidence.differences.len()
+        ));
+    }
+    let Some(test) = evidence.test else {
+        return Decision::inconclusive("there is nothing to compare");
+    };
+    if test.is_degenerate() {
+        return degenerate(test, evidence.theta);
+    }
+    let is_below = |p: Option<f64>| p.is_some_and(|p| p < evidence.alpha);
+    let is_different = is_below(evidence.difference);
+    if is_below(evidence.equivalence) {
+        let reason =
+            is_different.then(|| "a difference is there, but inside the margin".to_owned());
+        return Decision { verdict: Verdict::Equivalent, strength: None, reason };
+    }
+    if !is_different {
+        return Decision::inconclusive("neither a difference nor its absence was shown");
+    }
+    let (low, high) = test.interval(evidence.alpha);
+    let (verdict, is_clear) = if test.mean > 0.0 {
+        (Verdict::Better, low > evidence.theta)
+    } else {
+        (Verdict::Worse, high < -evidence.theta)
+    };
+    let strength = Some(if is_clear { Strength::Clearly } else { Strength::Detectable });
+    Decision { verdict, strength, reason: None }
+}
+
+/// All differences are the same: no p, and equivalence only inside the margin.
+fn degenerate(test: &PairedT, theta: f64) -> Decision {
+    if test.mean.abs() < theta {
+        let reason = Some("every block gave the same difference, inside the margin".to_owned());
+        return Decision { verdict: Verdict::Equivalent, strength: None, reason };
+    }
+    Decision::inconclusive("every block gave the same difference; no test is possible")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(differences: &[f64], margin: f64) -> (Verdict, Option<Strength>) {
+        let test = PairedT::of(differences);
+        let theta = (1.0 + margin).ln();
+        let decision = decide(&Evidence {
+            differences,
+            test: test.as_ref(),
+            difference: test.and_then(|test| test.p_difference()),
+            equivalence: test.and_then(|test| test.p_equivalence(theta)),
+            theta,
+            alpha: 0.05,
+        });
+        (decision.verdict, decision.strength)
+    }
+
+    #[test]
+    fn the_order_is_equivalent_then_different_then_inconclusive() {
+        let around = |centre: f64| {
+            [0.001, -0.001, 0.002, -0.002, 0.0015, -0.0015].map(|noise| centre + noise)
+        };
+        assert_eq!(verdict(&around(0.0), 0.02), (Verdict::Equivalent, None));
+        assert_eq!(verdict(&around(0.005), 0.02), (Verdict::Equivalent, None));
+        assert_eq!(verdict(&around(0.10), 0.02), (Verdict::Better, Some(Strength::Clearly)));
+        assert_eq!(verdict(&around(-0.10), 0.02), (Verdict::Worse, Some(Strength::Clearly)));
+        assert_eq!(verdict(&around(0.0195), 0.02), (Verdict::Better, Some(Strength::Detectable)));
+        assert_eq!(verdict(&[0.3, -0.2, 0.1, -0.4, 0.2, 0.0], 0.02), (Verdict::Inconclusive, None));
+        assert_eq!(verdict(&around(0.1)[..4], 0.02), (Verdict::Inconclusive, None));
+    }
+
+    #[test]
+    fn identical_differences_are_equivalent_inside_the_margin_only() {
+        assert_eq!(verdict(&[0.0; 6], 0.02).0, Verdict::Equivalent);
+        assert_eq!(verdict(&[0.5; 6], 0.02).0, Verdict::Inconclusive);
+    }
+}
