@@ -1,1 +1,14 @@
-//! The view model and its renderers
+//! The view model of a campaign's report, and what draws it.
+//!
+//! This crate must not know how findings came about: it turns a plan, records
+//! and findings into one [`Report`], and each renderer draws that and nothing
+//! else. The same inputs give the same bytes.
+
+mod answer;
+mod caveats;
+mod quantities;
+mod render;
+mod view;
+
+pub use render::{Page, RENDERERS, Renderer};
+pub use view::{CaveatView, Design, Inputs, Report, SubjectView, view};

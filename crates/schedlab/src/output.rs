@@ -2,7 +2,7 @@
 
 use contract::{Error, Result};
 use report::Page;
-use rustix::termios::{isatty, tcgetwinsize};
+use rustix::termios::tcgetwinsize;
 use std::io::{IsTerminal, Write};
 
 /// Width where there is no terminal to ask.
@@ -37,8 +37,8 @@ pub(crate) fn page(is_verbose: bool) -> Page {
 }
 
 fn width() -> usize {
-    let output = rustix::stdio::stdout();
-    let terminal = isatty(output).then(|| tcgetwinsize(output).ok()).flatten();
+    let output = std::io::stdout();
+    let terminal = tcgetwinsize(&output).ok();
     let columns = terminal.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
     columns.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).unwrap_or(DEFAULT_WIDTH)
 }

@@ -5,7 +5,7 @@ use crate::documents::{
     fingerprint_digest,
 };
 use crate::durable::{failed, replace, sync_directory};
-use crate::load::{is_campaign, read_environment, read_plan, read_state};
+use crate::load::{read_environment, read_plan, read_state};
 use crate::records::{LONGEST_LINE, scan};
 use contract::{Error, ErrorKind, Result};
 use model::{Caveat, CaveatCode, Findings, Fingerprint, Plan, Record, SampleData};

@@ -1,0 +1,43 @@
+//! Renderers: one file each, one line here.
+
+use crate::view::Report;
+use contract::Description;
+use std::io::{self, Write};
+
+mod csv;
+mod json;
+mod markdown;
+mod table;
+mod terminal;
+
+/// How a report is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Columns.
+    pub width: usize,
+    /// Whether colours are wanted.
+    pub is_colour: bool,
+    /// Whether more than ASCII can be shown.
+    pub is_unicode: bool,
+    /// Whether secondary metrics are shown too.
+    pub is_verbose: bool,
+}
+
+/// Something that draws reports.
+pub trait Renderer: Sync {
+    /// Name and explanation.
+    fn describe(&self) -> &'static Description;
+
+    /// The file name's ending, without the dot.
+    fn extension(&self) -> &'static str;
+
+    /// Draws a report.
+    ///
+    /// # Errors
+    /// When writing fails.
+    fn render(&self, report: &Report, page: &Page, output: &mut dyn Write) -> io::Result<()>;
+}
+
+/// Every renderer.
+pub static RENDERERS: &[&dyn Renderer] =
+    &[&terminal::Entry, &markdown::Entry, &json::Entry, &csv::Entry];

@@ -1,0 +1,301 @@
+//! The complete report as Markdown.
+
+use super::table::{bar, effect, groups, reference_value, subject_value, symbol, words};
+use super::{Page, Renderer};
+use crate::answer::trimmed;
+use crate::quantities::{duration, interval, p_value, percent, raw_percent, value};
+use crate::view::Report;
+use contract::Description;
+use model::{Finding, Role};
+use std::io::{self, Write};
+
+pub(super) struct Entry;
+
+static DESCRIPTION: Description = Description {
+    id: "markdown",
+    summary: "the complete report, to read or to paste",
+    doc: "Answer, verdicts, design, every pair of blocks of the primary questions, the screen of \
+          secondary metrics, caveats with their meanings, environment, and how to reproduce it.",
+};
+
+/// Cells of the bar.
+const BAR: usize = 21;
+
+impl Renderer for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn extension(&self) -> &'static str {
+        "md"
+    }
+
+    fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
+        writeln!(output, "# {}\n\n{}\n", report.title, report.answer)?;
+        verdicts(report, output)?;
+        failures(report, output)?;
+        caveats(report, output)?;
+        design(report, output)?;
+        blocks(report, output)?;
+        screen(report, output)?;
+        environment(report, output)?;
+        writeln!(output, "## How to reproduce\n")?;
+        for line in &report.reproduce {
+            writeln!(output, "    {line}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Text inside a table cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    writeln!(output, "## Verdicts\n")?;
+    for group in groups(&report.findings) {
+        let Some(first) = group.findings.first() else { continue };
+        writeln!(
+            output,
+            "**{} {}** ({}, margin {} %): {} = {}\n",
+            group.workload,
+            group.metric,
+            first.question.direction,
+            trimmed(100.0 * first.margin),
+            first.question.reference,
+            reference_value(&group.findings)
+        )?;
+        writeln!(
+            output,
+            "| subject | value | effect (+ is better) | raw change | 95 % interval | family interval | | verdict | pairs | p difference | p equivalence |"
+        )?;
+        writeln!(output, "|---|--:|--:|--:|---|---|---|---|--:|--:|--:|")?;
+        for finding in &group.findings {
+            row(finding, output)?;
+        }
+        writeln!(output)?;
+        for finding in group.findings.iter().filter(|finding| finding.reason.is_some()) {
+            writeln!(
+                output,
+                "- {}: {}",
+                finding.question.subject,
+                finding.reason.as_deref().unwrap_or_default()
+            )?;
+        }
+        for finding in &group.findings {
+            planning(finding, output)?;
+        }
+        writeln!(output)?;
+    }
+    writeln!(
+        output,
+        "Effects are ratios of geometric means over blocks, oriented so that + is better. The 95 % interval is \
+         unadjusted; the family interval holds for all {} comparisons together; p-values are adjusted by Holm.\n",
+        report.design.family_size
+    )
+}
+
+fn row(finding: &Finding, output: &mut dyn Write) -> io::Result<()> {
+    let control = if finding.question.role == Role::Control { " (A/A control)" } else { "" };
+    let (size, unadjusted) = effect(finding);
+    let details = finding.effect.as_ref();
+    let p = |p: Option<f64>| p.map_or("n/a".to_owned(), p_value);
+    writeln!(
+        output,
+        "| {}{control} | {} | {size} | {} | {unadjusted} | {} | `{}` | {} {} | {} | {} | {} |",
+        cell(&finding.question.subject),
+        subject_value(finding),
+        details.map_or("n/a".to_owned(), raw_percent),
+        details.map_or(String::new(), |effect| interval(&effect.family_interval)),
+        bar(finding, BAR, true),
+        symbol(finding.verdict, true),
+        words(finding),
+        finding.pairs,
+        p(details.and_then(|effect| effect.adjusted_difference)),
+        p(details.and_then(|effect| effect.adjusted_equivalence)),
+    )
+}
+
+fn planning(finding: &Finding, output: &mut dyn Write) -> io::Result<()> {
+    let Some(planning) = &finding.planning else { return Ok(()) };
+    let blocks =
+        |count: Option<u32>| count.map_or("more than 10 000".to_owned(), |count| count.to_string());
+    writeln!(
+        output,
+        "- {}: these blocks find effects from {:.1} % on with 80 % power; a difference of the margin's size needs {} \
+         blocks, equivalence {}",
+        finding.question.subject,
+        100.0 * planning.detectable,
+        blocks(planning.blocks_for_difference),
+        blocks(planning.blocks_for_equivalence)
+    )
+}
+
+fn failures(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let failed: Vec<_> =
+        report.findings.failures.iter().filter(|count| count.failed + count.invalid > 0).collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        output,
+        "## Failures\n\n| subject | workload | trials | failed | invalid | p | reasons |\n|---|---|--:|--:|--:|--:|---|"
+    )?;
+    for count in failed {
+        let reasons: Vec<String> = count
+            .reasons
+            .iter()
+            .map(|(reason, times)| format!("{times} x {}", cell(reason)))
+            .collect();
+        writeln!(
+            output,
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            cell(&count.subject),
+            cell(&count.workload),
+            count.trials,
+            count.failed,
+            count.invalid,
+            count.p_failure.map_or("n/a".to_owned(), p_value),
+            reasons.join("; ")
+        )?;
+    }
+    writeln!(output)
+}
+
+fn caveats(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    if report.caveats.is_empty() {
+        return Ok(());
+    }
+    writeln!(output, "## Caveats\n")?;
+    for caveat in &report.caveats {
+        writeln!(output, "- **{}**: {}", caveat.code, caveat.meaning)?;
+        for place in &caveat.places {
+            writeln!(output, "  - {place}")?;
+        }
+    }
+    writeln!(output)
+}
+
+fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let design = &report.design;
+    let quick = if design.is_quick { ", quick mode" } else { "" };
+    writeln!(
+        output,
+        "## Design\n\n{} randomised blocks of {} subjects{quick}; workloads {}; {} trials in {} over {} boots on {} with \
+         kernel {}; seed {}; family of {} comparisons at level {}.\n",
+        design.blocks,
+        design.subjects,
+        design.workloads.join(", "),
+        design.trials,
+        duration(design.duration_ns),
+        design.boots,
+        design.venue,
+        design.kernel,
+        design.seed,
+        design.family_size,
+        design.alpha
+    )?;
+    writeln!(output, "| subject | levels |\n|---|---|")?;
+    for subject in &report.subjects {
+        let levels: Vec<String> =
+            subject.levels.iter().map(|(id, level)| format!("{id} = {level}")).collect();
+        let role = match (subject.is_reference, subject.is_control) {
+            (true, _) => " (reference)",
+            (_, true) => " (A/A control)",
+            _ => "",
+        };
+        let levels =
+            if levels.is_empty() { "as the machine is".to_owned() } else { levels.join(", ") };
+        writeln!(output, "| {}{role} | {} |", cell(&subject.id), cell(&levels))?;
+    }
+    for note in &report.notes {
+        writeln!(output, "\nNote: {note}")?;
+    }
+    writeln!(output)
+}
+
+fn blocks(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let judged =
+        report.findings.findings.iter().filter(|finding| finding.question.role == Role::Primary);
+    for finding in judged.filter(|finding| !finding.blocks.is_empty()) {
+        let question = &finding.question;
+        writeln!(
+            output,
+            "<details><summary>Blocks of {} {}, {} against {}</summary>\n\n| block | {} | {} | effect |\n|--:|--:|--:|--:|",
+            question.workload,
+            question.metric,
+            question.subject,
+            question.reference,
+            cell(&question.reference),
+            cell(&question.subject)
+        )?;
+        for block in &finding.blocks {
+            writeln!(
+                output,
+                "| {} | {} | {} | {} |",
+                block.block + 1,
+                value(block.reference, question.unit),
+                value(block.subject, question.unit),
+                percent(block.log_difference.exp())
+            )?;
+        }
+        writeln!(output, "\n</details>\n")?;
+    }
+    Ok(())
+}
+
+fn screen(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let screened: Vec<&Finding> = report
+        .findings
+        .findings
+        .iter()
+        .filter(|finding| finding.question.role == Role::Screen && finding.effect.is_some())
+        .collect();
+    if screened.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        output,
+        "## Screen of secondary metrics\n\nBenjamini-Hochberg q-values; a screen points, it never gives a verdict.\n\n\
+         | workload | metric | subject | reference | subject | effect | q |\n|---|---|---|--:|--:|--:|--:|"
+    )?;
+    for finding in screened {
+        let question = &finding.question;
+        let (size, _) = effect(finding);
+        let q = finding.effect.as_ref().and_then(|effect| effect.adjusted_difference);
+        writeln!(
+            output,
+            "| {} | {} | {} | {} | {} | {size} | {} |",
+            cell(&question.workload),
+            question.metric,
+            cell(&question.subject),
+            reference_value(&[finding]),
+            subject_value(finding),
+            q.map_or("n/a".to_owned(), p_value)
+        )?;
+    }
+    writeln!(output)
+}
+
+fn environment(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    writeln!(output, "## Environment\n\n| key | value |\n|---|---|")?;
+    for (key, text) in &report.environment.0 {
+        writeln!(output, "| {key} | {} |", cell(text))?;
+    }
+    writeln!(output)?;
+    if report.differences.is_empty() {
+        return writeln!(output, "Nothing of it changed between trials.\n");
+    }
+    writeln!(
+        output,
+        "What differed at the start of trials:\n\n| key | subject | values |\n|---|---|---|"
+    )?;
+    for (key, by_subject) in &report.differences {
+        for (subject, values) in by_subject {
+            let values: Vec<&str> = values.iter().map(String::as_str).collect();
+            writeln!(output, "| {key} | {} | {} |", cell(subject), cell(&values.join("; ")))?;
+        }
+    }
+    writeln!(output)
+}

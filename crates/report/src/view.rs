@@ -1,0 +1,187 @@
+//! The view model: everything a renderer may show.
+
+use crate::answer::answer;
+use crate::caveats::explained;
+use model::{Caveat, Findings, Fingerprint, Level, Plan, REPORT_FORMAT, Record};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a report is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Inputs<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The records.
+    pub records: &'a [Record],
+    /// The findings.
+    pub findings: &'a Findings,
+    /// The machine when the campaign began.
+    pub environment: &'a Fingerprint,
+    /// Name of the campaign's directory.
+    pub campaign: &'a str,
+    /// Warnings about the campaign's files.
+    pub store_caveats: &'a [Caveat],
+}
+
+/// A report: versioned, complete, the same for every renderer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`model::REPORT_FORMAT`].
+    pub format: String,
+    /// Name of the campaign's directory.
+    pub campaign: String,
+    /// The question.
+    pub title: String,
+    /// The answer, in plain sentences.
+    pub answer: String,
+    /// How the question was put.
+    pub design: Design,
+    /// The arms, the reference first.
+    pub subjects: Vec<SubjectView>,
+    /// Every finding.
+    pub findings: Findings,
+    /// Every caveat with its meaning and where it applies.
+    pub caveats: Vec<CaveatView>,
+    /// The machine when the campaign began.
+    pub environment: Fingerprint,
+    /// What differed from it, by key, then by subject: the values seen.
+    pub differences: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
+    /// Decisions the planner took.
+    pub notes: Vec<String>,
+    /// How to repeat the campaign.
+    pub reproduce: Vec<String>,
+    /// The raw records.
+    pub records: Vec<Record>,
+}
+
+/// How the question was put.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Design {
+    /// Where trials ran.
+    pub venue: String,
+    /// The kernel's release.
+    pub kernel: String,
+    /// CPUs online.
+    pub cpus: String,
+    /// Blocks planned, re-runs included.
+    pub blocks: usize,
+    /// Arms, the control included.
+    pub subjects: usize,
+    /// Labels of the workloads.
+    pub workloads: Vec<String>,
+    /// Trials recorded.
+    pub trials: usize,
+    /// Distinct boots.
+    pub boots: usize,
+    /// Sum of the trials' lengths.
+    pub duration_ns: u64,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Level of the family.
+    pub alpha: f64,
+    /// Comparisons corrected together.
+    pub family_size: usize,
+    /// Whether it was cut short by `--quick`.
+    pub is_quick: bool,
+}
+
+/// One arm.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubjectView {
+    /// Its name.
+    pub id: String,
+    /// Its levels.
+    pub levels: BTreeMap<String, Level>,
+    /// Whether it is the reference.
+    pub is_reference: bool,
+    /// Whether it is the A/A control.
+    pub is_control: bool,
+}
+
+/// One caveat, explained once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaveatView {
+    /// Its code.
+    pub code: String,
+    /// What it means.
+    pub meaning: String,
+    /// Where it applies, with what was seen there.
+    pub places: Vec<String>,
+}
+
+/// Makes the view model.
+pub fn view(inputs: &Inputs<'_>) -> Report {
+    let plan = inputs.plan;
+    let boots: BTreeSet<&str> =
+        inputs.records.iter().map(|record| record.boot_id.as_str()).collect();
+    let fact =
+        |key: &str| inputs.environment.0.get(key).cloned().unwrap_or_else(|| "unknown".to_owned());
+    Report {
+        format: REPORT_FORMAT.to_owned(),
+        campaign: inputs.campaign.to_owned(),
+        title: plan.title.clone(),
+        answer: answer(inputs.findings),
+        design: Design {
+            venue: plan.venue.clone(),
+            kernel: fact("kernel.release"),
+            cpus: fact("cpu.online"),
+            blocks: plan.blocks.len(),
+            subjects: plan.subjects.len(),
+            workloads: plan.workloads.iter().map(|workload| workload.label.clone()).collect(),
+            trials: inputs.records.len(),
+            boots: boots.len(),
+            duration_ns: inputs.records.iter().map(|record| record.duration_ns).sum(),
+            seed: plan.seed,
+            alpha: plan.alpha,
+            family_size: inputs.findings.family_size,
+            is_quick: plan.is_quick,
+        },
+        subjects: subjects(plan),
+        findings: inputs.findings.clone(),
+        caveats: explained(inputs.findings, inputs.store_caveats),
+        environment: inputs.environment.clone(),
+        differences: differences(inputs.records),
+        notes: plan.notes.clone(),
+        reproduce: reproduce(inputs),
+        records: inputs.records.to_vec(),
+    }
+}
+
+fn subjects(plan: &Plan) -> Vec<SubjectView> {
+    let reference = &plan.reference().id;
+    plan.subjects
+        .iter()
+        .map(|subject| SubjectView {
+            id: subject.id.clone(),
+            levels: subject.levels.clone(),
+            is_reference: subject.id == *reference,
+            is_control: subject.is_control,
+        })
+        .collect()
+}
+
+fn differences(records: &[Record]) -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
+    let mut differences: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+    for record in records {
+        for (key, value) in &record.fingerprint_difference {
+            let of_key = differences.entry(key.clone()).or_default();
+            of_key.entry(record.subject.clone()).or_default().insert(value.clone());
+        }
+    }
+    differences
+}
+
+fn reproduce(inputs: &Inputs<'_>) -> Vec<String> {
+    let plan = inputs.plan;
+    vec![
+        format!(
+            "schedlab run results/{}/experiment.toml --fresh --set seed={} --venue {}{}",
+            inputs.campaign,
+            plan.seed,
+            plan.venue,
+            if plan.is_quick { " --quick" } else { "" }
+        ),
+        format!("schedlab judge {}", inputs.campaign),
+        format!("plan digest {}", plan.digest),
+    ]
+}
