@@ -5,6 +5,7 @@ use crate::failures::{differential_failure, failures};
 use crate::family::{holm_of, q_values_of};
 use crate::fragility::{Place, block_caveat, method_caveat};
 use crate::observations::Observations;
+use crate::quality::coarse_step;
 use crate::questions::questions;
 use crate::verdict::{Decision, Evidence, LEAST_PAIRS, decide};
 use model::{
@@ -106,7 +107,7 @@ fn unobstructed(
     if let Some(ranks) = comparison.ranks(plan.alpha) {
         caveats.extend(method_caveat(test, &ranks, count, plan.alpha));
     }
-    let is_coarse = caveats.iter().any(|caveat| caveat.code == CaveatCode::Quantised);
+    let is_coarse = coarse_step(&comparison.pairs, &comparison.asked, theta).is_some();
     if decision.verdict == Verdict::Equivalent && is_coarse {
         decision = Decision::inconclusive("the metric's steps are too coarse to claim equivalence");
     }

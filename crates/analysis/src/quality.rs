@@ -116,25 +116,30 @@ fn bimodal(logs: &[f64], subject: &str) -> Option<Caveat> {
     })
 }
 
-/// Whether steps are too coarse to claim equivalence.
-pub(crate) fn quantised(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Option<Caveat> {
+fn quantised(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Option<Caveat> {
+    if let Some(step) = coarse_step(pairs, asked, theta) {
+        let detail = format!("one step is {:.1} % of the value", 100.0 * step);
+        return Some(Caveat::new(CaveatCode::Quantised, detail));
+    }
     let values: Vec<f64> =
         pairs.blocks.iter().flat_map(|block| [block.reference, block.subject]).collect();
     let distinct: BTreeSet<u64> = values.iter().map(|value| value.to_bits()).collect();
-    let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let step = asked.metric.resolution / smallest;
-    if values.len() >= LEAST_DISTINCT && distinct.len() < LEAST_DISTINCT.min(values.len() / 2) {
-        return Some(Caveat::new(
-            CaveatCode::Quantised,
-            format!("{} distinct values of {}", distinct.len(), values.len()),
-        ));
-    }
-    (step > theta / 4.0).then(|| {
+    let is_stepped =
+        values.len() >= LEAST_DISTINCT && distinct.len() < LEAST_DISTINCT.min(values.len() / 2);
+    is_stepped.then(|| {
         Caveat::new(
             CaveatCode::Quantised,
-            format!("one step is {:.1} % of the value", 100.0 * step),
+            format!("{} distinct values of {}", distinct.len(), values.len()),
         )
     })
+}
+
+/// The metric's step as a share of the smallest value, where it is too coarse
+/// against the margin to claim equivalence.
+pub(crate) fn coarse_step(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Option<f64> {
+    let values = pairs.blocks.iter().flat_map(|block| [block.reference, block.subject]);
+    let step = asked.metric.resolution / values.fold(f64::INFINITY, f64::min);
+    (step > theta / 4.0).then_some(step)
 }
 
 fn outliers(pairs: &Pairs) -> Option<Caveat> {

@@ -46,6 +46,11 @@ impl RestoreReport {
         if self.is_complete() {
             return Ok(());
         }
+        let remedy = if self.failed.is_empty() {
+            "whoever changed it decides what it should be"
+        } else {
+            "what failed is tried again by `schedlab restore` and at the next start"
+        };
         let mut lines = self.failed;
         lines.extend(
             self.left_alone
@@ -56,7 +61,7 @@ impl RestoreReport {
             contract::ErrorKind::RestoreIncomplete,
             "cannot put everything back",
             lines.join("; "),
-            "what failed is tried again by `schedlab restore` and at the next start",
+            remedy,
         ))
     }
 }

@@ -363,3 +363,97 @@ fn json<T: Serialize>(document: &T) -> Result<Vec<u8>> {
     bytes.push(b'\n');
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{fingerprint, plan, record};
+    use crate::{find_unfinished, load, resolve};
+
+    const NOW: u64 = 1_795_000_000_000_000_000;
+
+    fn create(results: &Path) -> Campaign {
+        Campaign::create(results, &plan("demo", "digest"), "title = 1\n", NOW, 0xbeef).unwrap()
+    }
+
+    #[test]
+    fn what_was_appended_is_loaded_and_a_second_process_is_refused() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = create(results.path());
+        let name = campaign.directory().file_name().unwrap().to_string_lossy().into_owned();
+        assert!(name.starts_with("demo-2026") && name.ends_with("-beef"), "{name}");
+        for sequence in 0..3 {
+            campaign.reserve(1 << 20).unwrap();
+            campaign.append(&record(sequence, vec![1.0, 2.5])).unwrap();
+        }
+        let loaded = load(campaign.directory()).unwrap();
+        assert_eq!(loaded.records, (0..3).map(|n| record(n, vec![1.0, 2.5])).collect::<Vec<_>>());
+        assert!(!loaded.is_finished);
+        assert!(Campaign::open(campaign.directory()).is_err(), "it is locked");
+        campaign.mark_finished().unwrap();
+        assert!(load(campaign.directory()).unwrap().is_finished);
+    }
+
+    #[test]
+    fn any_torn_end_costs_the_torn_record_only_and_is_said() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = create(results.path());
+        for sequence in 0..2 {
+            campaign.append(&record(sequence, vec![1.0])).unwrap();
+        }
+        let directory = campaign.directory().to_owned();
+        drop(campaign);
+        let path = directory.join("records.jsonl");
+        let whole = fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            let complete = whole[..length].iter().filter(|byte| **byte == b'\n').count();
+            let is_torn = length > 0 && whole[length - 1] != b'\n';
+            let loaded = load(&directory).unwrap();
+            assert_eq!(loaded.records.len(), complete, "{length}");
+            assert_eq!(!loaded.caveats.is_empty(), is_torn, "{length}");
+        }
+        fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        let mut campaign = Campaign::open(&directory).unwrap();
+        campaign.append(&record(1, vec![9.0])).unwrap();
+        let loaded = load(&directory).unwrap();
+        assert_eq!(loaded.records[1], record(1, vec![9.0]));
+        assert_eq!(loaded.caveats[0].code, CaveatCode::TornRecord, "a resume keeps the warning");
+    }
+
+    #[test]
+    fn a_damaged_line_inside_is_an_error_that_names_it() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = create(results.path());
+        campaign.append(&record(0, vec![1.0])).unwrap();
+        let path = campaign.directory().join("records.jsonl");
+        let line = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("{line}{{oops\n{line}")).unwrap();
+        let error = load(campaign.directory()).unwrap_err().to_string();
+        assert!(error.contains("line 2"), "{error}");
+        fs::write(&path, line.replace("schedlab.record/1", "schedlab.record/9")).unwrap();
+        let error = load(campaign.directory()).unwrap_err().to_string();
+        assert!(error.contains("schedlab.record/9"), "{error}");
+    }
+
+    #[test]
+    fn the_newest_unfinished_campaign_of_the_same_plan_and_kernel_goes_on() {
+        let results = tempfile::tempdir().unwrap();
+        let find =
+            |digest: &str, kernel: &str| find_unfinished(results.path(), digest, kernel).unwrap();
+        assert_eq!(find("digest", "6.12"), (None, None));
+        let mut campaign = create(results.path());
+        campaign.save_fingerprint(&fingerprint("6.12")).unwrap();
+        let directory = campaign.directory().to_owned();
+        assert!(find("digest", "6.12").1.unwrap().contains("another process"));
+        drop(campaign);
+        assert_eq!(find("digest", "6.12").0.as_ref(), Some(&directory));
+        assert!(find("digest", "6.18").1.unwrap().contains("6.12"));
+        assert!(find("other", "6.12").0.is_none());
+        Campaign::open(&directory).unwrap().mark_finished().unwrap();
+        assert!(find("digest", "6.12").1.unwrap().contains("finished"));
+        assert_eq!(resolve(results.path(), "last").unwrap(), directory);
+        assert_eq!(resolve(results.path(), "demo").unwrap(), directory);
+        assert!(resolve(results.path(), "demon").is_err());
+    }
+}

@@ -113,9 +113,7 @@ fn campaigns(results: &Path) -> Result<Vec<FoundCampaign>> {
             directory,
         });
     }
-    found.sort_by(|a, b| {
-        (b.created_unix_ns, &b.directory).cmp(&(a.created_unix_ns, &a.directory))
-    });
+    found.sort_by(|a, b| (b.created_unix_ns, &b.directory).cmp(&(a.created_unix_ns, &a.directory)));
     Ok(found)
 }
 
@@ -145,14 +143,14 @@ fn obstacle(campaign: &FoundCampaign, digest: &str, kernel: &str) -> Option<Opti
         (_, false) => return Some(None),
     }
     match read_environment(&campaign.directory) {
-        Err(error) => return Some(Some(format!("its fingerprint cannot be read ({})", error.cause))),
+        Err(error) => {
+            return Some(Some(format!("its fingerprint cannot be read ({})", error.cause)));
+        }
         Ok(Some(environment)) => {
             let ran_on = environment.fingerprint.0.get("kernel.release");
             if ran_on.is_some_and(|release| release != kernel) {
                 let release = ran_on.map_or("", String::as_str);
-                return Some(Some(format!(
-                    "it ran on kernel {release}, and this is {kernel}"
-                )));
+                return Some(Some(format!("it ran on kernel {release}, and this is {kernel}")));
             }
         }
         // It ended before its first trial: no number of it is from any kernel.

@@ -44,7 +44,8 @@ pub fn scan(path: &Path) -> Result<Scan> {
         }
         if is_torn(&line) {
             let mut rest = [0];
-            let is_last = reader.read(&mut rest).map_err(|error| failed("read", path, &error))? == 0;
+            let is_last =
+                reader.read(&mut rest).map_err(|error| failed("read", path, &error))? == 0;
             if is_last {
                 scan.torn = Some(torn(number, length));
                 return Ok(scan);

@@ -105,7 +105,7 @@ impl FakeKernel {
                 let number: u64 = value.parse().map_err(|_| invalid())?;
                 number.clamp(*low, *high).to_string()
             }
-            Some(FakeRule::Choice { choices }) => bracketed(choices, value)?,
+            Some(FakeRule::Choice { choices }) => bracketed(choices, value, &current)?,
             Some(FakeRule::Flags) => flipped(&current, value)?,
             Some(FakeRule::Rescale { others }) => {
                 self.rescale(path, absolute, others, value)?;
@@ -140,12 +140,15 @@ fn invalid() -> io::Error {
     io::Error::from_raw_os_error(libc::EINVAL)
 }
 
-fn bracketed(choices: &[String], value: &str) -> io::Result<String> {
+/// Brackets around the current choice; parentheses where the file had them, as
+/// sched/preempt does.
+fn bracketed(choices: &[String], value: &str, current: &str) -> io::Result<String> {
     if !choices.iter().any(|choice| choice == value) {
         return Err(invalid());
     }
+    let (open, close) = if current.contains('(') { ('(', ')') } else { ('[', ']') };
     let show = |choice: &String| {
-        if choice == value { format!("[{choice}]") } else { choice.clone() }
+        if choice == value { format!("{open}{choice}{close}") } else { choice.clone() }
     };
     Ok(choices.iter().map(show).collect::<Vec<_>>().join(" "))
 }

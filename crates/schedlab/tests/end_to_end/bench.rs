@@ -2,6 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Held by tests that start processes, so that one can insist that none is left.
+pub fn exclusive() -> MutexGuard<'static, ()> {
+    static HOST: Mutex<()> = Mutex::new(());
+    HOST.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A temporary directory with an experiment, and the binary's command line.
 pub struct Bench {
@@ -46,7 +53,7 @@ impl Bench {
 
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_schedlab"));
-        command.args(arguments).args(&self.arguments).current_dir(self.path());
+        command.args(&self.arguments).args(arguments).current_dir(self.path());
         command
     }
 

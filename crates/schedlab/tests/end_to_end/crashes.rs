@@ -35,6 +35,7 @@ const MOST_STEPS: u64 = 400;
 
 #[test]
 fn a_kill_at_any_step_leaves_every_knob_as_it_was() {
+    let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path(), None);
     let before = fake_root::contents(root.path());
@@ -67,6 +68,7 @@ fn a_kill_at_any_step_leaves_every_knob_as_it_was() {
 
 #[test]
 fn the_fifteen_values_of_the_eevdf_study_are_applied_verified_and_restored() {
+    let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path(), None);
     let before = fake_root::contents(root.path());
@@ -76,7 +78,10 @@ fn the_fifteen_values_of_the_eevdf_study_are_applied_verified_and_restored() {
     let end = text.find("[[workloads]]").unwrap();
     let short = "[[workloads]]\nuse = \"pipe\"\nloops = 50\ninvocations = 1\n";
     let file = bench.experiment("eevdf", &format!("{}{short}", &text[..end]));
-    bench.expect(0, &["run", &file, "--set", "blocks=1", "--set", "settle=0s"]);
+    bench.expect(
+        0,
+        &["run", &file, "--set", "blocks=1", "--set", "settle=0s", "--set", "probes=[]"],
+    );
     assert_eq!(fake_root::contents(root.path()), before);
     let expected = [
         ("baseline", ["2.25ms", "500us", "32"]),
@@ -99,6 +104,7 @@ fn the_fifteen_values_of_the_eevdf_study_are_applied_verified_and_restored() {
 
 #[test]
 fn a_level_the_kernel_clamps_makes_its_subject_invalid_and_the_run_6() {
+    let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path(), None);
     let before = fake_root::contents(root.path());
@@ -113,6 +119,7 @@ fn a_level_the_kernel_clamps_makes_its_subject_invalid_and_the_run_6() {
 
 #[test]
 fn somebody_elses_change_is_left_alone_and_the_run_ends_with_7() {
+    let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path(), None);
     let bench = Bench::new().on_fake_root(root.path());
@@ -120,7 +127,7 @@ fn somebody_elses_change_is_left_alone_and_the_run_ends_with_7() {
     let text = format!(
         "title = \"intruder\"\nvenue = \"host\"\nblocks = 1\ncontrol = false\nprobes = []\nsettle = \"0s\"\n\
          [subjects.tuned]\nnr_migrate = \"64\"\n[subjects.baseline]\n\
-         [[workloads]]\nuse = \"command\"\nrun = [\"/bin/sh\", \"-c\", \"echo 48 > {}\"]\ninvocations = 1\n",
+         [[workloads]]\nuse = \"command\"\nrun = [\"/bin/sh\", \"-c\", \"if grep -q 64 {0}; then echo 48 > {0}; fi\"]\ninvocations = 1\n",
         knob.display()
     );
     let file = bench.experiment("intruder", &text);

@@ -35,11 +35,19 @@ pub fn make(root: &Path, kill_at_step: Option<u64>) {
 
 /// Writes the kernel's rules.
 pub fn set_rules(root: &Path, kill_at_step: Option<u64>) {
-    let choices = |words: &[&str]| FakeRule::Choice { choices: words.iter().map(|word| (*word).to_owned()).collect() };
+    let choices = |words: &[&str]| FakeRule::Choice {
+        choices: words.iter().map(|word| (*word).to_owned()).collect(),
+    };
     let files = BTreeMap::from([
-        ("/sys/kernel/debug/sched/base_slice_ns".to_owned(), FakeRule::Clamp { low: 100_000, high: 1_000_000_000 }),
+        (
+            "/sys/kernel/debug/sched/base_slice_ns".to_owned(),
+            FakeRule::Clamp { low: 100_000, high: 1_000_000_000 },
+        ),
         ("/sys/kernel/debug/sched/features".to_owned(), FakeRule::Flags),
-        ("/sys/kernel/mm/transparent_hugepage/enabled".to_owned(), choices(&["always", "madvise", "never"])),
+        (
+            "/sys/kernel/mm/transparent_hugepage/enabled".to_owned(),
+            choices(&["always", "madvise", "never"]),
+        ),
         ("/sys/kernel/debug/sched/preempt".to_owned(), choices(&["none", "voluntary", "full"])),
     ]);
     let rules = FakeRules { files, kill_at_step };
@@ -48,6 +56,8 @@ pub fn set_rules(root: &Path, kill_at_step: Option<u64>) {
 
 /// The text of every file.
 pub fn contents(root: &Path) -> BTreeMap<&'static str, String> {
-    let read = |path: &str| fs::read_to_string(root.join(path.trim_start_matches('/'))).unwrap().trim().to_owned();
+    let read = |path: &str| {
+        fs::read_to_string(root.join(path.trim_start_matches('/'))).unwrap().trim().to_owned()
+    };
     FILES.iter().map(|(path, _)| (*path, read(path))).collect()
 }

@@ -44,7 +44,8 @@ fn wait_for_records(bench: &Bench, count: usize) {
     let has_enough = || {
         let campaigns = std::fs::read_dir(bench.results()).ok();
         let campaign = campaigns.and_then(|mut entries| entries.next()).and_then(Result::ok);
-        let text = campaign.and_then(|entry| std::fs::read_to_string(entry.path().join("records.jsonl")).ok());
+        let text = campaign
+            .and_then(|entry| std::fs::read_to_string(entry.path().join("records.jsonl")).ok());
         text.is_some_and(|text| text.lines().count() >= count)
     };
     while !has_enough() {
@@ -65,7 +66,10 @@ fn marked_processes() -> Vec<String> {
 
 #[test]
 fn an_interrupted_campaign_goes_on_and_loses_no_record() {
-    for kill in [rustix::process::Signal::INT, rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
+    let _exclusive = crate::bench::exclusive();
+    for kill in
+        [rustix::process::Signal::INT, rustix::process::Signal::TERM, rustix::process::Signal::KILL]
+    {
         let bench = Bench::new();
         let file = bench.experiment("sleep", &sleeping(5));
         let mut child = start(&bench, &["run", &file]);
@@ -90,6 +94,7 @@ fn an_interrupted_campaign_goes_on_and_loses_no_record() {
 
 #[test]
 fn two_campaigns_at_once_are_refused() {
+    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let file = bench.experiment("sleep", &sleeping(5));
     let mut first = start(&bench, &["run", &file]);
@@ -103,13 +108,28 @@ fn two_campaigns_at_once_are_refused() {
 
 #[test]
 fn any_program_is_compared_with_metrics_from_its_output() {
+    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let text = bench.expect(
         0,
         &[
-            "vs", "baseline", "nice=5", "--blocks", "5", "--invocations", "1",
-            "--metric", "speed=regex:speed ([0-9.]+):higher", "--primary", "speed",
-            "--set", "settle=0s", "--", "/bin/sh", "-c", "echo speed 12.5",
+            "vs",
+            "baseline",
+            "nice=5",
+            "--blocks",
+            "5",
+            "--invocations",
+            "1",
+            "--metric",
+            "speed=regex:speed ([0-9.]+):higher",
+            "--primary",
+            "speed",
+            "--set",
+            "settle=0s",
+            "--",
+            "/bin/sh",
+            "-c",
+            "echo speed 12.5",
         ],
     );
     assert!(text.contains("speed"), "{text}");
@@ -118,9 +138,21 @@ fn any_program_is_compared_with_metrics_from_its_output() {
 
 #[test]
 fn a_failing_program_is_counted_and_its_subjects_have_no_valid_block() {
+    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
-    let arguments =
-        ["vs", "baseline", "nice=5", "--blocks", "5", "--set", "settle=0s", "--", "/bin/sh", "-c", "exit 3"];
+    let arguments = [
+        "vs",
+        "baseline",
+        "nice=5",
+        "--blocks",
+        "5",
+        "--set",
+        "settle=0s",
+        "--",
+        "/bin/sh",
+        "-c",
+        "exit 3",
+    ];
     let output = bench.run(&arguments);
     assert_eq!(output.status.code(), Some(6), "{}", errors(&output));
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -130,10 +162,21 @@ fn a_failing_program_is_counted_and_its_subjects_have_no_valid_block() {
 
 #[test]
 fn a_metric_that_is_not_in_the_output_fails_and_is_never_zero() {
+    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let output = bench.run(&[
-        "vs", "baseline", "nice=5", "--blocks", "5", "--metric", "speed=regex:speed ([0-9.]+):higher",
-        "--set", "settle=0s", "--", "/bin/echo", "nothing",
+        "vs",
+        "baseline",
+        "nice=5",
+        "--blocks",
+        "5",
+        "--metric",
+        "speed=regex:speed ([0-9.]+):higher",
+        "--set",
+        "settle=0s",
+        "--",
+        "/bin/echo",
+        "nothing",
     ]);
     assert_eq!(output.status.code(), Some(6), "{}", errors(&output));
     let records = bench.record_lines();
@@ -142,10 +185,24 @@ fn a_metric_that_is_not_in_the_output_fails_and_is_never_zero() {
 
 #[test]
 fn a_program_that_hangs_is_ended_with_everything_it_started() {
+    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let output = bench.run(&[
-        "vs", "baseline", "nice=5", "--blocks", "1", "--invocations", "1", "--time-limit", "1s",
-        "--set", "settle=0s", "--", "/bin/sh", "-c", "setsid sleep 4242 & sleep 4242",
+        "vs",
+        "baseline",
+        "nice=5",
+        "--blocks",
+        "1",
+        "--invocations",
+        "1",
+        "--time-limit",
+        "1s",
+        "--set",
+        "settle=0s",
+        "--",
+        "/bin/sh",
+        "-c",
+        "setsid sleep 4242 & sleep 4242",
     ]);
     assert_eq!(output.status.code(), Some(6), "{}", errors(&output));
     let left = Command::new("pgrep").args(["-f", "sleep 4242"]).output().unwrap();
@@ -154,6 +211,7 @@ fn a_program_that_hangs_is_ended_with_everything_it_started() {
 
 #[test]
 fn the_eevdf_suite_is_refused_where_debugfs_cannot_be_written() {
+    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let slice = "/sys/kernel/debug/sched/base_slice_ns";
     if std::fs::OpenOptions::new().write(true).open(slice).is_ok() {
@@ -169,6 +227,7 @@ fn the_eevdf_suite_is_refused_where_debugfs_cannot_be_written() {
 
 #[test]
 fn doctor_tells_root_and_others_the_truth() {
+    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let text = bench.expect(0, &["doctor"]);
     assert!(text.contains("kernel.release"), "{text}");
@@ -195,6 +254,7 @@ fn doctor_tells_root_and_others_the_truth() {
 
 #[test]
 fn a_kill_at_a_random_instant_leaves_every_knob_and_no_process() {
+    let _exclusive = crate::bench::exclusive();
     if !is_root() {
         eprintln!("SKIPPED: knobs of the machine need root");
         return;
@@ -214,7 +274,8 @@ fn a_kill_at_a_random_instant_leaves_every_knob_and_no_process() {
         }
     }
     text += "[[workloads]]\nuse = \"command\"\nrun = [\"/bin/sh\", \"-c\", \"sleep 0.05 & sleep 0.05; wait\"]\ninvocations = 1\n";
-    let kills = std::env::var("SCHEDLAB_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
+    let kills =
+        std::env::var("SCHEDLAB_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
     let bench = Bench::new();
     let file = bench.experiment("kills", &text);
     // A fixed sequence of delays (golden-ratio spread), so that a failure repeats.

@@ -5,8 +5,9 @@ use crate::bench::{Bench, errors};
 const EXPERIMENT: &str = r#"
 title  = "A known effect"
 venue  = "sim"
-blocks = 10
-seed   = 42
+blocks = 16
+seed   = 7
+margin = "3%"
 
 [subjects.baseline]
 [subjects.faster]
@@ -27,7 +28,14 @@ fn a_known_effect_is_found_and_its_absence_too() {
     assert!(text.contains("better"), "{text}");
     assert!(text.contains("equivalent"), "{text}");
     assert!(text.contains("report: "), "{text}");
-    for name in ["experiment.toml", "plan.json", "records.jsonl", "findings.json", "report.md", "environment.json"] {
+    for name in [
+        "experiment.toml",
+        "plan.json",
+        "records.jsonl",
+        "findings.json",
+        "report.md",
+        "environment.json",
+    ] {
         assert!(bench.campaign().join(name).is_file(), "{name}");
     }
 }
@@ -55,7 +63,8 @@ fn the_same_seed_gives_the_same_findings_and_reports_byte_for_byte() {
 #[test]
 fn a_failing_subject_is_counted_and_not_averaged() {
     let bench = Bench::new();
-    let text = format!("{EXPERIMENT}\n[sim]\nscenario = \"S1\"\nfailure_rate = {{ faster = 1.0 }}\n");
+    let text =
+        format!("{EXPERIMENT}\n[sim]\nscenario = \"S1\"\nfailure_rate = {{ faster = 1.0 }}\n");
     let file = bench.experiment("failing", &text);
     let output = bench.run(&["run", &file]);
     assert_eq!(output.status.code(), Some(6), "{}", errors(&output));
