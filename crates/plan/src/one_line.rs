@@ -47,6 +47,14 @@ pub fn one_line(catalogue: &Catalogue, line: &OneLine<'_>) -> Result<String, Vec
         let cause = format!("{} subject to compare; at least two are needed", line.subjects.len());
         problems.push(problem("SUBJECT..", cause, "for example: schedlab vs baseline 'slice=3ms'"));
     }
+    for (index, arm) in arms.iter().enumerate() {
+        if arms[..index].iter().any(|earlier| earlier.id == arm.id) {
+            let cause = format!("the subject `{}` is there twice", arm.id);
+            let hint =
+                "leave one out: an A/A control, a second copy of the reference, is added by itself";
+            problems.push(problem("SUBJECT..", cause, hint));
+        }
+    }
     if line.command.is_empty() {
         let hint = "write the program after --, for example -- ./prog args";
         problems.push(problem("--", "there is no program to run".to_owned(), hint));

@@ -205,6 +205,6 @@ fn a_one_line_experiment_that_cannot_be_meant_is_refused() {
 fn the_same_subject_twice_on_one_line_is_a_problem() {
     let (subjects, command) = (strings(&["baseline", ""]), strings(&["true"]));
     let line = OneLine { subjects: &subjects, command: &command, ..OneLine::default() };
-    let text = one_line(&CATALOGUE, &line).unwrap();
-    assert!(plan(request(&text)).is_err());
+    let problems = one_line(&CATALOGUE, &line).unwrap_err();
+    assert!(problems[0].cause.contains("`baseline` is there twice"), "{problems:?}");
 }
