@@ -68,7 +68,7 @@ impl Destination {
 }
 
 /// Builds the release binary; cargo says where it lies.
-fn build(cargo: &Cargo) -> Result<PathBuf, Problems> {
+pub fn build(cargo: &Cargo) -> Result<PathBuf, Problems> {
     let mut command = cargo.command([
         "build",
         "--release",

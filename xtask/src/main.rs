@@ -49,6 +49,12 @@ enum Command {
         #[arg(long)]
         target: Option<String>,
     },
+    /// Hold the native workloads against hackbench, perf bench and cyclictest (about ten minutes)
+    Fidelity {
+        /// Only cells whose name contains this; the table is then not written
+        #[arg(long)]
+        only: Option<String>,
+    },
     /// Build the release binary and install it with man pages, completions, suites and licences
     Install(install::Destination),
 }
@@ -79,6 +85,16 @@ fn run(command: Command) -> Outcome {
                 ["run", "--quiet", "--locked", "--package", "fuzz", "--"].map(String::from).into();
             arguments.extend([format!("--seconds={seconds}"), format!("--seed={seed}")]);
             arguments.extend(target.map(|target| format!("--target={target}")));
+            cargo.run(arguments)
+        }
+        Command::Fidelity { only } => {
+            let binary = install::build(&cargo)?.display().to_string();
+            let mut arguments: Vec<String> =
+                ["run", "--quiet", "--locked", "--package", "fidelity", "--"]
+                    .map(String::from)
+                    .into();
+            arguments.push(format!("--binary={binary}"));
+            arguments.extend(only.map(|only| format!("--only={only}")));
             cargo.run(arguments)
         }
         Command::Install(destination) => install::install(&cargo, &destination),

@@ -111,12 +111,15 @@ impl Histogram {
             .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
     }
 
-    /// The stored text: HDR V2 deflate, base64.
+    /// The stored text: HDR V2 deflate, base64. The same counts give the same
+    /// text, whether they were recorded or read.
     pub fn encode(&self) -> String {
+        let mut whole = Self::new();
+        whole.merge(self);
         let mut bytes = Vec::new();
         #[expect(clippy::expect_used, reason = "writing to a vector cannot fail")]
         V2DeflateSerializer::new()
-            .serialize(&self.inner, &mut bytes)
+            .serialize(&whole.inner, &mut bytes)
             .expect("a histogram of constant bounds serialises");
         STANDARD.encode(bytes)
     }
@@ -134,14 +137,16 @@ impl Histogram {
         if foreign.high() > HIGHEST_NS * 2 || foreign.sigfig() > SIGNIFICANT_DIGITS {
             return Err(bad("its range is not one of ours".to_owned()));
         }
-        let mut histogram = Self::new();
+        // Only as many buckets as it needs: a campaign holds thousands of these.
+        let mut inner = hdrhistogram::Histogram::new(SIGNIFICANT_DIGITS)
+            .map_err(|error| bad(format!("{error:?}")))?;
         for bucket in foreign.iter_recorded() {
-            histogram.inner.saturating_record_n(
-                bucket.value_iterated_to().min(HIGHEST_NS),
-                bucket.count_at_value(),
-            );
+            let value = bucket.value_iterated_to().min(HIGHEST_NS);
+            inner
+                .record_n(value, bucket.count_at_value())
+                .map_err(|error| bad(format!("{error:?}")))?;
         }
-        Ok(histogram)
+        Ok(Self { inner, clamped: 0 })
     }
 }
 
@@ -203,6 +208,7 @@ mod tests {
         }
         let text = serde_json::to_string(&histogram).unwrap();
         let back: Histogram = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&back).unwrap(), text);
         assert_eq!(back.clamped(), 1);
         assert_eq!(back.buckets().collect::<Vec<_>>(), histogram.buckets().collect::<Vec<_>>());
     }

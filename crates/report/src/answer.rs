@@ -1,6 +1,6 @@
 //! The answer: what the primary findings say, in sentences.
 
-use crate::quantities::{interval, percent, value};
+use crate::quantities::{change, confidence, interval, percent, value};
 use model::{Finding, Findings, Role, Strength, Verdict};
 
 /// The answer to the experiment's question.
@@ -13,7 +13,7 @@ pub(crate) fn answer(findings: &Findings) -> String {
     let mut sentences = Vec::new();
     for verdict in [Verdict::Better, Verdict::Worse] {
         for finding in primary.iter().filter(|finding| finding.verdict == verdict) {
-            sentences.push(difference(finding));
+            sentences.push(difference(finding, findings.alpha));
         }
     }
     sentences.extend(list(&primary, Verdict::Equivalent, "No difference beyond the margin"));
@@ -33,7 +33,7 @@ fn control_only(findings: &Findings) -> String {
     }
 }
 
-fn difference(finding: &Finding) -> String {
+fn difference(finding: &Finding, alpha: f64) -> String {
     let question = &finding.question;
     let word = if finding.verdict == Verdict::Better { "better" } else { "worse" };
     let strength = match finding.strength {
@@ -51,7 +51,13 @@ fn difference(finding: &Finding) -> String {
         _ => String::new(),
     };
     let effect = finding.effect.as_ref().map_or(String::new(), |effect| {
-        format!(" ({}, 95 % interval {})", percent(effect.ratio), interval(&effect.interval))
+        format!(
+            ", {} (effect {}, {} % interval {})",
+            change(effect.raw_ratio),
+            percent(effect.ratio),
+            confidence(alpha),
+            interval(&effect.interval)
+        )
     });
     format!(
         "{} is {strength}{word} than {} for {} {}{values}{effect}.",

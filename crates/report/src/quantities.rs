@@ -1,6 +1,6 @@
 //! Numbers as people read them: three significant digits and a fitting prefix.
 
-use model::{Effect, Interval, Unit};
+use model::{Interval, Unit};
 
 /// A value with its unit.
 pub(crate) fn value(value: f64, unit: Unit) -> String {
@@ -15,6 +15,20 @@ pub(crate) fn value(value: f64, unit: Unit) -> String {
         Unit::Joules => scaled(value, &[(1e3, "kJ"), (1.0, "J"), (1e-3, "mJ")]),
         Unit::PerOperation => format!("{}/op", digits(value)),
         Unit::Count | Unit::Plain => digits(value),
+    }
+}
+
+/// The unit of values as they are stored.
+pub(crate) fn stored_unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Nanoseconds => "ns",
+        Unit::PerSecond => "1/s",
+        Unit::PerOperation => "1/op",
+        Unit::Count => "count",
+        Unit::Bytes => "B",
+        Unit::Fraction => "fraction",
+        Unit::Joules => "J",
+        Unit::Plain => "",
     }
 }
 
@@ -39,33 +53,56 @@ pub(crate) fn digits(value: f64) -> String {
         m if m >= 9.995 => 1,
         m if m >= 0.9995 => 2,
         0.0 => 0,
-        _ => 3,
+        m if m >= 0.09995 => 3,
+        m if m >= 0.009995 => 4,
+        _ => 5,
     };
     format!("{value:.decimals$}")
 }
 
-/// An oriented ratio as a signed percentage: `+3.1 %` is better.
+/// An oriented ratio as a signed percentage: `+3.1 %` is better. From ten-fold on
+/// it is a factor, because -99 % hides whether it is a hundred or a thousand times.
 pub(crate) fn percent(ratio: f64) -> String {
     if !ratio.is_finite() {
         return "unbounded".to_owned();
     }
+    if ratio >= 10.0 {
+        return format!("×{}", digits(ratio));
+    }
+    if ratio > 0.0 && ratio <= 0.1 {
+        return format!("÷{}", digits(1.0 / ratio));
+    }
     let percent = 100.0 * (ratio - 1.0);
     let text =
         if percent.abs() >= 99.95 { format!("{percent:+.0}") } else { format!("{percent:+.1}") };
-    // No minus zero.
-    let text = if text == "-0.0" { "+0.0".to_owned() } else { text };
+    // No direction where none shows.
+    let text = if matches!(text.as_str(), "-0.0" | "+0.0") { "0.0".to_owned() } else { text };
     format!("{text} %")
 }
 
 /// Both ends of an interval, without the percent sign twice.
 pub(crate) fn interval(interval: &Interval) -> String {
-    let end = |ratio: f64| percent(ratio).trim_end_matches(" %").to_owned();
-    format!("{} to {} %", end(interval.low), end(interval.high))
+    let (low, high) = (percent(interval.low), percent(interval.high));
+    match (low.strip_suffix(" %"), high.strip_suffix(" %")) {
+        (Some(low), Some(high)) => format!("{low} to {high} %"),
+        _ => format!("{low} to {high}"),
+    }
 }
 
-/// The change in the metric's own direction: `-72 %` of a latency.
-pub(crate) fn raw_percent(effect: &Effect) -> String {
-    percent(effect.raw_ratio)
+/// What happened to the value itself, in words: `62.0 % lower`, `25.0 times higher`.
+pub(crate) fn change(raw_ratio: f64) -> String {
+    let word = if raw_ratio < 1.0 { "lower" } else { "higher" };
+    if raw_ratio >= 10.0 || raw_ratio <= 0.1 {
+        return format!("{} times {word}", digits(raw_ratio.max(1.0 / raw_ratio)));
+    }
+    let size = format!("{:.1}", 100.0 * (raw_ratio - 1.0).abs());
+    if size == "0.0" { "unchanged".to_owned() } else { format!("{size} % {word}") }
+}
+
+/// A confidence level in percent: `95`, `99.17`.
+pub(crate) fn confidence(error_rate: f64) -> String {
+    let text = format!("{:.2}", 100.0 * (1.0 - error_rate));
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A p-value; a tiny one is bounded, never shown as 0.
@@ -103,9 +140,22 @@ mod tests {
         ] {
             assert_eq!(value(number, unit), text);
         }
-        assert_eq!(percent(1.031), "+3.1 %");
-        assert_eq!(percent(3.52), "+252 %");
-        assert_eq!(percent(0.999_99), "+0.0 %");
+        for (ratio, text) in [
+            (1.031, "+3.1 %"),
+            (3.52, "+252 %"),
+            (0.999_99, "0.0 %"),
+            (103.0, "×103"),
+            (0.01, "÷100"),
+            (0.0, "-100 %"),
+            (f64::INFINITY, "unbounded"),
+        ] {
+            assert_eq!(percent(ratio), text, "{ratio}");
+        }
+        for (ratio, text) in
+            [(0.38, "62.0 % lower"), (1.0, "unchanged"), (25.0, "25.0 times higher")]
+        {
+            assert_eq!(change(ratio), text, "{ratio}");
+        }
         assert_eq!(p_value(1e-9), "< 0.001");
     }
 }

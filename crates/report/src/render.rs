@@ -4,6 +4,7 @@ use crate::view::Report;
 use contract::Description;
 use std::io::{self, Write};
 
+mod bar;
 mod csv;
 mod json;
 mod markdown;

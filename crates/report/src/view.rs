@@ -2,7 +2,7 @@
 
 use crate::answer::answer;
 use crate::caveats::explained;
-use model::{Caveat, Findings, Fingerprint, Level, Plan, REPORT_FORMAT, Record};
+use model::{Caveat, Findings, Fingerprint, Level, Plan, REPORT_FORMAT, Record, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,6 +50,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// How to repeat the campaign.
     pub reproduce: Vec<String>,
+    /// The unit of each source's values, by workload.
+    pub units: BTreeMap<String, BTreeMap<String, Unit>>,
     /// The raw records.
     pub records: Vec<Record>,
 }
@@ -143,6 +145,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         differences: differences(inputs.records),
         notes: plan.notes.clone(),
         reproduce: reproduce(inputs),
+        units: units(plan),
         records: inputs.records.to_vec(),
     }
 }
@@ -158,6 +161,13 @@ fn subjects(plan: &Plan) -> Vec<SubjectView> {
             is_control: subject.is_control,
         })
         .collect()
+}
+
+fn units(plan: &Plan) -> BTreeMap<String, BTreeMap<String, Unit>> {
+    let of_sources = |workload: &model::WorkloadPlan| {
+        workload.metrics.iter().map(|metric| (metric.source.clone(), metric.unit)).collect()
+    };
+    plan.workloads.iter().map(|workload| (workload.label.clone(), of_sources(workload))).collect()
 }
 
 fn differences(records: &[Record]) -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {

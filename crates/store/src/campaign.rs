@@ -456,4 +456,90 @@ mod tests {
         assert_eq!(resolve(results.path(), "demo").unwrap(), directory);
         assert!(resolve(results.path(), "demon").is_err());
     }
+
+    /// The directory that the child process of the test below works in.
+    const FULL_DISK: &str = "SCHEDLAB_TEST_FULL_DISK";
+
+    /// A limit on file sizes stands for a full disk: writes fail halfway with an
+    /// error. It belongs to a process, hence the child.
+    #[test]
+    fn a_full_disk_loses_no_record_and_the_campaign_goes_on_afterwards() {
+        if let Some(directory) = std::env::var_os(FULL_DISK) {
+            return fill(Path::new(&directory));
+        }
+        let results = tempfile::tempdir().unwrap();
+        let directory = create(results.path()).directory().to_owned();
+        let status = std::process::Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 48; exec \"$@\"", "sh"])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "--test-threads=1"])
+            .arg("campaign::tests::a_full_disk_loses_no_record_and_the_campaign_goes_on_afterwards")
+            .env(FULL_DISK, &directory)
+            .status()
+            .unwrap();
+        assert!(status.success(), "the child failed: {status}");
+
+        let stored = load(&directory).unwrap();
+        let acknowledged: usize =
+            fs::read_to_string(directory.join("acknowledged")).unwrap().parse().unwrap();
+        assert!(acknowledged > 0);
+        assert_eq!(stored.records.len(), acknowledged);
+        assert_eq!(stored.caveats, [], "a failed append is undone");
+        let mut campaign = Campaign::open(&directory).unwrap();
+        campaign.append(&record(acknowledged as u64, vec![1.0])).unwrap();
+        assert_eq!(load(&directory).unwrap().records.len(), acknowledged + 1);
+    }
+
+    fn fill(directory: &Path) {
+        let mut campaign = Campaign::open(directory).unwrap();
+        let mut acknowledged: u64 = 0;
+        let error = loop {
+            assert!(acknowledged < 100, "the limit was never reached");
+            match campaign.append(&record(acknowledged, vec![0.123_456_789; 300])) {
+                Ok(()) => acknowledged += 1,
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert!(error.contains("resumes"), "{error}");
+        // A later record that would fit is not glued to the torn one.
+        assert!(campaign.append(&record(acknowledged, vec![0.5; 3000])).is_err());
+        fs::write(directory.join("acknowledged"), acknowledged.to_string()).unwrap();
+    }
+
+    #[test]
+    fn space_that_is_not_there_is_refused_before_the_trial() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = create(results.path());
+        let error = campaign.reserve(1 << 60).unwrap_err().to_string();
+        assert!(error.contains("reserve"), "{error}");
+        campaign.reserve(4096).unwrap();
+        campaign.append(&record(0, vec![1.0])).unwrap();
+        assert_eq!(load(campaign.directory()).unwrap().records.len(), 1);
+    }
+
+    #[test]
+    fn a_value_that_could_not_be_read_again_is_refused_and_nothing_else_is_lost() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = create(results.path());
+        for value in [f64::NAN, f64::INFINITY] {
+            let error = campaign.append(&record(0, vec![1.0, value])).unwrap_err().to_string();
+            assert!(error.contains("not a number"), "{error}");
+        }
+        campaign.append(&record(0, vec![1.0])).unwrap();
+        assert_eq!(load(campaign.directory()).unwrap().records.len(), 1);
+    }
+
+    #[test]
+    fn an_edited_fingerprint_is_noticed_and_the_first_one_stays() {
+        let results = tempfile::tempdir().unwrap();
+        let mut campaign = create(results.path());
+        let digest = campaign.save_fingerprint(&fingerprint("6.12")).unwrap();
+        assert_eq!(campaign.save_fingerprint(&fingerprint("6.18")).unwrap(), digest);
+        assert_eq!(campaign.fingerprint_difference(&fingerprint("6.12")), BTreeMap::new());
+        assert_eq!(campaign.fingerprint_difference(&fingerprint("6.18")).len(), 1);
+        let path = campaign.directory().join("environment.json");
+        let text = fs::read_to_string(&path).unwrap().replace("6.12", "6.13");
+        fs::write(&path, text).unwrap();
+        assert!(load(campaign.directory()).unwrap_err().to_string().contains("digest"));
+    }
 }

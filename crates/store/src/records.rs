@@ -79,3 +79,73 @@ fn too_large(path: &Path, number: usize) -> Error {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Campaign;
+    use crate::fixtures::{plan, record};
+    use proptest::prelude::*;
+    use std::fs;
+
+    fn finite() -> impl Strategy<Value = f64> {
+        any::<f64>().prop_filter("stored values are numbers", |value| value.is_finite())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_records_come_back_and_any_cut_costs_only_what_it_cut(
+            values in prop::collection::vec(prop::collection::vec(finite(), 0..9), 1..6),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let results = tempfile::tempdir().unwrap();
+            let mut campaign =
+                Campaign::create(results.path(), &plan("cut", "d"), "", 1, 1).unwrap();
+            let written: Vec<Record> = (0..).zip(values).map(|(n, of)| record(n, of)).collect();
+            for record in &written {
+                campaign.append(record).unwrap();
+            }
+            let path = campaign.directory().join("records.jsonl");
+            drop(campaign);
+            prop_assert_eq!(&scan(&path).unwrap().records, &written);
+
+            let whole = fs::read(&path).unwrap();
+            let length = cut.index(whole.len());
+            fs::write(&path, &whole[..length]).unwrap();
+            let complete = whole[..length].iter().filter(|byte| **byte == b'\n').count();
+            let found = scan(&path).unwrap();
+            prop_assert_eq!(&found.records, &written[..complete]);
+            prop_assert_eq!(found.torn.is_some(), found.complete_bytes < length as u64);
+        }
+    }
+
+    #[test]
+    fn zeros_of_a_power_cut_are_torn_at_the_end_and_damage_in_the_middle() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("records.jsonl");
+        let line = serde_json::to_string(&record(0, vec![1.0])).unwrap();
+        for (text, records) in [
+            (format!("{line}\n\0\0\0"), Some(1)),
+            (format!("{line}\n\0\0\0\n"), Some(1)),
+            (format!("{line}\n\0\0\0\n{line}\n"), None),
+            (format!("{line}\n\n{line}\n"), None),
+            (String::new(), Some(0)),
+        ] {
+            fs::write(&path, &text).unwrap();
+            let found = scan(&path).map(|scan| scan.records.len()).ok();
+            assert_eq!(found, records, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused_before_it_fills_the_memory() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("records.jsonl");
+        // Sparse: reads as zeros without an end.
+        File::create(&path).unwrap().set_len(LONGEST_LINE + 2).unwrap();
+        let error = scan(&path).err().unwrap().to_string();
+        assert!(error.contains("line 1"), "{error}");
+    }
+}

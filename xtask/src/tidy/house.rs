@@ -41,6 +41,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "lab", layer: 4, uses: These(&["contract", "plan", "analysis", "store"]) },
     Room { name: "schedlab", layer: 6, uses: Below },
     Room { name: "fuzz", layer: 7, uses: Below },
+    Room { name: "fidelity", layer: 7, uses: Below },
     Room { name: "manual", layer: 7, uses: Below },
     Room { name: "xtask", layer: 7, uses: Nothing },
 ];

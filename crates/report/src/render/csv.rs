@@ -1,6 +1,7 @@
 //! Tidy rows: one for each iteration value, one for each bucket of a histogram.
 
 use super::{Page, Renderer};
+use crate::quantities::stored_unit;
 use crate::view::Report;
 use contract::Description;
 use model::{Outcome, Record, Sample, SampleData};
@@ -12,12 +13,13 @@ static DESCRIPTION: Description = Description {
     id: "csv",
     summary: "tidy rows of raw data: iterations, buckets, numerators and denominators",
     doc: "Columns: block, position, subject, workload, outcome, invocation, source, kind, index, value, \
-          count. `kind` is `iteration` (value), `bucket` (value is the bucket's highest value, count how \
-          many), `numerator` and `denominator`, `successes` and `attempts`; a trial without samples has one \
-          row of kind `none`. Times are nanoseconds.",
+          count, unit, detail. `kind` is `iteration` (value), `bucket` (value is the bucket's highest \
+          value, count how many), `numerator` and `denominator` (the unit is their quotient's), \
+          `successes` and `attempts`; `failure` is an invocation that failed, `failed` and `invalid` a \
+          trial that ended so, each with its reason in `detail`; `none` is a trial without data.",
 };
 
-const HEADER: [&str; 11] = [
+const HEADER: [&str; 13] = [
     "block",
     "position",
     "subject",
@@ -29,6 +31,8 @@ const HEADER: [&str; 11] = [
     "index",
     "value",
     "count",
+    "unit",
+    "detail",
 ];
 
 impl Renderer for Entry {
@@ -41,93 +45,122 @@ impl Renderer for Entry {
     }
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
-        let mut writer = ::csv::Writer::from_writer(output);
-        writer.write_record(HEADER)?;
+        let mut rows = ::csv::Writer::from_writer(output);
+        rows.write_record(HEADER)?;
         for record in &report.records {
-            write_record(&mut writer, record)?;
+            Trial::new(report, record).write(&mut rows)?;
         }
-        writer.flush()
+        rows.flush()
     }
 }
 
 type Rows<'a> = ::csv::Writer<&'a mut dyn Write>;
 
-fn write_record(writer: &mut Rows<'_>, record: &Record) -> io::Result<()> {
-    let mut is_empty = true;
-    for (number, invocation) in record.invocations.iter().enumerate() {
-        for sample in &invocation.samples {
-            is_empty = false;
-            write_sample(writer, record, number, sample)?;
-        }
-    }
-    if is_empty { row(writer, record, "", "", "none", "", "", "") } else { Ok(()) }
+/// The fields that the rows of one trial share.
+struct Trial<'a> {
+    report: &'a Report,
+    record: &'a Record,
+    block: String,
+    position: String,
+    outcome: &'static str,
 }
 
-fn write_sample(
-    writer: &mut Rows<'_>,
-    record: &Record,
-    number: usize,
-    sample: &Sample,
-) -> io::Result<()> {
-    let number = number.to_string();
-    let source = sample.source.as_str();
-    let mut put = |kind: &str, index: &str, value: &str, count: &str| {
-        row(writer, record, &number, source, kind, index, value, count)
-    };
-    match &sample.data {
-        SampleData::Values(values) => {
-            for (index, value) in values.iter().enumerate() {
-                put("iteration", &index.to_string(), &value.to_string(), "")?;
-            }
-            Ok(())
-        }
-        SampleData::Quotient { numerator, denominator } => {
-            put("numerator", "", &numerator.to_string(), "")?;
-            put("denominator", "", &denominator.to_string(), "")
-        }
-        SampleData::Histogram(histogram) => {
-            for (index, (value, count)) in histogram.buckets().enumerate() {
-                put("bucket", &index.to_string(), &value.to_string(), &count.to_string())?;
-            }
-            Ok(())
-        }
-        SampleData::Proportion { successes, attempts } => {
-            put("successes", "", &successes.to_string(), "")?;
-            put("attempts", "", &attempts.to_string(), "")
-        }
-    }
+/// The fields of one row beside those of its trial; empty where they mean nothing.
+#[derive(Default)]
+struct Row<'a> {
+    invocation: &'a str,
+    source: &'a str,
+    kind: &'a str,
+    index: &'a str,
+    value: &'a str,
+    count: &'a str,
+    unit: &'a str,
+    detail: &'a str,
 }
 
-#[expect(clippy::too_many_arguments, reason = "a row has as many fields as the table has columns")]
-fn row(
-    writer: &mut Rows<'_>,
-    record: &Record,
-    invocation: &str,
-    source: &str,
-    kind: &str,
-    index: &str,
-    value: &str,
-    count: &str,
-) -> io::Result<()> {
-    let outcome = match &record.outcome {
-        Outcome::Completed => "completed",
-        Outcome::Failed { .. } => "failed",
-        Outcome::Invalid { .. } => "invalid",
-    };
-    let block = record.block.to_string();
-    let position = record.position.to_string();
-    writer.write_record([
-        block.as_str(),
-        &position,
-        &record.subject,
-        &record.workload,
-        outcome,
-        invocation,
-        source,
-        kind,
-        index,
-        value,
-        count,
-    ])?;
-    Ok(())
+impl<'a> Trial<'a> {
+    fn new(report: &'a Report, record: &'a Record) -> Self {
+        let outcome = match &record.outcome {
+            Outcome::Completed => "completed",
+            Outcome::Failed { .. } => "failed",
+            Outcome::Invalid { .. } => "invalid",
+        };
+        let (block, position) = (record.block.to_string(), record.position.to_string());
+        Self { report, record, block, position, outcome }
+    }
+
+    fn write(&self, rows: &mut Rows<'_>) -> io::Result<()> {
+        let mut is_empty = true;
+        for (number, invocation) in self.record.invocations.iter().enumerate() {
+            let number = number.to_string();
+            for sample in &invocation.samples {
+                is_empty = false;
+                self.sample(rows, &number, sample)?;
+            }
+            if let Some(failure) = &invocation.failure {
+                is_empty = false;
+                let row =
+                    Row { invocation: &number, kind: "failure", detail: failure, ..Row::default() };
+                self.row(rows, &row)?;
+            }
+        }
+        let (kind, detail) = match &self.record.outcome {
+            Outcome::Failed { reason } => ("failed", reason.clone()),
+            Outcome::Invalid { rule, detail } => ("invalid", format!("{rule}: {detail}")),
+            Outcome::Completed if is_empty => ("none", String::new()),
+            Outcome::Completed => return Ok(()),
+        };
+        self.row(rows, &Row { kind, detail: &detail, ..Row::default() })
+    }
+
+    fn sample(&self, rows: &mut Rows<'_>, invocation: &str, sample: &Sample) -> io::Result<()> {
+        let source = sample.source.as_str();
+        let known = self.report.units.get(&self.record.workload).and_then(|all| all.get(source));
+        let unit = known.map_or("", |unit| stored_unit(*unit));
+        let mut put = |kind: &str, index: &str, value: &str, count: &str| {
+            let row = Row { invocation, source, kind, index, value, count, unit, ..Row::default() };
+            self.row(rows, &row)
+        };
+        match &sample.data {
+            SampleData::Values(values) => {
+                for (index, value) in values.iter().enumerate() {
+                    put("iteration", &index.to_string(), &value.to_string(), "")?;
+                }
+                Ok(())
+            }
+            SampleData::Quotient { numerator, denominator } => {
+                put("numerator", "", &numerator.to_string(), "")?;
+                put("denominator", "", &denominator.to_string(), "")
+            }
+            SampleData::Histogram(histogram) => {
+                for (index, (value, count)) in histogram.buckets().enumerate() {
+                    put("bucket", &index.to_string(), &value.to_string(), &count.to_string())?;
+                }
+                Ok(())
+            }
+            SampleData::Proportion { successes, attempts } => {
+                put("successes", "", &successes.to_string(), "")?;
+                put("attempts", "", &attempts.to_string(), "")
+            }
+        }
+    }
+
+    fn row(&self, rows: &mut Rows<'_>, row: &Row<'_>) -> io::Result<()> {
+        rows.write_record([
+            self.block.as_str(),
+            &self.position,
+            &self.record.subject,
+            &self.record.workload,
+            self.outcome,
+            row.invocation,
+            row.source,
+            row.kind,
+            row.index,
+            row.value,
+            row.count,
+            row.unit,
+            row.detail,
+        ])?;
+        Ok(())
+    }
 }

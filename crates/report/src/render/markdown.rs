@@ -1,9 +1,10 @@
 //! The complete report as Markdown.
 
-use super::table::{bar, effect, groups, reference_value, subject_value, symbol, words};
+use super::bar::Scale;
+use super::table::{comparisons, effect, groups, reference_value, subject_value, symbol, words};
 use super::{Page, Renderer};
 use crate::answer::trimmed;
-use crate::quantities::{duration, interval, p_value, percent, raw_percent, value};
+use crate::quantities::{change, confidence, duration, interval, p_value, percent, value};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Role};
@@ -54,6 +55,10 @@ fn cell(text: &str) -> String {
 
 fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "## Verdicts\n")?;
+    let judged =
+        report.findings.findings.iter().filter(|finding| finding.question.role != Role::Screen);
+    let scale = Scale::of(judged, BAR);
+    let alpha = report.design.alpha;
     for group in groups(&report.findings) {
         let Some(first) = group.findings.first() else { continue };
         writeln!(
@@ -68,11 +73,12 @@ fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         )?;
         writeln!(
             output,
-            "| subject | value | effect (+ is better) | raw change | 95 % interval | family interval | | verdict | pairs | p difference | p equivalence |"
+            "| subject | value | effect (+ is better) | raw change | {} % interval | family interval | | verdict | pairs | p difference | p equivalence |",
+            confidence(alpha)
         )?;
         writeln!(output, "|---|--:|--:|--:|---|---|---|---|--:|--:|--:|")?;
         for finding in &group.findings {
-            row(finding, output)?;
+            row(finding, scale, output)?;
         }
         writeln!(output)?;
         for finding in group.findings.iter().filter(|finding| finding.reason.is_some()) {
@@ -85,18 +91,25 @@ fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         }
         for finding in &group.findings {
             planning(finding, output)?;
+            companion(finding, alpha, output)?;
         }
         writeln!(output)?;
     }
     writeln!(
         output,
-        "Effects are ratios of geometric means over blocks, oriented so that + is better. The 95 % interval is \
-         unadjusted; the family interval holds for all {} comparisons together; p-values are adjusted by Holm.\n",
-        report.design.family_size
+        "Effects are ratios of geometric means over blocks, oriented so that + is better. The {} % interval is \
+         unadjusted and holds for its row alone; the family interval ({} %) allows for all of {}; p-values are \
+         adjusted by Holm. Bars share one scale, from {} to {} (square root of the log ratio): `│` is no difference, \
+         `░` the margin, the symbol the estimate.\n",
+        confidence(alpha),
+        confidence(alpha / report.design.family_size.max(1) as f64),
+        comparisons(report.design.family_size),
+        percent(1.0 / scale.end()),
+        percent(scale.end())
     )
 }
 
-fn row(finding: &Finding, output: &mut dyn Write) -> io::Result<()> {
+fn row(finding: &Finding, scale: Scale, output: &mut dyn Write) -> io::Result<()> {
     let control = if finding.question.role == Role::Control { " (A/A control)" } else { "" };
     let (size, unadjusted) = effect(finding);
     let details = finding.effect.as_ref();
@@ -106,9 +119,9 @@ fn row(finding: &Finding, output: &mut dyn Write) -> io::Result<()> {
         "| {}{control} | {} | {size} | {} | {unadjusted} | {} | `{}` | {} {} | {} | {} | {} |",
         cell(&finding.question.subject),
         subject_value(finding),
-        details.map_or("n/a".to_owned(), raw_percent),
+        details.map_or("n/a".to_owned(), |effect| change(effect.raw_ratio)),
         details.map_or(String::new(), |effect| interval(&effect.family_interval)),
-        bar(finding, BAR, true),
+        scale.draw(finding, true),
         symbol(finding.verdict, true),
         words(finding),
         finding.pairs,
@@ -129,6 +142,22 @@ fn planning(finding: &Finding, output: &mut dyn Write) -> io::Result<()> {
         100.0 * planning.detectable,
         blocks(planning.blocks_for_difference),
         blocks(planning.blocks_for_equivalence)
+    )
+}
+
+/// The rank-based estimate beside the verdict: a reader sees whether both agree.
+fn companion(finding: &Finding, alpha: f64, output: &mut dyn Write) -> io::Result<()> {
+    let Some(companion) = &finding.companion else { return Ok(()) };
+    let flip =
+        companion.p_sign_flip.map_or(String::new(), |p| format!(", sign flips p {}", p_value(p)));
+    writeln!(
+        output,
+        "- {}: by ranks {}, {} % interval {}, signed-rank p {}{flip} (a companion, never the verdict)",
+        finding.question.subject,
+        percent(companion.pseudo_median_ratio),
+        confidence(alpha),
+        interval(&companion.interval),
+        p_value(companion.p_signed_rank)
     )
 }
 
@@ -182,18 +211,18 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     let quick = if design.is_quick { ", quick mode" } else { "" };
     writeln!(
         output,
-        "## Design\n\n{} randomised blocks of {} subjects{quick}; workloads {}; {} trials in {} over {} boots on {} with \
-         kernel {}; seed {}; family of {} comparisons at level {}.\n",
+        "## Design\n\n{} randomised blocks of {} subjects{quick}; workloads {}; {} trials in {} over {} on {} with \
+         kernel {}; seed {}; family of {} at level {}.\n",
         design.blocks,
         design.subjects,
         design.workloads.join(", "),
         design.trials,
         duration(design.duration_ns),
-        design.boots,
+        if design.boots == 1 { "1 boot".to_owned() } else { format!("{} boots", design.boots) },
         design.venue,
         design.kernel,
         design.seed,
-        design.family_size,
+        comparisons(design.family_size),
         design.alpha
     )?;
     writeln!(output, "| subject | levels |\n|---|---|")?;

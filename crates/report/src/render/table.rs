@@ -3,9 +3,6 @@
 use crate::quantities::{interval, percent, value};
 use model::{Finding, Findings, Role, Strength, Verdict};
 
-/// Half the bar's width in margins: effects beyond are drawn as an arrow.
-const MARGINS_SHOWN: f64 = 4.0;
-
 /// Findings about one workload and metric.
 pub(super) struct Group<'a> {
     pub workload: &'a str,
@@ -53,8 +50,8 @@ pub(super) fn symbol(verdict: Verdict, is_unicode: bool) -> &'static str {
         (Verdict::Worse, true) => "▼",
         (Verdict::Equivalent, true) => "≈",
         (Verdict::Invalid, true) => "✕",
-        (Verdict::Better, false) => "+",
-        (Verdict::Worse, false) => "-",
+        (Verdict::Better, false) => "^",
+        (Verdict::Worse, false) => "v",
         (Verdict::Equivalent, false) => "=",
         (Verdict::Invalid, false) => "x",
         (Verdict::Inconclusive, _) => "?",
@@ -78,38 +75,11 @@ pub(super) fn reference_value(findings: &[&Finding]) -> String {
 pub(super) fn effect(finding: &Finding) -> (String, String) {
     match &finding.effect {
         Some(effect) => (percent(effect.ratio), interval(&effect.interval)),
-        None => ("n/a".to_owned(), String::new()),
+        None => ("no effect".to_owned(), String::new()),
     }
 }
 
-/// The interval against no difference and the margin, `width` cells wide (odd).
-/// The scale is the margin's: its ends stand at a quarter of each side.
-pub(super) fn bar(finding: &Finding, width: usize, is_unicode: bool) -> String {
-    let [empty, edge, zero, line, point, left, right] = if is_unicode {
-        ['·', '┊', '│', '━', '●', '◀', '▶']
-    } else {
-        ['.', ':', '|', '=', 'o', '<', '>']
-    };
-    let middle = (width / 2) as f64;
-    let mut cells = vec![empty; width];
-    let theta = (1.0 + finding.margin).ln();
-    let cell = |log: f64| middle + log / theta * middle / MARGINS_SHOWN;
-    let last = (width - 1) as f64;
-    let clamped = |position: f64| position.round().clamp(0.0, last) as usize;
-    cells[clamped(cell(theta))] = edge;
-    cells[clamped(cell(-theta))] = edge;
-    cells[width / 2] = zero;
-    let Some(effect) = &finding.effect else { return cells.into_iter().collect() };
-    let (low, high) = (cell(effect.interval.low.ln()), cell(effect.interval.high.ln()));
-    for slot in &mut cells[clamped(low)..=clamped(high)] {
-        *slot = line;
-    }
-    cells[clamped(cell(effect.log_mean))] = point;
-    if low < -0.5 {
-        cells[0] = left;
-    }
-    if high > last + 0.5 {
-        cells[width - 1] = right;
-    }
-    cells.into_iter().collect()
+/// `1 comparison`, `6 comparisons`.
+pub(super) fn comparisons(count: usize) -> String {
+    if count == 1 { "1 comparison".to_owned() } else { format!("{count} comparisons") }
 }

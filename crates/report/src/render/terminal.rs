@@ -1,15 +1,16 @@
 //! The verdict table that a person reads at once.
 
-use super::table::{bar, effect, groups, reference_value, subject_value, symbol, words};
+use super::bar::Scale;
+use super::table::{comparisons, effect, groups, reference_value, subject_value, symbol, words};
 use super::{Page, Renderer};
 use crate::answer::trimmed;
-use crate::quantities::{duration, p_value, percent};
+use crate::quantities::{confidence, duration, p_value, percent};
 use crate::view::Report;
 use anstyle::{AnsiColor, Style};
 use contract::Description;
 use model::{Finding, Role, Verdict};
 use std::io::{self, Write};
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 pub(super) struct Entry;
 
@@ -17,14 +18,16 @@ static DESCRIPTION: Description = Description {
     id: "terminal",
     summary: "the verdict table for a terminal",
     doc: "Each row: the verdict's symbol, the subject, its value, the effect oriented so that + is \
-          better, its unadjusted 95 % interval, the same interval drawn against no difference (│) and \
-          the equivalence margin (┊), the verdict, and the number of complete pairs of blocks.",
+          better, its unadjusted interval, the same interval drawn against no difference (│) and the \
+          equivalence margin (░) with the verdict's symbol at the estimate, the verdict, and the number \
+          of complete pairs of blocks. A row that does not fit goes on two lines.",
 };
 
-/// From this width a row fits on one line.
-const WIDE: usize = 100;
-/// Cells of the bar.
+/// Cells of the bar where they fit, and the fewest that still show something.
 const BAR: usize = 21;
+const SHORTEST_BAR: usize = 11;
+/// A name longer than this goes on a line of its own.
+const LONGEST_NAME: usize = 24;
 
 impl Renderer for Entry {
     fn describe(&self) -> &'static Description {
@@ -36,7 +39,13 @@ impl Renderer for Entry {
     }
 
     fn render(&self, report: &Report, page: &Page, output: &mut dyn Write) -> io::Result<()> {
-        let mut screen = Screen { page, output };
+        let judged =
+            report.findings.findings.iter().filter(|finding| finding.question.role != Role::Screen);
+        let scale = Scale::of(judged.clone(), BAR);
+        let layout = Layout::of(judged, page.width);
+        let mut drawn = Vec::new();
+        let mut screen =
+            Screen { page, layout, scale: scale.with_cells(layout.bar), output: &mut drawn };
         screen.heading(report)?;
         screen.verdicts(report)?;
         screen.failures(report)?;
@@ -45,12 +54,60 @@ impl Renderer for Entry {
         }
         screen.caveats(report)?;
         screen.notes(report)?;
-        screen.answer(report)
+        screen.answer(report)?;
+        if page.is_unicode {
+            return output.write_all(&drawn);
+        }
+        // Only our own signs: what the user wrote stays as it was written.
+        let text = String::from_utf8_lossy(&drawn).replace('×', "x").replace('÷', "1/");
+        output.write_all(text.as_bytes())
+    }
+}
+
+/// Widths of the table's columns, from what stands in them.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    name: usize,
+    value: usize,
+    size: usize,
+    interval: usize,
+    verdict: usize,
+    bar: usize,
+    is_one_line: bool,
+}
+
+impl Layout {
+    fn of<'a>(findings: impl Iterator<Item = &'a Finding>, width: usize) -> Self {
+        let [mut name, mut value, mut size, mut interval, mut verdict] = [0; 5];
+        for finding in findings {
+            let (effect, ends) = effect(finding);
+            name = name.max(named(finding).width().min(LONGEST_NAME));
+            value = value.max(subject_value(finding).width());
+            size = size.max(effect.width());
+            interval = interval.max(ends.width());
+            verdict = verdict.max(words(finding).width());
+        }
+        // Two blanks between columns; `n=` and up to four digits.
+        let numbers = value + size + interval + 6;
+        let is_one_line = 4 + name + 2 + numbers + BAR + 2 + verdict + 2 + 6 <= width;
+        let room = width.saturating_sub(6 + numbers);
+        let bar = if is_one_line { BAR } else { room.clamp(SHORTEST_BAR, BAR) };
+        Self { name, value, size, interval, verdict, bar, is_one_line }
+    }
+}
+
+/// The subject, and whether it is the control.
+fn named(finding: &Finding) -> String {
+    match finding.question.role {
+        Role::Control => format!("{} (A/A)", finding.question.subject),
+        Role::Primary | Role::Screen => finding.question.subject.clone(),
     }
 }
 
 struct Screen<'a> {
     page: &'a Page,
+    layout: Layout,
+    scale: Scale,
     output: &'a mut dyn Write,
 }
 
@@ -75,8 +132,7 @@ impl Screen<'_> {
 
     fn heading(&mut self, report: &Report) -> io::Result<()> {
         let design = &report.design;
-        let title = self.styled(&report.title, BOLD);
-        writeln!(self.output, "{title}")?;
+        self.paragraph(&report.title, "", BOLD)?;
         let quick = if design.is_quick { "quick mode, " } else { "" };
         let text = format!(
             "{quick}{} blocks of {} subjects, {} trials in {}; {} with kernel {}, CPUs {}; seed {}",
@@ -96,7 +152,7 @@ impl Screen<'_> {
     fn verdicts(&mut self, report: &Report) -> io::Result<()> {
         for group in groups(&report.findings) {
             let Some(first) = group.findings.first() else { continue };
-            let title = self.styled(&format!("{} {}", group.workload, group.metric), BOLD);
+            let title = format!("{} {}", group.workload, group.metric);
             let about = format!(
                 "{}, margin {} %; {} = {}",
                 first.question.direction,
@@ -104,43 +160,68 @@ impl Screen<'_> {
                 first.question.reference,
                 reference_value(&group.findings)
             );
-            writeln!(self.output, "{title}  {}", self.styled(&about, DIM))?;
+            if title.width() + 2 + about.width() <= self.page.width {
+                let title = self.styled(&title, BOLD);
+                writeln!(self.output, "{title}  {}", self.styled(&about, DIM))?;
+            } else {
+                self.paragraph(&title, "", BOLD)?;
+                self.paragraph(&about, "  ", DIM)?;
+            }
             for finding in &group.findings {
                 self.row(finding)?;
             }
             writeln!(self.output)?;
         }
+        let design = &report.design;
+        let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };
         let legend = format!(
-            "+ is better. Intervals are 95 %, unadjusted; verdicts are corrected for {} comparisons (Holm).",
-            report.design.family_size
+            "+ is better. Intervals are {} %, unadjusted, each for its row alone; verdicts are corrected for {} \
+             (Holm). Bars run from {} to {}: {zero} is no difference, {band} the margin.",
+            confidence(design.alpha),
+            comparisons(design.family_size),
+            percent(1.0 / self.scale.end()),
+            percent(self.scale.end())
         );
         self.paragraph(&legend, "", DIM)
     }
 
     fn row(&mut self, finding: &Finding) -> io::Result<()> {
+        let Layout { name, value, size, interval, verdict, is_one_line, .. } = self.layout;
         let style = style_of(finding.verdict);
         let sign = self.styled(symbol(finding.verdict, self.page.is_unicode), style);
         let is_control = finding.question.role == Role::Control;
-        let name = if is_control {
-            format!("{} (A/A)", finding.question.subject)
+        let label = named(finding);
+        let is_long = label.width() > name;
+        let (effect, ends) = effect(finding);
+        let numbers = format!(
+            "{}  {}  {}  {}",
+            padded_left(&subject_value(finding), value),
+            padded_left(&effect, size),
+            padded(&ends, interval),
+            self.scale.draw(finding, self.page.is_unicode)
+        );
+        let end = format!(
+            "{}  n={}",
+            self.styled(&padded(&words(finding), verdict), style),
+            finding.pairs
+        );
+        let shown = if is_control { DIM } else { Style::new() };
+        if is_long {
+            let room = self.page.width.saturating_sub(4);
+            writeln!(self.output, "  {sign} {}", self.styled(&shortened(&label, room), shown))?;
+        }
+        let first = if is_long { String::new() } else { label };
+        let first = self.styled(&padded(&first, name), shown);
+        let sign = if is_long { " ".to_owned() } else { sign };
+        if is_one_line {
+            let numbers = self.styled(&numbers, shown);
+            writeln!(self.output, "  {sign} {first}  {numbers}  {end}")?;
         } else {
-            finding.question.subject.clone()
-        };
-        let verdict = self.styled(&padded(&words(finding), 16), style);
-        let (size, interval) = effect(finding);
-        let drawn = bar(finding, BAR, self.page.is_unicode);
-        let pairs = format!("n={}", finding.pairs);
-        let value = subject_value(finding);
-        if self.page.width >= WIDE {
-            let name = padded(&name, 20);
-            writeln!(
-                self.output,
-                "  {sign} {name} {value:>9} {size:>8}  {interval:<18}{drawn}  {verdict} {pairs}"
-            )?;
-        } else {
-            writeln!(self.output, "  {sign} {} {verdict} {pairs}", padded(&name, 26))?;
-            writeln!(self.output, "      {value} {size}  {interval}")?;
-            writeln!(self.output, "      {drawn}")?;
+            writeln!(self.output, "  {sign} {first}  {end}")?;
+            if finding.effect.is_some() || finding.subject_value.is_some() {
+                let numbers = self.styled(numbers.trim_end(), shown);
+                writeln!(self.output, "      {numbers}")?;
+            }
         }
         if let Some(reason) = &finding.reason {
             self.paragraph(reason, "      ", DIM)?;
@@ -161,8 +242,8 @@ impl Screen<'_> {
                 "{} on {}: {} of {} trials failed{invalid}",
                 count.subject, count.workload, count.failed, count.trials
             );
-            let text = self.styled(&text, style_of(Verdict::Worse));
-            writeln!(self.output, "\n{text}")?;
+            writeln!(self.output)?;
+            self.paragraph(&text, "", style_of(Verdict::Worse))?;
             for (reason, times) in &count.reasons {
                 self.paragraph(&format!("{times} x {reason}"), "  ", Style::new())?;
             }
@@ -181,21 +262,19 @@ impl Screen<'_> {
             return Ok(());
         }
         screened.sort_by(|a, b| q_of(a).total_cmp(&q_of(b)));
-        let title = self.styled("Screen of secondary metrics (q-values; never a verdict)", BOLD);
-        writeln!(self.output, "\n{title}")?;
+        writeln!(self.output)?;
+        self.paragraph("Screen of secondary metrics (q-values; never a verdict)", "", BOLD)?;
         for finding in screened {
             let question = &finding.question;
-            let ratio = finding.effect.as_ref().map_or(1.0, |effect| effect.ratio);
-            let name = format!("{} {}", question.workload, question.metric);
-            writeln!(
-                self.output,
-                "  {} {} {:>9} {:>9}  q {}",
-                padded(&name, 44),
-                padded(&question.subject, 16),
+            let name = format!("{} {}, {}", question.workload, question.metric, question.subject);
+            let numbers = format!(
+                "{:>9}  {:>8}  q {}",
                 subject_value(finding),
-                percent(ratio),
+                effect(finding).0,
                 p_value(q_of(finding))
-            )?;
+            );
+            let room = self.page.width.saturating_sub(35).min(64);
+            writeln!(self.output, "  {}  {numbers}", padded(&shortened(&name, room), room))?;
         }
         Ok(())
     }
@@ -238,17 +317,53 @@ impl Screen<'_> {
     fn paragraph(&mut self, text: &str, indent: &str, style: Style) -> io::Result<()> {
         let room = self.page.width.saturating_sub(indent.width()).max(20);
         let mut line = String::new();
-        for word in text.split_whitespace() {
-            if !line.is_empty() && line.width() + 1 + word.width() > room {
-                writeln!(self.output, "{indent}{}", self.styled(&line, style))?;
-                line.clear();
+        // A number stays beside its percent sign.
+        let glued = text.replace(" %", "\u{a0}%");
+        for word in glued.split([' ', '\n', '\t']).filter(|word| !word.is_empty()) {
+            for piece in pieces(word, room) {
+                if !line.is_empty() && line.width() + 1 + piece.width() > room {
+                    self.line(indent, &line, style)?;
+                    line.clear();
+                }
+                if !line.is_empty() {
+                    line.push(' ');
+                }
+                line.push_str(&piece);
             }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
         }
+        self.line(indent, &line, style)
+    }
+
+    fn line(&mut self, indent: &str, line: &str, style: Style) -> io::Result<()> {
+        let line = line.replace('\u{a0}', " ");
         writeln!(self.output, "{indent}{}", self.styled(&line, style))
+    }
+}
+
+/// A word in pieces that fit; nearly always itself.
+fn pieces(word: &str, room: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for letter in word.chars() {
+        let columns = letter.width().unwrap_or(0);
+        if let Some(last) = pieces.last_mut()
+            && last.width() + columns <= room
+        {
+            last.push(letter);
+        } else {
+            pieces.push(letter.to_string());
+        }
+    }
+    pieces
+}
+
+/// At most `room` columns of a name; a cut one ends in two dots.
+fn shortened(name: &str, room: usize) -> String {
+    match pieces(name, room).as_slice() {
+        [_, _, ..] => {
+            let kept = pieces(name, room.saturating_sub(2)).swap_remove(0);
+            format!("{kept}..")
+        }
+        _ => name.to_owned(),
     }
 }
 
@@ -259,4 +374,9 @@ fn q_of(finding: &Finding) -> f64 {
 /// `text` followed by blanks up to `width` columns.
 fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+/// `text` behind blanks up to `width` columns.
+fn padded_left(text: &str, width: usize) -> String {
+    format!("{}{text}", " ".repeat(width.saturating_sub(text.width())))
 }

@@ -1,0 +1,386 @@
+//! Campaigns made up to hold each kind of verdict; no machine was measured.
+
+use model::{
+    Block, BlockEffect, Caveat, CaveatCode, Direction, Effect, FINDINGS_FORMAT, FailureCount,
+    Finding, Findings, Fingerprint, Histogram, Interval, Invocation, Level, Metric, Outcome,
+    PLAN_FORMAT, Parameters, Plan, Planning, Question, RECORD_FORMAT, Record, Reduction, Role,
+    Sample, Strength, Subject, Unit, Verdict, WorkloadPlan,
+};
+use report::Inputs;
+use std::collections::BTreeMap;
+
+/// Everything that a report is made from.
+pub struct Campaign {
+    plan: Plan,
+    records: Vec<Record>,
+    findings: Findings,
+    environment: Fingerprint,
+    store_caveats: Vec<Caveat>,
+}
+
+impl Campaign {
+    pub fn inputs(&self) -> Inputs<'_> {
+        Inputs {
+            plan: &self.plan,
+            records: &self.records,
+            findings: &self.findings,
+            environment: &self.environment,
+            campaign: "first-look-20261121-020000-beef",
+            store_caveats: &self.store_caveats,
+        }
+    }
+}
+
+/// Better, worse, equivalent, inconclusive and invalid; a failing subject; a control.
+pub fn mixed() -> Campaign {
+    let fifo = Draft::new("cyclic", "latency_p50", "fifo").decided(Verdict::Better, true);
+    let batch = Draft::new("cyclic", "latency_p50", "batch").decided(Verdict::Worse, false);
+    let same = Draft::new("wakeup", "request_latency_p99", "fifo");
+    let storm = Draft::new("messaging", "messages_per_second", "batch");
+    let findings = vec![
+        fifo.effect(52_300.0, 2.63, 2.40, 2.88).margin(0.10).finding(),
+        batch.effect(52_300.0, 0.93, 0.89, 0.98).margin(0.10).finding(),
+        same.decided(Verdict::Equivalent, false)
+            .effect(4_210_000.0, 1.004, 0.98, 1.03)
+            .reason("A difference was detected, but it lies inside the margin.")
+            .finding(),
+        storm
+            .rate()
+            .decided(Verdict::Inconclusive, false)
+            .effect(421_337.0, 1.03, 0.95, 1.12)
+            .reason("The interval reaches from worse to better; about 14 blocks would tell.")
+            .caveat(CaveatCode::Noisy, "sd 6.1 % against a margin of 5 %")
+            .caveat(CaveatCode::Fragile, "without block 3 it would be better")
+            .finding(),
+        Draft::new("messaging", "messages_per_second", "rt-throttled")
+            .rate()
+            .decided(Verdict::Invalid, false)
+            .reason("Every sitting broke the rule subject_active: policy read back other.")
+            .finding(),
+        Draft::new("cyclic", "latency_p50", "baseline-again")
+            .role(Role::Control)
+            .decided(Verdict::Equivalent, false)
+            .effect(52_300.0, 1.001, 0.97, 1.033)
+            .margin(0.10)
+            .finding(),
+        Draft::new("cyclic", "latency_p999", "fifo")
+            .role(Role::Screen)
+            .effect(310_000.0, 4.2, 2.2, 8.1)
+            .finding(),
+        Draft::new("cyclic", "voluntary_switches_per_operation", "batch")
+            .role(Role::Screen)
+            .effect(1.5, 1.01, 0.9, 1.2)
+            .finding(),
+    ];
+    let failures = vec![FailureCount {
+        subject: "rt-throttled".to_owned(),
+        workload: "messaging".to_owned(),
+        trials: 8,
+        failed: 2,
+        invalid: 6,
+        p_failure: Some(0.0007),
+        reasons: BTreeMap::from([
+            ("exit status 1: cannot fork | out of memory".to_owned(), 1),
+            ("ran longer than its limit of 30 s".to_owned(), 1),
+        ]),
+    }];
+    let mut campaign = campaign("Does a real-time policy shorten wake-ups?", findings, failures);
+    campaign.findings.caveats = vec![Caveat::new(CaveatCode::SingleBoot, "6 blocks in 1 boot")];
+    campaign.store_caveats =
+        vec![Caveat::new(CaveatCode::TornRecord, "line 9 of records.jsonl was dropped")];
+    campaign.records = records();
+    campaign.plan.notes = vec!["seed drawn: 42".to_owned()];
+    campaign
+}
+
+/// One question, no verdict, quick mode.
+pub fn undecided() -> Campaign {
+    let finding = Draft::new("command", "wall", "slice-500us")
+        .decided(Verdict::Inconclusive, false)
+        .effect(1.84e9, 1.012, 0.94, 1.09)
+        .reason("Fewer than five complete blocks.")
+        .caveat(CaveatCode::FewBlocks, "3 complete blocks of 5")
+        .finding();
+    let mut campaign = campaign("slice=500us for ./service-bench", vec![finding], Vec::new());
+    campaign.plan.is_quick = true;
+    campaign
+}
+
+/// Names too long, effects of a hundred times, unbounded and tiny ones, no pairs.
+pub fn hostile() -> Campaign {
+    let long = "a-subject-with-a-name-that-nobody-should-give-to-a-subject";
+    let findings = vec![
+        Draft::new("cyclic", "latency_p50", long)
+            .decided(Verdict::Better, true)
+            .effect(5.2e9, 103.0, 88.0, 121.0)
+            .finding(),
+        Draft::new("cyclic", "latency_p50", "slow")
+            .decided(Verdict::Worse, true)
+            .effect(5.2e9, 0.0031, 0.0, 0.9)
+            .finding(),
+        Draft::new("cyclic", "latency_p50", "wild")
+            .decided(Verdict::Inconclusive, false)
+            .effect(5.2e9, 1.2, 0.0, f64::INFINITY)
+            .finding(),
+        Draft::new(
+            "command",
+            "score|of_the_users_own_program_with_a_very_long_metric_name",
+            "tiny",
+        )
+        .plain()
+        .decided(Verdict::Equivalent, false)
+        .effect(1.3e-7, 1.000_001, 0.999_999, 1.000_003)
+        .finding(),
+        Draft::new("command", "exit_free", "absent")
+            .decided(Verdict::Inconclusive, false)
+            .reason("No complete pair of blocks.")
+            .finding(),
+    ];
+    let title = "A question with 한글 and a | in it, longer than any line of a terminal may be, \
+                 so that it has to be wrapped somewhere";
+    campaign(title, findings, Vec::new())
+}
+
+fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>) -> Campaign {
+    let family_size =
+        findings.iter().filter(|finding| finding.question.role != Role::Screen).count();
+    Campaign {
+        plan: plan(title),
+        records: Vec::new(),
+        findings: Findings {
+            format: FINDINGS_FORMAT.to_owned(),
+            plan_digest: "0f3a".to_owned(),
+            seed: 42,
+            alpha: 0.05,
+            family_size,
+            findings,
+            failures,
+            caveats: Vec::new(),
+        },
+        environment: Fingerprint(BTreeMap::from([
+            ("cpu.model".to_owned(), "Imaginary CPU | 2 cores".to_owned()),
+            ("cpu.online".to_owned(), "0-1".to_owned()),
+            ("kernel.release".to_owned(), "6.12.3-amd64".to_owned()),
+        ])),
+        store_caveats: Vec::new(),
+    }
+}
+
+fn plan(title: &str) -> Plan {
+    let subject = |id: &str, policy: &str, is_control| Subject {
+        id: id.to_owned(),
+        levels: BTreeMap::from([("policy".to_owned(), Level::canonical(policy))]),
+        is_control,
+    };
+    let metric = Metric::new(
+        "messages_per_second",
+        Unit::PerSecond,
+        Direction::Higher,
+        Reduction::Quotient,
+        "Messages delivered each second",
+    );
+    let mut metrics = Metric::latency_quantiles("latency", "Wake-up latency");
+    metrics.push(metric);
+    let workload = |label: &str| WorkloadPlan {
+        label: label.to_owned(),
+        uses: label.to_owned(),
+        parameters: Parameters::default(),
+        invocations: 3,
+        metrics: metrics.clone(),
+        primary: vec!["latency_p50".to_owned()],
+        background: None,
+        subjects: Vec::new(),
+        expected_ns: 2_000_000_000,
+        time_limit_ns: 30_000_000_000,
+        is_closed_loop: false,
+    };
+    Plan {
+        format: PLAN_FORMAT.to_owned(),
+        name: "first-look".to_owned(),
+        title: title.to_owned(),
+        digest: "0f3a".to_owned(),
+        venue: "host".to_owned(),
+        seed: 42,
+        is_seed_generated: false,
+        alpha: 0.05,
+        is_quick: false,
+        subjects: vec![
+            subject("baseline", "other", false),
+            subject("fifo", "fifo:1", false),
+            subject("batch", "batch", false),
+            subject("baseline-again", "other", true),
+        ],
+        workloads: vec![workload("cyclic"), workload("messaging")],
+        blocks: (0..6).map(|index| Block { index, sittings: Vec::new() }).collect(),
+        probes: Vec::new(),
+        settle_ns: 0,
+        sim: None,
+        notes: Vec::new(),
+    }
+}
+
+fn records() -> Vec<Record> {
+    let mut latency = Histogram::new();
+    latency.record_many(50_000, 900);
+    latency.record_many(310_000, 3);
+    let samples = vec![
+        Sample::histogram("latency", latency),
+        Sample::values("wall", vec![1.25e9, 1.5e9]),
+        Sample::quotient("messages_per_second", 1_000_000.0, 2.5),
+        Sample::proportion("frames_in_time", 59, 60),
+    ];
+    let run = |samples: Vec<Sample>, failure: Option<&str>| Invocation {
+        samples,
+        run: None,
+        failure: failure.map(str::to_owned),
+    };
+    let record = |sequence: u64, subject: &str, outcome, invocations| Record {
+        format: RECORD_FORMAT.to_owned(),
+        sequence,
+        block: 0,
+        position: sequence as u32,
+        subject: subject.to_owned(),
+        workload: "messaging".to_owned(),
+        started_unix_ns: 1_795_000_000_000_000_000 + sequence * 7_000_000_000,
+        duration_ns: 6_500_000_000,
+        boot_id: "b".to_owned(),
+        seed: 7,
+        outcome,
+        invocations,
+        levels: BTreeMap::new(),
+        fingerprint: "f".to_owned(),
+        fingerprint_difference: BTreeMap::new(),
+        caveats: Vec::new(),
+    };
+    let mut drifted = record(0, "baseline", Outcome::Completed, vec![run(samples.clone(), None)]);
+    drifted.fingerprint_difference.insert("load.1m".to_owned(), "0.52".to_owned());
+    let failure = "exit status 1: cannot fork | out of memory";
+    let failed = Outcome::Failed { reason: failure.to_owned() };
+    let invalid = Outcome::Invalid {
+        rule: "subject_active".to_owned(),
+        detail: "policy read back other".to_owned(),
+    };
+    vec![
+        drifted,
+        record(
+            1,
+            "rt-throttled",
+            failed,
+            vec![run(vec![Sample::values("wall", vec![1.75e9])], None), run(vec![], Some(failure))],
+        ),
+        record(2, "rt-throttled", invalid, Vec::new()),
+    ]
+}
+
+/// A finding in the making.
+struct Draft(Finding);
+
+impl Draft {
+    fn new(workload: &str, metric: &str, subject: &str) -> Self {
+        Self(Finding {
+            question: Question {
+                workload: workload.to_owned(),
+                metric: metric.to_owned(),
+                unit: Unit::Nanoseconds,
+                direction: Direction::Lower,
+                subject: subject.to_owned(),
+                reference: "baseline".to_owned(),
+                role: Role::Primary,
+            },
+            verdict: Verdict::Inconclusive,
+            strength: None,
+            reason: None,
+            margin: 0.05,
+            pairs: 0,
+            reference_value: None,
+            subject_value: None,
+            effect: None,
+            companion: None,
+            planning: None,
+            tail: None,
+            blocks: Vec::new(),
+            caveats: Vec::new(),
+        })
+    }
+
+    fn role(mut self, role: Role) -> Self {
+        self.0.question.role = role;
+        self
+    }
+
+    fn rate(mut self) -> Self {
+        self.0.question.unit = Unit::PerSecond;
+        self.0.question.direction = Direction::Higher;
+        self
+    }
+
+    fn plain(mut self) -> Self {
+        self.0.question.unit = Unit::Plain;
+        self
+    }
+
+    fn decided(mut self, verdict: Verdict, is_clear: bool) -> Self {
+        self.0.verdict = verdict;
+        if matches!(verdict, Verdict::Better | Verdict::Worse) {
+            self.0.strength = Some(if is_clear { Strength::Clearly } else { Strength::Detectable });
+        }
+        self
+    }
+
+    fn margin(mut self, margin: f64) -> Self {
+        self.0.margin = margin;
+        self
+    }
+
+    fn reason(mut self, reason: &str) -> Self {
+        self.0.reason = Some(reason.to_owned());
+        self
+    }
+
+    fn caveat(mut self, code: CaveatCode, detail: &str) -> Self {
+        self.0.caveats.push(Caveat::new(code, detail));
+        self
+    }
+
+    fn effect(mut self, reference: f64, ratio: f64, low: f64, high: f64) -> Self {
+        let raw_ratio = match self.0.question.direction {
+            Direction::Higher => ratio,
+            Direction::Lower => 1.0 / ratio,
+        };
+        self.0.pairs = 6;
+        self.0.reference_value = Some(reference);
+        self.0.subject_value = Some(reference * raw_ratio);
+        self.0.effect = Some(Effect {
+            log_mean: ratio.ln(),
+            log_sd: 0.05,
+            standard_error: 0.02,
+            degrees: 5.0,
+            ratio,
+            raw_ratio,
+            interval: Interval { low, high },
+            family_interval: Interval { low: low * 0.97, high: high * 1.03 },
+            p_difference: Some(0.000_02),
+            p_equivalence: Some(0.4),
+            adjusted_difference: Some(0.000_08),
+            adjusted_equivalence: Some(0.8),
+        });
+        self.0.planning = Some(Planning {
+            detectable: 0.061,
+            blocks_for_difference: Some(14),
+            blocks_for_equivalence: Some(18),
+        });
+        self.0.blocks = (0..6)
+            .map(|block| BlockEffect {
+                block,
+                reference: reference * (1.0 + 0.01 * f64::from(block)),
+                subject: reference * raw_ratio,
+                log_difference: ratio.ln(),
+            })
+            .collect();
+        self
+    }
+
+    fn finding(self) -> Finding {
+        self.0
+    }
+}

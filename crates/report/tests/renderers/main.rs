@@ -1,0 +1,99 @@
+//! Every renderer over campaigns that hold each kind of verdict, at the widths
+//! people have. `UPDATE_EXPECT=1` rewrites the expected files.
+
+#![allow(clippy::unwrap_used, reason = "a failing step of a test should panic")]
+
+mod campaigns;
+
+use campaigns::{Campaign, hostile, mixed, undecided};
+use expect_test::expect_file;
+use report::{Page, RENDERERS, Report, view};
+use unicode_width::UnicodeWidthStr;
+
+fn drawn(campaign: &Campaign, format: &str, page: Page) -> String {
+    let renderer = RENDERERS.iter().find(|renderer| renderer.describe().id == format).unwrap();
+    let mut bytes = Vec::new();
+    renderer.render(&view(&campaign.inputs()), &page, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn page(width: usize) -> Page {
+    Page { width, is_colour: false, is_unicode: true, is_verbose: false }
+}
+
+fn widest(text: &str) -> usize {
+    text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
+}
+
+#[test]
+fn a_person_reads_each_kind_of_verdict_at_60_80_and_120_columns() {
+    let check = |width: usize, expected: expect_test::ExpectFile| {
+        let text = drawn(&mixed(), "terminal", page(width));
+        expected.assert_eq(&text);
+        assert!(widest(&text) <= width, "{} columns do not fit in {width}", widest(&text));
+    };
+    check(60, expect_file!["../golden/mixed-60.txt"]);
+    check(80, expect_file!["../golden/mixed-80.txt"]);
+    check(120, expect_file!["../golden/mixed-120.txt"]);
+}
+
+#[test]
+fn every_width_fits_every_campaign() {
+    for campaign in [mixed(), undecided(), hostile()] {
+        for width in 60..130 {
+            for is_verbose in [false, true] {
+                let text = drawn(&campaign, "terminal", Page { is_verbose, ..page(width) });
+                let long = text.lines().find(|line| line.width() > width);
+                assert_eq!(long, None, "at {width} columns");
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_decided_and_nothing_run_are_said_in_words() {
+    expect_file!["../golden/undecided-80.txt"].assert_eq(&drawn(
+        &undecided(),
+        "terminal",
+        page(80),
+    ));
+    expect_file!["../golden/hostile-80.txt"].assert_eq(&drawn(&hostile(), "terminal", page(80)));
+}
+
+#[test]
+fn a_plain_page_is_plain_ascii_and_a_coloured_one_has_the_same_text() {
+    let verbose = Page { is_verbose: true, ..page(80) };
+    let ascii = drawn(&mixed(), "terminal", Page { is_unicode: false, ..verbose });
+    expect_file!["../golden/mixed-ascii-verbose-80.txt"].assert_eq(&ascii);
+    assert!(ascii.is_ascii());
+    let coloured = drawn(&mixed(), "terminal", Page { is_colour: true, ..verbose });
+    let mut bare = String::new();
+    let mut rest = coloured.as_str();
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        bare.push_str(before);
+        rest = after.split_once('m').unwrap().1;
+    }
+    bare.push_str(rest);
+    assert_ne!(coloured, bare, "colours were asked for");
+    assert_eq!(bare, drawn(&mixed(), "terminal", verbose));
+}
+
+#[test]
+fn files_hold_everything() {
+    expect_file!["../golden/mixed.md"].assert_eq(&drawn(&mixed(), "markdown", page(80)));
+    expect_file!["../golden/mixed.csv"].assert_eq(&drawn(&mixed(), "csv", page(80)));
+}
+
+#[test]
+fn a_report_survives_json_and_the_same_inputs_give_the_same_bytes() {
+    for campaign in [mixed(), undecided(), hostile()] {
+        let text = drawn(&campaign, "json", page(80));
+        let back: Report = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, view(&campaign.inputs()));
+        for renderer in RENDERERS {
+            let id = renderer.describe().id;
+            let again = drawn(&campaign, id, page(80));
+            assert_eq!(drawn(&campaign, id, page(80)), again, "{id}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What is compared. Everything is pinned to one CPU: across CPUs the reference
+//! tools themselves flip between placements from run to run.
+
+/// One comparison of a native workload with its reference tool.
+pub struct Cell {
+    /// For the table.
+    pub name: &'static str,
+    /// Words before both commands: placement and policy.
+    pub prefix: &'static [&'static str],
+    /// The reference's command.
+    pub reference: &'static [&'static str],
+    /// How the reference prints its result.
+    pub printed: Printed,
+    /// The native workload's id.
+    pub workload: &'static str,
+    /// Its parameters, where they are not the defaults.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// Id of its metric, in nanoseconds.
+    pub metric: &'static str,
+    /// The whole interval of the ratio must lie here.
+    pub band: (f64, f64),
+    /// Largest difference of the context switches, as a share; none where the
+    /// reference tool has threads that the native workload has no need of.
+    pub switches: Option<f64>,
+}
+
+/// How a reference prints its result.
+pub enum Printed {
+    /// `Time: 1.234`, in seconds.
+    HackbenchSeconds,
+    /// `1.234 usecs/op`.
+    MicrosecondsPerOperation,
+    /// A histogram of microseconds, `000123 000004` on each line: its median.
+    HistogramMedian,
+}
+
+const TEN_PERCENT: (f64, f64) = (0.9, 1.1);
+const FIFTEEN_PERCENT: (f64, f64) = (0.85, 1.15);
+const ON_CPU_0: &[&str] = &["taskset", "-c", "0"];
+const FIFO_ON_CPU_0: &[&str] = &["chrt", "-f", "10", "taskset", "-c", "0"];
+const FIFO_80_ON_CPU_0: &[&str] = &["chrt", "-f", "80", "taskset", "-c", "0"];
+
+/// Every comparison.
+pub const CELLS: &[Cell] = &[
+    Cell {
+        name: "messaging, sockets, processes",
+        prefix: ON_CPU_0,
+        reference: &["hackbench", "-g", "2", "-l", "600"],
+        printed: Printed::HackbenchSeconds,
+        workload: "messaging",
+        parameters: &[("groups", "2"), ("loops", "600")],
+        metric: "makespan",
+        band: TEN_PERCENT,
+        switches: None,
+    },
+    Cell {
+        name: "messaging, pipes, processes",
+        prefix: ON_CPU_0,
+        reference: &["hackbench", "-g", "2", "-l", "900", "-p"],
+        printed: Printed::HackbenchSeconds,
+        workload: "messaging",
+        parameters: &[("groups", "2"), ("loops", "900"), ("transport", "pipe")],
+        metric: "makespan",
+        band: TEN_PERCENT,
+        switches: None,
+    },
+    // Under FIFO the order of switches is the program's alone, not the fair
+    // class's: here their number must agree.
+    Cell {
+        name: "messaging, sockets, processes, FIFO",
+        prefix: FIFO_ON_CPU_0,
+        reference: &["hackbench", "-g", "1", "-l", "600"],
+        printed: Printed::HackbenchSeconds,
+        workload: "messaging",
+        parameters: &[("groups", "1"), ("loops", "600")],
+        metric: "makespan",
+        band: TEN_PERCENT,
+        switches: Some(0.03),
+    },
+    Cell {
+        name: "pipe, processes",
+        prefix: ON_CPU_0,
+        reference: &["perf", "bench", "sched", "pipe", "-l", "200000"],
+        printed: Printed::MicrosecondsPerOperation,
+        workload: "pipe",
+        parameters: &[("loops", "200000")],
+        metric: "time_per_operation",
+        band: TEN_PERCENT,
+        switches: Some(0.03),
+    },
+    Cell {
+        name: "pipe, threads",
+        prefix: ON_CPU_0,
+        reference: &["perf", "bench", "sched", "pipe", "-l", "200000", "-T"],
+        printed: Printed::MicrosecondsPerOperation,
+        workload: "pipe",
+        parameters: &[("loops", "200000"), ("tasks", "thread")],
+        metric: "time_per_operation",
+        band: TEN_PERCENT,
+        switches: Some(0.03),
+    },
+    Cell {
+        name: "cyclic, other, p50",
+        prefix: ON_CPU_0,
+        reference: &[
+            "cyclictest",
+            "--default-system",
+            "-q",
+            "-D",
+            "2",
+            "-t",
+            "1",
+            "-i",
+            "1000",
+            "-h",
+            "20000",
+            "--policy=other",
+        ],
+        printed: Printed::HistogramMedian,
+        workload: "cyclic",
+        parameters: &[("threads", "1"), ("duration", "2s"), ("missed", "skip")],
+        metric: "latency_p50",
+        band: FIFTEEN_PERCENT,
+        switches: None,
+    },
+    Cell {
+        name: "cyclic, FIFO 80, p50",
+        prefix: FIFO_80_ON_CPU_0,
+        reference: &[
+            "cyclictest",
+            "--default-system",
+            "-q",
+            "-D",
+            "2",
+            "-t",
+            "1",
+            "-i",
+            "1000",
+            "-h",
+            "20000",
+            "-p",
+            "80",
+        ],
+        printed: Printed::HistogramMedian,
+        workload: "cyclic",
+        parameters: &[("threads", "1"), ("duration", "2s"), ("missed", "skip")],
+        metric: "latency_p50",
+        band: FIFTEEN_PERCENT,
+        switches: None,
+    },
+];

@@ -1,0 +1,95 @@
+//! The native workload: the release binary in the role that the executor starts.
+
+use crate::cells::Cell;
+use crate::reference::{counted, switches, tempfile};
+use model::{Sample, SampleData};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Stdio;
+
+/// One run: the metric in nanoseconds, and the context switches of the whole process.
+pub fn run(cell: &Cell, binary: &Path) -> Result<(f64, f64), String> {
+    let counts = tempfile("native")?;
+    let mut child = counted(&counts, cell.prefix)
+        .arg(binary)
+        .arg("__load")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("cannot start {}: {error}", binary.display()))?;
+    let (mut input, output) = (child.stdin.take(), child.stdout.take());
+    let (Some(input), Some(output)) = (input.as_mut(), output) else {
+        return Err("the workload's process has no pipes".to_owned());
+    };
+    let mut answers = BufReader::new(output).lines();
+    let mut ask = |order: &Value| -> Result<Value, String> {
+        writeln!(input, "{order}").map_err(|error| format!("cannot send an order: {error}"))?;
+        let line = answers
+            .next()
+            .ok_or("the workload's process ended")?
+            .map_err(|error| error.to_string())?;
+        serde_json::from_str(&line).map_err(|error| error.to_string())
+    };
+    // perf runs the workload in its own process's child, so perf is the parent.
+    let ready = ask(&order(cell, child.id())?)?;
+    if ready != json!("ready") {
+        return Err(format!("{} could not prepare: {ready}", cell.workload));
+    }
+    let answer = ask(&Value::Null)?;
+    let done = answer.get("done").ok_or_else(|| format!("{} failed: {answer}", cell.workload))?;
+    let samples: Vec<Sample> =
+        serde_json::from_value(done["samples"].clone()).map_err(|error| error.to_string())?;
+    drop(child.stdin.take());
+    let value = value_of(cell, &samples);
+    finish(child)?;
+    Ok((value?, switches(&counts)?))
+}
+
+fn finish(mut child: std::process::Child) -> Result<(), String> {
+    let status = child.wait().map_err(|error| error.to_string())?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("the workload's process ended with {status}"))
+    }
+}
+
+fn order(cell: &Cell, parent: u32) -> Result<Value, String> {
+    let catalogue = schedlab::catalogue();
+    let workload = catalogue
+        .workload(cell.workload)
+        .ok_or_else(|| format!("no workload {}", cell.workload))?;
+    let mut parameters = serde_json::Map::new();
+    for parameter in workload.parameters() {
+        let given =
+            cell.parameters.iter().find(|(name, _)| *name == parameter.name).map(|(_, text)| *text);
+        let text = given
+            .or(parameter.default)
+            .ok_or_else(|| format!("{} needs {}", cell.workload, parameter.name))?;
+        let value = parameter.parse(text).map_err(|why| format!("{}: {why}", parameter.name))?;
+        let value = serde_json::to_value(value).map_err(|error| error.to_string())?;
+        parameters.insert(parameter.name.to_owned(), value);
+    }
+    let launch = json!({
+        "policy": null, "priority": 0, "deadline_ns": null, "nice": null, "slice_ns": null, "clamp": null,
+        "affinity": null, "timer_slack_ns": null, "cpu_max": null, "cpu_weight": null, "seed": 1,
+        "scratch": std::env::temp_dir(), "log": "/dev/null"
+    });
+    Ok(json!({
+        "parent": parent, "workload": cell.workload, "parameters": parameters, "launch": launch,
+        "search_path": std::env::var("PATH").unwrap_or_default()
+    }))
+}
+
+fn value_of(cell: &Cell, samples: &[Sample]) -> Result<f64, String> {
+    let source = cell.metric.strip_suffix("_p50").unwrap_or(cell.metric);
+    let sample = samples.iter().find(|sample| sample.source == source);
+    let value = sample.and_then(|sample| match &sample.data {
+        SampleData::Values(values) => stats::median(values),
+        SampleData::Quotient { numerator, denominator } => Some(numerator / denominator),
+        SampleData::Histogram(histogram) => histogram.quantile(0.5).map(|value| value as f64),
+        SampleData::Proportion { .. } => None,
+    });
+    value.ok_or_else(|| format!("{} reported no {}", cell.workload, cell.metric))
+}

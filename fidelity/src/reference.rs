@@ -1,0 +1,136 @@
+//! The reference tools: invoked, never copied.
+
+use crate::cells::{Cell, Printed};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Tools, and the Debian packages that have them.
+const TOOLS: [(&str, &str); 5] = [
+    ("hackbench", "rt-tests"),
+    ("cyclictest", "rt-tests"),
+    ("perf", "linux-perf"),
+    ("taskset", "util-linux"),
+    ("chrt", "util-linux"),
+];
+
+/// Names every missing tool at once.
+pub fn refuse_missing() -> Result<(), String> {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let machine = sys::Machine::host("").with_search_path(path);
+    let missing: Vec<String> = TOOLS
+        .iter()
+        .filter(|(tool, _)| machine.program(tool).is_none())
+        .map(|(tool, package)| format!("{tool} (apt-get install {package})"))
+        .collect();
+    if missing.is_empty() { Ok(()) } else { Err(format!("missing: {}", missing.join(", "))) }
+}
+
+/// One run: the result in nanoseconds, and the context switches of the whole command.
+pub fn run(cell: &Cell) -> Result<(f64, f64), String> {
+    let counts = tempfile("reference")?;
+    let mut command = counted(&counts, cell.prefix);
+    let output = command
+        .args(cell.reference)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("cannot run {}: {error}", cell.reference.join(" ")))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() {
+        return Err(format!(
+            "{} failed: {}",
+            cell.reference.join(" "),
+            String::from_utf8_lossy(&output.stderr)
+        ));
+    }
+    let value = match cell.printed {
+        Printed::HackbenchSeconds => number_after(&text, "Time:").map(|seconds| seconds * 1e9),
+        Printed::MicrosecondsPerOperation => number_before(&text, "usecs/op").map(|us| us * 1e3),
+        Printed::HistogramMedian => histogram_median(&text).map(|us| us * 1e3),
+    };
+    let value =
+        value.ok_or_else(|| format!("{} printed no result:\n{text}", cell.reference.join(" ")))?;
+    Ok((value, switches(&counts)?))
+}
+
+/// `perf stat` around a command, its counts in a file.
+pub fn counted(counts: &Path, prefix: &[&str]) -> Command {
+    let mut command = Command::new("perf");
+    command
+        .args(["stat", "-x,", "-e", "context-switches", "-o"])
+        .arg(counts)
+        .arg("--")
+        .args(prefix);
+    command
+}
+
+/// The count that `perf stat` wrote; the file is removed.
+pub fn switches(counts: &Path) -> Result<f64, String> {
+    let text = std::fs::read_to_string(counts)
+        .map_err(|error| format!("cannot read the counts: {error}"))?;
+    std::fs::remove_file(counts).map_err(|error| format!("cannot remove the counts: {error}"))?;
+    let line = text.lines().find(|line| line.contains("context-switches"));
+    let count = line.and_then(|line| line.split(',').next()).and_then(|field| field.parse().ok());
+    count.ok_or_else(|| format!("perf stat counted no switches:\n{text}"))
+}
+
+/// A name of our own in the temporary directory.
+pub fn tempfile(purpose: &str) -> Result<std::path::PathBuf, String> {
+    let path =
+        std::env::temp_dir().join(format!("schedlab-fidelity-{purpose}-{}", std::process::id()));
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("cannot remove {}: {error}", path.display()))
+        }
+        _ => Ok(path),
+    }
+}
+
+fn number_after(text: &str, label: &str) -> Option<f64> {
+    text.lines().find_map(|line| line.trim().strip_prefix(label)?.trim().parse().ok())
+}
+
+fn number_before(text: &str, label: &str) -> Option<f64> {
+    text.lines().find_map(|line| line.trim().strip_suffix(label)?.trim().parse().ok())
+}
+
+/// Median of cyclictest's histogram. A bucket holds truncated microseconds, so
+/// its middle is half a microsecond higher.
+fn histogram_median(text: &str) -> Option<f64> {
+    let row = |line: &str| {
+        let mut fields = line.split_whitespace();
+        let (value, count) = (fields.next()?, fields.next()?);
+        if value.len() != 6 {
+            return None;
+        }
+        Some((value.parse::<u64>().ok()?, count.parse::<u64>().ok()?))
+    };
+    let rows: Vec<(u64, u64)> = text.lines().filter_map(row).collect();
+    let total: u64 = rows.iter().map(|(_, count)| count).sum();
+    let mut below = 0;
+    rows.iter().find_map(|(value, count)| {
+        below += count;
+        (total > 0 && below * 2 >= total).then_some(*value as f64 + 0.5)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tools_outputs_are_read_and_nothing_found_is_not_zero() {
+        let hackbench = "Running in process mode with 1 groups using 40 file descriptors each (== 40 tasks)\n\
+                         Each sender will pass 100 messages of 100 bytes\nTime: 0.021\n";
+        assert_eq!(number_after(hackbench, "Time:"), Some(0.021));
+        let pipe = "# Executed 50000 pipe operations\n\n     Total time: 0.2 [sec]\n\n       5.404000 usecs/op\n";
+        assert_eq!(number_before(pipe, "usecs/op"), Some(5.404));
+        let histogram =
+            "# Histogram\n000000 000000\n000010 000001\n000012 000003\n# Total: 000000004\n";
+        assert_eq!(histogram_median(histogram), Some(12.5));
+        for (found, text) in
+            [(number_after("", "Time:"), ""), (histogram_median("# Histogram\n"), "")]
+        {
+            assert_eq!(found, None, "{text}");
+        }
+    }
+}
