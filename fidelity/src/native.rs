@@ -18,8 +18,7 @@ pub fn run(cell: &Cell, binary: &Path) -> Result<(f64, f64), String> {
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| format!("cannot start {}: {error}", binary.display()))?;
-    let (mut input, output) = (child.stdin.take(), child.stdout.take());
-    let (Some(input), Some(output)) = (input.as_mut(), output) else {
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("the workload's process has no pipes".to_owned());
     };
     let mut answers = BufReader::new(output).lines();
@@ -40,7 +39,8 @@ pub fn run(cell: &Cell, binary: &Path) -> Result<(f64, f64), String> {
     let done = answer.get("done").ok_or_else(|| format!("{} failed: {answer}", cell.workload))?;
     let samples: Vec<Sample> =
         serde_json::from_value(done["samples"].clone()).map_err(|error| error.to_string())?;
-    drop(child.stdin.take());
+    // The end of its input tells the process to go.
+    drop(input);
     let value = value_of(cell, &samples);
     finish(child)?;
     Ok((value?, switches(&counts)?))
