@@ -83,6 +83,7 @@ pub(crate) fn plan(subjects: &[&str], metrics: Vec<Metric>, blocks: u32) -> Plan
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
+        options: Vec::new(),
         notes: Vec::new(),
     }
 }

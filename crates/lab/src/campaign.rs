@@ -122,7 +122,8 @@ fn open_campaign(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<C
             )));
             return Ok(campaign);
         }
-        if let Some(why) = why_not {
+        let own = format!("{}-", order.plan.name);
+        if let Some(why) = why_not.filter(|why| why.starts_with(&own)) {
             on_event(Event::Notice(format!("a new campaign: {why}")));
         }
     }

@@ -39,6 +39,9 @@ pub struct Plan {
     /// Settings of the simulator; present exactly when `venue` is `sim`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sim: Option<SimSettings>,
+    /// Words of the command line that changed the experiment (`--set`, `blocks=8`), to repeat it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// Decisions the planner took that a reader should know (control dropped, blocks cut).
     #[serde(default)]
     pub notes: Vec<String>,

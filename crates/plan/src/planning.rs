@@ -170,6 +170,7 @@ fn draft(
         probes: settings.probes,
         settle_ns: settings.settle_ns,
         sim: None,
+        options: Vec::new(),
         notes: Vec::new(),
     };
     Draft {

@@ -183,15 +183,23 @@ fn differences(records: &[Record]) -> BTreeMap<String, BTreeMap<String, BTreeSet
 
 fn reproduce(inputs: &Inputs<'_>) -> Vec<String> {
     let plan = inputs.plan;
+    let options: String = plan.options.iter().map(|word| format!(" {}", quoted(word))).collect();
     vec![
         format!(
-            "schedlab run results/{}/experiment.toml --fresh --set seed={} --venue {}{}",
-            inputs.campaign,
-            plan.seed,
-            plan.venue,
-            if plan.is_quick { " --quick" } else { "" }
+            "schedlab run results/{}/experiment.toml --fresh --venue {} --set seed={}{options}",
+            inputs.campaign, plan.venue, plan.seed
         ),
         format!("schedlab judge {}", inputs.campaign),
         format!("plan digest {}", plan.digest),
     ]
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/+%".contains(c);
+    if word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }

@@ -194,6 +194,7 @@ fn plan() -> Plan {
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
+        options: vec!["--set".to_owned(), "blocks=6".to_owned()],
         notes: vec!["the control was kept".to_owned()],
     }
 }

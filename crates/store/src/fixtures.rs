@@ -28,6 +28,7 @@ pub fn plan(name: &str, digest: &str) -> Plan {
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
+        options: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -215,6 +215,7 @@ fn plan(title: &str) -> Plan {
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
+        options: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -66,12 +66,31 @@ pub(super) fn make(
         drawn_seed: random_u64()?,
     };
     match plan::plan(&crate::catalogue(), probes::DEFAULT, &request) {
-        Ok(plan) => Ok(Some(Planned { plan, text: text.to_owned() })),
+        Ok(plan) => {
+            let plan = Plan { options: words(options), ..plan };
+            Ok(Some(Planned { plan, text: text.to_owned() }))
+        }
         Err(problems) => {
             tell(plan::render_problems(&problems, shown_as, text).trim_end());
             Ok(None)
         }
     }
+}
+
+/// The options that changed the experiment, except the seed and the venue, which
+/// the plan names itself.
+fn words(options: &PlanOptions) -> Vec<String> {
+    let mut words = Vec::new();
+    for pair in options.set.iter().filter(|pair| !pair.trim_start().starts_with("seed=")) {
+        words.extend(["--set".to_owned(), pair.clone()]);
+    }
+    if let Some(budget) = &options.budget {
+        words.extend(["--budget".to_owned(), budget.clone()]);
+    }
+    if options.quick {
+        words.push("--quick".to_owned());
+    }
+    words
 }
 
 fn split_pair(pair: &str) -> Result<(String, String)> {
