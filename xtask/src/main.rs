@@ -20,6 +20,19 @@ use clap::Parser;
 use problems::Outcome;
 use std::process::ExitCode;
 
+/// The test that kills; `SCHEDLAB_KILLS` says how often.
+const SOAK: [&str; 9] = [
+    "test",
+    "--release",
+    "--locked",
+    "--package",
+    "schedlab",
+    "--test",
+    "end_to_end",
+    "a_kill_at_a_random_instant",
+    "--no-fail-fast",
+];
+
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's automation", disable_version_flag = true)]
 enum Command {
@@ -54,6 +67,12 @@ enum Command {
         /// Only cells whose name contains this; the table is then not written
         #[arg(long)]
         only: Option<String>,
+    },
+    /// Kill campaigns at random instants on this host, as root (about three minutes)
+    Soak {
+        /// How many kills
+        #[arg(long, default_value_t = 200)]
+        kills: u32,
     },
     /// Build the release binary and install it with man pages, completions, suites and licences
     Install(install::Destination),
@@ -96,6 +115,10 @@ fn run(command: Command) -> Outcome {
             arguments.push(format!("--binary={binary}"));
             arguments.extend(only.map(|only| format!("--only={only}")));
             cargo.run(arguments)
+        }
+        Command::Soak { kills } => {
+            let mut command = cargo.command(SOAK);
+            cargo::succeed(command.env("SCHEDLAB_KILLS", kills.to_string()))
         }
         Command::Install(destination) => install::install(&cargo, &destination),
     }
