@@ -4,7 +4,7 @@ use crate::observations::Observations;
 use crate::pairs::{Pairs, pairs};
 use crate::quality::{autocorrelation, not_steady, warnings};
 use crate::questions::Asked;
-use model::{Caveat, Companion, Effect, Interval, Planning, round_significant as round};
+use model::{Caveat, Companion, Effect, Interval, Planning, Role, round_significant as round};
 use stats::{
     PairedT, SignedRank, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp, ln,
     mean, sign_flip,
@@ -31,7 +31,8 @@ impl<'a> Comparison<'a> {
         }
         let count = effective.unwrap_or(pairs.differences.len() as f64);
         let test = PairedT::with_effective_count(&pairs.differences, count);
-        if let Some(test) = &test {
+        let is_judged = asked.question.role != Role::Screen;
+        if let Some(test) = test.as_ref().filter(|_| is_judged) {
             caveats.extend(warnings(&pairs, &asked, test, theta, alpha));
         }
         let question = &asked.question;
@@ -100,7 +101,11 @@ impl<'a> Comparison<'a> {
     }
 
     pub(crate) fn companion(&self, alpha: f64) -> Option<Companion> {
-        let ranks = self.ranks(alpha).filter(|_| !self.pairs.hides_value())?;
+        // A screen gives no verdict that a companion could shake.
+        if self.pairs.hides_value() || self.asked.question.role == Role::Screen {
+            return None;
+        }
+        let ranks = self.ranks(alpha)?;
         Some(Companion {
             pseudo_median_ratio: round(exp(ranks.pseudo_median)),
             interval: Interval { low: round(exp(ranks.low)), high: round(exp(ranks.high)) },

@@ -3,6 +3,9 @@
 
 use crate::moments::{mean, median};
 
+/// Above this many values the rank sum is normal to three digits, and its exact
+/// distribution takes cubic time.
+const MOST_EXACT: usize = 60;
 /// Above this many values the exact sign-flip distribution is not enumerated.
 const MOST_FLIPS: usize = 16;
 
@@ -16,7 +19,7 @@ pub struct SignedRank {
     pub low: f64,
     /// Upper end; both are infinite where the level cannot be reached (n < 6 at 5 %).
     pub high: f64,
-    /// Two-sided exact p. Zeros are dropped; tied ranks are averaged, and the
+    /// Two-sided p, exact up to 60 values. Zeros are dropped; tied ranks are averaged, and the
     /// distribution is that of the ranks as they are.
     pub p: f64,
 }
@@ -44,6 +47,9 @@ fn walsh_averages(values: &[f64]) -> Vec<f64> {
 /// The k-th smallest and largest Walsh averages, k - 1 being the largest count
 /// with P(W <= k - 1) <= alpha / 2 under the untied null distribution.
 fn interval(walsh: &[f64], count: usize, alpha: f64) -> (f64, f64) {
+    if count > MOST_EXACT {
+        return approximate_interval(walsh, count, alpha);
+    }
     let doubled: Vec<usize> = (1..=count).map(|rank| 2 * rank).collect();
     let distribution = rank_sum_distribution(&doubled);
     let mut below = 0.0;
@@ -61,6 +67,19 @@ fn interval(walsh: &[f64], count: usize, alpha: f64) -> (f64, f64) {
     }
 }
 
+/// The same with the normal approximation of the rank sum (Hollander and Wolfe, 3.3).
+fn approximate_interval(walsh: &[f64], count: usize, alpha: f64) -> (f64, f64) {
+    let count = count as f64;
+    let spread = (count * (count + 1.0) * (2.0 * count + 1.0) / 24.0).sqrt();
+    let below = walsh.len() as f64 / 2.0 + normal_quantile(alpha / 2.0) * spread;
+    let excluded = (below.floor().max(1.0)) as usize;
+    (walsh[excluded - 1], walsh[walsh.len() - excluded])
+}
+
+fn normal_quantile(probability: f64) -> f64 {
+    -std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(2.0 * probability)
+}
+
 fn p_value(values: &[f64]) -> f64 {
     let mut nonzero: Vec<f64> = values.iter().copied().filter(|value| *value != 0.0).collect();
     if nonzero.is_empty() {
@@ -70,10 +89,26 @@ fn p_value(values: &[f64]) -> f64 {
     let doubled = doubled_ranks(&nonzero);
     let positive: usize =
         nonzero.iter().zip(&doubled).filter(|(value, _)| **value > 0.0).map(|(_, rank)| rank).sum();
-    let distribution = rank_sum_distribution(&doubled);
+    if nonzero.len() > MOST_EXACT {
+        approximate_p(&doubled, positive)
+    } else {
+        exact_p(&doubled, positive)
+    }
+}
+
+fn exact_p(doubled: &[usize], positive: usize) -> f64 {
+    let distribution = rank_sum_distribution(doubled);
     let lower: f64 = distribution[..=positive].iter().sum();
     let upper: f64 = distribution[positive..].iter().sum();
     (2.0 * lower.min(upper)).min(1.0)
+}
+
+/// Sums of the ranks and of their squares give the moments, ties included.
+fn approximate_p(doubled: &[usize], positive: usize) -> f64 {
+    let mean = doubled.iter().sum::<usize>() as f64 / 2.0;
+    let spread = doubled.iter().map(|rank| (*rank as f64).powi(2)).sum::<f64>().sqrt() / 2.0;
+    let distance = ((positive as f64 - mean).abs() - 1.0).max(0.0);
+    libm::erfc(distance / spread / std::f64::consts::SQRT_2).min(1.0)
 }
 
 /// Twice the mid-ranks of values sorted by magnitude: integers even with ties.
@@ -179,6 +214,25 @@ mod tests {
         let five = SignedRank::of(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.05).unwrap();
         assert!(five.low.is_infinite() && five.high.is_infinite());
         assert_eq!(SignedRank::of(&[], 0.05), None);
+    }
+
+    #[test]
+    fn the_normal_approximation_agrees_with_the_exact_distribution_where_it_takes_over() {
+        let doubled: Vec<usize> = (1..=MOST_EXACT).map(|rank| 2 * rank).collect();
+        let half: usize = doubled.iter().sum::<usize>() / 2;
+        for distance in [0, 100, 300, 500, 700, 900] {
+            let (exact, near) =
+                (exact_p(&doubled, half + distance), approximate_p(&doubled, half + distance));
+            assert!((exact - near).abs() < 0.002, "{distance}: {exact} {near}");
+        }
+        let values: Vec<f64> = (0..MOST_EXACT).map(|i| libm::sin(i as f64 * 1.7) + 0.1).collect();
+        let walsh = walsh_averages(&values);
+        let (exact, near) =
+            (interval(&walsh, MOST_EXACT, 0.05), approximate_interval(&walsh, MOST_EXACT, 0.05));
+        assert!(
+            (exact.0 - near.0).abs() < 0.01 && (exact.1 - near.1).abs() < 0.01,
+            "{exact:?} {near:?}"
+        );
     }
 
     #[test]
