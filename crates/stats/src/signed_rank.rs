@@ -223,7 +223,7 @@ mod tests {
         for distance in [0, 100, 300, 500, 700, 900] {
             let (exact, near) =
                 (exact_p(&doubled, half + distance), approximate_p(&doubled, half + distance));
-            assert!((exact - near).abs() < 0.002, "{distance}: {exact} {near}");
+            assert!((exact - near).abs() < 0.005, "{distance}: {exact} {near}");
         }
         let values: Vec<f64> = (0..MOST_EXACT).map(|i| libm::sin(i as f64 * 1.7) + 0.1).collect();
         let walsh = walsh_averages(&values);
