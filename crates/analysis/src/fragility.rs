@@ -77,8 +77,14 @@ pub(crate) fn method_caveat(
     if t_differs == ranks_differ && !signs_differ {
         return None;
     }
-    Some(Caveat::new(
-        CaveatCode::Fragile,
-        format!("the t test gives p = {p:.3}, the signed-rank test p = {:.3}", ranks.p),
-    ))
+    let detail = if signs_differ {
+        format!(
+            "the mean says {:+.1} %, the ranks say {:+.1} %",
+            100.0 * test.mean.exp_m1(),
+            100.0 * ranks.pseudo_median.exp_m1()
+        )
+    } else {
+        format!("the t test gives p = {p:.3}, the signed-rank test p = {:.3}", ranks.p)
+    };
+    Some(Caveat::new(CaveatCode::Fragile, detail))
 }

@@ -1,7 +1,10 @@
-//! The answer: what the primary findings say, in sentences.
+//! The answer: what the primary findings say, in one sentence.
 
-use crate::quantities::{change, confidence, interval, percent, value};
+use crate::quantities::{change, interval, value};
 use model::{Finding, Findings, Role, Strength, Verdict};
+
+/// A sentence names this many questions of a kind; of the others it gives the number.
+const NAMED_AT_MOST: usize = 4;
 
 /// The answer to the experiment's question.
 pub(crate) fn answer(findings: &Findings) -> String {
@@ -10,16 +13,28 @@ pub(crate) fn answer(findings: &Findings) -> String {
     if primary.is_empty() {
         return control_only(findings);
     }
-    let mut sentences = Vec::new();
-    for verdict in [Verdict::Better, Verdict::Worse] {
-        for finding in primary.iter().filter(|finding| finding.verdict == verdict) {
-            sentences.push(difference(finding, findings.alpha));
-        }
-    }
-    sentences.extend(list(&primary, Verdict::Equivalent, "No difference beyond the margin"));
-    sentences.extend(undecided(&primary));
-    sentences.extend(list(&primary, Verdict::Invalid, "No valid answer"));
-    sentences.join(" ")
+    let clauses: Vec<String> = [
+        clause(&primary, Verdict::Better, "", difference, "better"),
+        clause(&primary, Verdict::Worse, "", difference, "worse"),
+        clause(&primary, Verdict::Equivalent, "no difference beyond the margin: ", same, "alike"),
+        clause(&primary, Verdict::Inconclusive, "undecided: ", undecided, "undecided"),
+        clause(&primary, Verdict::Invalid, "no valid answer: ", name, "without a valid answer"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let sentence = clauses.join("; ");
+    // A subject's name keeps its spelling at the beginning of the sentence.
+    let opens_with_our_words =
+        ["no ", "undecided: "].iter().any(|opening| sentence.starts_with(opening));
+    format!("{}.", if opens_with_our_words { capitalised(&sentence) } else { sentence })
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
 fn control_only(findings: &Findings) -> String {
@@ -33,71 +48,76 @@ fn control_only(findings: &Findings) -> String {
     }
 }
 
-fn difference(finding: &Finding, alpha: f64) -> String {
+/// All findings with one verdict: `beginning a, b, and 3 more are better`.
+fn clause(
+    primary: &[&Finding],
+    verdict: Verdict,
+    beginning: &str,
+    describe: fn(&Finding) -> String,
+    adjective: &str,
+) -> Option<String> {
+    let mut chosen: Vec<&Finding> =
+        primary.iter().copied().filter(|finding| finding.verdict == verdict).collect();
+    if chosen.is_empty() {
+        return None;
+    }
+    if chosen.len() > NAMED_AT_MOST {
+        chosen.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    }
+    let mut named: Vec<String> =
+        chosen.iter().take(NAMED_AT_MOST).map(|finding| describe(finding)).collect();
+    match chosen.len().saturating_sub(NAMED_AT_MOST) {
+        0 => {}
+        1 => named.push(format!("and one more is {adjective}")),
+        more => named.push(format!("and {more} more are {adjective}")),
+    }
+    Some(format!("{beginning}{}", named.join(", ")))
+}
+
+/// The size of an effect, whatever its sign.
+fn size(finding: &Finding) -> f64 {
+    finding.effect.as_ref().map_or(0.0, |effect| effect.ratio.ln().abs())
+}
+
+fn difference(finding: &Finding) -> String {
     let question = &finding.question;
     let word = if finding.verdict == Verdict::Better { "better" } else { "worse" };
     let strength = match finding.strength {
         Some(Strength::Clearly) => "clearly ",
         _ => "",
     };
-    let values = match (finding.subject_value, finding.reference_value) {
-        (Some(subject), Some(reference)) => {
-            format!(
-                ": {} against {}",
-                value(subject, question.unit),
-                value(reference, question.unit)
-            )
-        }
-        _ => String::new(),
-    };
-    let effect = finding.effect.as_ref().map_or(String::new(), |effect| {
-        format!(
-            ", {} (effect {}, {} % interval {})",
-            change(effect.raw_ratio),
-            percent(effect.ratio),
-            confidence(alpha),
-            interval(&effect.interval)
-        )
-    });
+    let mut evidence = Vec::new();
+    if let (Some(subject), Some(reference)) = (finding.subject_value, finding.reference_value) {
+        evidence.push(format!(
+            "{} against {}",
+            value(subject, question.unit),
+            value(reference, question.unit)
+        ));
+    }
+    if let Some(effect) = &finding.effect {
+        evidence.push(change(effect.raw_ratio));
+        evidence.push(format!("effect {}", interval(&effect.interval)));
+    }
+    let evidence =
+        if evidence.is_empty() { String::new() } else { format!(" ({})", evidence.join(", ")) };
     format!(
-        "{} is {strength}{word} than {} for {} {}{values}{effect}.",
+        "{} is {strength}{word} than {} for {} {}{evidence}",
         question.subject, question.reference, question.workload, question.metric
     )
 }
 
-fn list(primary: &[&Finding], verdict: Verdict, beginning: &str) -> Option<String> {
-    let named: Vec<String> = primary
-        .iter()
-        .filter(|finding| finding.verdict == verdict)
-        .map(|finding| {
-            let margin = if verdict == Verdict::Equivalent {
-                format!(" (margin {} %)", trimmed(100.0 * finding.margin))
-            } else {
-                String::new()
-            };
-            format!("{}{margin}", name(finding))
-        })
-        .collect();
-    (!named.is_empty()).then(|| format!("{beginning}: {}.", named.join("; ")))
+fn same(finding: &Finding) -> String {
+    format!("{} (margin {} %)", name(finding), trimmed(100.0 * finding.margin))
 }
 
-fn undecided(primary: &[&Finding]) -> Option<String> {
-    let named: Vec<String> = primary
-        .iter()
-        .filter(|finding| finding.verdict == Verdict::Inconclusive)
-        .map(|finding| {
-            let needed =
-                finding.planning.as_ref().and_then(|planning| planning.blocks_for_difference);
-            let advice = match needed {
-                Some(blocks) if blocks as usize > finding.pairs && finding.pairs >= 2 => {
-                    format!(" (about {blocks} blocks would tell)")
-                }
-                _ => String::new(),
-            };
-            format!("{}{advice}", name(finding))
-        })
-        .collect();
-    (!named.is_empty()).then(|| format!("Undecided: {}.", named.join("; ")))
+fn undecided(finding: &Finding) -> String {
+    let needed = finding.planning.as_ref().and_then(|planning| planning.blocks_for_difference);
+    match needed {
+        Some(blocks) if blocks as usize > finding.pairs && finding.pairs >= 2 => {
+            format!("{} (about {blocks} blocks would tell)", name(finding))
+        }
+        _ => name(finding),
+    }
 }
 
 fn name(finding: &Finding) -> String {

@@ -32,7 +32,7 @@ pub struct Report {
     pub campaign: String,
     /// The question.
     pub title: String,
-    /// The answer, in plain sentences.
+    /// The answer, one plain sentence.
     pub answer: String,
     /// How the question was put.
     pub design: Design,
