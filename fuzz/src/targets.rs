@@ -44,6 +44,7 @@ macro_rules! targets {
 targets! {
     control_file,
     cpu_list,
+    cpu_time,
     experiment,
     fake_rules,
     histogram,
@@ -51,10 +52,13 @@ targets! {
     kernel_version,
     level,
     one_line,
+    picked,
     plan_json,
+    pressure,
     process_stat,
     quantity,
     record_line,
+    task_schedstat,
     words,
 }
 

@@ -2,64 +2,44 @@
 //! programs. Thresholds are those of STATISTICS 2.13.
 
 use model::{Caveat, CaveatCode, CpuList, RunReport};
-use sys::Machine;
+use sys::{Cgroup, CpuTime, Machine, clock_tick_ns};
 
 /// Steal above this share of the CPUs' time is a caveat.
 const STEAL_SHARE: f64 = 0.005;
 /// Foreign CPU use above this share of the CPUs' time is a caveat.
 const FOREIGN_SHARE: f64 = 0.02;
-/// User, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5)).
-const MODES: usize = 8;
+/// In windows shorter than this on every CPU, clock ticks are too coarse to judge by.
+const SHORTEST_WINDOW_NS: f64 = 250e6;
 
 /// Counters before an invocation.
 pub(crate) struct Health {
-    ticks: Option<[u64; MODES]>,
+    cpu: Option<CpuTime>,
     throttles: Option<u64>,
     hog_ticks: u64,
+    /// Of the workload's own group, where it has one.
+    group_ns: Option<u64>,
 }
 
 impl Health {
     /// Reads the counters; a file that is not there is simply not judged.
-    pub(crate) fn read(machine: &Machine, hogs: Option<i32>) -> Self {
+    pub(crate) fn read(machine: &Machine, hogs: Option<i32>, group: Option<&Cgroup>) -> Self {
         Self {
-            ticks: machine.read("/proc/stat").ok().and_then(|text| cpu_ticks(&text)),
+            cpu: machine.read("/proc/stat").ok().and_then(|text| CpuTime::parse(&text)),
             throttles: throttle_count(machine),
             hog_ticks: hogs
                 .and_then(|pid| machine.process_stat(pid).ok())
-                .map_or(0, |stat| stat.user_ticks + stat.system_ticks),
+                .map_or(0, |stat| stat.user_ticks.saturating_add(stat.system_ticks)),
+            group_ns: group.and_then(|group| group.cpu_time_ns(machine)),
         }
     }
 
     /// What happened since `self`, as caveats.
     pub(crate) fn caveats(&self, now: &Health, run: &RunReport, cpus: &CpuList) -> Vec<Caveat> {
         let mut caveats = Vec::new();
-        if let (Some(before), Some(after)) = (&self.ticks, &now.ticks) {
-            let spent: Vec<f64> =
-                before.iter().zip(after).map(|(b, a)| a.saturating_sub(*b) as f64).collect();
-            let total: f64 = spent.iter().sum();
-            if total > 0.0 {
-                let steal = spent[7] / total;
-                if steal > STEAL_SHARE {
-                    caveats.push(Caveat::new(
-                        CaveatCode::Steal,
-                        format!("{:.1} % of CPU time was stolen", steal * 100.0),
-                    ));
-                }
-                let busy = total - spent[3] - spent[4] - spent[7];
-                let per_second = rustix::param::clock_ticks_per_second() as f64;
-                let own = (run.usage.user_ns + run.usage.system_ns) as f64 / 1e9 * per_second;
-                let hogs = now.hog_ticks.saturating_sub(self.hog_ticks) as f64;
-                let foreign = (busy - own - hogs) / total;
-                if foreign > FOREIGN_SHARE && total > cpus.len() as f64 * per_second / 4.0 {
-                    caveats.push(Caveat::new(
-                        CaveatCode::Interference,
-                        format!(
-                            "other programs and the kernel's own work used {:.1} % of CPU time",
-                            foreign * 100.0
-                        ),
-                    ));
-                }
-            }
+        if let (Some(before), Some(after)) = (&self.cpu, &now.cpu) {
+            let spent = after.since(before);
+            caveats.extend(steal(&spent));
+            caveats.extend(interference(&spent, self.own_ns(now, run), cpus));
         }
         if let (Some(before), Some(after)) = (self.throttles, now.throttles)
             && after > before
@@ -71,17 +51,38 @@ impl Health {
         }
         caveats
     }
+
+    /// CPU time of the workload and its declared load.
+    fn own_ns(&self, now: &Health, run: &RunReport) -> f64 {
+        let workload_ns = match (self.group_ns, now.group_ns) {
+            (Some(before), Some(after)) => after.saturating_sub(before),
+            _ => run.usage.user_ns + run.usage.system_ns,
+        };
+        let hogs = now.hog_ticks.saturating_sub(self.hog_ticks) as f64;
+        workload_ns as f64 + hogs * clock_tick_ns() as f64
+    }
 }
 
-/// The aggregate line of /proc/stat.
-fn cpu_ticks(text: &str) -> Option<[u64; MODES]> {
-    let line = text.lines().find(|line| line.starts_with("cpu "))?;
-    let mut ticks = [0; MODES];
-    let mut fields = line.split_whitespace().skip(1);
-    for slot in &mut ticks {
-        *slot = fields.next()?.parse().ok()?;
-    }
-    Some(ticks)
+fn steal(spent: &CpuTime) -> Option<Caveat> {
+    let share = spent.steal as f64 / spent.total() as f64;
+    (share > STEAL_SHARE).then(|| {
+        Caveat::new(CaveatCode::Steal, format!("{:.1} % of CPU time was stolen", share * 100.0))
+    })
+}
+
+fn interference(spent: &CpuTime, own_ns: f64, cpus: &CpuList) -> Option<Caveat> {
+    let total_ns = spent.total() as f64 * clock_tick_ns() as f64;
+    let foreign = (spent.busy() as f64 * clock_tick_ns() as f64 - own_ns) / total_ns;
+    let is_long = total_ns > cpus.len() as f64 * SHORTEST_WINDOW_NS;
+    (is_long && foreign > FOREIGN_SHARE).then(|| {
+        Caveat::new(
+            CaveatCode::Interference,
+            format!(
+                "other programs and the kernel's own work used {:.1} % of CPU time",
+                foreign * 100.0
+            ),
+        )
+    })
 }
 
 /// Sum over CPUs of core_throttle_count (arch/x86/kernel/cpu/mce/therm_throt.c, 6.12).
@@ -102,36 +103,36 @@ fn throttle_count(machine: &Machine) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn health(ticks: [u64; MODES], throttles: Option<u64>, hog_ticks: u64) -> Health {
-        Health { ticks: Some(ticks), throttles, hog_ticks }
+    /// User, idle and steal ticks.
+    fn health(ticks: [u64; 3], throttles: Option<u64>, hog_ticks: u64) -> Health {
+        let [user, idle, steal] = ticks;
+        let cpu = CpuTime { user, idle, steal, ..CpuTime::default() };
+        Health { cpu: Some(cpu), throttles, hog_ticks, group_ns: None }
     }
 
     #[test]
     fn steal_throttling_and_foreign_work_are_told_apart_from_our_own() {
+        assert_eq!(clock_tick_ns(), 10_000_000);
         let cpus: CpuList = "0-1".parse().unwrap();
-        let before = health([0; MODES], Some(1), 0);
+        let before = health([0; 3], Some(1), 0);
         let run = RunReport {
             usage: model::Usage { user_ns: 1_000_000_000, ..Default::default() },
             ..Default::default()
         };
-        let codes = |now: &Health| -> Vec<CaveatCode> {
+        let codes = |before: &Health, now: &Health| -> Vec<CaveatCode> {
             before.caveats(now, &run, &cpus).into_iter().map(|caveat| caveat.code).collect()
         };
-        assert_eq!(codes(&health([100, 0, 0, 100, 0, 0, 0, 0], Some(1), 0)), []);
-        assert_eq!(codes(&health([200, 0, 0, 0, 0, 0, 0, 0], Some(1), 100)), []);
+        assert_eq!(codes(&before, &health([100, 100, 0], Some(1), 0)), []);
+        assert_eq!(codes(&before, &health([200, 0, 0], Some(1), 100)), []);
+        assert_eq!(codes(&before, &health([200, 0, 0], Some(1), 0)), [CaveatCode::Interference]);
         assert_eq!(
-            codes(&health([200, 0, 0, 0, 0, 0, 0, 0], Some(1), 0)),
-            [CaveatCode::Interference]
-        );
-        assert_eq!(
-            codes(&health([100, 0, 0, 98, 0, 0, 0, 2], Some(3), 0)),
+            codes(&before, &health([100, 98, 2], Some(3), 0)),
             [CaveatCode::Steal, CaveatCode::Throttle]
         );
-    }
-
-    #[test]
-    fn a_short_line_is_not_read_as_zero() {
-        assert_eq!(cpu_ticks("cpu 1 2 3\n"), None);
-        assert!(cpu_ticks("cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1\n").is_some());
+        assert_eq!(codes(&before, &before), [], "no time, no share");
+        let grouped =
+            |ticks, group_ns| Health { group_ns: Some(group_ns), ..health(ticks, None, 0) };
+        let with_children = grouped([200, 0, 0], 2_000_000_000);
+        assert_eq!(codes(&grouped([0; 3], 0), &with_children), [], "the group counts every child");
     }
 }

@@ -184,6 +184,7 @@ fn check_levels(trial: &Trial, levels: &BTreeMap<String, Level>, rule: &str) -> 
 struct Running {
     child: RoleChild,
     probes: Vec<Box<dyn Attached>>,
+    cgroup: Option<Cgroup>,
     is_main_thread_apart: bool,
 }
 
@@ -271,7 +272,7 @@ fn start(
         launch,
         search_path: settings.machine.search_path().to_owned(),
     })?;
-    Ok(Running { child, probes, is_main_thread_apart })
+    Ok(Running { child, probes, cgroup: target.cgroup, is_main_thread_apart })
 }
 
 fn make_scratch(path: &PathBuf) -> Result<()> {
@@ -371,7 +372,7 @@ fn observe(
     let before = knobs.read_back(machine, &running.threads(executor))?;
     note_levels(progress, &before);
     check_levels(trial, &before, LEVEL_NOT_SET)?;
-    let health = Health::read(machine, hogs.map(Hogs::pid));
+    let health = Health::read(machine, hogs.map(Hogs::pid), running.cgroup.as_ref());
     for probe in &mut running.probes {
         probe.start()?;
     }
@@ -400,7 +401,7 @@ fn observe(
         samples.extend(probe.stop(&report)?);
     }
     let cpus: CpuList = machine.online_cpus().map_err(Error::from)?;
-    let now = Health::read(machine, hogs.map(Hogs::pid));
+    let now = Health::read(machine, hogs.map(Hogs::pid), running.cgroup.as_ref());
     merge_caveats(progress, health.caveats(&now, &report, &cpus));
     let after = knobs.read_back(machine, &running.threads(executor))?;
     for (factor, level) in &after {

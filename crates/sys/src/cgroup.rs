@@ -81,6 +81,12 @@ impl Cgroup {
         Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect())
     }
 
+    /// CPU time that the group's processes have used, those that ended included;
+    /// `None` where the hierarchy does not count it.
+    pub fn cpu_time_ns(&self, machine: &Machine) -> Option<u64> {
+        usage_ns(&machine.read(&self.file("cpu.stat")).ok()?)
+    }
+
     /// Kills every process in the group: `cgroup.kill` (since 5.14), or one by one.
     ///
     /// # Errors
@@ -109,6 +115,26 @@ impl Cgroup {
                 Err(MachineError { action: "remove cgroup", path, source: error })
             }
             _ => Ok(()),
+        }
+    }
+}
+
+/// `usage_usec` of a group's `cpu.stat` (Documentation/admin-guide/cgroup-v2.rst).
+fn usage_ns(text: &str) -> Option<u64> {
+    let micros: u64 =
+        text.lines().find_map(|line| line.strip_prefix("usage_usec "))?.trim().parse().ok()?;
+    micros.checked_mul(1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_group_statistics_are_not_zero() {
+        assert_eq!(usage_ns("user_usec 5\nusage_usec 7\n"), Some(7_000));
+        for bad in ["", "usage_usec\n", "usage_usec x\n", "usage_usec -1\n"] {
+            assert_eq!(usage_ns(bad), None, "{bad:?}");
         }
     }
 }

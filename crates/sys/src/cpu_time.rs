@@ -58,12 +58,14 @@ impl CpuTime {
 
     /// Ticks in which a CPU worked for a task or the kernel.
     pub fn busy(&self) -> u64 {
-        self.user + self.nice + self.system + self.irq + self.softirq
+        [self.nice, self.system, self.irq, self.softirq]
+            .into_iter()
+            .fold(self.user, u64::saturating_add)
     }
 
     /// All ticks.
     pub fn total(&self) -> u64 {
-        self.busy() + self.idle + self.iowait + self.steal
+        [self.idle, self.iowait, self.steal].into_iter().fold(self.busy(), u64::saturating_add)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Any program: what it used, and metrics picked from what it printed.
 
-mod pick;
+pub(crate) mod pick;
 mod program;
 
 use crate::declare::{MS, S, count, duration, size};

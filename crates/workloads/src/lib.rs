@@ -15,6 +15,7 @@ mod sample_cost;
 mod shared;
 mod work;
 
+pub use command::pick::pick;
 pub use sample_cost::sample_cost;
 
 contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, command);

@@ -17,6 +17,20 @@ pub(crate) struct Pick {
     scale: f64,
 }
 
+/// The values that the `command` workload would pick from a program's output, in
+/// the unit of the metric's declaration.
+///
+/// # Errors
+/// What is wrong with the declaration, or why nothing was found.
+pub fn pick(
+    id: &str,
+    keys: &BTreeMap<String, String>,
+    stdout: &str,
+    stderr: &str,
+) -> Result<Vec<f64>, String> {
+    Pick::parse(id, keys)?.values(stdout, stderr)
+}
+
 #[derive(Debug, Clone)]
 enum Finder {
     Regex(Regex),
@@ -119,12 +133,15 @@ impl Pick {
             Finder::Csv(column) => by_csv(column, text),
         };
         let values = found.map_err(|why| format!("{why} in its {name}"))?;
-        for value in &values {
-            if !value.is_finite() || *value < 0.0 {
-                return Err(format!("{value} is not a finite number of at least 0"));
+        let scaled = values.into_iter().map(|value| {
+            let scaled = value * self.scale;
+            if scaled.is_finite() && scaled >= 0.0 {
+                Ok(scaled)
+            } else {
+                Err(format!("{value} is not a finite number of at least 0"))
             }
-        }
-        Ok(values.into_iter().map(|value| value * self.scale).collect())
+        });
+        scaled.collect()
     }
 }
 
