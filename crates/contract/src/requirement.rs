@@ -61,15 +61,15 @@ impl Requirement {
             let telling = errors.iter().find(|error| error.is_refused()).or(errors.first());
             let Some(error) = telling else { return Ok(()) };
             let remedy = if error.is_refused() && is_root {
-                "the kernel refuses this even to root (lockdown or a restricted guest): use a virtual machine (--venue vm)"
+                "the kernel refuses this even to root (lockdown or a restricted guest): use a virtual machine"
             } else if error.is_refused() {
-                "run as root, or use a virtual machine (--venue vm)"
+                "run as root, or use a virtual machine"
             } else if error.path.starts_with("/sys/kernel/debug")
                 && !machine.exists("/sys/kernel/debug/sched")
             {
-                "mount debugfs (mount -t debugfs none /sys/kernel/debug) or use a kernel that has this knob"
+                "mount debugfs as root (mount -t debugfs none /sys/kernel/debug), or use a kernel that has this knob"
             } else {
-                "this kernel does not have the knob: choose another kernel (--venue vm)"
+                "this kernel does not have the knob: choose another kernel (in a virtual machine)"
             };
             Err((error.to_string(), remedy.to_owned()))
         })
@@ -87,7 +87,7 @@ impl Requirement {
                 }
                 Err((
                     format!("this kernel is {running}"),
-                    "choose a later kernel (--venue vm)".to_owned(),
+                    "choose a later kernel (in a virtual machine)".to_owned(),
                 ))
             },
         )

@@ -67,6 +67,15 @@ impl Lock {
         Ok(Self { file })
     }
 
+    /// Who runs a campaign now; nobody where only a guardian still holds the lock.
+    pub fn holder(machine: &Machine) -> Option<Holder> {
+        let mut file = File::open(machine.runtime().join(Self::FILE)).ok()?;
+        if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+            return None;
+        }
+        read_holder(&mut file).filter(|holder| is_running(holder.pid))
+    }
+
     /// The descriptor, for the guardian to inherit.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
@@ -155,10 +164,13 @@ mod tests {
     fn a_second_campaign_is_refused_and_told_by_whom() {
         let directory = tempfile::tempdir().unwrap();
         let machine = Machine::fake(directory.path(), directory.path().join("run")).unwrap();
+        assert_eq!(Lock::holder(&machine), None);
         let first = Lock::acquire(&machine, "campaign one").unwrap();
+        assert_eq!(Lock::holder(&machine).unwrap().purpose, "campaign one");
         let error = Lock::acquire(&machine, "campaign two").unwrap_err();
         assert!(error.cause.contains("campaign one"), "{error}");
         drop(first);
+        assert_eq!(Lock::holder(&machine), None);
         Lock::acquire(&machine, "campaign three").unwrap();
     }
 }

@@ -291,7 +291,7 @@ fn join_cgroups(executor: &mut Executor, launch: &LaunchSpec, pid: i32) -> Resul
         return Err(Error::unsupported(
             "cannot limit the workload's CPU time",
             "no cgroup hierarchy with the cpu controller is mounted",
-            "use a virtual machine (--venue vm)",
+            "use a virtual machine",
         ));
     }
     let mut joined = None;

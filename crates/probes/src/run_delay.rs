@@ -63,7 +63,7 @@ impl Probe for Entry {
 
     fn requires(&self) -> Vec<Requirement> {
         vec![Requirement::check("per-thread run delay (/proc/PID/schedstat)", |machine| {
-            let remedy = "choose a kernel built with CONFIG_SCHEDSTATS or CONFIG_TASK_DELAY_ACCT (--venue vm)";
+            let remedy = "choose a kernel built with CONFIG_SCHEDSTATS or CONFIG_TASK_DELAY_ACCT (in a virtual machine)";
             let text = machine
                 .read("/proc/self/schedstat")
                 .map_err(|error| (error.to_string(), remedy.to_owned()))?;

@@ -106,7 +106,7 @@ mod tests {
         let machine = Layout::kernel("6.18").rule(path, sys::FakeRule::Refuse).machine();
         let (why, remedy) = layouts::missing(&Entry, &machine, "3ms").unwrap();
         assert!(why.contains("base_slice_ns") && why.contains("not permitted"), "{why}");
-        assert!(remedy.contains("--venue vm"), "{remedy}");
+        assert!(remedy.contains("virtual machine"), "{remedy}");
         let level = Entry.parse("3ms").unwrap();
         assert!(layouts::system(&Entry).settings(&machine, &level).is_err());
     }

@@ -48,7 +48,7 @@ impl ChoiceFile {
                 }
                 Err((
                     format!("{path} offers {}", text.trim()),
-                    "use one of these, or choose another kernel (--venue vm)".to_owned(),
+                    "use one of these, or choose another kernel (in a virtual machine)".to_owned(),
                 ))
             });
         vec![writable, offered]

@@ -105,7 +105,7 @@ impl Factor for Entry {
                 match Cgroup::cpu_root(machine) {
                     Some((CpuController::Legacy, root)) if !machine.exists(&format!("{root}/cpu.cfs_quota_us")) => Err((
                         format!("{root}/cpu.cfs_quota_us does not exist"),
-                        "choose a kernel built with CONFIG_CFS_BANDWIDTH=y (--venue vm)".to_owned(),
+                        "choose a kernel built with CONFIG_CFS_BANDWIDTH=y (in a virtual machine)".to_owned(),
                     )),
                     _ => Ok(()),
                 }

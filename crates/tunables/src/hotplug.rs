@@ -32,7 +32,7 @@ pub(crate) fn check(machine: &Machine, going: &CpuList) -> Result<(), (String, S
     if !cpusets.is_empty() {
         return Err((
             format!("v1 cpusets would lose CPUs for good: {}", listed(&cpusets)),
-            "use cgroup v2, or a virtual machine (--venue vm)".to_owned(),
+            "use cgroup v2, or a virtual machine".to_owned(),
         ));
     }
     Ok(())

@@ -32,7 +32,7 @@ static FILE: NumberFile = NumberFile {
     // min_sched_granularity_ns and max_sched_granularity_ns (kernel/sysctl.c, 5.10).
     lowest: 100_000,
     highest: 1_000_000_000,
-    absent: "kernels from 6.6 on schedule by EEVDF: use base_slice, or choose a CFS kernel (--venue vm)",
+    absent: "kernels from 6.6 on schedule by EEVDF: use base_slice, or choose a CFS kernel (in a virtual machine)",
 };
 
 impl Factor for Entry {

@@ -50,7 +50,7 @@ impl Factor for Entry {
                 Ok(now) => Err((format!("the kernel made it {}", now.nice), String::new())),
                 Err(error) => Err((
                     format!("sched_setattr: {error}"),
-                    "run as root or with CAP_SYS_NICE, raise RLIMIT_NICE (ulimit -e), or use a virtual machine (--venue vm)".to_owned(),
+                    "run as root or with CAP_SYS_NICE, raise RLIMIT_NICE (ulimit -e), or use a virtual machine".to_owned(),
                 )),
             }
         })]

@@ -120,7 +120,7 @@ fn check(machine: &Machine, level: &Level) -> Result<(), (String, String)> {
         if !machine.exists(&path) {
             return Err((
                 format!("CPU {cpu} cannot be switched: {path} does not exist"),
-                format!("keep CPU {cpu} as it is, or use a virtual machine (--venue vm)"),
+                format!("keep CPU {cpu} as it is, or use a virtual machine"),
             ));
         }
         Requirement::writable(vec![path]).met(machine).map_err(|missing| (missing.why, missing.remedy))?;

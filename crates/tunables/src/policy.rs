@@ -178,7 +178,7 @@ fn remedy(machine: &Machine, choice: &Choice, error: &io::Error) -> String {
         if choice.policy == Policy::Deadline && machine.is_root() {
             return "a deadline task must be allowed on every CPU: start without an affinity or cpuset".to_owned();
         }
-        return "run as root or with CAP_SYS_NICE, raise RLIMIT_RTPRIO (ulimit -r), or use a virtual machine (--venue vm)".to_owned();
+        return "run as root or with CAP_SYS_NICE, raise RLIMIT_RTPRIO (ulimit -r), or use a virtual machine".to_owned();
     }
     thread_levels::remedy(error).to_owned()
 }

@@ -68,7 +68,7 @@ impl Factor for Entry {
             }
             Err((
                 format!("{path} does not list {}", unknown.join(", ")),
-                format!("choose another kernel (--venue vm), or among {}", text.trim()),
+                format!("choose another kernel (in a virtual machine), or among {}", text.trim()),
             ))
         });
         vec![kernel_file::writable(FILES, ""), known]

@@ -54,7 +54,7 @@ impl Factor for Entry {
     fn requires(&self, level: &Level) -> Vec<Requirement> {
         let Ok(slice_ns) = model::parse_duration(level.as_str()) else { return Vec::new() };
         vec![Requirement::check(format!("a custom slice of {level} (kernel 6.12 or later)"), move |machine| {
-            let later = "choose kernel 6.12 or later (--venue vm)".to_owned();
+            let later = "choose kernel 6.12 or later (in a virtual machine)".to_owned();
             let tried = thread_levels::try_attributes(|attributes| {
                 attributes.policy = sys::Policy::Other;
                 attributes.priority = 0;

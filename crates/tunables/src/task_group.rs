@@ -39,7 +39,7 @@ pub(crate) fn may_make_group() -> Requirement {
         let Some((controller, root)) = Cgroup::cpu_root(machine) else {
             return Err((
                 "no cgroup hierarchy with the cpu controller is mounted".to_owned(),
-                "mount cgroup2, or use a virtual machine (--venue vm)".to_owned(),
+                "mount cgroup2, or use a virtual machine".to_owned(),
             ));
         };
         if controller == CpuController::Unified {
@@ -54,7 +54,7 @@ pub(crate) fn may_make_group() -> Requirement {
             }
         }
         machine.check_directory_writable(root).map_err(|error| {
-            (error.to_string(), "run as root, or use a virtual machine (--venue vm)".to_owned())
+            (error.to_string(), "run as root, or use a virtual machine".to_owned())
         })
     })
 }

@@ -98,11 +98,11 @@ pub(crate) fn attributes_read_back(
 pub(crate) fn remedy(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => {
-            "run as root or with CAP_SYS_NICE, or use a virtual machine (--venue vm)"
+            "run as root or with CAP_SYS_NICE, or use a virtual machine"
         }
-        Some(libc::EOPNOTSUPP) => "choose a kernel built with this feature (--venue vm)",
+        Some(libc::EOPNOTSUPP) => "choose a kernel built with this feature (in a virtual machine)",
         Some(libc::EBUSY) => "free deadline bandwidth, or ask for less",
-        _ => "choose another level, or another kernel (--venue vm)",
+        _ => "choose another level, or another kernel (in a virtual machine)",
     }
 }
 

@@ -64,7 +64,7 @@ impl Factor for Entry {
                 Ok(now) => Err((format!("the kernel made it {}", level_of(now.clamp)), String::new())),
                 Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Err((
                     format!("sched_setattr: {error} (CONFIG_UCLAMP_TASK is not set)"),
-                    "choose a kernel built with CONFIG_UCLAMP_TASK=y (--venue vm)".to_owned(),
+                    "choose a kernel built with CONFIG_UCLAMP_TASK=y (in a virtual machine)".to_owned(),
                 )),
                 Err(error) => Err((format!("sched_setattr: {error}"), thread_levels::remedy(&error).to_owned())),
             }

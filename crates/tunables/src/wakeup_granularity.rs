@@ -31,7 +31,7 @@ static FILE: NumberFile = NumberFile {
     // Zero to max_wakeup_granularity_ns (kernel/sysctl.c, 5.10).
     lowest: 0,
     highest: 1_000_000_000,
-    absent: "kernels from 6.6 on schedule by EEVDF: use base_slice, or choose a CFS kernel (--venue vm)",
+    absent: "kernels from 6.6 on schedule by EEVDF: use base_slice, or choose a CFS kernel (in a virtual machine)",
 };
 
 impl Factor for Entry {

@@ -197,6 +197,12 @@ impl Host {
         executor::Journal::read(&self.settings.machine).map_or(true, |entries| !entries.is_empty())
     }
 
+    /// The campaign that runs here now, which puts its changes back itself.
+    pub fn running(&self) -> Option<String> {
+        let holder = executor::Lock::holder(&self.settings.machine)?;
+        Some(format!("process {}: {}", holder.pid, holder.purpose))
+    }
+
     /// What is still to be put back, in words.
     ///
     /// # Errors

@@ -15,6 +15,8 @@ struct Check {
     id: String,
     is_supported: bool,
     current: Option<String>,
+    /// What of it does not work, where the rest does.
+    limit: Option<String>,
     why: String,
     remedy: String,
 }
@@ -64,6 +66,9 @@ fn line(check: &Check) -> String {
     let mark = if check.is_supported { "ok " } else { "-- " };
     let current = check.current.as_ref().map_or(String::new(), |current| format!("now {current}"));
     let mut text = format!("  {mark} {:<20} {current}", check.id).trim_end().to_owned() + "\n";
+    if let Some(limit) = &check.limit {
+        text.push_str(&format!("      but not {limit}\n"));
+    }
     if !check.is_supported {
         text.push_str(&format!("      {}\n", check.why));
         if !check.remedy.is_empty() {
@@ -79,6 +84,7 @@ fn to_json(check: &Check) -> Value {
         "id": check.id,
         "supported": check.is_supported,
         "current": check.current,
+        "limit": check.limit,
         "why": check.why,
         "remedy": check.remedy,
     })
@@ -90,6 +96,7 @@ fn supported(kind: &'static str, id: &str, current: Option<String>) -> Check {
         id: id.to_owned(),
         is_supported: true,
         current,
+        limit: None,
         why: String::new(),
         remedy: String::new(),
     }
@@ -133,12 +140,8 @@ fn factor_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {
         match (first_bad, has_good) {
             (Some(bad), true) => {
                 let example = factor.examples().get(bad).copied().unwrap_or_default();
-                let note = format!(
-                    "{} (but not {example}: {})",
-                    current.unwrap_or_default(),
-                    checks[bad].why
-                );
-                supported("factor", id, Some(note.trim().to_owned()))
+                let limit = Some(format!("{example}: {}", checks[bad].why));
+                Check { limit, ..supported("factor", id, current) }
             }
             (Some(bad), false) => {
                 checks.into_iter().nth(bad).unwrap_or_else(|| supported("factor", id, None))
@@ -177,7 +180,12 @@ fn workload_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {
 }
 
 fn journal_check(common: &Common) -> Result<Check> {
-    let pending = super::host(common)?.pending()?;
+    let host = super::host(common)?;
+    if let Some(campaign) = host.running() {
+        let current = format!("in use by a campaign ({campaign})");
+        return Ok(supported("state", "journal", Some(current)));
+    }
+    let pending = host.pending()?;
     let mut check = supported("state", "journal", Some("clean: nothing to put back".to_owned()));
     if !pending.is_empty() {
         check.is_supported = false;

@@ -10,6 +10,9 @@ use contract::{Catalogue, Error, Knob, Result};
 use model::{Level, Plan, Subject};
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 /// A planned experiment and its text.
 pub(super) struct Planned {
@@ -17,6 +20,8 @@ pub(super) struct Planned {
     pub text: String,
 }
 
+/// No experiment written by a person is longer.
+const LARGEST_EXPERIMENT: u64 = 1 << 20;
 /// Blocks whose order is printed in full.
 const SHOWN_BLOCKS: usize = 12;
 
@@ -35,7 +40,7 @@ pub(super) fn run(common: &Common, arguments: &PlanArguments) -> Result<ExitCode
 /// Reads and plans an experiment; `None` when its problems were printed.
 pub(super) fn read(experiment: &Experiment) -> Result<Option<Planned>> {
     let file = &experiment.file;
-    let text = std::fs::read_to_string(file).map_err(|error| {
+    let text = text_of(file).map_err(|error| {
         Error::usage(
             format!("cannot read the experiment {}", file.display()),
             error,
@@ -44,6 +49,17 @@ pub(super) fn read(experiment: &Experiment) -> Result<Option<Planned>> {
     })?;
     let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     make(&text, &name, &file.display().to_string(), &experiment.options)
+}
+
+/// The text of a file that may be a pipe, or something that never ends.
+fn text_of(file: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(file)?.take(LARGEST_EXPERIMENT + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST_EXPERIMENT {
+        let limit = format!("it is longer than {LARGEST_EXPERIMENT} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, limit));
+    }
+    Ok(text)
 }
 
 /// Plans an experiment's text; `None` when its problems were printed.

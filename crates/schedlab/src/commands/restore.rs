@@ -5,19 +5,12 @@ use crate::cli::{Common, Restore};
 use crate::exit::ExitCode;
 use crate::output::print;
 use contract::Result;
+use venues::Host;
 
 pub(super) fn run(common: &Common, arguments: &Restore) -> Result<ExitCode> {
     let host = host(common)?;
     if arguments.check {
-        let pending = host.pending()?;
-        if pending.is_empty() {
-            print("nothing to put back\n")?;
-            return Ok(ExitCode::Done);
-        }
-        let lines: Vec<String> =
-            pending.iter().map(|line| format!("to put back: {line}\n")).collect();
-        print(&lines.concat())?;
-        return Ok(ExitCode::RestoreIncomplete);
+        return check(&host);
     }
     if !host.has_journal() {
         print("nothing to put back\n")?;
@@ -39,4 +32,23 @@ pub(super) fn run(common: &Common, arguments: &Restore) -> Result<ExitCode> {
     }
     print(&text)?;
     Ok(if report.is_complete() { ExitCode::Done } else { ExitCode::RestoreIncomplete })
+}
+
+fn check(host: &Host) -> Result<ExitCode> {
+    let pending = host.pending()?;
+    if let Some(campaign) = host.running() {
+        let lines: Vec<String> = pending.iter().map(|line| format!("in use: {line}\n")).collect();
+        print(&format!(
+            "a campaign runs now ({campaign}) and puts back what it uses\n{}",
+            lines.concat()
+        ))?;
+        return Ok(ExitCode::Done);
+    }
+    if pending.is_empty() {
+        print("nothing to put back\n")?;
+        return Ok(ExitCode::Done);
+    }
+    let lines: Vec<String> = pending.iter().map(|line| format!("to put back: {line}\n")).collect();
+    print(&lines.concat())?;
+    Ok(ExitCode::RestoreIncomplete)
 }
