@@ -35,6 +35,13 @@ pub struct Error {
 }
 
 impl Error {
+    /// Everything on one line, as a record's reason.
+    pub fn one_line(&self) -> String {
+        let remedy =
+            if self.remedy.is_empty() { String::new() } else { format!("; {}", self.remedy) };
+        format!("{}: {}{remedy}", self.attempted, self.cause)
+    }
+
     /// A failure of the given kind.
     pub fn new(
         kind: ErrorKind,

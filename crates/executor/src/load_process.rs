@@ -81,7 +81,7 @@ fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
             let unfit = load.verify(&report).err();
             LoadAnswer::Done { samples: measurement.samples, report, unfit }
         }
-        Err(error) => LoadAnswer::Failed { reason: error.to_string() },
+        Err(error) => LoadAnswer::Failed { reason: error.one_line() },
     };
     answer(&mut output, &frame)?;
     // The executor reads tasks and probes until it closes our input.
@@ -101,7 +101,7 @@ fn prepare(
         .launch
         .apply()
         .map_err(|(attribute, error)| format!("cannot set {attribute}: {error}"))?;
-    workload.prepare(machine, &order.parameters, &order.launch).map_err(|error| error.to_string())
+    workload.prepare(machine, &order.parameters, &order.launch).map_err(|error| error.one_line())
 }
 
 fn timed(load: &mut dyn Load) -> (contract::Result<Measurement>, RunReport) {

@@ -152,7 +152,7 @@ fn measurement(
         return Err(Error::new(
             contract::ErrorKind::Environment,
             "no request was measured",
-            format!("none finished within {}", model::format_duration(window_ns)),
+            format!("none finished within {}", model::format_duration(window_ns / MS * MS)),
             "lengthen duration, or use fewer operations for each request",
         ));
     }

@@ -226,6 +226,65 @@ fn the_eevdf_suite_is_refused_where_debugfs_cannot_be_written() {
 }
 
 #[test]
+fn levels_of_processes_are_read_back_from_every_thread_of_a_real_workload() {
+    let _exclusive = crate::bench::exclusive();
+    if !is_root() {
+        eprintln!("SKIPPED: real-time policies and CPU limits need root");
+        return;
+    }
+    let bench = Bench::new();
+    let report: serde_json::Value =
+        serde_json::from_str(&bench.expect(0, &["doctor", "--json"])).unwrap();
+    let works = |factor: &str| {
+        let checks = report["checks"].as_array().unwrap().iter();
+        checks
+            .filter(|check| check["kind"] == "factor")
+            .any(|check| check["id"] == factor && check["supported"] == true)
+    };
+    let mut text =
+        "title = \"levels\"\nvenue = \"host\"\nblocks = 2\ncontrol = false\nsettle = \"0s\"\n\
+                    [subjects.plain]\n"
+            .to_owned();
+    let mut expected = Vec::new();
+    for (subject, levels) in [
+        (
+            "fair",
+            &[("policy", "batch"), ("nice", "5"), ("slice", "500us"), ("timer_slack", "1us")][..],
+        ),
+        ("limited", &[("cpu_max", "50ms/100ms"), ("cpu_weight", "20"), ("affinity", "0")]),
+        ("round-robin", &[("policy", "rr:5")]),
+        ("deadline", &[("policy", "deadline:1ms/10ms/10ms")]),
+    ] {
+        text += &format!("[subjects.{subject}]\n");
+        for (factor, level) in levels {
+            if works(factor) {
+                text += &format!("{factor} = \"{level}\"\n");
+                expected.push((subject, *factor, *level));
+            } else {
+                eprintln!("SKIPPED: {factor} is not supported here");
+            }
+        }
+    }
+    text += "[[workloads]]\nuse = \"cyclic\"\nduration = \"300ms\"\ninvocations = 1\n";
+    let file = bench.experiment("levels", &text);
+    bench.expect(0, &["run", &file]);
+    let records: Vec<serde_json::Value> =
+        bench.record_lines().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records.len(), 10);
+    for (subject, factor, level) in expected {
+        for record in records.iter().filter(|record| record["subject"] == subject) {
+            let reading = &record["levels"][factor];
+            assert_eq!(record["outcome"]["kind"], "completed", "{record}");
+            assert_eq!(
+                [&reading["before"], &reading["after"]],
+                [level, level],
+                "{subject}: {factor}"
+            );
+        }
+    }
+}
+
+#[test]
 fn doctor_tells_root_and_others_the_truth() {
     let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
