@@ -301,7 +301,7 @@ fn doctor_tells_root_and_others_the_truth() {
     let nobody = 65_534;
     std::os::unix::fs::chown(directory.path(), Some(nobody), Some(nobody)).unwrap();
     // The build may lie where only root may look.
-    let binary = directory.path().join("schedlab");
+    let binary = directory.path().join("a-copy-of-schedlab");
     std::fs::copy(env!("CARGO_BIN_EXE_schedlab"), &binary).unwrap();
     let output = Command::new(&binary)
         .args(["doctor"])
