@@ -1,8 +1,8 @@
 //! An open campaign: the one process that may append to it.
 
 use crate::documents::{
-    CampaignState, ENVIRONMENT_FORMAT, EnvironmentDocument, STATE_FORMAT, StateDocument,
-    fingerprint_digest,
+    CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, STATE_FORMAT,
+    StateDocument, fingerprint_digest,
 };
 use crate::durable::{failed, replace, sync_directory};
 use crate::load::{read_environment, read_plan, read_state};
@@ -63,7 +63,7 @@ impl Campaign {
             state: CampaignState::Unfinished,
             caveats: Vec::new(),
         };
-        replace(&directory, "experiment.toml", experiment.as_bytes())?;
+        replace(&directory, EXPERIMENT, experiment.as_bytes())?;
         replace(&directory, "state.json", &json(&state)?)?;
         replace(&directory, "plan.json", &json(plan)?)?;
         sync_directory(results)?;

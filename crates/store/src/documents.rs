@@ -4,6 +4,8 @@ use model::{Caveat, Fingerprint};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+/// A campaign's own copy of its experiment.
+pub(crate) const EXPERIMENT: &str = "experiment.toml";
 /// Version of `state.json`.
 pub const STATE_FORMAT: &str = "schedlab.state/1";
 /// Version of `environment.json`.

@@ -1,8 +1,8 @@
 //! Reading a campaign without owning it.
 
 use crate::documents::{
-    CampaignState, ENVIRONMENT_FORMAT, EnvironmentDocument, STATE_FORMAT, StateDocument,
-    fingerprint_digest,
+    CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, STATE_FORMAT,
+    StateDocument, fingerprint_digest,
 };
 use crate::durable::read_document;
 use crate::records::scan;
@@ -73,6 +73,20 @@ pub fn load_findings(directory: &Path) -> Result<Option<Findings>> {
 
 /// Whether a directory holds a campaign: `plan.json` is written last, so one
 /// that has it has all the rest.
+/// The name of the plan that was made from a campaign's own copy of its experiment;
+/// `None` for any other file.
+///
+/// # Errors
+/// When the plan beside it cannot be read.
+pub fn planned_name(experiment: &Path) -> Result<Option<String>> {
+    let is_copy = experiment.file_name().is_some_and(|name| name == EXPERIMENT);
+    let Some(directory) = experiment.parent().filter(|directory| is_copy && is_campaign(directory))
+    else {
+        return Ok(None);
+    };
+    Ok(Some(read_plan(directory)?.name))
+}
+
 pub fn is_campaign(directory: &Path) -> bool {
     directory.join("plan.json").is_file()
 }

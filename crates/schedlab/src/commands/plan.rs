@@ -47,7 +47,8 @@ pub(super) fn read(experiment: &Experiment) -> Result<Option<Planned>> {
             "see `schedlab list suites` for ready ones",
         )
     })?;
-    let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name = store::planned_name(file)?.or_else(stem).unwrap_or_default();
     make(&text, &name, &file.display().to_string(), &experiment.options)
 }
 

@@ -41,6 +41,27 @@ fn a_known_effect_is_found_and_its_absence_too() {
 }
 
 #[test]
+fn the_reports_own_command_runs_the_same_plan_again() {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", EXPERIMENT);
+    bench.expect(0, &["run", &file, "--set", "margin=4%", "--set", "workloads.messaging.loops=50"]);
+    let campaign = bench.campaign();
+    let report = std::fs::read_to_string(campaign.join("report.md")).unwrap();
+    let command =
+        report.lines().find_map(|line| line.trim().strip_prefix("schedlab run ")).unwrap();
+    let words: Vec<&str> = command.split_whitespace().collect();
+    bench.expect(0, &[&["run"], &words[..]].concat());
+    let plan = |directory: &std::path::Path| -> serde_json::Value {
+        let text = std::fs::read_to_string(directory.join("plan.json")).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let campaigns = std::fs::read_dir(bench.results()).unwrap();
+    let again =
+        campaigns.map(|entry| entry.unwrap().path()).find(|path| *path != campaign).unwrap();
+    assert_eq!(plan(&again), plan(&campaign));
+}
+
+#[test]
 fn the_same_seed_gives_the_same_findings_and_reports_byte_for_byte() {
     let findings = || {
         let bench = Bench::new();
