@@ -2,6 +2,7 @@
 
 use crate::{Description, Requirement, Result};
 use model::{CpuList, Metric, RunReport, Sample};
+use std::fmt;
 use sys::{Cgroup, Machine};
 
 /// How much observing disturbs.
@@ -16,6 +17,16 @@ pub enum Cost {
     },
     /// Acts on every event: such a trial never answers a latency question.
     PerEvent,
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BeforeAfter => formatter.write_str("before and after the run"),
+            Self::Periodic { hertz } => write!(formatter, "{hertz} times a second"),
+            Self::PerEvent => formatter.write_str("on every event"),
+        }
+    }
 }
 
 /// Something observed beside a workload.

@@ -68,11 +68,11 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
                 let cost_ns = probes::cost_of(*probe, &machine)?;
                 let _ = writeln!(
                     text,
-                    "  {id:<20} {:>11.1} us  {:?}",
+                    "  {id:<20} {:>11.1} us  {}",
                     cost_ns as f64 / 1e3,
                     probe.cost()
                 );
-                json!({ "probe": id, "attach_start_stop_ns": cost_ns, "cost": format!("{:?}", probe.cost()) })
+                json!({ "probe": id, "attach_start_stop_ns": cost_ns, "cost": probe.cost().to_string() })
             }
         };
         probe_rows.push(row);

@@ -153,7 +153,7 @@ fn entries(catalogue: &Catalogue, kind: Kind) -> Vec<Entry> {
                     .collect();
                 entry(
                     probe.describe(),
-                    json!({ "metrics": metrics, "cost": format!("{:?}", probe.cost()) }),
+                    json!({ "metrics": metrics, "cost": probe.cost().to_string() }),
                 )
             })
             .collect(),
