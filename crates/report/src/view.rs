@@ -87,6 +87,13 @@ pub struct Design {
     pub is_quick: bool,
 }
 
+impl Design {
+    /// Whether its numbers say nothing about a machine.
+    pub fn is_simulated(&self) -> bool {
+        self.venue == "sim"
+    }
+}
+
 /// One arm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubjectView {

@@ -14,6 +14,9 @@ use program::{Program, Run};
 use std::path::PathBuf;
 use sys::{Machine, Termination};
 
+/// The same for every trial, so that equal failures are counted together.
+const WHERE_OUTPUT_IS: &str = "its output is in the campaign's logs/";
+
 static DESCRIPTION: Description = Description {
     id: "command",
     summary: "Any program: its time, its resources and figures from its output",
@@ -201,7 +204,7 @@ impl Load for Command {
                 contract::ErrorKind::Environment,
                 format!("{} failed", self.program.name()),
                 format!("{}, expected exit code {}{last}", run.termination, self.expected),
-                format!("its output is in {}", self.program.log().display()),
+                WHERE_OUTPUT_IS,
             ));
         }
         let mut samples = built_in_samples(&run);
@@ -211,7 +214,7 @@ impl Load for Command {
                     contract::ErrorKind::Environment,
                     format!("cannot read the metric `{}` of {}", pick.id(), self.program.name()),
                     cause,
-                    format!("its output is in {}", self.program.log().display()),
+                    WHERE_OUTPUT_IS,
                 )
             })?;
             samples.push(Sample::values(pick.id(), values));

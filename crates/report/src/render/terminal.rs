@@ -134,15 +134,17 @@ impl Screen<'_> {
         let design = &report.design;
         self.paragraph(&report.title, "", BOLD)?;
         let quick = if design.is_quick { "quick mode, " } else { "" };
+        let place = if design.is_simulated() {
+            " of simulated time; no real machine".to_owned()
+        } else {
+            format!("; {} with kernel {}, CPUs {}", design.venue, design.kernel, design.cpus)
+        };
         let text = format!(
-            "{quick}{} blocks of {} subjects, {} trials in {}; {} with kernel {}, CPUs {}; seed {}",
+            "{quick}{} blocks of {} subjects, {} trials in {}{place}; seed {}",
             design.blocks,
             design.subjects,
             design.trials,
             duration(design.duration_ns),
-            design.venue,
-            design.kernel,
-            design.cpus,
             design.seed
         );
         self.paragraph(&text, "", DIM)?;

@@ -92,10 +92,6 @@ impl Program {
         self.words.first().map_or("the program", String::as_str)
     }
 
-    pub(super) fn log(&self) -> &Path {
-        &self.log
-    }
-
     /// Releases it and waits until it has ended.
     ///
     /// # Errors
