@@ -33,8 +33,9 @@ impl ProgressLine {
             Event::CampaignStarted { plan, .. } => {
                 let (done, total) = self.progress.trials();
                 let left = human_duration(self.progress.left_ns());
+                let clock = if plan.venue == "sim" { " of simulated time" } else { "" };
                 self.line(&format!(
-                    "{}: {done} of {total} trials done, about {left} to go",
+                    "{}: {done} of {total} trials done, about {left}{clock} to go",
                     plan.title
                 ));
             }
