@@ -51,7 +51,17 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
     let workspace = std::path::absolute(&directory).map_err(|error| {
         Error::environment(format!("cannot find {}", directory.display()), error)
     })?;
-    let mut session = order.venue.open(campaign.plan(), &workspace, order.interrupt)?;
+    let is_new = campaign.record_count() == 0;
+    let opened = order.venue.open(campaign.plan(), &workspace, order.interrupt);
+    let mut session = match opened {
+        Ok(session) => session,
+        Err(error) if is_new => {
+            // Nothing ran, so nothing of it should be found later as the last campaign.
+            campaign.discard()?;
+            return Err(error);
+        }
+        Err(error) => return Err(error),
+    };
     let outcome = run_blocks(order, &mut campaign, session.as_mut(), on_event);
     let closed = session.close();
     let signal = match (outcome, closed) {

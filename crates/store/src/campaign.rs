@@ -107,6 +107,21 @@ impl Campaign {
         Ok(campaign)
     }
 
+    /// Removes a campaign that has no record.
+    ///
+    /// # Errors
+    /// When it has one, or cannot be removed.
+    pub fn discard(self) -> Result<()> {
+        if self.count > 0 {
+            return Err(Error::environment(
+                format!("cannot discard {}", self.directory.display()),
+                format!("it holds {} records", self.count),
+            ));
+        }
+        fs::remove_dir_all(&self.directory)
+            .map_err(|error| failed("remove the empty campaign", &self.directory, &error))
+    }
+
     /// Where the campaign lies.
     pub fn directory(&self) -> &Path {
         &self.directory

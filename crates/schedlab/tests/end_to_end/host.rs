@@ -102,6 +102,7 @@ fn two_campaigns_at_once_are_refused() {
     let output = bench.run(&["run", "--fresh", &file]);
     assert_eq!(output.status.code(), Some(1));
     assert!(errors(&output).contains("is running"), "{}", errors(&output));
+    bench.campaign();
     signal(&first, rustix::process::Signal::INT);
     first.wait().unwrap();
 }
