@@ -31,6 +31,11 @@ pub trait Factor: Sync {
     /// What this level needs of the machine.
     fn requires(&self, level: &Level) -> Vec<Requirement>;
 
+    /// Files that the kernel rewrites when this is set; they are put back too.
+    fn moves(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Names (comm) of programs that manage this knob themselves.
     fn owners(&self) -> &'static [&'static str] {
         &[]

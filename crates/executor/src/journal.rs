@@ -37,6 +37,11 @@ pub enum JournalEntry {
         /// What is written.
         new: String,
     },
+    /// The announced value is being written.
+    Writing {
+        /// The setting.
+        id: u64,
+    },
     /// What the file held right after writing: the kernel may clamp.
     Applied {
         /// The setting.
@@ -48,6 +53,13 @@ pub enum JournalEntry {
     Settled {
         /// The setting.
         id: u64,
+    },
+    /// Everything that is still open is ours and is being put back.
+    Restoring,
+    /// A setting that somebody else changed meanwhile, until a user was told.
+    LeftAlone {
+        /// What was found, in words.
+        line: String,
     },
     /// A process group was started; its members may outlive us.
     Group {

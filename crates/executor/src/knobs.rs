@@ -4,7 +4,7 @@ use crate::journal::{Journal, JournalEntry};
 use contract::{Catalogue, Error, Factor, Knob, LaunchSpec, Result, Setting};
 use model::{Level, Subject};
 use std::collections::BTreeMap;
-use sys::Machine;
+use sys::{ControlFile, Machine};
 
 /// A subject's levels, sorted by who applies them, in the factors' order.
 pub(crate) struct Knobs {
@@ -64,6 +64,12 @@ impl Knobs {
             let Knob::System(knob) = factor.knob() else { continue };
             for setting in knob.settings(machine, level)? {
                 announced.push(announce(machine, journal, *factor, level, setting)?);
+            }
+            for path in factor.moves().iter().filter(|path| machine.exists(path)) {
+                // Announced and never written: whatever moves it, it goes back.
+                let file = ControlFile::plain(*path);
+                let Ok(value) = file.read(machine) else { continue };
+                announce(machine, journal, *factor, level, Setting { file, value })?;
             }
         }
         for change in &announced {
@@ -137,8 +143,12 @@ impl Change {
     fn make(&self, machine: &Machine, journal: &mut Journal) -> Result<(), Refusal> {
         let Setting { file, value } = &self.setting;
         if file.read(machine).map_err(Error::from)? == *value {
+            // Nothing to write, and still a change by somebody else must show.
+            let actual = value.clone();
+            journal.append(&JournalEntry::Applied { id: self.id, actual })?;
             return Ok(());
         }
+        journal.append(&JournalEntry::Writing { id: self.id })?;
         let written = file.write(machine, value);
         let actual = file.read(machine).map_err(Error::from)?;
         journal.append(&JournalEntry::Applied { id: self.id, actual: actual.clone() })?;

@@ -25,5 +25,5 @@ pub use guardian::{GUARDIAN_ROLE, serve_guardian};
 pub use journal::{Journal, JournalEntry, parse_journal};
 pub use load_process::{LOAD_ROLE, serve_load};
 pub use lock::{Holder, Lock};
-pub use restore::{RestoreReport, pending, restore};
+pub use restore::{RestoreReport, acknowledge, pending, restore};
 pub use session::{Executor, Settings};

@@ -75,6 +75,9 @@ struct Open {
     groups: BTreeSet<i32>,
     cgroups: Vec<Cgroup>,
     directories: BTreeSet<PathBuf>,
+    /// An earlier restore judged what is open, and was cut off.
+    is_restoring: bool,
+    left_alone: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -84,6 +87,7 @@ struct OpenSetting {
     file: ControlFile,
     old: String,
     new: String,
+    is_written: bool,
     actual: Option<String>,
 }
 
@@ -97,9 +101,17 @@ impl Open {
                     open.marks.insert(mark);
                 }
                 JournalEntry::Setting { id, factor, order, file, old, new } => {
-                    open.settings
-                        .insert(id, OpenSetting { factor, order, file, old, new, actual: None });
+                    let (is_written, actual) = (false, None);
+                    let setting = OpenSetting { factor, order, file, old, new, is_written, actual };
+                    open.settings.insert(id, setting);
                 }
+                JournalEntry::Writing { id } => {
+                    if let Some(setting) = open.settings.get_mut(&id) {
+                        setting.is_written = true;
+                    }
+                }
+                JournalEntry::Restoring => open.is_restoring = true,
+                JournalEntry::LeftAlone { line } => open.left_alone.push(line),
                 JournalEntry::Applied { id, actual } => {
                     if let Some(setting) = open.settings.get_mut(&id) {
                         setting.actual = Some(actual);
@@ -130,6 +142,23 @@ impl Open {
         settings.sort_by_key(|(id, setting)| (setting.order, *id));
         settings
     }
+
+    /// Whether `current`, which is not the old value, is ours to undo.
+    fn is_ours(&self, id: u64, setting: &OpenSetting, current: &str) -> bool {
+        if self.is_restoring {
+            return true;
+        }
+        match &setting.actual {
+            Some(actual) => current == actual || current == setting.new,
+            // The crash fell between writing and reading back.
+            None if setting.is_written => true,
+            // Never written: an earlier knob of ours may have moved it (hotplug
+            // rescales the slices); otherwise it was somebody else.
+            None => self.settings.iter().any(|(other_id, other)| {
+                other.is_written && (other.order, *other_id) < (setting.order, id)
+            }),
+        }
+    }
 }
 
 impl OpenSetting {
@@ -137,16 +166,6 @@ impl OpenSetting {
         let name =
             if self.file.flag.is_empty() { String::new() } else { format!(" {}", self.file.flag) };
         format!("{}: {}{name} = {}", self.factor, self.file.path, self.old)
-    }
-
-    /// Whether `current` is ours to undo. Without an `Applied` entry either
-    /// nothing was written, or the crash fell between writing and reading back:
-    /// whatever is there came from us, or from a knob of ours that moved it.
-    fn is_ours(&self, current: &str) -> bool {
-        match &self.actual {
-            None => true,
-            Some(actual) => current == actual || current == self.new,
-        }
     }
 }
 
@@ -170,15 +189,19 @@ pub fn pending(machine: &Machine) -> Result<Vec<String>> {
             lines.push(format!("process {process} still runs"));
         }
     }
+    let cgroups = open.cgroups.iter().filter(|cgroup| is_this_boot && machine.exists(&cgroup.path));
+    lines.extend(cgroups.map(|cgroup| cgroup.path.clone()));
     lines.extend(
         open.directories.iter().filter(|path| path.exists()).map(|path| path.display().to_string()),
     );
+    lines.extend(open.left_alone.iter().map(|line| format!("{line} (left alone)")));
     Ok(lines)
 }
 
 /// Puts back everything the journal holds, and leaves only `keep` in it. The
 /// caller holds the lock. `are_groups_fresh` says that the session ended just now, so that the
-/// process groups it recorded cannot have been reused by strangers.
+/// process groups it recorded cannot have been reused by strangers. What is left
+/// alone stays in the journal until [`acknowledge`].
 ///
 /// # Errors
 /// When the journal itself cannot be read or written; what could not be put
@@ -200,13 +223,10 @@ pub fn restore(
     }
     let mut report = RestoreReport::default();
     let is_this_boot = machine.boot_id()? == open.boot_id;
-    let mut settled: BTreeSet<u64> = open.settings.keys().copied().collect();
+    report.left_alone.clone_from(&open.left_alone);
     if is_this_boot {
         end_processes(machine, &open, &mut report);
-        settled = restore_settings(machine, &open, &mut report);
-    }
-    for id in &settled {
-        journal.append(&JournalEntry::Settled { id: *id })?;
+        restore_settings(machine, journal, &mut open, &mut report)?;
     }
     for cgroup in open.cgroups.iter().filter(|_| is_this_boot) {
         if let Err(error) = cgroup.remove(machine) {
@@ -222,28 +242,56 @@ pub fn restore(
         }
     }
     if report.failed.is_empty() {
-        journal.replace(keep)?;
+        let untold =
+            report.left_alone.iter().map(|line| JournalEntry::LeftAlone { line: line.clone() });
+        journal.replace(&keep.iter().cloned().chain(untold).collect::<Vec<_>>())?;
     }
     Ok(report)
 }
 
-/// Restores files; returns the settings that need no further attention.
-fn restore_settings(machine: &Machine, open: &Open, report: &mut RestoreReport) -> BTreeSet<u64> {
-    let mut settled = BTreeSet::new();
+/// Forgets what was left alone, once a user was told; leaves only `keep`.
+///
+/// # Errors
+/// When the journal cannot be written.
+pub fn acknowledge(
+    journal: &mut Journal,
+    report: &RestoreReport,
+    keep: &[JournalEntry],
+) -> Result<()> {
+    if report.failed.is_empty() && !report.left_alone.is_empty() {
+        journal.replace(keep)?;
+    }
+    Ok(())
+}
+
+/// Restores files, and settles in the journal what needs no further attention.
+fn restore_settings(
+    machine: &Machine,
+    journal: &mut Journal,
+    open: &mut Open,
+    report: &mut RestoreReport,
+) -> Result<()> {
+    let judged: Vec<(u64, OpenSetting)> =
+        open.in_order().into_iter().map(|(id, setting)| (id, setting.clone())).collect();
     let mut ours = Vec::new();
     // Judge all before touching any: restoring one may move another.
-    for (id, setting) in open.in_order() {
+    for (id, setting) in &judged {
         match setting.file.read(machine) {
-            Ok(current) if current == setting.old || setting.is_ours(&current) => {
-                ours.push((id, setting))
+            Ok(current) if current != setting.old && !open.is_ours(*id, setting, &current) => {
+                let line = format!("{}, but it is {current}", setting.line());
+                journal.append(&JournalEntry::LeftAlone { line: line.clone() })?;
+                journal.append(&JournalEntry::Settled { id: *id })?;
+                report.left_alone.push(line);
             }
-            Ok(current) => {
-                report.left_alone.push(format!("{}, but it is {current}", setting.line()));
-                settled.insert(id);
-            }
-            Err(error) => report.failed.push(format!("{}: {error}", setting.line())),
+            // A file that cannot be read may come back with its CPU.
+            Ok(_) | Err(_) => ours.push((*id, setting)),
         }
     }
+    if ours.is_empty() {
+        return Ok(());
+    }
+    // From here on values are neither old nor new; a crash must not disown them.
+    journal.append(&JournalEntry::Restoring)?;
     let first_old = oldest_values(&ours);
     let mut put_back = BTreeSet::new();
     for _ in 0..2 {
@@ -263,7 +311,7 @@ fn restore_settings(machine: &Machine, open: &Open, report: &mut RestoreReport) 
         let old = &first_old[&key(&setting.file)];
         match setting.file.read(machine) {
             Ok(current) if current == *old => {
-                settled.insert(id);
+                journal.append(&JournalEntry::Settled { id })?;
                 if put_back.remove(&key(&setting.file)) {
                     report.restored.push(setting.line());
                 }
@@ -274,7 +322,7 @@ fn restore_settings(machine: &Machine, open: &Open, report: &mut RestoreReport) 
             Err(error) => report.failed.push(format!("{}: {error}", setting.line())),
         }
     }
-    settled
+    Ok(())
 }
 
 type FileKey = (String, String);
@@ -410,6 +458,7 @@ mod tests {
     }
 
     fn make(machine: &Machine, journal: &mut Journal, id: u64, file: &ControlFile, new: &str) {
+        journal.append(&JournalEntry::Writing { id }).unwrap();
         file.write(machine, new).unwrap();
         let actual = file.read(machine).unwrap();
         journal.append(&JournalEntry::Applied { id, actual }).unwrap();
@@ -473,12 +522,55 @@ mod tests {
         let report = restore(&machine, &mut journal, true, &[]).unwrap();
         assert_eq!(report.left_alone.len(), 1);
         assert_eq!(ControlFile::bracketed(THP).read(&machine).unwrap(), "always");
+        // A guardian tells nobody: the next start finds it again.
+        assert_eq!(pending(&machine).unwrap().len(), 1);
+        assert_eq!(restore(&machine, &mut journal, true, &[]).unwrap(), report);
+        acknowledge(&mut journal, &report, &[]).unwrap();
         let error = report.into_result().unwrap_err();
         assert_eq!(error.kind, contract::ErrorKind::RestoreIncomplete);
         assert!(
             restore(&machine, &mut journal, true, &[]).unwrap().is_empty(),
             "it is reported once"
         );
+    }
+
+    #[test]
+    fn a_value_that_was_never_written_is_ours_only_after_hotplug() {
+        for (hotplug, expected) in [(false, 1), (true, 0)] {
+            let directory = tempfile::tempdir().unwrap();
+            let machine = machine(directory.path());
+            let mut journal = journal(&machine);
+            let (cpu, slice) = (ControlFile::plain(CPU1), ControlFile::plain(SLICE));
+            let cpu_id = announce(&machine, &mut journal, 10, &cpu, "0");
+            announce(&machine, &mut journal, 50, &slice, "2000000");
+            if hotplug {
+                make(&machine, &mut journal, cpu_id, &cpu, "0");
+            } else {
+                slice.write(&machine, "900000").unwrap();
+            }
+            let report = restore(&machine, &mut journal, true, &[]).unwrap();
+            assert_eq!(report.left_alone.len(), expected, "{report:?}");
+            assert_eq!(slice.read(&machine).unwrap(), if hotplug { "700000" } else { "900000" });
+        }
+    }
+
+    #[test]
+    fn a_crash_inside_restore_does_not_disown_what_hotplug_moved() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let before = values(&machine);
+        let mut journal = journal(&machine);
+        let (cpu, slice) = (ControlFile::plain(CPU1), ControlFile::plain(SLICE));
+        let cpu_id = announce(&machine, &mut journal, 10, &cpu, "0");
+        let slice_id = announce(&machine, &mut journal, 50, &slice, "2000000");
+        make(&machine, &mut journal, cpu_id, &cpu, "0");
+        make(&machine, &mut journal, slice_id, &slice, "2000000");
+        // As far as a restore came that was killed: the CPU is back, the slice rescaled.
+        journal.append(&JournalEntry::Restoring).unwrap();
+        ControlFile::plain(CPU1).write(&machine, "1").unwrap();
+        let report = restore(&machine, &mut journal, false, &[]).unwrap();
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!(values(&machine), before);
     }
 
     #[test]

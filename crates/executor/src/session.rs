@@ -4,9 +4,9 @@ use crate::fingerprint::fingerprint;
 use crate::guardian::Guardian;
 use crate::journal::{Journal, JournalEntry, sync_directory};
 use crate::lock::Lock;
-use crate::restore::{RestoreReport, restore};
+use crate::restore::{RestoreReport, acknowledge, restore};
 use crate::trial;
-use contract::{Catalogue, Error, Event, Interrupt, Result};
+use contract::{Catalogue, Error, ErrorKind, Event, Interrupt, Result};
 use model::{Fingerprint, Record, Trial};
 use std::path::PathBuf;
 use sys::Machine;
@@ -38,6 +38,8 @@ pub struct Executor {
     pub(crate) mark: String,
     /// What stays in the journal between trials.
     pub(crate) header: [JournalEntry; 2],
+    /// Something could not be put back after a trial: no other one may begin.
+    pub(crate) is_incomplete: bool,
     guardian: Guardian,
     _lock: Lock,
 }
@@ -47,15 +49,15 @@ impl Executor {
     /// What was put back is returned for the user to see.
     ///
     /// # Errors
-    /// When another campaign runs here, or leftovers could not be put back.
+    /// When another campaign runs here, or leftovers could not be put back, or
+    /// somebody else had changed them and the user has not been told yet.
     pub fn open(settings: Settings, interrupt: &Interrupt) -> Result<(Self, RestoreReport)> {
         let machine = &settings.machine;
         let lock = Lock::acquire(machine, &settings.purpose)?;
         let mut journal = Journal::open(machine)?;
         let leftovers = restore(machine, &mut journal, false, &[])?;
-        if !leftovers.failed.is_empty() {
-            leftovers.clone().into_result()?;
-        }
+        acknowledge(&mut journal, &leftovers, &[])?;
+        leftovers.clone().into_result()?;
         make_directory(&settings.logs)?;
         let guardian_log = settings.logs.join("guardian.log");
         let guardian = Guardian::start(
@@ -77,6 +79,7 @@ impl Executor {
             interrupt: interrupt.clone(),
             mark,
             header,
+            is_incomplete: false,
             guardian,
             _lock: lock,
         };
@@ -94,9 +97,17 @@ impl Executor {
     /// Runs one trial. The machine is as before when this returns.
     ///
     /// # Errors
-    /// When something could not be put back, a signal came, or the machine
-    /// cannot run trials at all. A failed workload is a record.
+    /// When something of an earlier trial could not be put back, a signal came, or
+    /// the machine cannot run trials at all. A failed workload is a record.
     pub fn run(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<Record> {
+        if self.is_incomplete {
+            return Err(Error::new(
+                ErrorKind::RestoreIncomplete,
+                "cannot run another trial",
+                "something of the last one could not be put back",
+                "`schedlab restore --check` lists it",
+            ));
+        }
         trial::run(self, trial, on_event)
     }
 
@@ -106,6 +117,7 @@ impl Executor {
     /// When something could not be put back.
     pub fn close(mut self) -> Result<()> {
         let report = restore(&self.settings.machine, &mut self.journal, true, &[])?;
+        acknowledge(&mut self.journal, &report, &[])?;
         let dismissed = self.guardian.dismiss();
         report.into_result()?;
         dismissed

@@ -74,7 +74,9 @@ pub(crate) fn run(
     on_event(Event::TrialPhase(Phase::Restoring));
     let header = executor.header.clone();
     let machine = executor.settings.machine.clone();
-    restore(&machine, &mut executor.journal, true, &header)?.into_result()?;
+    let report = restore(&machine, &mut executor.journal, true, &header)?;
+    // The record comes first; closing the session tells what is left.
+    executor.is_incomplete = !report.is_complete();
     let outcome = match ended {
         Ok(()) => Outcome::Completed,
         Err(Stop::Outcome(outcome)) => outcome,

@@ -8,6 +8,18 @@ use model::CpuList;
 use std::fmt::Write;
 use sys::{Cgroup, Machine, MachineError};
 
+/// What onlining or offlining a CPU recomputes from its default, whatever was set
+/// by hand (update_sysctl in kernel/sched/fair.c, 5.10 and 6.12).
+pub(crate) const RESCALED: &[&str] = &[
+    "/sys/kernel/debug/sched/base_slice_ns",
+    "/sys/kernel/debug/sched/latency_ns",
+    "/sys/kernel/debug/sched/min_granularity_ns",
+    "/sys/kernel/debug/sched/wakeup_granularity_ns",
+    "/proc/sys/kernel/sched_latency_ns",
+    "/proc/sys/kernel/sched_min_granularity_ns",
+    "/proc/sys/kernel/sched_wakeup_granularity_ns",
+];
+
 /// include/linux/sched.h, 6.12.
 const PF_KTHREAD: u64 = 0x0020_0000;
 /// Enough to understand the refusal.

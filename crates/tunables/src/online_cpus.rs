@@ -65,6 +65,10 @@ impl Factor for Entry {
             .then(|| format!("affinity {affinity} names CPUs that online_cpus {online} takes offline"))
     }
 
+    fn moves(&self) -> &'static [&'static str] {
+        crate::hotplug::RESCALED
+    }
+
     fn knob(&self) -> Knob<'_> {
         Knob::System(self)
     }

@@ -68,6 +68,10 @@ impl Factor for Entry {
             .then(|| "smt and online_cpus both take CPUs offline: name the CPUs in online_cpus".to_owned())
     }
 
+    fn moves(&self) -> &'static [&'static str] {
+        crate::hotplug::RESCALED
+    }
+
     fn knob(&self) -> Knob<'_> {
         Knob::System(&FILE)
     }

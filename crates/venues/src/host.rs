@@ -109,9 +109,6 @@ impl Venue for Host {
             .restored
             .iter()
             .map(|line| format!("put back what an earlier run left: {line}"))
-            .chain(leftovers.left_alone.iter().map(|line| {
-                format!("an earlier run set {line}; somebody else changed it since, so it was left alone")
-            }))
             .collect();
         Ok(Box::new(HostSession { executor, notices }))
     }
@@ -187,6 +184,7 @@ impl Host {
         let lock = executor::Lock::acquire(&self.settings.machine, "schedlab restore")?;
         let mut journal = executor::Journal::open(&self.settings.machine)?;
         let report = executor::restore(&self.settings.machine, &mut journal, false, &[])?;
+        executor::acknowledge(&mut journal, &report, &[])?;
         drop(lock);
         if report.failed.is_empty() { Ok(report) } else { Err(incomplete(report)) }
     }
