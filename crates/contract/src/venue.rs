@@ -9,6 +9,13 @@ pub trait Venue {
     /// Name and explanation.
     fn describe(&self) -> &'static Description;
 
+    /// Puts back what an interrupted run left, before anything is judged by it;
+    /// returns what was put back, in words.
+    ///
+    /// # Errors
+    /// When the venue is in use, or something could not be put back.
+    fn recover(&self) -> Result<Vec<String>>;
+
     /// Everything the plan needs that is not there, each thing once. Changes nothing.
     fn missing(&self, plan: &Plan) -> Vec<Missing>;
 

@@ -29,6 +29,12 @@ pub trait Workload: Sync {
         Vec::new()
     }
 
+    /// Files of the machine it writes while it runs, which its end undoes.
+    fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {
+        let _ = parameters;
+        Vec::new()
+    }
+
     /// Combinations of parameters that cannot be meant, each in one sentence.
     fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
         let _ = parameters;

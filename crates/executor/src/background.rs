@@ -9,9 +9,9 @@ use crate::journal::{Journal, JournalEntry};
 use contract::{Error, Result};
 use model::{Background, CpuList};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use sys::Machine;
 
 /// How long hogs may take to start.
 const START_PATIENCE: Duration = Duration::from_secs(10);
@@ -26,6 +26,7 @@ struct BackgroundOrder {
 /// Running hogs; dropping ends them.
 pub(crate) struct Hogs {
     child: RoleChild,
+    count: usize,
 }
 
 impl Hogs {
@@ -46,7 +47,9 @@ impl Hogs {
         let deadline = Instant::now() + START_PATIENCE;
         loop {
             match child.wait_frame::<Result<(), String>>(Duration::from_millis(250))? {
-                Waited::Frame(Ok(())) => return Ok(Self { child }),
+                Waited::Frame(Ok(())) => {
+                    return Ok(Self { child, count: background.hogs as usize });
+                }
                 Waited::Frame(Err(reason)) => {
                     return Err(Error::environment("cannot start background load", reason));
                 }
@@ -70,6 +73,15 @@ impl Hogs {
     /// The process that holds the hogs' threads.
     pub(crate) fn pid(&self) -> i32 {
         self.child.pid()
+    }
+
+    /// What is wrong where not all of them are still there: they end only when killed.
+    pub(crate) fn ended(&self, machine: &Machine) -> Option<String> {
+        // The main thread waits for its end. A killed process keeps one thread, as a zombie.
+        let threads = machine.thread_ids(self.pid()).map_or(0, |threads| threads.len());
+        let left = threads.saturating_sub(1);
+        (left < self.count)
+            .then(|| format!("{left} of {} CPU hogs were left when the workload ended", self.count))
     }
 
     /// Ends and reaps them.
@@ -102,27 +114,25 @@ fn serve() -> std::io::Result<()> {
 fn start_spinning(order: &BackgroundOrder) -> std::io::Result<()> {
     let cpus: Vec<usize> = order.cpus.iter().collect();
     for hog in 0..order.background.hogs as usize {
-        let spins = Arc::new(AtomicBool::new(false));
-        let started = Arc::clone(&spins);
+        let (started, hears) = mpsc::sync_channel(1);
         let pin =
             order.background.is_pinned.then(|| CpuList::from_iter([cpus[hog % cpus.len().max(1)]]));
         let thread = std::thread::Builder::new().name(format!("hog-{hog}")).stack_size(64 << 10);
         thread.spawn(move || {
-            if pin.is_some_and(|cpu| sys::set_affinity(0, &cpu).is_err()) {
-                return;
-            }
-            started.store(true, Ordering::Release);
-            loop {
-                std::hint::spin_loop();
+            let pinned = pin.map_or(Ok(()), |cpu| sys::set_affinity(0, &cpu));
+            let is_placed = pinned.is_ok();
+            // Whoever does not hear this any more has given up already.
+            let _ = started.send(pinned);
+            if is_placed {
+                loop {
+                    std::hint::spin_loop();
+                }
             }
         })?;
-        let deadline = Instant::now() + START_PATIENCE;
-        while !spins.load(Ordering::Acquire) {
-            if Instant::now() >= deadline {
-                return Err(std::io::Error::other(format!("hog {hog} did not start")));
-            }
-            std::thread::sleep(Duration::from_micros(200));
-        }
+        let placed = hears
+            .recv_timeout(START_PATIENCE)
+            .map_err(|_| std::io::Error::other(format!("hog {hog} did not start")))?;
+        placed.map_err(|error| std::io::Error::other(format!("cannot pin hog {hog}: {error}")))?;
     }
     Ok(())
 }

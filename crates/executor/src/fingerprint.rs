@@ -54,6 +54,9 @@ pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerpri
         cpuinfo_field(machine, "flags").map(|flags| is_virtual(&flags).to_string()),
     );
     put("memory.total", memory_total(machine));
+    for (key, value) in inherited() {
+        put(key, value);
+    }
     for factor in catalogue.factors {
         if let Knob::System(knob) = factor.knob() {
             let current = knob.current(machine).ok().map(|level: Level| level.to_string());
@@ -61,6 +64,17 @@ pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerpri
         }
     }
     Ok(fingerprint)
+}
+
+/// What a workload inherits of us where its subject says nothing.
+fn inherited() -> [(&'static str, Option<String>); 4] {
+    let attributes = sys::scheduling_attributes(0).ok();
+    [
+        ("process.policy", attributes.map(|attributes| format!("{:?}", attributes.policy))),
+        ("process.nice", attributes.map(|attributes| attributes.nice.to_string())),
+        ("process.allowed_cpus", sys::affinity(0).ok().map(|cpus| cpus.to_string())),
+        ("process.timer_slack_ns", sys::timer_slack().ok().map(|slack| slack.to_string())),
+    ]
 }
 
 fn cpuinfo_field(machine: &Machine, name: &str) -> Option<String> {

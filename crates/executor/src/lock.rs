@@ -40,9 +40,6 @@ impl Lock {
     pub fn acquire(machine: &Machine, purpose: &str) -> Result<Self> {
         let directory = machine.runtime();
         make_runtime_directory(directory)?;
-        for other in foreign_lock_files(machine) {
-            refuse_if_held(&other)?;
-        }
         let path = directory.join(Self::FILE);
         let mut file = OpenOptions::new()
             .create(true)
@@ -55,6 +52,10 @@ impl Lock {
                 Error::environment(format!("cannot open the lock {}", path.display()), error)
             })?;
         take(&mut file, &path)?;
+        // Ours first: of two users who start at once, at least one sees the other.
+        for other in foreign_lock_files(machine) {
+            refuse_if_held(&other)?;
+        }
         let holder = Holder { pid: std::process::id().cast_signed(), purpose: purpose.to_owned() };
         let text = serde_json::to_string(&holder)
             .map_err(|error| Error::environment("cannot encode the lock's holder", error))?;

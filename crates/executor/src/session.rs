@@ -4,12 +4,12 @@ use crate::fingerprint::fingerprint;
 use crate::guardian::Guardian;
 use crate::journal::{Journal, JournalEntry, sync_directory};
 use crate::lock::Lock;
-use crate::restore::{RestoreReport, acknowledge, restore};
+use crate::restore::{acknowledge, restore};
 use crate::trial;
 use contract::{Catalogue, Error, ErrorKind, Event, Interrupt, Result};
 use model::{Fingerprint, Record, Trial};
 use std::path::PathBuf;
-use sys::Machine;
+use sys::{Machine, SchedExt};
 
 /// What an executor is told about its surroundings.
 #[derive(Clone)]
@@ -40,24 +40,26 @@ pub struct Executor {
     pub(crate) header: [JournalEntry; 2],
     /// Something could not be put back after a trial: no other one may begin.
     pub(crate) is_incomplete: bool,
+    /// In charge when the session began: every trial must run under it.
+    pub(crate) scheduler: SchedExt,
     guardian: Guardian,
     _lock: Lock,
 }
 
 impl Executor {
-    /// Takes the lock, puts back what an earlier run left, starts the guardian.
-    /// What was put back is returned for the user to see.
+    /// Takes the lock, puts back what an earlier run may still have left, starts
+    /// the guardian.
     ///
     /// # Errors
     /// When another campaign runs here, or leftovers could not be put back, or
     /// somebody else had changed them and the user has not been told yet.
-    pub fn open(settings: Settings, interrupt: &Interrupt) -> Result<(Self, RestoreReport)> {
+    pub fn open(settings: Settings, interrupt: &Interrupt) -> Result<Self> {
         let machine = &settings.machine;
         let lock = Lock::acquire(machine, &settings.purpose)?;
         let mut journal = Journal::open(machine)?;
         let leftovers = restore(machine, &mut journal, false, &[])?;
         acknowledge(&mut journal, &leftovers, &[])?;
-        leftovers.clone().into_result()?;
+        leftovers.into_result()?;
         make_directory(&settings.logs)?;
         let guardian_log = settings.logs.join("guardian.log");
         let guardian = Guardian::start(
@@ -66,6 +68,7 @@ impl Executor {
             &lock,
             &guardian_log,
         )?;
+        let scheduler = SchedExt::read(machine);
         let mark = format!("SCHEDLAB_MARK={}", random_hex()?);
         let header = [
             JournalEntry::Session { boot_id: machine.boot_id()?, mark: mark.clone() },
@@ -73,17 +76,17 @@ impl Executor {
         ];
         journal.replace(&header)?;
         make_directory(&settings.scratch)?;
-        let executor = Self {
+        Ok(Self {
             settings,
             journal,
             interrupt: interrupt.clone(),
             mark,
             header,
             is_incomplete: false,
+            scheduler,
             guardian,
             _lock: lock,
-        };
-        Ok((executor, leftovers))
+        })
     }
 
     /// The machine as it is.

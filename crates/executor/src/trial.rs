@@ -16,12 +16,16 @@ use model::{
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use sys::{Cgroup, CpuController};
+use sys::{Cgroup, CpuController, SchedExt};
 
 /// Rule broken by a level that is not in force when the run begins.
 const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";
 /// Rule broken by a level that changed while the workload ran.
 const LEVEL_CHANGED: &str = "LEVEL_CHANGED";
+/// Rule broken by another scheduler that took charge, or left.
+const SCHEDULER_CHANGED: &str = "SCHEDULER_CHANGED";
+/// Rule broken by declared load that did not last as long as the workload.
+const BACKGROUND_ENDED: &str = "BACKGROUND_ENDED";
 /// How often levels are read while the workload runs.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long one wait for the workload lasts before signals are looked at.
@@ -136,7 +140,9 @@ fn attempt(
 
 fn start_background(executor: &mut Executor, trial: &Trial) -> Result<Option<Hogs>, Stop> {
     let Some(background) = &trial.workload.background else { return Ok(None) };
-    let cpus = executor.settings.machine.online_cpus().map_err(Error::from)?;
+    // As inherited, before any level: the same load for every subject.
+    let cpus = sys::affinity(0)
+        .map_err(|error| Error::environment("cannot read the CPUs that may be used", error))?;
     let log = executor.settings.logs.join("background.log");
     let marking = Marking {
         executable: &executor.settings.executable.clone(),
@@ -180,6 +186,16 @@ fn check_levels(trial: &Trial, levels: &BTreeMap<String, Level>, rule: &str) -> 
         }
     }
     Ok(())
+}
+
+/// The scheduler that the session began with is still in charge.
+fn check_scheduler(executor: &Executor) -> Result<(), Stop> {
+    let now = SchedExt::read(&executor.settings.machine);
+    if now == executor.scheduler {
+        return Ok(());
+    }
+    let detail = format!("the campaign began with {}, now there is {now}", executor.scheduler);
+    Err(Stop::invalid(SCHEDULER_CHANGED, detail))
 }
 
 /// A started workload and everything that watches it.
@@ -374,6 +390,7 @@ fn observe(
     let before = knobs.read_back(machine, &running.threads(executor))?;
     note_levels(progress, &before);
     check_levels(trial, &before, LEVEL_NOT_SET)?;
+    check_scheduler(executor)?;
     let health = Health::read(machine, hogs.map(Hogs::pid), running.cgroup.as_ref());
     for probe in &mut running.probes {
         probe.start()?;
@@ -389,7 +406,8 @@ fn observe(
                 reading.during.push(level.clone());
             }
         }
-        check_levels(trial, &during, LEVEL_CHANGED)
+        check_levels(trial, &during, LEVEL_CHANGED)?;
+        check_scheduler(executor)
     })?;
     let (samples, report, unfit) = match answer {
         LoadAnswer::Done { samples, report, unfit } => (samples, report, unfit),
@@ -412,6 +430,10 @@ fn observe(
         }
     }
     check_levels(trial, &after, LEVEL_CHANGED)?;
+    check_scheduler(executor)?;
+    if let Some(ended) = hogs.and_then(|hogs| hogs.ended(machine)) {
+        return Err(Stop::invalid(BACKGROUND_ENDED, ended));
+    }
     finish(progress, samples, report, unfit)
 }
 

@@ -44,6 +44,10 @@ pub struct Ended {
 /// When the venue lacks something (nothing has been changed then), when a record
 /// cannot be stored, or when something could not be put back.
 pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> {
+    // Before anything is judged: a CPU left offline would look like a missing one.
+    for line in order.venue.recover()? {
+        on_event(Event::Notice(format!("put back what an earlier run left: {line}")));
+    }
     refuse_missing(order.venue, order.plan)?;
     let mut campaign = open_campaign(order, on_event)?;
     let directory = campaign.directory().to_owned();
@@ -56,8 +60,9 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
     let mut session = match opened {
         Ok(session) => session,
         Err(error) if is_new => {
-            // Nothing ran, so nothing of it should be found later as the last campaign.
-            campaign.discard()?;
+            // Nothing ran, so nothing of it should be found later as the last
+            // campaign; an empty one that stays does no harm, the reason must be told.
+            let _ = campaign.discard();
             return Err(error);
         }
         Err(error) => return Err(error),
@@ -232,10 +237,11 @@ fn run_trial(
         subject: trial.subject.id.clone(),
         workload: trial.workload.label.clone(),
     });
-    let difference = campaign.fingerprint_difference(&session.fingerprint()?);
+    let mut difference = campaign.fingerprint_difference(&session.fingerprint()?);
     let mut record = session.run(trial, on_event)?;
     record.sequence = campaign.record_count();
     record.fingerprint = digest.to_owned();
+    difference.extend(campaign.fingerprint_difference(&session.fingerprint()?));
     record.fingerprint_difference = difference;
     campaign.append(&record)?;
     Ok(record)

@@ -35,7 +35,7 @@ pub struct Record {
     pub levels: BTreeMap<String, LevelReading>,
     /// Digest of the campaign's fingerprint.
     pub fingerprint: String,
-    /// What differed from that fingerprint at the start of this trial.
+    /// What differed from that fingerprint before or after this trial.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fingerprint_difference: BTreeMap<String, String>,
     /// Warnings.
@@ -110,7 +110,7 @@ pub struct Usage {
 pub struct LevelReading {
     /// Before the run, after setting.
     pub before: Level,
-    /// Distinct readings during the run; empty where none was taken.
+    /// Distinct readings during the run, one each second; empty for a shorter run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub during: Vec<Level>,
     /// After the run, before restoring.

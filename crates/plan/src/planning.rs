@@ -3,7 +3,7 @@
 use crate::document::{self, Place};
 use crate::problem::Problem;
 use crate::problems::Problems;
-use crate::settings::{self, Control, Settings};
+use crate::settings::{self, Control, LARGEST_SEED, Settings};
 use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
 use crate::{digest, order, overrides};
@@ -34,7 +34,7 @@ pub struct Request<'a> {
     pub budget_ns: Option<u64>,
     /// `--quick`.
     pub is_quick: bool,
-    /// Used where the experiment has no seed.
+    /// Used where the experiment has no seed; as many bits of it as `seed = …` may have.
     pub drawn_seed: u64,
 }
 
@@ -160,7 +160,7 @@ fn draft(
         title: settings.title.unwrap_or_else(|| request.name.to_owned()),
         digest: String::new(),
         venue: settings.venue,
-        seed: settings.seed.unwrap_or(request.drawn_seed),
+        seed: settings.seed.unwrap_or(request.drawn_seed & LARGEST_SEED),
         is_seed_generated: settings.seed.is_none(),
         alpha: settings.alpha,
         is_quick: request.is_quick,

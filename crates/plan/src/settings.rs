@@ -7,6 +7,9 @@ use crate::values;
 use contract::Catalogue;
 use std::collections::BTreeMap;
 
+/// A TOML integer has 63 bits for it.
+pub(crate) const LARGEST_SEED: u64 = i64::MAX as u64;
+
 /// Keys of the top level; every factor's id is one too.
 pub(crate) const KEYS: [&str; 16] = [
     "title",
@@ -157,7 +160,7 @@ fn read_key(
             }
         }
         "blocks" => read_blocks(node, settings, problems),
-        "seed" => settings.seed = values::count(node, "seed", 0..=i64::MAX as u64, problems),
+        "seed" => settings.seed = values::count(node, "seed", 0..=LARGEST_SEED, problems),
         "alpha" => {
             // Below one in a thousand no affordable number of blocks decides anything.
             if let Some(alpha) = values::number(node, "alpha", 0.001..=0.2, problems) {

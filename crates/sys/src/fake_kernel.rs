@@ -49,15 +49,21 @@ pub struct FakeRules {
     /// SIGKILL this process at the nth step (journal or knob), from 1.
     #[serde(default)]
     pub kill_at_step: Option<u64>,
+    /// Only the first process to get there dies: the guardian lives on.
+    #[serde(default)]
+    pub is_one_kill: bool,
 }
 
 impl FakeRules {
     /// Name of the rules' file below the root.
     pub const FILE: &'static str = "kernel-rules.json";
+    /// Left below the root by the process that died of `is_one_kill`.
+    pub const KILLED: &'static str = "killed";
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct FakeKernel {
+    root: Arc<Path>,
     rules: Arc<FakeRules>,
     steps: Arc<AtomicU64>,
 }
@@ -73,19 +79,23 @@ impl FakeKernel {
             Err(error) if error.kind() == io::ErrorKind::NotFound => FakeRules::default(),
             Err(error) => return Err(fail("read", error)),
         };
-        Ok(Self { rules: Arc::new(rules), steps: Arc::default() })
+        Ok(Self { root: root.into(), rules: Arc::new(rules), steps: Arc::default() })
     }
 
     /// Counts one step, and dies if it is the appointed one.
     pub(crate) fn step(&self) {
         let step = self.steps.fetch_add(1, Ordering::SeqCst) + 1;
-        if self.rules.kill_at_step == Some(step) {
+        if self.rules.kill_at_step == Some(step) && self.may_kill() {
             // The point of the test: no destructor, no handler, no flush.
             let _ = rustix::process::kill_process(
                 rustix::process::getpid(),
                 rustix::process::Signal::KILL,
             );
         }
+    }
+
+    fn may_kill(&self) -> bool {
+        !self.rules.is_one_kill || fs::File::create_new(self.root.join(FakeRules::KILLED)).is_ok()
     }
 
     pub(crate) fn check_open(&self, absolute: &str) -> io::Result<()> {

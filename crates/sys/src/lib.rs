@@ -15,6 +15,7 @@ mod perf_event;
 mod pressure;
 mod process;
 mod resource_usage;
+mod sched_ext;
 mod schedstat;
 mod scheduling;
 mod signals;
@@ -29,6 +30,7 @@ pub use perf_event::{PerfCounter, PerfEvent, PerfReading};
 pub use pressure::Pressure;
 pub use process::{Process, ProcessStat};
 pub use resource_usage::{resource_usage, usage_between};
+pub use sched_ext::SchedExt;
 pub use schedstat::TaskSchedstat;
 pub use scheduling::{
     Policy, SchedulingAttributes, affinity, nice_of_autogroup, scheduling_attributes, set_affinity,

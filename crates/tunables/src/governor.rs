@@ -2,7 +2,7 @@
 
 use contract::{Description, Error, Factor, Knob, Requirement, Setting, SystemKnob};
 use model::Level;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use sys::{ControlFile, Machine};
 
 pub(crate) struct Entry;
@@ -61,6 +61,12 @@ impl Factor for Entry {
 
     fn owners(&self) -> &'static [&'static str] {
         &["tuned", "tuned-ppd", "power-profiles-daemon", "auto-cpufreq", "gamemoded"]
+    }
+
+    /// A policy and its file go with the last CPU of it, and come back with the default.
+    fn conflict(&self, _level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
+        let other = ["online_cpus", "smt"].into_iter().find(|name| others.contains_key(*name))?;
+        Some(format!("governor and {other} at once: a CPU that goes takes its governor's file along"))
     }
 
     fn knob(&self) -> Knob<'_> {
@@ -161,6 +167,15 @@ mod tests {
         let (why, remedy) = layouts::missing(&Entry, &machine, "ondemand").unwrap();
         assert!(why.contains("performance schedutil"), "{why}");
         assert!(remedy.contains("cpufreq_ondemand"), "{remedy}");
+    }
+
+    #[test]
+    fn it_does_not_go_together_with_hotplug() {
+        for other in ["online_cpus", "smt"] {
+            let others = [(other.to_owned(), Level::canonical("0"))].into();
+            assert!(Entry.conflict(&Level::canonical("performance"), &others).is_some());
+        }
+        assert_eq!(Entry.conflict(&Level::canonical("performance"), &BTreeMap::new()), None);
     }
 
     #[test]

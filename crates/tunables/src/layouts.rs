@@ -113,7 +113,7 @@ impl Layout {
     }
 
     pub(crate) fn machine(self) -> FakeMachine {
-        let rules = FakeRules { files: self.rules, kill_at_step: None };
+        let rules = FakeRules { files: self.rules, ..FakeRules::default() };
         let root = self.directory.path().to_owned();
         std::fs::create_dir_all(root.join("proc")).unwrap();
         std::fs::write(root.join(FakeRules::FILE), serde_json::to_string(&rules).unwrap()).unwrap();

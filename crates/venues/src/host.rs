@@ -1,14 +1,14 @@
 //! The host: trials on the machine in front of the user.
 
 use contract::{
-    Catalogue, Description, Error, Event, Interrupt, Knob, Missing, Requirement, Result, Session,
-    Venue,
+    Catalogue, Description, Error, Event, Factor, Interrupt, Knob, Missing, Requirement, Result,
+    Session, Venue,
 };
 use executor::{Executor, Settings};
-use model::{Fingerprint, Plan, Record, Trial};
+use model::{Fingerprint, Level, Plan, Record, Trial};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use sys::Machine;
+use sys::{Machine, SchedExt};
 
 /// What the host venue is told about its surroundings.
 #[derive(Clone)]
@@ -46,16 +46,10 @@ impl Host {
     fn requirements(&self, plan: &Plan) -> Vec<Requirement> {
         let catalogue = &self.settings.catalogue;
         let mut requirements = Vec::new();
+        requirements.push(no_sched_ext());
         for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
             if let Some(factor) = catalogue.factor(id) {
-                requirements.extend(factor.requires(level));
-                if matches!(factor.knob(), Knob::Simulated) {
-                    requirements.push(simulator_only(id));
-                }
-                requirements.extend(factor.owners().iter().map(|owner| unowned(id, owner)));
-                if matches!(factor.knob(), Knob::System(_)) {
-                    requirements.push(no_sched_ext());
-                }
+                requirements.extend(factor_needs(factor, level));
             }
         }
         for workload in &plan.workloads {
@@ -73,6 +67,17 @@ impl Host {
 impl Venue for Host {
     fn describe(&self) -> &'static Description {
         &DESCRIPTION
+    }
+
+    fn recover(&self) -> Result<Vec<String>> {
+        if !self.has_journal() {
+            return Ok(Vec::new());
+        }
+        let report = self.restore()?;
+        let mut lines = report.restored.clone();
+        lines.extend(report.ended.iter().map(|pid| format!("process {pid} ended")));
+        report.into_result()?;
+        Ok(lines)
     }
 
     fn missing(&self, plan: &Plan) -> Vec<Missing> {
@@ -104,14 +109,20 @@ impl Venue for Host {
             scratch: workspace.join("scratch"),
             purpose: format!("campaign {} in {}", plan.name, workspace.display()),
         };
-        let (executor, leftovers) = Executor::open(settings, interrupt)?;
-        let notices = leftovers
-            .restored
-            .iter()
-            .map(|line| format!("put back what an earlier run left: {line}"))
-            .collect();
-        Ok(Box::new(HostSession { executor, notices }))
+        Ok(Box::new(HostSession { executor: Executor::open(settings, interrupt)? }))
     }
+}
+
+/// Everything a level needs of a machine: what the factor names, and that nobody
+/// else manages it.
+pub fn factor_needs(factor: &dyn Factor, level: &Level) -> Vec<Requirement> {
+    let id = factor.describe().id;
+    let mut needs = factor.requires(level);
+    if matches!(factor.knob(), Knob::Simulated) {
+        needs.push(simulator_only(id));
+    }
+    needs.extend(factor.owners().iter().map(|owner| unowned(id, owner)));
+    needs
 }
 
 fn simulator_only(factor: &str) -> Requirement {
@@ -138,24 +149,23 @@ fn unowned(factor: &str, owner: &'static str) -> Requirement {
     })
 }
 
-/// Scheduler knobs mean nothing while a sched_ext scheduler is in charge.
-fn no_sched_ext() -> Requirement {
-    Requirement::check("no other scheduler in charge", |machine| {
-        let state = machine.read("/sys/kernel/sched_ext/state").unwrap_or_default();
-        if state.trim() != "enabled" {
-            return Ok(());
+/// The kernel's own scheduler is what a host campaign speaks of: fair-class knobs
+/// and attributes mean nothing while a sched_ext scheduler is in charge.
+pub fn no_sched_ext() -> Requirement {
+    Requirement::check("the kernel's own scheduler in charge", |machine| {
+        match SchedExt::read(machine).ops {
+            None => Ok(()),
+            Some(ops) => Err((
+                format!("the sched_ext scheduler {ops} is loaded"),
+                "end it for the campaign (systemctl stop scx scx_loader, or the program itself)"
+                    .to_owned(),
+            )),
         }
-        let ops = machine.read("/sys/kernel/sched_ext/root/ops").unwrap_or_default();
-        Err((
-            format!("the sched_ext scheduler {} is loaded", ops.trim()),
-            "unload it for the campaign".to_owned(),
-        ))
     })
 }
 
 struct HostSession {
     executor: Executor,
-    notices: Vec<String>,
 }
 
 impl Session for HostSession {
@@ -164,9 +174,6 @@ impl Session for HostSession {
     }
 
     fn run(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<Record> {
-        for notice in self.notices.drain(..) {
-            on_event(Event::Notice(notice));
-        }
         self.executor.run(trial, on_event)
     }
 

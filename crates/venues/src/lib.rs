@@ -6,7 +6,7 @@
 mod host;
 mod sim;
 
-pub use host::{Host, HostSettings};
+pub use host::{Host, HostSettings, factor_needs, no_sched_ext};
 pub use sim::{SIM_EFFECT, SIM_SCENARIOS, Sim, SimEffect};
 
 /// Every venue, for listings.

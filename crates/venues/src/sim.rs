@@ -58,6 +58,10 @@ impl Venue for Sim {
         &DESCRIPTION
     }
 
+    fn recover(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
     fn missing(&self, _plan: &Plan) -> Vec<Missing> {
         Vec::new()
     }

@@ -87,6 +87,10 @@ impl Workload for Entry {
         parameters.text("missed") == "skip"
     }
 
+    fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {
+        if parameters.flag("cpu_dma_latency") { vec![DMA_LATENCY] } else { Vec::new() }
+    }
+
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
         if parameters.flag("cpu_dma_latency") {
             vec![Requirement::writable(vec![DMA_LATENCY.to_owned()])]

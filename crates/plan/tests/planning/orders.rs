@@ -161,6 +161,14 @@ fn the_digest_follows_what_decides_results_and_nothing_else() {
 }
 
 #[test]
+fn a_drawn_seed_can_be_written_into_the_experiment() {
+    let drawn = plan(plan::Request { drawn_seed: u64::MAX, ..request(EXPERIMENT) }).unwrap();
+    let kept = [("seed".to_owned(), drawn.seed.to_string())];
+    let again = plan(plan::Request { overrides: &kept, ..request(EXPERIMENT) }).unwrap();
+    assert_eq!(again.blocks, drawn.blocks);
+}
+
+#[test]
 fn all_subjects_of_a_block_meet_the_same_load() {
     let planned = plan(request(EXPERIMENT)).unwrap();
     let mut seeds: BTreeMap<(u32, String), u64> = BTreeMap::new();

@@ -8,6 +8,7 @@ use crate::output::print;
 use contract::{Catalogue, Error, Knob, Result};
 use serde_json::{Value, json};
 use sys::Machine;
+use venues::{factor_needs, no_sched_ext};
 
 /// Whether one thing works here.
 struct Check {
@@ -29,6 +30,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     checks.extend(probe_checks(&machine, &catalogue));
     checks.extend(workload_checks(&machine, &catalogue));
     checks.push(journal_check(common)?);
+    checks.push(judged("state", "scheduler", None, vec![no_sched_ext()], &machine));
     if arguments.json {
         let listed: Vec<Value> = checks.iter().map(to_json).collect();
         let all = json!({ "machine": fingerprint, "checks": listed });
@@ -43,7 +45,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     }
     let user = if machine.is_root() { "root" } else { "not root: some factors need it" };
     text.push_str(&format!("  {:<26} {user}\n", "user"));
-    for kind in ["factor", "probe", "workload", "state"] {
+    for kind in ["state", "factor", "probe", "workload"] {
         text.push_str(&format!("\n{}\n", heading(kind)));
         for check in checks.iter().filter(|check| check.kind == kind) {
             text.push_str(&line(check));
@@ -133,7 +135,9 @@ fn factor_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {
         // The examples differ in what they need (policy=batch, policy=fifo:10):
         // the factor is supported when one of them is, and says what is not.
         let checks: Vec<Check> = levels
-            .map(|level| judged("factor", id, current.clone(), factor.requires(&level), machine))
+            .map(|level| {
+                judged("factor", id, current.clone(), factor_needs(*factor, &level), machine)
+            })
             .collect();
         let first_bad = checks.iter().position(|check| !check.is_supported);
         let has_good = checks.iter().any(|check| check.is_supported);

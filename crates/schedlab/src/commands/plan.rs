@@ -1,18 +1,19 @@
 //! `schedlab plan`: what would happen, before anything happens.
 
-use super::venue;
+use super::{host, venue};
 use crate::cli::{Common, Experiment, PlanArguments, PlanOptions};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::human_duration;
 use crate::surroundings::random_u64;
-use contract::{Catalogue, Error, Knob, Result};
+use contract::{Catalogue, Error, Knob, LaunchSpec, Result};
 use model::{Level, Plan, Subject};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use sys::{Cgroup, Machine};
 
 /// A planned experiment and its text.
 pub(super) struct Planned {
@@ -126,6 +127,9 @@ pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = describe_into(&mut text, common, plan);
+    if plan.venue == "host" {
+        text.push_str(&leftovers(common)?);
+    }
     let missing = venue(common, &plan.venue)?.missing(plan);
     if missing.is_empty() {
         text.push_str("\nEverything it needs is here. Nothing has been changed.\n");
@@ -136,6 +140,19 @@ pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
         }
     }
     Ok(text)
+}
+
+/// What a run would put back before anything else; what it leaves open may look missing.
+fn leftovers(common: &Common) -> Result<String> {
+    let host = host(common)?;
+    if let Some(campaign) = host.running() {
+        return Ok(format!("\nA campaign runs here now ({campaign}): a run would be refused.\n"));
+    }
+    let pending = host.pending()?;
+    if pending.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(format!("\nA run first puts back what an interrupted one left: {}\n", pending.join("; ")))
 }
 
 fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::Result {
@@ -222,11 +239,43 @@ fn paths(common: &Common, plan: &Plan) -> Vec<String> {
             files.extend(files_of(&catalogue, &machine, id, level));
         }
         paths.extend(files);
+        paths.extend(cgroups(&catalogue, &machine, plan));
+        for workload in &plan.workloads {
+            let entry = catalogue.workload(&workload.uses);
+            let files = entry.map_or(Vec::new(), |entry| entry.writes(&workload.parameters));
+            paths.extend(
+                files.iter().map(|file| format!("{file} ({}, while it runs)", workload.label)),
+            );
+        }
     }
     paths
 }
 
-fn files_of(catalogue: &Catalogue, machine: &sys::Machine, id: &str, level: &Level) -> Vec<String> {
+/// The groups made for the workload, with the limits written into them.
+fn cgroups(catalogue: &Catalogue, machine: &Machine, plan: &Plan) -> Vec<String> {
+    let mut launch = LaunchSpec::default();
+    for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
+        if let Some(Knob::Launch(knob)) = catalogue.factor(id).map(|factor| factor.knob()) {
+            // A level that cannot be expressed here is listed as missing below.
+            let _ = knob.contribute(machine, level, &mut launch);
+        }
+    }
+    let cpu = Cgroup::cpu_root(machine).filter(|_| launch.needs_cpu_cgroup());
+    let roots: BTreeSet<&str> =
+        Cgroup::unified_root(machine).into_iter().chain(cpu.map(|(_, root)| root)).collect();
+    let limits = |root: &str| match cpu {
+        Some((_, limited)) if limited == root => ", with its CPU limits",
+        _ => "",
+    };
+    roots
+        .iter()
+        .map(|root| {
+            format!("{root}/schedlab.<id>/ (the workload's cgroup{}, removed)", limits(root))
+        })
+        .collect()
+}
+
+fn files_of(catalogue: &Catalogue, machine: &Machine, id: &str, level: &Level) -> Vec<String> {
     let Some(factor) = catalogue.factor(id) else { return Vec::new() };
     match factor.knob() {
         Knob::System(knob) => match knob.settings(machine, level) {

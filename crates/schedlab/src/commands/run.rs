@@ -8,7 +8,7 @@ use crate::output::{print, tell};
 use crate::progress::ProgressLine;
 use crate::surroundings::random_u64;
 use contract::{Error, Interrupt, Result};
-use model::{Findings, Outcome, Plan, Record};
+use model::{Outcome, Plan, Record, Subject, WorkloadPlan};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::Path;
 
@@ -62,20 +62,33 @@ fn conclude(common: &Common, directory: &Path) -> Result<ExitCode> {
     let path = reports::write(&loaded, &findings, "markdown", None)?;
     print(&reports::text(&loaded, &findings, "terminal", common.verbose)?)?;
     print(&format!("\nreport: {}\n", path.display()))?;
-    Ok(exit_code(&loaded.plan, &loaded.records, &findings))
+    Ok(exit_code(&loaded.plan, &loaded.records))
 }
 
-/// 6 when a subject has no completed trial at all.
-fn exit_code(plan: &Plan, records: &[Record], _findings: &Findings) -> ExitCode {
-    let has_valid = |id: &str| {
-        records.iter().any(|record| record.subject == id && record.outcome == Outcome::Completed)
+/// 6 when a subject has no completed trial of a workload that was to run for it.
+fn exit_code(plan: &Plan, records: &[Record]) -> ExitCode {
+    let has_valid = |subject: &Subject, workload: &WorkloadPlan| {
+        records.iter().any(|record| {
+            record.subject == subject.id
+                && record.workload == workload.label
+                && record.outcome == Outcome::Completed
+        })
     };
-    let lost: Vec<&str> = plan
-        .subjects
-        .iter()
-        .map(|subject| subject.id.as_str())
-        .filter(|id| !has_valid(id))
-        .collect();
+    let mut lost = Vec::new();
+    for subject in &plan.subjects {
+        let workloads: Vec<&WorkloadPlan> =
+            plan.workloads.iter().filter(|workload| workload.runs_for(subject)).collect();
+        let without: Vec<&str> = workloads
+            .iter()
+            .filter(|workload| !has_valid(subject, workload))
+            .map(|workload| workload.label.as_str())
+            .collect();
+        if without.len() == workloads.len() {
+            lost.push(subject.id.clone());
+        } else if !without.is_empty() {
+            lost.push(format!("{} on {}", subject.id, without.join(" and ")));
+        }
+    }
     if lost.is_empty() {
         return ExitCode::Done;
     }

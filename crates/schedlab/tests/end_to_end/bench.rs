@@ -1,5 +1,7 @@
 //! A bench to run the binary on: a directory of its own for everything.
 
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -70,6 +72,13 @@ impl Bench {
         text
     }
 
+    /// Waits until the guardian of a killed run has ended: it holds the lock so long.
+    pub fn wait_for_guardian(&self) {
+        if let Ok(lock) = File::open(self.path().join("run/lock")) {
+            lock.lock().unwrap();
+        }
+    }
+
     /// The only campaign's directory.
     pub fn campaign(&self) -> PathBuf {
         let mut campaigns: Vec<PathBuf> =
@@ -83,6 +92,19 @@ impl Bench {
         let text = std::fs::read_to_string(self.campaign().join("records.jsonl")).unwrap();
         text.lines().map(str::to_owned).collect()
     }
+}
+
+/// Tells that a test cannot run here, past the harness's capture. Where skips are
+/// refused (`SCHEDLAB_SKIPS=refused`, as in CI), the test fails instead.
+pub fn skip(why: &str) {
+    assert!(std::env::var_os("SCHEDLAB_SKIPS").is_none_or(|text| text != "refused"), "{why}");
+    // Nothing is lost when nobody can read it.
+    let _ = writeln!(std::io::stderr(), "\nSKIPPED: {why}");
+}
+
+/// Tells what this kernel does not have, so that a test covers less.
+pub fn unsupported(what: &str) {
+    let _ = writeln!(std::io::stderr(), "\nUNSUPPORTED HERE: {what}");
 }
 
 /// What the error stream said.

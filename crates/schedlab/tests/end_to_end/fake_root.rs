@@ -6,52 +6,91 @@ use std::path::Path;
 use sys::{FakeRule, FakeRules};
 
 /// Every file a test may change, with its text.
-pub const FILES: [(&str, &str); 13] = [
+pub const FILES: [(&str, &str); 14] = [
     ("/proc/sys/kernel/osrelease", "6.12.48-test"),
     ("/proc/sys/kernel/version", "#1 SMP"),
     ("/proc/sys/kernel/random/boot_id", "11111111-2222-3333-4444-555555555555"),
     ("/proc/sys/kernel/sched_autogroup_enabled", "1"),
     ("/sys/devices/system/cpu/online", "0-1"),
     ("/sys/devices/system/cpu/present", "0-1"),
-    ("/sys/devices/system/cpu/cpu1/online", "1"),
-    ("/sys/kernel/debug/sched/base_slice_ns", "2800000"),
+    (CPU1, "1"),
+    (BASE_SLICE, "2000000"),
     ("/sys/kernel/debug/sched/migration_cost_ns", "500000"),
     ("/sys/kernel/debug/sched/nr_migrate", "32"),
     ("/sys/kernel/debug/sched/features", "PLACE_LAG RUN_TO_PARITY NO_HRTICK"),
     ("/sys/kernel/debug/sched/preempt", "none (voluntary) full"),
     ("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never"),
+    (REFUSED, "on"),
 ];
 
-/// Makes the machine. `kill_at_step` kills whatever process of ours takes that
-/// many journal and knob steps.
-pub fn make(root: &Path, kill_at_step: Option<u64>) {
+const CPU1: &str = "/sys/devices/system/cpu/cpu1/online";
+const BASE_SLICE: &str = "/sys/kernel/debug/sched/base_slice_ns";
+/// The knob that this kernel refuses to open.
+pub const REFUSED: &str = "/sys/devices/system/cpu/smt/control";
+/// The longest base slice this kernel keeps.
+pub const LONGEST_SLICE_NS: u64 = 500_000_000;
+
+/// Which processes die at a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dies {
+    /// None.
+    Nobody,
+    /// The first that takes that many steps.
+    First(u64),
+    /// Every process that takes that many steps, the guardian too.
+    Each(u64),
+}
+
+/// Makes the machine.
+pub fn make(root: &Path) {
     for (path, text) in FILES {
         let path = root.join(path.trim_start_matches('/'));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, format!("{text}\n")).unwrap();
     }
-    set_rules(root, kill_at_step);
+    set_rules(root, Dies::Nobody);
 }
 
-/// Writes the kernel's rules.
-pub fn set_rules(root: &Path, kill_at_step: Option<u64>) {
+/// Writes the kernel's rules, for processes that start from now on.
+pub fn set_rules(root: &Path, dies: Dies) {
     let choices = |words: &[&str]| FakeRule::Choice {
         choices: words.iter().map(|word| (*word).to_owned()).collect(),
     };
+    let by_value = |texts: [(&str, &str); 2]| -> BTreeMap<String, String> {
+        texts.into_iter().map(|(value, text)| (value.to_owned(), text.to_owned())).collect()
+    };
     let files = BTreeMap::from([
-        (
-            "/sys/kernel/debug/sched/base_slice_ns".to_owned(),
-            FakeRule::Clamp { low: 100_000, high: 1_000_000_000 },
-        ),
+        (BASE_SLICE.to_owned(), FakeRule::Clamp { low: 100_000, high: LONGEST_SLICE_NS }),
         ("/sys/kernel/debug/sched/features".to_owned(), FakeRule::Flags),
         (
             "/sys/kernel/mm/transparent_hugepage/enabled".to_owned(),
             choices(&["always", "madvise", "never"]),
         ),
         ("/sys/kernel/debug/sched/preempt".to_owned(), choices(&["none", "voluntary", "full"])),
+        // Coming back, the slice is the kernel's default and not what it was.
+        (
+            CPU1.to_owned(),
+            FakeRule::Rescale {
+                others: BTreeMap::from([
+                    (
+                        "/sys/devices/system/cpu/online".to_owned(),
+                        by_value([("0", "0"), ("1", "0-1")]),
+                    ),
+                    (BASE_SLICE.to_owned(), by_value([("0", "700000"), ("1", "1400000")])),
+                ]),
+            },
+        ),
+        (REFUSED.to_owned(), FakeRule::Refuse),
     ]);
-    let rules = FakeRules { files, kill_at_step };
+    let (kill_at_step, is_one_kill) = match dies {
+        Dies::Nobody => (None, false),
+        Dies::First(step) => (Some(step), true),
+        Dies::Each(step) => (Some(step), false),
+    };
+    let rules = FakeRules { files, kill_at_step, is_one_kill };
     fs::write(root.join(FakeRules::FILE), serde_json::to_string(&rules).unwrap()).unwrap();
+    // Whoever died last time no longer counts.
+    let _ = fs::remove_file(root.join(FakeRules::KILLED));
 }
 
 /// The text of every file.

@@ -1,19 +1,17 @@
 //! On this host, with real processes and real knobs. Tests that need root say so.
 
 use crate::bench::{Bench, errors};
-use std::os::unix::process::CommandExt;
+use model::Level;
+use std::collections::BTreeMap;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use sys::{ControlFile, Machine};
 
 /// How many random kills; a soak asks for more.
 const KILLS: u32 = 12;
-
-/// Knobs that `doctor` may report writable, each with its file and two levels.
-const KNOBS: [(&str, &str, [&str; 2]); 3] = [
-    ("autogroup", "/proc/sys/kernel/sched_autogroup_enabled", ["off", "on"]),
-    ("thp", "/sys/kernel/mm/transparent_hugepage/enabled", ["never", "always"]),
-    ("online_cpus", "/sys/devices/system/cpu/cpu1/online", ["0", "0"]),
-];
+/// Fewer knobs prove little.
+const LEAST_KNOBS: usize = 3;
 
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
@@ -218,11 +216,12 @@ fn the_eevdf_suite_is_refused_where_debugfs_cannot_be_written() {
     let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let slice = "/sys/kernel/debug/sched/base_slice_ns";
+    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/eevdf-configs.toml");
     if std::fs::OpenOptions::new().write(true).open(slice).is_ok() {
-        eprintln!("SKIPPED: {slice} can be written on this machine, so nothing is refused");
+        let shown = bench.expect(0, &["plan", suite, "--venue", "host"]);
+        assert!(shown.contains("Everything it needs is here"), "{shown}");
         return;
     }
-    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/eevdf-configs.toml");
     let output = bench.run(&["run", suite, "--venue", "host"]);
     assert_eq!(output.status.code(), Some(4), "{}", errors(&output));
     assert!(errors(&output).contains("base_slice"), "{}", errors(&output));
@@ -233,7 +232,7 @@ fn the_eevdf_suite_is_refused_where_debugfs_cannot_be_written() {
 fn levels_of_processes_are_read_back_from_every_thread_of_a_real_workload() {
     let _exclusive = crate::bench::exclusive();
     if !is_root() {
-        eprintln!("SKIPPED: real-time policies and CPU limits need root");
+        crate::bench::skip("real-time policies and CPU limits need root");
         return;
     }
     let bench = Bench::new();
@@ -265,7 +264,7 @@ fn levels_of_processes_are_read_back_from_every_thread_of_a_real_workload() {
                 text += &format!("{factor} = \"{level}\"\n");
                 expected.push((subject, *factor, *level));
             } else {
-                eprintln!("SKIPPED: {factor} is not supported here");
+                crate::bench::unsupported(factor);
             }
         }
     }
@@ -295,7 +294,7 @@ fn doctor_tells_root_and_others_the_truth() {
     let text = bench.expect(0, &["doctor"]);
     assert!(text.contains("kernel.release"), "{text}");
     if !is_root() {
-        eprintln!("SKIPPED: only root can become another user");
+        crate::bench::skip("only root can become another user");
         return;
     }
     let directory = tempfile::tempdir_in("/tmp").unwrap();
@@ -318,43 +317,98 @@ fn doctor_tells_root_and_others_the_truth() {
     assert!(line.contains("--"), "a user cannot set thp: {line}");
 }
 
+/// A system knob that can be set here, to two levels.
+struct Knob {
+    factor: &'static str,
+    levels: [Level; 2],
+    files: Vec<ControlFile>,
+}
+
+/// Every system knob that `doctor` reports writable, and that may be set together with the rest.
+fn writable_knobs(bench: &Bench) -> Vec<Knob> {
+    let report: serde_json::Value =
+        serde_json::from_str(&bench.expect(0, &["doctor", "--json"])).unwrap();
+    let checks = report["checks"].as_array().unwrap();
+    let is_supported = |id: &str| {
+        checks.iter().any(|check| {
+            check["kind"] == "factor" && check["id"] == id && check["supported"] == true
+        })
+    };
+    let machine = Machine::host(bench.path().join("run"));
+    let mut chosen: BTreeMap<String, Level> = BTreeMap::new();
+    let mut knobs = Vec::new();
+    for factor in schedlab::catalogue().factors {
+        let id = factor.describe().id;
+        let contract::Knob::System(knob) = factor.knob() else { continue };
+        if !is_supported(id) {
+            continue;
+        }
+        let levels: Vec<Level> = factor
+            .examples()
+            .iter()
+            .filter_map(|example| factor.parse(example).ok())
+            .filter(|level| factor.requires(level).iter().all(|need| need.met(&machine).is_ok()))
+            .filter(|level| factor.conflict(level, &chosen).is_none())
+            .collect();
+        let (Some(first), Some(last)) = (levels.first(), levels.last()) else { continue };
+        let levels = [first.clone(), last.clone()];
+        let settings = levels.iter().flat_map(|level| knob.settings(&machine, level).unwrap());
+        let files = settings.map(|setting| setting.file).collect();
+        chosen.insert(id.to_owned(), levels[0].clone());
+        knobs.push(Knob { factor: id, levels, files });
+    }
+    knobs
+}
+
 #[test]
 fn a_kill_at_a_random_instant_leaves_every_knob_and_no_process() {
     let _exclusive = crate::bench::exclusive();
     if !is_root() {
-        eprintln!("SKIPPED: knobs of the machine need root");
+        crate::bench::skip("knobs of the machine need root");
         return;
     }
-    let is_writable = |file: &str| std::fs::OpenOptions::new().write(true).open(file).is_ok();
-    let knobs: Vec<_> = KNOBS.iter().filter(|(_, file, _)| is_writable(file)).collect();
-    let read = |file: &str| std::fs::read_to_string(file).unwrap();
-    let before: Vec<String> = knobs.iter().map(|(_, file, _)| read(file)).collect();
+    let bench = Bench::new();
+    let machine = Machine::host(bench.path().join("run"));
+    let knobs = writable_knobs(&bench);
+    if knobs.len() < LEAST_KNOBS {
+        crate::bench::skip(&format!("{} knobs can be set here, not {LEAST_KNOBS}", knobs.len()));
+        return;
+    }
+    let values = || -> Vec<String> {
+        let files = knobs.iter().flat_map(|knob| &knob.files);
+        files.map(|file| format!("{} {}", file.path, file.read(&machine).unwrap())).collect()
+    };
+    let before = values();
     let mut text = "title = \"kills\"\nvenue = \"host\"\nblocks = 20\ncontrol = false\nsettle = \"0s\"\nprobes = []\n".to_owned();
     for (arm, subject) in ["one", "two"].iter().enumerate() {
         text += &format!("[subjects.{subject}]\n");
-        for (factor, _, levels) in &knobs {
-            // The CPU goes offline for one subject only.
-            if *factor != "online_cpus" || arm == 0 {
-                text += &format!("{factor} = \"{}\"\n", levels[arm]);
+        for knob in &knobs {
+            // What has one level here is set for one subject only.
+            if arm == 0 || knob.levels[0] != knob.levels[1] {
+                text += &format!("{} = \"{}\"\n", knob.factor, knob.levels[arm]);
             }
         }
     }
     text += "[[workloads]]\nuse = \"command\"\nrun = [\"/bin/sh\", \"-c\", \"sleep 0.05 & sleep 0.05; wait\"]\ninvocations = 1\n";
     let kills =
         std::env::var("SCHEDLAB_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
-    let bench = Bench::new();
     let file = bench.experiment("kills", &text);
+    let mut mid_change = 0;
     // A fixed sequence of delays (golden-ratio spread), so that a failure repeats.
     for kill in 0..kills {
         let delay_us = (f64::from(kill) * 0.618_034).fract() * 700_000.0;
         let mut child = start(&bench, &["run", "--fresh", &file]);
         std::thread::sleep(Duration::from_micros(delay_us as u64));
         signal(&child, rustix::process::Signal::KILL);
-        child.wait().unwrap();
-        // Waits for the guardian by taking the lock after it.
-        bench.expect(0, &["restore"]);
-        let after: Vec<String> = knobs.iter().map(|(_, file, _)| read(file)).collect();
-        assert_eq!(after, before, "kill {kill} after {delay_us} us");
+        let status = child.wait().unwrap();
+        assert_eq!(status.signal(), Some(9), "kill {kill} came after the end: {status}");
+        mid_change += u32::from(values() != before);
+        bench.wait_for_guardian();
+        assert_eq!(values(), before, "kill {kill} after {delay_us} us");
         assert_eq!(marked_processes(), Vec::<String>::new(), "kill {kill}");
+        bench.expect(0, &["restore", "--check"]);
     }
+    let names: Vec<&str> = knobs.iter().map(|knob| knob.factor).collect();
+    println!("{kills} kills, {mid_change} seen with a knob changed; knobs: {}", names.join(", "));
+    assert!(mid_change > 0, "no kill fell into a trial");
 }
