@@ -2,9 +2,12 @@
 
 use crate::observations::Observations;
 use crate::pairs::{Pairs, pairs};
-use crate::quality::{autocorrelation, not_steady, warnings};
+use crate::quality::{not_steady, warnings, widened};
 use crate::questions::Asked;
-use model::{Caveat, Companion, Effect, Interval, Planning, Role, round_significant as round};
+use model::{
+    BlockEffect, Caveat, CaveatCode, Companion, Effect, Interval, Planning, Reduction, Role,
+    round_significant as round,
+};
 use stats::{
     PairedT, SignedRank, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp, ln,
     mean, sign_flip,
@@ -24,13 +27,12 @@ impl<'a> Comparison<'a> {
         let pairs = pairs(observations, &asked);
         let theta = ln(1.0 + asked.metric.margin);
         let mut caveats = Vec::new();
-        let mut effective = None;
-        if let Some((caveat, count)) = autocorrelation(&pairs.differences) {
-            caveats.push(caveat);
-            effective = count;
+        let (test, caveat) = widened(&pairs.differences);
+        caveats.extend(caveat);
+        if asked.metric.reduction == Reduction::Proportion && test.is_some() {
+            let detail = "differences between blocks are differences of logits".to_owned();
+            caveats.push(Caveat::new(CaveatCode::OddsRatio, detail));
         }
-        let count = effective.unwrap_or(pairs.differences.len() as f64);
-        let test = PairedT::with_effective_count(&pairs.differences, count);
         let is_judged = asked.question.role != Role::Screen;
         if let Some(test) = test.as_ref().filter(|_| is_judged) {
             caveats.extend(warnings(&pairs, &asked, test, theta, alpha));
@@ -63,16 +65,19 @@ impl<'a> Comparison<'a> {
         self.test.and_then(|test| test.p_equivalence(self.theta))
     }
 
-    /// Geometric means of reference and subject over the pairs.
+    /// Geometric means of reference and subject over the pairs; of shares, plain means.
     pub(crate) fn values(&self) -> (Option<f64>, Option<f64>) {
         if self.pairs.hides_value() {
             return (None, None);
         }
-        let centre = |values: Vec<f64>| mean(&values).map(|log| round(exp(log)));
-        (
-            centre(self.pairs.blocks.iter().map(|block| ln(block.reference)).collect()),
-            centre(self.pairs.blocks.iter().map(|block| ln(block.subject)).collect()),
-        )
+        if self.asked.metric.reduction == Reduction::Proportion {
+            let of = |value: fn(&BlockEffect) -> f64| {
+                mean(&self.pairs.blocks.iter().map(value).collect::<Vec<_>>()).map(round)
+            };
+            return (of(|block| block.reference), of(|block| block.subject));
+        }
+        let centre = |logs: &[f64]| mean(logs).map(|log| round(exp(log)));
+        (centre(&self.pairs.reference), centre(&self.pairs.subject))
     }
 
     /// The estimate with both intervals; the adjusted p-values come later.

@@ -21,7 +21,6 @@ pub(crate) fn failures(plan: &Plan, observations: &Observations<'_>) -> Vec<Fail
                 continue;
             }
             if subject.id != plan.reference().id {
-                let ran = |count: &FailureCount| count.trials - count.invalid;
                 of_subject.p_failure = fisher_exact(
                     of_subject.failed,
                     ran(&of_subject),
@@ -66,6 +65,11 @@ fn count(observations: &Observations<'_>, subject: &str, workload: &str) -> Fail
     count
 }
 
+/// Trials that broke no rule: those that could fail.
+fn ran(count: &FailureCount) -> u64 {
+    count.trials - count.invalid
+}
+
 /// The caveat that suppresses a verdict between these two.
 pub(crate) fn differential_failure(
     counts: &[FailureCount],
@@ -75,7 +79,7 @@ pub(crate) fn differential_failure(
 ) -> Option<Caveat> {
     let find =
         |id: &str| counts.iter().find(|count| count.workload == workload && count.subject == id);
-    let share = |count: &FailureCount| count.failed as f64 / count.trials.max(1) as f64;
+    let share = |count: &FailureCount| count.failed as f64 / ran(count).max(1) as f64;
     let (subject, reference) = (find(subject)?, find(reference)?);
     let differs = subject.p_failure.is_some_and(|p| p < LEVEL);
     if !differs && share(subject) <= FAILED_SHARE && share(reference) <= FAILED_SHARE {
@@ -87,10 +91,10 @@ pub(crate) fn differential_failure(
             "{} failed in {} of {} trials, {} in {} of {}",
             subject.subject,
             subject.failed,
-            subject.trials,
+            ran(subject),
             reference.subject,
             reference.failed,
-            reference.trials
+            ran(reference)
         ),
     ))
 }

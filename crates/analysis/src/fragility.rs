@@ -1,6 +1,7 @@
 //! Whether a verdict hangs on one block or on the method (STATISTICS 2.8).
 
 use crate::family::holm_of;
+use crate::quality::widened;
 use crate::verdict::{Evidence, LEAST_PAIRS, decide};
 use model::{Caveat, CaveatCode, Verdict};
 use stats::{PairedT, SignedRank};
@@ -44,7 +45,7 @@ pub(crate) fn block_caveat(
 }
 
 fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &Place<'_>) -> Verdict {
-    let test = PairedT::of(differences);
+    let (test, _) = widened(differences);
     let mut p_differences = place.differences.to_vec();
     let mut p_equivalences = place.equivalences.to_vec();
     p_differences[place.index] = test.and_then(|test| test.p_difference());

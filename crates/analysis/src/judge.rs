@@ -5,6 +5,7 @@ use crate::failures::{differential_failure, failures};
 use crate::family::{holm_of, q_values_of};
 use crate::fragility::{Place, block_caveat, method_caveat};
 use crate::observations::Observations;
+use crate::pairs::LEAST_BOOTS;
 use crate::quality::coarse_step;
 use crate::questions::questions;
 use crate::verdict::{Decision, Evidence, LEAST_PAIRS, decide};
@@ -258,11 +259,14 @@ fn rounded_block(block: &BlockEffect) -> BlockEffect {
 
 fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat> {
     let mut caveats = Vec::new();
-    let boots = observations.boots().len();
+    let (boots, blocks) = (observations.boots().len(), observations.blocks().len());
     if plan.venue == "sim" {
         caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
-    } else if boots == 1 && observations.blocks().len() > 1 {
+    } else if boots == 1 && blocks > 1 {
         caveats.push(Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot"));
+    } else if boots < LEAST_BOOTS && boots < blocks {
+        let detail = format!("{blocks} blocks ran in {boots} boots");
+        caveats.push(Caveat::new(CaveatCode::FewBoots, detail));
     }
     if plan.is_quick {
         caveats.push(Caveat::new(CaveatCode::Quick, "run with --quick"));
@@ -317,6 +321,38 @@ mod tests {
         let ratio = |findings: &Findings| findings.findings[0].effect.clone().unwrap();
         assert!((ratio(&lower).ratio * ratio(&higher).ratio - 1.0).abs() < 1e-9);
         assert_eq!(ratio(&lower).raw_ratio, ratio(&higher).raw_ratio);
+    }
+
+    #[test]
+    fn blocks_that_follow_each_other_too_closely_give_no_verdict() {
+        // A slow change of the effect, 10 to 20 %: clear to a t that thinks blocks independent.
+        let slow: Vec<f64> =
+            (0..10).map(|block| 100.0 / (1.10 + 0.01 * f64::from(block))).collect();
+        let findings = judged(&[("a", vec![100.0; 10]), ("b", slow)], Direction::Lower);
+        let finding = &findings.findings[0];
+        assert_eq!(finding.verdict, Verdict::Inconclusive);
+        assert!(codes(finding).contains(&CaveatCode::Autocorr));
+        assert_eq!(finding.effect, None, "no interval that claims what it cannot know");
+    }
+
+    #[test]
+    fn shares_are_compared_by_their_odds_and_none_at_all_is_no_obstacle() {
+        let misses = |subject: &str, counts: [u64; 8]| -> Vec<Record> {
+            let one = |(block, count): (usize, &u64)| {
+                let samples = vec![vec![Sample::proportion("m", *count, 1000)]];
+                record(block as u32, subject, "w", samples)
+            };
+            counts.iter().enumerate().map(one).collect()
+        };
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Proportion)];
+        let mut all = misses("a", [100, 104, 97, 101, 99, 103, 98, 102]);
+        all.extend(misses("b", [0, 3, 1, 0, 2, 0, 1, 4]));
+        let findings = judge(&plan(&["a", "b"], metrics, 8), &all);
+        let finding = &findings.findings[0];
+        assert_eq!(finding.verdict, Verdict::Better);
+        assert!(codes(finding).contains(&CaveatCode::OddsRatio));
+        assert_eq!(finding.reference_value, Some(0.1005));
+        assert_eq!(finding.subject_value, Some(0.001375));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::observations::Observations;
 use crate::questions::Asked;
 use crate::reduce::{Lack, Reduced, reduce};
 use model::{BlockEffect, Caveat, Outcome, Reduction, Tail};
-use stats::{ln, mean};
+use stats::mean;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer expected events beyond a percentile give no verdict (STATISTICS 2.10).
@@ -12,13 +12,18 @@ const LEAST_BEYOND: f64 = 10.0;
 /// Fewer are not even shown.
 const LEAST_SHOWN: f64 = 2.0;
 /// From this many boots on, the boot is the replicate where blocks share one.
-const LEAST_BOOTS: usize = 5;
+pub(crate) const LEAST_BOOTS: usize = 5;
 
 /// The pairs of one question.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pairs {
     /// Every complete pair, by block.
     pub blocks: Vec<BlockEffect>,
+    /// The reference's values on the scale that differences are taken on, by pair:
+    /// the logarithm, or of a share the logit.
+    pub reference: Vec<f64>,
+    /// The subject's, likewise.
+    pub subject: Vec<f64>,
     /// Whether the subject ran before the reference, by pair.
     pub subject_first: Vec<bool>,
     /// The replicates' differences: those of blocks, or of boots.
@@ -85,6 +90,8 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
         pairs.caveats.extend(reference.caveats.iter().chain(&subject.caveats).cloned());
         pairs.subject_first.push(subject.position < reference.position);
         boots.push(reference.boot_id.as_str());
+        pairs.reference.push(reference_value.scaled);
+        pairs.subject.push(subject_value.scaled);
         pairs.blocks.push(effect(block, reference_value, subject_value, asked));
     }
     pairs.tail = tail(asked.metric.reduction, least_events);
@@ -114,7 +121,7 @@ fn effect(block: u32, reference: Reduced, subject: Reduced, asked: &Asked<'_>) -
         block,
         reference: reference.value,
         subject: subject.value,
-        log_difference: sign * (ln(subject.value) - ln(reference.value)),
+        log_difference: sign * (subject.scaled - reference.scaled),
     }
 }
 

@@ -5,8 +5,8 @@ use crate::pairs::Pairs;
 use crate::questions::Asked;
 use model::{Caveat, CaveatCode, Record, Reduction, SampleData, WorkloadPlan};
 use stats::{
-    OutlierLabels, PairedT, equivalence_limit, is_bimodal, label_outliers, lag_one, ln,
-    mann_kendall, mser5_truncation, theil_sen, von_neumann, welch,
+    OutlierLabels, PairedT, equivalence_limit, is_bimodal, label_outliers, lag_one, mann_kendall,
+    mser5_truncation, theil_sen, von_neumann, welch,
 };
 use std::collections::BTreeSet;
 
@@ -19,8 +19,25 @@ const UNSTEADY_SHARE: f64 = 0.25;
 /// Fewer distinct values are steps, not a measurement.
 const LEAST_DISTINCT: usize = 10;
 
-/// The effective number of replicates where neighbours resemble each other.
-pub(crate) fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64>)> {
+/// Fewer effective replicates leave less than one degree of freedom.
+const LEAST_EFFECTIVE: f64 = 2.0;
+
+/// The t of differences, widened where neighbours resemble each other (AUTOCORR);
+/// none where they resemble each other so much that no test is possible.
+pub(crate) fn widened(differences: &[f64]) -> (Option<PairedT>, Option<Caveat>) {
+    let Some((caveat, effective)) = autocorrelation(differences) else {
+        return (PairedT::of(differences), None);
+    };
+    let test = match effective {
+        None => PairedT::of(differences),
+        Some(count) if count <= LEAST_EFFECTIVE => None,
+        Some(count) => PairedT::with_effective_count(differences, count),
+    };
+    (test, Some(caveat))
+}
+
+/// The caveat, and the effective number of replicates where neighbours are alike.
+fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64>)> {
     let count = differences.len() as f64;
     let lag = lag_one(differences)?;
     let ratio = von_neumann(differences)?;
@@ -28,10 +45,14 @@ pub(crate) fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64
     if lag.abs() <= 2.0 / count.sqrt() && (ratio - 2.0).abs() <= limit {
         return None;
     }
-    let effective =
-        (lag > 0.0).then(|| count * (1.0 - lag) / (1.0 + lag)).filter(|count| *count > 2.0);
-    let widened = effective
-        .map_or(String::new(), |count| format!("; widened to {count:.1} effective blocks"));
+    let effective = (lag > 0.0).then(|| count * (1.0 - lag) / (1.0 + lag));
+    let widened = match effective {
+        None => String::new(),
+        Some(count) if count <= LEAST_EFFECTIVE => {
+            format!("; {count:.1} effective blocks are too few for a test")
+        }
+        Some(count) => format!("; widened to {count:.1} effective blocks"),
+    };
     let caveat =
         Caveat::new(CaveatCode::Autocorr, format!("lag-one correlation {lag:.2}{widened}"));
     Some((caveat, effective))
@@ -45,16 +66,12 @@ pub(crate) fn warnings(
     theta: f64,
     alpha: f64,
 ) -> Vec<Caveat> {
-    let reference_logs: Vec<f64> = pairs.blocks.iter().map(|block| ln(block.reference)).collect();
     [
-        drift(&reference_logs, theta),
+        drift(&pairs.reference, theta),
         order_effect(pairs),
         noisy(test, pairs.differences.len(), theta, alpha),
-        bimodal(&reference_logs, &asked.question.reference),
-        bimodal(
-            &pairs.blocks.iter().map(|block| ln(block.subject)).collect::<Vec<_>>(),
-            &asked.question.subject,
-        ),
+        bimodal(&pairs.reference, &asked.question.reference),
+        bimodal(&pairs.subject, &asked.question.subject),
         quantised(pairs, asked, theta),
         outliers(pairs),
         clamped(pairs),

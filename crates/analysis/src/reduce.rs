@@ -6,8 +6,10 @@ use stats::{exp, ln, mean, median};
 /// What a trial's samples reduce to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Reduced {
-    /// The number, positive and finite.
+    /// The number, finite; positive unless it is a share.
     pub value: f64,
+    /// Its logarithm, or of a share the logit: differences are taken on this scale.
+    pub scaled: f64,
     /// Events it was taken from, of a quantile.
     pub events: Option<u64>,
     /// Events above the histogram's range.
@@ -32,15 +34,22 @@ pub(crate) fn reduce(record: &Record, metric: &Metric) -> Result<Reduced, Lack> 
         .filter(|sample| sample.source == metric.source)
         .map(|sample| &sample.data)
         .collect();
-    let plain = |value: f64| Reduced { value, events: None, clamped: 0 };
-    let reduced = match metric.reduction {
-        Reduction::Median => plain(over_invocations(&samples, median)?),
-        Reduction::Mean => plain(over_invocations(&samples, mean)?),
-        Reduction::Quotient => plain(quotient(&samples)?),
-        Reduction::Proportion => plain(proportion(&samples)?),
-        Reduction::Quantile(quantile) => merged_quantile(&samples, quantile)?,
-    };
-    if reduced.value.is_finite() && reduced.value > 0.0 { Ok(reduced) } else { Err(Lack::Zero) }
+    match metric.reduction {
+        Reduction::Median => positive(over_invocations(&samples, median)?),
+        Reduction::Mean => positive(over_invocations(&samples, mean)?),
+        Reduction::Quotient => positive(quotient(&samples)?),
+        Reduction::Proportion => share(&samples),
+        Reduction::Quantile(quantile) => merged_quantile(&samples, quantile),
+    }
+}
+
+/// A number whose logarithm is compared.
+fn positive(value: f64) -> Result<Reduced, Lack> {
+    if value.is_finite() && value > 0.0 {
+        Ok(Reduced { value, scaled: ln(value), events: None, clamped: 0 })
+    } else {
+        Err(Lack::Zero)
+    }
 }
 
 /// Each invocation's centre, combined by the mean of logs.
@@ -78,7 +87,9 @@ fn quotient(samples: &[&SampleData]) -> Result<f64, Lack> {
     }
 }
 
-fn proportion(samples: &[&SampleData]) -> Result<f64, Lack> {
+/// A share, compared by its logit (STATISTICS 2.12). Half an event is added on
+/// either side, so that none and all have one (Haldane 1956, Anscombe 1956).
+fn share(samples: &[&SampleData]) -> Result<Reduced, Lack> {
     let (mut hits, mut tries) = (0, 0);
     for sample in samples {
         if let SampleData::Proportion { successes, attempts } = sample {
@@ -86,7 +97,11 @@ fn proportion(samples: &[&SampleData]) -> Result<f64, Lack> {
             tries += attempts;
         }
     }
-    if tries == 0 { Err(Lack::Absent) } else { Ok(hits as f64 / tries as f64) }
+    if tries == 0 || hits > tries {
+        return Err(Lack::Absent);
+    }
+    let scaled = ln((hits as f64 + 0.5) / ((tries - hits) as f64 + 0.5));
+    Ok(Reduced { value: hits as f64 / tries as f64, scaled, events: None, clamped: 0 })
 }
 
 /// The quantile of the histogram merged over invocations; percentiles are never averaged.
@@ -99,7 +114,8 @@ fn merged_quantile(samples: &[&SampleData], quantile: f64) -> Result<Reduced, La
     }
     let merged = merged.ok_or(Lack::Absent)?;
     let value = merged.quantile(quantile).ok_or(Lack::Absent)?;
-    Ok(Reduced { value: value as f64, events: Some(merged.count()), clamped: merged.clamped() })
+    let reduced = positive(value as f64)?;
+    Ok(Reduced { events: Some(merged.count()), clamped: merged.clamped(), ..reduced })
 }
 
 #[cfg(test)]
@@ -148,6 +164,19 @@ mod tests {
             value(Reduction::Quantile(0.5), vec![vec![Sample::histogram("m", Histogram::new())]]),
             Err(Lack::Absent)
         );
+    }
+
+    #[test]
+    fn shares_of_none_and_all_have_a_logit() {
+        let metric = metric("m", Direction::Lower, Reduction::Proportion);
+        let reduced = |hits: u64| {
+            let samples = vec![vec![Sample::proportion("m", hits, 100)]];
+            reduce(&record_with(samples), &metric).unwrap()
+        };
+        assert_eq!([reduced(0).value, reduced(100).value], [0.0, 1.0]);
+        assert!((reduced(0).scaled + 201.0_f64.ln()).abs() < 1e-12);
+        assert!((reduced(0).scaled + reduced(100).scaled).abs() < 1e-12);
+        assert!(reduced(50).scaled.abs() < 1e-12);
     }
 
     #[test]

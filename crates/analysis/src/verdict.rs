@@ -45,7 +45,7 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Decision {
         ));
     }
     let Some(test) = evidence.test else {
-        return Decision::inconclusive("there is nothing to compare");
+        return Decision::inconclusive("neighbouring blocks are too much alike for any test");
     };
     if test.is_degenerate() {
         return degenerate(test, evidence.theta);

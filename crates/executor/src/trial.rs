@@ -251,7 +251,8 @@ fn start(
     number: u32,
 ) -> Result<Running, Stop> {
     let settings = executor.settings.clone();
-    let stem = format!("{:03}-{}-{}-{number}", trial.block, trial.subject.id, trial.workload.label);
+    let stem =
+        format!("{:03}-{}-{}-{number}", trial.block + 1, trial.subject.id, trial.workload.label);
     let mut launch = LaunchSpec {
         seed: trial.seed.wrapping_add(u64::from(number)),
         scratch: settings.scratch.join(&stem),

@@ -165,7 +165,7 @@ fn run_blocks(
     if !boot_id.is_empty() {
         cut_off = Schedule::cut_off_blocks(campaign.plan(), &records, &boot_id);
         for block in &cut_off {
-            repeat(campaign, *block, on_event)?;
+            repeat(campaign, *block, "a reboot cut it off", on_event)?;
         }
     }
     let mut next = 0;
@@ -186,10 +186,8 @@ fn run_blocks(
             records.push(record);
             announce_hopeless(&records, &trial, on_event);
         }
-        let has_hope =
-            block.sittings.iter().all(|sitting| !is_hopeless(&records, &sitting.subject));
-        if has_hope && schedule.must_repeat(&block) && !was_repeated(campaign, &block) {
-            repeat(campaign, block.index, on_event)?;
+        if schedule.must_repeat(&block, &records) && !was_repeated(campaign, &block) {
+            repeat(campaign, block.index, "a trial broke a validity rule", on_event)?;
             schedule.note_repeat();
         }
     }
@@ -198,27 +196,32 @@ fn run_blocks(
 
 /// Whether a resumed campaign appended this block's repetition already.
 fn was_repeated(campaign: &Campaign, block: &model::Block) -> bool {
-    let note = repeat_note(block.index);
-    campaign.plan().notes.contains(&note)
+    let beginning = repeat_note(block.index);
+    campaign.plan().notes.iter().any(|note| note.starts_with(&beginning))
 }
 
+/// The beginning of the note; people count blocks from 1.
 fn repeat_note(block: u32) -> String {
-    format!("block {block} runs again at the end, in a new order")
+    format!("block {} runs again at the end, in a new order", block + 1)
 }
 
 /// Appends a block's repetition to the plan.
-fn repeat(campaign: &mut Campaign, index: u32, on_event: &mut dyn FnMut(Event)) -> Result<()> {
+fn repeat(
+    campaign: &mut Campaign,
+    index: u32,
+    cause: &str,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<()> {
     let mut plan = campaign.plan().clone();
-    let note = repeat_note(index);
     let Some(block) = plan.blocks.iter().find(|block| block.index == index).cloned() else {
         return Ok(());
     };
-    if plan.notes.contains(&note) {
+    if was_repeated(campaign, &block) {
         return Ok(());
     }
     let again = plan.blocks.iter().map(|block| block.index).max().unwrap_or(0) + 1;
     plan.blocks.push(plan::repeat_block(&plan, &block, again));
-    plan.notes.push(note);
+    plan.notes.push(format!("{}: {cause}", repeat_note(index)));
     campaign.save_plan(&plan)?;
     on_event(Event::BlockRepeated { block: index, again });
     Ok(())

@@ -15,7 +15,8 @@ const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
     done: BTreeSet<(u32, String, String)>,
-    invalid_blocks: BTreeSet<u32>,
+    /// Blocks with a trial that broke a rule, and whose.
+    invalid: BTreeSet<(u32, String)>,
     repeated: usize,
     planned: usize,
 }
@@ -36,7 +37,7 @@ impl Schedule {
     pub(crate) fn note(&mut self, record: &Record) {
         self.done.insert((record.block, record.subject.clone(), record.workload.clone()));
         if matches!(record.outcome, Outcome::Invalid { .. }) {
-            self.invalid_blocks.insert(record.block);
+            self.invalid.insert((record.block, record.subject.clone()));
         }
     }
 
@@ -48,10 +49,14 @@ impl Schedule {
         self.done.len()
     }
 
-    /// Whether this finished block must run again, and may.
-    pub(crate) fn must_repeat(&self, block: &Block) -> bool {
+    /// Whether this finished block must run again, and may: not for a subject that
+    /// was given up, whose trials would break the same rule.
+    pub(crate) fn must_repeat(&self, block: &Block, records: &[Record]) -> bool {
         let cap = ((self.planned as f64 * REPEAT_SHARE).ceil() as usize).max(1);
-        self.invalid_blocks.contains(&block.index) && self.repeated < cap
+        let is_worth_it = |(index, subject): &(u32, String)| {
+            *index == block.index && !is_hopeless(records, subject)
+        };
+        self.repeated < cap && self.invalid.iter().any(is_worth_it)
     }
 
     pub(crate) fn note_repeat(&mut self) {
@@ -62,13 +67,20 @@ impl Schedule {
     /// with what would run now.
     pub(crate) fn cut_off_blocks(plan: &Plan, records: &[Record], boot_id: &str) -> Vec<u32> {
         let is_cut_off = |block: &&Block| {
-            let trials =
-                block.sittings.iter().map(|sitting| sitting.workloads.len()).sum::<usize>();
             let of_block: Vec<&Record> =
                 records.iter().filter(|record| record.block == block.index).collect();
-            !of_block.is_empty()
-                && of_block.len() < trials
-                && of_block.iter().any(|record| record.boot_id != boot_id)
+            let has_run = |subject: &str, workload: &str| {
+                of_block
+                    .iter()
+                    .any(|record| record.subject == subject && record.workload == workload)
+            };
+            // What was given up is not to come.
+            let mut due =
+                block.sittings.iter().filter(|sitting| !is_hopeless(records, &sitting.subject));
+            of_block.iter().any(|record| record.boot_id != boot_id)
+                && due.any(|sitting| {
+                    sitting.workloads.iter().any(|workload| !has_run(&sitting.subject, workload))
+                })
         };
         plan.blocks.iter().filter(is_cut_off).map(|block| block.index).collect()
     }

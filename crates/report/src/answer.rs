@@ -1,6 +1,6 @@
 //! The answer: what the primary findings say, in one sentence.
 
-use crate::quantities::{change, interval, value};
+use crate::quantities::{interval, raw_change, value};
 use model::{Finding, Findings, Role, Strength, Verdict};
 
 /// A sentence names this many questions of a kind; of the others it gives the number.
@@ -95,7 +95,7 @@ fn difference(finding: &Finding) -> String {
         ));
     }
     if let Some(effect) = &finding.effect {
-        evidence.push(change(effect.raw_ratio));
+        evidence.extend(raw_change(finding));
         evidence.push(format!("effect {}", interval(&effect.interval)));
     }
     let evidence =

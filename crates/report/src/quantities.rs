@@ -1,6 +1,6 @@
 //! Numbers as people read them: three significant digits and a fitting prefix.
 
-use model::{Interval, Unit};
+use model::{CaveatCode, Finding, Interval, Unit};
 
 /// A value with its unit.
 pub(crate) fn value(value: f64, unit: Unit) -> String {
@@ -90,13 +90,20 @@ pub(crate) fn interval(interval: &Interval) -> String {
 }
 
 /// What happened to the value itself, in words: `62.0 % lower`, `25.0 times higher`.
-pub(crate) fn change(raw_ratio: f64) -> String {
+fn change(raw_ratio: f64) -> String {
     let word = if raw_ratio < 1.0 { "lower" } else { "higher" };
     if raw_ratio >= 10.0 || raw_ratio <= 0.1 {
         return format!("{} times {word}", digits(raw_ratio.max(1.0 / raw_ratio)));
     }
     let size = format!("{:.1}", 100.0 * (raw_ratio - 1.0).abs());
     if size == "0.0" { "unchanged".to_owned() } else { format!("{size} % {word}") }
+}
+
+/// [`change`] of a finding's value; of a share, what happened to its odds.
+pub(crate) fn raw_change(finding: &Finding) -> Option<String> {
+    let is_odds = finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::OddsRatio);
+    let text = change(finding.effect.as_ref()?.raw_ratio);
+    Some(if is_odds { format!("odds {text}") } else { text })
 }
 
 /// A confidence level in percent: `95`, `99.17`.

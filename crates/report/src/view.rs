@@ -19,6 +19,8 @@ pub struct Inputs<'a> {
     pub environment: &'a Fingerprint,
     /// Name of the campaign's directory.
     pub campaign: &'a str,
+    /// Path of that directory, as the user named it.
+    pub directory: &'a str,
     /// Warnings about the campaign's files.
     pub store_caveats: &'a [Caveat],
 }
@@ -193,10 +195,12 @@ fn reproduce(inputs: &Inputs<'_>) -> Vec<String> {
     let options: String = plan.options.iter().map(|word| format!(" {}", quoted(word))).collect();
     vec![
         format!(
-            "schedlab run results/{}/experiment.toml --fresh --venue {} --set seed={}{options}",
-            inputs.campaign, plan.venue, plan.seed
+            "schedlab run {} --fresh --venue {} --set seed={}{options}",
+            quoted(&format!("{}/experiment.toml", inputs.directory)),
+            plan.venue,
+            plan.seed
         ),
-        format!("schedlab judge {}", inputs.campaign),
+        format!("schedlab judge {}", quoted(inputs.directory)),
         format!("plan digest {}", plan.digest),
     ]
 }

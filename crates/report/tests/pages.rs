@@ -247,6 +247,7 @@ fn drawn(format: &str, page: Page) -> String {
         findings: &findings,
         environment: &environment,
         campaign: "golden-20260101-000000-beef",
+        directory: "results/golden-20260101-000000-beef",
         store_caveats: &[],
     });
     let renderer = RENDERERS.iter().find(|renderer| renderer.describe().id == format).unwrap();

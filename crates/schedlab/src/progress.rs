@@ -40,9 +40,7 @@ impl ProgressLine {
                 ));
             }
             Event::BlockRepeated { block, again } => {
-                self.line(&format!(
-                    "block {block} broke a validity rule and runs again as block {again}"
-                ));
+                self.line(&format!("block {} runs again as block {}", block + 1, again + 1));
             }
             Event::TrialFinished { record } => {
                 if let Outcome::Failed { reason } | Outcome::Invalid { detail: reason, .. } =
@@ -50,7 +48,7 @@ impl ProgressLine {
                 {
                     self.line(&format!(
                         "block {} {} {}: {}",
-                        record.block,
+                        record.block + 1,
                         record.subject,
                         record.workload,
                         reason.lines().next().unwrap_or_default()
@@ -58,7 +56,7 @@ impl ProgressLine {
                 } else if self.is_verbose {
                     self.line(&format!(
                         "block {} {} {}: done in {}",
-                        record.block,
+                        record.block + 1,
                         record.subject,
                         record.workload,
                         human_duration(record.duration_ns)

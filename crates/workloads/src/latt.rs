@@ -52,6 +52,8 @@ static PARAMETERS: &[Parameter] = &[
     choice("preset", &["none", "cfs-bfs-study"], "none", "Values that replace the four above"),
 ];
 
+/// What the preset sets.
+const REPLACED: [&str; 4] = ["work", "min_sleep", "max_sleep", "duration"];
 /// zlib's level in latt.
 const LEVEL: u32 = 7;
 /// A burst that is not answered by then counts as a failure.
@@ -107,7 +109,7 @@ impl Workload for Entry {
                 model::format_duration(plan.max_sleep_ns)
             )];
         }
-        Vec::new()
+        given_beside_preset(parameters)
     }
 
     fn prepare(
@@ -119,6 +121,19 @@ impl Workload for Entry {
         let schedule = Schedule::of(parameters);
         Ok(Box::new(Bursts::start(schedule, parameters.count("clients"), launch)?))
     }
+}
+
+/// Parameters that the preset would silently replace.
+fn given_beside_preset(parameters: &Parameters) -> Vec<String> {
+    if parameters.text("preset") == "none" {
+        return Vec::new();
+    }
+    let is_given = |parameter: &&Parameter| {
+        let default = parameter.default.and_then(|text| parameter.parse(text).ok());
+        REPLACED.contains(&parameter.name) && parameters.0.get(parameter.name) != default.as_ref()
+    };
+    let given = PARAMETERS.iter().filter(is_given);
+    given.map(|parameter| format!("`preset` replaces `{}`: leave one of them out", parameter.name)).collect()
 }
 
 /// When clients are woken and what they do.

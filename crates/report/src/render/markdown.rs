@@ -4,7 +4,7 @@ use super::bar::Scale;
 use super::table::{comparisons, effect, groups, reference_value, subject_value, symbol, words};
 use super::{Page, Renderer};
 use crate::answer::trimmed;
-use crate::quantities::{change, confidence, duration, interval, p_value, percent, value};
+use crate::quantities::{confidence, duration, interval, p_value, percent, raw_change, value};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Role};
@@ -119,7 +119,7 @@ fn row(finding: &Finding, scale: Scale, output: &mut dyn Write) -> io::Result<()
         "| {}{control} | {} | {size} | {} | {unadjusted} | {} | `{}` | {} {} | {} | {} | {} |",
         cell(&finding.question.subject),
         subject_value(finding),
-        details.map_or("n/a".to_owned(), |effect| change(effect.raw_ratio)),
+        raw_change(finding).unwrap_or_else(|| "n/a".to_owned()),
         details.map_or(String::new(), |effect| interval(&effect.family_interval)),
         scale.draw(finding, true),
         symbol(finding.verdict, true),
@@ -318,7 +318,7 @@ fn environment(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(
         output,
-        "What differed at the start of trials:\n\n| key | subject | values |\n|---|---|---|"
+        "What differed before or after trials:\n\n| key | subject | values |\n|---|---|---|"
     )?;
     for (key, by_subject) in &report.differences {
         for (subject, values) in by_subject {

@@ -26,6 +26,7 @@ impl Campaign {
             findings: &self.findings,
             environment: &self.environment,
             campaign: "first-look-20261121-020000-beef",
+            directory: "results/first-look-20261121-020000-beef",
             store_caveats: &self.store_caveats,
         }
     }

@@ -71,9 +71,15 @@ pub(super) fn make(
     shown_as: &str,
     options: &PlanOptions,
 ) -> Result<Option<Planned>> {
-    let overrides = options.set.iter().map(|pair| split_pair(pair)).collect::<Result<Vec<_>>>()?;
+    // A wrong option must not hide what is wrong in the file.
+    let (overrides, mut wrong): (Vec<_>, Vec<_>) =
+        options.set.iter().map(|pair| split_pair(pair)).partition(Result::is_ok);
+    let overrides: Vec<(String, String)> = overrides.into_iter().flatten().collect();
     let budget = options.budget.as_deref().map(model::parse_duration).transpose();
-    let budget_ns = budget.map_err(|error| Error::usage("cannot read --budget", error, ""))?;
+    let budget_ns = budget.unwrap_or_else(|error| {
+        wrong.push(Err(Error::usage("cannot read --budget", error, "write a time such as 10min")));
+        None
+    });
     let request = plan::Request {
         text,
         name,
@@ -84,12 +90,17 @@ pub(super) fn make(
         drawn_seed: random_u64()?,
     };
     match plan::plan(&crate::catalogue(), probes::DEFAULT, &request) {
-        Ok(plan) => {
+        Ok(plan) if wrong.is_empty() => {
             let plan = Plan { options: words(options), ..plan };
             Ok(Some(Planned { plan, text: text.to_owned() }))
         }
-        Err(problems) => {
-            tell(plan::render_problems(&problems, shown_as, text).trim_end());
+        outcome => {
+            for error in wrong.into_iter().filter_map(Result::err) {
+                tell(&format!("schedlab: {error}"));
+            }
+            if let Err(problems) = outcome {
+                tell(plan::render_problems(&problems, shown_as, text).trim_end());
+            }
             Ok(None)
         }
     }

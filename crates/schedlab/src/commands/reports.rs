@@ -111,6 +111,7 @@ fn render(
         findings,
         environment: loaded.environment.as_ref().unwrap_or(&nothing),
         campaign: &campaign,
+        directory: &loaded.directory.display().to_string(),
         store_caveats: &loaded.caveats,
     });
     let mut bytes = Vec::new();

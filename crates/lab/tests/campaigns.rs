@@ -1,0 +1,268 @@
+//! Whole campaigns on a scripted venue: what is repeated, given up and resumed.
+
+#![allow(clippy::unwrap_used, reason = "a failing step of a test should panic")]
+
+use contract::{Description, Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
+use lab::Order;
+use model::{
+    Block, Direction, Fingerprint, Invocation, Metric, Outcome, PLAN_FORMAT, Parameters, Plan,
+    RECORD_FORMAT, Record, Reduction, Sample, Sitting, Subject, Trial, Unit, WorkloadPlan,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What the venue answers to a trial.
+#[derive(Clone, Copy)]
+enum Answer {
+    Completed,
+    Invalid(&'static str),
+    /// The machine went down before the trial ended.
+    Lost,
+}
+
+type Script = fn(&Trial) -> Answer;
+
+struct Scripted {
+    boot: &'static str,
+    missing: Vec<Missing>,
+    script: Script,
+}
+
+static DESCRIPTION: Description =
+    Description { id: "scripted", summary: "answers as it is told", doc: "For tests." };
+
+impl Venue for Scripted {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn recover(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    fn missing(&self, _: &Plan) -> Vec<Missing> {
+        self.missing.clone()
+    }
+
+    fn kernel_release(&self) -> Result<String> {
+        Ok("6.12".to_owned())
+    }
+
+    fn open(&self, _: &Plan, _: &Path, _: &Interrupt) -> Result<Box<dyn Session>> {
+        Ok(Box::new(Opened { boot: self.boot, script: self.script }))
+    }
+}
+
+struct Opened {
+    boot: &'static str,
+    script: Script,
+}
+
+impl Session for Opened {
+    fn fingerprint(&mut self) -> Result<Fingerprint> {
+        let facts = [("boot.id", self.boot), ("kernel.release", "6.12")];
+        Ok(Fingerprint(facts.map(|(key, text)| (key.to_owned(), text.to_owned())).into()))
+    }
+
+    fn run(&mut self, trial: &Trial, _: &mut dyn FnMut(Event)) -> Result<Record> {
+        let outcome = match (self.script)(trial) {
+            Answer::Completed => Outcome::Completed,
+            Answer::Invalid(rule) => {
+                Outcome::Invalid { rule: rule.to_owned(), detail: "as told".to_owned() }
+            }
+            Answer::Lost => {
+                return Err(Error::new(ErrorKind::Environment, "lost", "the power went", ""));
+            }
+        };
+        let samples = vec![Sample::values("time", vec![1.0])];
+        Ok(Record {
+            format: RECORD_FORMAT.to_owned(),
+            sequence: 0,
+            block: trial.block,
+            position: trial.position,
+            subject: trial.subject.id.clone(),
+            workload: trial.workload.label.clone(),
+            started_unix_ns: 0,
+            duration_ns: 1,
+            boot_id: self.boot.to_owned(),
+            seed: trial.seed,
+            outcome,
+            invocations: vec![Invocation { samples, run: None, failure: None }],
+            levels: BTreeMap::new(),
+            fingerprint: String::new(),
+            fingerprint_difference: BTreeMap::new(),
+            caveats: Vec::new(),
+        })
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+const SUBJECTS: [&str; 3] = ["reference", "steady", "refused"];
+
+fn plan(blocks: u32) -> Plan {
+    let subject =
+        |id: &str| Subject { id: id.to_owned(), levels: BTreeMap::new(), is_control: false };
+    let sitting = |id: &str| Sitting { subject: id.to_owned(), workloads: vec!["w".to_owned()] };
+    let time =
+        Metric::new("time", Unit::Nanoseconds, Direction::Lower, Reduction::Median, "for tests");
+    Plan {
+        format: PLAN_FORMAT.to_owned(),
+        name: "test".to_owned(),
+        title: "test".to_owned(),
+        digest: "digest".to_owned(),
+        venue: "scripted".to_owned(),
+        seed: 1,
+        is_seed_generated: false,
+        alpha: 0.05,
+        is_quick: false,
+        subjects: SUBJECTS.map(subject).into(),
+        workloads: vec![WorkloadPlan {
+            label: "w".to_owned(),
+            uses: "w".to_owned(),
+            parameters: Parameters::default(),
+            invocations: 1,
+            primary: vec!["time".to_owned()],
+            metrics: vec![time],
+            background: None,
+            subjects: Vec::new(),
+            expected_ns: 0,
+            time_limit_ns: 0,
+            is_closed_loop: false,
+        }],
+        blocks: (0..blocks)
+            .map(|index| Block { index, sittings: SUBJECTS.map(sitting).into() })
+            .collect(),
+        probes: Vec::new(),
+        settle_ns: 0,
+        sim: None,
+        options: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// Runs or goes on with the campaign below `results`; its records and plan as stored.
+fn run(results: &Path, boot: &'static str, script: Script) -> (Result<()>, store::Loaded) {
+    let venue = Scripted { boot, missing: Vec::new(), script };
+    let plan = plan(5);
+    let ended = lab::run(&order(results, &plan, &venue), &mut |_| ());
+    let directory = std::fs::read_dir(results).unwrap().next().unwrap().unwrap().path();
+    (ended.map(drop), store::load(&directory).unwrap())
+}
+
+fn order<'a>(results: &'a Path, plan: &'a Plan, venue: &'a Scripted) -> Order<'a> {
+    static NEVER: std::sync::OnceLock<Interrupt> = std::sync::OnceLock::new();
+    Order {
+        results,
+        plan,
+        experiment: "",
+        venue,
+        interrupt: NEVER.get_or_init(Interrupt::default),
+        is_fresh: false,
+        unix_ns: 0,
+        unique: 0,
+    }
+}
+
+/// How many trials of a subject there are in a block.
+fn count(loaded: &store::Loaded, subject: &str, block: u32) -> usize {
+    let is_it = |record: &&Record| record.subject == subject && record.block == block;
+    loaded.records.iter().filter(is_it).count()
+}
+
+fn refuses_always(trial: &Trial) -> Answer {
+    match trial.subject.id.as_str() {
+        "refused" => Answer::Invalid("LEVEL_NOT_SET"),
+        _ => Answer::Completed,
+    }
+}
+
+#[test]
+fn a_subject_that_is_refused_twice_is_given_up_and_the_others_go_on() {
+    let results = tempfile::tempdir().unwrap();
+    let (ended, loaded) = run(results.path(), "boot-1", refuses_always);
+    ended.unwrap();
+    let refused = |block: u32| count(&loaded, "refused", block);
+    assert_eq!((0..6).map(refused).collect::<Vec<_>>(), [1, 1, 0, 0, 0, 0]);
+    // One refusal may be chance: the first block runs again, and no other.
+    assert_eq!(loaded.plan.blocks.len(), 6);
+    assert!((0..6).all(|block| count(&loaded, "steady", block) == 1));
+    assert!(loaded.is_finished);
+}
+
+#[test]
+fn a_block_runs_again_for_a_subject_with_hope_beside_one_that_was_given_up() {
+    let results = tempfile::tempdir().unwrap();
+    let script = |trial: &Trial| match (trial.subject.id.as_str(), trial.block) {
+        ("refused", _) => Answer::Invalid("LEVEL_NOT_SET"),
+        // The cap of one block in five is spent on this one: block 0 keeps its refusal.
+        ("steady", 0) => Answer::Invalid("LEVEL_CHANGED"),
+        _ => Answer::Completed,
+    };
+    let (ended, loaded) = run(results.path(), "boot-1", script);
+    ended.unwrap();
+    assert_eq!(loaded.plan.blocks.len(), 6);
+    assert_eq!(count(&loaded, "steady", 5), 1);
+    let cause = "block 1 runs again at the end, in a new order: a trial broke a validity rule";
+    assert_eq!(loaded.plan.notes, [cause]);
+}
+
+#[test]
+fn a_late_invalid_trial_repeats_its_block_although_another_subject_was_given_up() {
+    let results = tempfile::tempdir().unwrap();
+    let script = |trial: &Trial| match (trial.subject.id.as_str(), trial.block) {
+        // Given up after the second block, of which neither runs again for it alone:
+        // the first one does, once.
+        ("refused", _) => Answer::Invalid("LEVEL_NOT_SET"),
+        ("steady", 4) => Answer::Invalid("LEVEL_CHANGED"),
+        _ => Answer::Completed,
+    };
+    let plan = plan(10);
+    let venue = Scripted { boot: "boot-1", missing: Vec::new(), script };
+    lab::run(&order(results.path(), &plan, &venue), &mut |_| ()).unwrap();
+    let directory = std::fs::read_dir(results.path()).unwrap().next().unwrap().unwrap().path();
+    let loaded = store::load(&directory).unwrap();
+    let repeated: Vec<bool> = [1, 5]
+        .map(|block| loaded.plan.notes.iter().any(|note| note.contains(&format!("block {block} "))))
+        .into();
+    assert_eq!(repeated, [true, true], "{:?}", loaded.plan.notes);
+    assert_eq!(loaded.plan.blocks.len(), 12);
+}
+
+#[test]
+fn a_block_that_a_reboot_cut_off_runs_again_and_finished_ones_do_not() {
+    let results = tempfile::tempdir().unwrap();
+    let script = |trial: &Trial| match (trial.subject.id.as_str(), trial.block) {
+        ("refused", 0 | 1) => Answer::Invalid("LEVEL_NOT_SET"),
+        ("steady", 3) => Answer::Lost,
+        _ => Answer::Completed,
+    };
+    let (ended, loaded) = run(results.path(), "boot-1", script);
+    ended.unwrap_err();
+    assert!(!loaded.is_finished);
+    let before = loaded.records.len();
+    let (ended, loaded) = run(results.path(), "boot-2", refuses_always);
+    ended.unwrap();
+    assert!(loaded.is_finished);
+    assert!(loaded.records.len() > before);
+    let cut_off: Vec<&String> =
+        loaded.plan.notes.iter().filter(|note| note.contains("reboot")).collect();
+    // Blocks 1 to 3 lack nothing but the subject that was given up.
+    assert_eq!(cut_off, ["block 4 runs again at the end, in a new order: a reboot cut it off"]);
+    assert_eq!(count(&loaded, "steady", 3), 0);
+    assert_eq!((0..3).map(|block| count(&loaded, "steady", block)).sum::<usize>(), 3);
+}
+
+#[test]
+fn what_is_missing_refuses_the_run_and_leaves_no_directory() {
+    let results = tempfile::tempdir().unwrap();
+    let lack = Missing { what: "a knob".into(), why: "it is absent".into(), remedy: "none".into() };
+    let venue = Scripted { boot: "boot-1", missing: vec![lack], script: refuses_always };
+    let plan = plan(2);
+    let error = lab::run(&order(results.path(), &plan, &venue), &mut |_| ()).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+    assert!(error.cause.contains("it is absent"), "{error}");
+    assert_eq!(std::fs::read_dir(results.path()).unwrap().count(), 0);
+}
