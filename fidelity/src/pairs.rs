@@ -1,10 +1,10 @@
 //! Pairs of runs in random order until the ratio is known well enough.
 
-use crate::cells::Cell;
+use crate::cells::{Cell, Switches};
 use crate::{native, reference};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
-use stats::{PairedT, SignedRank, exp, ln, median};
+use stats::{PairedT, SignedRank, exp, ln, median, standard_deviation};
 use std::path::Path;
 
 /// Fewest pairs.
@@ -26,6 +26,9 @@ pub struct Row {
     pub ranks: [f64; 3],
     /// Ratio of context switches, and its interval by signed ranks.
     pub switches: [f64; 3],
+    /// How much the reference's own runs differ: standard deviation of the log of
+    /// their context switches.
+    pub spread: f64,
 }
 
 impl Row {
@@ -33,7 +36,10 @@ impl Row {
     pub fn holds(&self) -> bool {
         let (low, high) = self.cell.band;
         let is_inside = self.ranks[1] >= low && self.ranks[2] <= high;
-        let agrees = self.cell.switches.is_none_or(|limit| (self.switches[0] - 1.0).abs() <= limit);
+        let agrees = match self.cell.switches {
+            Switches::Agree(limit) => (self.switches[0] - 1.0).abs() <= limit,
+            Switches::Vary | Switches::OtherThreads => true,
+        };
         is_inside && agrees
     }
 }
@@ -43,6 +49,7 @@ pub fn compare(cell: &'static Cell, binary: &Path, most: usize) -> Result<Row, S
     let mut random = ChaCha12Rng::seed_from_u64(cell.name.len() as u64);
     let (mut native_values, mut reference_values) = (Vec::new(), Vec::new());
     let (mut ratios, mut switch_ratios) = (Vec::new(), Vec::new());
+    let mut reference_switches = Vec::new();
     loop {
         let is_native_first: bool = random.random();
         let (ours, theirs) = if is_native_first {
@@ -56,6 +63,7 @@ pub fn compare(cell: &'static Cell, binary: &Path, most: usize) -> Result<Row, S
         reference_values.push(theirs.0);
         ratios.push(ln(ours.0 / theirs.0));
         switch_ratios.push(ln(ours.1 / theirs.1));
+        reference_switches.push(ln(theirs.1));
         if ratios.len() < LEAST_PAIRS {
             continue;
         }
@@ -70,6 +78,7 @@ pub fn compare(cell: &'static Cell, binary: &Path, most: usize) -> Result<Row, S
                 ratio: by_t(&ratios),
                 ranks,
                 switches: by_ranks(&switch_ratios),
+                spread: standard_deviation(&reference_switches).unwrap_or(f64::NAN),
             });
         }
     }

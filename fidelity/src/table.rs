@@ -1,5 +1,6 @@
 //! The table of `docs/fidelity.md`.
 
+use crate::cells::Switches;
 use crate::pairs::Row;
 
 /// One row as text.
@@ -23,14 +24,18 @@ pub fn page(rows: &[Row]) -> Result<String, String> {
          pairs of random order, pinned to one CPU, until the 95 % interval of the ratio (Hodges-Lehmann, exact signed \
          ranks) reaches no further than 7 % to either side, between 7 and 31 pairs. A cell holds when its whole \
          interval lies in the band and its context switches per run agree within the limit. The t interval stands \
-         beside it: where it is much wider, single runs were disturbed.\n\n\
-         | cell | pairs | native | reference | ratio [95 %] | t interval | band | switches [95 %] | limit | result |\n\
-         |---|--:|--:|--:|---|---|---|---|---|---|\n"
+         beside it: where it is much wider, single runs were disturbed. `own spread` is how much the reference's \
+         runs differ among themselves in their switches (standard deviation of the log). Where the fair class \
+         decides when a task runs, that is tens of percent: agreement within 3 % is not shown there and cannot be \
+         by so few pairs; it is shown under FIFO, where the number of switches is the program's own \
+         ([ADR 0008](adr/0008-switches-are-compared-under-fifo.md)).\n\n\
+         | cell | pairs | native | reference | ratio [95 %] | t interval | band | switches [95 %] | own spread | limit | result |\n\
+         |---|--:|--:|--:|---|---|---|---|--:|---|---|\n"
     );
     for row in rows {
         let three = |[middle, low, high]: [f64; 3]| format!("{middle:.3} [{low:.3}, {high:.3}]");
         text += &format!(
-            "| {} | {} | {} | {} | {} | [{:.3}, {:.3}] | {}–{} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} | [{:.3}, {:.3}] | {}–{} | {} | {:.0} % | {} | {} |\n",
             row.cell.name,
             row.pairs,
             us(row.native),
@@ -41,11 +46,28 @@ pub fn page(rows: &[Row]) -> Result<String, String> {
             row.cell.band.0,
             row.cell.band.1,
             three(row.switches),
-            row.cell.switches.map_or("none".to_owned(), |limit| format!("{:.0} %", 100.0 * limit)),
-            if row.holds() { "holds" } else { "**not shown**" }
+            100.0 * row.spread,
+            limit(&row.cell.switches),
+            result(row)
         );
     }
     Ok(text)
+}
+
+fn limit(switches: &Switches) -> String {
+    match switches {
+        Switches::Agree(limit) => format!("{:.0} %", 100.0 * limit),
+        Switches::Vary => "not judged: they vary".to_owned(),
+        Switches::OtherThreads => "not judged: other threads".to_owned(),
+    }
+}
+
+fn result(row: &Row) -> &'static str {
+    match (row.holds(), &row.cell.switches) {
+        (false, _) => "**not shown**",
+        (true, Switches::Agree(_)) => "holds",
+        (true, Switches::Vary | Switches::OtherThreads) => "time holds",
+    }
 }
 
 fn us(value_ns: f64) -> String {

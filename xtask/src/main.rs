@@ -70,6 +70,8 @@ enum Command {
         #[arg(long)]
         only: Option<String>,
     },
+    /// Measure the quality bars that need a clock (about three minutes)
+    Bars,
     /// Kill campaigns at random instants on this host, as root (about three minutes)
     Soak {
         /// How many kills
@@ -116,6 +118,13 @@ fn run(command: Command) -> Outcome {
                     .into();
             arguments.push(format!("--binary={binary}"));
             arguments.extend(only.map(|only| format!("--only={only}")));
+            cargo.run(arguments)
+        }
+        Command::Bars => {
+            let binary = install::build(&cargo)?.display().to_string();
+            let mut arguments: Vec<String> =
+                ["run", "--quiet", "--locked", "--package", "bars", "--"].map(String::from).into();
+            arguments.push(format!("--binary={binary}"));
             cargo.run(arguments)
         }
         Command::Soak { kills } => {

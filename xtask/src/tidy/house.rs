@@ -42,6 +42,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "schedlab", layer: 6, uses: Below },
     Room { name: "fuzz", layer: 7, uses: Below },
     Room { name: "fidelity", layer: 7, uses: Below },
+    Room { name: "bars", layer: 7, uses: Below },
     Room { name: "manual", layer: 7, uses: Below },
     Room { name: "xtask", layer: 7, uses: Nothing },
 ];

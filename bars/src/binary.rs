@@ -1,0 +1,56 @@
+//! The binary under measurement and a directory for what it writes.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The release binary; its campaigns vanish with this.
+pub struct Binary {
+    path: PathBuf,
+    directory: tempfile::TempDir,
+}
+
+impl Binary {
+    pub fn new(path: &Path) -> Result<Self, String> {
+        let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+        Ok(Self { path: path.to_owned(), directory })
+    }
+
+    /// Where campaigns go.
+    pub fn results(&self) -> PathBuf {
+        self.directory.path().join("results")
+    }
+
+    /// Writes an experiment and returns its path.
+    pub fn experiment(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+        let path = self.directory.path().join(format!("{name}.toml"));
+        std::fs::write(&path, text)
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        Ok(path)
+    }
+
+    /// A command on the real machine, with its real lock.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.path);
+        command.arg("--results").arg(self.results()).args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// Standard output of a command that must succeed.
+    pub fn output(&self, arguments: &[&str]) -> Result<String, String> {
+        let output = self
+            .command(arguments)
+            .output()
+            .map_err(|error| format!("cannot run {}: {error}", self.path.display()))?;
+        if !output.status.success() {
+            let told = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{} ended with {}: {told}", arguments.join(" "), output.status));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// The same, as JSON.
+    pub fn json(&self, arguments: &[&str]) -> Result<Value, String> {
+        serde_json::from_str(&self.output(arguments)?).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,61 @@
+//! `cargo xtask bars`: does the release binary meet the project's quality bars here?
+//!
+//! Timings belong neither into tests nor into claims without a figure: this
+//! measures them and prints each beside its limit. It takes about three minutes
+//! and wants a quiet machine.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "automation talks to a terminal")]
+
+mod binary;
+mod idle;
+mod listing;
+mod own_cost;
+mod same;
+
+use binary::Binary;
+use clap::Parser;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "bars", about = "The quality bars, measured on this machine")]
+struct Options {
+    /// The release binary
+    #[arg(long)]
+    binary: PathBuf,
+}
+
+/// One bar with what was measured.
+struct Bar {
+    /// What is limited.
+    name: &'static str,
+    /// The figure with its unit.
+    measured: String,
+    /// The limit with its unit.
+    limit: String,
+    /// Whether the figure keeps it.
+    holds: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("bars: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<bool, String> {
+    let binary = Binary::new(&options.binary)?;
+    let mut all_hold = true;
+    for measure in [own_cost::sample, own_cost::judging, listing::bar, idle::bar, same::bar] {
+        let bar = measure(&binary)?;
+        let result = if bar.holds { "holds" } else { "MISSED" };
+        println!("{:<52} {:>14}  limit {:<16} {result}", bar.name, bar.measured, bar.limit);
+        all_hold &= bar.holds;
+    }
+    Ok(all_hold)
+}

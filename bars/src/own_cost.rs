@@ -1,0 +1,34 @@
+//! What `schedlab bench-self` says of a sample and of judging.
+
+use crate::Bar;
+use crate::binary::Binary;
+
+/// Nanoseconds that one latency sample may cost.
+const LONGEST_SAMPLE_NS: f64 = 50.0;
+/// Milliseconds that judging 10,000 records may take.
+const LONGEST_JUDGING_MS: f64 = 1_000.0;
+
+pub fn sample(binary: &Binary) -> Result<Bar, String> {
+    let cost_ns = number(binary, "latency_sample_ns")?;
+    Ok(Bar {
+        name: "one latency sample",
+        measured: format!("{cost_ns:.1} ns"),
+        limit: format!("{LONGEST_SAMPLE_NS} ns"),
+        holds: cost_ns <= LONGEST_SAMPLE_NS,
+    })
+}
+
+pub fn judging(binary: &Binary) -> Result<Bar, String> {
+    let length_ms = number(binary, "judging_ns")? / 1e6;
+    Ok(Bar {
+        name: "judging 10,000 records",
+        measured: format!("{length_ms:.0} ms"),
+        limit: format!("{LONGEST_JUDGING_MS} ms"),
+        holds: length_ms <= LONGEST_JUDGING_MS,
+    })
+}
+
+fn number(binary: &Binary, key: &str) -> Result<f64, String> {
+    let costs = binary.json(&["bench-self", "--json"])?;
+    costs[key].as_f64().ok_or_else(|| format!("bench-self names no {key}"))
+}
