@@ -96,7 +96,7 @@ fn exit_code(plan: &Plan, records: &[Record]) -> ExitCode {
     ExitCode::NoValidBlock
 }
 
-/// Signals become a wish; a second one of the same kind ends the program at
+/// Signals become a wish; a second one of any kind ends the program at
 /// once, and the guardian puts things back.
 fn hear_signals() -> Result<Interrupt> {
     let interrupt = Interrupt::default();
