@@ -86,6 +86,40 @@ impl LaunchSpec {
         if self.policy == Some(Policy::Deadline) { self.set_attributes() } else { Ok(()) }
     }
 
+    /// An attribute that the process has otherwise than it was started with, in
+    /// words. A process that has ended still tells until it is reaped.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub fn difference(&self, process: i32) -> io::Result<Option<String>> {
+        let now = sys::scheduling_attributes(process)?;
+        let differs = |name: &str, wanted: String, actual: String| {
+            (wanted != actual).then(|| format!("{name} should be {wanted} and is {actual}"))
+        };
+        let text = |policy: Policy| format!("{policy:?}").to_lowercase();
+        let is_real_time = matches!(self.policy, Some(Policy::Fifo | Policy::RoundRobin));
+        let affinity = match &self.affinity {
+            Some(cpus) => {
+                differs("affinity", cpus.to_string(), sys::affinity(process)?.to_string())
+            }
+            None => None,
+        };
+        Ok([
+            self.policy.and_then(|policy| differs("policy", text(policy), text(now.policy))),
+            self.nice
+                .filter(|_| matches!(now.policy, Policy::Other | Policy::Batch | Policy::Idle))
+                .and_then(|nice| differs("nice", nice.to_string(), now.nice.to_string())),
+            self.slice_ns
+                .and_then(|slice| differs("slice", slice.to_string(), now.runtime_ns.to_string())),
+            differs("priority", self.priority.to_string(), now.priority.to_string())
+                .filter(|_| is_real_time),
+            affinity,
+        ]
+        .into_iter()
+        .flatten()
+        .next())
+    }
+
     fn set_attributes(&self) -> io::Result<()> {
         let current = sys::scheduling_attributes(0)?;
         let policy = self.policy.unwrap_or(current.policy);

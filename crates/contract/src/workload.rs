@@ -64,6 +64,12 @@ pub trait Load {
     /// What failed; a failed invocation counts against the subject.
     fn run(&mut self) -> Result<Measurement>;
 
+    /// A level that was another one when the run ended, in words; tasks that are
+    /// still there are read by the executor itself.
+    fn changed_level(&self) -> Option<String> {
+        None
+    }
+
     /// Whether the run was what it claims to be (its regime, its counts).
     ///
     /// # Errors

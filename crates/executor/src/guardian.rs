@@ -13,7 +13,7 @@ use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -71,13 +71,19 @@ impl Guardian {
         Ok(Self { child, pipe })
     }
 
-    /// Lets the guardian go after an orderly end and waits for it.
+    /// Whether it still watches; one that was killed restores nothing.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Lets the guardian go after an orderly end and waits for it. One that was
+    /// killed has nothing to do any more.
     pub(crate) fn dismiss(mut self) -> Result<()> {
         self.pipe = None;
         let deadline = Instant::now() + END_PATIENCE;
         loop {
             match self.child.try_wait() {
-                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) if status.success() || status.signal().is_some() => return Ok(()),
                 Ok(Some(status)) => return Err(Error::environment("the guardian failed", status)),
                 Ok(None) if Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(2))

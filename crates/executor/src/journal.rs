@@ -5,11 +5,15 @@
 //! line announces a change that was never made.
 
 use contract::{Error, Result};
+use rustix::fs::FallocateFlags;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use sys::{Cgroup, ControlFile, Machine};
+
+/// More than the entries of any trial with some hundred invocations take.
+const RESERVED: u64 = 128 << 10;
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +60,8 @@ pub enum JournalEntry {
     },
     /// Everything that is still open is ours and is being put back.
     Restoring,
+    /// Putting back has ended; what is still open failed.
+    RestoringEnded,
     /// A setting that somebody else changed meanwhile, until a user was told.
     LeftAlone {
         /// What was found, in words.
@@ -148,14 +154,24 @@ impl Journal {
         let mut line = serde_json::to_vec(entry)
             .map_err(|error| Error::environment("cannot encode a journal entry", error))?;
         line.push(b'\n');
-        self.file.write_all(&line).map_err(|error| cannot("append to", &self.path, &error))?;
-        self.file.sync_data().map_err(|error| cannot("sync", &self.path, &error))?;
+        let kept = self.file.metadata().map_err(|error| cannot("read", &self.path, &error))?.len();
+        let written = self
+            .machine
+            .check_space()
+            .and_then(|()| self.file.write_all(&line))
+            .and_then(|()| self.file.sync_data());
+        if let Err(error) = written {
+            // Half a line would damage the next one; a torn end is dropped on reading anyway.
+            let _ = self.file.set_len(kept);
+            return Err(cannot("append to", &self.path, &error));
+        }
         self.machine.crash_point();
         Ok(())
     }
 
     /// Replaces the journal by what is still open, in one step: a crash finds
-    /// either the old text or the new one.
+    /// either the old text or the new one. Space for a trial's entries is set aside,
+    /// so that a file system that fills up meanwhile does not stop them.
     ///
     /// # Errors
     /// When the new text cannot be stored.
@@ -169,8 +185,10 @@ impl Journal {
             text.push(b'\n');
         }
         let write = || -> std::io::Result<File> {
+            self.machine.check_space()?;
             let mut file = File::create(&next)?;
             file.write_all(&text)?;
+            reserve(&file, text.len() as u64)?;
             file.sync_all()?;
             fs::rename(&next, &self.path)?;
             OpenOptions::new().append(true).open(&self.path)
@@ -228,6 +246,14 @@ fn terminate_torn_line(path: &Path, file: &File) -> Result<()> {
     }
     let kept = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
     file.set_len(kept as u64).map_err(|error| cannot("truncate", path, &error))
+}
+
+/// Sets space aside behind `length` where the file system can.
+fn reserve(file: &File, length: u64) -> std::io::Result<()> {
+    match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, length, RESERVED) {
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => Ok(()),
+        outcome => Ok(outcome?),
+    }
 }
 
 pub(crate) fn sync_directory(path: &Path) -> Result<()> {

@@ -40,6 +40,8 @@ pub(crate) enum LoadAnswer {
         report: RunReport,
         /// Why the run was not what it claims to be.
         unfit: Option<String>,
+        /// A level that the run itself changed.
+        changed_level: Option<String>,
     },
     /// Preparing or running failed.
     Failed {
@@ -79,7 +81,8 @@ fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
         Ok(measurement) => {
             let report = RunReport { operations: measurement.operations, ..report };
             let unfit = load.verify(&report).err();
-            LoadAnswer::Done { samples: measurement.samples, report, unfit }
+            let changed_level = load.changed_level();
+            LoadAnswer::Done { samples: measurement.samples, report, unfit, changed_level }
         }
         Err(error) => LoadAnswer::Failed { reason: error.one_line() },
     };

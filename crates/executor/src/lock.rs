@@ -1,10 +1,10 @@
 //! One campaign at a time on a machine.
 
 use contract::{Error, ErrorKind, Result};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{Read, Seek, Write};
+use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -13,18 +13,26 @@ use sys::Machine;
 
 /// How long a start waits for a guardian that is still putting things back.
 const GUARDIAN_PATIENCE: Duration = Duration::from_secs(10);
+/// A holder's file is a line; whatever is longer is none of ours.
+const LONGEST_HOLDER: u64 = 4096;
+/// Runtime directories of users without XDG_RUNTIME_DIR begin so.
+const OTHERS_IN_TMP: &str = "schedlab-";
 
 /// Who holds the lock, for the message to whoever is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// Its process id.
     pub pid: i32,
+    /// When that process began, in clock ticks since boot: ids are used again.
+    pub start_ticks: u64,
     /// What it is doing.
     pub purpose: String,
 }
 
-/// The machine's lock: flock(2) on a file of the runtime directory. It is held
-/// until every process that inherited the descriptor (the guardian) is gone.
+/// The machine's lock: flock(2) on a file of the runtime directory that only its
+/// user may open, so that nobody else can take it. It is held until every process
+/// that inherited the descriptor (the guardian) is gone. Who holds it stands in a
+/// file beside it that everybody may read.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -32,6 +40,7 @@ pub struct Lock {
 
 impl Lock {
     const FILE: &'static str = "lock";
+    const HOLDER: &'static str = "holder.json";
 
     /// Takes the lock, making the runtime directory where there is none.
     ///
@@ -41,40 +50,42 @@ impl Lock {
         let directory = machine.runtime();
         make_runtime_directory(directory)?;
         let path = directory.join(Self::FILE);
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .read(true)
             .write(true)
-            .mode(0o644)
+            .mode(0o600)
             .open(&path)
             .map_err(|error| {
                 Error::environment(format!("cannot open the lock {}", path.display()), error)
             })?;
-        take(&mut file, &path)?;
+        take(machine, &file, directory)?;
         // Ours first: of two users who start at once, at least one sees the other.
-        for other in foreign_lock_files(machine) {
-            refuse_if_held(&other)?;
+        for other in foreign_directories(machine) {
+            if let Some(holder) = running_in(machine, &other) {
+                return Err(held(&other, Some(&holder)));
+            }
         }
-        let holder = Holder { pid: std::process::id().cast_signed(), purpose: purpose.to_owned() };
-        let text = serde_json::to_string(&holder)
-            .map_err(|error| Error::environment("cannot encode the lock's holder", error))?;
-        file.set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| file.write_all(text.as_bytes()))
+        let pid = std::process::id().cast_signed();
+        let start_ticks = start_ticks(machine, pid).unwrap_or_default();
+        let holder = Holder { pid, start_ticks, purpose: purpose.to_owned() };
+        let path = directory.join(Self::HOLDER);
+        serde_json::to_vec(&holder)
+            .map_err(std::io::Error::other)
+            .and_then(|text| fs::write(&path, text))
             .map_err(|error| {
-                Error::environment(format!("cannot write the lock {}", path.display()), error)
+                Error::environment(format!("cannot write {}", path.display()), error)
             })?;
         Ok(Self { file })
     }
 
-    /// Who runs a campaign now; nobody where only a guardian still holds the lock.
+    /// Who runs a campaign on this machine now, this or another user; nobody where
+    /// only a guardian still holds the lock.
     pub fn holder(machine: &Machine) -> Option<Holder> {
-        let mut file = File::open(machine.runtime().join(Self::FILE)).ok()?;
-        if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
-            return None;
-        }
-        read_holder(&mut file).filter(|holder| is_running(holder.pid))
+        let mut directories = vec![machine.runtime().to_owned()];
+        directories.extend(foreign_directories(machine));
+        directories.iter().find_map(|directory| running_in(machine, directory))
     }
 
     /// The descriptor, for the guardian to inherit.
@@ -95,76 +106,103 @@ fn make_runtime_directory(directory: &Path) -> Result<()> {
 }
 
 /// Waits for a guardian, refuses a campaign.
-fn take(file: &mut File, path: &Path) -> Result<()> {
+fn take(machine: &Machine, file: &File, directory: &Path) -> Result<()> {
     let deadline = Instant::now() + GUARDIAN_PATIENCE;
     loop {
-        if flock(&*file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        if flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
             return Ok(());
         }
-        let holder = read_holder(file);
-        let is_alive = holder.as_ref().is_some_and(|holder| is_running(holder.pid));
-        if is_alive || Instant::now() >= deadline {
-            return Err(held(path, holder));
+        let holder = live_holder(machine, directory);
+        if holder.is_some() || Instant::now() >= deadline {
+            return Err(held(directory, holder.as_ref()));
         }
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
-fn refuse_if_held(path: &Path) -> Result<()> {
-    let Ok(mut file) = File::open(path) else { return Ok(()) };
-    match flock(&file, FlockOperation::NonBlockingLockShared) {
-        Ok(()) => Ok(()),
-        Err(_) => Err(held(path, read_holder(&mut file))),
-    }
+/// The campaign of whoever uses this runtime directory, if one runs.
+fn running_in(machine: &Machine, directory: &Path) -> Option<Holder> {
+    let is_free = match open_plain(&directory.join(Lock::FILE)) {
+        Ok(file) => flock(&file, FlockOperation::NonBlockingLockShared).is_ok(),
+        // Another user's: who holds it is all that can be known.
+        Err(error) => error.kind() != std::io::ErrorKind::PermissionDenied,
+    };
+    if is_free { None } else { live_holder(machine, directory) }
 }
 
-fn held(path: &Path, holder: Option<Holder>) -> Error {
+/// Opens a regular file for reading; other users may have put anything there.
+fn open_plain(path: &Path) -> std::io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a file"))
+}
+
+fn live_holder(machine: &Machine, directory: &Path) -> Option<Holder> {
+    let mut text = String::new();
+    let file = open_plain(&directory.join(Lock::HOLDER)).ok()?;
+    file.take(LONGEST_HOLDER).read_to_string(&mut text).ok()?;
+    let holder: Holder = serde_json::from_str(&text).ok()?;
+    (start_ticks(machine, holder.pid) == Some(holder.start_ticks)).then_some(holder)
+}
+
+fn start_ticks(machine: &Machine, pid: i32) -> Option<u64> {
+    // A machine of files has no processes; ours run on the real one.
+    let running = Machine::host(machine.runtime());
+    running.process_stat(pid).ok().map(|stat| stat.start_ticks)
+}
+
+fn held(directory: &Path, holder: Option<&Holder>) -> Error {
     let cause = match holder {
         Some(holder) => format!("process {} is running: {}", holder.pid, holder.purpose),
-        None => "another process holds it".to_owned(),
+        None => format!(
+            "no campaign runs any more, and after {} s something still holds it: a guardian, or a stranger",
+            GUARDIAN_PATIENCE.as_secs()
+        ),
     };
     Error::new(
         ErrorKind::Environment,
-        format!("cannot take the machine's lock {}", path.display()),
+        format!("cannot take the machine's lock {}", directory.join(Lock::FILE).display()),
         cause,
         "two campaigns at once would measure each other: wait for it, or stop it",
     )
 }
 
-fn read_holder(file: &mut File) -> Option<Holder> {
-    let mut text = String::new();
-    file.rewind().ok()?;
-    file.take(4096).read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
-}
-
-fn is_running(pid: i32) -> bool {
-    rustix::process::Pid::from_raw(pid)
-        .is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
-}
-
-/// Locks of other users of this machine, as far as this user may see them.
-fn foreign_lock_files(machine: &Machine) -> Vec<PathBuf> {
+/// Runtime directories of other users of this machine, as far as they can be guessed.
+fn foreign_directories(machine: &Machine) -> Vec<PathBuf> {
     if machine.is_fake() {
         return Vec::new();
     }
-    let mut paths = vec![PathBuf::from("/run/schedlab").join(Lock::FILE)];
+    let mut directories = vec![PathBuf::from("/run/schedlab")];
     if let Ok(users) = fs::read_dir("/run/user") {
-        paths.extend(users.flatten().map(|user| user.path().join("schedlab").join(Lock::FILE)));
+        directories.extend(users.flatten().map(|user| user.path().join("schedlab")));
     }
-    let own = machine.runtime().join(Lock::FILE);
-    paths.retain(|path| *path != own);
-    paths
+    if let Ok(entries) = fs::read_dir("/tmp") {
+        let of_users = entries.flatten().filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name.strip_prefix(OTHERS_IN_TMP).is_some_and(|user| user.parse::<u32>().is_ok())
+        });
+        directories.extend(of_users.map(|entry| entry.path()));
+    }
+    directories.retain(|directory| *directory != machine.runtime());
+    directories
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn machine(directory: &Path) -> Machine {
+        Machine::fake(directory, directory.join("run")).unwrap()
+    }
+
     #[test]
     fn a_second_campaign_is_refused_and_told_by_whom() {
         let directory = tempfile::tempdir().unwrap();
-        let machine = Machine::fake(directory.path(), directory.path().join("run")).unwrap();
+        let machine = machine(directory.path());
         assert_eq!(Lock::holder(&machine), None);
         let first = Lock::acquire(&machine, "campaign one").unwrap();
         assert_eq!(Lock::holder(&machine).unwrap().purpose, "campaign one");
@@ -173,5 +211,20 @@ mod tests {
         drop(first);
         assert_eq!(Lock::holder(&machine), None);
         Lock::acquire(&machine, "campaign three").unwrap();
+    }
+
+    #[test]
+    fn a_holder_that_ended_or_is_another_process_is_nobody() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let lock = Lock::acquire(&machine, "campaign").unwrap();
+        let path = machine.runtime().join(Lock::HOLDER);
+        let mut holder: Holder = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        holder.start_ticks += 1;
+        fs::write(&path, serde_json::to_vec(&holder).unwrap()).unwrap();
+        assert_eq!(Lock::holder(&machine), None, "its id was used again");
+        fs::write(&path, "no JSON").unwrap();
+        assert_eq!(Lock::holder(&machine), None);
+        drop(lock);
     }
 }

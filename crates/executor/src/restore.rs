@@ -25,6 +25,8 @@ pub struct RestoreReport {
     pub left_alone: Vec<String>,
     /// What could not be put back, and why; stays in the journal.
     pub failed: Vec<String>,
+    /// Why the journal could not be brought up to date. Everything else was done.
+    pub unwritten: Option<String>,
 }
 
 impl RestoreReport {
@@ -35,16 +37,26 @@ impl RestoreReport {
 
     /// Whether there was anything to do.
     pub fn is_empty(&self) -> bool {
-        self.restored.is_empty() && self.ended.is_empty() && self.is_complete()
+        self.restored.is_empty()
+            && self.ended.is_empty()
+            && self.unwritten.is_none()
+            && self.is_complete()
     }
 
     /// `Ok` where complete.
     ///
     /// # Errors
-    /// An error of kind `RestoreIncomplete` that lists what is left.
+    /// An error of kind `RestoreIncomplete` that lists what is left; of kind
+    /// `Environment` where all is back and only the journal does not know.
     pub fn into_result(self) -> Result<()> {
         if self.is_complete() {
-            return Ok(());
+            let Some(why) = self.unwritten else { return Ok(()) };
+            return Err(Error::new(
+                contract::ErrorKind::Environment,
+                "everything was put back, but the journal cannot tell",
+                why,
+                "make space in the runtime directory; `schedlab restore` then clears the journal",
+            ));
         }
         let remedy = if self.failed.is_empty() {
             "whoever changed it decides what it should be"
@@ -111,6 +123,7 @@ impl Open {
                     }
                 }
                 JournalEntry::Restoring => open.is_restoring = true,
+                JournalEntry::RestoringEnded => open.is_restoring = false,
                 JournalEntry::LeftAlone { line } => open.left_alone.push(line),
                 JournalEntry::Applied { id, actual } => {
                     if let Some(setting) = open.settings.get_mut(&id) {
@@ -224,10 +237,12 @@ pub fn restore(
     let mut report = RestoreReport::default();
     let is_this_boot = machine.boot_id()? == open.boot_id;
     report.left_alone.clone_from(&open.left_alone);
+    let mut notes = Notes { journal, lost: None };
     if is_this_boot {
         end_processes(machine, &open, &mut report);
-        restore_settings(machine, journal, &mut open, &mut report)?;
+        restore_settings(machine, &mut notes, &open, &mut report);
     }
+    let Notes { journal, lost } = notes;
     for cgroup in open.cgroups.iter().filter(|_| is_this_boot) {
         if let Err(error) = cgroup.remove(machine) {
             report.failed.push(error.to_string());
@@ -244,9 +259,27 @@ pub fn restore(
     if report.failed.is_empty() {
         let untold =
             report.left_alone.iter().map(|line| JournalEntry::LeftAlone { line: line.clone() });
-        journal.replace(&keep.iter().cloned().chain(untold).collect::<Vec<_>>())?;
+        let replaced = journal.replace(&keep.iter().cloned().chain(untold).collect::<Vec<_>>());
+        report.unwritten = replaced.err().map(|error| error.one_line());
+    } else {
+        report.unwritten = lost.map(|error| error.one_line());
     }
     Ok(report)
+}
+
+/// What restoring writes down as it goes. Without it a crash in between is judged
+/// less well; nothing is left undone for want of it.
+struct Notes<'a> {
+    journal: &'a mut Journal,
+    lost: Option<Error>,
+}
+
+impl Notes<'_> {
+    fn add(&mut self, entry: &JournalEntry) {
+        if self.lost.is_none() {
+            self.lost = self.journal.append(entry).err();
+        }
+    }
 }
 
 /// Forgets what was left alone, once a user was told; leaves only `keep`.
@@ -267,10 +300,10 @@ pub fn acknowledge(
 /// Restores files, and settles in the journal what needs no further attention.
 fn restore_settings(
     machine: &Machine,
-    journal: &mut Journal,
-    open: &mut Open,
+    notes: &mut Notes<'_>,
+    open: &Open,
     report: &mut RestoreReport,
-) -> Result<()> {
+) {
     let judged: Vec<(u64, OpenSetting)> =
         open.in_order().into_iter().map(|(id, setting)| (id, setting.clone())).collect();
     let mut ours = Vec::new();
@@ -279,8 +312,8 @@ fn restore_settings(
         match setting.file.read(machine) {
             Ok(current) if current != setting.old && !open.is_ours(*id, setting, &current) => {
                 let line = format!("{}, but it is {current}", setting.line());
-                journal.append(&JournalEntry::LeftAlone { line: line.clone() })?;
-                journal.append(&JournalEntry::Settled { id: *id })?;
+                notes.add(&JournalEntry::LeftAlone { line: line.clone() });
+                notes.add(&JournalEntry::Settled { id: *id });
                 report.left_alone.push(line);
             }
             // A file that cannot be read may come back with its CPU.
@@ -288,10 +321,10 @@ fn restore_settings(
         }
     }
     if ours.is_empty() {
-        return Ok(());
+        return;
     }
     // From here on values are neither old nor new; a crash must not disown them.
-    journal.append(&JournalEntry::Restoring)?;
+    notes.add(&JournalEntry::Restoring);
     let first_old = oldest_values(&ours);
     let mut put_back = BTreeSet::new();
     for _ in 0..2 {
@@ -311,18 +344,20 @@ fn restore_settings(
         let old = &first_old[&key(&setting.file)];
         match setting.file.read(machine) {
             Ok(current) if current == *old => {
-                journal.append(&JournalEntry::Settled { id })?;
+                notes.add(&JournalEntry::Settled { id });
                 if put_back.remove(&key(&setting.file)) {
                     report.restored.push(setting.line());
                 }
             }
             Ok(current) => {
-                report.failed.push(format!("{}, but the kernel keeps {current}", setting.line()))
+                report.failed.push(format!("{}, but the kernel keeps {current}", setting.line()));
+                // Ours as long as it stays so: whoever changes it from now on is somebody else.
+                notes.add(&JournalEntry::Applied { id, actual: current });
             }
             Err(error) => report.failed.push(format!("{}: {error}", setting.line())),
         }
     }
-    Ok(())
+    notes.add(&JournalEntry::RestoringEnded);
 }
 
 type FileKey = (String, String);
@@ -571,6 +606,28 @@ mod tests {
         let report = restore(&machine, &mut journal, false, &[]).unwrap();
         assert!(report.is_complete(), "{report:?}");
         assert_eq!(values(&machine), before);
+    }
+
+    #[test]
+    fn what_somebody_sets_after_an_incomplete_restore_is_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let mut journal = journal(&machine);
+        let file = ControlFile::plain(SLICE);
+        let id = announce(&machine, &mut journal, 50, &file, "2000000");
+        make(&machine, &mut journal, id, &file, "2000000");
+        // Whatever is written here becomes 2.5 ms at least: it cannot go back to 0.7.
+        let rules = format!(
+            r#"{{"files": {{"{SLICE}": {{"kind": "clamp", "low": 2500000, "high": 3000000}}}}}}"#
+        );
+        fs::write(directory.path().join(sys::FakeRules::FILE), rules).unwrap();
+        let stubborn = Machine::fake(directory.path(), directory.path().join("run")).unwrap();
+        let report = restore(&stubborn, &mut journal, true, &[]).unwrap();
+        assert_eq!(report.failed.len(), 1, "{report:?}");
+        file.write(&stubborn, "2900000").unwrap();
+        let report = restore(&machine, &mut journal, true, &[]).unwrap();
+        assert_eq!(report.left_alone.len(), 1, "{report:?}");
+        assert_eq!(file.read(&machine).unwrap(), "2900000");
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub struct Executor {
     /// In charge when the session began: every trial must run under it.
     pub(crate) scheduler: SchedExt,
     guardian: Guardian,
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl Executor {
@@ -61,13 +61,7 @@ impl Executor {
         acknowledge(&mut journal, &leftovers, &[])?;
         leftovers.into_result()?;
         make_directory(&settings.logs)?;
-        let guardian_log = settings.logs.join("guardian.log");
-        let guardian = Guardian::start(
-            &settings.executable,
-            &settings.machine_arguments,
-            &lock,
-            &guardian_log,
-        )?;
+        let guardian = start_guardian(&settings, &lock)?;
         let scheduler = SchedExt::read(machine);
         let mark = format!("SCHEDLAB_MARK={}", random_hex()?);
         let header = [
@@ -85,7 +79,7 @@ impl Executor {
             is_incomplete: false,
             scheduler,
             guardian,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -111,6 +105,10 @@ impl Executor {
                 "`schedlab restore --check` lists it",
             ));
         }
+        if !self.guardian.is_alive() {
+            on_event(Event::Notice("the guardian was killed; a new one watches".to_owned()));
+            self.guardian = start_guardian(&self.settings, &self.lock)?;
+        }
         trial::run(self, trial, on_event)
     }
 
@@ -125,6 +123,11 @@ impl Executor {
         report.into_result()?;
         dismissed
     }
+}
+
+fn start_guardian(settings: &Settings, lock: &Lock) -> Result<Guardian> {
+    let log = settings.logs.join("guardian.log");
+    Guardian::start(&settings.executable, &settings.machine_arguments, lock, &log)
 }
 
 fn make_directory(path: &PathBuf) -> Result<()> {

@@ -13,8 +13,8 @@ use model::{
     Caveat, CpuList, Invocation, Level, LevelReading, Outcome, RECORD_FORMAT, Record, RunReport,
     Session, Trial,
 };
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use sys::{Cgroup, CpuController, SchedExt};
 
@@ -26,12 +26,19 @@ const LEVEL_CHANGED: &str = "LEVEL_CHANGED";
 const SCHEDULER_CHANGED: &str = "SCHEDULER_CHANGED";
 /// Rule broken by declared load that did not last as long as the workload.
 const BACKGROUND_ENDED: &str = "BACKGROUND_ENDED";
-/// How often levels are read while the workload runs.
+/// When levels are first read while the workload runs.
+const FIRST_CHECK: Duration = Duration::from_millis(100);
+/// How often they are read from then on.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long one wait for the workload lasts before signals are looked at.
 const LONGEST_WAIT: Duration = Duration::from_millis(250);
 /// How long a workload may take to stop by itself after its run.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long killed processes of an invocation may take to vanish.
+const LEFTOVER_PATIENCE: Duration = Duration::from_secs(5);
+/// Less free space than this behind a failure: it is ours, not the workload's.
+const FULL_BYTES: u64 = 64 << 10;
 
 /// What a trial has seen so far.
 #[derive(Default)]
@@ -207,14 +214,57 @@ struct Running {
 }
 
 impl Running {
-    /// Every thread of the workload's group, except one that only directs.
-    fn threads(&self, executor: &Executor) -> Vec<i32> {
+    /// Every thread of the workload, wherever its processes have moved, except one
+    /// that only directs.
+    fn threads(&self, executor: &Executor, hogs: Option<&Hogs>) -> Vec<i32> {
         let machine = &executor.settings.machine;
         let main = self.child.pid();
-        let members = machine.group_members(main).unwrap_or_default();
-        let threads =
-            members.iter().flat_map(|process| machine.thread_ids(process.pid).unwrap_or_default());
+        let processes = processes(executor, main, self.cgroup.as_ref(), hogs);
+        let threads = processes.iter().flat_map(|pid| machine.thread_ids(*pid).unwrap_or_default());
         threads.filter(|thread| !(self.is_main_thread_apart && *thread == main)).collect()
+    }
+}
+
+/// The workload's processes: of its cgroup where it has one, else of its process
+/// group and whoever carries our mark.
+fn processes(
+    executor: &Executor,
+    group: i32,
+    cgroup: Option<&Cgroup>,
+    hogs: Option<&Hogs>,
+) -> BTreeSet<i32> {
+    let machine = &executor.settings.machine;
+    if let Some(members) = cgroup.and_then(|cgroup| cgroup.members(machine).ok()) {
+        return members.into_iter().collect();
+    }
+    // What cannot be listed has ended.
+    let members = machine.group_members(group).unwrap_or_default();
+    let marked = machine.marked_processes(&executor.mark).unwrap_or_default();
+    let all = members.into_iter().chain(marked);
+    all.filter(|process| hogs.is_none_or(|hogs| hogs.pid() != process.group))
+        .map(|process| process.pid)
+        .collect()
+}
+
+/// Ends what an invocation left running, so that it is not beside the next one.
+fn end_leftovers(executor: &Executor, running: &Running, hogs: Option<&Hogs>) -> Result<()> {
+    let deadline = Instant::now() + LEFTOVER_PATIENCE;
+    loop {
+        let left = processes(executor, running.child.pid(), running.cgroup.as_ref(), hogs);
+        if left.is_empty() {
+            return Ok(());
+        }
+        if Instant::now() >= deadline {
+            return Err(Error::environment(
+                "cannot end the workload",
+                format!("its processes {left:?} are still there"),
+            ));
+        }
+        for pid in left.into_iter().filter_map(rustix::process::Pid::from_raw) {
+            // One that ended meanwhile is what is wanted.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -234,7 +284,9 @@ fn invoke(
     let ended =
         observe(executor, trial, knobs, hogs, number, &mut running, deadline, progress, on_event);
     running.child.finish(if ended.is_ok() { STOP_PATIENCE } else { Duration::ZERO });
+    end_leftovers(executor, &running, hogs)?;
     if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
+        refuse_full(&executor.settings.logs, reason)?;
         let failure = Some(reason.clone());
         progress.invocations.push(Invocation { samples: Vec::new(), run: None, failure });
     }
@@ -292,6 +344,20 @@ fn start(
         search_path: settings.machine.search_path().to_owned(),
     })?;
     Ok(Running { child, probes, cgroup: target.cgroup, is_main_thread_apart })
+}
+
+/// A disk that we filled, or that filled up beside us, is no failure of the subject's.
+fn refuse_full(logs: &Path, reason: &str) -> Result<()> {
+    let Ok(space) = rustix::fs::statvfs(logs) else { return Ok(()) };
+    if space.f_bavail.saturating_mul(space.f_frsize) >= FULL_BYTES {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Environment,
+        format!("cannot count a failure while the disk of {} is full", logs.display()),
+        reason,
+        "make space; the same command goes on from here",
+    ))
 }
 
 fn make_scratch(path: &PathBuf) -> Result<()> {
@@ -388,7 +454,7 @@ fn observe(
             return Err(Stop::failed("the workload ran before it was told".to_owned()));
         }
     }
-    let before = knobs.read_back(machine, &running.threads(executor))?;
+    let before = knobs.read_back(machine, &running.threads(executor, hogs))?;
     note_levels(progress, &before);
     check_levels(trial, &before, LEVEL_NOT_SET)?;
     check_scheduler(executor)?;
@@ -399,7 +465,8 @@ fn observe(
     on_event(Event::TrialPhase(Phase::Running { invocation: number }));
     running.child.send(&())?;
     let answer = wait(executor, running, deadline, trial, |executor, running| {
-        let during = knobs.read_back(&executor.settings.machine, &running.threads(executor))?;
+        let during =
+            knobs.read_back(&executor.settings.machine, &running.threads(executor, hogs))?;
         for (factor, level) in &during {
             if let Some(reading) = progress.levels.get_mut(factor)
                 && !reading.during.contains(level)
@@ -411,7 +478,10 @@ fn observe(
         check_scheduler(executor)
     })?;
     let (samples, report, unfit) = match answer {
-        LoadAnswer::Done { samples, report, unfit } => (samples, report, unfit),
+        LoadAnswer::Done { changed_level: Some(change), .. } => {
+            return Err(Stop::invalid(LEVEL_CHANGED, change));
+        }
+        LoadAnswer::Done { samples, report, unfit, .. } => (samples, report, unfit),
         LoadAnswer::Failed { reason } => return Err(Stop::failed(reason)),
         LoadAnswer::Ready => {
             return Err(Stop::failed("the workload answered out of turn".to_owned()));
@@ -424,7 +494,7 @@ fn observe(
     let cpus: CpuList = machine.online_cpus().map_err(Error::from)?;
     let now = Health::read(machine, hogs.map(Hogs::pid), running.cgroup.as_ref());
     merge_caveats(progress, health.caveats(&now, &report, &cpus));
-    let after = knobs.read_back(machine, &running.threads(executor))?;
+    let after = knobs.read_back(machine, &running.threads(executor, hogs))?;
     for (factor, level) in &after {
         if let Some(reading) = progress.levels.get_mut(factor) {
             reading.after = level.clone();
@@ -461,11 +531,15 @@ fn note_levels(progress: &mut Progress, before: &BTreeMap<String, Level>) {
     }
 }
 
-/// One caveat of a code for a trial; the later detail adds nothing to judge by.
+/// One caveat of a code for a trial, with what was seen in each invocation.
 fn merge_caveats(progress: &mut Progress, caveats: Vec<Caveat>) {
     for caveat in caveats {
-        if !progress.caveats.iter().any(|known| known.code == caveat.code) {
-            progress.caveats.push(caveat);
+        match progress.caveats.iter_mut().find(|known| known.code == caveat.code) {
+            Some(known) => {
+                known.detail.push_str("; then ");
+                known.detail.push_str(&caveat.detail);
+            }
+            None => progress.caveats.push(caveat),
         }
     }
 }
@@ -478,9 +552,10 @@ fn wait(
     trial: &Trial,
     mut check: impl FnMut(&Executor, &Running) -> Result<(), Stop>,
 ) -> Result<LoadAnswer, Stop> {
-    let mut next_check = Instant::now() + CHECK_INTERVAL;
+    let mut next_check = Instant::now() + FIRST_CHECK;
     loop {
-        match running.child.wait_frame(LONGEST_WAIT)? {
+        let until_check = next_check.saturating_duration_since(Instant::now());
+        match running.child.wait_frame(until_check.min(LONGEST_WAIT))? {
             Waited::Frame(answer) => return Ok(answer),
             Waited::Ended(how) => {
                 return Err(Stop::failed(format!("the workload's process ended with {how}")));

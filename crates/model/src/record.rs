@@ -110,7 +110,8 @@ pub struct Usage {
 pub struct LevelReading {
     /// Before the run, after setting.
     pub before: Level,
-    /// Distinct readings during the run, one each second; empty for a shorter run.
+    /// Distinct readings during the run, after 0.1 s and then each second; empty for
+    /// a shorter run, whose program is read once more at its end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub during: Vec<Level>,
     /// After the run, before restoring.

@@ -13,7 +13,7 @@ pub enum ExitCode {
     Usage,
     /// This machine cannot do it; nothing ran.
     Unsupported,
-    /// Finished, but a subject has no valid block.
+    /// Finished, but a subject has no valid block of some workload.
     NoValidBlock,
     /// Something could not be put back.
     RestoreIncomplete,
@@ -27,7 +27,7 @@ pub const EXIT_CODES: &[(&str, &str)] = &[
     ("1", "the tool or its surroundings failed"),
     ("2", "usage: the command line or the experiment cannot be meant"),
     ("4", "unsupported here; nothing ran and nothing was changed"),
-    ("6", "finished, but a subject has no valid block"),
+    ("6", "finished, but a subject has no valid block of some workload"),
     ("7", "something could not be put back; wins over all others"),
     ("130, 143", "interrupted by Ctrl-C or SIGTERM after a clean restore"),
 ];

@@ -52,6 +52,9 @@ pub struct FakeRules {
     /// Only the first process to get there dies: the guardian lives on.
     #[serde(default)]
     pub is_one_kill: bool,
+    /// From the nth step of a process on, its journal finds no space left.
+    #[serde(default)]
+    pub full_from_step: Option<u64>,
 }
 
 impl FakeRules {
@@ -92,6 +95,14 @@ impl FakeKernel {
                 rustix::process::Signal::KILL,
             );
         }
+    }
+
+    pub(crate) fn check_space(&self) -> io::Result<()> {
+        let taken = self.steps.load(Ordering::SeqCst);
+        if self.rules.full_from_step.is_some_and(|step| taken >= step) {
+            return Err(io::Error::from_raw_os_error(libc::ENOSPC));
+        }
+        Ok(())
     }
 
     fn may_kill(&self) -> bool {

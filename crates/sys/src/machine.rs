@@ -208,6 +208,15 @@ impl Machine {
         }
     }
 
+    /// Whether the journal may grow. A fake machine may say no, so that tests see
+    /// what a full file system does; on the real one the write itself tells.
+    ///
+    /// # Errors
+    /// ENOSPC.
+    pub fn check_space(&self) -> io::Result<()> {
+        self.fake.as_ref().map_or(Ok(()), FakeKernel::check_space)
+    }
+
     /// `/proc/sys/kernel/osrelease`.
     ///
     /// # Errors

@@ -169,7 +169,7 @@ impl Workload for Entry {
         let program =
             Program::start(machine, parameters.words("run"), directory, limit_bytes, launch)?;
         let expected = i32::try_from(parameters.count("expect_exit")).unwrap_or(0);
-        Ok(Box::new(Command { program, picks, expected }))
+        Ok(Box::new(Command { program, picks, expected, changed_level: None }))
     }
 }
 
@@ -193,11 +193,17 @@ struct Command {
     program: Program,
     picks: Vec<Pick>,
     expected: i32,
+    changed_level: Option<String>,
 }
 
 impl Load for Command {
+    fn changed_level(&self) -> Option<String> {
+        self.changed_level.clone()
+    }
+
     fn run(&mut self) -> Result<Measurement> {
         let run = self.program.run()?;
+        self.changed_level.clone_from(&run.changed_level);
         if run.termination != Termination::Exited(self.expected) {
             let last = run.last_words();
             return Err(Error::new(

@@ -79,6 +79,21 @@ impl Bench {
         }
     }
 
+    /// Kills the guardian of the run on this bench.
+    pub fn kill_guardian(&self) {
+        let runtime = self.path().join("run").display().to_string();
+        let is_ours = |words: &[u8]| {
+            let words = String::from_utf8_lossy(words);
+            words.contains("__guardian") && words.contains(&runtime)
+        };
+        let guardian = std::fs::read_dir("/proc").unwrap().flatten().find(|entry| {
+            std::fs::read(entry.path().join("cmdline")).is_ok_and(|words| is_ours(&words))
+        });
+        let pid: i32 = guardian.unwrap().file_name().to_str().unwrap().parse().unwrap();
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+
     /// The only campaign's directory.
     pub fn campaign(&self) -> PathBuf {
         let mut campaigns: Vec<PathBuf> =

@@ -1,7 +1,7 @@
 //! SIGKILL at every journal and knob step: nothing is left behind.
 
 use crate::bench::Bench;
-use crate::fake_root::{self, Dies};
+use crate::fake_root::{self, Fate};
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -45,7 +45,7 @@ const MOST_STEPS: u64 = 400;
 #[test]
 fn after_a_kill_at_any_step_the_guardian_alone_puts_every_knob_back() {
     let _exclusive = crate::bench::exclusive();
-    let kills = kill_at_every_step(Dies::First, |bench, root, before, step| {
+    let kills = kill_at_every_step(Fate::FirstDies, |bench, root, before, step| {
         bench.wait_for_guardian();
         assert_eq!(&fake_root::contents(root), before, "after a kill at step {step}");
         bench.expect(0, &["restore", "--check"]);
@@ -56,7 +56,7 @@ fn after_a_kill_at_any_step_the_guardian_alone_puts_every_knob_back() {
 #[test]
 fn after_a_kill_of_the_guardian_too_the_next_start_puts_every_knob_back() {
     let _exclusive = crate::bench::exclusive();
-    let kills = kill_at_every_step(Dies::Each, |bench, root, before, step| {
+    let kills = kill_at_every_step(Fate::EachDies, |bench, root, before, step| {
         bench.wait_for_guardian();
         bench.expect(0, &["restore"]);
         bench.expect(0, &["restore", "--check"]);
@@ -67,18 +67,18 @@ fn after_a_kill_of_the_guardian_too_the_next_start_puts_every_knob_back() {
 
 /// Kills a run at each step in turn until one completes; returns how often.
 fn kill_at_every_step(
-    dies: fn(u64) -> Dies,
+    fate: fn(u64) -> Fate,
     check: impl Fn(&Bench, &Path, &BTreeMap<&'static str, String>, u64),
 ) -> u64 {
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path());
     let before = fake_root::contents(root.path());
     for step in 1..=MOST_STEPS {
-        fake_root::set_rules(root.path(), dies(step));
+        fake_root::set_rules(root.path(), fate(step));
         let bench = Bench::new().on_fake_root(root.path());
         let file = bench.experiment("knobs", EXPERIMENT);
         let output = bench.run(&["run", &file]);
-        fake_root::set_rules(root.path(), Dies::Nobody);
+        fake_root::set_rules(root.path(), Fate::None);
         if output.status.signal().is_none() {
             assert_eq!(output.status.code(), Some(6), "{}", crate::bench::errors(&output));
             assert_eq!(fake_root::contents(root.path()), before);
@@ -99,6 +99,34 @@ fn kill_at_every_step(
 }
 
 #[test]
+fn a_journal_without_space_leaves_nothing_changed_and_the_run_says_so() {
+    let _exclusive = crate::bench::exclusive();
+    let root = tempfile::tempdir().unwrap();
+    fake_root::make(root.path());
+    let before = fake_root::contents(root.path());
+    let mut refused = 0;
+    for step in 1..=MOST_STEPS {
+        fake_root::set_rules(root.path(), Fate::JournalFull(step));
+        let bench = Bench::new().on_fake_root(root.path());
+        let file = bench.experiment("knobs", EXPERIMENT);
+        let output = bench.run(&["run", &file]);
+        bench.wait_for_guardian();
+        assert_eq!(fake_root::contents(root.path()), before, "no space from step {step} on");
+        fake_root::set_rules(root.path(), Fate::None);
+        if output.status.code() == Some(6) {
+            break;
+        }
+        refused += 1;
+        let told = crate::bench::errors(&output);
+        assert_eq!(output.status.code(), Some(1), "step {step}: {told}");
+        assert!(told.contains("No space left"), "step {step}: {told}");
+        bench.expect(0, &["restore"]);
+        bench.expect(0, &["restore", "--check"]);
+    }
+    assert!((40..MOST_STEPS).contains(&refused), "{refused} steps without space");
+}
+
+#[test]
 fn a_start_puts_leftovers_back_before_it_judges_what_is_missing() {
     let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
@@ -116,7 +144,7 @@ fn a_start_puts_leftovers_back_before_it_judges_what_is_missing() {
         std::thread::sleep(Duration::from_millis(20));
     }
     // The guardian first: nobody is left to restore anything.
-    kill_guardian(&bench);
+    bench.kill_guardian();
     child.kill().unwrap();
     child.wait().unwrap();
     bench.wait_for_guardian();
@@ -130,20 +158,6 @@ fn a_start_puts_leftovers_back_before_it_judges_what_is_missing() {
     assert_eq!(output.status.code(), Some(0), "{}", crate::bench::errors(&output));
     assert!(crate::bench::errors(&output).contains("put back what an earlier run left"));
     assert_eq!(fake_root::contents(root.path()), before);
-}
-
-fn kill_guardian(bench: &Bench) {
-    let runtime = bench.path().join("run").display().to_string();
-    let is_ours = |words: &[u8]| {
-        let words = String::from_utf8_lossy(words);
-        words.contains("__guardian") && words.contains(&runtime)
-    };
-    let guardian = std::fs::read_dir("/proc").unwrap().flatten().find(|entry| {
-        std::fs::read(entry.path().join("cmdline")).is_ok_and(|words| is_ours(&words))
-    });
-    let pid: i32 = guardian.unwrap().file_name().to_str().unwrap().parse().unwrap();
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
 #[test]

@@ -30,15 +30,17 @@ pub const REFUSED: &str = "/sys/devices/system/cpu/smt/control";
 /// The longest base slice this kernel keeps.
 pub const LONGEST_SLICE_NS: u64 = 500_000_000;
 
-/// Which processes die at a step.
+/// What happens at a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dies {
-    /// None.
-    Nobody,
-    /// The first that takes that many steps.
-    First(u64),
-    /// Every process that takes that many steps, the guardian too.
-    Each(u64),
+pub enum Fate {
+    /// Nothing.
+    None,
+    /// The first process that takes that many steps is killed.
+    FirstDies(u64),
+    /// Every process that takes that many steps is killed, the guardian too.
+    EachDies(u64),
+    /// The journal of every process that takes that many steps finds no space left.
+    JournalFull(u64),
 }
 
 /// Makes the machine.
@@ -48,11 +50,11 @@ pub fn make(root: &Path) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, format!("{text}\n")).unwrap();
     }
-    set_rules(root, Dies::Nobody);
+    set_rules(root, Fate::None);
 }
 
 /// Writes the kernel's rules, for processes that start from now on.
-pub fn set_rules(root: &Path, dies: Dies) {
+pub fn set_rules(root: &Path, fate: Fate) {
     let choices = |words: &[&str]| FakeRule::Choice {
         choices: words.iter().map(|word| (*word).to_owned()).collect(),
     };
@@ -82,12 +84,13 @@ pub fn set_rules(root: &Path, dies: Dies) {
         ),
         (REFUSED.to_owned(), FakeRule::Refuse),
     ]);
-    let (kill_at_step, is_one_kill) = match dies {
-        Dies::Nobody => (None, false),
-        Dies::First(step) => (Some(step), true),
-        Dies::Each(step) => (Some(step), false),
+    let rules = FakeRules { files, ..FakeRules::default() };
+    let rules = match fate {
+        Fate::None => rules,
+        Fate::FirstDies(step) => FakeRules { kill_at_step: Some(step), is_one_kill: true, ..rules },
+        Fate::EachDies(step) => FakeRules { kill_at_step: Some(step), ..rules },
+        Fate::JournalFull(step) => FakeRules { full_from_step: Some(step), ..rules },
     };
-    let rules = FakeRules { files, kill_at_step, is_one_kill };
     fs::write(root.join(FakeRules::FILE), serde_json::to_string(&rules).unwrap()).unwrap();
     // Whoever died last time no longer counts.
     let _ = fs::remove_file(root.join(FakeRules::KILLED));

@@ -212,6 +212,105 @@ fn a_program_that_hangs_is_ended_with_everything_it_started() {
 }
 
 #[test]
+fn a_program_that_leaves_its_level_is_invalid_however_short_or_far_away_it_is() {
+    let _exclusive = crate::bench::exclusive();
+    if !is_root() {
+        crate::bench::skip(
+            "leaving an affinity needs no root, joining a session of one's own does",
+        );
+        return;
+    }
+    for script in [
+        // Over long before levels are first read.
+        "taskset -p 3 $$ >/dev/null",
+        // In another session and group, where only the cgroup or the mark finds it.
+        "setsid taskset -c 0,1 sleep 0.6",
+    ] {
+        let bench = Bench::new();
+        let output = bench.run(&[
+            "vs",
+            "baseline",
+            "affinity=0",
+            "--blocks",
+            "1",
+            "--invocations",
+            "1",
+            "--set",
+            "settle=0s",
+            "--",
+            "/bin/sh",
+            "-c",
+            script,
+        ]);
+        assert_eq!(output.status.code(), Some(6), "{script}: {}", errors(&output));
+        assert!(errors(&output).contains("affinity"), "{script}: {}", errors(&output));
+        let records = bench.record_lines();
+        let is_invalid = |line: &&String| line.contains("LEVEL_CHANGED");
+        assert!(records.iter().any(|line| is_invalid(&line)), "{script}: {records:?}");
+    }
+}
+
+#[test]
+fn what_an_invocation_leaves_running_is_ended_before_the_next() {
+    let _exclusive = crate::bench::exclusive();
+    let bench = Bench::new();
+    // Tells whether the one before it left somebody, and leaves one behind.
+    let pid = bench.path().join("pid").display().to_string();
+    let script = format!(
+        "grep -q sleep /proc/$(cat {pid})/cmdline && echo left 1 || echo left 0; \
+         setsid sleep 4243 >/dev/null 2>&1 & echo $! >{pid}; sleep 0.05"
+    );
+    let text = bench.expect(
+        0,
+        &[
+            "vs",
+            "baseline",
+            "nice=5",
+            "--blocks",
+            "1",
+            "--invocations",
+            "4",
+            "--metric",
+            "there=regex:left ([0-9]+):lower",
+            "--set",
+            "settle=0s",
+            "--",
+            "/bin/sh",
+            "-c",
+            &script,
+        ],
+    );
+    assert!(!text.is_empty());
+    for line in bench.record_lines() {
+        let record: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let seen: Vec<f64> = record["invocations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|invocation| invocation["samples"].as_array().unwrap())
+            .filter(|sample| sample["source"] == "there")
+            .map(|sample| sample["values"][0].as_f64().unwrap())
+            .collect();
+        assert_eq!(seen, [0.0; 4], "{line}");
+    }
+}
+
+#[test]
+fn a_killed_guardian_is_replaced_before_the_next_trial() {
+    let _exclusive = crate::bench::exclusive();
+    let bench = Bench::new();
+    let file = bench.experiment("sleep", &sleeping(5));
+    let mut child = bench.command(&["run", &file]);
+    let child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_records(&bench, 2);
+    bench.kill_guardian();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert!(errors(&output).contains("guardian was killed"), "{}", errors(&output));
+    assert_eq!(bench.record_lines().len(), 10);
+}
+
+#[test]
 fn the_eevdf_suite_is_refused_where_debugfs_cannot_be_written() {
     let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();

@@ -30,6 +30,7 @@ pub(super) struct Program {
     log: PathBuf,
     words: Vec<String>,
     limit_bytes: u64,
+    launch: LaunchSpec,
 }
 
 /// What one run was.
@@ -39,6 +40,8 @@ pub(super) struct Run {
     pub(super) usage: libc::rusage,
     pub(super) stdout: String,
     pub(super) stderr: String,
+    /// A level that the program changed of itself, in words.
+    pub(super) changed_level: Option<String>,
 }
 
 impl Run {
@@ -84,8 +87,8 @@ impl Program {
         let process = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| {
             Error::unsupported("cannot watch the program", error, "use a kernel from 5.3 on")
         })?;
-        let (log, words) = (launch.log.clone(), words.to_vec());
-        Ok(Self { family, child, process, gate, stdout, stderr, log, words, limit_bytes })
+        let (log, words, launch) = (launch.log.clone(), words.to_vec(), launch.clone());
+        Ok(Self { family, child, process, gate, stdout, stderr, log, words, limit_bytes, launch })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -107,6 +110,9 @@ impl Program {
             self.keep_output()?;
             return Err(self.too_long(stream));
         }
+        // It has ended and is not reaped: the last moment to see what it was. What
+        // the kernel does not tell any more is no difference.
+        let changed_level = self.launch.difference(self.child).unwrap_or_default();
         let (termination, usage) = self
             .family
             .reap_one(self.child)
@@ -124,7 +130,7 @@ impl Program {
             return Err(self.too_long(stream));
         }
         let (stdout, stderr) = self.keep_output()?;
-        Ok(Run { wall_ns, termination, usage, stdout, stderr })
+        Ok(Run { wall_ns, termination, usage, stdout, stderr, changed_level })
     }
 
     /// Waits for its end; the stream that grew too long, if one did.
