@@ -48,7 +48,11 @@ impl<'a> Comparison<'a> {
                 let count = pairs.caveats.iter().filter(|other| other.code == caveat.code).count();
                 caveats.push(Caveat::new(
                     caveat.code,
-                    format!("in {count} trials; first: {}", caveat.detail),
+                    if count == 1 {
+                        format!("in one trial: {}", caveat.detail)
+                    } else {
+                        format!("in {count} trials; first: {}", caveat.detail)
+                    },
                 ));
             }
         }

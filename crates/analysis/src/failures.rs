@@ -27,6 +27,12 @@ pub(crate) fn failures(plan: &Plan, observations: &Observations<'_>) -> Vec<Fail
                     of_reference.failed,
                     ran(&of_reference),
                 );
+                of_subject.p_invalid = fisher_exact(
+                    of_subject.invalid,
+                    of_subject.trials,
+                    of_reference.invalid,
+                    of_reference.trials,
+                );
             }
             counts.push(of_subject);
         }
@@ -42,6 +48,7 @@ fn count(observations: &Observations<'_>, subject: &str, workload: &str) -> Fail
         failed: 0,
         invalid: 0,
         p_failure: None,
+        p_invalid: None,
         reasons: BTreeMap::new(),
     };
     for record in observations.all() {
@@ -81,7 +88,15 @@ pub(crate) fn differential_failure(
         |id: &str| counts.iter().find(|count| count.workload == workload && count.subject == id);
     let share = |count: &FailureCount| count.failed as f64 / ran(count).max(1) as f64;
     let (subject, reference) = (find(subject)?, find(reference)?);
-    let differs = subject.p_failure.is_some_and(|p| p < LEVEL);
+    let is_below = |p: Option<f64>| p.is_some_and(|p| p < LEVEL);
+    if is_below(subject.p_invalid) {
+        let of = |count: &FailureCount| {
+            format!("{} in {} of {} trials", count.subject, count.invalid, count.trials)
+        };
+        let detail = format!("validity rules were broken: {}, {}", of(subject), of(reference));
+        return Some(Caveat::new(CaveatCode::DifferentialFailure, detail));
+    }
+    let differs = is_below(subject.p_failure);
     if !differs && share(subject) <= FAILED_SHARE && share(reference) <= FAILED_SHARE {
         return None;
     }

@@ -5,7 +5,7 @@ use crate::failures::{differential_failure, failures};
 use crate::family::{holm_of, q_values_of};
 use crate::fragility::{Place, block_caveat, method_caveat};
 use crate::observations::Observations;
-use crate::pairs::LEAST_BOOTS;
+use crate::pairs::{LEAST_BOOTS, Pairs};
 use crate::quality::coarse_step;
 use crate::questions::questions;
 use crate::verdict::{Decision, Evidence, LEAST_PAIRS, decide};
@@ -41,7 +41,11 @@ pub fn judge(plan: &Plan, records: &[Record]) -> Findings {
 }
 
 fn rounded(count: FailureCount) -> FailureCount {
-    FailureCount { p_failure: count.p_failure.map(round), ..count }
+    FailureCount {
+        p_failure: count.p_failure.map(round),
+        p_invalid: count.p_invalid.map(round),
+        ..count
+    }
 }
 
 fn judge_family(plan: &Plan, family: &[Comparison<'_>], counts: &[FailureCount]) -> Vec<Finding> {
@@ -65,6 +69,10 @@ fn judge_family(plan: &Plan, family: &[Comparison<'_>], counts: &[FailureCount])
             Some(decision) => decision,
             None => unobstructed(plan, comparison, &evidence, &place, &mut finding.caveats),
         };
+        if decision.verdict == Verdict::Equivalent {
+            // The noise would have made that unlikely; it was shown all the same.
+            finding.caveats.retain(|caveat| caveat.code != CaveatCode::Noisy);
+        }
         finding.verdict = decision.verdict;
         finding.strength = decision.strength;
         finding.reason = decision.reason;
@@ -136,6 +144,9 @@ fn obstacle(
     if is_latency && caveats.iter().any(|caveat| caveat.code == CaveatCode::ObserverCost) {
         let reason = Some("a probe that acts on every event was attached".to_owned());
         return Some(Decision { verdict: Verdict::Invalid, strength: None, reason });
+    }
+    if pairs.blocks.is_empty() && pairs.invalid > 0 {
+        return Some(nothing_to_pair(comparison));
     }
     let failure =
         differential_failure(counts, &question.workload, &question.subject, &question.reference);
@@ -225,6 +236,7 @@ fn judge_screen(plan: &Plan, screen: &[Comparison<'_>]) -> Vec<Finding> {
 fn finding(plan: &Plan, comparison: &Comparison<'_>, family_size: usize) -> Finding {
     let (reference_value, subject_value) = comparison.values();
     let mut caveats = comparison.caveats.clone();
+    caveats.extend(left_out(&comparison.pairs));
     caveats.sort();
     Finding {
         question: comparison.asked.question.clone(),
@@ -246,6 +258,20 @@ fn finding(plan: &Plan, comparison: &Comparison<'_>, family_size: usize) -> Find
         blocks: comparison.pairs.blocks.iter().map(rounded_block).collect(),
         caveats,
     }
+}
+
+/// Blocks that are not among the pairs, where some are.
+fn left_out(pairs: &Pairs) -> Vec<Caveat> {
+    let mut caveats = Vec::new();
+    if pairs.failed > 0 && !pairs.blocks.is_empty() {
+        let detail = format!("{} blocks lack a trial that failed", pairs.failed);
+        caveats.push(Caveat::new(CaveatCode::ConditionalSuccess, detail));
+    }
+    if pairs.absent > 0 {
+        let detail = format!("in {} blocks", pairs.absent);
+        caveats.push(Caveat::new(CaveatCode::AbsentValues, detail));
+    }
+    caveats
 }
 
 fn rounded_block(block: &BlockEffect) -> BlockEffect {
@@ -333,6 +359,25 @@ mod tests {
         assert_eq!(finding.verdict, Verdict::Inconclusive);
         assert!(codes(finding).contains(&CaveatCode::Autocorr));
         assert_eq!(finding.effect, None, "no interval that claims what it cannot know");
+    }
+
+    #[test]
+    fn rules_that_one_subject_breaks_more_often_suppress_the_verdict() {
+        let mut all = records("a", &[100.0; 12]);
+        let mut of_subject = records("b", &[100.0; 12]);
+        for record in &mut of_subject[..5] {
+            let (rule, detail) = ("LEVEL_CHANGED".to_owned(), "for tests".to_owned());
+            record.outcome = Outcome::Invalid { rule, detail };
+        }
+        all.extend(of_subject);
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let findings = judge(&plan(&["a", "b"], metrics, 12), &all);
+        let finding = &findings.findings[0];
+        assert_eq!(finding.verdict, Verdict::Inconclusive);
+        assert!(codes(finding).contains(&CaveatCode::DifferentialFailure), "{finding:?}");
+        // scipy.stats.fisher_exact([[5, 7], [0, 12]]).
+        let p = findings.failures[1].p_invalid.unwrap();
+        assert!((p - 0.037_267_080_745).abs() < 1e-9, "{p}");
     }
 
     #[test]

@@ -119,7 +119,7 @@ fn noisy(test: &PairedT, count: usize, theta: f64, alpha: f64) -> Option<Caveat>
         Caveat::new(
             CaveatCode::Noisy,
             format!(
-                "differences between blocks vary by {:.1} %; equivalence needs at most {:.1} %",
+                "differences between blocks vary by {:.1} %; equivalence is likely to be shown up to {:.1} %",
                 100.0 * test.standard_deviation,
                 100.0 * limit
             ),

@@ -36,6 +36,13 @@ pub trait Factor: Sync {
         &[]
     }
 
+    /// What else this level changes, which may be the cause of an effect: one
+    /// sentence for the report.
+    fn brings_along(&self, level: &Level) -> Option<&'static str> {
+        let _ = level;
+        None
+    }
+
     /// Names (comm) of programs that manage this knob themselves.
     fn owners(&self) -> &'static [&'static str] {
         &[]

@@ -19,12 +19,12 @@ pub trait Venue {
     /// Everything the plan needs that is not there, each thing once. Changes nothing.
     fn missing(&self, plan: &Plan) -> Vec<Missing>;
 
-    /// Release of the kernel that trials will run on: a campaign is resumed on
-    /// the same one only.
+    /// What a campaign must find unchanged to go on: `kernel.release`, and the
+    /// digest of every program of the user's. Part of the session's fingerprint.
     ///
     /// # Errors
     /// When it cannot be read.
-    fn kernel_release(&self) -> Result<String>;
+    fn identity(&self, plan: &Plan) -> Result<Fingerprint>;
 
     /// Opens a session for a plan whose needs are met. Logs go below `workspace/logs`,
     /// files of the workload below `workspace/scratch`, which is removed again.

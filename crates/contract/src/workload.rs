@@ -2,6 +2,7 @@
 
 use crate::{Description, LaunchSpec, Parameter, Requirement, Result};
 use model::{Metric, Parameters, RunReport, Sample};
+use std::path::PathBuf;
 use sys::Machine;
 
 /// A native workload, or an adapter for a program. Its load lives in a process
@@ -26,6 +27,13 @@ pub trait Workload: Sync {
     /// What it needs of the machine with these parameters.
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
         let _ = parameters;
+        Vec::new()
+    }
+
+    /// The user's files that decide what runs: with other contents it is another
+    /// workload. What cannot be found is left out; [`Self::requires`] names it.
+    fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
+        let _ = (machine, parameters);
         Vec::new()
     }
 

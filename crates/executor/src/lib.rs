@@ -12,9 +12,11 @@ mod guardian;
 mod health;
 mod journal;
 mod knobs;
+mod limits;
 mod load_process;
 mod lock;
 mod restore;
+mod running;
 mod session;
 mod trial;
 

@@ -5,18 +5,20 @@ use crate::child::{Marking, RoleChild, Waited};
 use crate::health::Health;
 use crate::journal::JournalEntry;
 use crate::knobs::{Knobs, Refusal};
+use crate::limits::join_cgroups;
 use crate::load_process::{LOAD_ROLE, LoadAnswer, LoadOrder};
 use crate::restore::restore;
+use crate::running::Running;
 use crate::session::Executor;
-use contract::{Attached, Error, ErrorKind, Event, LaunchSpec, Phase, Result, Target};
+use contract::{Error, ErrorKind, Event, LaunchSpec, Phase, Result, Target};
 use model::{
     Caveat, CpuList, Invocation, Level, LevelReading, Outcome, RECORD_FORMAT, Record, RunReport,
     Session, Trial,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use sys::{Cgroup, CpuController, SchedExt};
+use sys::SchedExt;
 
 /// Rule broken by a level that is not in force when the run begins.
 const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";
@@ -35,8 +37,6 @@ const LONGEST_WAIT: Duration = Duration::from_millis(250);
 /// How long a workload may take to stop by itself after its run.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long killed processes of an invocation may take to vanish.
-const LEFTOVER_PATIENCE: Duration = Duration::from_secs(5);
 /// Less free space than this behind a failure: it is ours, not the workload's.
 const FULL_BYTES: u64 = 64 << 10;
 
@@ -205,69 +205,6 @@ fn check_scheduler(executor: &Executor) -> Result<(), Stop> {
     Err(Stop::invalid(SCHEDULER_CHANGED, detail))
 }
 
-/// A started workload and everything that watches it.
-struct Running {
-    child: RoleChild,
-    probes: Vec<Box<dyn Attached>>,
-    cgroup: Option<Cgroup>,
-    is_main_thread_apart: bool,
-}
-
-impl Running {
-    /// Every thread of the workload, wherever its processes have moved, except one
-    /// that only directs.
-    fn threads(&self, executor: &Executor, hogs: Option<&Hogs>) -> Vec<i32> {
-        let machine = &executor.settings.machine;
-        let main = self.child.pid();
-        let processes = processes(executor, main, self.cgroup.as_ref(), hogs);
-        let threads = processes.iter().flat_map(|pid| machine.thread_ids(*pid).unwrap_or_default());
-        threads.filter(|thread| !(self.is_main_thread_apart && *thread == main)).collect()
-    }
-}
-
-/// The workload's processes: of its cgroup where it has one, else of its process
-/// group and whoever carries our mark.
-fn processes(
-    executor: &Executor,
-    group: i32,
-    cgroup: Option<&Cgroup>,
-    hogs: Option<&Hogs>,
-) -> BTreeSet<i32> {
-    let machine = &executor.settings.machine;
-    if let Some(members) = cgroup.and_then(|cgroup| cgroup.members(machine).ok()) {
-        return members.into_iter().collect();
-    }
-    // What cannot be listed has ended.
-    let members = machine.group_members(group).unwrap_or_default();
-    let marked = machine.marked_processes(&executor.mark).unwrap_or_default();
-    let all = members.into_iter().chain(marked);
-    all.filter(|process| hogs.is_none_or(|hogs| hogs.pid() != process.group))
-        .map(|process| process.pid)
-        .collect()
-}
-
-/// Ends what an invocation left running, so that it is not beside the next one.
-fn end_leftovers(executor: &Executor, running: &Running, hogs: Option<&Hogs>) -> Result<()> {
-    let deadline = Instant::now() + LEFTOVER_PATIENCE;
-    loop {
-        let left = processes(executor, running.child.pid(), running.cgroup.as_ref(), hogs);
-        if left.is_empty() {
-            return Ok(());
-        }
-        if Instant::now() >= deadline {
-            return Err(Error::environment(
-                "cannot end the workload",
-                format!("its processes {left:?} are still there"),
-            ));
-        }
-        for pid in left.into_iter().filter_map(rustix::process::Pid::from_raw) {
-            // One that ended meanwhile is what is wanted.
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
 fn invoke(
     executor: &mut Executor,
     trial: &Trial,
@@ -284,7 +221,7 @@ fn invoke(
     let ended =
         observe(executor, trial, knobs, hogs, number, &mut running, deadline, progress, on_event);
     running.child.finish(if ended.is_ok() { STOP_PATIENCE } else { Duration::ZERO });
-    end_leftovers(executor, &running, hogs)?;
+    running.end_leftovers(executor, hogs)?;
     if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
         refuse_full(&executor.settings.logs, reason)?;
         let failure = Some(reason.clone());
@@ -365,72 +302,6 @@ fn make_scratch(path: &PathBuf) -> Result<()> {
         .map_err(|error| Error::environment(format!("cannot make {}", path.display()), error))
 }
 
-/// A group of the unified hierarchy for killing and statistics where we may make
-/// one, and one with the CPU controller where the levels ask for it.
-fn join_cgroups(executor: &mut Executor, launch: &LaunchSpec, pid: i32) -> Result<Option<Cgroup>> {
-    let machine = executor.settings.machine.clone();
-    let name = format!("schedlab.{}", executor.mark.trim_start_matches("SCHEDLAB_MARK="));
-    let unified = Cgroup::unified_root(&machine);
-    let cpu = Cgroup::cpu_root(&machine).filter(|_| launch.needs_cpu_cgroup());
-    if launch.needs_cpu_cgroup() && cpu.is_none() {
-        return Err(Error::unsupported(
-            "cannot limit the workload's CPU time",
-            "no cgroup hierarchy with the cpu controller is mounted",
-            "use a virtual machine",
-        ));
-    }
-    let mut joined = None;
-    if let Some(root) = unified {
-        let is_needed = matches!(cpu, Some((CpuController::Unified, _)));
-        joined = match make_cgroup(executor, root, &name, pid) {
-            Ok(cgroup) => Some(cgroup),
-            Err(error) if is_needed => return Err(error),
-            Err(_) => None,
-        };
-    }
-    match (cpu, &joined) {
-        (Some((CpuController::Unified, _)), Some(cgroup)) => {
-            if let Some(quota) = launch.cpu_max {
-                let text = format!("{} {}", quota.quota_ns / 1_000, quota.period_ns / 1_000);
-                machine.write(&cgroup.file("cpu.max"), &text)?;
-            }
-            if let Some(weight) = launch.cpu_weight {
-                machine.write(&cgroup.file("cpu.weight"), &weight.to_string())?;
-            }
-        }
-        (Some((CpuController::Legacy, root)), _) => {
-            let cgroup = make_cgroup(executor, root, &name, pid)?;
-            if let Some(quota) = launch.cpu_max {
-                machine.write(
-                    &cgroup.file("cpu.cfs_period_us"),
-                    &(quota.period_ns / 1_000).to_string(),
-                )?;
-                machine.write(
-                    &cgroup.file("cpu.cfs_quota_us"),
-                    &(quota.quota_ns / 1_000).to_string(),
-                )?;
-            }
-            if let Some(weight) = launch.cpu_weight {
-                // v1 shares are 1024 where v2 weight is 100 (kernel/sched/core.c, cpu_weight_write_u64).
-                machine.write(&cgroup.file("cpu.shares"), &(weight * 1024 / 100).to_string())?;
-            }
-        }
-        _ => {}
-    }
-    Ok(joined)
-}
-
-fn make_cgroup(executor: &mut Executor, root: &str, name: &str, pid: i32) -> Result<Cgroup> {
-    let cgroup = Cgroup { path: format!("{root}/{name}") };
-    let machine = &executor.settings.machine;
-    executor.journal.append(&JournalEntry::Cgroup { cgroup: cgroup.clone() })?;
-    if !machine.exists(&cgroup.path) {
-        Cgroup::create(machine, root, name)?;
-    }
-    cgroup.add(machine, pid)?;
-    Ok(cgroup)
-}
-
 #[expect(
     clippy::too_many_arguments,
     reason = "the parts of one invocation, passed rather than shared"
@@ -495,17 +366,29 @@ fn observe(
     let now = Health::read(machine, hogs.map(Hogs::pid), running.cgroup.as_ref());
     merge_caveats(progress, health.caveats(&now, &report, &cpus));
     let after = knobs.read_back(machine, &running.threads(executor, hogs))?;
-    for (factor, level) in &after {
+    check_end(executor, trial, hogs, &after, progress)?;
+    finish(progress, samples, report, unfit)
+}
+
+/// What must still be as it was when the workload has ended.
+fn check_end(
+    executor: &Executor,
+    trial: &Trial,
+    hogs: Option<&Hogs>,
+    after: &BTreeMap<String, Level>,
+    progress: &mut Progress,
+) -> Result<(), Stop> {
+    for (factor, level) in after {
         if let Some(reading) = progress.levels.get_mut(factor) {
             reading.after = level.clone();
         }
     }
-    check_levels(trial, &after, LEVEL_CHANGED)?;
+    check_levels(trial, after, LEVEL_CHANGED)?;
     check_scheduler(executor)?;
-    if let Some(ended) = hogs.and_then(|hogs| hogs.ended(machine)) {
-        return Err(Stop::invalid(BACKGROUND_ENDED, ended));
+    match hogs.and_then(|hogs| hogs.ended(&executor.settings.machine)) {
+        Some(ended) => Err(Stop::invalid(BACKGROUND_ENDED, ended)),
+        None => Ok(()),
     }
-    finish(progress, samples, report, unfit)
 }
 
 fn finish(

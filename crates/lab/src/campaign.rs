@@ -126,8 +126,9 @@ fn refuse_missing(venue: &dyn Venue, plan: &Plan) -> Result<()> {
 /// The newest campaign that can go on, or a new one, saying why.
 fn open_campaign(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Campaign> {
     if !order.is_fresh {
-        let release = order.venue.kernel_release()?;
-        let (found, why_not) = store::find_unfinished(order.results, &order.plan.digest, &release)?;
+        let identity = order.venue.identity(order.plan)?;
+        let (found, why_not) =
+            store::find_unfinished(order.results, &order.plan.digest, &identity)?;
         if let Some(directory) = found {
             let campaign = Campaign::open(&directory)?;
             on_event(Event::Notice(format!(

@@ -44,8 +44,8 @@ impl Venue for Scripted {
         self.missing.clone()
     }
 
-    fn kernel_release(&self) -> Result<String> {
-        Ok("6.12".to_owned())
+    fn identity(&self, _: &Plan) -> Result<Fingerprint> {
+        Ok(Fingerprint([("kernel.release".to_owned(), "6.12".to_owned())].into()))
     }
 
     fn open(&self, _: &Plan, _: &Path, _: &Interrupt) -> Result<Box<dyn Session>> {

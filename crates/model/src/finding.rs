@@ -230,6 +230,9 @@ pub struct FailureCount {
     pub invalid: u64,
     /// Fisher's exact p of failing more or less often than the reference.
     pub p_failure: Option<f64>,
+    /// Fisher's exact p that it broke validity rules as often as the reference did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_invalid: Option<f64>,
     /// How often each reason was given.
     pub reasons: BTreeMap<String, u64>,
 }

@@ -9,6 +9,7 @@ use crate::workloads::{self, Planned};
 use crate::{digest, order, overrides};
 use contract::{Catalogue, ParameterKind};
 use model::{PLAN_FORMAT, ParameterValue, Plan, SimSettings, Subject, format_duration};
+use std::collections::BTreeMap;
 
 /// Fewer complete blocks give no verdict (STATISTICS 2.5).
 const LEAST_BLOCKS: u32 = 5;
@@ -261,6 +262,7 @@ impl Draft {
             );
             plan.notes.push(note);
         }
+        plan.notes.extend(entangled(catalogue, &plan.subjects));
         for workload in &plan.workloads {
             if workload.time_limit_ns < workload.expected_ns {
                 plan.notes.push(format!(
@@ -275,6 +277,24 @@ impl Draft {
         plan.digest = digest::digest(&plan, catalogue);
         plan
     }
+}
+
+/// What levels bring along that not every subject has: a difference may be its doing.
+fn entangled(catalogue: &Catalogue, subjects: &[Subject]) -> Vec<String> {
+    let mut by_text: BTreeMap<&'static str, Vec<&str>> = BTreeMap::new();
+    for subject in subjects {
+        for (id, level) in &subject.levels {
+            let text = catalogue.factor(id).and_then(|factor| factor.brings_along(level));
+            if let Some(text) = text {
+                by_text.entry(text).or_default().push(&subject.id);
+            }
+        }
+    }
+    by_text
+        .into_iter()
+        .filter(|(_, having)| having.len() < subjects.len())
+        .map(|(text, having)| format!("{}: {text}", having.join(", ")))
+        .collect()
 }
 
 /// Halves the parameter `duration`, where the workload has one and still accepts

@@ -104,7 +104,7 @@ mod tests {
     fn processes_started_and_ended_inside_the_window_are_counted() {
         let machine = fixture::host();
         if let Some(missing) = Entry.requires().iter().find_map(|need| need.met(&machine).err()) {
-            eprintln!("skipped: {missing}");
+            testing::skip(&missing.to_string());
             return;
         }
         let samples = fixture::observe(&Entry, &machine);
@@ -122,7 +122,7 @@ mod tests {
         // Time to fall asleep on its input.
         std::thread::sleep(std::time::Duration::from_millis(50));
         let Ok(mut attached) = Entry.attach(&machine, &fixture::target(worker.pid())) else {
-            eprintln!("skipped: no counters here");
+            testing::skip("no software counters for this user");
             return;
         };
         attached.start().unwrap();

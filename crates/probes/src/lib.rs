@@ -81,7 +81,7 @@ mod tests {
             if let Some(missing) = probe.requires().iter().find_map(|need| need.met(&machine).err())
             {
                 assert!(!missing.why.is_empty() && !missing.remedy.is_empty(), "{id}: {missing:?}");
-                eprintln!("{id} is unsupported here: {missing}");
+                testing::unsupported(&format!("{id}: {missing}"));
                 continue;
             }
             let samples = fixture::observe(*probe, &machine);

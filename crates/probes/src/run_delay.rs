@@ -200,7 +200,7 @@ mod tests {
     fn a_real_process_has_run_and_waited() {
         let machine = fixture::host();
         if let Some(missing) = Entry.requires().iter().find_map(|need| need.met(&machine).err()) {
-            eprintln!("skipped: {missing}");
+            testing::skip(&missing.to_string());
             return;
         }
         let samples = fixture::observe(&Entry, &machine);

@@ -1,7 +1,7 @@
 //! The answer: what the primary findings say, in one sentence.
 
 use crate::quantities::{interval, raw_change, value};
-use model::{Finding, Findings, Role, Strength, Verdict};
+use model::{CaveatCode, Finding, Findings, Role, Strength, Verdict};
 
 /// A sentence names this many questions of a kind; of the others it gives the number.
 const NAMED_AT_MOST: usize = 4;
@@ -112,8 +112,13 @@ fn same(finding: &Finding) -> String {
 
 fn undecided(finding: &Finding) -> String {
     let needed = finding.planning.as_ref().and_then(|planning| planning.blocks_for_difference);
+    // More blocks do not help where failures are the obstacle, and few pairs say
+    // too little about the noise to plan by.
+    let fails = finding.caveats.iter().any(|caveat| {
+        matches!(caveat.code, CaveatCode::DifferentialFailure | CaveatCode::FewBlocks)
+    });
     match needed {
-        Some(blocks) if blocks as usize > finding.pairs && finding.pairs >= 2 => {
+        Some(blocks) if blocks as usize > finding.pairs && !fails => {
             format!("{} (about {blocks} blocks would tell)", name(finding))
         }
         _ => name(finding),

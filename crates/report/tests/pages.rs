@@ -143,6 +143,7 @@ fn findings() -> Findings {
             failed: 0,
             invalid: 6,
             p_failure: None,
+            p_invalid: None,
             reasons: BTreeMap::from([(
                 "LEVEL_CHANGED: policy should be fifo:1 and is other".to_owned(),
                 6,

@@ -29,7 +29,7 @@ pub const EXIT_CODES: &[(&str, &str)] = &[
     ("4", "unsupported here; nothing ran and nothing was changed"),
     ("6", "finished, but a subject has no valid block of some workload"),
     ("7", "something could not be put back; wins over all others"),
-    ("130, 143", "interrupted by Ctrl-C or SIGTERM after a clean restore"),
+    ("129, 130, 143", "interrupted by SIGHUP, Ctrl-C or SIGTERM after a clean restore"),
 ];
 
 impl ExitCode {

@@ -4,6 +4,7 @@ use contract::{Error, Result};
 use report::Page;
 use rustix::termios::tcgetwinsize;
 use std::io::{IsTerminal, Write};
+use std::os::fd::AsFd;
 
 /// Width where there is no terminal to ask.
 const DEFAULT_WIDTH: usize = 100;
@@ -33,12 +34,12 @@ pub(crate) fn page(is_verbose: bool) -> Page {
         anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => true,
         anstream::ColorChoice::Auto => output.is_terminal(),
     };
-    Page { width: width(), is_colour, is_unicode: is_unicode(), is_verbose }
+    Page { width: width(&output), is_colour, is_unicode: is_unicode(), is_verbose }
 }
 
-fn width() -> usize {
-    let output = std::io::stdout();
-    let terminal = tcgetwinsize(&output).ok();
+/// Columns of a stream's terminal, or what COLUMNS says.
+pub(crate) fn width(stream: &impl AsFd) -> usize {
+    let terminal = tcgetwinsize(stream).ok();
     let columns = terminal.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
     columns.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).unwrap_or(DEFAULT_WIDTH)
 }

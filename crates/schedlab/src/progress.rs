@@ -1,7 +1,7 @@
 //! Progress on standard error: one line that rewrites itself on a terminal,
 //! silence when piped, except for what a person must read.
 
-use crate::output::tell;
+use crate::output::{tell, width};
 use contract::Event;
 use lab::Progress;
 use model::Outcome;
@@ -87,6 +87,8 @@ impl ProgressLine {
             done + 1,
             block + 1
         );
+        // A line that wraps could not be cleared again.
+        let line: String = line.chars().take(width(&std::io::stderr()).saturating_sub(1)).collect();
         // Progress that cannot be drawn is no reason to stop.
         let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
         let _ = std::io::stderr().flush();

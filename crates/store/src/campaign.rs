@@ -119,7 +119,12 @@ impl Campaign {
             ));
         }
         fs::remove_dir_all(&self.directory)
-            .map_err(|error| failed("remove the empty campaign", &self.directory, &error))
+            .map_err(|error| failed("remove the empty campaign", &self.directory, &error))?;
+        if let Some(results) = self.directory.parent() {
+            // It goes too where this was its only campaign.
+            let _ = fs::remove_dir(results);
+        }
+        Ok(())
     }
 
     /// Where the campaign lies.
@@ -454,17 +459,30 @@ mod tests {
     #[test]
     fn the_newest_unfinished_campaign_of_the_same_plan_and_kernel_goes_on() {
         let results = tempfile::tempdir().unwrap();
-        let find =
-            |digest: &str, kernel: &str| find_unfinished(results.path(), digest, kernel).unwrap();
+        let find = |digest: &str, kernel: &str| {
+            find_unfinished(results.path(), digest, &fingerprint(kernel)).unwrap()
+        };
         assert_eq!(find("digest", "6.12"), (None, None));
         let mut campaign = create(results.path());
-        campaign.save_fingerprint(&fingerprint("6.12")).unwrap();
+        let with_program = |digest: &str| {
+            let mut with_program = fingerprint("6.12");
+            with_program.0.insert("program./bin/bench".to_owned(), digest.to_owned());
+            with_program
+        };
+        campaign.save_fingerprint(&with_program("as it was")).unwrap();
         let directory = campaign.directory().to_owned();
         assert!(find("digest", "6.12").1.unwrap().contains("another process"));
         drop(campaign);
         assert_eq!(find("digest", "6.12").0.as_ref(), Some(&directory));
         assert!(find("digest", "6.18").1.unwrap().contains("6.12"));
         assert!(find("other", "6.12").0.is_none());
+        let find_with = |digest: &str| {
+            find_unfinished(results.path(), "digest", &with_program(digest)).unwrap()
+        };
+        assert_eq!(find_with("as it was").0.as_ref(), Some(&directory));
+        let (found, why) = find_with("built anew");
+        assert_eq!(found, None);
+        assert!(why.unwrap().contains("/bin/bench has changed"));
         Campaign::open(&directory).unwrap().mark_finished().unwrap();
         assert!(find("digest", "6.12").1.unwrap().contains("finished"));
         assert_eq!(resolve(results.path(), "last").unwrap(), directory);

@@ -3,7 +3,7 @@
 use crate::load::{is_campaign, read_environment, read_plan, read_state};
 use crate::{CampaignState, durable::failed};
 use contract::{Error, Result};
-use model::Plan;
+use model::{Fingerprint, Plan};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 pub fn find_unfinished(
     results: &Path,
     digest: &str,
-    kernel_release: &str,
+    identity: &Fingerprint,
 ) -> Result<(Option<PathBuf>, Option<String>)> {
     let mut why = None;
     for campaign in campaigns(results)? {
-        match obstacle(&campaign, digest, kernel_release) {
+        match obstacle(&campaign, digest, identity) {
             None => return Ok((Some(campaign.directory), why)),
             Some(reason) => {
                 why = why.or(reason.map(|reason| format!("{}: {reason}", campaign.name())));
@@ -119,7 +119,11 @@ fn campaigns(results: &Path) -> Result<Vec<FoundCampaign>> {
 
 /// Why a campaign is not the one to go on with: `None` when it is, `Some(None)`
 /// when it is not even a candidate, so that nobody needs to hear of it.
-fn obstacle(campaign: &FoundCampaign, digest: &str, kernel: &str) -> Option<Option<String>> {
+fn obstacle(
+    campaign: &FoundCampaign,
+    digest: &str,
+    identity: &Fingerprint,
+) -> Option<Option<String>> {
     let Some(state) = campaign.state else {
         return Some(Some("its state cannot be read".to_owned()));
     };
@@ -147,16 +151,27 @@ fn obstacle(campaign: &FoundCampaign, digest: &str, kernel: &str) -> Option<Opti
             return Some(Some(format!("its fingerprint cannot be read ({})", error.cause)));
         }
         Ok(Some(environment)) => {
-            let ran_on = environment.fingerprint.0.get("kernel.release");
-            if ran_on.is_some_and(|release| release != kernel) {
-                let release = ran_on.map_or("", String::as_str);
-                return Some(Some(format!("it ran on kernel {release}, and this is {kernel}")));
+            if let Some(change) = changed(&environment.fingerprint, identity) {
+                return Some(Some(change));
             }
         }
         // It ended before its first trial: no number of it is from any kernel.
         Ok(None) => {}
     }
     is_in_use(&campaign.directory).then(|| Some("another process is running it".to_owned()))
+}
+
+/// What of `identity` the campaign's own fingerprint has otherwise, in words. What
+/// the fingerprint does not hold was not known then.
+fn changed(began: &Fingerprint, identity: &Fingerprint) -> Option<String> {
+    let (key, then, now) = identity.0.iter().find_map(|(key, now)| {
+        let then = began.0.get(key).filter(|then| *then != now)?;
+        Some((key, then, now))
+    })?;
+    Some(match key.strip_prefix("program.") {
+        Some(path) => format!("{path} has changed since"),
+        None => format!("its {key} was {then}, and now it is {now}"),
+    })
 }
 
 fn is_in_use(directory: &Path) -> bool {

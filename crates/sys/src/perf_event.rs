@@ -194,7 +194,7 @@ mod tests {
         let counter = match PerfCounter::open(PerfEvent::ContextSwitches, 0) {
             Ok(counter) => counter,
             Err(error) => {
-                eprintln!("skipped: {error} (perf_event_paranoid)");
+                testing::skip(&format!("{error} (perf_event_paranoid)"));
                 return;
             }
         };

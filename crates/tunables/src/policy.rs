@@ -125,6 +125,13 @@ impl Factor for Entry {
         Choice::parse(text).map(|choice| choice.level())
     }
 
+    fn brings_along(&self, level: &Level) -> Option<&'static str> {
+        let choice = Choice::parse(level.as_str()).ok()?;
+        choice.is_real_time().then_some(
+            "timers of real-time tasks have no slack, those of others fire up to timer_slack (50us by default) late",
+        )
+    }
+
     fn requires(&self, level: &Level) -> Vec<Requirement> {
         let Ok(choice) = Choice::parse(level.as_str()) else { return Vec::new() };
         vec![Requirement::check(format!("the policy {level}"), move |machine| {

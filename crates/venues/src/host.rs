@@ -1,5 +1,6 @@
 //! The host: trials on the machine in front of the user.
 
+use crate::programs::Programs;
 use contract::{
     Catalogue, Description, Error, Event, Factor, Interrupt, Knob, Missing, Requirement, Result,
     Session, Venue,
@@ -90,8 +91,11 @@ impl Venue for Host {
         missing.into_values().collect()
     }
 
-    fn kernel_release(&self) -> Result<String> {
-        Ok(self.settings.machine.kernel_release()?)
+    fn identity(&self, plan: &Plan) -> Result<Fingerprint> {
+        let release = self.settings.machine.kernel_release()?;
+        let mut identity = Programs::of(&self.settings, plan).digests()?;
+        identity.0.insert("kernel.release".to_owned(), release);
+        Ok(identity)
     }
 
     fn open(
@@ -109,7 +113,8 @@ impl Venue for Host {
             scratch: workspace.join("scratch"),
             purpose: format!("campaign {} in {}", plan.name, workspace.display()),
         };
-        Ok(Box::new(HostSession { executor: Executor::open(settings, interrupt)? }))
+        let programs = Programs::of(&self.settings, plan);
+        Ok(Box::new(HostSession { executor: Executor::open(settings, interrupt)?, programs }))
     }
 }
 
@@ -166,11 +171,14 @@ pub fn no_sched_ext() -> Requirement {
 
 struct HostSession {
     executor: Executor,
+    programs: Programs,
 }
 
 impl Session for HostSession {
     fn fingerprint(&mut self) -> Result<Fingerprint> {
-        self.executor.fingerprint()
+        let mut fingerprint = self.executor.fingerprint()?;
+        fingerprint.0.extend(self.programs.digests()?.0);
+        Ok(fingerprint)
     }
 
     fn run(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<Record> {

@@ -4,6 +4,7 @@
 //! sessions that run trials of a plan and answers what a plan lacks.
 
 mod host;
+mod programs;
 mod sim;
 
 pub use host::{Host, HostSettings, factor_needs, no_sched_ext};

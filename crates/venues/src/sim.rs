@@ -66,8 +66,9 @@ impl Venue for Sim {
         Vec::new()
     }
 
-    fn kernel_release(&self) -> Result<String> {
-        Ok(SIMULATED_KERNEL.to_owned())
+    fn identity(&self, _plan: &Plan) -> Result<Fingerprint> {
+        let release = ("kernel.release".to_owned(), SIMULATED_KERNEL.to_owned());
+        Ok(Fingerprint([release].into()))
     }
 
     fn open(

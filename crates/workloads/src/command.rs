@@ -98,6 +98,11 @@ const BUILT_IN: &[(&str, Unit, &str)] = &[
     ("involuntary_switches", Unit::Count, "Times a task was made to give up its CPU"),
 ];
 
+/// Names of programs whose first file argument is the real program begin so.
+const INTERPRETERS: [&str; 11] = [
+    "sh", "bash", "dash", "zsh", "env", "python", "perl", "ruby", "node", "java", "lua",
+];
+
 /// The workload.
 pub(crate) struct Entry;
 
@@ -141,6 +146,20 @@ impl Workload for Entry {
             }));
         }
         needs
+    }
+
+    fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
+        let words = parameters.words("run");
+        let Some(program) = words.first().and_then(|name| machine.program(name)) else {
+            return Vec::new();
+        };
+        let directory = PathBuf::from(parameters.text("directory"));
+        let name = program.file_name().map_or("".into(), |name| name.to_string_lossy());
+        let is_interpreter = INTERPRETERS.iter().any(|known| name.starts_with(known));
+        // Other arguments may be files that the program itself writes.
+        let script = words[1..].iter().map(|word| directory.join(word)).find(|path| path.is_file());
+        let files = [Some(program), script.filter(|_| is_interpreter)].into_iter().flatten();
+        files.filter_map(|path| std::path::absolute(path).ok()).collect()
     }
 
     fn conflicts(&self, parameters: &Parameters) -> Vec<String> {

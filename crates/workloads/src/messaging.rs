@@ -5,7 +5,7 @@ use crate::declare::{choice, count, size};
 use crate::process::{Family, allow_open_files, read_full, write_full};
 use crate::shared::SharedCounters;
 use contract::{Description, Error, LaunchSpec, Load, Measurement, Parameter, Result, Workload};
-use model::{Direction, Metric, Parameters, Reduction, RunReport, Sample, Unit};
+use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::io;
@@ -303,19 +303,6 @@ impl Load for Processes {
         let makespan_ns = sys::monotonic_ns() - start_ns;
         self.shape.measurement(makespan_ns, self.received[0].load(Ordering::SeqCst))
     }
-
-    fn verify(&mut self, report: &RunReport) -> Result<(), String> {
-        verify_count(&self.shape, report)
-    }
-}
-
-fn verify_count(shape: &Shape, report: &RunReport) -> Result<(), String> {
-    match report.operations {
-        Some(operations) if operations != shape.messages() => {
-            Err(format!("{operations} messages instead of {}", shape.messages()))
-        }
-        _ => Ok(()),
-    }
 }
 
 struct Threads {
@@ -422,10 +409,6 @@ impl Load for Threads {
             end.map_err(|error| Error::environment("a thread of the workload failed", error))?;
         }
         self.shape.measurement(makespan_ns, self.received.load(Ordering::SeqCst))
-    }
-
-    fn verify(&mut self, report: &RunReport) -> Result<(), String> {
-        verify_count(&self.shape, report)
     }
 }
 

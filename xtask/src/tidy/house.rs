@@ -27,6 +27,7 @@ use Uses::{Below, Nothing, These};
 pub const HOUSE: &[Room] = &[
     Room { name: "model", layer: 0, uses: Nothing },
     Room { name: "stats", layer: 0, uses: Nothing },
+    Room { name: "testing", layer: 0, uses: Nothing },
     Room { name: "sys", layer: 1, uses: These(&[]) },
     Room { name: "contract", layer: 2, uses: These(&["sys"]) },
     Room { name: "plan", layer: 3, uses: These(&["contract"]) },

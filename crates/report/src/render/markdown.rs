@@ -169,7 +169,7 @@ fn failures(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(
         output,
-        "## Failures\n\n| subject | workload | trials | failed | invalid | p | reasons |\n|---|---|--:|--:|--:|--:|---|"
+        "## Failures\n\n| subject | workload | trials | failed | p | invalid | p | reasons |\n|---|---|--:|--:|--:|--:|--:|---|"
     )?;
     for count in failed {
         let reasons: Vec<String> = count
@@ -179,13 +179,14 @@ fn failures(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             .collect();
         writeln!(
             output,
-            "| {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
             cell(&count.subject),
             cell(&count.workload),
             count.trials,
             count.failed,
-            count.invalid,
             count.p_failure.map_or("n/a".to_owned(), p_value),
+            count.invalid,
+            count.p_invalid.map_or("n/a".to_owned(), p_value),
             reasons.join("; ")
         )?;
     }

@@ -80,6 +80,7 @@ pub fn mixed() -> Campaign {
         failed: 2,
         invalid: 6,
         p_failure: Some(0.0007),
+        p_invalid: Some(0.0003),
         reasons: BTreeMap::from([
             ("exit status 1: cannot fork | out of memory".to_owned(), 1),
             ("ran longer than its limit of 30 s".to_owned(), 1),

@@ -30,7 +30,13 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     checks.extend(probe_checks(&machine, &catalogue));
     checks.extend(workload_checks(&machine, &catalogue));
     checks.push(journal_check(common)?);
-    checks.push(judged("state", "scheduler", None, vec![no_sched_ext()], &machine));
+    checks.push(judged(
+        "state",
+        "scheduler",
+        Some(sys::SchedExt::read(&machine).to_string()),
+        vec![no_sched_ext()],
+        &machine,
+    ));
     if arguments.json {
         let listed: Vec<Value> = checks.iter().map(to_json).collect();
         let all = json!({ "machine": fingerprint, "checks": listed });
@@ -189,7 +195,17 @@ fn journal_check(common: &Common) -> Result<Check> {
         let current = format!("in use by a campaign ({campaign})");
         return Ok(supported("state", "journal", Some(current)));
     }
-    let pending = host.pending()?;
+    let pending = match host.pending() {
+        Ok(pending) => pending,
+        Err(error) => {
+            return Ok(Check {
+                is_supported: false,
+                why: format!("{}: {}", error.attempted, error.cause),
+                remedy: error.remedy,
+                ..supported("state", "journal", None)
+            });
+        }
+    };
     let mut check = supported("state", "journal", Some("clean: nothing to put back".to_owned()));
     if !pending.is_empty() {
         check.is_supported = false;

@@ -203,7 +203,8 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
         )?;
         for id in &workload.primary {
             let metric = workload.metrics.iter().find(|metric| metric.id == *id);
-            let margin = metric.map_or(0.0, |metric| metric.margin * 100.0);
+            let margin =
+                metric.map_or(0.0, |metric| model::round_significant(metric.margin * 100.0));
             let direction = metric.map_or(String::new(), |metric| metric.direction.to_string());
             writeln!(text, "    primary: {id} ({direction}, equivalence margin {margin} %)")?;
         }

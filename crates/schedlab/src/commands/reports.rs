@@ -38,14 +38,16 @@ pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCod
     Ok(ExitCode::Done)
 }
 
-/// A campaign with its findings; judged anew where it was not yet. Nothing is written.
+/// A campaign with its findings, judged anew: stored ones may be another version's,
+/// or edited. Nothing is written.
 fn judged(common: &Common, campaign: &CampaignArgument) -> Result<(Loaded, Findings)> {
     let directory = store::resolve(&common.results, &campaign.campaign)?;
     let loaded = store::load(&directory)?;
-    let findings = match store::load_findings(&directory)? {
-        Some(findings) if loaded.is_finished => findings,
-        _ => lab::judge_records(&loaded),
-    };
+    let findings = lab::judge_records(&loaded);
+    let stored = store::load_findings(&directory).ok().flatten();
+    if loaded.is_finished && stored.is_some_and(|stored| stored != findings) {
+        tell("the stored findings are not what the records say: `schedlab judge` writes them anew");
+    }
     Ok((loaded, findings))
 }
 

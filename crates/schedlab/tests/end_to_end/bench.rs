@@ -1,7 +1,6 @@
 //! A bench to run the binary on: a directory of its own for everything.
 
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -107,19 +106,6 @@ impl Bench {
         let text = std::fs::read_to_string(self.campaign().join("records.jsonl")).unwrap();
         text.lines().map(str::to_owned).collect()
     }
-}
-
-/// Tells that a test cannot run here, past the harness's capture. Where skips are
-/// refused (`SCHEDLAB_SKIPS=refused`, as in CI), the test fails instead.
-pub fn skip(why: &str) {
-    assert!(std::env::var_os("SCHEDLAB_SKIPS").is_none_or(|text| text != "refused"), "{why}");
-    // Nothing is lost when nobody can read it.
-    let _ = writeln!(std::io::stderr(), "\nSKIPPED: {why}");
-}
-
-/// Tells what this kernel does not have, so that a test covers less.
-pub fn unsupported(what: &str) {
-    let _ = writeln!(std::io::stderr(), "\nUNSUPPORTED HERE: {what}");
 }
 
 /// What the error stream said.

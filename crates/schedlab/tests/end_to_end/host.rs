@@ -91,6 +91,26 @@ fn an_interrupted_campaign_goes_on_and_loses_no_record() {
 }
 
 #[test]
+fn a_program_that_was_built_anew_begins_a_new_campaign() {
+    let _exclusive = crate::bench::exclusive();
+    let bench = Bench::new();
+    let script = bench.path().join("bench.sh").display().to_string();
+    std::fs::write(&script, "sleep 0.1\n").unwrap();
+    let text =
+        sleeping(5).replace("\"/bin/sleep\", \"0.1\"", &format!("\"/bin/sh\", \"{script}\""));
+    let file = bench.experiment("script", &text);
+    let mut child = start(&bench, &["run", &file]);
+    wait_for_records(&bench, 3);
+    signal(&child, rustix::process::Signal::INT);
+    child.wait().unwrap();
+    std::fs::write(&script, "sleep 0.02\n").unwrap();
+    let output = bench.run(&["run", &file]);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert!(errors(&output).contains("bench.sh has changed"), "{}", errors(&output));
+    assert_eq!(std::fs::read_dir(bench.results()).unwrap().count(), 2);
+}
+
+#[test]
 fn two_campaigns_at_once_are_refused() {
     let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
@@ -215,9 +235,7 @@ fn a_program_that_hangs_is_ended_with_everything_it_started() {
 fn a_program_that_leaves_its_level_is_invalid_however_short_or_far_away_it_is() {
     let _exclusive = crate::bench::exclusive();
     if !is_root() {
-        crate::bench::skip(
-            "leaving an affinity needs no root, joining a session of one's own does",
-        );
+        testing::skip("leaving an affinity needs no root, joining a session of one's own does");
         return;
     }
     for script in [
@@ -331,7 +349,7 @@ fn the_eevdf_suite_is_refused_where_debugfs_cannot_be_written() {
 fn levels_of_processes_are_read_back_from_every_thread_of_a_real_workload() {
     let _exclusive = crate::bench::exclusive();
     if !is_root() {
-        crate::bench::skip("real-time policies and CPU limits need root");
+        testing::skip("real-time policies and CPU limits need root");
         return;
     }
     let bench = Bench::new();
@@ -363,7 +381,7 @@ fn levels_of_processes_are_read_back_from_every_thread_of_a_real_workload() {
                 text += &format!("{factor} = \"{level}\"\n");
                 expected.push((subject, *factor, *level));
             } else {
-                crate::bench::unsupported(factor);
+                testing::unsupported(factor);
             }
         }
     }
@@ -393,7 +411,7 @@ fn doctor_tells_root_and_others_the_truth() {
     let text = bench.expect(0, &["doctor"]);
     assert!(text.contains("kernel.release"), "{text}");
     if !is_root() {
-        crate::bench::skip("only root can become another user");
+        testing::skip("only root can become another user");
         return;
     }
     let directory = tempfile::tempdir_in("/tmp").unwrap();
@@ -463,14 +481,14 @@ fn writable_knobs(bench: &Bench) -> Vec<Knob> {
 fn a_kill_at_a_random_instant_leaves_every_knob_and_no_process() {
     let _exclusive = crate::bench::exclusive();
     if !is_root() {
-        crate::bench::skip("knobs of the machine need root");
+        testing::skip("knobs of the machine need root");
         return;
     }
     let bench = Bench::new();
     let machine = Machine::host(bench.path().join("run"));
     let knobs = writable_knobs(&bench);
     if knobs.len() < LEAST_KNOBS {
-        crate::bench::skip(&format!("{} knobs can be set here, not {LEAST_KNOBS}", knobs.len()));
+        testing::skip(&format!("{} knobs can be set here, not {LEAST_KNOBS}", knobs.len()));
         return;
     }
     let values = || -> Vec<String> {

@@ -1,0 +1,78 @@
+//! A workload that was started: its processes, wherever they move, and their end.
+
+use crate::background::Hogs;
+use crate::child::RoleChild;
+use crate::session::Executor;
+use contract::{Attached, Error, Result};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+use sys::Cgroup;
+
+/// How long killed processes of an invocation may take to vanish.
+const LEFTOVER_PATIENCE: Duration = Duration::from_secs(5);
+/// A started workload and everything that watches it.
+pub(crate) struct Running {
+    /// The load process.
+    pub(crate) child: RoleChild,
+    /// What observes it.
+    pub(crate) probes: Vec<Box<dyn Attached>>,
+    /// Its group, where it has one.
+    pub(crate) cgroup: Option<Cgroup>,
+    /// Whether its first thread only directs and has no level.
+    pub(crate) is_main_thread_apart: bool,
+}
+
+impl Running {
+    /// Every thread of the workload, wherever its processes have moved, except one
+    /// that only directs.
+    pub(crate) fn threads(&self, executor: &Executor, hogs: Option<&Hogs>) -> Vec<i32> {
+        let machine = &executor.settings.machine;
+        let main = self.child.pid();
+        let processes = processes(executor, main, self.cgroup.as_ref(), hogs);
+        let threads = processes.iter().flat_map(|pid| machine.thread_ids(*pid).unwrap_or_default());
+        threads.filter(|thread| !(self.is_main_thread_apart && *thread == main)).collect()
+    }
+
+    /// Ends what an invocation left running, so that it is not beside the next one.
+    pub(crate) fn end_leftovers(&self, executor: &Executor, hogs: Option<&Hogs>) -> Result<()> {
+        let deadline = Instant::now() + LEFTOVER_PATIENCE;
+        loop {
+            let left = processes(executor, self.child.pid(), self.cgroup.as_ref(), hogs);
+            if left.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() >= deadline {
+                return Err(Error::environment(
+                    "cannot end the workload",
+                    format!("its processes {left:?} are still there"),
+                ));
+            }
+            for pid in left.into_iter().filter_map(rustix::process::Pid::from_raw) {
+                // One that ended meanwhile is what is wanted.
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// The workload's processes: of its cgroup where it has one, else of its process
+/// group and whoever carries our mark.
+fn processes(
+    executor: &Executor,
+    group: i32,
+    cgroup: Option<&Cgroup>,
+    hogs: Option<&Hogs>,
+) -> BTreeSet<i32> {
+    let machine = &executor.settings.machine;
+    if let Some(members) = cgroup.and_then(|cgroup| cgroup.members(machine).ok()) {
+        return members.into_iter().collect();
+    }
+    // What cannot be listed has ended.
+    let members = machine.group_members(group).unwrap_or_default();
+    let marked = machine.marked_processes(&executor.mark).unwrap_or_default();
+    let all = members.into_iter().chain(marked);
+    all.filter(|process| hogs.is_none_or(|hogs| hogs.pid() != process.group))
+        .map(|process| process.pid)
+        .collect()
+}

@@ -1,0 +1,84 @@
+//! Digests of the user's programs: a benchmark that was built anew is another one.
+
+use crate::HostSettings;
+use contract::{Error, Result};
+use model::{Fingerprint, Plan};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// How much is read at once.
+const CHUNK: usize = 1 << 16;
+
+/// The program files of a plan. What was read is remembered until a file changes.
+pub(crate) struct Programs {
+    files: BTreeSet<PathBuf>,
+    known: BTreeMap<PathBuf, (Stamp, String)>,
+}
+
+/// What tells a changed file without reading it: inode, length, time of its change.
+type Stamp = (u64, u64, i64, i64);
+
+impl Programs {
+    pub(crate) fn of(settings: &HostSettings, plan: &Plan) -> Self {
+        let mut files = BTreeSet::new();
+        for workload in &plan.workloads {
+            if let Some(entry) = settings.catalogue.workload(&workload.uses) {
+                files.extend(entry.programs(&settings.machine, &workload.parameters));
+            }
+        }
+        Self { files, known: BTreeMap::new() }
+    }
+
+    /// `program.PATH` and the SHA-256 of each file, in hexadecimal.
+    ///
+    /// # Errors
+    /// When one cannot be read although it is there.
+    pub(crate) fn digests(&mut self) -> Result<Fingerprint> {
+        let mut digests = Fingerprint::default();
+        for path in &self.files {
+            let key = format!("program.{}", path.display());
+            let metadata = match std::fs::metadata(path) {
+                Ok(metadata) => metadata,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    digests.0.insert(key, "gone".to_owned());
+                    continue;
+                }
+                Err(error) => return Err(unreadable(path, &error)),
+            };
+            let stamp = stamp(&metadata);
+            let known = self.known.get(path).filter(|(seen, _)| *seen == stamp);
+            let digest = match known {
+                Some((_, digest)) => digest.clone(),
+                None => digest(path).map_err(|error| unreadable(path, &error))?,
+            };
+            self.known.insert(path.clone(), (stamp, digest.clone()));
+            digests.0.insert(key, digest);
+        }
+        Ok(digests)
+    }
+}
+
+fn stamp(metadata: &Metadata) -> Stamp {
+    (metadata.ino(), metadata.len(), metadata.ctime(), metadata.ctime_nsec())
+}
+
+fn digest(path: &Path) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => break,
+            length => hash.update(&chunk[..length]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+    Error::environment(format!("cannot read the program {}", path.display()), error)
+}
