@@ -502,15 +502,16 @@ mod tests {
         }
         let results = tempfile::tempdir().unwrap();
         let directory = create(results.path()).directory().to_owned();
-        let status = std::process::Command::new("sh")
+        // Its output goes through pipes: the limit holds for files it inherits too.
+        let output = std::process::Command::new("sh")
             .args(["-c", "trap '' XFSZ; ulimit -f 48; exec \"$@\"", "sh"])
             .arg(std::env::current_exe().unwrap())
             .args(["--exact", "--test-threads=1"])
             .arg("campaign::tests::a_full_disk_loses_no_record_and_the_campaign_goes_on_afterwards")
             .env(FULL_DISK, &directory)
-            .status()
+            .output()
             .unwrap();
-        assert!(status.success(), "the child failed: {status}");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 
         let stored = load(&directory).unwrap();
         let acknowledged: usize =
