@@ -66,11 +66,32 @@ pub(crate) enum Action {
     Restore(Restore),
     /// What observing costs on this machine
     BenchSelf(Json),
+    /// False positives and power of our own statistics, by simulation
+    Calibrate(Calibrate),
     /// Shell completions on standard output
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Calibrate {
+    /// Some seconds: bounds are as wide as so few repetitions ask for
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+    /// Every target with 2,000 repetitions (the default)
+    #[arg(long)]
+    pub full: bool,
+    /// Other than the usual number of repetitions
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub repetitions: Option<u32>,
+    /// Only rows whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// JSON instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

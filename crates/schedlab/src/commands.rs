@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod bench_self;
+mod calibrate;
 mod doctor;
 mod list;
 mod new;
@@ -52,6 +53,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Show(arguments) => reports::show(common, arguments),
         Action::Restore(arguments) => restore::run(common, arguments),
         Action::BenchSelf(arguments) => bench_self::run(common, arguments),
+        Action::Calibrate(arguments) => calibrate::run(arguments),
         Action::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "schedlab", &mut text);

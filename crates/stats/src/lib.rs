@@ -8,6 +8,7 @@
 mod adjust;
 mod exact;
 mod fisher;
+mod mann_whitney;
 mod moments;
 mod outlier;
 mod paired;
@@ -23,6 +24,7 @@ mod welch;
 pub use adjust::{benjamini_hochberg, holm};
 pub use exact::{exp, ln};
 pub use fisher::fisher_exact;
+pub use mann_whitney::mann_whitney;
 pub use moments::{mean, median, standard_deviation, variance};
 pub use outlier::{OutlierLabels, label_outliers};
 pub use paired::PairedT;

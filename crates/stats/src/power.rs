@@ -1,6 +1,9 @@
 //! What a number of blocks can show (STATISTICS 2.6).
 
 use crate::student::{noncentral_t_cdf, t_quantile};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::thread::LocalKey;
 
 /// Power asked for everywhere.
 const POWER: f64 = 0.8;
@@ -16,6 +19,10 @@ pub fn detectable_effect(blocks: u32, alpha: f64) -> f64 {
     if blocks < 2 {
         return f64::NAN;
     }
+    remembered(&DETECTABLE, blocks, alpha, || find_detectable_effect(blocks, alpha))
+}
+
+fn find_detectable_effect(blocks: u32, alpha: f64) -> f64 {
     let (mut low, mut high) = (0.0, 40.0);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
@@ -31,12 +38,19 @@ pub fn detectable_effect(blocks: u32, alpha: f64) -> f64 {
 /// Blocks for 80 % power to find a mean difference of `effect` standard
 /// deviations; `None` above 10 000.
 pub fn blocks_for_difference(effect: f64, alpha: f64) -> Option<u32> {
-    smallest(|blocks| power_of_difference(blocks, effect.abs(), alpha) >= POWER)
+    let quantiles = t_quantile(1.0 - alpha / 2.0, MANY) + t_quantile(POWER, MANY);
+    smallest(quantiles / effect.abs(), |blocks| {
+        power_of_difference(blocks, effect.abs(), alpha) >= POWER
+    })
 }
 
 /// Largest standard deviation, in units of theta, at which `blocks` blocks give
 /// an 80 % chance of equivalence when there is no difference.
 pub fn equivalence_limit(blocks: u32, alpha: f64) -> f64 {
+    remembered(&LIMITS, blocks, alpha, || find_equivalence_limit(blocks, alpha))
+}
+
+fn find_equivalence_limit(blocks: u32, alpha: f64) -> f64 {
     let (mut low, mut high) = (1e-6, 100.0);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
@@ -52,15 +66,53 @@ pub fn equivalence_limit(blocks: u32, alpha: f64) -> f64 {
 /// Blocks for an 80 % chance of equivalence at no difference, with a margin of
 /// `theta` standard deviations; `None` above 10 000.
 pub fn blocks_for_equivalence(theta: f64, alpha: f64) -> Option<u32> {
-    smallest(|blocks| power_of_equivalence(blocks, theta, alpha) >= POWER)
+    let quantiles = t_quantile(1.0 - alpha, MANY) + t_quantile(0.5 + POWER / 2.0, MANY);
+    smallest(quantiles / theta, |blocks| power_of_equivalence(blocks, theta, alpha) >= POWER)
 }
 
-/// The power grows with the blocks: bisection.
-fn smallest(is_enough: impl Fn(u32) -> bool) -> Option<u32> {
-    if !is_enough(MOST_BLOCKS) {
-        return None;
+/// Degrees of freedom at which t is normal: the first guess needs no more.
+const MANY: f64 = 1e6;
+
+thread_local! {
+    static DETECTABLE: Memory = Memory::default();
+    static LIMITS: Memory = Memory::default();
+}
+
+/// Values by blocks and the bits of alpha: a campaign asks for few, thousands of times.
+type Memory = RefCell<BTreeMap<(u32, u64), f64>>;
+
+fn remembered(
+    memory: &'static LocalKey<Memory>,
+    blocks: u32,
+    alpha: f64,
+    find: impl FnOnce() -> f64,
+) -> f64 {
+    let key = (blocks, alpha.to_bits());
+    if let Some(known) = memory.with_borrow(|memory| memory.get(&key).copied()) {
+        return known;
     }
-    let (mut low, mut high) = (LEAST_BLOCKS - 1, MOST_BLOCKS);
+    let found = find();
+    memory.with_borrow_mut(|memory| memory.insert(key, found));
+    found
+}
+
+/// The power grows with the blocks: bisection around the guess `root`^2, which a
+/// normal approximation gives and which is a little too low.
+fn smallest(root: f64, is_enough: impl Fn(u32) -> bool) -> Option<u32> {
+    let most = f64::from(MOST_BLOCKS);
+    let guess = (root * root).clamp(f64::from(LEAST_BLOCKS), most);
+    let mut low = ((guess * 0.98) as u32).max(LEAST_BLOCKS) - 1;
+    let mut high = ((guess * 1.02) as u32 + 4).min(MOST_BLOCKS);
+    while low >= LEAST_BLOCKS && is_enough(low) {
+        (low, high) = (low / 2, low);
+        low = low.max(LEAST_BLOCKS - 1);
+    }
+    while !is_enough(high) {
+        if high == MOST_BLOCKS {
+            return None;
+        }
+        (low, high) = (high, high.saturating_mul(2).min(MOST_BLOCKS));
+    }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if is_enough(middle) { high = middle } else { low = middle }
@@ -152,6 +204,24 @@ mod tests {
     fn blocks_needed_invert_the_tables() {
         assert_eq!(blocks_for_difference(detectable_effect(16, 0.05) * 1.001, 0.05), Some(16));
         assert_eq!(blocks_for_equivalence(1.001 / equivalence_limit(16, 0.05), 0.05), Some(16));
+        for effect in [0.06, 0.3, 0.5, 0.77, 1.3, 2.5] {
+            for alpha in [0.05, 0.05 / 63.0] {
+                let blocks = blocks_for_difference(effect, alpha).unwrap();
+                assert!(power_of_difference(blocks, effect, alpha) >= POWER);
+                assert!(
+                    blocks == LEAST_BLOCKS
+                        || power_of_difference(blocks - 1, effect, alpha) < POWER,
+                    "{blocks} for {effect} at {alpha}"
+                );
+                let blocks = blocks_for_equivalence(effect, alpha).unwrap();
+                assert!(power_of_equivalence(blocks, effect, alpha) >= POWER);
+                assert!(
+                    blocks == LEAST_BLOCKS
+                        || power_of_equivalence(blocks - 1, effect, alpha) < POWER,
+                    "{blocks} for {effect} at {alpha}"
+                );
+            }
+        }
         assert_eq!(blocks_for_difference(0.001, 0.05), None);
         assert_eq!(blocks_for_difference(50.0, 0.05), Some(5));
     }

@@ -25,6 +25,11 @@ const EVENTS: usize = 10_000;
 /// Spread of single events inside a histogram (STATISTICS 2.10, lognormal).
 const EVENT_SIGMA: f64 = 0.8;
 
+/// Drift of scenario S5 over the whole campaign, on the log scale.
+const LINEAR_DRIFT: f64 = 0.08;
+/// Step of its random walk from one sitting to the next.
+const WALK: f64 = 0.003;
+
 const SIMULATED_KERNEL: &str = "simulated";
 
 /// The factor id of a simulated effect.
@@ -95,6 +100,7 @@ impl Venue for Sim {
             settings,
             seed: plan.seed,
             blocks: plan.blocks.len(),
+            arms: plan.blocks.iter().map(|block| block.sittings.len()).max().unwrap_or(1),
             own_metrics,
             interrupt: interrupt.clone(),
         }))
@@ -105,6 +111,8 @@ struct SimSession {
     settings: SimSettings,
     seed: u64,
     blocks: usize,
+    /// Sittings of a block: where in its time a sitting lies.
+    arms: usize,
     own_metrics: BTreeMap<String, Vec<Metric>>,
     interrupt: Interrupt,
 }
@@ -208,6 +216,19 @@ impl SimSession {
         ChaCha12Rng::seed_from_u64(hash)
     }
 
+    /// A linear drift over the campaign and a random walk from sitting to sitting,
+    /// the same for every subject that would have run then.
+    fn drift(&self, noise: &Noise, trial: &Trial, source: &str) -> f64 {
+        if !noise.has_drift {
+            return 0.0;
+        }
+        let sitting = trial.block as usize * self.arms + trial.position as usize;
+        let all = (self.blocks * self.arms).max(1);
+        let mut steps = self.stream(&["walk", &trial.workload.label, source], 0);
+        let walk: f64 = (0..=sitting).map(|_| normal(&mut steps) * WALK).sum();
+        LINEAR_DRIFT * sitting as f64 / all as f64 + walk
+    }
+
     fn samples(&self, trial: &Trial, number: u32, metrics: &[Metric]) -> Vec<Sample> {
         let mut samples: Vec<Sample> = Vec::new();
         for metric in metrics {
@@ -231,10 +252,9 @@ impl SimSession {
         let mut process_stream =
             self.stream(&["process", label, source, subject, &number], trial.block);
         let improvement = effect_of(trial) * metric.direction.sign();
-        let progress = f64::from(trial.block) / self.blocks.max(1) as f64;
         let level = base_value(metric).ln()
             + improvement
-            + noise.drift(progress, &mut boot_stream)
+            + self.drift(&noise, trial, source)
             + noise.boot(&mut boot_stream)
             + noise.arm(&mut arm_stream)
             + normal(&mut process_stream) * 0.01;
@@ -337,10 +357,6 @@ impl Noise {
         interaction + if is_slow_mode { 0.10 } else { 0.0 }
     }
 
-    fn drift(&self, progress: f64, random: &mut ChaCha12Rng) -> f64 {
-        if self.has_drift { 0.08 * progress + normal(random) * 0.003 } else { 0.0 }
-    }
-
     fn iteration(&self, random: &mut ChaCha12Rng, previous: &mut f64) -> f64 {
         let fresh = if self.has_heavy_tails {
             let is_spike = random.random::<f64>() < 0.02;
@@ -354,8 +370,10 @@ impl Noise {
     }
 }
 
+/// Student's t scaled to a standard deviation of one: heavier tails, the same spread.
 fn student(degrees: f64, random: &mut ChaCha12Rng) -> f64 {
-    StudentT::new(degrees).map_or(0.0, |distribution| distribution.sample(random))
+    let spread = (degrees / (degrees - 2.0)).sqrt();
+    StudentT::new(degrees).map_or(0.0, |distribution| distribution.sample(random) / spread)
 }
 
 /// The factor that gives a subject a known effect, in the simulator only.

@@ -40,6 +40,11 @@ pub const HOUSE: &[Room] = &[
     Room { name: "report", layer: 3, uses: These(&["contract", "stats"]) },
     Room { name: "venues", layer: 4, uses: These(&["contract", "sys", "executor"]) },
     Room { name: "lab", layer: 4, uses: These(&["contract", "plan", "analysis", "store"]) },
+    Room {
+        name: "calibrate",
+        layer: 5,
+        uses: These(&["contract", "plan", "analysis", "stats", "venues"]),
+    },
     Room { name: "schedlab", layer: 6, uses: Below },
     Room { name: "fuzz", layer: 7, uses: Below },
     Room { name: "fidelity", layer: 7, uses: Below },

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod bench;
+mod calibration;
 mod crashes;
 mod fake_root;
 mod host;

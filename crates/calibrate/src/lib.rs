@@ -1,0 +1,63 @@
+//! Calibration: simulated campaigns with a known truth through the real planner,
+//! simulator and judge, counted against the targets of STATISTICS section 3.
+//!
+//! This crate must not know how a verdict comes about: it counts verdicts and
+//! p-values as a user would see them, and does to the same records what people do
+//! without a design.
+
+mod campaigns;
+mod equivalence;
+mod false_positives;
+mod multiplicity;
+mod naive;
+mod order;
+mod power;
+mod rate;
+mod table;
+
+pub use table::{Calibration, Limit, Row, text};
+
+use contract::{Catalogue, Result};
+
+/// Repetitions of each cell of a full calibration (STATISTICS section 3 asks for 2,000).
+pub const FULL: u32 = 2_000;
+/// Repetitions of each cell of a quick one.
+pub const QUICK: u32 = 150;
+
+/// What to calibrate.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// Workloads to simulate.
+    pub catalogue: Catalogue,
+    /// Simulated campaigns in each cell.
+    pub repetitions: u32,
+    /// Whether a target holds when the counts do not contradict it; otherwise the
+    /// measured rate itself must keep it.
+    pub is_quick: bool,
+    /// Threads that simulate; the counts do not depend on it.
+    pub threads: usize,
+    /// Only rows whose name contains this; all when empty.
+    pub only: &'a str,
+}
+
+/// Runs every cell. `on_row` hears of each row as it is done.
+///
+/// # Errors
+/// When the planner refuses one of the calibration's own experiments.
+pub fn calibrate(request: &Request<'_>, on_row: &mut dyn FnMut(&Row)) -> Result<Calibration> {
+    let mut rows = Vec::new();
+    for target in [
+        false_positives::rows,
+        naive::rows,
+        power::rows,
+        equivalence::rows,
+        multiplicity::rows,
+        order::rows,
+    ] {
+        for row in target(request)? {
+            on_row(&row);
+            rows.push(row);
+        }
+    }
+    Ok(Calibration { repetitions: request.repetitions, is_quick: request.is_quick, rows })
+}

@@ -1,0 +1,72 @@
+//! Target 7: all runs of one subject before those of the other. The planner
+//! refuses it; this shows what it would say.
+
+use crate::Request;
+use crate::campaigns::{Campaign, Case, plan, records, repeat};
+use crate::false_positives::differs;
+use crate::naive::{pooled_ranks, says_different};
+use crate::rate::Rate;
+use crate::table::{Limit, Row};
+use contract::Result;
+use model::{Block, Plan};
+
+/// STATISTICS section 3, target 7.
+const LEAST: f64 = 0.90;
+const CASE: Case =
+    Case { scenario: "S5", blocks: 10, effect_percent: 0.0, subjects: 2, workloads: 1 };
+const ALPHA: f64 = 0.05;
+
+/// The same sittings, all of the first subject before all of the second.
+fn one_after_the_other(plan: &Plan) -> Plan {
+    let subjects = (0_u32..).zip(&plan.subjects);
+    let blocks = subjects.flat_map(|(turn, subject)| {
+        plan.blocks.iter().map(move |block| Block {
+            index: turn * CASE.blocks + block.index,
+            sittings: block
+                .sittings
+                .iter()
+                .filter(|sitting| sitting.subject == subject.id)
+                .cloned()
+                .collect(),
+        })
+    });
+    Plan { blocks: blocks.collect(), ..plan.clone() }
+}
+
+pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
+    let names = [
+        "one subject after the other: refused by plan",
+        "one subject after the other: pooled Mann-Whitney, S5",
+        "one subject after the other: paired t, S5",
+    ];
+    if !names.iter().any(|name| name.contains(request.only)) {
+        return Ok(Vec::new());
+    }
+    let wrong = repeat(request, |repetition| {
+        let plan = plan(request, &CASE, repetition)?;
+        let mut records = records(request, &one_after_the_other(&plan))?;
+        for record in &mut records {
+            record.block %= CASE.blocks;
+        }
+        let findings = analysis::judge(&plan, &records);
+        let campaign = Campaign { plan, records, findings };
+        Ok([says_different(&campaign, pooled_ranks), differs(&campaign, ALPHA)])
+    })?;
+    let rate = |index: usize| Rate::of(wrong.iter().map(|outcome| outcome[index]));
+    Ok(vec![
+        Row::new(request, Some(7), names[0], Rate::of([is_refused(request)]), Limit::AtLeast(1.0)),
+        Row::new(request, Some(7), names[1], rate(0), Limit::AtLeast(LEAST)),
+        // Boots are not shared here, as they are not where people do this; the
+        // noise they add hides some of the damage.
+        Row::new(request, None, names[2], rate(1), Limit::None),
+    ])
+}
+
+/// Whether the planner refuses such an order.
+fn is_refused(request: &Request<'_>) -> bool {
+    let text = format!("order = \"sequential\"\n{}", CASE.experiment());
+    let asked = plan::Request { text: &text, name: "calibration", ..plan::Request::default() };
+    plan::plan(&request.catalogue, &[], &asked).is_err_and(|problems| {
+        problems.iter().any(|problem| problem.cause.contains("order `sequential` is refused"))
+    })
+}
