@@ -80,6 +80,7 @@ pub(crate) fn plan(subjects: &[&str], metrics: Vec<Metric>, blocks: u32) -> Plan
             is_closed_loop: false,
         }],
         blocks: (0..blocks).map(|index| Block { index, sittings: sittings(index) }).collect(),
+        looks: Vec::new(),
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,

@@ -14,8 +14,17 @@ use model::{
     Record, Reduction, Role, Tail, Unit, Verdict, round_significant as round,
 };
 
-/// Judges a campaign.
+/// Judges a campaign; an adaptive one look by look.
 pub fn judge(plan: &Plan, records: &[Record]) -> Findings {
+    if plan.looks.is_empty() {
+        return judge_at(plan, records, plan.alpha);
+    }
+    crate::looks::judge(plan, records)
+}
+
+/// Judges these records once, the whole family at this level.
+pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Findings {
+    let plan = &Plan { alpha, ..plan.clone() };
     let observations = Observations::of(records);
     let counts = failures(plan, &observations);
     let comparisons: Vec<Comparison<'_>> = questions(plan)
@@ -243,6 +252,7 @@ fn finding(plan: &Plan, comparison: &Comparison<'_>, family_size: usize) -> Find
         verdict: Verdict::Inconclusive,
         strength: None,
         reason: None,
+        look: None,
         margin: comparison.asked.metric.margin,
         pairs: comparison.pairs.blocks.len(),
         reference_value,

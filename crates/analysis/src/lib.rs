@@ -11,6 +11,7 @@ mod failures;
 mod family;
 mod fragility;
 mod judge;
+mod looks;
 mod observations;
 mod pairs;
 mod quality;
@@ -22,3 +23,4 @@ mod verdict;
 mod fixtures;
 
 pub use judge::judge;
+pub use looks::answered_at;

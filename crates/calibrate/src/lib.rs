@@ -13,6 +13,7 @@ mod naive;
 mod order;
 mod power;
 mod rate;
+mod stopping;
 mod table;
 
 pub use table::{Calibration, Limit, Row, text};
@@ -51,6 +52,7 @@ pub fn calibrate(request: &Request<'_>, on_row: &mut dyn FnMut(&Row)) -> Result<
         naive::rows,
         power::rows,
         equivalence::rows,
+        stopping::rows,
         multiplicity::rows,
         order::rows,
     ] {

@@ -187,10 +187,29 @@ fn run_blocks(
             records.push(record);
             announce_hopeless(&records, &trial, on_event);
         }
+        if let Some(blocks) = analysis::answered_at(campaign.plan(), &records) {
+            stop(campaign, blocks, on_event)?;
+            break;
+        }
         if schedule.must_repeat(&block, &records) && !was_repeated(campaign, &block) {
             repeat(campaign, block.index, "a trial broke a validity rule", on_event)?;
             schedule.note_repeat();
         }
+    }
+    Ok(())
+}
+
+/// Ends an adaptive campaign: what would still run is no longer planned.
+fn stop(campaign: &mut Campaign, blocks: u32, on_event: &mut dyn FnMut(Event)) -> Result<()> {
+    let most = campaign.plan().looks.last().copied().unwrap_or(blocks);
+    if blocks < most {
+        let note = format!(
+            "stopped at the look after {blocks} of at most {most} blocks: every primary question is answered"
+        );
+        let mut plan = campaign.plan().clone();
+        plan.notes.push(note.clone());
+        campaign.save_plan(&plan)?;
+        on_event(Event::Notice(note));
     }
     Ok(())
 }

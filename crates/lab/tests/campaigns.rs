@@ -135,6 +135,7 @@ fn plan(blocks: u32) -> Plan {
         blocks: (0..blocks)
             .map(|index| Block { index, sittings: SUBJECTS.map(sitting).into() })
             .collect(),
+        looks: Vec::new(),
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,

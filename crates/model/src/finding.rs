@@ -67,6 +67,10 @@ pub struct Finding {
     pub strength: Option<Strength>,
     /// Why it is inconclusive or invalid, or what else to know, in one sentence.
     pub reason: Option<String>,
+    /// The look of an adaptive campaign that this comes from; its intervals have
+    /// that look's level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look: Option<Look>,
     /// Equivalence margin as a fraction.
     pub margin: f64,
     /// Complete pairs of blocks.
@@ -87,6 +91,19 @@ pub struct Finding {
     pub blocks: Vec<BlockEffect>,
     /// Warnings.
     pub caveats: Vec<Caveat>,
+}
+
+/// One of the pre-declared looks of an adaptive campaign (STATISTICS 2.9).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    /// Which one, from 1.
+    pub number: u32,
+    /// How many were declared.
+    pub of: u32,
+    /// Blocks at which it was due.
+    pub blocks: u32,
+    /// The level it may spend.
+    pub alpha: f64,
 }
 
 /// An interval of an oriented ratio.

@@ -23,8 +23,8 @@ pub use caveat::{Caveat, CaveatCode};
 pub use cpu_list::CpuList;
 pub use digits::round_significant;
 pub use finding::{
-    BlockEffect, Companion, Effect, FailureCount, Finding, Findings, Interval, Planning, Question,
-    Role, Strength, Tail, Verdict,
+    BlockEffect, Companion, Effect, FailureCount, Finding, Findings, Interval, Look, Planning,
+    Question, Role, Strength, Tail, Verdict,
 };
 pub use format::{FINDINGS_FORMAT, PLAN_FORMAT, RECORD_FORMAT, REPORT_FORMAT};
 pub use histogram::{Histogram, HistogramError};

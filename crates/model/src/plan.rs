@@ -32,6 +32,10 @@ pub struct Plan {
     pub workloads: Vec<WorkloadPlan>,
     /// The replicates, in order.
     pub blocks: Vec<Block>,
+    /// Block counts at which an adaptive campaign is judged and may stop, ascending,
+    /// the last one the most it runs; empty where the number of blocks is fixed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks: Vec<u32>,
     /// Ids of the probes attached to every trial.
     pub probes: Vec<String>,
     /// Pause after knobs are set and before the first invocation.

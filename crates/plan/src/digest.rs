@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// number of blocks decide.
 pub(crate) fn digest(plan: &Plan, catalogue: &Catalogue) -> String {
     let seed = (!plan.is_seed_generated).then_some(plan.seed);
-    let decisive = json!({
+    let mut decisive = json!({
         "format": plan.format,
         "catalogue": catalogue_version(plan, catalogue),
         "venue": plan.venue,
@@ -24,6 +24,9 @@ pub(crate) fn digest(plan: &Plan, catalogue: &Catalogue) -> String {
         "settle_ns": plan.settle_ns,
         "sim": plan.sim,
     });
+    if !plan.looks.is_empty() {
+        decisive["looks"] = json!(plan.looks);
+    }
     hexadecimal(&Sha256::digest(decisive.to_string().as_bytes()))
 }
 

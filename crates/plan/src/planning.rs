@@ -12,7 +12,7 @@ use model::{PLAN_FORMAT, ParameterValue, Plan, SimSettings, Subject, format_dura
 use std::collections::BTreeMap;
 
 /// Fewer complete blocks give no verdict (STATISTICS 2.5).
-const LEAST_BLOCKS: u32 = 5;
+pub(crate) const LEAST_BLOCKS: u32 = 5;
 /// STATISTICS 2.6: "quick" is 6 blocks.
 const QUICK_BLOCKS: u32 = 6;
 /// Ten times what the analysis is measured with; a bound on the plan's size.
@@ -138,6 +138,7 @@ fn check_together(
 struct Draft {
     plan: Plan,
     block_count: u32,
+    looks: Vec<u32>,
     is_control_kept: bool,
     entries: Vec<Planned>,
     scenario: String,
@@ -168,6 +169,7 @@ fn draft(
         subjects,
         workloads: Vec::new(),
         blocks: Vec::new(),
+        looks: Vec::new(),
         probes: settings.probes,
         settle_ns: settings.settle_ns,
         sim: None,
@@ -177,6 +179,7 @@ fn draft(
     Draft {
         plan,
         block_count: settings.blocks,
+        looks: settings.looks,
         // An A/A campaign of one subject consists of its control.
         is_control_kept: settings.control == Control::On || arms.len() == 1,
         entries: workloads,
@@ -254,7 +257,8 @@ impl Draft {
     }
 
     fn finish(self, catalogue: &Catalogue) -> Plan {
-        let Draft { mut plan, block_count, entries, .. } = self;
+        let Draft { mut plan, block_count, looks, entries, .. } = self;
+        plan.looks = fitting(&looks, block_count);
         plan.workloads = entries.into_iter().map(|planned| planned.plan).collect();
         if block_count < LEAST_BLOCKS {
             let note = format!(
@@ -277,6 +281,16 @@ impl Draft {
         plan.digest = digest::digest(&plan, catalogue);
         plan
     }
+}
+
+/// The looks of a campaign of at most so many blocks; one look is a fixed design.
+fn fitting(looks: &[u32], block_count: u32) -> Vec<u32> {
+    let mut fitting: Vec<u32> =
+        looks.iter().copied().filter(|look| *look < block_count).chain([block_count]).collect();
+    if looks.is_empty() || fitting.len() == 1 {
+        fitting.clear();
+    }
+    fitting
 }
 
 /// What levels bring along that not every subject has: a difference may be its doing.

@@ -117,7 +117,20 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
     let properties = json!({
         "title": { "type": "string", "maxLength": 200, "description": "The question in a person's words" },
         "venue": { "enum": ["host", "sim"], "default": "host" },
-        "blocks": { "type": "integer", "minimum": 1, "maximum": BLOCK_LIMIT, "default": 10 },
+        "blocks": {
+            "description": "A number, or the block counts at which to look and perhaps stop",
+            "oneOf": [
+                { "type": "integer", "minimum": 1, "maximum": BLOCK_LIMIT },
+                {
+                    "type": "array",
+                    "items": { "type": "integer", "minimum": 5, "maximum": BLOCK_LIMIT },
+                    "minItems": 1,
+                    "maxItems": 10,
+                    "uniqueItems": true,
+                },
+            ],
+            "default": 10,
+        },
         "seed": { "type": "integer", "minimum": 0 },
         "alpha": { "type": "number", "minimum": 0.001, "maximum": 0.2, "default": 0.05 },
         "margin": { "$ref": "#/$defs/margin" },

@@ -2,11 +2,14 @@
 
 use crate::document::{Entry, Node, Place, Table, Value};
 use crate::margins::Margins;
+use crate::planning::LEAST_BLOCKS;
 use crate::problems::Problems;
 use crate::values;
 use contract::Catalogue;
 use std::collections::BTreeMap;
 
+/// More looks than this spend too little at each.
+const LOOK_LIMIT: usize = 10;
 /// A TOML integer has 63 bits for it.
 pub(crate) const LARGEST_SEED: u64 = i64::MAX as u64;
 
@@ -75,6 +78,7 @@ pub(crate) struct Settings {
     pub(crate) title: Option<String>,
     pub(crate) venue: String,
     pub(crate) blocks: u32,
+    pub(crate) looks: Vec<u32>,
     pub(crate) seed: Option<u64>,
     pub(crate) alpha: f64,
     pub(crate) margins: Margins,
@@ -93,6 +97,7 @@ impl Settings {
             title: None,
             venue: "host".to_owned(),
             blocks: DEFAULT_BLOCKS,
+            looks: Vec::new(),
             seed: None,
             alpha: 0.05,
             margins: Margins::default(),
@@ -217,12 +222,36 @@ fn read_venue(venue: &str, place: &Place, settings: &mut Settings, problems: &mu
 }
 
 fn read_blocks(node: &Node, settings: &mut Settings, problems: &mut Problems) {
-    if let Value::List(_) = node.value {
-        problems
-            .report(&node.place, "looks at several block counts are not in this version")
-            .hint("write one number, for example blocks = 10");
+    if let Value::List(items) = &node.value {
+        read_looks(node, items, settings, problems);
     } else if let Some(blocks) = values::count(node, "blocks", 1..=BLOCK_LIMIT, problems) {
         settings.blocks = u32::try_from(blocks).unwrap_or(DEFAULT_BLOCKS);
+    }
+}
+
+/// Block counts at which the campaign is judged and may stop.
+fn read_looks(node: &Node, items: &[Node], settings: &mut Settings, problems: &mut Problems) {
+    let least = u64::from(LEAST_BLOCKS);
+    let before = problems.len();
+    let counts: Vec<u32> = items
+        .iter()
+        .filter_map(|item| values::count(item, "blocks", least..=BLOCK_LIMIT, problems))
+        .filter_map(|count| u32::try_from(count).ok())
+        .collect();
+    if problems.len() > before {
+        return;
+    }
+    let is_ascending = counts.windows(2).all(|pair| pair[0] < pair[1]);
+    match counts.last() {
+        Some(last) if is_ascending && counts.len() <= LOOK_LIMIT => {
+            settings.blocks = *last;
+            settings.looks = counts;
+        }
+        _ => {
+            problems
+                .report(&node.place, format!("looks are one to {LOOK_LIMIT} ascending block counts"))
+                .hint("for example blocks = [6, 10, 16, 24, 32]: it stops at the first that answers everything");
+        }
     }
 }
 

@@ -67,7 +67,7 @@ pub struct Design {
     pub kernel: String,
     /// CPUs online.
     pub cpus: String,
-    /// Blocks planned, re-runs included.
+    /// Blocks planned, re-runs included; of an adaptive campaign those that ran.
     pub blocks: usize,
     /// Arms, the control included.
     pub subjects: usize,
@@ -136,7 +136,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
             venue: plan.venue.clone(),
             kernel: fact("kernel.release"),
             cpus: fact("cpu.online"),
-            blocks: plan.blocks.len(),
+            blocks: if plan.looks.is_empty() { plan.blocks.len() } else { ran(inputs.records) },
             subjects: plan.subjects.len(),
             workloads: plan.workloads.iter().map(|workload| workload.label.clone()).collect(),
             trials: inputs.records.len(),
@@ -157,6 +157,11 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         units: units(plan),
         records: inputs.records.to_vec(),
     }
+}
+
+/// Blocks in which anything ran.
+fn ran(records: &[Record]) -> usize {
+    records.iter().map(|record| record.block).collect::<BTreeSet<u32>>().len()
 }
 
 fn subjects(plan: &Plan) -> Vec<SubjectView> {

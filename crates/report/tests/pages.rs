@@ -46,6 +46,7 @@ fn finding(
         strength,
         reason: (verdict == Verdict::Inconclusive)
             .then(|| "neither a difference nor its absence was shown".to_owned()),
+        look: None,
         margin: 0.05,
         pairs: 6,
         reference_value: Some(values[0]),
@@ -192,6 +193,7 @@ fn plan() -> Plan {
         ],
         workloads: vec![workload("cyclic"), workload("wakeup")],
         blocks: Vec::new(),
+        looks: Vec::new(),
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,

@@ -16,6 +16,7 @@ mod power;
 mod serial;
 mod shape;
 mod signed_rank;
+mod spending;
 mod steady;
 mod student;
 mod trend;
@@ -34,6 +35,7 @@ pub use power::{
 pub use serial::{lag_one, von_neumann};
 pub use shape::is_bimodal;
 pub use signed_rank::{SignedRank, sign_flip};
+pub use spending::spent_at_looks;
 pub use steady::mser5_truncation;
 pub use student::{noncentral_t_cdf, t_cdf, t_quantile};
 pub use trend::{mann_kendall, theil_sen};

@@ -25,6 +25,7 @@ pub fn plan(name: &str, digest: &str) -> Plan {
         }],
         workloads: Vec::new(),
         blocks: Vec::new(),
+        looks: Vec::new(),
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,

@@ -1,7 +1,9 @@
 //! The complete report as Markdown.
 
 use super::bar::Scale;
-use super::table::{comparisons, effect, groups, reference_value, subject_value, symbol, words};
+use super::table::{
+    comparisons, effect, groups, level, look, reference_value, subject_value, symbol, words,
+};
 use super::{Page, Renderer};
 use crate::answer::trimmed;
 use crate::quantities::{confidence, duration, interval, p_value, percent, raw_change, value};
@@ -59,6 +61,7 @@ fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         report.findings.findings.iter().filter(|finding| finding.question.role != Role::Screen);
     let scale = Scale::of(judged, BAR);
     let alpha = report.design.alpha;
+    let findings_have_looks = report.findings.findings.iter().any(|finding| finding.look.is_some());
     for group in groups(&report.findings) {
         let Some(first) = group.findings.first() else { continue };
         writeln!(
@@ -73,35 +76,36 @@ fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         )?;
         writeln!(
             output,
-            "| subject | value | effect (+ is better) | raw change | {} % interval | family interval | | verdict | pairs | p difference | p equivalence |",
-            confidence(alpha)
+            "| subject | value | effect (+ is better) | raw change | {} interval | family interval | | verdict | pairs | p difference | p equivalence |",
+            if findings_have_looks {
+                "look's".to_owned()
+            } else {
+                format!("{} %", confidence(alpha))
+            }
         )?;
         writeln!(output, "|---|--:|--:|--:|---|---|---|---|--:|--:|--:|")?;
         for finding in &group.findings {
             row(finding, scale, output)?;
         }
         writeln!(output)?;
-        for finding in group.findings.iter().filter(|finding| finding.reason.is_some()) {
-            writeln!(
-                output,
-                "- {}: {}",
-                finding.question.subject,
-                finding.reason.as_deref().unwrap_or_default()
-            )?;
+        for finding in &group.findings {
+            for text in [finding.reason.clone(), look(finding)].into_iter().flatten() {
+                writeln!(output, "- {}: {text}", finding.question.subject)?;
+            }
         }
         for finding in &group.findings {
             planning(finding, output)?;
-            companion(finding, alpha, output)?;
+            companion(finding, finding.look.map_or(alpha, |look| look.alpha), output)?;
         }
         writeln!(output)?;
     }
     writeln!(
         output,
-        "Effects are ratios of geometric means over blocks, oriented so that + is better. The {} % interval is \
-         unadjusted and holds for its row alone; the family interval ({} %) allows for all of {}; p-values are \
+        "Effects are ratios of geometric means over blocks, oriented so that + is better. Intervals are {}, \
+         unadjusted and each for its row alone; the family interval ({} %) allows for all of {}; p-values are \
          adjusted by Holm. Bars share one scale, from {} to {} (square root of the log ratio): `│` is no difference, \
          `░` the margin, the symbol the estimate.\n",
-        confidence(alpha),
+        level(&report.findings),
         confidence(alpha / report.design.family_size.max(1) as f64),
         comparisons(report.design.family_size),
         percent(1.0 / scale.end()),

@@ -1,6 +1,6 @@
 //! The verdict table: what its rows say, apart from how they are drawn.
 
-use crate::quantities::{interval, percent, value};
+use crate::quantities::{confidence, interval, percent, value};
 use model::{Finding, Findings, Role, Strength, Verdict};
 
 /// Findings about one workload and metric.
@@ -77,6 +77,26 @@ pub(super) fn effect(finding: &Finding) -> (String, String) {
         Some(effect) => (percent(effect.ratio), interval(&effect.interval)),
         None => ("no effect".to_owned(), String::new()),
     }
+}
+
+/// When an adaptive campaign answered it, and the level of its interval.
+pub(super) fn look(finding: &Finding) -> Option<String> {
+    let look = finding.look?;
+    Some(format!(
+        "look {} of {}, after {} blocks: its interval is {} %; early stops overstate effects",
+        look.number,
+        look.of,
+        look.blocks,
+        confidence(look.alpha)
+    ))
+}
+
+/// The level of the unadjusted intervals.
+pub(super) fn level(findings: &Findings) -> String {
+    if findings.findings.iter().any(|finding| finding.look.is_some()) {
+        return "of each row's look".to_owned();
+    }
+    format!("{} %", confidence(findings.alpha))
 }
 
 /// `1 comparison`, `6 comparisons`.

@@ -1,10 +1,12 @@
 //! The verdict table that a person reads at once.
 
 use super::bar::Scale;
-use super::table::{comparisons, effect, groups, reference_value, subject_value, symbol, words};
+use super::table::{
+    comparisons, effect, groups, level, look, reference_value, subject_value, symbol, words,
+};
 use super::{Page, Renderer};
 use crate::answer::trimmed;
-use crate::quantities::{confidence, duration, p_value, percent};
+use crate::quantities::{duration, p_value, percent};
 use crate::view::Report;
 use anstyle::{AnsiColor, Style};
 use contract::Description;
@@ -177,9 +179,9 @@ impl Screen<'_> {
         let design = &report.design;
         let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };
         let legend = format!(
-            "+ is better. Intervals are {} %, unadjusted, each for its row alone; verdicts are corrected for {} \
+            "+ is better. Intervals are {}, unadjusted, each for its row alone; verdicts are corrected for {} \
              (Holm). Bars run from {} to {}: {zero} is no difference, {band} the margin.",
-            confidence(design.alpha),
+            level(&report.findings),
             comparisons(design.family_size),
             percent(1.0 / self.scale.end()),
             percent(self.scale.end())
@@ -225,8 +227,8 @@ impl Screen<'_> {
                 writeln!(self.output, "      {numbers}")?;
             }
         }
-        if let Some(reason) = &finding.reason {
-            self.paragraph(reason, "      ", DIM)?;
+        for text in [finding.reason.clone(), look(finding)].into_iter().flatten() {
+            self.paragraph(&text, "      ", DIM)?;
         }
         Ok(())
     }

@@ -179,6 +179,14 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
         plan.blocks.len(),
         human_duration(plan.expected_ns())
     )?;
+    if !plan.looks.is_empty() {
+        let looks: Vec<String> = plan.looks.iter().map(u32::to_string).collect();
+        writeln!(
+            text,
+            "looks    after {} blocks; it stops when every primary question is answered",
+            looks.join(", ")
+        )?;
+    }
     writeln!(text, "\nSubjects (the first is the reference)")?;
     for subject in &plan.subjects {
         writeln!(text, "  {:<24} {}", subject.id, levels_text(subject))?;

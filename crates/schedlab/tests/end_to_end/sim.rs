@@ -82,6 +82,45 @@ fn the_same_seed_gives_the_same_findings_and_reports_byte_for_byte() {
 }
 
 #[test]
+fn an_adaptive_campaign_stops_at_the_look_that_answers_and_says_its_level() {
+    let bench = Bench::new();
+    let text = EXPERIMENT
+        .replace("blocks = 16", "blocks = [6, 10, 16, 24, 32]\ncontrol = false\nmargin = \"2%\"")
+        .replace("margin = \"3%\"\n", "");
+    let early = text.replace("[subjects.same]\nsim_effect = \"0.1%\"\n", "").replace("10%", "5%");
+    let file = bench.experiment("early", &early);
+    let shown = bench.expect(0, &["plan", &file]);
+    assert!(shown.contains("after 6, 10, 16, 24, 32 blocks"), "{shown}");
+    let shown = bench.expect(0, &["run", &file]);
+    assert!(shown.contains("better"), "{shown}");
+    let report: serde_json::Value =
+        serde_json::from_str(&bench.expect(0, &["show", "last", "--format", "json"])).unwrap();
+    let finding = &report["findings"]["findings"][0];
+    let blocks = finding["look"]["blocks"].as_u64().unwrap();
+    assert!(blocks < 32, "{finding}");
+    assert_eq!(finding["pairs"].as_u64(), Some(blocks));
+    assert_eq!(report["design"]["blocks"].as_u64(), Some(blocks));
+    assert_eq!(bench.record_lines().len() as u64, 2 * blocks);
+    let alpha = finding["look"]["alpha"].as_f64().unwrap();
+    let percent = format!("{:.2}", 100.0 * (1.0 - alpha));
+    assert!(shown.contains(percent.trim_end_matches('0')), "{percent} in {shown}");
+    assert!(shown.contains("every primary question is answered"), "{shown}");
+    // The same command begins anew: this one is finished.
+    bench.expect(0, &["run", &file]);
+    assert_eq!(std::fs::read_dir(bench.results()).unwrap().count(), 2);
+
+    let bench = Bench::new();
+    let none =
+        text.replace("[subjects.faster]\nsim_effect = \"10%\"\n", "").replace("0.1%", "0.0001%");
+    let file = bench.experiment("none", &none);
+    bench.expect(0, &["run", &file]);
+    let report: serde_json::Value =
+        serde_json::from_str(&bench.expect(0, &["show", "last", "--format", "json"])).unwrap();
+    let verdict = report["findings"]["findings"][0]["verdict"].as_str().unwrap().to_owned();
+    assert!(["equivalent", "inconclusive"].contains(&verdict.as_str()), "{verdict}");
+}
+
+#[test]
 fn a_failing_subject_is_counted_and_not_averaged() {
     let bench = Bench::new();
     let text =

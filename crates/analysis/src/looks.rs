@@ -1,0 +1,183 @@
+//! Adaptive campaigns: looks at pre-declared block counts, each at its own level
+//! (STATISTICS 2.9). A question is answered by the first look that decides it.
+
+use crate::judge::judge_at;
+use model::{Caveat, CaveatCode, Finding, Findings, Look, Outcome, Plan, Record, Role, Verdict};
+use stats::spent_at_looks;
+use std::collections::BTreeSet;
+
+/// Judges what a campaign with looks has so far.
+pub(crate) fn judge(plan: &Plan, records: &[Record]) -> Findings {
+    let complete = complete_blocks(plan, records);
+    let levels = spent_at_looks(&plan.looks, plan.alpha);
+    let reached = plan.looks.iter().take_while(|look| **look as usize <= complete.len()).count();
+    let mut answered: Vec<Finding> = Vec::new();
+    let mut latest = None;
+    for index in 0..reached {
+        let of_look = first_blocks(records, &complete[..plan.looks[index] as usize]);
+        let findings = evaluated(plan, &of_look, index, levels[index]);
+        note_answers(&mut answered, &findings);
+        latest = Some(findings);
+    }
+    let has_more = reached < plan.looks.len()
+        && complete.len() > reached.checked_sub(1).map_or(0, |last| plan.looks[last] as usize);
+    let mut findings = match latest {
+        Some(findings) if !has_more => findings,
+        // Between looks the next one's level is spent.
+        _ => {
+            let index = reached.min(levels.len().saturating_sub(1));
+            let mut findings = evaluated(plan, records, index, levels[index]);
+            let detail = format!("{} complete blocks, between two looks", complete.len());
+            findings.caveats.push(Caveat::new(CaveatCode::StoppedEarly, detail));
+            findings.caveats.sort();
+            findings
+        }
+    };
+    for finding in &mut findings.findings {
+        if let Some(known) = answered.iter().find(|known| known.question == finding.question) {
+            finding.clone_from(known);
+        }
+    }
+    findings.alpha = plan.alpha;
+    findings
+}
+
+/// The look that a campaign has just reached, where all its primary questions are
+/// answered by it.
+pub fn answered_at(plan: &Plan, records: &[Record]) -> Option<u32> {
+    let complete = u32::try_from(complete_blocks(plan, records).len()).ok()?;
+    if !plan.looks.contains(&complete) {
+        return None;
+    }
+    let findings = judge(plan, records).findings;
+    let mut primary = findings.iter().filter(|finding| finding.question.role == Role::Primary);
+    primary.all(|finding| finding.verdict != Verdict::Inconclusive).then_some(complete)
+}
+
+fn evaluated(plan: &Plan, records: &[Record], index: usize, alpha: f64) -> Findings {
+    let mut findings = judge_at(plan, records, alpha);
+    let look = Look {
+        number: index as u32 + 1,
+        of: plan.looks.len() as u32,
+        blocks: plan.looks[index],
+        alpha: model::round_significant(alpha),
+    };
+    for finding in
+        findings.findings.iter_mut().filter(|finding| finding.question.role != Role::Screen)
+    {
+        finding.look = Some(look);
+    }
+    findings
+}
+
+/// Keeps the first answer to each question.
+fn note_answers(answered: &mut Vec<Finding>, findings: &Findings) {
+    for finding in &findings.findings {
+        let is_answer =
+            matches!(finding.verdict, Verdict::Better | Verdict::Worse | Verdict::Equivalent);
+        if is_answer && !answered.iter().any(|known| known.question == finding.question) {
+            answered.push(finding.clone());
+        }
+    }
+}
+
+/// Blocks in the plan's order of which nothing is to come. A subject with nothing
+/// but broken rules was given up, and is not waited for.
+fn complete_blocks(plan: &Plan, records: &[Record]) -> Vec<u32> {
+    let ran: BTreeSet<(u32, &str, &str)> = records
+        .iter()
+        .map(|record| (record.block, record.subject.as_str(), record.workload.as_str()))
+        .collect();
+    let is_given_up = |subject: &str| {
+        let mut own = records.iter().filter(|record| record.subject == subject).peekable();
+        own.peek().is_some() && own.all(|record| matches!(record.outcome, Outcome::Invalid { .. }))
+    };
+    let is_complete = |block: &&model::Block| {
+        let due = block.sittings.iter().filter(|sitting| !is_given_up(&sitting.subject));
+        let mut trials = due.flat_map(|sitting| {
+            sitting.workloads.iter().map(|workload| (sitting.subject.as_str(), workload.as_str()))
+        });
+        trials.all(|(subject, workload)| ran.contains(&(block.index, subject, workload)))
+    };
+    plan.blocks.iter().filter(is_complete).map(|block| block.index).collect()
+}
+
+fn first_blocks(records: &[Record], blocks: &[u32]) -> Vec<Record> {
+    records.iter().filter(|record| blocks.contains(&record.block)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{metric, plan, records};
+    use crate::judge as judged;
+    use model::{Direction, Reduction};
+
+    const NOISE: [f64; 12] = [0.2, -0.4, 0.5, -0.1, 0.3, -0.5, 0.1, -0.3, 0.4, -0.2, 0.25, -0.35];
+
+    fn with_looks(looks: &[u32]) -> Plan {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let blocks = looks.last().copied().unwrap_or(12);
+        Plan { looks: looks.to_vec(), ..plan(&["a", "b"], metrics, blocks) }
+    }
+
+    /// A subject that is better by `percent`, in the first `count` blocks.
+    fn improved(percent: f64, count: usize) -> Vec<Record> {
+        let values = |scale: f64| -> Vec<f64> {
+            let noise = NOISE.iter().take(count).enumerate();
+            noise.map(|(index, noise)| scale * (1.0 + 0.01 * noise * (index % 3) as f64)).collect()
+        };
+        let mut all = records("a", &values(100.0));
+        let rotated: Vec<f64> = values(100.0 / (1.0 + percent / 100.0)).into_iter().rev().collect();
+        all.extend(records("b", &rotated));
+        all
+    }
+
+    #[test]
+    fn the_first_look_that_decides_gives_the_answer_with_its_level_and_interval() {
+        let plan = with_looks(&[6, 10, 12]);
+        let early = improved(20.0, 6);
+        assert_eq!(answered_at(&plan, &early), Some(6));
+        let finding = &judged(&plan, &early).findings[0];
+        assert_eq!(finding.verdict, Verdict::Better);
+        let look = finding.look.unwrap();
+        assert_eq!((look.number, look.of, look.blocks), (1, 3, 6));
+        assert!((look.alpha - 0.05 * 0.25).abs() < 1e-12);
+        // More blocks do not take it back, and do not narrow it.
+        let later = &judged(&plan, &improved(20.0, 12)).findings[0];
+        assert_eq!(later.look, finding.look);
+        assert_eq!(later.pairs, 6);
+        let fixed = judged(&Plan { looks: Vec::new(), ..plan }, &early);
+        let width = |finding: &Finding| {
+            let interval = finding.effect.as_ref().unwrap().interval;
+            interval.high - interval.low
+        };
+        assert!(width(finding) > width(&fixed.findings[0]), "99 % is wider than 95 %");
+        assert_eq!(fixed.findings[0].look, None);
+    }
+
+    #[test]
+    fn between_looks_the_next_level_is_spent_and_said() {
+        let plan = with_looks(&[6, 10, 12]);
+        let early = improved(20.0, 5);
+        assert_eq!(answered_at(&plan, &early), None);
+        let findings = judged(&plan, &early);
+        assert_eq!(findings.findings[0].look.unwrap().number, 1);
+        assert!(findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::StoppedEarly));
+        let at_look = judged(&plan, &improved(20.0, 6));
+        assert!(!at_look.caveats.iter().any(|caveat| caveat.code == CaveatCode::StoppedEarly));
+    }
+
+    #[test]
+    fn an_unanswered_question_goes_on() {
+        let plan = with_looks(&[6, 10, 12]);
+        // Beyond a margin of 2 % and not shown to be: neither verdict is reached.
+        let wild = |scale: f64, turn: usize| -> Vec<f64> {
+            (0..10).map(|block| scale * (1.0 + 0.3 * NOISE[(block + turn) % 12])).collect()
+        };
+        let mut all = records("a", &wild(100.0, 0));
+        all.extend(records("b", &wild(101.0, 5)));
+        assert_eq!(answered_at(&plan, &all), None);
+        assert_eq!(judged(&plan, &all).findings[0].look.unwrap().number, 2);
+    }
+}

@@ -1,0 +1,83 @@
+//! Target 5: looking more than once.
+
+use crate::Request;
+use crate::campaigns::{Campaign, Case, plan, records, repeat};
+use crate::rate::Rate;
+use crate::table::{Limit, Row};
+use contract::Result;
+use model::{Plan, Role, Verdict};
+use stats::PairedT;
+
+/// The design's looks (STATISTICS 2.9).
+const LOOKS: [u32; 5] = [6, 10, 16, 24, 32];
+const MOST: u32 = 32;
+/// STATISTICS section 3, target 5.
+const MOST_ADAPTIVE: f64 = 0.055;
+const LEAST_PEEKING: f64 = 0.15;
+const ALPHA: f64 = 0.05;
+/// Of a difference of 5 % most campaigns are stopped long before the last look.
+const EFFECT_PERCENT: f64 = 5.0;
+/// S2 never reaches equivalence, so that every look can go wrong.
+const SCENARIOS: [&str; 2] = ["S1", "S2"];
+
+pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for scenario in SCENARIOS {
+        let names = [
+            format!("adaptive, better or worse of the same thing, {scenario}"),
+            format!("peeking after every block, {scenario}"),
+        ];
+        if !names.iter().any(|name| name.contains(request.only)) {
+            continue;
+        }
+        let case = Case::pair(scenario, MOST, 0.0);
+        let outcomes = repeat(request, |repetition| {
+            let campaign = run(request, &case, repetition)?;
+            let is_wrong = campaign
+                .primary()
+                .any(|finding| matches!(finding.verdict, Verdict::Better | Verdict::Worse));
+            Ok([is_wrong, peeks(&campaign)])
+        })?;
+        let rate = |index: usize| Rate::of(outcomes.iter().map(|outcome| outcome[index]));
+        let [adaptive, peeking] = names;
+        rows.push(Row::new(request, Some(5), adaptive, rate(0), Limit::AtMost(MOST_ADAPTIVE)));
+        rows.push(Row::new(request, Some(5), peeking, rate(1), Limit::AtLeast(LEAST_PEEKING)));
+    }
+    let name = format!("adaptive, +{EFFECT_PERCENT} % found before the last look, S1");
+    if name.contains(request.only) {
+        let case = Case::pair("S1", MOST, EFFECT_PERCENT);
+        let early = repeat(request, |repetition| {
+            let campaign = run(request, &case, repetition)?;
+            let is_early = campaign.primary().all(|finding| {
+                finding.verdict == Verdict::Better
+                    && finding.look.is_some_and(|look| look.blocks < MOST)
+            });
+            Ok(is_early)
+        })?;
+        rows.push(Row::new(request, None, name, Rate::of(early), Limit::None));
+    }
+    Ok(rows)
+}
+
+/// A campaign to its last block, judged look by look: a question keeps the answer
+/// of the look at which the campaign would have stopped.
+fn run(request: &Request<'_>, case: &Case, repetition: u32) -> Result<Campaign> {
+    let plan = Plan { looks: LOOKS.to_vec(), ..plan(request, case, repetition)? };
+    let records = records(request, &plan)?;
+    let findings = analysis::judge(&plan, &records);
+    Ok(Campaign { plan, records, findings })
+}
+
+/// Whether testing after every block, from the fifth on, would ever have said
+/// "different".
+fn peeks(campaign: &Campaign) -> bool {
+    let fixed = Plan { looks: Vec::new(), ..campaign.plan.clone() };
+    let findings = analysis::judge(&fixed, &campaign.records);
+    let primary = findings.findings.iter().find(|finding| finding.question.role == Role::Primary);
+    let Some(primary) = primary else { return false };
+    let differences: Vec<f64> = primary.blocks.iter().map(|block| block.log_difference).collect();
+    (5..=differences.len()).any(|count| {
+        let test = PairedT::of(&differences[..count]);
+        test.and_then(|test| test.p_difference()).is_some_and(|p| p < ALPHA)
+    })
+}
