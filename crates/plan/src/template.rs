@@ -16,7 +16,7 @@ const HEAD: &str = r#"# An experiment: which subject serves these workloads best
 title = "What is the question?"
 venue = "host"            # host: this machine; sim: the simulator, for trying things out
 blocks = 10               # replicates; 6 is quick, 20 is for publication, below 5 gives no verdict
-# blocks = [6, 10, 16, 24, 32]   # or: look after so many, stop when every question is answered
+                          # [6, 10, 16, 24, 32] looks after so many and stops when every question is answered
 # seed = 42               # decides the order; drawn and recorded when left out
 # alpha = 0.05            # family-wise error rate of all primary comparisons
 # control = "auto"        # a second copy of the reference: true, false, or when time allows
