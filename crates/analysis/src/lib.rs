@@ -10,6 +10,7 @@ mod comparison;
 mod failures;
 mod family;
 mod fragility;
+mod gate;
 mod judge;
 mod looks;
 mod observations;
@@ -22,5 +23,6 @@ mod verdict;
 #[cfg(test)]
 mod fixtures;
 
+pub use gate::{GateLimit, GateOutcome, GateResult, gate};
 pub use judge::judge;
 pub use looks::answered_at;

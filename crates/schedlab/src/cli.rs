@@ -62,6 +62,9 @@ pub(crate) enum Action {
     Report(ReportArguments),
     /// Show a campaign's verdicts
     Show(ShowArguments),
+    /// Does a change keep its budget? An exit code for continuous integration
+    #[command(after_help = GATE_HELP)]
+    Gate(Gate),
     /// Put back whatever an interrupted run left
     Restore(Restore),
     /// What observing costs on this machine
@@ -73,6 +76,37 @@ pub(crate) enum Action {
         /// Which shell
         shell: clap_complete::Shell,
     },
+}
+
+const GATE_HELP: &str = "\
+Exit codes: 0 every limit was shown to be kept, 3 one was shown to be breached, 5 neither was shown.
+
+  schedlab gate last --limit makespan=3%
+  schedlab gate last --limit wakeup/latency_p99=5% --format junit --output gate.xml";
+
+#[derive(Debug, Args)]
+pub(crate) struct Gate {
+    #[command(flatten)]
+    pub campaign: CampaignArgument,
+    /// How much worse a primary metric may be: METRIC=3% or WORKLOAD/METRIC=3%; repeatable
+    #[arg(long = "limit", value_name = "LIMIT", required = true)]
+    pub limits: Vec<String>,
+    /// How the result is written
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: GateFormat,
+    /// File to write; standard output when left out
+    #[arg(short, long)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GateFormat {
+    /// For people
+    Text,
+    /// JUnit XML
+    Junit,
+    /// Annotations of GitHub Actions
+    Github,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 mod bench_self;
 mod calibrate;
 mod doctor;
+mod gate;
 mod list;
 mod new;
 mod plan;
@@ -51,6 +52,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Judge(arguments) => reports::judge(common, arguments),
         Action::Report(arguments) => reports::report(common, arguments),
         Action::Show(arguments) => reports::show(common, arguments),
+        Action::Gate(arguments) => gate::run(common, arguments),
         Action::Restore(arguments) => restore::run(common, arguments),
         Action::BenchSelf(arguments) => bench_self::run(common, arguments),
         Action::Calibrate(arguments) => calibrate::run(arguments),

@@ -11,6 +11,10 @@ pub enum ExitCode {
     Failure,
     /// The command line or the experiment cannot be meant.
     Usage,
+    /// `gate`: a limit was shown to be breached.
+    Breached,
+    /// `gate`: neither keeping nor breaching was shown.
+    Inconclusive,
     /// This machine cannot do it; nothing ran.
     Unsupported,
     /// Finished, but a subject has no valid block of some workload.
@@ -26,7 +30,9 @@ pub const EXIT_CODES: &[(&str, &str)] = &[
     ("0", "done, whatever the verdict"),
     ("1", "the tool or its surroundings failed"),
     ("2", "usage: the command line or the experiment cannot be meant"),
+    ("3", "`gate` only: a limit was shown to be breached"),
     ("4", "unsupported here; nothing ran and nothing was changed"),
+    ("5", "`gate` only: neither keeping nor breaching a limit was shown"),
     ("6", "finished, but a subject has no valid block of some workload"),
     ("7", "something could not be put back; wins over all others"),
     ("129, 130, 143", "interrupted by SIGHUP, Ctrl-C or SIGTERM after a clean restore"),
@@ -39,7 +45,9 @@ impl ExitCode {
             ExitCode::Done => 0,
             ExitCode::Failure => 1,
             ExitCode::Usage => 2,
+            ExitCode::Breached => 3,
             ExitCode::Unsupported => 4,
+            ExitCode::Inconclusive => 5,
             ExitCode::NoValidBlock => 6,
             ExitCode::RestoreIncomplete => 7,
             ExitCode::Signal(signal) => u8::try_from(128 + signal).unwrap_or(1),

@@ -40,7 +40,7 @@ pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCod
 
 /// A campaign with its findings, judged anew: stored ones may be another version's,
 /// or edited. Nothing is written.
-fn judged(common: &Common, campaign: &CampaignArgument) -> Result<(Loaded, Findings)> {
+pub(super) fn judged(common: &Common, campaign: &CampaignArgument) -> Result<(Loaded, Findings)> {
     let directory = store::resolve(&common.results, &campaign.campaign)?;
     let loaded = store::load(&directory)?;
     let findings = lab::judge_records(&loaded);

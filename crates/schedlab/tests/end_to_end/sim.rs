@@ -121,6 +121,40 @@ fn an_adaptive_campaign_stops_at_the_look_that_answers_and_says_its_level() {
 }
 
 #[test]
+fn a_gate_tells_regression_doubt_and_failure_apart() {
+    let gated = |effect: &str, scenario: &str, blocks: u32| {
+        let bench = Bench::new();
+        let text = format!(
+            "venue = \"sim\"\nblocks = {blocks}\nseed = 5\ncontrol = false\n[subjects.before]\n\
+             [subjects.after]\nsim_effect = \"{effect}\"\n[[workloads]]\nuse = \"messaging\"\n\
+             [sim]\nscenario = \"{scenario}\"\n"
+        );
+        let file = bench.experiment("gate", &text);
+        bench.expect(0, &["run", &file]);
+        bench
+    };
+    let limit = ["--limit", "makespan=3%"];
+    let gate = |bench: &Bench, code: i32, more: &[&str]| -> String {
+        bench.expect(code, &[&["gate", "last"], &limit[..], more].concat())
+    };
+    let kept = gated("0.001%", "S1", 16);
+    assert!(gate(&kept, 0, &[]).contains("kept"));
+    let breached = gated("-12%", "S1", 16);
+    let text = gate(&breached, 3, &[]);
+    assert!(text.contains("BREACHED") && text.contains("may be 3 % worse"), "{text}");
+    assert!(gate(&breached, 3, &["--format", "github"]).starts_with("::error title="));
+    let xml = gate(&breached, 3, &["--format", "junit"]);
+    assert!(xml.contains("<failure") && xml.contains("failures=\"1\""), "{xml}");
+    let doubtful = gated("-3%", "S2", 6);
+    assert!(gate(&doubtful, 5, &[]).contains("inconclusive"));
+    // A tool that fails is neither.
+    kept.expect(2, &["gate", "last", "--limit", "no_such_metric=3%"]);
+    kept.expect(2, &["gate", "last", "--limit", "makespan"]);
+    kept.expect(2, &["gate", "no-such-campaign", "--limit", "makespan=3%"]);
+    kept.expect(1, &["gate", "last", "--limit", "makespan=3%", "--output", "/no/such/file"]);
+}
+
+#[test]
 fn a_failing_subject_is_counted_and_not_averaged() {
     let bench = Bench::new();
     let text =

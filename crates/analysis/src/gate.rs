@@ -1,0 +1,223 @@
+//! Does a change keep its budget? For continuous integration.
+//!
+//! A limit says how much worse a subject may be than the reference on a primary
+//! metric. Keeping it is a claim that needs evidence, and so is breaching it: the
+//! two one-sided tests of STATISTICS 2.5, moved to the limit's own edge, with
+//! Holm over everything that is gated.
+
+use crate::family::holm_of;
+use model::{CaveatCode, Finding, Findings, Role, Verdict};
+use stats::{ln, t_cdf};
+
+/// How much worse a metric may become.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateLimit {
+    /// Workload label; every workload where empty.
+    pub workload: String,
+    /// Metric id.
+    pub metric: String,
+    /// Largest worsening as a fraction: 0.03 is 3 %.
+    pub fraction: f64,
+}
+
+/// What can be said of one limit for one subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateOutcome {
+    /// The limit was shown to be kept.
+    Kept,
+    /// It was shown to be breached.
+    Breached,
+    /// Neither was shown.
+    Inconclusive,
+}
+
+/// One limit, applied to one finding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateResult<'a> {
+    /// The finding that decides.
+    pub finding: &'a Finding,
+    /// The limit.
+    pub fraction: f64,
+    /// What can be said.
+    pub outcome: GateOutcome,
+    /// Adjusted p of the claim that was made; absent where none was.
+    pub p: Option<f64>,
+    /// Why, in one sentence.
+    pub reason: String,
+}
+
+/// Applies limits to the primary findings they name.
+///
+/// # Errors
+/// The limit that names nothing that was a primary question.
+pub fn gate<'a>(
+    findings: &'a Findings,
+    limits: &[GateLimit],
+) -> Result<Vec<GateResult<'a>>, GateLimit> {
+    let mut asked: Vec<(&Finding, f64)> = Vec::new();
+    for limit in limits {
+        let named = findings.findings.iter().filter(|finding| {
+            let question = &finding.question;
+            question.role == Role::Primary
+                && question.metric == limit.metric
+                && (limit.workload.is_empty() || question.workload == limit.workload)
+        });
+        let before = asked.len();
+        asked.extend(named.map(|finding| (finding, limit.fraction)));
+        if asked.len() == before {
+            return Err(limit.clone());
+        }
+    }
+    let tails: Vec<Option<[f64; 2]>> =
+        asked.iter().map(|(finding, fraction)| tails(finding, *fraction)).collect();
+    let of_tail = |side: usize| {
+        holm_of(&tails.iter().map(|tails| tails.map(|tails| tails[side])).collect::<Vec<_>>())
+    };
+    let (breached, kept) = (of_tail(0), of_tail(1));
+    let results = asked.iter().enumerate().map(|(index, (finding, fraction))| {
+        let alpha = finding.look.map_or(findings.alpha, |look| look.alpha);
+        decide(finding, *fraction, alpha, breached[index], kept[index], findings)
+    });
+    Ok(results.collect())
+}
+
+/// One-sided p-values: that the effect is below the limit's edge, and above it.
+fn tails(finding: &Finding, fraction: f64) -> Option<[f64; 2]> {
+    let effect = finding.effect.as_ref()?;
+    // A degenerate sample has no p; its verdict is decided by the margin alone.
+    effect.p_difference?;
+    let statistic = (effect.log_mean + ln(1.0 + fraction)) / effect.standard_error;
+    Some([t_cdf(statistic, effect.degrees), t_cdf(-statistic, effect.degrees)])
+}
+
+fn decide<'a>(
+    finding: &'a Finding,
+    fraction: f64,
+    alpha: f64,
+    breached: Option<f64>,
+    kept: Option<f64>,
+    findings: &Findings,
+) -> GateResult<'a> {
+    let result = |outcome, p, reason: String| GateResult { finding, fraction, outcome, p, reason };
+    if let Some(detail) = fails_more(finding, findings) {
+        return result(GateOutcome::Breached, None, detail);
+    }
+    // What forbids a verdict forbids this claim too.
+    let is_forbidden = finding.verdict == Verdict::Invalid
+        || finding.caveats.iter().any(|caveat| FORBIDDING.contains(&caveat.code));
+    if is_forbidden {
+        let why = finding.reason.clone().unwrap_or_else(|| "no verdict is possible".to_owned());
+        return result(GateOutcome::Inconclusive, None, why);
+    }
+    if let Some(reason) = degenerate(finding, fraction) {
+        return result(GateOutcome::Kept, None, reason);
+    }
+    let is_below = |p: Option<f64>| p.filter(|p| *p < alpha);
+    match (is_below(kept), is_below(breached)) {
+        (Some(p), _) => {
+            result(GateOutcome::Kept, Some(p), "the limit was shown to be kept".to_owned())
+        }
+        (None, Some(p)) => {
+            result(GateOutcome::Breached, Some(p), "it is worse than the limit".to_owned())
+        }
+        (None, None) => result(
+            GateOutcome::Inconclusive,
+            None,
+            "neither keeping nor breaching the limit was shown: more blocks would tell".to_owned(),
+        ),
+    }
+}
+
+/// Every block gave the same difference, and it is equivalent and inside the limit:
+/// kept without a p, as the verdict was given without one.
+fn degenerate(finding: &Finding, fraction: f64) -> Option<String> {
+    let effect = finding.effect.as_ref().filter(|effect| effect.p_difference.is_none())?;
+    let is_inside = effect.log_mean > -ln(1.0 + fraction);
+    (is_inside && finding.verdict == Verdict::Equivalent)
+        .then(|| "every block gave the same difference, inside the limit".to_owned())
+}
+
+/// Caveats under which no claim is made.
+const FORBIDDING: [CaveatCode; 5] = [
+    CaveatCode::AaFail,
+    CaveatCode::DifferentialFailure,
+    CaveatCode::FewBlocks,
+    CaveatCode::InsufficientTail,
+    CaveatCode::ZeroValue,
+];
+
+/// A subject that fails where the reference does not breaches every limit.
+fn fails_more(finding: &Finding, findings: &Findings) -> Option<String> {
+    let question = &finding.question;
+    let of = |subject: &str| {
+        findings
+            .failures
+            .iter()
+            .find(|count| count.subject == subject && count.workload == question.workload)
+    };
+    let (subject, reference) = (of(&question.subject)?, of(&question.reference)?);
+    let share = |failed: u64, trials: u64| failed as f64 / trials.max(1) as f64;
+    let is_more = share(subject.failed, subject.trials) > share(reference.failed, reference.trials);
+    (is_more && subject.p_failure.is_some_and(|p| p < findings.alpha)).then(|| {
+        format!(
+            "it failed in {} of {} trials, the reference in {} of {}",
+            subject.failed, subject.trials, reference.failed, reference.trials
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{metric, plan, record, records};
+    use crate::judge;
+    use model::{Direction, Outcome, Record, Reduction};
+
+    const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
+
+    fn campaign(worse_percent: f64, spread: f64) -> Vec<Record> {
+        let values = |scale: f64, turn: usize| -> Vec<f64> {
+            (0..8).map(|block| scale * (1.0 + spread * NOISE[(block + turn) % 8])).collect()
+        };
+        let mut all = records("a", &values(100.0, 0));
+        all.extend(records("b", &values(100.0 * (1.0 + worse_percent / 100.0), 3)));
+        all
+    }
+
+    fn outcome(records: &[Record], fraction: f64) -> GateOutcome {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let findings = judge(&plan(&["a", "b"], metrics, 8), records);
+        let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction };
+        gate(&findings, &[limit]).unwrap()[0].outcome
+    }
+
+    #[test]
+    fn keeping_and_breaching_both_need_evidence() {
+        assert_eq!(outcome(&campaign(0.0, 0.005), 0.03), GateOutcome::Kept);
+        assert_eq!(outcome(&campaign(2.0, 0.002), 0.03), GateOutcome::Kept, "worse, and inside");
+        assert_eq!(outcome(&campaign(10.0, 0.005), 0.03), GateOutcome::Breached);
+        assert_eq!(outcome(&campaign(-20.0, 0.005), 0.03), GateOutcome::Kept);
+        assert_eq!(outcome(&campaign(3.0, 0.2), 0.03), GateOutcome::Inconclusive);
+        assert_eq!(outcome(&campaign(10.0, 0.005)[..4], 0.03), GateOutcome::Inconclusive);
+    }
+
+    #[test]
+    fn a_metric_that_never_varies_keeps_its_limit_without_a_p() {
+        let same = |worse_percent: f64| campaign(worse_percent, 0.0);
+        assert_eq!(outcome(&same(0.0), 0.03), GateOutcome::Kept);
+        assert_eq!(outcome(&same(10.0), 0.03), GateOutcome::Inconclusive);
+    }
+
+    #[test]
+    fn a_subject_that_fails_breaches_and_an_unknown_metric_is_named() {
+        let mut all = campaign(0.0, 0.005);
+        for failed in all.iter_mut().filter(|record| record.subject == "b") {
+            failed.outcome = Outcome::Failed { reason: "crash".to_owned() };
+        }
+        assert_eq!(outcome(&all, 0.03), GateOutcome::Breached);
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let findings = judge(&plan(&["a", "b"], metrics, 1), &[record(0, "a", "w", Vec::new())]);
+        let unknown = GateLimit { workload: "w".to_owned(), metric: "x".to_owned(), fraction: 0.1 };
+        assert_eq!(gate(&findings, std::slice::from_ref(&unknown)), Err(unknown));
+    }
+}

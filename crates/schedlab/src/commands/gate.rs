@@ -1,0 +1,148 @@
+//! `schedlab gate`: an exit code for continuous integration.
+
+use super::reports::judged;
+use crate::cli::{Common, Gate, GateFormat};
+use crate::exit::ExitCode;
+use crate::output::print;
+use analysis::{GateLimit, GateOutcome, GateResult};
+use contract::{Error, Result};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use store::Loaded;
+
+pub(super) fn run(common: &Common, arguments: &Gate) -> Result<ExitCode> {
+    let limits = arguments.limits.iter().map(|text| limit(text)).collect::<Result<Vec<_>>>()?;
+    let (loaded, findings) = judged(common, &arguments.campaign)?;
+    let results = analysis::gate(&findings, &limits).map_err(|limit| unknown(&limit, &loaded))?;
+    let text = match arguments.format {
+        GateFormat::Text => results.iter().map(line).collect(),
+        GateFormat::Github => results.iter().map(annotation).collect(),
+        GateFormat::Junit => junit(&loaded, &results)?,
+    };
+    match &arguments.output {
+        None => print(&text)?,
+        Some(path) => std::fs::write(path, text).map_err(|error| {
+            Error::environment(format!("cannot write {}", path.display()), error)
+        })?,
+    }
+    let has = |outcome| results.iter().any(|result| result.outcome == outcome);
+    Ok(if has(GateOutcome::Breached) {
+        ExitCode::Breached
+    } else if has(GateOutcome::Inconclusive) {
+        ExitCode::Inconclusive
+    } else {
+        ExitCode::Done
+    })
+}
+
+/// `metric=3%` or `workload/metric=3%`.
+fn limit(text: &str) -> Result<GateLimit> {
+    let wrong = |cause: String| {
+        Error::usage(
+            format!("cannot read the limit `{text}`"),
+            cause,
+            "write metric=3% or workload/metric=3%",
+        )
+    };
+    let (name, percent) =
+        text.split_once('=').ok_or_else(|| wrong("there is no `=`".to_owned()))?;
+    let (workload, metric) = name.split_once('/').unwrap_or(("", name));
+    let fraction = model::parse_percent(percent).map_err(|error| wrong(error.to_string()))?;
+    if !(fraction >= 0.0 && fraction.is_finite()) {
+        return Err(wrong("a limit is at least 0 %".to_owned()));
+    }
+    Ok(GateLimit { workload: workload.to_owned(), metric: metric.to_owned(), fraction })
+}
+
+fn unknown(limit: &GateLimit, loaded: &Loaded) -> Error {
+    let primary: Vec<String> = loaded
+        .plan
+        .workloads
+        .iter()
+        .flat_map(|workload| {
+            workload.primary.iter().map(move |metric| format!("{}/{metric}", workload.label))
+        })
+        .collect();
+    let name = if limit.workload.is_empty() {
+        limit.metric.clone()
+    } else {
+        format!("{}/{}", limit.workload, limit.metric)
+    };
+    Error::usage(
+        format!("cannot gate {name}"),
+        "it is not a primary metric of this campaign",
+        format!("gate one of {}, or declare it primary in the experiment", primary.join(", ")),
+    )
+}
+
+fn word(outcome: GateOutcome) -> &'static str {
+    match outcome {
+        GateOutcome::Kept => "kept",
+        GateOutcome::Breached => "BREACHED",
+        GateOutcome::Inconclusive => "inconclusive",
+    }
+}
+
+fn name(result: &GateResult<'_>) -> String {
+    let question = &result.finding.question;
+    format!(
+        "{} against {}, {} {}",
+        question.subject, question.reference, question.workload, question.metric
+    )
+}
+
+/// The estimate, the limit and the reason.
+fn evidence(result: &GateResult<'_>) -> String {
+    let percent = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+    let estimate = result.finding.effect.as_ref().map_or(String::new(), |effect| {
+        format!(
+            "effect {} [{}, {}] (+ is better), ",
+            percent(effect.ratio),
+            percent(effect.interval.low),
+            percent(effect.interval.high)
+        )
+    });
+    let p = result.p.map_or(String::new(), |p| {
+        if p < 0.001 { ", p < 0.001".to_owned() } else { format!(", p = {p:.3}") }
+    });
+    let limit = model::round_significant(100.0 * result.fraction);
+    format!("{estimate}may be {limit} % worse: {}{p}", result.reason)
+}
+
+fn line(result: &GateResult<'_>) -> String {
+    format!("{:<13} {}\n              {}\n", word(result.outcome), name(result), evidence(result))
+}
+
+/// A workflow command of GitHub Actions; its data escapes % and line ends.
+fn annotation(result: &GateResult<'_>) -> String {
+    let kind = match result.outcome {
+        GateOutcome::Kept => "notice",
+        GateOutcome::Breached => "error",
+        GateOutcome::Inconclusive => "warning",
+    };
+    let escaped = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let title = escaped(&name(result)).replace(':', "%3A").replace(',', "%2C");
+    format!("::{kind} title={title}::{}\n", escaped(&evidence(result)))
+}
+
+fn junit(loaded: &Loaded, results: &[GateResult<'_>]) -> Result<String> {
+    let mut suite = TestSuite::new(loaded.plan.name.clone());
+    for result in results {
+        let status = match result.outcome {
+            GateOutcome::Kept => TestCaseStatus::success(),
+            GateOutcome::Breached | GateOutcome::Inconclusive => {
+                let kind = if result.outcome == GateOutcome::Breached {
+                    NonSuccessKind::Failure
+                } else {
+                    NonSuccessKind::Error
+                };
+                let mut status = TestCaseStatus::non_success(kind);
+                status.set_message(evidence(result)).set_type(word(result.outcome));
+                status
+            }
+        };
+        suite.add_test_case(TestCase::new(name(result), status));
+    }
+    let mut report = Report::new("schedlab gate");
+    report.add_test_suite(suite);
+    report.to_string().map_err(|error| Error::environment("cannot write JUnit XML", error))
+}
