@@ -19,6 +19,7 @@ mod settings;
 mod subjects;
 mod template;
 mod values;
+mod williams;
 mod workloads;
 mod written;
 

@@ -3,14 +3,18 @@
 //! The shuffle is ours rather than a library's, so that a seed gives the same
 //! order for as long as ChaCha20 and SHA-256 exist.
 
+use crate::williams;
 use model::{Block, Plan, Sitting, Subject, Trial, WorkloadPlan};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
+/// More arms than this are balanced for carry-over.
+const MOST_UNIFORM: usize = 4;
+
 /// The blocks of a plan. Two arms run as AB and BA equally often (with an odd
-/// number of blocks, a coin decides the last); more arms in uniform permutations
-/// (STATISTICS 2.2).
+/// number of blocks, a coin decides the last), three and four in uniform
+/// permutations, more in Williams designs (STATISTICS 2.2).
 pub(crate) fn blocks(
     seed: u64,
     count: u32,
@@ -31,6 +35,13 @@ pub(crate) fn blocks(
             if block.sittings[0].subject != leader.id {
                 block.sittings.swap(0, 1);
             }
+        }
+    } else if arms.len() > MOST_UNIFORM {
+        let orders = williams::orders(seed, blocks.len(), arms.len());
+        for (block, order) in blocks.iter_mut().zip(orders) {
+            let place =
+                |sitting: &Sitting| order.iter().position(|arm| arms[*arm].id == sitting.subject);
+            block.sittings.sort_by_key(place);
         }
     }
     blocks
@@ -104,7 +115,8 @@ pub fn trials(plan: &Plan, block: &Block) -> Vec<Trial> {
     trials
 }
 
-fn stream(seed: u64, purpose: &str, index: u32) -> ChaCha20Rng {
+/// Random numbers of their own for each purpose and index.
+pub(crate) fn stream(seed: u64, purpose: &str, index: u32) -> ChaCha20Rng {
     let mut hash = Sha256::new();
     hash.update(b"schedlab order");
     hash.update(purpose.as_bytes());
@@ -114,7 +126,7 @@ fn stream(seed: u64, purpose: &str, index: u32) -> ChaCha20Rng {
 }
 
 /// Fisher-Yates: every permutation is equally likely.
-fn shuffle<T>(random: &mut ChaCha20Rng, items: &mut [T]) {
+pub(crate) fn shuffle<T>(random: &mut ChaCha20Rng, items: &mut [T]) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(random, last as u64 + 1) as usize);
     }
