@@ -6,9 +6,13 @@
 
 mod answer;
 mod caveats;
+mod explain;
 mod quantities;
 mod render;
 mod view;
+mod wrap;
 
+pub use explain::explain;
 pub use render::{Page, RENDERERS, Renderer};
 pub use view::{CaveatView, Design, Inputs, Report, SubjectView, view};
+pub use wrap::wrapped;

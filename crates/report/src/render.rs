@@ -11,6 +11,8 @@ mod markdown;
 mod table;
 mod terminal;
 
+pub(crate) use table::words;
+
 /// How a report is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {

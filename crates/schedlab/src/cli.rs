@@ -62,6 +62,8 @@ pub(crate) enum Action {
     Report(ReportArguments),
     /// Show a campaign's verdicts
     Show(ShowArguments),
+    /// Why a finding says what it says, in plain words
+    Explain(Explain),
     /// Does a change keep its budget? An exit code for continuous integration
     #[command(after_help = GATE_HELP)]
     Gate(Gate),
@@ -76,6 +78,21 @@ pub(crate) enum Action {
         /// Which shell
         shell: clap_complete::Shell,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// SUBJECT/WORKLOAD/METRIC or a part of it; every verdict when left out
+    pub finding: Option<String>,
+    #[command(flatten)]
+    pub campaign: FromCampaign,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FromCampaign {
+    /// A campaign's directory, the beginning of its name, or `last`
+    #[arg(long, default_value = "last")]
+    pub campaign: String,
 }
 
 const GATE_HELP: &str = "\

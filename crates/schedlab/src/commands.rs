@@ -3,6 +3,7 @@
 mod bench_self;
 mod calibrate;
 mod doctor;
+mod explain;
 mod gate;
 mod list;
 mod new;
@@ -52,6 +53,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Judge(arguments) => reports::judge(common, arguments),
         Action::Report(arguments) => reports::report(common, arguments),
         Action::Show(arguments) => reports::show(common, arguments),
+        Action::Explain(arguments) => explain::run(common, arguments),
         Action::Gate(arguments) => gate::run(common, arguments),
         Action::Restore(arguments) => restore::run(common, arguments),
         Action::BenchSelf(arguments) => bench_self::run(common, arguments),

@@ -28,7 +28,7 @@ pub(super) fn groups(findings: &Findings) -> Vec<Group<'_>> {
 }
 
 /// The verdict in words.
-pub(super) fn words(finding: &Finding) -> String {
+pub(crate) fn words(finding: &Finding) -> String {
     let strength = match finding.strength {
         Some(Strength::Clearly) => "clearly ",
         _ => "",

@@ -8,11 +8,12 @@ use super::{Page, Renderer};
 use crate::answer::trimmed;
 use crate::quantities::{duration, p_value, percent};
 use crate::view::Report;
+use crate::wrap::{pieces, wrapped};
 use anstyle::{AnsiColor, Style};
 use contract::Description;
 use model::{Finding, Role, Verdict};
 use std::io::{self, Write};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 pub(super) struct Entry;
 
@@ -320,44 +321,11 @@ impl Screen<'_> {
     /// Text wrapped to the page, each line indented.
     fn paragraph(&mut self, text: &str, indent: &str, style: Style) -> io::Result<()> {
         let room = self.page.width.saturating_sub(indent.width()).max(20);
-        let mut line = String::new();
-        // A number stays beside its percent sign.
-        let glued = text.replace(" %", "\u{a0}%");
-        for word in glued.split([' ', '\n', '\t']).filter(|word| !word.is_empty()) {
-            for piece in pieces(word, room) {
-                if !line.is_empty() && line.width() + 1 + piece.width() > room {
-                    self.line(indent, &line, style)?;
-                    line.clear();
-                }
-                if !line.is_empty() {
-                    line.push(' ');
-                }
-                line.push_str(&piece);
-            }
+        for line in wrapped(text, room) {
+            writeln!(self.output, "{indent}{}", self.styled(&line, style))?;
         }
-        self.line(indent, &line, style)
+        Ok(())
     }
-
-    fn line(&mut self, indent: &str, line: &str, style: Style) -> io::Result<()> {
-        let line = line.replace('\u{a0}', " ");
-        writeln!(self.output, "{indent}{}", self.styled(&line, style))
-    }
-}
-
-/// A word in pieces that fit; nearly always itself.
-fn pieces(word: &str, room: usize) -> Vec<String> {
-    let mut pieces = vec![String::new()];
-    for letter in word.chars() {
-        let columns = letter.width().unwrap_or(0);
-        if let Some(last) = pieces.last_mut()
-            && last.width() + columns <= room
-        {
-            last.push(letter);
-        } else {
-            pieces.push(letter.to_string());
-        }
-    }
-    pieces
 }
 
 /// At most `room` columns of a name; a cut one ends in two dots.

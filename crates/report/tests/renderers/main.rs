@@ -97,3 +97,22 @@ fn a_report_survives_json_and_the_same_inputs_give_the_same_bytes() {
         }
     }
 }
+
+#[test]
+fn every_kind_of_verdict_is_explained_and_no_sentence_lacks_its_number() {
+    let mut text = String::new();
+    for campaign in [mixed(), undecided(), hostile()] {
+        let report = view(&campaign.inputs());
+        for finding in &report.findings.findings {
+            for paragraph in report::explain(finding, &report.findings) {
+                assert!(paragraph.contains(|c: char| c.is_ascii_digit()), "{paragraph}");
+                assert!(!paragraph.contains("NaN") && !paragraph.contains("inf "), "{paragraph}");
+                for line in report::wrapped(&paragraph, 100) {
+                    text += &format!("{line}\n");
+                }
+            }
+            text.push('\n');
+        }
+    }
+    expect_file!["../golden/explained.txt"].assert_eq(&text);
+}

@@ -11,7 +11,7 @@ use store::Loaded;
 
 pub(super) fn run(common: &Common, arguments: &Gate) -> Result<ExitCode> {
     let limits = arguments.limits.iter().map(|text| limit(text)).collect::<Result<Vec<_>>>()?;
-    let (loaded, findings) = judged(common, &arguments.campaign)?;
+    let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     let results = analysis::gate(&findings, &limits).map_err(|limit| unknown(&limit, &loaded))?;
     let text = match arguments.format {
         GateFormat::Text => results.iter().map(line).collect(),

@@ -22,7 +22,7 @@ pub(super) fn judge(common: &Common, arguments: &CampaignArgument) -> Result<Exi
 }
 
 pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<ExitCode> {
-    let (loaded, findings) = judged(common, &arguments.campaign)?;
+    let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     if arguments.output.as_deref() == Some(Path::new("-")) {
         print(&text(&loaded, &findings, &arguments.format, common.verbose)?)?;
         return Ok(ExitCode::Done);
@@ -33,15 +33,15 @@ pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<Exi
 }
 
 pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCode> {
-    let (loaded, findings) = judged(common, &arguments.campaign)?;
+    let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     print(&text(&loaded, &findings, &arguments.format, common.verbose)?)?;
     Ok(ExitCode::Done)
 }
 
 /// A campaign with its findings, judged anew: stored ones may be another version's,
 /// or edited. Nothing is written.
-pub(super) fn judged(common: &Common, campaign: &CampaignArgument) -> Result<(Loaded, Findings)> {
-    let directory = store::resolve(&common.results, &campaign.campaign)?;
+pub(super) fn judged(common: &Common, campaign: &str) -> Result<(Loaded, Findings)> {
+    let directory = store::resolve(&common.results, campaign)?;
     let loaded = store::load(&directory)?;
     let findings = lab::judge_records(&loaded);
     let stored = store::load_findings(&directory).ok().flatten();

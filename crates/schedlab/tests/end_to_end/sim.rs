@@ -228,3 +228,18 @@ fn usage_errors_are_2_and_help_is_0() {
     bench.expect(2, &["show", "no-such-campaign"]);
     bench.expect(2, &["run", "no-such-file.toml"]);
 }
+
+#[test]
+fn a_finding_is_explained_and_an_unknown_one_is_a_usage_error() {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", EXPERIMENT);
+    bench.expect(0, &["run", &file]);
+    let all = bench.expect(0, &["explain"]);
+    for subject in ["faster", "same"] {
+        assert!(all.contains(&format!("{subject}/messaging/makespan")), "{all}");
+    }
+    let one = bench.expect(0, &["explain", "faster"]);
+    assert!(one.contains("Verdict: clearly better") && !one.contains("same/"), "{one}");
+    assert_eq!(one, bench.expect(0, &["explain", "faster/makespan", "--campaign", "last"]));
+    bench.expect(2, &["explain", "no-such-subject"]);
+}
