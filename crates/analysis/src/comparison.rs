@@ -42,7 +42,7 @@ impl<'a> Comparison<'a> {
             [&question.reference, &question.subject]
                 .map(|subject| observations.completed(block.block, subject, &question.workload))
         });
-        caveats.extend(not_steady(trials.flatten(), &asked.metric.source));
+        caveats.extend(not_steady(trials.flatten(), &asked.metric.source, theta));
         for caveat in &pairs.caveats {
             if !caveats.iter().any(|known| known.code == caveat.code) {
                 let count = pairs.caveats.iter().filter(|other| other.code == caveat.code).count();

@@ -187,10 +187,26 @@ fn closed_loop(workload: &WorkloadPlan, reduction: Reduction) -> Option<Caveat> 
         .then(|| Caveat::new(CaveatCode::ClosedLoop, "the load waits for each answer".to_owned()))
 }
 
+/// Longer series are judged by the means of so many equal pieces.
+const MOST_PIECES: usize = 200;
+
+/// Whether a series of iterations changes its level by more than the margin.
+fn changes(values: &[f64], theta: f64) -> bool {
+    let length = values.len().div_ceil(MOST_PIECES).max(1);
+    let logs: Vec<f64> = values
+        .chunks(length)
+        .filter_map(stats::mean)
+        .filter(|value| *value > 0.0)
+        .map(stats::ln)
+        .collect();
+    !stats::change_points(&logs, theta).is_empty()
+}
+
 /// Whether the iterations of a metric were still settling, over these trials.
 pub(crate) fn not_steady<'a>(
     trials: impl Iterator<Item = &'a Record>,
     source: &str,
+    theta: f64,
 ) -> Option<Caveat> {
     let (mut judged, mut unsteady) = (0_usize, 0_usize);
     for record in trials {
@@ -200,14 +216,14 @@ pub(crate) fn not_steady<'a>(
                 && let Some(truncation) = mser5_truncation(values)
             {
                 judged += 1;
-                unsteady += usize::from(truncation > 0);
+                unsteady += usize::from(truncation > 0 || changes(values, theta));
             }
         }
     }
     (judged > 0 && unsteady as f64 > UNSTEADY_SHARE * judged as f64).then(|| {
         Caveat::new(
             CaveatCode::NotSteady,
-            format!("{unsteady} of {judged} series had not settled at their start"),
+            format!("{unsteady} of {judged} series began unsettled or changed their level"),
         )
     })
 }

@@ -64,6 +64,8 @@ pub(crate) enum Action {
     Show(ShowArguments),
     /// Why a finding says what it says, in plain words
     Explain(Explain),
+    /// A primary metric over all finished campaigns, and where it changed
+    History(History),
     /// Does a change keep its budget? An exit code for continuous integration
     #[command(after_help = GATE_HELP)]
     Gate(Gate),
@@ -93,6 +95,21 @@ pub(crate) struct FromCampaign {
     /// A campaign's directory, the beginning of its name, or `last`
     #[arg(long, default_value = "last")]
     pub campaign: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// The metric
+    pub metric: String,
+    /// Only this workload
+    #[arg(long)]
+    pub workload: Option<String>,
+    /// Only this subject
+    #[arg(long)]
+    pub subject: Option<String>,
+    /// JSON instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 const GATE_HELP: &str = "\

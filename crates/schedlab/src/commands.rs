@@ -5,6 +5,7 @@ mod calibrate;
 mod doctor;
 mod explain;
 mod gate;
+mod history;
 mod list;
 mod new;
 mod plan;
@@ -54,6 +55,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Report(arguments) => reports::report(common, arguments),
         Action::Show(arguments) => reports::show(common, arguments),
         Action::Explain(arguments) => explain::run(common, arguments),
+        Action::History(arguments) => history::run(common, arguments),
         Action::Gate(arguments) => gate::run(common, arguments),
         Action::Restore(arguments) => restore::run(common, arguments),
         Action::BenchSelf(arguments) => bench_self::run(common, arguments),

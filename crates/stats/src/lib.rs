@@ -6,6 +6,7 @@
 //! those of the statistical design, with their sources beside them.
 
 mod adjust;
+mod change_points;
 mod exact;
 mod fisher;
 mod mann_whitney;
@@ -23,6 +24,7 @@ mod trend;
 mod welch;
 
 pub use adjust::{benjamini_hochberg, holm};
+pub use change_points::{ChangePoint, change_points};
 pub use exact::{exp, ln};
 pub use fisher::fisher_exact;
 pub use mann_whitney::mann_whitney;

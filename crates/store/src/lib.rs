@@ -18,4 +18,4 @@ mod fixtures;
 pub use campaign::Campaign;
 pub use documents::{CampaignState, fingerprint_digest};
 pub use load::{Loaded, load, load_findings, planned_name};
-pub use lookup::{find_unfinished, resolve};
+pub use lookup::{find_unfinished, finished, resolve};

@@ -77,6 +77,16 @@ pub fn resolve(results: &Path, name: &str) -> Result<PathBuf> {
     }
 }
 
+/// The directories of all finished campaigns, the oldest first.
+///
+/// # Errors
+/// When the results directory cannot be listed.
+pub fn finished(results: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = campaigns(results)?;
+    found.retain(|campaign| campaign.state == Some(CampaignState::Finished));
+    Ok(found.into_iter().rev().map(|campaign| campaign.directory).collect())
+}
+
 struct FoundCampaign {
     directory: PathBuf,
     created_unix_ns: u64,

@@ -243,3 +243,27 @@ fn a_finding_is_explained_and_an_unknown_one_is_a_usage_error() {
     assert_eq!(one, bench.expect(0, &["explain", "faster/makespan", "--campaign", "last"]));
     bench.expect(2, &["explain", "no-such-subject"]);
 }
+
+#[test]
+fn a_change_of_level_is_found_between_the_campaigns_on_both_sides() {
+    let bench = Bench::new();
+    for number in 0..14 {
+        let effect = if number < 7 { "1%" } else { "12%" };
+        let text = format!(
+            "venue = \"sim\"\nblocks = 6\nseed = {number}\ncontrol = false\nprobes = []\n[subjects.before]\n\
+             [subjects.after]\nsim_effect = \"{effect}\"\n[[workloads]]\nuse = \"messaging\"\n"
+        );
+        let file = bench.experiment(&format!("night-{number:02}"), &text);
+        bench.expect(0, &["run", &file]);
+    }
+    let text = bench.expect(0, &["history", "makespan"]);
+    assert!(text.contains("14 campaigns"), "{text}");
+    let series: serde_json::Value =
+        serde_json::from_str(&bench.expect(0, &["history", "makespan", "--json"])).unwrap();
+    let changes = series[0]["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 1, "{text}");
+    assert!(changes[0]["after"].as_str().unwrap().starts_with("night-06"), "{text}");
+    assert!(changes[0]["before"].as_str().unwrap().starts_with("night-07"), "{text}");
+    assert!((1.08..1.14).contains(&changes[0]["ratio"].as_f64().unwrap()), "{text}");
+    bench.expect(2, &["history", "no_such_metric"]);
+}

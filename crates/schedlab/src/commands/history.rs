@@ -1,0 +1,220 @@
+//! `schedlab history`: a metric over campaigns, and where it changed.
+
+use crate::cli::{Common, History};
+use crate::exit::ExitCode;
+use crate::output::{print, tell};
+use contract::{Error, Result};
+use model::{Finding, Role, round_significant as round};
+use serde::Serialize;
+use stats::change_points;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Heights of the sparkline.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// One question over campaigns: subject against the reference of the same campaign.
+#[derive(Serialize)]
+struct Series {
+    workload: String,
+    metric: String,
+    subject: String,
+    reference: String,
+    /// Changes smaller than this fraction do not count.
+    margin: f64,
+    points: Vec<Point>,
+    changes: Vec<Change>,
+}
+
+#[derive(Serialize)]
+struct Point {
+    campaign: String,
+    /// Oriented ratio to the reference: above 1 is better.
+    ratio: f64,
+    low: f64,
+    high: f64,
+    blocks: usize,
+}
+
+#[derive(Serialize)]
+struct Change {
+    /// The last campaign before it.
+    after: String,
+    /// The first one behind it.
+    before: String,
+    /// Oriented ratio of the new level to the old one, with its 95 % interval.
+    ratio: f64,
+    low: f64,
+    high: f64,
+    p: f64,
+}
+
+pub(super) fn run(common: &Common, arguments: &History) -> Result<ExitCode> {
+    let series = collect(common, arguments)?;
+    if series.is_empty() {
+        return Err(Error::usage(
+            format!("cannot tell the history of {}", arguments.metric),
+            format!(
+                "no finished campaign in {} has it as a primary metric",
+                common.results.display()
+            ),
+            "`schedlab show CAMPAIGN` shows what a campaign asked",
+        ));
+    }
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&series)
+            .map_err(|error| Error::environment("cannot encode the result", error))?;
+        print(&format!("{text}\n"))?;
+    } else {
+        for one in &series {
+            print(&drawn(one))?;
+        }
+    }
+    Ok(ExitCode::Done)
+}
+
+type Key = (String, String, String, String);
+
+fn collect(common: &Common, arguments: &History) -> Result<Vec<Series>> {
+    let mut by_question: BTreeMap<Key, Series> = BTreeMap::new();
+    for directory in store::finished(&common.results)? {
+        let loaded = match store::load(&directory) {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                tell(&format!("{} is left out: {}", directory.display(), error.one_line()));
+                continue;
+            }
+        };
+        let campaign = directory
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        for finding in lab::judge_records(&loaded).findings {
+            if is_meant(&finding, arguments) {
+                note(&mut by_question, &campaign, &finding);
+            }
+        }
+    }
+    let mut all: Vec<Series> = by_question.into_values().collect();
+    for series in &mut all {
+        series.changes = changes(series);
+    }
+    Ok(all)
+}
+
+fn is_meant(finding: &Finding, arguments: &History) -> bool {
+    let question = &finding.question;
+    let fits = |wanted: &Option<String>, own: &str| wanted.as_ref().is_none_or(|text| text == own);
+    question.role == Role::Primary
+        && question.metric == arguments.metric
+        && fits(&arguments.workload, &question.workload)
+        && fits(&arguments.subject, &question.subject)
+}
+
+fn note(by_question: &mut BTreeMap<Key, Series>, campaign: &str, finding: &Finding) {
+    let question = &finding.question;
+    let Some(effect) = &finding.effect else { return };
+    let key = (
+        question.workload.clone(),
+        question.metric.clone(),
+        question.subject.clone(),
+        question.reference.clone(),
+    );
+    let series = by_question.entry(key).or_insert_with(|| Series {
+        workload: question.workload.clone(),
+        metric: question.metric.clone(),
+        subject: question.subject.clone(),
+        reference: question.reference.clone(),
+        margin: finding.margin,
+        points: Vec::new(),
+        changes: Vec::new(),
+    });
+    series.margin = finding.margin;
+    series.points.push(Point {
+        campaign: campaign.to_owned(),
+        ratio: effect.ratio,
+        low: effect.interval.low,
+        high: effect.interval.high,
+        blocks: finding.pairs,
+    });
+}
+
+fn changes(series: &Series) -> Vec<Change> {
+    let logs: Vec<f64> = series.points.iter().map(|point| stats::ln(point.ratio)).collect();
+    let found = change_points(&logs, stats::ln(1.0 + series.margin));
+    let ratio = |log: f64| round(stats::exp(log));
+    found
+        .into_iter()
+        .map(|change| Change {
+            after: series.points[change.index - 1].campaign.clone(),
+            before: series.points[change.index].campaign.clone(),
+            ratio: ratio(change.shift),
+            low: ratio(change.shift - change.half_width),
+            high: ratio(change.shift + change.half_width),
+            p: round(change.p),
+        })
+        .collect()
+}
+
+fn drawn(series: &Series) -> String {
+    let percent = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+    let mut text = format!(
+        "{} {}: {} against {}, {} campaigns (+ is better)\n  {}\n",
+        series.workload,
+        series.metric,
+        series.subject,
+        series.reference,
+        series.points.len(),
+        sparkline(&series.points)
+    );
+    // Writing to a string cannot fail.
+    for point in &series.points {
+        let _ = writeln!(
+            text,
+            "  {:<40} {:>9}  [{}, {}]  n={}",
+            point.campaign,
+            percent(point.ratio),
+            percent(point.low),
+            percent(point.high),
+            point.blocks
+        );
+    }
+    for change in &series.changes {
+        let p = if change.p < 0.001 { "< 0.001".to_owned() } else { format!("= {:.3}", change.p) };
+        let _ = writeln!(
+            text,
+            "  changed between {} and {}: {} [{}, {}], p {p}; an alert to look closer, not a verdict",
+            change.after,
+            change.before,
+            percent(change.ratio),
+            percent(change.low),
+            percent(change.high)
+        );
+    }
+    if series.changes.is_empty() {
+        let _ = writeln!(
+            text,
+            "  no change larger than {} % was found{}",
+            round(100.0 * series.margin),
+            if series.points.len() < 10 {
+                "; it takes at least ten campaigns to find one"
+            } else {
+                ""
+            }
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// The ratios' logarithms between the lowest and the highest.
+fn sparkline(points: &[Point]) -> String {
+    let logs: Vec<f64> = points.iter().map(|point| stats::ln(point.ratio)).collect();
+    let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let height = |log: f64| {
+        let share = if high > low { (log - low) / (high - low) } else { 0.5 };
+        BARS[((share * 7.0).round() as usize).min(7)]
+    };
+    logs.iter().map(|log| height(*log)).collect()
+}
