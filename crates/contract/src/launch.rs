@@ -96,7 +96,6 @@ impl LaunchSpec {
         let differs = |name: &str, wanted: String, actual: String| {
             (wanted != actual).then(|| format!("{name} should be {wanted} and is {actual}"))
         };
-        let text = |policy: Policy| format!("{policy:?}").to_lowercase();
         let is_real_time = matches!(self.policy, Some(Policy::Fifo | Policy::RoundRobin));
         let affinity = match &self.affinity {
             Some(cpus) => {
@@ -105,7 +104,9 @@ impl LaunchSpec {
             None => None,
         };
         Ok([
-            self.policy.and_then(|policy| differs("policy", text(policy), text(now.policy))),
+            self.policy.and_then(|policy| {
+                differs("policy", policy.name().into(), now.policy.name().into())
+            }),
             self.nice
                 .filter(|_| matches!(now.policy, Policy::Other | Policy::Batch | Policy::Idle))
                 .and_then(|nice| differs("nice", nice.to_string(), now.nice.to_string())),

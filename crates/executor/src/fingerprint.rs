@@ -70,7 +70,7 @@ pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerpri
 fn inherited() -> [(&'static str, Option<String>); 4] {
     let attributes = sys::scheduling_attributes(0).ok();
     [
-        ("process.policy", attributes.map(|attributes| format!("{:?}", attributes.policy))),
+        ("process.policy", attributes.map(|attributes| attributes.policy.name().to_owned())),
         ("process.nice", attributes.map(|attributes| attributes.nice.to_string())),
         ("process.allowed_cpus", sys::affinity(0).ok().map(|cpus| cpus.to_string())),
         ("process.timer_slack_ns", sys::timer_slack().ok().map(|slack| slack.to_string())),

@@ -7,6 +7,7 @@
 
 mod background;
 mod child;
+mod ending;
 mod fingerprint;
 mod guardian;
 mod health;

@@ -4,15 +4,12 @@
 //! before what it rescales), then everything is read once more, because
 //! restoring one knob may have moved another.
 
+use crate::ending::end;
 use crate::journal::{Journal, JournalEntry};
 use contract::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 use sys::{Cgroup, ControlFile, Machine};
-
-/// How long killed processes may take to vanish.
-const KILL_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What restoring did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -377,7 +374,7 @@ fn oldest_values(settings: &[(u64, &OpenSetting)]) -> BTreeMap<FileKey, String> 
     oldest
 }
 
-fn survivors(machine: &Machine, open: &Open) -> Vec<i32> {
+fn survivors(machine: &Machine, open: &Open) -> BTreeSet<i32> {
     let own = std::process::id().cast_signed();
     let mut alive = BTreeSet::new();
     for mark in &open.marks {
@@ -393,37 +390,19 @@ fn survivors(machine: &Machine, open: &Open) -> Vec<i32> {
         alive.extend(cgroup.members(machine).unwrap_or_default());
     }
     alive.remove(&own);
-    alive.into_iter().collect()
+    alive
 }
 
-/// Kills until nothing is left: a process may fork while it is being killed.
 fn end_processes(machine: &Machine, open: &Open, report: &mut RestoreReport) {
-    let deadline = Instant::now() + KILL_PATIENCE;
-    let mut ended = BTreeSet::new();
-    loop {
+    let ended = end(|| {
         for cgroup in &open.cgroups {
             // A group that was never made, or is gone, has nothing to kill.
             let _ = cgroup.kill(machine);
         }
-        let alive = survivors(machine, open);
-        if alive.is_empty() {
-            break;
-        }
-        for pid in alive {
-            ended.insert(pid);
-            if let Some(pid) = rustix::process::Pid::from_raw(pid) {
-                // One that ended meanwhile is what is wanted.
-                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-            }
-        }
-        if Instant::now() >= deadline {
-            let left = survivors(machine, open);
-            report.failed.extend(left.iter().map(|pid| format!("process {pid} does not end")));
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    report.ended = ended.into_iter().collect();
+        survivors(machine, open)
+    });
+    report.failed.extend(ended.left.iter().map(|pid| format!("process {pid} does not end")));
+    report.ended = ended.killed.into_iter().collect();
 }
 
 #[cfg(test)]

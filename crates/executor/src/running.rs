@@ -2,14 +2,12 @@
 
 use crate::background::Hogs;
 use crate::child::RoleChild;
+use crate::ending::end;
 use crate::session::Executor;
 use contract::{Attached, Error, Result};
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 use sys::Cgroup;
 
-/// How long killed processes of an invocation may take to vanish.
-const LEFTOVER_PATIENCE: Duration = Duration::from_secs(5);
 /// A started workload and everything that watches it.
 pub(crate) struct Running {
     /// The load process.
@@ -35,24 +33,15 @@ impl Running {
 
     /// Ends what an invocation left running, so that it is not beside the next one.
     pub(crate) fn end_leftovers(&self, executor: &Executor, hogs: Option<&Hogs>) -> Result<()> {
-        let deadline = Instant::now() + LEFTOVER_PATIENCE;
-        loop {
-            let left = processes(executor, self.child.pid(), self.cgroup.as_ref(), hogs);
-            if left.is_empty() {
-                return Ok(());
-            }
-            if Instant::now() >= deadline {
-                return Err(Error::environment(
-                    "cannot end the workload",
-                    format!("its processes {left:?} are still there"),
-                ));
-            }
-            for pid in left.into_iter().filter_map(rustix::process::Pid::from_raw) {
-                // One that ended meanwhile is what is wanted.
-                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-            }
-            std::thread::sleep(Duration::from_millis(1));
+        let group = self.child.pid();
+        let left = end(|| processes(executor, group, self.cgroup.as_ref(), hogs)).left;
+        if left.is_empty() {
+            return Ok(());
         }
+        Err(Error::environment(
+            "cannot end the workload",
+            format!("its processes {left:?} are still there"),
+        ))
     }
 }
 

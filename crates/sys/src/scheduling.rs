@@ -37,6 +37,19 @@ impl Policy {
         }
     }
 
+    /// Its name in levels, as in `fifo:10`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::Other => "other",
+            Policy::Fifo => "fifo",
+            Policy::RoundRobin => "rr",
+            Policy::Batch => "batch",
+            Policy::Idle => "idle",
+            Policy::Deadline => "deadline",
+            Policy::Ext => "ext",
+        }
+    }
+
     /// The policy of a number.
     pub fn from_number(number: u32) -> Option<Self> {
         [

@@ -65,16 +65,13 @@ impl Choice {
     }
 
     fn level(&self) -> Level {
+        let name = self.policy.name();
         Level::canonical(match self.policy {
-            Policy::Other => "other".to_owned(),
-            Policy::Batch => "batch".to_owned(),
-            Policy::Idle => "idle".to_owned(),
-            Policy::Ext => "ext".to_owned(),
-            Policy::Fifo => format!("fifo:{}", self.priority),
-            Policy::RoundRobin => format!("rr:{}", self.priority),
+            Policy::Other | Policy::Batch | Policy::Idle | Policy::Ext => name.to_owned(),
+            Policy::Fifo | Policy::RoundRobin => format!("{name}:{}", self.priority),
             Policy::Deadline => {
                 let text = self.deadline_ns.map(model::format_duration);
-                format!("deadline:{}", text.join("/"))
+                format!("{name}:{}", text.join("/"))
             }
         })
     }

@@ -11,6 +11,7 @@ use contract::{Error, Interrupt, Result};
 use model::{Outcome, Plan, Record, Subject, WorkloadPlan};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 pub(super) fn run(common: &Common, arguments: &Run) -> Result<ExitCode> {
     let Some(planned) = read(&arguments.experiment)? else { return Ok(ExitCode::Usage) };
@@ -96,8 +97,12 @@ fn exit_code(plan: &Plan, records: &[Record]) -> ExitCode {
     ExitCode::NoValidBlock
 }
 
-/// Signals become a wish; a second one of any kind ends the program at
-/// once, and the guardian puts things back.
+/// A signal that comes so soon after the first is the same wish, sent to the
+/// process and to its group.
+const SAME_WISH: Duration = Duration::from_secs(1);
+
+/// Signals become a wish; a later one of any kind ends the program at once, and
+/// the guardian puts things back.
 fn hear_signals() -> Result<Interrupt> {
     let interrupt = Interrupt::default();
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
@@ -106,8 +111,9 @@ fn hear_signals() -> Result<Interrupt> {
     std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
+            let mut first: Option<Instant> = None;
             for signal in signals.forever() {
-                if heard.signal().is_some() {
+                if first.get_or_insert_with(Instant::now).elapsed() > SAME_WISH {
                     // The default action ends the process; the guardian does the rest.
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
                 }

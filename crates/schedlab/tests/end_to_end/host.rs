@@ -91,6 +91,23 @@ fn an_interrupted_campaign_goes_on_and_loses_no_record() {
 }
 
 #[test]
+fn one_wish_that_arrives_twice_is_still_a_clean_stop() {
+    let _exclusive = crate::bench::exclusive();
+    let bench = Bench::new();
+    let file = bench.experiment("sleep", &sleeping(20));
+    let mut child = bench.command(&["run", &file]);
+    let child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_records(&bench, 2);
+    // As `timeout` does: the process, then its group.
+    signal(&child, rustix::process::Signal::INT);
+    std::thread::sleep(Duration::from_millis(20));
+    signal(&child, rustix::process::Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{:?}", output.status);
+    assert!(errors(&output).contains("everything was put back"), "{}", errors(&output));
+}
+
+#[test]
 fn a_program_that_was_built_anew_begins_a_new_campaign() {
     let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();

@@ -110,9 +110,10 @@ impl Program {
             self.keep_output()?;
             return Err(self.too_long(stream));
         }
-        // It has ended and is not reaped: the last moment to see what it was. What
-        // the kernel does not tell any more is no difference.
-        let changed_level = self.launch.difference(self.child).unwrap_or_default();
+        // It has ended and is not reaped: the last moment to see what it was.
+        let changed_level = self.launch.difference(self.child).map_err(|error| {
+            Error::environment("cannot read the program's levels back at its end", error)
+        })?;
         let (termination, usage) = self
             .family
             .reap_one(self.child)
