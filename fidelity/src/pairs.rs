@@ -4,7 +4,7 @@ use crate::cells::{Cell, Switches};
 use crate::{native, reference};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
-use stats::{PairedT, SignedRank, exp, ln, median, standard_deviation};
+use stats::{SignedRank, TTest, exp, ln, median, standard_deviation};
 use std::path::Path;
 
 /// Fewest pairs.
@@ -85,7 +85,7 @@ pub fn compare(cell: &'static Cell, binary: &Path, most: usize) -> Result<Row, S
 }
 
 fn by_t(logs: &[f64]) -> [f64; 3] {
-    PairedT::of(logs).map_or([f64::NAN; 3], |test| {
+    TTest::of(logs).map_or([f64::NAN; 3], |test| {
         let (low, high) = test.interval(ALPHA);
         [test.mean, low, high].map(exp)
     })

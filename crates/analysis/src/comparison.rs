@@ -9,7 +9,7 @@ use model::{
     round_significant as round,
 };
 use stats::{
-    PairedT, SignedRank, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp, ln,
+    SignedRank, TTest, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp, ln,
     mean, sign_flip,
 };
 
@@ -17,7 +17,7 @@ use stats::{
 pub(crate) struct Comparison<'a> {
     pub asked: Asked<'a>,
     pub pairs: Pairs,
-    pub test: Option<PairedT>,
+    pub test: Option<TTest>,
     pub theta: f64,
     pub caveats: Vec<Caveat>,
 }
@@ -140,7 +140,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn interval(test: &PairedT, alpha: f64) -> Interval {
+pub(crate) fn interval(test: &TTest, alpha: f64) -> Interval {
     let (low, high) = test.interval(alpha);
     Interval { low: round(exp(low)), high: round(exp(high)) }
 }

@@ -4,7 +4,7 @@ use crate::family::holm_of;
 use crate::quality::widened;
 use crate::verdict::{Evidence, LEAST_PAIRS, decide};
 use model::{Caveat, CaveatCode, Verdict};
-use stats::{PairedT, SignedRank};
+use stats::{SignedRank, TTest};
 
 /// A family's unadjusted p-values and the place of one question in it.
 pub(crate) struct Place<'a> {
@@ -51,7 +51,7 @@ fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &Place<'_>) ->
     p_differences[place.index] = test.and_then(|test| test.p_difference());
     p_equivalences[place.index] = test.and_then(|test| test.p_equivalence(theta));
     decide(&Evidence {
-        differences,
+        count: differences.len(),
         test: test.as_ref(),
         difference: holm_of(&p_differences)[place.index],
         equivalence: holm_of(&p_equivalences)[place.index],
@@ -63,7 +63,7 @@ fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &Place<'_>) ->
 
 /// The caveat where the t and the signed-rank test disagree.
 pub(crate) fn method_caveat(
-    test: &PairedT,
+    test: &TTest,
     ranks: &SignedRank,
     count: usize,
     alpha: f64,

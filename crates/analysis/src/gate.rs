@@ -6,7 +6,8 @@
 //! Holm over everything that is gated.
 
 use crate::family::holm_of;
-use model::{CaveatCode, Finding, Findings, Role, Verdict};
+use crate::verdict::is_forbidden;
+use model::{Finding, Findings, Role, Verdict};
 use stats::{ln, t_cdf};
 
 /// How much worse a metric may become.
@@ -103,9 +104,7 @@ fn decide<'a>(
         return result(GateOutcome::Breached, None, detail);
     }
     // What forbids a verdict forbids this claim too.
-    let is_forbidden = finding.verdict == Verdict::Invalid
-        || finding.caveats.iter().any(|caveat| FORBIDDING.contains(&caveat.code));
-    if is_forbidden {
+    if is_forbidden(finding) {
         let why = finding.reason.clone().unwrap_or_else(|| "no verdict is possible".to_owned());
         return result(GateOutcome::Inconclusive, None, why);
     }
@@ -136,15 +135,6 @@ fn degenerate(finding: &Finding, fraction: f64) -> Option<String> {
     (is_inside && finding.verdict == Verdict::Equivalent)
         .then(|| "every block gave the same difference, inside the limit".to_owned())
 }
-
-/// Caveats under which no claim is made.
-const FORBIDDING: [CaveatCode; 5] = [
-    CaveatCode::AaFail,
-    CaveatCode::DifferentialFailure,
-    CaveatCode::FewBlocks,
-    CaveatCode::InsufficientTail,
-    CaveatCode::ZeroValue,
-];
 
 /// A subject that fails where the reference does not breaches every limit.
 fn fails_more(finding: &Finding, findings: &Findings) -> Option<String> {

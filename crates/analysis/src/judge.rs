@@ -1,5 +1,6 @@
 //! From a plan and its records to findings.
 
+use crate::claims::claims;
 use crate::comparison::Comparison;
 use crate::failures::{differential_failure, failures};
 use crate::family::{holm_of, q_values_of};
@@ -8,14 +9,22 @@ use crate::observations::Observations;
 use crate::pairs::{LEAST_BOOTS, Pairs};
 use crate::quality::coarse_step;
 use crate::questions::questions;
+use crate::ranking::rankings;
+use crate::use_cases::use_cases;
 use crate::verdict::{Decision, Evidence, LEAST_PAIRS, decide};
 use model::{
-    BlockEffect, Caveat, CaveatCode, FINDINGS_FORMAT, FailureCount, Finding, Findings, Plan,
-    Record, Reduction, Role, Tail, Unit, Verdict, round_significant as round,
+    BlockEffect, Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, FailureCount, Finding,
+    Findings, ImportedDesign, Plan, Record, Reduction, Role, Tail, Unit, Verdict,
+    round_significant as round,
 };
+use std::collections::BTreeMap;
 
-/// Judges a campaign; an adaptive one look by look.
+/// Judges a campaign; an adaptive one look by look, one without blocks by its samples.
 pub fn judge(plan: &Plan, records: &[Record]) -> Findings {
+    let design = plan.imported.as_ref().map(|imported| &imported.design);
+    if let Some(ImportedDesign::Unblocked { dimensions, fixed }) = design {
+        return crate::unblocked::judge(plan, records, dimensions, fixed);
+    }
     if plan.looks.is_empty() {
         return judge_at(plan, records, plan.alpha);
     }
@@ -37,12 +46,16 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Findings 
     let mut findings = judge_family(plan, &family, &counts);
     cap_by_control(&mut findings);
     findings.extend(judge_screen(plan, &screen));
+    let claims = claims(plan, &findings);
     Findings {
         format: FINDINGS_FORMAT.to_owned(),
         plan_digest: plan.digest.clone(),
         seed: plan.seed,
         alpha: plan.alpha,
-        family_size: family.len(),
+        families: BTreeMap::from([(DECLARED_FAMILY.to_owned(), family.len())]),
+        rankings: rankings(plan, &findings),
+        use_cases: use_cases(plan, &observations, &counts),
+        claims,
         findings,
         failures: counts.into_iter().map(rounded).collect(),
         caveats: campaign_caveats(plan, &observations),
@@ -65,7 +78,7 @@ fn judge_family(plan: &Plan, family: &[Comparison<'_>], counts: &[FailureCount])
     let mut findings = Vec::with_capacity(family.len());
     for (index, comparison) in family.iter().enumerate() {
         let evidence = Evidence {
-            differences: &comparison.pairs.differences,
+            count: comparison.pairs.differences.len(),
             test: comparison.test.as_ref(),
             difference: differences[index],
             equivalence: equivalences[index],
@@ -115,7 +128,7 @@ fn unobstructed(
     let labels = replicate_labels(&comparison.pairs.blocks, count);
     let theta = comparison.theta;
     caveats.extend(block_caveat(
-        evidence.differences,
+        &comparison.pairs.differences,
         &labels,
         decision.verdict,
         theta,
@@ -141,7 +154,7 @@ fn replicate_labels(blocks: &[BlockEffect], count: usize) -> Vec<String> {
 }
 
 /// What forbids a verdict, whatever the numbers.
-fn obstacle(
+pub(crate) fn obstacle(
     comparison: &Comparison<'_>,
     counts: &[FailureCount],
     caveats: &mut Vec<Caveat>,
@@ -296,8 +309,11 @@ fn rounded_block(block: &BlockEffect) -> BlockEffect {
 fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     let (boots, blocks) = (observations.boots().len(), observations.blocks().len());
+    caveats.extend(plan.imported.iter().flat_map(|imported| imported.caveats.clone()));
     if plan.venue == "sim" {
         caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
+    } else if plan.imported.is_some() {
+        // Nobody said how often the machine was booted.
     } else if boots == 1 && blocks > 1 {
         caveats.push(Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot"));
     } else if boots < LEAST_BOOTS && boots < blocks {
@@ -491,7 +507,7 @@ mod tests {
             findings.findings.iter().find(|finding| finding.question.subject == "b").unwrap();
         assert_eq!(primary.verdict, Verdict::Inconclusive);
         assert!(codes(primary).contains(&CaveatCode::AaFail));
-        assert_eq!(findings.family_size, 2);
+        assert_eq!(findings.comparison_count(), 2);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! one number for each block and subject, the t of paired log differences,
 //! equivalence before difference, Holm over the declared family.
 
+mod claims;
 mod comparison;
 mod failures;
 mod family;
@@ -17,7 +18,10 @@ mod observations;
 mod pairs;
 mod quality;
 mod questions;
+mod ranking;
 mod reduce;
+mod unblocked;
+mod use_cases;
 mod verdict;
 
 #[cfg(test)]

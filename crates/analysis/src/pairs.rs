@@ -26,6 +26,8 @@ pub(crate) struct Pairs {
     pub subject: Vec<f64>,
     /// Whether the subject ran before the reference, by pair.
     pub subject_first: Vec<bool>,
+    /// The boot of each pair.
+    pub boots: Vec<String>,
     /// The replicates' differences: those of blocks, or of boots.
     pub differences: Vec<f64>,
     /// Blocks in which a value was zero.
@@ -60,7 +62,6 @@ impl Pairs {
 pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs {
     let mut pairs = Pairs::default();
     let question = &asked.question;
-    let mut boots = Vec::new();
     let mut least_events: Option<u64> = None;
     for block in observations.blocks() {
         let find = |subject: &str| observations.completed(block, subject, &question.workload);
@@ -89,13 +90,13 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
         pairs.clamped += reference_value.clamped + subject_value.clamped;
         pairs.caveats.extend(reference.caveats.iter().chain(&subject.caveats).cloned());
         pairs.subject_first.push(subject.position < reference.position);
-        boots.push(reference.boot_id.as_str());
+        pairs.boots.push(reference.boot_id.clone());
         pairs.reference.push(reference_value.scaled);
         pairs.subject.push(subject_value.scaled);
         pairs.blocks.push(effect(block, reference_value, subject_value, asked));
     }
     pairs.tail = tail(asked.metric.reduction, least_events);
-    pairs.differences = replicates(&pairs.blocks, &boots);
+    pairs.differences = replicates(&pairs.blocks, &pairs.boots);
     pairs
 }
 
@@ -137,8 +138,8 @@ fn tail(reduction: Reduction, least_events: Option<u64>) -> Option<Tail> {
 
 /// Blocks that share a boot are one replicate, once there are boots enough; on a
 /// host that never reboots, the time slots within the boot are the replicates.
-fn replicates(blocks: &[BlockEffect], boots: &[&str]) -> Vec<f64> {
-    let distinct: BTreeSet<&str> = boots.iter().copied().collect();
+pub(crate) fn replicates(blocks: &[BlockEffect], boots: &[String]) -> Vec<f64> {
+    let distinct: BTreeSet<&String> = boots.iter().collect();
     if distinct.len() < LEAST_BOOTS || distinct.len() == blocks.len() {
         return blocks.iter().map(|block| block.log_difference).collect();
     }

@@ -5,8 +5,8 @@ use crate::pairs::Pairs;
 use crate::questions::Asked;
 use model::{Caveat, CaveatCode, Record, Reduction, SampleData, WorkloadPlan};
 use stats::{
-    OutlierLabels, PairedT, equivalence_limit, is_bimodal, label_outliers, lag_one, mann_kendall,
-    mser5_truncation, theil_sen, von_neumann, welch,
+    OutlierLabels, TTest, equivalence_limit, is_bimodal, label_outliers, lag_one, mann_kendall,
+    mser5_truncation, theil_sen, von_neumann,
 };
 use std::collections::BTreeSet;
 
@@ -24,14 +24,14 @@ const LEAST_EFFECTIVE: f64 = 2.0;
 
 /// The t of differences, widened where neighbours resemble each other (AUTOCORR);
 /// none where they resemble each other so much that no test is possible.
-pub(crate) fn widened(differences: &[f64]) -> (Option<PairedT>, Option<Caveat>) {
+pub(crate) fn widened(differences: &[f64]) -> (Option<TTest>, Option<Caveat>) {
     let Some((caveat, effective)) = autocorrelation(differences) else {
-        return (PairedT::of(differences), None);
+        return (TTest::of(differences), None);
     };
     let test = match effective {
-        None => PairedT::of(differences),
+        None => TTest::of(differences),
         Some(count) if count <= LEAST_EFFECTIVE => None,
-        Some(count) => PairedT::with_effective_count(differences, count),
+        Some(count) => TTest::with_effective_count(differences, count),
     };
     (test, Some(caveat))
 }
@@ -62,7 +62,7 @@ fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64>)> {
 pub(crate) fn warnings(
     pairs: &Pairs,
     asked: &Asked<'_>,
-    test: &PairedT,
+    test: &TTest,
     theta: f64,
     alpha: f64,
 ) -> Vec<Caveat> {
@@ -104,7 +104,7 @@ fn order_effect(pairs: &Pairs) -> Option<Caveat> {
             .filter(|(_, is_first)| **is_first == first);
         chosen.map(|(block, _)| block.log_difference).collect()
     };
-    let p = welch(&of(true), &of(false))?;
+    let p = TTest::stratified(&[(&of(true), &of(false))])?.p_difference()?;
     (p < LEVEL).then(|| {
         Caveat::new(
             CaveatCode::OrderEffect,
@@ -113,7 +113,7 @@ fn order_effect(pairs: &Pairs) -> Option<Caveat> {
     })
 }
 
-fn noisy(test: &PairedT, count: usize, theta: f64, alpha: f64) -> Option<Caveat> {
+fn noisy(test: &TTest, count: usize, theta: f64, alpha: f64) -> Option<Caveat> {
     let limit = equivalence_limit(u32::try_from(count).ok()?, alpha) * theta;
     (count >= 2 && test.standard_deviation > limit).then(|| {
         Caveat::new(

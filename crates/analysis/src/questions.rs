@@ -1,6 +1,6 @@
 //! What is asked: primary comparisons, the A/A control, the screen.
 
-use model::{Metric, Plan, Question, Role, WorkloadPlan};
+use model::{Comparisons, DECLARED_FAMILY, Metric, Plan, Question, Role, Subject, WorkloadPlan};
 
 /// A question with the metric it is about.
 pub(crate) struct Asked<'a> {
@@ -30,18 +30,18 @@ fn of_metric<'a>(
     role: Role,
 ) -> Vec<Asked<'a>> {
     let is_primary = workload.primary.contains(&metric.id);
-    let reference = plan.reference();
     let fits = |is_control: bool| match role {
         Role::Primary => is_primary && !is_control,
         Role::Control => is_primary && is_control,
         Role::Screen => !is_primary && !is_control,
     };
-    plan.subjects
-        .iter()
-        .filter(|subject| {
-            subject.id != reference.id && workload.runs_for(subject) && fits(subject.is_control)
+    compared(plan)
+        .into_iter()
+        .filter(|(reference, subject)| {
+            let run = workload.runs_for(subject) && workload.runs_for(reference);
+            run && fits(subject.is_control)
         })
-        .map(|subject| Asked {
+        .map(|(reference, subject)| Asked {
             question: Question {
                 workload: workload.label.clone(),
                 metric: metric.id.clone(),
@@ -50,9 +50,35 @@ fn of_metric<'a>(
                 subject: subject.id.clone(),
                 reference: reference.id.clone(),
                 role,
+                family: DECLARED_FAMILY.to_owned(),
             },
             metric,
             workload,
         })
         .collect()
+}
+
+/// Pairs of subjects that are compared, each with what it is compared with first.
+fn compared(plan: &Plan) -> Vec<(&Subject, &Subject)> {
+    let reference = plan.reference();
+    let others = plan.subjects.iter().filter(|subject| subject.id != reference.id);
+    let with_reference = others.map(|subject| (reference, subject));
+    match plan.comparisons {
+        Comparisons::Reference => with_reference.collect(),
+        Comparisons::All => {
+            // The control is a twin of the reference alone.
+            let controls = with_reference.filter(|(_, subject)| subject.is_control);
+            every_pair(plan).into_iter().chain(controls).collect()
+        }
+    }
+}
+
+/// Every pair of subjects, the earlier one first, controls left out.
+pub(crate) fn every_pair(plan: &Plan) -> Vec<(&Subject, &Subject)> {
+    let subjects: Vec<&Subject> =
+        plan.subjects.iter().filter(|subject| !subject.is_control).collect();
+    let pairs = subjects.iter().enumerate().flat_map(|(index, first)| {
+        subjects[index + 1..].iter().map(move |second| (*first, *second))
+    });
+    pairs.collect()
 }

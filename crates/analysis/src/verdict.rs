@@ -1,7 +1,7 @@
 //! The decision, in the order of STATISTICS 2.5.
 
-use model::{Strength, Verdict};
-use stats::PairedT;
+use model::{CaveatCode, Finding, Strength, Verdict};
+use stats::TTest;
 
 /// Fewer complete pairs give no verdict.
 pub(crate) const LEAST_PAIRS: usize = 5;
@@ -9,10 +9,10 @@ pub(crate) const LEAST_PAIRS: usize = 5;
 /// What the decision rests on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence<'a> {
-    /// The replicates' differences.
-    pub differences: &'a [f64],
+    /// Replicates of the comparison: complete pairs, or those of the smaller sample.
+    pub count: usize,
     /// Their t; absent of fewer than two.
-    pub test: Option<&'a PairedT>,
+    pub test: Option<&'a TTest>,
     /// Adjusted p of no difference.
     pub difference: Option<f64>,
     /// Adjusted p of a difference as large as the margin.
@@ -36,12 +36,29 @@ impl Decision {
     }
 }
 
+/// Caveats under which no claim is made, whatever the numbers.
+const FORBIDDING: [CaveatCode; 7] = [
+    CaveatCode::AaFail,
+    CaveatCode::DifferentialFailure,
+    CaveatCode::FewBlocks,
+    CaveatCode::FewReplicates,
+    CaveatCode::InsufficientTail,
+    CaveatCode::NotComparable,
+    CaveatCode::ZeroValue,
+];
+
+/// Whether a rule forbids a finding to say anything.
+pub(crate) fn is_forbidden(finding: &Finding) -> bool {
+    finding.verdict == Verdict::Invalid
+        || finding.caveats.iter().any(|caveat| FORBIDDING.contains(&caveat.code))
+}
+
 /// Equivalent first, then better or worse, else inconclusive.
 pub(crate) fn decide(evidence: &Evidence<'_>) -> Decision {
-    if evidence.differences.len() < LEAST_PAIRS {
+    if evidence.count < LEAST_PAIRS {
         return Decision::inconclusive(format!(
             "{} complete pairs of blocks; a verdict needs {LEAST_PAIRS}",
-            evidence.differences.len()
+            evidence.count
         ));
     }
     let Some(test) = evidence.test else {
@@ -71,7 +88,7 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Decision {
 }
 
 /// All differences are the same: no p, and equivalence only inside the margin.
-fn degenerate(test: &PairedT, theta: f64) -> Decision {
+fn degenerate(test: &TTest, theta: f64) -> Decision {
     if test.mean.abs() < theta {
         let reason = Some("every block gave the same difference, inside the margin".to_owned());
         return Decision { verdict: Verdict::Equivalent, strength: None, reason };
@@ -84,10 +101,10 @@ mod tests {
     use super::*;
 
     fn verdict(differences: &[f64], margin: f64) -> (Verdict, Option<Strength>) {
-        let test = PairedT::of(differences);
+        let test = TTest::of(differences);
         let theta = (1.0 + margin).ln();
         let decision = decide(&Evidence {
-            differences,
+            count: differences.len(),
             test: test.as_ref(),
             difference: test.and_then(|test| test.p_difference()),
             equivalence: test.and_then(|test| test.p_equivalence(theta)),

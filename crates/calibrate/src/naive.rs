@@ -66,7 +66,8 @@ fn means_differ(first: &[Vec<f64>], second: &[Vec<f64>]) -> bool {
 
 fn welch_on_one_boot(first: &[Vec<f64>], second: &[Vec<f64>]) -> bool {
     let block = |blocks: &[Vec<f64>]| blocks.first().cloned().unwrap_or_default();
-    stats::welch(&block(first), &block(second)).is_some_and(|p| p < ALPHA)
+    let test = stats::TTest::stratified(&[(&block(first), &block(second))]);
+    test.and_then(|test| test.p_difference()).is_some_and(|p| p < ALPHA)
 }
 
 /// Every iteration taken for a replicate, by ranks.

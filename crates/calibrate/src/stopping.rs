@@ -6,7 +6,7 @@ use crate::rate::Rate;
 use crate::table::{Limit, Row};
 use contract::Result;
 use model::{Plan, Role, Verdict};
-use stats::PairedT;
+use stats::TTest;
 
 /// The design's looks (STATISTICS 2.9).
 const LOOKS: [u32; 5] = [6, 10, 16, 24, 32];
@@ -77,7 +77,7 @@ fn peeks(campaign: &Campaign) -> bool {
     let Some(primary) = primary else { return false };
     let differences: Vec<f64> = primary.blocks.iter().map(|block| block.log_difference).collect();
     (5..=differences.len()).any(|count| {
-        let test = PairedT::of(&differences[..count]);
+        let test = TTest::of(&differences[..count]);
         test.and_then(|test| test.p_difference()).is_some_and(|p| p < ALPHA)
     })
 }

@@ -15,20 +15,44 @@ pub struct Findings {
     pub seed: u64,
     /// Family-wise error rate.
     pub alpha: f64,
-    /// Number of comparisons that were corrected together.
-    pub family_size: usize,
+    /// How many comparisons each family corrects together, by its name.
+    pub families: BTreeMap<String, usize>,
     /// Primary findings first, then controls, then the screen of secondary metrics.
     pub findings: Vec<Finding>,
+    /// Where every pair of subjects was compared: their ranks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rankings: Vec<Ranking>,
+    /// What serves each declared use case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub use_cases: Vec<UseCaseFinding>,
+    /// What became of the published claims.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<ClaimFinding>,
     /// Failures and invalid sittings by subject.
     pub failures: Vec<FailureCount>,
     /// Warnings about the campaign as a whole.
     pub caveats: Vec<Caveat>,
 }
 
+impl Findings {
+    /// How many comparisons a question is corrected with.
+    pub fn family_size(&self, question: &Question) -> usize {
+        self.families.get(&question.family).copied().unwrap_or(1)
+    }
+
+    /// Every comparison of a verdict, whatever its family.
+    pub fn comparison_count(&self) -> usize {
+        self.families.values().sum()
+    }
+}
+
+/// The family of an experiment's own questions.
+pub const DECLARED_FAMILY: &str = "declared";
+
 /// What is compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Question {
-    /// Workload label.
+    /// Workload label; of a margin over imported workloads, what they share.
     pub workload: String,
     /// Metric id.
     pub metric: String,
@@ -42,6 +66,8 @@ pub struct Question {
     pub reference: String,
     /// Primary, control or screen.
     pub role: Role,
+    /// The comparisons it is corrected with (STATISTICS 2.7, 2.11b).
+    pub family: String,
 }
 
 /// What a question is for.
@@ -73,7 +99,8 @@ pub struct Finding {
     pub look: Option<Look>,
     /// Equivalence margin as a fraction.
     pub margin: f64,
-    /// Complete pairs of blocks.
+    /// Complete pairs of blocks; of numbers without blocks, the replicates of the
+    /// subject that has fewer.
     pub pairs: usize,
     /// Geometric mean of the reference over its paired blocks, in the metric's unit.
     pub reference_value: Option<f64>,
@@ -136,7 +163,7 @@ mod unbounded {
 pub struct Effect {
     /// Mean of the oriented log differences.
     pub log_mean: f64,
-    /// Their standard deviation.
+    /// Their standard deviation; without blocks, that of the replicates' logs, pooled.
     pub log_sd: f64,
     /// Standard error of the mean.
     pub standard_error: f64,
@@ -252,4 +279,93 @@ pub struct FailureCount {
     pub p_invalid: Option<f64>,
     /// How often each reason was given.
     pub reasons: BTreeMap<String, u64>,
+}
+
+/// Every subject's rank on one workload and metric, or in one use case: 1 plus the
+/// number of subjects that are better. Subjects of one rank are not told apart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ranking {
+    /// Workload label, or the use case.
+    pub workload: String,
+    /// Metric id; empty of a use case.
+    pub metric: String,
+    /// The best first, then in the plan's order.
+    pub ranks: Vec<Rank>,
+}
+
+/// One subject's rank with its interval (STATISTICS 2.11).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rank {
+    /// Subject id.
+    pub subject: String,
+    /// One plus the number of subjects that were shown to be better: the best rank
+    /// it can have.
+    pub rank: usize,
+    /// The number of subjects less those shown to be worse: the worst it can have.
+    pub worst: usize,
+}
+
+/// What serves a use case: every pair of subjects over its weighted workloads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UseCaseFinding {
+    /// Its name.
+    pub use_case: String,
+    /// The declared weights; they add up to 1.
+    pub weights: Vec<Weight>,
+    /// Every pair, corrected over all pairs of all use cases.
+    pub comparisons: Vec<Finding>,
+    /// The component in which each comparison's subject does worst, in their order;
+    /// absent where there is no effect.
+    pub worst: Vec<Option<Worst>>,
+    /// Ranks of the subjects.
+    pub ranking: Ranking,
+    /// Subjects that were not shown to be worse than any other.
+    pub co_best: Vec<String>,
+}
+
+/// One component of a use case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Weight {
+    /// Workload label.
+    pub workload: String,
+    /// Metric id.
+    pub metric: String,
+    /// Its share.
+    pub weight: f64,
+}
+
+/// The component on which a subject does worst against another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Worst {
+    /// Workload label.
+    pub workload: String,
+    /// Metric id.
+    pub metric: String,
+    /// Oriented ratio: below 1 is worse.
+    pub ratio: f64,
+    /// Its unadjusted interval.
+    pub interval: Interval,
+}
+
+/// A published claim and what this campaign says of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimFinding {
+    /// The claim.
+    pub claim: crate::Claim,
+    /// What became of it.
+    pub outcome: ClaimOutcome,
+    /// Why, in one sentence with its numbers.
+    pub reason: String,
+}
+
+/// What new data say of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimOutcome {
+    /// It was shown again.
+    Confirmed,
+    /// The data exclude it.
+    Refuted,
+    /// The data say neither.
+    Undecided,
 }

@@ -23,8 +23,9 @@ pub use caveat::{Caveat, CaveatCode};
 pub use cpu_list::CpuList;
 pub use digits::round_significant;
 pub use finding::{
-    BlockEffect, Companion, Effect, FailureCount, Finding, Findings, Interval, Look, Planning,
-    Question, Role, Strength, Tail, Verdict,
+    BlockEffect, ClaimFinding, ClaimOutcome, Companion, DECLARED_FAMILY, Effect, FailureCount,
+    Finding, Findings, Interval, Look, Planning, Question, Rank, Ranking, Role, Strength, Tail,
+    UseCaseFinding, Verdict, Weight, Worst,
 };
 pub use format::{FINDINGS_FORMAT, PLAN_FORMAT, RECORD_FORMAT, REPORT_FORMAT};
 pub use histogram::{Histogram, HistogramError};
@@ -33,7 +34,8 @@ pub use level::Level;
 pub use metric::{Direction, Metric, Reduction, Unit};
 pub use parameters::{ParameterValue, Parameters};
 pub use plan::{
-    Background, Block, Plan, Session, SimSettings, Sitting, Subject, Trial, WorkloadPlan,
+    Background, Block, Claim, ClaimedEffect, Comparisons, Imported, ImportedDesign, Plan, Session,
+    SimSettings, Sitting, Subject, Trial, UseCase, WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,

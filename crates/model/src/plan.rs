@@ -1,6 +1,6 @@
 //! A plan: every trial of a campaign in the order it will run.
 
-use crate::{Level, Metric, Parameters};
+use crate::{Caveat, Level, Metric, Parameters};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -36,6 +36,21 @@ pub struct Plan {
     /// the last one the most it runs; empty where the number of blocks is fixed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks: Vec<u32>,
+    /// Time after which an adaptive campaign starts no further block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_ns: Option<u64>,
+    /// Which subjects are compared with each other.
+    #[serde(default, skip_serializing_if = "Comparisons::is_default")]
+    pub comparisons: Comparisons,
+    /// What the subjects are wanted for: weights over workloads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub use_cases: Vec<UseCase>,
+    /// What others have published about these subjects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<Claim>,
+    /// Where the numbers come from, of a campaign that did not run here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// Ids of the probes attached to every trial.
     pub probes: Vec<String>,
     /// Pause after knobs are set and before the first invocation.
@@ -77,6 +92,10 @@ pub struct WorkloadPlan {
     pub metrics: Vec<Metric>,
     /// Ids of the primary metrics: the family that verdicts are about.
     pub primary: Vec<String>,
+    /// Ids of quantiles that are taken of all blocks together, with a jackknife
+    /// interval (STATISTICS 2.10, point 4).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pooled: Vec<String>,
     /// Load that runs beside it.
     pub background: Option<Background>,
     /// Ids of the subjects it runs for; empty means all.
@@ -115,6 +134,98 @@ pub enum Session {
     Same,
     /// Its own session, hence its own autogroup.
     Separate,
+}
+
+/// Which subjects are compared with each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparisons {
+    /// Each with the reference.
+    #[default]
+    Reference,
+    /// Each with each, so that they can be ranked.
+    All,
+}
+
+impl Comparisons {
+    /// Whether it is what plans have that do not say.
+    pub fn is_default(&self) -> bool {
+        *self == Self::Reference
+    }
+}
+
+/// What subjects are wanted for: a web server, a batch machine, a desktop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UseCase {
+    /// kebab-case.
+    pub id: String,
+    /// Its components; the weights add up to 1.
+    pub weights: Vec<crate::Weight>,
+}
+
+/// What somebody has published about a subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The claim in a person's words.
+    pub says: String,
+    /// Where it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Workload label.
+    pub workload: String,
+    /// Metric id.
+    pub metric: String,
+    /// The subject it is about.
+    pub subject: String,
+    /// What that was compared with.
+    pub reference: String,
+    /// What was claimed.
+    pub effect: ClaimedEffect,
+}
+
+/// The effect that a claim claims.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimedEffect {
+    /// Better, by an amount that is not said.
+    Better,
+    /// Worse, by an amount that is not said.
+    Worse,
+    /// No difference that matters.
+    Same,
+    /// The metric's value changes by this fraction: 0.45 is 45 % more.
+    Change(f64),
+}
+
+/// Where imported numbers come from, and how they were collected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Imported {
+    /// Name of the importer.
+    pub format: String,
+    /// Name of the file.
+    pub file: String,
+    /// SHA-256 (hex) of its bytes.
+    pub digest: String,
+    /// How they were collected.
+    pub design: ImportedDesign,
+    /// What the importer noticed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<Caveat>,
+}
+
+/// How imported numbers were collected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportedDesign {
+    /// Each replicate holds every subject.
+    Blocked,
+    /// Replicates of a subject have nothing to do with those of another.
+    Unblocked {
+        /// Names of the parameters that tell workloads apart, in order.
+        dimensions: Vec<String>,
+        /// Those of them that one execution fixes: it was run again for each level.
+        fixed: Vec<String>,
+    },
 }
 
 /// One replicate: every subject once, in a freshly randomised order.

@@ -24,8 +24,18 @@ pub(crate) fn digest(plan: &Plan, catalogue: &Catalogue) -> String {
         "settle_ns": plan.settle_ns,
         "sim": plan.sim,
     });
-    if !plan.looks.is_empty() {
-        decisive["looks"] = json!(plan.looks);
+    // What an experiment does not use is not part of its identity: campaigns begun
+    // before there was such a key go on.
+    for (key, is_used, value) in [
+        ("looks", !plan.looks.is_empty(), json!(plan.looks)),
+        ("comparisons", !plan.comparisons.is_default(), json!(plan.comparisons)),
+        ("use_cases", !plan.use_cases.is_empty(), json!(plan.use_cases)),
+        ("claims", !plan.claims.is_empty(), json!(plan.claims)),
+        ("budget_ns", plan.budget_ns.is_some(), json!(plan.budget_ns)),
+    ] {
+        if is_used {
+            decisive[key] = value;
+        }
     }
     hexadecimal(&Sha256::digest(decisive.to_string().as_bytes()))
 }

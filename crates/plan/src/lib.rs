@@ -4,6 +4,7 @@
 //! environment, and its only randomness comes from a given seed. The same text,
 //! options, seed and catalogue give the same plan everywhere.
 
+mod claims;
 mod digest;
 mod document;
 mod margins;
@@ -18,11 +19,13 @@ mod schema;
 mod settings;
 mod subjects;
 mod template;
+mod use_cases;
 mod values;
 mod williams;
 mod workloads;
 mod written;
 
+pub use names::kebab as name_of;
 pub use one_line::{OneLine, one_line};
 pub use order::{repeat_block, trial_seed, trials};
 pub use planning::{Request, plan};

@@ -49,7 +49,7 @@ pub(crate) fn is_label(text: &str) -> bool {
 
 /// Words of `text` in kebab-case; a minus sign before a number stays a word, so
 /// that nice -5 and nice 5 have different names.
-pub(crate) fn kebab(text: &str) -> String {
+pub fn kebab(text: &str) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut is_inside = false;
     let mut characters = text.chars().peekable();

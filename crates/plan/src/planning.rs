@@ -6,7 +6,7 @@ use crate::problems::Problems;
 use crate::settings::{self, Control, LARGEST_SEED, Settings};
 use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
-use crate::{digest, order, overrides};
+use crate::{claims, digest, order, overrides, use_cases};
 use contract::{Catalogue, ParameterKind};
 use model::{PLAN_FORMAT, ParameterValue, Plan, SimSettings, Subject, format_duration};
 use std::collections::BTreeMap;
@@ -71,6 +71,8 @@ fn try_plan(
     let control = arms.first().map(|arm| subjects::control_id(&arm.id)).unwrap_or_default();
     let with_control: Vec<&str> = ids.iter().copied().chain([control.as_str()]).collect();
     let failure_rate = settings::failure_rates(&settings, &with_control, problems);
+    let use_cases = use_cases::read(&table, &workloads, problems);
+    let claims = claims::read(&table, &workloads, &ids, settings.comparisons, problems);
     check_together(&settings, &arms, &workloads, problems);
     if !problems.is_empty() {
         return None;
@@ -85,6 +87,8 @@ fn try_plan(
             Some((settings.budget_ns?, entry.place.clone()))
         });
     let mut draft = draft(request, settings, &arms, workloads);
+    draft.plan.use_cases = use_cases;
+    draft.plan.claims = claims;
     if draft.plan.venue == "sim" {
         draft.plan.sim = Some(SimSettings { scenario: draft.scenario.clone(), failure_rate });
     }
@@ -170,6 +174,11 @@ fn draft(
         workloads: Vec::new(),
         blocks: Vec::new(),
         looks: Vec::new(),
+        budget_ns: None,
+        comparisons: settings.comparisons,
+        use_cases: Vec::new(),
+        claims: Vec::new(),
+        imported: None,
         probes: settings.probes,
         settle_ns: settings.settle_ns,
         sim: None,
@@ -235,6 +244,11 @@ impl Draft {
             self.plan.notes.push("the A/A control was dropped to fit the budget".to_owned());
         }
         let affordable = u32::try_from(budget_ns / block_ns).unwrap_or(u32::MAX);
+        if !self.looks.is_empty() && affordable >= least {
+            // It stops at the look that answers everything, or when the time is used up.
+            self.plan.budget_ns = Some(budget_ns);
+            return Some(());
+        }
         if affordable < least {
             let needed = format_duration(
                 (block_ns * u64::from(least)).div_ceil(1_000_000_000) * 1_000_000_000,

@@ -87,6 +87,35 @@ fn values() -> Map<String, Value> {
                 { "type": "array", "items": { "type": "string" }, "uniqueItems": true },
             ],
         },
+        "use_cases": {
+            "type": "object",
+            "description": "Weights over WORKLOAD or WORKLOAD/METRIC that add up to 1",
+            "propertyNames": { "pattern": SUBJECT, "maxLength": 64 },
+            "additionalProperties": {
+                "type": "object",
+                "additionalProperties": { "type": "number", "minimum": 0, "maximum": 1 },
+                "minProperties": 1,
+            },
+            "maxProperties": 16,
+        },
+        "claim": {
+            "type": "object",
+            "properties": {
+                "says": { "type": "string", "maxLength": 200 },
+                "source": { "type": "string", "maxLength": 200 },
+                "workload": { "type": "string" },
+                "metric": { "type": "string" },
+                "subject": { "type": "string" },
+                "reference": { "type": "string" },
+                "effect": {
+                    "type": "string",
+                    "pattern": r"^(better|worse|same|[-+]?[0-9]*\.?[0-9]+ *%)$",
+                    "examples": ["+45%", "better"],
+                },
+            },
+            "required": ["says", "metric", "subject", "effect"],
+            "additionalProperties": false,
+        },
         "load": {
             "oneOf": [
                 { "type": "string", "pattern": "^cpu:[0-9]+$" },
@@ -136,6 +165,18 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
         "margin": { "$ref": "#/$defs/margin" },
         "control": { "enum": [true, false, "auto"], "default": "auto" },
         "order": { "const": "randomised" },
+        "comparisons": {
+            "enum": ["reference", "all"],
+            "default": "reference",
+            "description": "Each subject with the first, or each with each and ranked",
+        },
+        "use_cases": { "$ref": "#/$defs/use_cases" },
+        "claims": {
+            "type": "array",
+            "description": "What others have published; the report says what became of it",
+            "items": { "$ref": "#/$defs/claim" },
+            "maxItems": 64,
+        },
         "probes": { "type": "array", "items": { "enum": probes }, "uniqueItems": true },
         "settle": { "$ref": "#/$defs/duration" },
         "invocations": { "type": "integer", "minimum": 1, "maximum": INVOCATION_LIMIT, "default": 3 },
@@ -186,6 +227,7 @@ fn workload(entry: &dyn Workload) -> Value {
         ("label", json!({ "type": "string", "maxLength": 64 })),
         ("invocations", json!({ "type": "integer", "minimum": 1, "maximum": INVOCATION_LIMIT })),
         ("primary", json!({ "$ref": "#/$defs/names" })),
+        ("pooled", json!({ "$ref": "#/$defs/names" })),
         ("load", json!({ "$ref": "#/$defs/load" })),
         ("subjects", json!({ "$ref": "#/$defs/names" })),
         ("time_limit", json!({ "$ref": "#/$defs/duration" })),

@@ -6,6 +6,7 @@ use crate::planning::LEAST_BLOCKS;
 use crate::problems::Problems;
 use crate::values;
 use contract::Catalogue;
+use model::Comparisons;
 use std::collections::BTreeMap;
 
 /// More looks than this spend too little at each.
@@ -14,7 +15,7 @@ const LOOK_LIMIT: usize = 10;
 pub(crate) const LARGEST_SEED: u64 = i64::MAX as u64;
 
 /// Keys of the top level; every factor's id is one too.
-pub(crate) const KEYS: [&str; 16] = [
+pub(crate) const KEYS: [&str; 19] = [
     "title",
     "venue",
     "blocks",
@@ -28,9 +29,12 @@ pub(crate) const KEYS: [&str; 16] = [
     "invocations",
     "budget",
     "sim",
+    "comparisons",
     "subjects",
     "factors",
     "workloads",
+    "use_cases",
+    "claims",
 ];
 
 /// Venues of this version; `vm` is known and refused.
@@ -80,6 +84,7 @@ pub(crate) struct Settings {
     pub(crate) blocks: u32,
     pub(crate) looks: Vec<u32>,
     pub(crate) seed: Option<u64>,
+    pub(crate) comparisons: Comparisons,
     pub(crate) alpha: f64,
     pub(crate) margins: Margins,
     pub(crate) control: Control,
@@ -99,6 +104,7 @@ impl Settings {
             blocks: DEFAULT_BLOCKS,
             looks: Vec::new(),
             seed: None,
+            comparisons: Comparisons::Reference,
             alpha: 0.05,
             margins: Margins::default(),
             control: Control::Auto,
@@ -175,6 +181,7 @@ fn read_key(
         "margin" => settings.margins = Margins::read(node, problems),
         "control" => read_control(node, settings, problems),
         "order" => read_order(node, problems),
+        "comparisons" => read_comparisons(node, settings, problems),
         "probes" => read_probes(node, catalogue, settings, problems),
         "settle" => {
             if let Some(settle_ns) = values::duration(node, "settle", 0..=60 * SECOND_NS, problems)
@@ -285,6 +292,20 @@ fn read_order(node: &Node, problems: &mut Problems) {
                 "a fixed order confounds the subjects with whatever drifts on the machine; \
                  only \"randomised\" is offered",
             );
+    }
+}
+
+fn read_comparisons(node: &Node, settings: &mut Settings, problems: &mut Problems) {
+    let Some(comparisons) = values::text(node, "comparisons", problems) else { return };
+    match comparisons {
+        "reference" => settings.comparisons = Comparisons::Reference,
+        "all" => settings.comparisons = Comparisons::All,
+        other => {
+            problems
+                .report(&node.place, format!("unknown comparisons `{other}`"))
+                .near(other, ["reference", "all"])
+                .hint("\"reference\" compares each subject with the first, \"all\" each with each and ranks them");
+        }
     }
 }
 

@@ -14,8 +14,17 @@ use model::{
 use std::collections::BTreeMap;
 
 /// Keys of a workload that are not its own parameters.
-pub(crate) const KEYS: [&str; 8] =
-    ["use", "label", "invocations", "primary", "load", "subjects", "time_limit", "margin"];
+pub(crate) const KEYS: [&str; 9] = [
+    "use",
+    "label",
+    "invocations",
+    "primary",
+    "pooled",
+    "load",
+    "subjects",
+    "time_limit",
+    "margin",
+];
 const LOAD_KEYS: [&str; 3] = ["cpu", "session", "pinned"];
 /// Rows of the verdict table a person still reads.
 const WORKLOAD_LIMIT: usize = 64;
@@ -158,6 +167,7 @@ impl Reader<'_, '_> {
         let parameters = self.parameters(table, entry, &place)?;
         let metrics = self.metrics(entry, &parameters, &margins.unwrap_or_default(), &label);
         let primary = self.primary(table, &metrics, entry);
+        let pooled = self.pooled(table, &metrics);
         let expected_ns = entry.expected_ns(&parameters);
         Some(Planned {
             plan: WorkloadPlan {
@@ -165,6 +175,7 @@ impl Reader<'_, '_> {
                 uses: entry.describe().id.to_owned(),
                 invocations: invocations.unwrap_or(self.settings.invocations),
                 primary,
+                pooled,
                 background,
                 subjects: subjects.unwrap_or_default(),
                 expected_ns,
@@ -293,6 +304,27 @@ impl Reader<'_, '_> {
             primary.push(id.to_owned());
         }
         primary
+    }
+
+    /// Quantiles that are taken of all blocks together.
+    fn pooled(&mut self, table: &Table, metrics: &[Metric]) -> Vec<String> {
+        let Some(entry) = table.get("pooled") else { return Vec::new() };
+        let named = values::texts(&entry.node, "pooled", self.problems).unwrap_or_default();
+        let is_quantile = |metric: &&Metric| matches!(metric.reduction, Reduction::Quantile(_));
+        let quantiles: Vec<&str> =
+            metrics.iter().filter(is_quantile).map(|metric| metric.id.as_str()).collect();
+        let mut pooled = Vec::new();
+        for (id, node) in named {
+            if quantiles.contains(&id) {
+                pooled.push(id.to_owned());
+            } else {
+                self.problems
+                    .report(&node.place, format!("`{id}` is no percentile of this workload"))
+                    .near(id, quantiles.iter().copied())
+                    .hint("only percentiles of a histogram can be taken of all blocks together");
+            }
+        }
+        pooled
     }
 
     fn unknown_metric(

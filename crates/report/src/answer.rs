@@ -6,10 +6,17 @@ use model::{CaveatCode, Finding, Findings, Role, Strength, Verdict};
 /// A sentence names this many questions of a kind; of the others it gives the number.
 const NAMED_AT_MOST: usize = 4;
 
+/// The family of all cells of imported numbers together.
+const OVERALL: &str = "overall";
+
 /// The answer to the experiment's question.
 pub(crate) fn answer(findings: &Findings) -> String {
-    let primary: Vec<&Finding> =
+    let mut primary: Vec<&Finding> =
         findings.findings.iter().filter(|finding| finding.question.role == Role::Primary).collect();
+    // Where there is a whole, its parts are not the answer.
+    if primary.iter().any(|finding| finding.question.family == OVERALL) {
+        primary.retain(|finding| finding.question.family == OVERALL);
+    }
     if primary.is_empty() {
         return control_only(findings);
     }

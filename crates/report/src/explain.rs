@@ -115,7 +115,11 @@ fn tests(finding: &Finding, effect: &Effect, findings: &Findings) -> String {
     let adjusted = |p: Option<f64>| match p {
         Some(p) if finding.question.role == Role::Screen => format!(" (q {})", p_value(p)),
         Some(p) => {
-            format!(", corrected for {} comparisons {}", findings.family_size, p_value(p))
+            format!(
+                ", corrected for {} comparisons {}",
+                findings.family_size(&finding.question),
+                p_value(p)
+            )
         }
         None => String::new(),
     };

@@ -9,6 +9,7 @@ mod caveats;
 mod explain;
 mod quantities;
 mod render;
+mod standings;
 mod view;
 mod wrap;
 

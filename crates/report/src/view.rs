@@ -2,7 +2,10 @@
 
 use crate::answer::answer;
 use crate::caveats::explained;
-use model::{Caveat, Findings, Fingerprint, Level, Plan, REPORT_FORMAT, Record, Unit};
+use model::{
+    Caveat, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan, REPORT_FORMAT, Record,
+    Unit,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,8 +86,11 @@ pub struct Design {
     pub seed: u64,
     /// Level of the family.
     pub alpha: f64,
-    /// Comparisons corrected together.
-    pub family_size: usize,
+    /// How many comparisons each family corrects together.
+    pub families: BTreeMap<String, usize>,
+    /// Where the numbers come from, of a campaign that did not run here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// Whether it was cut short by `--quick`.
     pub is_quick: bool,
 }
@@ -93,6 +99,30 @@ impl Design {
     /// Whether its numbers say nothing about a machine.
     pub fn is_simulated(&self) -> bool {
         self.venue == "sim"
+    }
+
+    /// Whether replicates of a subject have nothing to do with those of another.
+    pub fn is_unblocked(&self) -> bool {
+        let design = self.imported.as_ref().map(|imported| &imported.design);
+        matches!(design, Some(ImportedDesign::Unblocked { .. }))
+    }
+
+    /// The families with their sizes: `declared: 4 comparisons`.
+    pub fn family_words(&self) -> String {
+        let word = |count: usize| {
+            if count == 1 { "1 comparison".to_owned() } else { format!("{count} comparisons") }
+        };
+        match self.families.iter().collect::<Vec<_>>().as_slice() {
+            [] => word(0),
+            [(_, count)] => word(**count),
+            several => {
+                let named: Vec<String> = several
+                    .iter()
+                    .map(|(name, count)| format!("{} of {name}", word(**count)))
+                    .collect();
+                format!("{}, each kind on its own", named.join(", "))
+            }
+        }
     }
 }
 
@@ -144,7 +174,8 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
             duration_ns: inputs.records.iter().map(|record| record.duration_ns).sum(),
             seed: plan.seed,
             alpha: plan.alpha,
-            family_size: inputs.findings.family_size,
+            families: inputs.findings.families.clone(),
+            imported: plan.imported.clone(),
             is_quick: plan.is_quick,
         },
         subjects: subjects(plan),

@@ -28,6 +28,7 @@ fn question(
         subject: subject.to_owned(),
         reference: "other".to_owned(),
         role,
+        family: model::DECLARED_FAMILY.to_owned(),
     }
 }
 
@@ -135,7 +136,10 @@ fn findings() -> Findings {
         plan_digest: "0123456789abcdef".to_owned(),
         seed: 42,
         alpha: 0.05,
-        family_size: 7,
+        families: BTreeMap::from([(model::DECLARED_FAMILY.to_owned(), 7)]),
+        rankings: Vec::new(),
+        use_cases: Vec::new(),
+        claims: Vec::new(),
         findings: primary_findings(),
         failures: vec![FailureCount {
             subject: "lost".to_owned(),
@@ -170,6 +174,7 @@ fn plan() -> Plan {
         invocations: 1,
         metrics: Vec::new(),
         primary: Vec::new(),
+        pooled: Vec::new(),
         background: None,
         subjects: Vec::new(),
         expected_ns: 0,
@@ -194,6 +199,11 @@ fn plan() -> Plan {
         workloads: vec![workload("cyclic"), workload("wakeup")],
         blocks: Vec::new(),
         looks: Vec::new(),
+        budget_ns: None,
+        comparisons: model::Comparisons::default(),
+        use_cases: Vec::new(),
+        claims: Vec::new(),
+        imported: None,
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
@@ -302,6 +312,6 @@ fn markdown_and_csv_are_complete() {
 fn the_json_is_the_whole_view_and_comes_back() {
     let text = drawn("json", PLAIN);
     let report: report::Report = serde_json::from_str(&text).unwrap();
-    assert_eq!(report.format, "schedlab.report/1");
+    assert_eq!(report.format, "schedlab.report/2");
     assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", text);
 }

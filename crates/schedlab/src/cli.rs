@@ -69,6 +69,9 @@ pub(crate) enum Action {
     /// Does a change keep its budget? An exit code for continuous integration
     #[command(after_help = GATE_HELP)]
     Gate(Gate),
+    /// Other people's numbers become a campaign, with the caveats they deserve
+    #[command(after_help = IMPORT_HELP)]
+    Import(Import),
     /// Put back whatever an interrupted run left
     Restore(Restore),
     /// What observing costs on this machine
@@ -143,6 +146,93 @@ pub(crate) enum GateFormat {
     Github,
 }
 
+const IMPORT_HELP: &str = "\
+A replicate is one execution, never one row of it. `--replicate run,record_size` says that the program was started
+again for each run and record size; what it then did for several levels of another parameter is averaged inside.
+
+  schedlab import csv study.csv --subject scheduler --parameter record_size,operation \\
+      --replicate record_size,run --value kBps:higher --margin 5%
+  schedlab import hyperfine bench.json
+  schedlab import google-benchmark old=a1.json old=a2.json new=b1.json new=b2.json";
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// csv, tsv, ...; `schedlab list imports` shows all
+    pub format: String,
+    /// Files; SUBJECT=PATH where the file does not name its subject
+    #[arg(required = true, value_name = "[SUBJECT=]FILE")]
+    pub files: Vec<String>,
+    /// A mapping in TOML; the options add to it
+    #[arg(long, value_name = "FILE")]
+    pub mapping: Option<PathBuf>,
+    /// Column that names the subject
+    #[arg(long, value_name = "COLUMN")]
+    pub subject: Option<String>,
+    /// Columns that tell workloads apart
+    #[arg(long = "parameter", value_name = "COLUMN", value_delimiter = ',')]
+    pub parameters: Vec<String>,
+    /// Columns that, with the subject, identify one execution
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub replicate: Vec<String>,
+    /// Column of blocks, in each of which every subject ran
+    #[arg(long, value_name = "COLUMN")]
+    pub block: Option<String>,
+    /// Column that tells in which order rows were measured; the file's order when left out
+    #[arg(long, value_name = "COLUMN")]
+    pub order: Option<String>,
+    /// Column of values, its direction and unit: kBps:higher, latency:lower:us; repeatable
+    #[arg(long = "value", value_name = "COLUMN[:DIRECTION[:UNIT]]")]
+    pub values: Vec<String>,
+    /// Column that names the metric, where each row holds one
+    #[arg(long, value_name = "COLUMN")]
+    pub metric: Option<String>,
+    /// Column that holds the unit
+    #[arg(long, value_name = "COLUMN")]
+    pub unit: Option<String>,
+    /// Column that holds `higher` or `lower`
+    #[arg(long, value_name = "COLUMN")]
+    pub direction: Option<String>,
+    /// Which way a metric is better: METRIC=higher; repeatable
+    #[arg(long, value_name = "METRIC=DIRECTION")]
+    pub better: Vec<String>,
+    /// Metric that is judged; the format's headline ones when left out; repeatable
+    #[arg(long, value_name = "METRIC")]
+    pub primary: Vec<String>,
+    /// Subject that others are compared with; the first one when left out
+    #[arg(long, value_name = "SUBJECT")]
+    pub reference: Option<String>,
+    /// Which subjects are compared
+    #[arg(long, value_enum, default_value = "all")]
+    pub pairs: Pairs,
+    /// Equivalence margin: 5%; each metric's own when left out (2 %)
+    #[arg(long)]
+    pub margin: Option<String>,
+    /// Family-wise error rate
+    #[arg(long, default_value = "0.05", value_parser = alpha)]
+    pub alpha: f64,
+    /// Name of the campaign; the file's when left out
+    #[arg(long)]
+    pub name: Option<String>,
+    /// The question in your words
+    #[arg(long)]
+    pub title: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Pairs {
+    /// Each subject with each
+    All,
+    /// Each with the reference
+    Reference,
+}
+
+fn alpha(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(alpha) if (0.001..=0.2).contains(&alpha) => Ok(alpha),
+        _ => Err("a level lies between 0.001 and 0.2".to_owned()),
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Calibrate {
     /// Some seconds: bounds are as wide as so few repetitions ask for
@@ -194,6 +284,8 @@ pub(crate) enum Kind {
     Venues,
     /// How reports are written
     Formats,
+    /// What can be imported
+    Imports,
     /// Experiments that are ready to run
     Suites,
 }

@@ -6,6 +6,7 @@ mod doctor;
 mod explain;
 mod gate;
 mod history;
+mod import;
 mod list;
 mod new;
 mod plan;
@@ -57,6 +58,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Explain(arguments) => explain::run(common, arguments),
         Action::History(arguments) => history::run(common, arguments),
         Action::Gate(arguments) => gate::run(common, arguments),
+        Action::Import(arguments) => import::run(common, arguments),
         Action::Restore(arguments) => restore::run(common, arguments),
         Action::BenchSelf(arguments) => bench_self::run(common, arguments),
         Action::Calibrate(arguments) => calibrate::run(arguments),

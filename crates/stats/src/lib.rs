@@ -12,7 +12,6 @@ mod fisher;
 mod mann_whitney;
 mod moments;
 mod outlier;
-mod paired;
 mod power;
 mod serial;
 mod shape;
@@ -20,8 +19,8 @@ mod signed_rank;
 mod spending;
 mod steady;
 mod student;
+mod t_test;
 mod trend;
-mod welch;
 
 pub use adjust::{benjamini_hochberg, holm};
 pub use change_points::{ChangePoint, change_points};
@@ -30,7 +29,6 @@ pub use fisher::fisher_exact;
 pub use mann_whitney::mann_whitney;
 pub use moments::{mean, median, standard_deviation, variance};
 pub use outlier::{OutlierLabels, label_outliers};
-pub use paired::PairedT;
 pub use power::{
     blocks_for_difference, blocks_for_equivalence, detectable_effect, equivalence_limit,
 };
@@ -40,5 +38,5 @@ pub use signed_rank::{SignedRank, sign_flip};
 pub use spending::spent_at_looks;
 pub use steady::mser5_truncation;
 pub use student::{noncentral_t_cdf, t_cdf, t_quantile};
+pub use t_test::TTest;
 pub use trend::{mann_kendall, theil_sen};
-pub use welch::welch;

@@ -186,6 +186,28 @@ impl Campaign {
         Ok(())
     }
 
+    /// Appends records that exist already, all or none of them: they cost nothing to
+    /// bring about again, so one sync at the end is enough.
+    ///
+    /// # Errors
+    /// Like [`Campaign::append`].
+    pub fn append_all(&mut self, records: &[Record]) -> Result<()> {
+        let path = self.directory.join("records.jsonl");
+        let mut lines = Vec::new();
+        for record in records {
+            lines.extend(encode(record)?);
+        }
+        let written = self.records.write_all(&lines).and_then(|()| self.records.sync_data());
+        if let Err(error) = written {
+            self.is_broken = self.cut().is_err();
+            return Err(failed("append records to", &path, &error));
+        }
+        sync_directory(&self.directory)?;
+        self.length += lines.len() as u64;
+        self.count += records.len() as u64;
+        Ok(())
+    }
+
     /// Makes sure that the next record of up to `bytes` will find space, before
     /// the trial that makes it runs.
     ///

@@ -34,6 +34,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "workloads", layer: 3, uses: These(&["contract", "sys"]) },
     Room { name: "tunables", layer: 3, uses: These(&["contract", "sys"]) },
     Room { name: "probes", layer: 3, uses: These(&["contract", "sys"]) },
+    Room { name: "importers", layer: 3, uses: These(&["contract"]) },
     Room { name: "executor", layer: 3, uses: These(&["contract", "sys"]) },
     Room { name: "analysis", layer: 3, uses: These(&["contract", "stats"]) },
     Room { name: "store", layer: 3, uses: These(&["contract"]) },

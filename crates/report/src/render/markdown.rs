@@ -1,12 +1,11 @@
 //! The complete report as Markdown.
 
 use super::bar::Scale;
-use super::table::{
-    comparisons, effect, groups, level, look, reference_value, subject_value, symbol, words,
-};
+use super::table::{effect, groups, level, look, reference_value, subject_value, symbol, words};
 use super::{Page, Renderer};
 use crate::answer::trimmed;
 use crate::quantities::{confidence, duration, interval, p_value, percent, raw_change, value};
+use crate::standings::{claim, ranks, use_case};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Role};
@@ -36,6 +35,7 @@ impl Renderer for Entry {
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
         writeln!(output, "# {}\n\n{}\n", report.title, report.answer)?;
         verdicts(report, output)?;
+        standings(report, output)?;
         failures(report, output)?;
         caveats(report, output)?;
         design(report, output)?;
@@ -48,6 +48,50 @@ impl Renderer for Entry {
         }
         Ok(())
     }
+}
+
+/// Ranks, use cases and claims.
+fn standings(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let findings = &report.findings;
+    if !findings.use_cases.is_empty() {
+        writeln!(
+            output,
+            "## Use cases\n\nWeighted geometric means over the workloads of a block, each use case for itself; \
+             p-values are adjusted by Holm over all of them.\n"
+        )?;
+        for section in findings.use_cases.iter().map(use_case) {
+            writeln!(output, "**{}**\n", section.heading)?;
+            for line in &section.lines {
+                writeln!(output, "- {line}")?;
+            }
+            writeln!(output)?;
+        }
+    }
+    if !findings.claims.is_empty() {
+        writeln!(output, "## Published claims\n")?;
+        for finding in &findings.claims {
+            writeln!(output, "- {}", claim(finding))?;
+        }
+        writeln!(output)?;
+    }
+    if !findings.rankings.is_empty() {
+        writeln!(
+            output,
+            "## Ranks\n\nA rank is 1 plus the number of subjects shown to be better; subjects that are not told \
+             apart share it.\n\n| workload | metric | ranks |\n|---|---|---|"
+        )?;
+        for ranking in &findings.rankings {
+            writeln!(
+                output,
+                "| {} | {} | {} |",
+                cell(&ranking.workload),
+                ranking.metric,
+                cell(&ranks(ranking))
+            )?;
+        }
+        writeln!(output)?;
+    }
+    Ok(())
 }
 
 /// Text inside a table cell.
@@ -102,12 +146,11 @@ fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     writeln!(
         output,
         "Effects are ratios of geometric means over blocks, oriented so that + is better. Intervals are {}, \
-         unadjusted and each for its row alone; the family interval ({} %) allows for all of {}; p-values are \
+         unadjusted and each for its row alone; the family interval allows for {}; p-values are \
          adjusted by Holm. Bars share one scale, from {} to {} (square root of the log ratio): `│` is no difference, \
          `░` the margin, the symbol the estimate.\n",
         level(&report.findings),
-        confidence(alpha / report.design.family_size.max(1) as f64),
-        comparisons(report.design.family_size),
+        report.design.family_words(),
         percent(1.0 / scale.end()),
         percent(scale.end())
     )
@@ -214,6 +257,22 @@ fn caveats(report: &Report, output: &mut dyn Write) -> io::Result<()> {
 fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     let design = &report.design;
     let quick = if design.is_quick { ", quick mode" } else { "" };
+    if let Some(imported) = &design.imported {
+        writeln!(
+            output,
+            "## Design\n\nImported from {} ({}, SHA-256 {}): {} subjects, {} records of {} workloads; family of {} \
+             at level {}.\n",
+            imported.file,
+            imported.format,
+            imported.digest,
+            design.subjects,
+            design.trials,
+            design.workloads.len(),
+            design.family_words(),
+            design.alpha
+        )?;
+        return notes(report, output);
+    }
     writeln!(
         output,
         "## Design\n\n{} randomised blocks of {} subjects{quick}; workloads {}; {} trials in {} over {} on {} with \
@@ -227,7 +286,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         design.venue,
         design.kernel,
         design.seed,
-        comparisons(design.family_size),
+        design.family_words(),
         design.alpha
     )?;
     writeln!(output, "| subject | levels |\n|---|---|")?;
@@ -243,6 +302,10 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             if levels.is_empty() { "as the machine is".to_owned() } else { levels.join(", ") };
         writeln!(output, "| {}{role} | {} |", cell(&subject.id), cell(&levels))?;
     }
+    notes(report, output)
+}
+
+fn notes(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     for note in &report.notes {
         writeln!(output, "\nNote: {note}")?;
     }
@@ -313,6 +376,10 @@ fn screen(report: &Report, output: &mut dyn Write) -> io::Result<()> {
 }
 
 fn environment(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    if report.design.imported.is_some() {
+        // Nobody knows the machine.
+        return Ok(());
+    }
     writeln!(output, "## Environment\n\n| key | value |\n|---|---|")?;
     for (key, text) in &report.environment.0 {
         writeln!(output, "| {key} | {} |", cell(text))?;

@@ -2,27 +2,32 @@
 
 use crate::quantities::{confidence, interval, percent, value};
 use model::{Finding, Findings, Role, Strength, Verdict};
+use std::collections::BTreeMap;
 
 /// Findings about one workload and metric.
 pub(super) struct Group<'a> {
     pub workload: &'a str,
     pub metric: &'a str,
+    pub family: &'a str,
     pub findings: Vec<&'a Finding>,
 }
 
-/// Primary questions by workload and metric, each with its control last.
+/// Primary questions by workload, metric and what is compared with, each with its
+/// control last.
 pub(super) fn groups(findings: &Findings) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut places = BTreeMap::new();
     for finding in &findings.findings {
         if finding.question.role == Role::Screen {
             continue;
         }
-        let (workload, metric) =
-            (finding.question.workload.as_str(), finding.question.metric.as_str());
-        match groups.iter_mut().find(|group| group.workload == workload && group.metric == metric) {
-            Some(group) => group.findings.push(finding),
-            None => groups.push(Group { workload, metric, findings: vec![finding] }),
-        }
+        let model::Question { workload, metric, reference, family, .. } = &finding.question;
+        let key = (workload.as_str(), metric.as_str(), reference.as_str(), family.as_str());
+        let place = *places.entry(key).or_insert_with(|| {
+            groups.push(Group { workload, metric, family, findings: Vec::new() });
+            groups.len() - 1
+        });
+        groups[place].findings.push(finding);
     }
     groups
 }
@@ -97,9 +102,4 @@ pub(super) fn level(findings: &Findings) -> String {
         return "of each row's look".to_owned();
     }
     format!("{} %", confidence(findings.alpha))
-}
-
-/// `1 comparison`, `6 comparisons`.
-pub(super) fn comparisons(count: usize) -> String {
-    if count == 1 { "1 comparison".to_owned() } else { format!("{count} comparisons") }
 }

@@ -1,17 +1,16 @@
 //! The verdict table that a person reads at once.
 
 use super::bar::Scale;
-use super::table::{
-    comparisons, effect, groups, level, look, reference_value, subject_value, symbol, words,
-};
+use super::table::{effect, groups, level, look, reference_value, subject_value, symbol, words};
 use super::{Page, Renderer};
 use crate::answer::trimmed;
 use crate::quantities::{duration, p_value, percent};
+use crate::standings::{claim, ranks, tally, use_case};
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
 use anstyle::{AnsiColor, Style};
 use contract::Description;
-use model::{Finding, Role, Verdict};
+use model::{Finding, Ranking, Role, Verdict};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
@@ -29,6 +28,12 @@ static DESCRIPTION: Description = Description {
 /// Cells of the bar where they fit, and the fewest that still show something.
 const BAR: usize = 21;
 const SHORTEST_BAR: usize = 11;
+/// The family of single cells of imported numbers.
+const CELLS: &str = "cells";
+/// More rows of single cells than this are told by their number.
+const MOST_CELLS: usize = 12;
+/// More rankings than this are told by their number.
+const MOST_RANKINGS: usize = 24;
 /// A name longer than this goes on a line of its own.
 const LONGEST_NAME: usize = 24;
 
@@ -51,6 +56,7 @@ impl Renderer for Entry {
             Screen { page, layout, scale: scale.with_cells(layout.bar), output: &mut drawn };
         screen.heading(report)?;
         screen.verdicts(report)?;
+        screen.standings(report)?;
         screen.failures(report)?;
         if page.is_verbose {
             screen.screened(report)?;
@@ -136,6 +142,18 @@ impl Screen<'_> {
     fn heading(&mut self, report: &Report) -> io::Result<()> {
         let design = &report.design;
         self.paragraph(&report.title, "", BOLD)?;
+        if let Some(imported) = &design.imported {
+            let text = format!(
+                "imported from {} ({}): {} subjects, {} records of {} workloads",
+                imported.file,
+                imported.format,
+                design.subjects,
+                design.trials,
+                design.workloads.len()
+            );
+            self.paragraph(&text, "", DIM)?;
+            return writeln!(self.output);
+        }
         let quick = if design.is_quick { "quick mode, " } else { "" };
         let place = if design.is_simulated() {
             " of simulated time; no real machine".to_owned()
@@ -155,7 +173,15 @@ impl Screen<'_> {
     }
 
     fn verdicts(&mut self, report: &Report) -> io::Result<()> {
+        let all = &report.findings.findings;
+        let cells: Vec<&Finding> =
+            all.iter().filter(|finding| finding.question.family == CELLS).collect();
+        // Too many to read one by one, and their margins say the same.
+        let is_cut = cells.len() > MOST_CELLS && !self.page.is_verbose;
         for group in groups(&report.findings) {
+            if is_cut && group.family == CELLS {
+                continue;
+            }
             let Some(first) = group.findings.first() else { continue };
             let title = format!("{} {}", group.workload, group.metric);
             let about = format!(
@@ -177,13 +203,21 @@ impl Screen<'_> {
             }
             writeln!(self.output)?;
         }
+        if is_cut {
+            let heading = format!("{} comparisons of single cells (-v shows all)", cells.len());
+            self.paragraph(&heading, "", BOLD)?;
+            for line in tally(&cells) {
+                self.paragraph(&line, "  ", Style::new())?;
+            }
+            writeln!(self.output)?;
+        }
         let design = &report.design;
         let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };
         let legend = format!(
             "+ is better. Intervals are {}, unadjusted, each for its row alone; verdicts are corrected for {} \
              (Holm). Bars run from {} to {}: {zero} is no difference, {band} the margin.",
             level(&report.findings),
-            comparisons(design.family_size),
+            design.family_words(),
             percent(1.0 / self.scale.end()),
             percent(self.scale.end())
         );
@@ -230,6 +264,47 @@ impl Screen<'_> {
         }
         for text in [finding.reason.clone(), look(finding)].into_iter().flatten() {
             self.paragraph(&text, "      ", DIM)?;
+        }
+        Ok(())
+    }
+
+    /// Use cases, claims and ranks.
+    fn standings(&mut self, report: &Report) -> io::Result<()> {
+        let findings = &report.findings;
+        for section in findings.use_cases.iter().map(use_case) {
+            writeln!(self.output)?;
+            self.paragraph(&format!("Use case {}", section.heading), "", BOLD)?;
+            for line in &section.lines {
+                self.paragraph(line, "  ", Style::new())?;
+            }
+        }
+        if !findings.claims.is_empty() {
+            writeln!(self.output, "\n{}", self.styled("Published claims", BOLD))?;
+            for finding in &findings.claims {
+                self.paragraph(&claim(finding), "  ", Style::new())?;
+            }
+        }
+        let is_cell = |label: &str| {
+            let of_cells = findings.findings.iter().filter(|f| f.question.family == CELLS);
+            of_cells.into_iter().any(|finding| finding.question.workload == label)
+        };
+        let is_kept = |ranking: &&Ranking| {
+            self.page.is_verbose || !report.design.is_unblocked() || !is_cell(&ranking.workload)
+        };
+        let kept: Vec<&Ranking> = findings.rankings.iter().filter(is_kept).collect();
+        let shown = if self.page.is_verbose { kept.len() } else { MOST_RANKINGS };
+        if !findings.rankings.is_empty() {
+            let heading = "Ranks (1 plus the number of subjects shown to be better)";
+            writeln!(self.output)?;
+            self.paragraph(heading, "", BOLD)?;
+        }
+        for ranking in kept.into_iter().take(shown) {
+            let text = format!("{} {}: {}", ranking.workload, ranking.metric, ranks(ranking));
+            self.paragraph(&text, "  ", Style::new())?;
+        }
+        let more = findings.rankings.len().saturating_sub(shown);
+        if more > 0 {
+            self.paragraph(&format!("and {more} more (-v shows all)"), "  ", DIM)?;
         }
         Ok(())
     }

@@ -144,8 +144,7 @@ pub fn hostile() -> Campaign {
 }
 
 fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>) -> Campaign {
-    let family_size =
-        findings.iter().filter(|finding| finding.question.role != Role::Screen).count();
+    let judged = findings.iter().filter(|finding| finding.question.role != Role::Screen).count();
     Campaign {
         plan: plan(title),
         records: Vec::new(),
@@ -154,7 +153,10 @@ fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>) ->
             plan_digest: "0f3a".to_owned(),
             seed: 42,
             alpha: 0.05,
-            family_size,
+            families: BTreeMap::from([(model::DECLARED_FAMILY.to_owned(), judged)]),
+            rankings: Vec::new(),
+            use_cases: Vec::new(),
+            claims: Vec::new(),
             findings,
             failures,
             caveats: Vec::new(),
@@ -190,6 +192,7 @@ fn plan(title: &str) -> Plan {
         invocations: 3,
         metrics: metrics.clone(),
         primary: vec!["latency_p50".to_owned()],
+        pooled: Vec::new(),
         background: None,
         subjects: Vec::new(),
         expected_ns: 2_000_000_000,
@@ -215,6 +218,11 @@ fn plan(title: &str) -> Plan {
         workloads: vec![workload("cyclic"), workload("messaging")],
         blocks: (0..6).map(|index| Block { index, sittings: Vec::new() }).collect(),
         looks: Vec::new(),
+        budget_ns: None,
+        comparisons: model::Comparisons::default(),
+        use_cases: Vec::new(),
+        claims: Vec::new(),
+        imported: None,
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
@@ -290,6 +298,7 @@ impl Draft {
                 subject: subject.to_owned(),
                 reference: "baseline".to_owned(),
                 role: Role::Primary,
+                family: model::DECLARED_FAMILY.to_owned(),
             },
             verdict: Verdict::Inconclusive,
             strength: None,

@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Every kind, in the order it is listed.
-const KINDS: [(Kind, &str); 6] = [
+const KINDS: [(Kind, &str); 7] = [
     (Kind::Workloads, "workloads"),
     (Kind::Factors, "factors"),
     (Kind::Probes, "probes"),
     (Kind::Venues, "venues"),
     (Kind::Formats, "formats"),
+    (Kind::Imports, "imports"),
     (Kind::Suites, "suites"),
 ];
 
@@ -163,6 +164,10 @@ fn entries(catalogue: &Catalogue, kind: Kind) -> Vec<Entry> {
             .map(|renderer| {
                 entry(renderer.describe(), json!({ "extension": renderer.extension() }))
             })
+            .collect(),
+        Kind::Imports => importers::IMPORTERS
+            .iter()
+            .map(|importer| entry(importer.describe(), json!({})))
             .collect(),
         Kind::Suites => suites(),
     }

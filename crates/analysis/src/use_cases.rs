@@ -1,0 +1,341 @@
+//! What serves a use case: every pair of subjects over weighted workloads
+//! (STATISTICS 2.11). In each block the components' log differences are added up by
+//! their weights, so that what workloads of a block have in common stays in; the rest
+//! is the design's own test. Never one total score: the worst component stands beside.
+
+use crate::comparison::{Comparison, interval};
+use crate::family::holm_of;
+use crate::judge::obstacle;
+use crate::observations::Observations;
+use crate::pairs::replicates;
+use crate::quality::widened;
+use crate::questions::{Asked, every_pair};
+use crate::ranking::{co_best, ranking};
+use crate::verdict::{Decision, Evidence, decide};
+use model::{
+    BlockEffect, Caveat, Direction, Effect, FailureCount, Finding, Plan, Question, Role, Subject,
+    Unit, UseCase, UseCaseFinding, Worst, round_significant as round,
+};
+use stats::{TTest, exp};
+
+/// The family of all use cases.
+const FAMILY: &str = "use_cases";
+
+/// Judges the declared use cases.
+pub(crate) fn use_cases(
+    plan: &Plan,
+    observations: &Observations<'_>,
+    counts: &[FailureCount],
+) -> Vec<UseCaseFinding> {
+    let pairs = every_pair(plan);
+    let sums: Vec<Vec<Sum>> = plan
+        .use_cases
+        .iter()
+        .map(|use_case| {
+            let of_pair =
+                |pair: &(&Subject, &Subject)| Sum::of(plan, use_case, *pair, observations, counts);
+            pairs.iter().map(of_pair).collect()
+        })
+        .collect();
+    let all: Vec<&Sum> = sums.iter().flatten().collect();
+    let differences = holm_of(&all.iter().map(|sum| sum.p_difference()).collect::<Vec<_>>());
+    let equivalences = holm_of(&all.iter().map(|sum| sum.p_equivalence()).collect::<Vec<_>>());
+    let family = all.len();
+    let mut adjusted = differences.into_iter().zip(equivalences);
+    let of_case = plan.use_cases.iter().zip(&sums).map(|(use_case, sums)| {
+        let comparisons: Vec<Finding> = sums
+            .iter()
+            .map(|sum| sum.finding(plan, family, adjusted.next().unwrap_or_default()))
+            .collect();
+        let ranking = ranking(plan, &use_case.id, "", &comparisons.iter().collect::<Vec<_>>());
+        UseCaseFinding {
+            use_case: use_case.id.clone(),
+            weights: use_case.weights.clone(),
+            worst: sums.iter().map(|sum| sum.worst.clone()).collect(),
+            co_best: co_best(&ranking),
+            ranking,
+            comparisons,
+        }
+    });
+    of_case.collect()
+}
+
+/// One pair of subjects over the components of one use case.
+struct Sum {
+    question: Question,
+    blocks: Vec<BlockEffect>,
+    replicates: usize,
+    test: Option<TTest>,
+    theta: f64,
+    worst: Option<Worst>,
+    obstacle: Option<String>,
+    caveats: Vec<Caveat>,
+}
+
+impl Sum {
+    fn of(
+        plan: &Plan,
+        use_case: &UseCase,
+        (reference, subject): (&Subject, &Subject),
+        observations: &Observations<'_>,
+        counts: &[FailureCount],
+    ) -> Self {
+        let mut sum = Self {
+            question: question(use_case, reference, subject),
+            blocks: Vec::new(),
+            replicates: 0,
+            test: None,
+            theta: 0.0,
+            worst: None,
+            obstacle: None,
+            caveats: Vec::new(),
+        };
+        let mut components = Vec::new();
+        for weight in &use_case.weights {
+            let name = format!("{} {}", weight.workload, weight.metric);
+            let Some(asked) = asked(plan, &weight.workload, &weight.metric, &sum.question) else {
+                continue;
+            };
+            if ![reference, subject].iter().all(|arm| asked.workload.runs_for(arm)) {
+                sum.stopped(format!("{name} does not run for both"));
+                continue;
+            }
+            let component = Comparison::of(asked, observations, plan.alpha);
+            sum.theta += weight.weight * component.theta;
+            sum.note_worst(&component, plan.alpha);
+            if let Some(decision) = obstacle(&component, counts, &mut Vec::new()) {
+                let reason = decision.reason.unwrap_or_else(|| "no verdict is possible".to_owned());
+                sum.stopped(format!("{name}: {reason}"));
+            }
+            components.push((weight.weight, component));
+        }
+        if sum.obstacle.is_none() {
+            sum.add_up(&components);
+        }
+        sum
+    }
+
+    /// A missing component leaves no number: the weights of the rest are not its own.
+    fn stopped(&mut self, reason: String) {
+        self.obstacle.get_or_insert(reason);
+    }
+
+    fn note_worst(&mut self, component: &Comparison<'_>, alpha: f64) {
+        let Some(test) = &component.test else { return };
+        let ratio = exp(test.mean);
+        if self.worst.as_ref().is_none_or(|worst| ratio < worst.ratio) {
+            let question = &component.asked.question;
+            self.worst = Some(Worst {
+                workload: question.workload.clone(),
+                metric: question.metric.clone(),
+                ratio: round(ratio),
+                interval: interval(test, alpha),
+            });
+        }
+    }
+
+    /// The weighted log differences of the blocks that hold every component.
+    fn add_up(&mut self, components: &[(f64, Comparison<'_>)]) {
+        let Some((_, first)) = components.first() else { return };
+        let mut boots = Vec::new();
+        for (block, boot) in first.pairs.blocks.iter().zip(&first.pairs.boots) {
+            let of_block = |component: &Comparison<'_>| {
+                let pairs = &component.pairs.blocks;
+                pairs.iter().find(|pair| pair.block == block.block).map(|pair| pair.log_difference)
+            };
+            let parts: Option<Vec<f64>> = components
+                .iter()
+                .map(|(weight, component)| Some(weight * of_block(component)?))
+                .collect();
+            let Some(parts) = parts else { continue };
+            let log_difference: f64 = parts.iter().sum();
+            self.blocks.push(BlockEffect {
+                block: block.block,
+                reference: 1.0,
+                subject: exp(log_difference),
+                log_difference,
+            });
+            boots.push(boot.clone());
+        }
+        let differences = replicates(&self.blocks, &boots);
+        self.replicates = differences.len();
+        let (test, caveat) = widened(&differences);
+        self.test = test;
+        self.caveats.extend(caveat);
+    }
+
+    fn p_difference(&self) -> Option<f64> {
+        self.test.and_then(|test| test.p_difference())
+    }
+
+    fn p_equivalence(&self) -> Option<f64> {
+        self.test.and_then(|test| test.p_equivalence(self.theta))
+    }
+
+    fn finding(
+        &self,
+        plan: &Plan,
+        family: usize,
+        (difference, equivalence): (Option<f64>, Option<f64>),
+    ) -> Finding {
+        let decision = match &self.obstacle {
+            Some(reason) => Decision::inconclusive(reason.clone()),
+            None => decide(&Evidence {
+                count: self.replicates,
+                test: self.test.as_ref(),
+                difference,
+                equivalence,
+                theta: self.theta,
+                alpha: plan.alpha,
+            }),
+        };
+        let effect = self.test.as_ref().map(|test| Effect {
+            adjusted_difference: difference.map(round),
+            adjusted_equivalence: equivalence.map(round),
+            ..effect(test, self.theta, plan.alpha, family)
+        });
+        let rounded = |block: &BlockEffect| BlockEffect {
+            subject: round(block.subject),
+            log_difference: round(block.log_difference),
+            ..block.clone()
+        };
+        Finding {
+            question: self.question.clone(),
+            verdict: decision.verdict,
+            strength: decision.strength,
+            reason: decision.reason,
+            look: None,
+            margin: round(exp(self.theta) - 1.0),
+            pairs: self.blocks.len(),
+            reference_value: None,
+            subject_value: None,
+            effect,
+            companion: None,
+            planning: None,
+            tail: None,
+            blocks: self.blocks.iter().map(rounded).collect(),
+            caveats: self.caveats.clone(),
+        }
+    }
+}
+
+fn effect(test: &TTest, theta: f64, alpha: f64, family: usize) -> Effect {
+    Effect {
+        log_mean: round(test.mean),
+        log_sd: round(test.standard_deviation),
+        standard_error: round(test.standard_error),
+        degrees: round(test.degrees),
+        ratio: round(exp(test.mean)),
+        raw_ratio: round(exp(test.mean)),
+        interval: interval(test, alpha),
+        family_interval: interval(test, alpha / family.max(1) as f64),
+        p_difference: test.p_difference().map(round),
+        p_equivalence: test.p_equivalence(theta).map(round),
+        adjusted_difference: None,
+        adjusted_equivalence: None,
+    }
+}
+
+fn question(use_case: &UseCase, reference: &Subject, subject: &Subject) -> Question {
+    Question {
+        workload: use_case.id.clone(),
+        metric: String::new(),
+        // Ratios of ratios have no unit, and more is better by their orientation.
+        unit: Unit::Plain,
+        direction: Direction::Higher,
+        subject: subject.id.clone(),
+        reference: reference.id.clone(),
+        role: Role::Primary,
+        family: FAMILY.to_owned(),
+    }
+}
+
+/// A component's own question.
+fn asked<'a>(plan: &'a Plan, workload: &str, metric: &str, of: &Question) -> Option<Asked<'a>> {
+    let workload = plan.workload(workload)?;
+    let metric = workload.metrics.iter().find(|known| known.id == metric)?;
+    Some(Asked {
+        question: Question {
+            workload: workload.label.clone(),
+            metric: metric.id.clone(),
+            unit: metric.unit,
+            direction: metric.direction,
+            ..of.clone()
+        },
+        metric,
+        workload,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{metric, plan, record};
+    use crate::judge;
+    use model::{Reduction, Sample, Verdict, Weight};
+
+    const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
+
+    /// Subject b wins `gain` on m and loses `loss` on n.
+    fn campaign(gain: f64, loss: f64, weights: [f64; 2]) -> UseCaseFinding {
+        let metrics = vec![
+            metric("m", Direction::Higher, Reduction::Median),
+            metric("n", Direction::Lower, Reduction::Median),
+        ];
+        let weight = |metric: &str, weight: f64| Weight {
+            workload: "w".to_owned(),
+            metric: metric.to_owned(),
+            weight,
+        };
+        let use_case = UseCase {
+            id: "web-server".to_owned(),
+            weights: vec![weight("m", weights[0]), weight("n", weights[1])],
+        };
+        let plan = Plan { use_cases: vec![use_case], ..plan(&["a", "b"], metrics, 8) };
+        let mut records = Vec::new();
+        for (index, noise) in NOISE.iter().enumerate() {
+            let wobble = 1.0 + 0.003 * noise;
+            for (subject, m, n) in
+                [("a", 100.0, 10.0), ("b", 100.0 * gain * wobble, 10.0 * loss / wobble)]
+            {
+                let samples =
+                    vec![vec![Sample::values("m", vec![m]), Sample::values("n", vec![n])]];
+                records.push(record(index as u32, subject, "w", samples));
+            }
+        }
+        judge(&plan, &records).use_cases.remove(0)
+    }
+
+    #[test]
+    fn the_effect_is_the_weighted_geometric_mean_and_the_worst_component_stands_beside() {
+        let found = campaign(1.2, 1.25, [0.75, 0.25]);
+        let effect = found.comparisons[0].effect.as_ref().unwrap();
+        let wobbles: f64 = NOISE.iter().map(|noise| (1.0 + 0.003 * noise).ln()).sum::<f64>() / 8.0;
+        let expected = 0.75 * 1.2_f64.ln() - 0.25 * 1.25_f64.ln() + wobbles;
+        assert!((effect.log_mean - expected).abs() < 1e-9);
+        assert_eq!(found.comparisons[0].verdict, Verdict::Better);
+        let worst = found.worst[0].as_ref().unwrap();
+        assert_eq!(worst.metric, "n");
+        assert!((worst.ratio - 0.8).abs() < 0.01, "{worst:?}");
+        assert_eq!(found.co_best, ["b"]);
+    }
+
+    #[test]
+    fn a_component_that_did_not_run_leaves_no_number() {
+        let metrics = vec![metric("m", Direction::Higher, Reduction::Median)];
+        let weight = |workload: &str| Weight {
+            workload: workload.to_owned(),
+            metric: "m".to_owned(),
+            weight: 0.5,
+        };
+        let use_case = UseCase { id: "batch".to_owned(), weights: vec![weight("w"), weight("w")] };
+        let plan = Plan { use_cases: vec![use_case], ..plan(&["a", "b"], metrics, 8) };
+        let records: Vec<_> = (0..8)
+            .map(|block| record(block, "a", "w", vec![vec![Sample::values("m", vec![1.0])]]))
+            .collect();
+        let found = judge(&plan, &records).use_cases.remove(0);
+        assert_eq!(found.comparisons[0].verdict, Verdict::Inconclusive);
+        assert!(found.comparisons[0].effect.is_none());
+        assert_eq!(found.co_best, ["a", "b"], "nobody was shown to be worse");
+    }
+}

@@ -1,0 +1,39 @@
+//! The formats: one file each, one line here.
+
+use crate::mapping::Mapping;
+use crate::table::Table;
+use crate::trouble::Trouble;
+use contract::Description;
+
+/// One file to import.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The subject it belongs to, as declared, or else the file's stem: used by formats
+    /// that do not name their subjects.
+    pub subject: &'a str,
+    /// Which file of that subject it is, from 1: one execution where the format says
+    /// nothing else.
+    pub execution: usize,
+    /// What is in it.
+    pub bytes: &'a [u8],
+}
+
+/// A format of other people's numbers.
+pub trait Importer: Sync {
+    /// Name and explanation.
+    fn describe(&self) -> &'static Description;
+
+    /// Appends the rows of one file, in its order.
+    ///
+    /// # Errors
+    /// When the file is not of this format, or holds what is no number; with its line.
+    fn read(
+        &self,
+        source: &Source<'_>,
+        mapping: &Mapping,
+        table: &mut Table,
+    ) -> Result<(), Trouble>;
+}
+
+/// Every format.
+pub static IMPORTERS: &[&dyn Importer] = &[&crate::tidy::CSV, &crate::tidy::TSV];

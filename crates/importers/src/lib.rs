@@ -1,0 +1,20 @@
+//! Other people's numbers: files of other tools become plans and records.
+//!
+//! This crate must not know how numbers are judged or stored. It believes nothing:
+//! a file is hostile until parsed, and an error names its line. What a format does
+//! not say (which values are independent, in which order they were measured, which
+//! way is better) is declared by the user or becomes a caveat, never a guess.
+
+mod assemble;
+mod importer;
+mod mapping;
+mod metrics;
+mod table;
+mod tidy;
+mod trouble;
+
+pub use assemble::{Assembled, Settings, import};
+pub use importer::{IMPORTERS, Importer, Source};
+pub use mapping::{Direction, Mapping, ValueColumn};
+pub use table::{Row, Table};
+pub use trouble::Trouble;

@@ -1,0 +1,165 @@
+//! What the user says about a file: which column is what, and which way is better.
+
+use crate::trouble::Trouble;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Which way is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Lower values are better.
+    Lower,
+    /// Higher values are better.
+    Higher,
+}
+
+impl From<Direction> for model::Direction {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Lower => Self::Lower,
+            Direction::Higher => Self::Higher,
+        }
+    }
+}
+
+/// A column of measured values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueColumn {
+    /// Its name in the header.
+    pub column: String,
+    /// Which way is better; may also come from [`Mapping::direction`] or [`Mapping::better`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// `ms`, `kB/s`, …; may also come from [`Mapping::unit`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+/// Which column is what. Formats with fixed names use `better` and `primary` alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mapping {
+    /// The column that names the subject.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Columns that tell workloads apart.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<String>,
+    /// Columns that, with the subject, identify one execution. A parameter among them
+    /// is fixed by an execution; the others are covered by it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replicate: Vec<String>,
+    /// The column that names the block, where every subject was run in each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<String>,
+    /// The column that tells in which order rows were measured; the file's order
+    /// without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// The column that names the metric, where each row holds one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// The column that holds the unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// The column that holds `higher` or `lower`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<String>,
+    /// Metrics that are judged; a format's headline ones where empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub primary: Vec<String>,
+    /// Columns of values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<ValueColumn>,
+    /// Which way is better, by metric.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub better: BTreeMap<String, Direction>,
+}
+
+impl Mapping {
+    /// Reads a mapping from TOML.
+    ///
+    /// # Errors
+    /// When it is not TOML or names an unknown key; with the line.
+    pub fn from_toml(text: &str) -> Result<Self, Trouble> {
+        toml::from_str(text).map_err(|error| {
+            let line = error.span().map(|span| {
+                let before = text.get(..span.start).unwrap_or(text);
+                before.matches('\n').count() as u64 + 1
+            });
+            let remedy = "keys are subject, parameters, replicate, block, order, metric, unit, direction, \
+                          values, better and primary";
+            Trouble { line, cause: error.message().to_owned(), remedy: remedy.to_owned() }
+        })
+    }
+
+    /// The mapping as TOML, which [`Mapping::from_toml`] reads.
+    ///
+    /// # Errors
+    /// When it cannot be written as TOML.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(self)
+    }
+
+    /// `COLUMN`, `COLUMN:higher` or `COLUMN:lower:UNIT`.
+    ///
+    /// # Errors
+    /// When the column has no name.
+    pub fn value(text: &str) -> Result<ValueColumn, Trouble> {
+        let split = |direction: &str| -> Option<(&str, &str)> {
+            let (column, rest) = text.rsplit_once(&format!(":{direction}"))?;
+            (rest.is_empty() || rest.starts_with(':')).then_some((column, rest))
+        };
+        let (column, rest, direction) = match (split("higher"), split("lower")) {
+            (Some((column, rest)), _) => (column, rest, Some(Direction::Higher)),
+            (None, Some((column, rest))) => (column, rest, Some(Direction::Lower)),
+            (None, None) => (text, "", None),
+        };
+        if column.is_empty() {
+            let remedy = "write COLUMN, COLUMN:higher or COLUMN:lower:UNIT";
+            return Err(Trouble::new(format!("`{text}` names no column"), remedy));
+        }
+        let unit = rest.strip_prefix(':').filter(|unit| !unit.is_empty()).map(str::to_owned);
+        Ok(ValueColumn { column: column.to_owned(), direction, unit })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_column_may_carry_its_direction_and_unit() {
+        let read = |text: &str| {
+            let value = Mapping::value(text).unwrap();
+            (value.column, value.direction, value.unit)
+        };
+        let owned = |text: &str| text.to_owned();
+        assert_eq!(read("kBps"), (owned("kBps"), None, None));
+        assert_eq!(read("kBps:higher"), (owned("kBps"), Some(Direction::Higher), None));
+        assert_eq!(read("a:b:lower:us"), (owned("a:b"), Some(Direction::Lower), Some(owned("us"))));
+        assert!(Mapping::value(":higher").is_err());
+    }
+
+    #[test]
+    fn a_mapping_comes_back_from_its_text() {
+        let mapping = Mapping {
+            subject: Some("scheduler".to_owned()),
+            parameters: vec!["size".to_owned(), "a \"quoted\" name".to_owned()],
+            values: vec![Mapping::value("kBps:higher:kB/s").unwrap()],
+            better: BTreeMap::from([("x".to_owned(), Direction::Lower)]),
+            primary: vec!["kbps".to_owned()],
+            ..Mapping::default()
+        };
+        assert_eq!(Mapping::from_toml(&mapping.to_toml().unwrap()), Ok(mapping));
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_line() {
+        let error = Mapping::from_toml("subject = \"a\"\nsubjct = \"b\"\n").unwrap_err();
+        assert_eq!(error.line, Some(2));
+        assert!(error.cause.contains("subjct"), "{error}");
+    }
+}

@@ -1,0 +1,233 @@
+//! `schedlab import`: other people's numbers become a campaign.
+
+use super::run::conclude;
+use crate::cli::{Common, Import, Pairs};
+use crate::exit::ExitCode;
+use crate::output::tell;
+use crate::surroundings::random_u64;
+use contract::{Error, Result};
+use importers::{IMPORTERS, Importer, Mapping, Settings, Source, Trouble};
+use model::Comparisons;
+use std::path::{Path, PathBuf};
+use store::Campaign;
+
+/// Larger files are reduced first: they would fill the memory several times over.
+const LARGEST_FILE: u64 = 256 << 20;
+
+/// One file as given: `[SUBJECT=]PATH`.
+struct File {
+    subject: String,
+    path: PathBuf,
+    bytes: Vec<u8>,
+    /// Which file of its subject it is, from 1.
+    execution: usize,
+}
+
+pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
+    let importer = importer(&arguments.format)?;
+    let mapping = mapping(arguments)?;
+    let files = files(&arguments.files)?;
+    let settings = settings(arguments, &files)?;
+    let sources: Vec<Source<'_>> = files
+        .iter()
+        .map(|file| Source {
+            subject: &file.subject,
+            execution: file.execution,
+            bytes: &file.bytes,
+        })
+        .collect();
+    let imported = importers::import(importer, &sources, &mapping, &settings);
+    let imported = imported.map_err(|(index, trouble)| refused(&files[index].path, &trouble))?;
+    let text = own_words(arguments, &mapping)?;
+    let mut campaign = Campaign::create(
+        &common.results,
+        &imported.plan,
+        &text,
+        sys::unix_ns(),
+        (random_u64()? & 0xffff) as u16,
+    )?;
+    campaign.append_all(&imported.records)?;
+    campaign.mark_finished()?;
+    let directory = campaign.directory().to_owned();
+    drop(campaign);
+    tell(&replicates(&mapping, importer));
+    conclude(common, &directory)
+}
+
+/// What counts as a replicate, said before any verdict.
+fn replicates(mapping: &Mapping, importer: &dyn Importer) -> String {
+    let format = importer.describe().id;
+    match (&mapping.block, mapping.replicate.as_slice()) {
+        (Some(block), _) => format!("a replicate is a block ({block}): every subject ran in each"),
+        (None, []) if !matches!(format, "csv" | "tsv") => {
+            format!("what a replicate is, `schedlab list imports --explain {format}` tells")
+        }
+        (None, []) => {
+            "each row counts as a replicate; --replicate names the columns that identify one \
+                       execution"
+                .to_owned()
+        }
+        (None, columns) => {
+            let covered: Vec<&str> = mapping
+                .parameters
+                .iter()
+                .filter(|name| !columns.contains(name))
+                .map(String::as_str)
+                .collect();
+            let covers = if covered.is_empty() {
+                String::new()
+            } else {
+                format!("; it covers every {}", covered.join(" and "))
+            };
+            let subject = mapping.subject.as_deref().unwrap_or("file");
+            format!("a replicate is one execution: {subject}, {}{covers}", columns.join(", "))
+        }
+    }
+}
+
+fn importer(id: &str) -> Result<&'static dyn Importer> {
+    let found = IMPORTERS.iter().copied().find(|importer| importer.describe().id == id);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = IMPORTERS.iter().map(|importer| importer.describe().id).collect();
+        Error::usage(
+            format!("cannot import the format `{id}`"),
+            "there is no such format",
+            format!("choose one of {}", known.join(", ")),
+        )
+    })
+}
+
+/// The mapping of a file, completed by the command line.
+fn mapping(arguments: &Import) -> Result<Mapping> {
+    let wrong = |trouble: Trouble| {
+        Error::usage("cannot read the mapping", &trouble, trouble.remedy.clone())
+    };
+    let mut mapping = match &arguments.mapping {
+        None => Mapping::default(),
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                Error::usage(format!("cannot read the mapping {}", path.display()), error, "")
+            })?;
+            Mapping::from_toml(&text).map_err(|trouble| {
+                let attempted = format!("cannot read the mapping {}", path.display());
+                Error::usage(attempted, &trouble, trouble.remedy.clone())
+            })?
+        }
+    };
+    let set = |known: &mut Option<String>, given: &Option<String>| {
+        if given.is_some() {
+            known.clone_from(given);
+        }
+    };
+    set(&mut mapping.subject, &arguments.subject);
+    set(&mut mapping.block, &arguments.block);
+    set(&mut mapping.order, &arguments.order);
+    set(&mut mapping.metric, &arguments.metric);
+    set(&mut mapping.unit, &arguments.unit);
+    set(&mut mapping.direction, &arguments.direction);
+    mapping.parameters.extend(arguments.parameters.iter().cloned());
+    mapping.replicate.extend(arguments.replicate.iter().cloned());
+    mapping.primary.extend(arguments.primary.iter().cloned());
+    for text in &arguments.values {
+        mapping.values.push(Mapping::value(text).map_err(wrong)?);
+    }
+    for text in &arguments.better {
+        let (metric, direction) = text.rsplit_once('=').unwrap_or((text, ""));
+        let direction = match direction {
+            "higher" => importers::Direction::Higher,
+            "lower" => importers::Direction::Lower,
+            _ => {
+                return Err(Error::usage(
+                    format!("cannot read --better {text}"),
+                    "it does not say which way is better",
+                    "write METRIC=higher or METRIC=lower",
+                ));
+            }
+        };
+        mapping.better.insert(metric.to_owned(), direction);
+    }
+    Ok(mapping)
+}
+
+fn files(given: &[String]) -> Result<Vec<File>> {
+    let mut files: Vec<File> = Vec::new();
+    for text in given {
+        let (subject, path) = match text.split_once('=') {
+            Some((subject, path)) if !Path::new(text).exists() => {
+                (subject.to_owned(), PathBuf::from(path))
+            }
+            _ => {
+                let path = PathBuf::from(text);
+                let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+                (stem.unwrap_or_else(|| text.clone()), path)
+            }
+        };
+        let attempted = || format!("cannot read {}", path.display());
+        let size = std::fs::metadata(&path).map_err(|error| {
+            Error::usage(attempted(), error, "give the path of a file, or SUBJECT=PATH")
+        })?;
+        if !size.is_file() || size.len() > LARGEST_FILE {
+            let cause = format!("it is no file of at most {} MiB", LARGEST_FILE >> 20);
+            return Err(Error::usage(attempted(), cause, "import a part of it"));
+        }
+        let bytes = std::fs::read(&path).map_err(|error| Error::environment(attempted(), error))?;
+        let execution = 1 + files.iter().filter(|known| known.subject == subject).count();
+        files.push(File { subject, path, bytes, execution });
+    }
+    Ok(files)
+}
+
+fn settings(arguments: &Import, files: &[File]) -> Result<Settings> {
+    let margin = match &arguments.margin {
+        None => None,
+        Some(text) => {
+            let margin = model::parse_percent(text).ok().filter(|m| *m > 0.0 && *m <= 1.0);
+            Some(margin.ok_or_else(|| {
+                Error::usage(
+                    format!("cannot read the margin `{text}`"),
+                    "it is no percentage above 0% and up to 100%",
+                    "write --margin 5%",
+                )
+            })?)
+        }
+    };
+    let names: Vec<String> = files
+        .iter()
+        .map(|file| {
+            let name = file.path.file_name().unwrap_or(file.path.as_os_str());
+            name.to_string_lossy().into_owned()
+        })
+        .collect();
+    let stem = files.first().map_or("import", |file| file.subject.as_str());
+    let stem = files
+        .first()
+        .and_then(|file| file.path.file_stem())
+        .map_or_else(|| stem.to_owned(), |stem| stem.to_string_lossy().into_owned());
+    let name = plan::name_of(arguments.name.as_deref().unwrap_or(&stem));
+    Ok(Settings {
+        title: arguments.title.clone().unwrap_or_else(|| format!("Imported: {}", names.join(", "))),
+        name: if name.is_empty() { "import".to_owned() } else { name },
+        files: names.join(", "),
+        reference: arguments.reference.clone(),
+        comparisons: match arguments.pairs {
+            Pairs::All => Comparisons::All,
+            Pairs::Reference => Comparisons::Reference,
+        },
+        margin,
+        alpha: arguments.alpha,
+    })
+}
+
+fn refused(path: &Path, trouble: &Trouble) -> Error {
+    Error::usage(format!("cannot import {}", path.display()), trouble, trouble.remedy.clone())
+}
+
+/// The mapping as a file that repeats the import: kept where a run keeps its experiment.
+fn own_words(arguments: &Import, mapping: &Mapping) -> Result<String> {
+    let mapping =
+        mapping.to_toml().map_err(|error| Error::environment("cannot write the mapping", error))?;
+    Ok(format!(
+        "# The mapping of this import; repeat it with\n# schedlab import {} FILE --mapping THIS-FILE\n\n{mapping}",
+        arguments.format
+    ))
+}

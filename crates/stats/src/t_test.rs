@@ -1,0 +1,177 @@
+//! The design's estimator: an estimate, its standard error and Student's t.
+
+use crate::moments::{mean, standard_deviation, variance};
+use crate::student::{t_cdf, t_quantile};
+
+/// An estimate that is t-distributed around its truth, with its tests (STATISTICS 2.4).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TTest {
+    /// The estimated difference.
+    pub mean: f64,
+    /// Standard deviation of the replicates: of paired differences, or pooled over
+    /// samples that have no pairs.
+    pub standard_deviation: f64,
+    /// Standard error of the estimate.
+    pub standard_error: f64,
+    /// Degrees of freedom.
+    pub degrees: f64,
+}
+
+impl TTest {
+    /// One-sample t of at least two paired differences.
+    pub fn of(differences: &[f64]) -> Option<Self> {
+        Self::with_effective_count(differences, differences.len() as f64)
+    }
+
+    /// The same with fewer effective observations, for correlated differences:
+    /// the standard error and the degrees follow `count` (STATISTICS 2.13, AUTOCORR).
+    pub fn with_effective_count(differences: &[f64], count: f64) -> Option<Self> {
+        let standard_deviation = standard_deviation(differences)?;
+        if count <= 1.0 {
+            return None;
+        }
+        Some(Self {
+            mean: mean(differences)?,
+            standard_deviation,
+            standard_error: standard_deviation / count.sqrt(),
+            degrees: count - 1.0,
+        })
+    }
+
+    /// Welch's t for samples without pairs, over strata of equal weight (STATISTICS
+    /// 2.11b): the mean over K strata of mean(second) - mean(first), its variance the
+    /// sum of s^2/n over K^2, the degrees Satterthwaite's (1946) from the same terms.
+    /// One stratum is Welch's test (1947). `None` where a sample has fewer than two
+    /// values, or there is no stratum.
+    pub fn stratified(strata: &[(&[f64], &[f64])]) -> Option<Self> {
+        let count = strata.len() as f64;
+        let (mut sum, mut error, mut squares, mut spread) = (0.0, 0.0, 0.0, 0.0);
+        let mut most_degrees = 0.0;
+        for (first, second) in strata {
+            sum += mean(second)? - mean(first)?;
+            for sample in [first, second] {
+                let size = sample.len() as f64;
+                let variance = variance(sample)?;
+                let part = variance / size / (count * count);
+                error += part;
+                squares += part * part / (size - 1.0);
+                spread += variance;
+                most_degrees += size - 1.0;
+            }
+        }
+        (count > 0.0).then(|| Self {
+            mean: sum / count,
+            standard_deviation: (spread / (2.0 * count)).sqrt(),
+            standard_error: error.sqrt(),
+            degrees: if squares > 0.0 { error * error / squares } else { most_degrees },
+        })
+    }
+
+    /// Whether the replicates do not vary, so that no test is possible.
+    pub fn is_degenerate(&self) -> bool {
+        self.standard_error <= f64::EPSILON * self.mean.abs()
+    }
+
+    /// Confidence interval of the difference at level 1 - `alpha`.
+    pub fn interval(&self, alpha: f64) -> (f64, f64) {
+        let half = t_quantile(1.0 - alpha / 2.0, self.degrees) * self.standard_error;
+        (self.mean - half, self.mean + half)
+    }
+
+    /// Two-sided p of no difference, never 0; `None` of a degenerate sample.
+    pub fn p_difference(&self) -> Option<f64> {
+        let t = (self.mean / self.standard_error).abs();
+        (!self.is_degenerate()).then(|| positive(2.0 * t_cdf(-t, self.degrees)))
+    }
+
+    /// p of a difference of `theta` or more, never 0, by two one-sided tests (Schuirmann 1987); `None`
+    /// of a degenerate sample.
+    pub fn p_equivalence(&self, theta: f64) -> Option<f64> {
+        let below = t_cdf(-(self.mean + theta) / self.standard_error, self.degrees);
+        let above = t_cdf((self.mean - theta) / self.standard_error, self.degrees);
+        (!self.is_degenerate()).then(|| positive(below.max(above)))
+    }
+}
+
+/// A p-value that underflowed is as small as a number can be, not impossible.
+fn positive(p: f64) -> f64 {
+    p.clamp(f64::MIN_POSITIVE, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fixture of STATISTICS 2.8: nine blocks at +3 %, one at -25 %.
+    #[test]
+    fn one_wild_block_makes_nine_good_ones_say_nothing() {
+        let mut differences = vec![1.03_f64.ln(); 9];
+        differences.push(0.75_f64.ln());
+        let p = TTest::of(&differences).unwrap().p_difference().unwrap();
+        assert!((p - 0.947_076_045_079_666).abs() < 1e-9, "{p}");
+    }
+
+    /// scipy.stats.ttest_1samp([1, 2, 3, 4, 5.5], 0).
+    #[test]
+    fn p_and_interval_agree_with_an_independent_implementation() {
+        let test = TTest::of(&[1.0, 2.0, 3.0, 4.0, 5.5]).unwrap();
+        assert!((test.mean / test.standard_error - 3.969_143_277_919_775).abs() < 1e-9);
+        assert!((test.p_difference().unwrap() - 0.016_550_539_701_028).abs() < 1e-12);
+        // The interval's end is where its own test is just at the level.
+        let (low, _) = test.interval(0.05);
+        let at_end = TTest { mean: test.mean - low, ..test };
+        assert!((at_end.p_difference().unwrap() - 0.05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn equivalence_needs_evidence_and_its_edge_is_never_equivalent() {
+        let near_zero = [0.001, -0.002, 0.0015, -0.0005, 0.0008, -0.0012];
+        let theta = 1.02_f64.ln();
+        assert!(TTest::of(&near_zero).unwrap().p_equivalence(theta).unwrap() < 1e-4);
+        let at_edge: Vec<f64> = near_zero.iter().map(|value| value + theta).collect();
+        assert!(TTest::of(&at_edge).unwrap().p_equivalence(theta).unwrap() > 0.4);
+    }
+
+    /// scipy.stats.ttest_ind([1,2,3,4], [2,4,6,8,10], equal_var=False), scipy 1.17.
+    #[test]
+    fn one_stratum_is_the_test_of_welch() {
+        let test = TTest::stratified(&[(&[1.0, 2.0, 3.0, 4.0], &[2.0, 4.0, 6.0, 8.0, 10.0])]);
+        let p = test.and_then(|test| test.p_difference()).unwrap();
+        assert!((p - 0.069_133_593_192_392).abs() < 1e-12, "{p}");
+        assert_eq!(TTest::stratified(&[(&[1.0], &[1.0, 2.0])]), None);
+        assert_eq!(TTest::stratified(&[]), None);
+    }
+
+    /// By hand: differences 1 and 3; variances 1 and 1, 4 and 4; n = 3 and 3, 2 and 2.
+    #[test]
+    fn strata_count_alike_whatever_their_sizes() {
+        let test = TTest::stratified(&[
+            (&[0.0, 1.0, 2.0], &[1.0, 2.0, 3.0]),
+            (&[0.0, 2.0 * 2.0_f64.sqrt()], &[3.0, 3.0 + 2.0 * 2.0_f64.sqrt()]),
+        ])
+        .unwrap();
+        assert!((test.mean - 2.0).abs() < 1e-12);
+        let parts = [1.0 / 3.0, 1.0 / 3.0, 2.0, 2.0].map(|part: f64| part / 4.0);
+        let variance: f64 = parts.iter().sum();
+        assert!((test.standard_error - variance.sqrt()).abs() < 1e-12);
+        let squares: f64 =
+            parts.iter().zip([2.0, 2.0, 1.0, 1.0]).map(|(part, df)| part * part / df).sum();
+        assert!((test.degrees - variance * variance / squares).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_p_that_underflows_is_not_zero() {
+        let test =
+            TTest { mean: 1e3, standard_deviation: 1.0, standard_error: 1e-9, degrees: 900.0 };
+        assert!(test.p_difference().unwrap() > 0.0);
+        assert!(test.p_equivalence(1.0).unwrap() <= 1.0);
+    }
+
+    #[test]
+    fn identical_differences_have_no_p() {
+        let test = TTest::of(&[0.01; 6]).unwrap();
+        assert!(test.is_degenerate());
+        assert_eq!((test.p_difference(), test.p_equivalence(0.02)), (None, None));
+        assert_eq!(TTest::of(&[0.1]), None);
+    }
+}
