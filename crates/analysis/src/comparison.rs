@@ -1,9 +1,12 @@
 //! One question: its pairs, its estimate, its p-values, before any correction.
 
+use crate::comparable::not_comparable;
 use crate::observations::Observations;
-use crate::pairs::{Pairs, pairs};
-use crate::quality::{not_steady, warnings, widened};
+use crate::pairs::{Pairs, pairs, tail};
+use crate::pooled::{Pooled, pooled};
+use crate::quality::{warnings, widened};
 use crate::questions::Asked;
+use crate::steadiness::not_steady;
 use model::{
     BlockEffect, Caveat, CaveatCode, Companion, Effect, Interval, Planning, Reduction, Role,
     round_significant as round,
@@ -20,15 +23,24 @@ pub(crate) struct Comparison<'a> {
     pub test: Option<TTest>,
     pub theta: f64,
     pub caveats: Vec<Caveat>,
+    /// The percentiles of all blocks together, where these were asked for.
+    pub pooled: Option<Pooled>,
 }
 
 impl<'a> Comparison<'a> {
     pub(crate) fn of(asked: Asked<'a>, observations: &Observations<'_>, alpha: f64) -> Self {
-        let pairs = pairs(observations, &asked);
+        let mut pairs = pairs(observations, &asked);
         let theta = ln(1.0 + asked.metric.margin);
         let mut caveats = Vec::new();
-        let (test, caveat) = widened(&pairs.differences);
+        let (mut test, caveat) = widened(&pairs.differences);
         caveats.extend(caveat);
+        let is_pooled = asked.workload.pooled.contains(&asked.metric.id);
+        let pooled = is_pooled.then(|| pooled(observations, &asked, &pairs)).flatten();
+        if let Some(pooled) = &pooled {
+            test = Some(pooled.test);
+            pairs.tail = tail(asked.metric.reduction, pooled.events);
+        }
+        caveats.extend(not_comparable(observations, &asked));
         if asked.metric.reduction == Reduction::Proportion && test.is_some() {
             let detail = "differences between blocks are differences of logits".to_owned();
             caveats.push(Caveat::new(CaveatCode::OddsRatio, detail));
@@ -42,7 +54,8 @@ impl<'a> Comparison<'a> {
             [&question.reference, &question.subject]
                 .map(|subject| observations.completed(block.block, subject, &question.workload))
         });
-        caveats.extend(not_steady(trials.flatten(), &asked.metric.source, theta));
+        let direction = asked.metric.direction;
+        caveats.extend(not_steady(trials.flatten(), &asked.metric.source, direction, theta));
         for caveat in &pairs.caveats {
             if !caveats.iter().any(|known| known.code == caveat.code) {
                 let count = pairs.caveats.iter().filter(|other| other.code == caveat.code).count();
@@ -56,7 +69,7 @@ impl<'a> Comparison<'a> {
                 ));
             }
         }
-        Self { asked, pairs, test, theta, caveats }
+        Self { asked, pairs, test, theta, caveats, pooled }
     }
 
     /// p of no difference; none where a verdict cannot be.
@@ -73,6 +86,9 @@ impl<'a> Comparison<'a> {
     pub(crate) fn values(&self) -> (Option<f64>, Option<f64>) {
         if self.pairs.hides_value() {
             return (None, None);
+        }
+        if let Some(pooled) = &self.pooled {
+            return (Some(pooled.reference), Some(pooled.subject));
         }
         if self.asked.metric.reduction == Reduction::Proportion {
             let of = |value: fn(&BlockEffect) -> f64| {
@@ -111,7 +127,8 @@ impl<'a> Comparison<'a> {
 
     pub(crate) fn companion(&self, alpha: f64) -> Option<Companion> {
         // A screen gives no verdict that a companion could shake.
-        if self.pairs.hides_value() || self.asked.question.role == Role::Screen {
+        let is_paired = self.pooled.is_none();
+        if !is_paired || self.pairs.hides_value() || self.asked.question.role == Role::Screen {
             return None;
         }
         let ranks = self.ranks(alpha)?;

@@ -121,7 +121,9 @@ fn unobstructed(
         caveats.push(Caveat::new(CaveatCode::FewBlocks, format!("{count} complete pairs")));
         return decision;
     }
-    let Some(test) = &comparison.test else { return decision };
+    let Some(test) = comparison.test.as_ref().filter(|_| comparison.pooled.is_none()) else {
+        return decision;
+    };
     if test.is_degenerate() {
         caveats.push(Caveat::new(CaveatCode::Degenerate, "every block gave the same difference"));
     }
@@ -184,6 +186,19 @@ pub(crate) fn obstacle(
     }
     if pairs.blocks.is_empty() {
         return Some(nothing_to_pair(comparison));
+    }
+    if comparison.pooled.is_some() && pairs.blocks.len() < crate::pooled::LEAST_BLOCKS {
+        let detail = format!(
+            "{} blocks; a percentile of all blocks together needs {}",
+            pairs.blocks.len(),
+            crate::pooled::LEAST_BLOCKS
+        );
+        caveats.push(Caveat::new(CaveatCode::FewBlocks, detail.clone()));
+        return Some(Decision::inconclusive(detail));
+    }
+    let unlike = caveats.iter().find(|caveat| caveat.code == CaveatCode::NotComparable);
+    if let Some(caveat) = unlike {
+        return Some(Decision::inconclusive(format!("not the same work: {}", caveat.detail)));
     }
     if pairs.lacks_tail() {
         let beyond = pairs.tail.as_ref().map_or(0.0, |tail| tail.beyond);

@@ -7,6 +7,7 @@
 //! equivalence before difference, Holm over the declared family.
 
 mod claims;
+mod comparable;
 mod comparison;
 mod failures;
 mod family;
@@ -16,10 +17,12 @@ mod judge;
 mod looks;
 mod observations;
 mod pairs;
+mod pooled;
 mod quality;
 mod questions;
 mod ranking;
 mod reduce;
+mod steadiness;
 mod unblocked;
 mod use_cases;
 mod verdict;

@@ -95,7 +95,7 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
         pairs.subject.push(subject_value.scaled);
         pairs.blocks.push(effect(block, reference_value, subject_value, asked));
     }
-    pairs.tail = tail(asked.metric.reduction, least_events);
+    pairs.tail = least_events.and_then(|events| tail(asked.metric.reduction, events));
     pairs.differences = replicates(&pairs.blocks, &pairs.boots);
     pairs
 }
@@ -126,10 +126,9 @@ fn effect(block: u32, reference: Reduced, subject: Reduced, asked: &Asked<'_>) -
     }
 }
 
-fn tail(reduction: Reduction, least_events: Option<u64>) -> Option<Tail> {
-    let (Reduction::Quantile(quantile), Some(events)) = (reduction, least_events) else {
-        return None;
-    };
+/// The tail-size rule for so many events.
+pub(crate) fn tail(reduction: Reduction, events: u64) -> Option<Tail> {
+    let Reduction::Quantile(quantile) = reduction else { return None };
     let beyond = events as f64 * (1.0 - quantile);
     let highest = 1.0 - LEAST_BEYOND / events as f64;
     let supported = (beyond < LEAST_BEYOND && highest > 0.0).then_some(highest);

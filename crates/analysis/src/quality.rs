@@ -3,10 +3,10 @@
 
 use crate::pairs::Pairs;
 use crate::questions::Asked;
-use model::{Caveat, CaveatCode, Record, Reduction, SampleData, WorkloadPlan};
+use model::{Caveat, CaveatCode, Reduction, WorkloadPlan};
 use stats::{
     OutlierLabels, TTest, equivalence_limit, is_bimodal, label_outliers, lag_one, mann_kendall,
-    mser5_truncation, theil_sen, von_neumann,
+    theil_sen, von_neumann,
 };
 use std::collections::BTreeSet;
 
@@ -14,8 +14,6 @@ use std::collections::BTreeSet;
 const LEVEL: f64 = 0.01;
 /// Normal quantile of a two-sided 1 % test.
 const Z_99: f64 = 2.58;
-/// Share of trials that must be unsteady.
-const UNSTEADY_SHARE: f64 = 0.25;
 /// Fewer distinct values are steps, not a measurement.
 const LEAST_DISTINCT: usize = 10;
 
@@ -185,45 +183,4 @@ fn closed_loop(workload: &WorkloadPlan, reduction: Reduction) -> Option<Caveat> 
     let is_tail = matches!(reduction, Reduction::Quantile(_));
     (is_tail && workload.is_closed_loop)
         .then(|| Caveat::new(CaveatCode::ClosedLoop, "the load waits for each answer".to_owned()))
-}
-
-/// Longer series are judged by the means of so many equal pieces.
-const MOST_PIECES: usize = 200;
-
-/// Whether a series of iterations changes its level by more than the margin.
-fn changes(values: &[f64], theta: f64) -> bool {
-    let length = values.len().div_ceil(MOST_PIECES).max(1);
-    let logs: Vec<f64> = values
-        .chunks(length)
-        .filter_map(stats::mean)
-        .filter(|value| *value > 0.0)
-        .map(stats::ln)
-        .collect();
-    !stats::change_points(&logs, theta).is_empty()
-}
-
-/// Whether the iterations of a metric were still settling, over these trials.
-pub(crate) fn not_steady<'a>(
-    trials: impl Iterator<Item = &'a Record>,
-    source: &str,
-    theta: f64,
-) -> Option<Caveat> {
-    let (mut judged, mut unsteady) = (0_usize, 0_usize);
-    for record in trials {
-        let series = record.invocations.iter().flat_map(|invocation| &invocation.samples);
-        for sample in series.filter(|sample| sample.source == source) {
-            if let SampleData::Values(values) = &sample.data
-                && let Some(truncation) = mser5_truncation(values)
-            {
-                judged += 1;
-                unsteady += usize::from(truncation > 0 || changes(values, theta));
-            }
-        }
-    }
-    (judged > 0 && unsteady as f64 > UNSTEADY_SHARE * judged as f64).then(|| {
-        Caveat::new(
-            CaveatCode::NotSteady,
-            format!("{unsteady} of {judged} series began unsettled or changed their level"),
-        )
-    })
 }

@@ -104,15 +104,27 @@ fn share(samples: &[&SampleData]) -> Result<Reduced, Lack> {
     Ok(Reduced { value: hits as f64 / tries as f64, scaled, events: None, clamped: 0 })
 }
 
-/// The quantile of the histogram merged over invocations; percentiles are never averaged.
-fn merged_quantile(samples: &[&SampleData], quantile: f64) -> Result<Reduced, Lack> {
+/// The histogram of a source, merged over a trial's invocations.
+pub(crate) fn histogram(record: &Record, source: &str) -> Option<Histogram> {
+    let samples = record.invocations.iter().flat_map(|invocation| &invocation.samples);
+    let own: Vec<&SampleData> =
+        samples.filter(|sample| sample.source == source).map(|sample| &sample.data).collect();
+    merged(&own)
+}
+
+fn merged(samples: &[&SampleData]) -> Option<Histogram> {
     let mut merged: Option<Histogram> = None;
     for sample in samples {
         if let SampleData::Histogram(histogram) = sample {
             merged.get_or_insert_with(Histogram::new).merge(histogram);
         }
     }
-    let merged = merged.ok_or(Lack::Absent)?;
+    merged
+}
+
+/// The quantile of the histogram merged over invocations; percentiles are never averaged.
+fn merged_quantile(samples: &[&SampleData], quantile: f64) -> Result<Reduced, Lack> {
+    let merged = merged(samples).ok_or(Lack::Absent)?;
     let value = merged.quantile(quantile).ok_or(Lack::Absent)?;
     let reduced = positive(value as f64)?;
     Ok(Reduced { events: Some(merged.count()), clamped: merged.clamped(), ..reduced })

@@ -4,7 +4,7 @@ use crate::schedule::{Schedule, is_hopeless};
 use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
 use model::{Findings, Plan, Record, Trial};
 use std::path::{Path, PathBuf};
-use store::Campaign;
+use store::{Campaign, CampaignState};
 
 /// Space set aside before a trial: more than any record of ours takes.
 const RECORD_SPACE: u64 = 8 << 20;
@@ -75,7 +75,7 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
         (Err(error), Ok(())) => return Err(error),
         (Ok(()), Ok(())) => None,
     };
-    if signal.is_none() {
+    if signal.is_none() && campaign.state() == CampaignState::Unfinished {
         campaign.mark_finished()?;
     }
     let records = store::load(&directory)?.records;
@@ -175,6 +175,11 @@ fn run_blocks(
         if cut_off.contains(&block.index) {
             continue;
         }
+        if let Some(why) = used_up(campaign.plan(), &block, &records, &schedule) {
+            on_event(Event::Notice(why.clone()));
+            campaign.mark_stopped_early(&why)?;
+            break;
+        }
         for trial in plan::trials(campaign.plan(), &block) {
             if schedule.is_done(trial.block, &trial.subject.id, &trial.workload.label)
                 || is_hopeless(&records, &trial.subject.id)
@@ -197,6 +202,30 @@ fn run_blocks(
         }
     }
     Ok(())
+}
+
+/// Why no further block begins: the time that trials took leaves none for it. A block
+/// that was begun is brought to its end.
+fn used_up(
+    plan: &Plan,
+    block: &model::Block,
+    records: &[Record],
+    schedule: &Schedule,
+) -> Option<String> {
+    let budget_ns = plan.budget_ns?;
+    let is_begun = block.sittings.iter().any(|sitting| {
+        let mut workloads = sitting.workloads.iter();
+        workloads.any(|workload| schedule.is_done(block.index, &sitting.subject, workload))
+    });
+    let spent_ns: u64 = records.iter().map(|record| record.duration_ns).sum();
+    let is_over = spent_ns.saturating_add(plan.block_expected_ns(block)) > budget_ns;
+    (is_over && !is_begun && !records.is_empty()).then(|| {
+        format!(
+            "the budget of {} was used up before block {}",
+            model::format_duration(budget_ns),
+            block.index + 1
+        )
+    })
 }
 
 /// Ends an adaptive campaign: what would still run is no longer planned.

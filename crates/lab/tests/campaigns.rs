@@ -6,7 +6,7 @@ use contract::{Description, Error, ErrorKind, Event, Interrupt, Missing, Result,
 use lab::Order;
 use model::{
     Block, Direction, Fingerprint, Invocation, Metric, Outcome, PLAN_FORMAT, Parameters, Plan,
-    RECORD_FORMAT, Record, Reduction, Sample, Sitting, Subject, Trial, Unit, WorkloadPlan,
+    RECORD_FORMAT, Record, Reduction, Sample, Sitting, Subject, Trial, Unit, Verdict, WorkloadPlan,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +15,8 @@ use std::path::Path;
 #[derive(Clone, Copy)]
 enum Answer {
     Completed,
+    /// Completed with this value.
+    Measured(f64),
     Invalid(&'static str),
     /// The machine went down before the trial ended.
     Lost,
@@ -65,8 +67,9 @@ impl Session for Opened {
     }
 
     fn run(&mut self, trial: &Trial, _: &mut dyn FnMut(Event)) -> Result<Record> {
-        let outcome = match (self.script)(trial) {
-            Answer::Completed => Outcome::Completed,
+        let answer = (self.script)(trial);
+        let outcome = match answer {
+            Answer::Completed | Answer::Measured(_) => Outcome::Completed,
             Answer::Invalid(rule) => {
                 Outcome::Invalid { rule: rule.to_owned(), detail: "as told".to_owned() }
             }
@@ -74,7 +77,8 @@ impl Session for Opened {
                 return Err(Error::new(ErrorKind::Environment, "lost", "the power went", ""));
             }
         };
-        let samples = vec![Sample::values("time", vec![1.0])];
+        let value = if let Answer::Measured(value) = answer { value } else { 1.0 };
+        let samples = vec![Sample::values("time", vec![value])];
         Ok(Record {
             format: RECORD_FORMAT.to_owned(),
             sequence: 0,
@@ -272,4 +276,35 @@ fn what_is_missing_refuses_the_run_and_leaves_no_directory() {
     assert_eq!(error.kind, ErrorKind::Unsupported);
     assert!(error.cause.contains("it is absent"), "{error}");
     assert_eq!(std::fs::read_dir(results.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn an_adaptive_campaign_ends_when_its_time_is_used_up_and_says_so() {
+    let results = tempfile::tempdir().unwrap();
+    // Noise that no number of blocks decides.
+    let script = |trial: &Trial| {
+        let turn = trial.block as usize * 7 + trial.subject.id.len() * 3;
+        Answer::Measured(1.0 + (turn % 11) as f64 / 11.0)
+    };
+    // Three trials of 1 ns in each block: room for seven blocks.
+    let plan = Plan { looks: vec![6, 10, 16], budget_ns: Some(23), ..plan(16) };
+    let venue = Scripted { boot: "boot-1", missing: Vec::new(), script };
+    let mut notices = Vec::new();
+    lab::run(&order(results.path(), &plan, &venue), &mut |event| {
+        if let Event::Notice(text) = event {
+            notices.push(text);
+        }
+    })
+    .unwrap();
+    let directory = std::fs::read_dir(results.path()).unwrap().next().unwrap().unwrap().path();
+    let loaded = store::load(&directory).unwrap();
+    assert!(loaded.is_finished && loaded.state == store::CampaignState::StoppedEarly);
+    let ran = loaded.records.iter().map(|record| record.block).max().unwrap() + 1;
+    assert_eq!((ran, loaded.records.len()), (8, 24), "a begun block is brought to its end");
+    assert!(notices.iter().any(|text| text.contains("budget")), "{notices:?}");
+    let findings = lab::judge_records(&loaded);
+    let open = findings.findings.iter().find(|finding| finding.verdict == Verdict::Inconclusive);
+    let look = open.unwrap().look.unwrap();
+    assert_eq!((look.number, look.of), (2, 3), "between looks the next level is spent");
+    assert!(findings.caveats.iter().any(|c| c.code == model::CaveatCode::StoppedEarly));
 }

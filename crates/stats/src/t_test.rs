@@ -67,6 +67,21 @@ impl TTest {
         })
     }
 
+    /// An estimate of all blocks together, with the estimates that leave out one of them
+    /// (Efron 1982): SE^2 = (B-1)/B sum of squares around their mean, B - 1 degrees.
+    /// `None` of fewer than two.
+    pub fn jackknife(estimate: f64, leave_one_out: &[f64]) -> Option<Self> {
+        let count = leave_one_out.len() as f64;
+        let squares = variance(leave_one_out)? * (count - 1.0);
+        let standard_error = ((count - 1.0) / count * squares).sqrt();
+        Some(Self {
+            mean: estimate,
+            standard_deviation: standard_error * count.sqrt(),
+            standard_error,
+            degrees: count - 1.0,
+        })
+    }
+
     /// Whether the replicates do not vary, so that no test is possible.
     pub fn is_degenerate(&self) -> bool {
         self.standard_error <= f64::EPSILON * self.mean.abs()
@@ -157,6 +172,21 @@ mod tests {
         let squares: f64 =
             parts.iter().zip([2.0, 2.0, 1.0, 1.0]).map(|(part, df)| part * part / df).sum();
         assert!((test.degrees - variance * variance / squares).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_jackknife_of_a_mean_is_its_own_standard_error() {
+        let values = [1.0, 2.0, 3.0, 4.0, 5.5];
+        let mean = |left_out: usize| {
+            let rest = values.iter().enumerate().filter(|(index, _)| *index != left_out);
+            rest.map(|(_, value)| value).sum::<f64>() / 4.0
+        };
+        let leave_one_out: Vec<f64> = (0..5).map(mean).collect();
+        let jackknife = TTest::jackknife(3.1, &leave_one_out).unwrap();
+        let direct = TTest::of(&values).unwrap();
+        assert!((jackknife.standard_error - direct.standard_error).abs() < 1e-12);
+        assert!((jackknife.standard_deviation - direct.standard_deviation).abs() < 1e-12);
+        assert_eq!(TTest::jackknife(1.0, &[1.0]), None);
     }
 
     #[test]

@@ -77,13 +77,14 @@ pub fn resolve(results: &Path, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// The directories of all finished campaigns, the oldest first.
+/// The directories of all campaigns that have ended, the oldest first.
 ///
 /// # Errors
 /// When the results directory cannot be listed.
 pub fn finished(results: &Path) -> Result<Vec<PathBuf>> {
     let mut found = campaigns(results)?;
-    found.retain(|campaign| campaign.state == Some(CampaignState::Finished));
+    let has_ended = |state| matches!(state, CampaignState::Finished | CampaignState::StoppedEarly);
+    found.retain(|campaign| campaign.state.is_some_and(has_ended));
     Ok(found.into_iter().rev().map(|campaign| campaign.directory).collect())
 }
 

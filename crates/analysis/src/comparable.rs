@@ -1,0 +1,79 @@
+//! Whether two subjects did the same work while their latencies were measured
+//! (STATISTICS 2.12): the latency of fewer, or of the lucky ones only, is another
+//! question's answer.
+
+use crate::observations::Observations;
+use crate::pairs::pairs;
+use crate::questions::Asked;
+use model::{Caveat, CaveatCode, Metric, Reduction, Unit};
+use stats::{TTest, exp, ln};
+
+/// Level at which work counts as unequal.
+const LEVEL: f64 = 0.01;
+
+/// The caveat of a percentile whose subjects differ in their share of successes, or,
+/// under an open loop, in the throughput that they achieved. A closed loop's throughput
+/// follows its latency and is no other work.
+pub(crate) fn not_comparable(observations: &Observations<'_>, asked: &Asked<'_>) -> Option<Caveat> {
+    if !matches!(asked.metric.reduction, Reduction::Quantile(_)) {
+        return None;
+    }
+    let is_work = |metric: &&Metric| match metric.reduction {
+        Reduction::Proportion => true,
+        Reduction::Quotient => metric.unit == Unit::PerSecond && !asked.workload.is_closed_loop,
+        _ => false,
+    };
+    asked.workload.metrics.iter().filter(is_work).find_map(|metric| {
+        let of_work = Asked { question: asked.question.clone(), metric, workload: asked.workload };
+        let test = TTest::of(&pairs(observations, &of_work).differences)?;
+        let is_large = test.mean.abs() > ln(1.0 + metric.margin);
+        let p = test.p_difference()?;
+        (p < LEVEL && is_large).then(|| {
+            let percent = 100.0 * (exp(test.mean) - 1.0);
+            let what = if metric.reduction == Reduction::Proportion { "odds" } else { "rate" };
+            let detail = format!("{} differs: {what} {percent:+.1} %, p = {p:.4}", metric.id);
+            Caveat::new(CaveatCode::NotComparable, detail)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixtures::{metric, plan, record};
+    use crate::judge;
+    use model::{CaveatCode, Direction, Histogram, Reduction, Sample, Unit, Verdict};
+
+    const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
+
+    fn verdict(rate: f64, is_closed_loop: bool) -> (Verdict, bool) {
+        let mut throughput = metric("rate", Direction::Higher, Reduction::Quotient);
+        throughput.unit = Unit::PerSecond;
+        let p50 = metric("p50", Direction::Lower, Reduction::Quantile(0.5));
+        let mut plan = plan(&["a", "b"], vec![p50, throughput], 8);
+        plan.workloads[0].is_closed_loop = is_closed_loop;
+        let mut records = Vec::new();
+        for (block, noise) in NOISE.iter().enumerate() {
+            for (subject, centre, rate) in [("a", 10_000.0, 100.0), ("b", 5_000.0, 100.0 * rate)] {
+                let mut histogram = Histogram::new();
+                let wobble = 1.0 + 0.01 * noise * if subject == "a" { 1.0 } else { -0.5 };
+                histogram.record_many((centre * wobble) as u64, 1_000);
+                let samples = vec![
+                    Sample::histogram("p50", histogram),
+                    Sample::quotient("rate", rate * wobble, 1.0),
+                ];
+                records.push(record(block as u32, subject, "w", vec![samples]));
+            }
+        }
+        let finding = judge(&plan, &records).findings.remove(0);
+        let is_marked =
+            finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::NotComparable);
+        (finding.verdict, is_marked)
+    }
+
+    #[test]
+    fn half_the_work_is_not_a_better_latency() {
+        assert_eq!(verdict(1.0, false), (Verdict::Better, false));
+        assert_eq!(verdict(0.5, false), (Verdict::Inconclusive, true));
+        assert_eq!(verdict(2.0, true), (Verdict::Better, false), "a closed loop follows");
+    }
+}
