@@ -6,11 +6,14 @@
 //! those of the statistical design, with their sources beside them.
 
 mod adjust;
+mod beta;
 mod change_points;
 mod exact;
 mod fisher;
 mod mann_whitney;
 mod moments;
+mod noncentral;
+mod normal;
 mod outlier;
 mod paired;
 mod power;
@@ -19,16 +22,21 @@ mod shape;
 mod signed_rank;
 mod spending;
 mod steady;
+mod stirling;
 mod student;
 mod trend;
+mod variance_ratio;
 mod welch;
 
 pub use adjust::{benjamini_hochberg, holm};
+pub use beta::{beta_quantile, beta_regularized};
 pub use change_points::{ChangePoint, change_points};
 pub use exact::{exp, ln};
 pub use fisher::fisher_exact;
 pub use mann_whitney::mann_whitney;
 pub use moments::{mean, median, standard_deviation, variance};
+pub use noncentral::{noncentral_t_cdf, noncentral_t_survival};
+pub use normal::{normal_cdf, normal_quantile, normal_survival};
 pub use outlier::{OutlierLabels, label_outliers};
 pub use paired::PairedT;
 pub use power::{
@@ -39,6 +47,7 @@ pub use shape::is_bimodal;
 pub use signed_rank::{SignedRank, sign_flip};
 pub use spending::spent_at_looks;
 pub use steady::mser5_truncation;
-pub use student::{noncentral_t_cdf, t_cdf, t_quantile};
+pub use student::{t_cdf, t_quantile, t_survival};
 pub use trend::{mann_kendall, theil_sen};
+pub use variance_ratio::{f_cdf, f_quantile, f_survival};
 pub use welch::welch;

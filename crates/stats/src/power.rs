@@ -1,6 +1,8 @@
 //! What a number of blocks can show (STATISTICS 2.6).
 
-use crate::student::{noncentral_t_cdf, t_quantile};
+use crate::noncentral::{noncentral_t_cdf, noncentral_t_survival};
+use crate::normal::normal_cdf;
+use crate::student::t_quantile;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::thread::LocalKey;
@@ -128,7 +130,7 @@ fn power_of_difference(blocks: u32, effect: f64, alpha: f64) -> f64 {
     if shift > critical + 30.0 {
         return 1.0;
     }
-    1.0 - noncentral_t_cdf(critical, degrees, shift) + noncentral_t_cdf(-critical, degrees, shift)
+    noncentral_t_survival(critical, degrees, shift) + noncentral_t_cdf(-critical, degrees, shift)
 }
 
 /// Chance that both one-sided tests at `alpha` reject when the mean is 0: the
@@ -149,7 +151,7 @@ fn power_of_equivalence(blocks: u32, theta: f64, alpha: f64) -> f64 {
     let steps = 400;
     let step = (high - low) / f64::from(steps);
     let log_norm = degrees / 2.0 * libm::log(degrees / 2.0)
-        - statrs::function::gamma::ln_gamma(degrees / 2.0)
+        - libm::lgamma(degrees / 2.0)
         + std::f64::consts::LN_2;
     let density = |s: f64| {
         if s <= 0.0 {
@@ -174,10 +176,6 @@ fn power_of_equivalence(blocks: u32, theta: f64, alpha: f64) -> f64 {
         })
         .sum();
     sum * step / 3.0
-}
-
-fn normal_cdf(z: f64) -> f64 {
-    libm::erfc(-z / std::f64::consts::SQRT_2) / 2.0
 }
 
 #[cfg(test)]
