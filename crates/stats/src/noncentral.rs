@@ -150,7 +150,8 @@ mod tests {
                 let (noncentral, central) = (noncentral_t_cdf(t, degrees, 0.0), t_cdf(t, degrees));
                 let error = (noncentral / central - 1.0).abs();
                 assert!(error < 1e-10 || central < 1e-300, "{t} {degrees}: {error:e}");
-                let sum = noncentral_t_cdf(t, degrees, 3.0) + noncentral_t_survival(t, degrees, 3.0);
+                let sum =
+                    noncentral_t_cdf(t, degrees, 3.0) + noncentral_t_survival(t, degrees, 3.0);
                 assert!((sum - 1.0).abs() < 1e-11, "{t} {degrees}: {sum}");
             }
         }

@@ -88,7 +88,10 @@ mod tests {
     #[test]
     fn the_ends_and_what_is_no_distribution() {
         assert_eq!((f_cdf(-1.0, 2.0, 3.0), f_survival(0.0, 2.0, 3.0)), (0.0, 1.0));
-        assert_eq!((f_cdf(f64::INFINITY, 2.0, 3.0), f_quantile(1.0, 2.0, 3.0)), (1.0, f64::INFINITY));
+        assert_eq!(
+            (f_cdf(f64::INFINITY, 2.0, 3.0), f_quantile(1.0, 2.0, 3.0)),
+            (1.0, f64::INFINITY)
+        );
         assert!(f_cdf(1.0, 0.0, 3.0).is_nan() && f_cdf(f64::NAN, 1.0, 3.0).is_nan());
         assert!(f_survival(1e300, 5.0, 100.0) > 0.0 && f_cdf(1e-300, 50.0, 5.0) > 0.0);
     }
