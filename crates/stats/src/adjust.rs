@@ -1,8 +1,9 @@
 //! Corrections for asking many questions at once.
 
 /// Holm's step-down adjusted p-values, in the order given (Holm 1979):
-/// padj_(i) = max over j <= i of min(1, (m - j + 1) p_(j)).
+/// padj_(i) = max over j <= i of min(1, (m - j + 1) p_(j)). NaN counts as 1.
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
+    let p_values = &known(p_values);
     let order = ascending(p_values);
     let mut adjusted = vec![0.0; p_values.len()];
     let mut highest: f64 = 0.0;
@@ -15,8 +16,9 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 }
 
 /// Benjamini-Hochberg q-values, in the order given (1995):
-/// q_(i) = min over j >= i of min(1, m p_(j) / j).
+/// q_(i) = min over j >= i of min(1, m p_(j) / j). NaN counts as 1.
 pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
+    let p_values = &known(p_values);
     let order = ascending(p_values);
     let count = p_values.len() as f64;
     let mut adjusted = vec![0.0; p_values.len()];
@@ -26,6 +28,11 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
         adjusted[*index] = lowest;
     }
     adjusted
+}
+
+/// A p that could not be computed is no evidence.
+fn known(p_values: &[f64]) -> Vec<f64> {
+    p_values.iter().map(|p| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) }).collect()
 }
 
 fn ascending(p_values: &[f64]) -> Vec<usize> {

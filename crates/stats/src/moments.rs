@@ -1,12 +1,25 @@
 //! Mean, variance and median, without cancellation.
 
-/// Arithmetic mean; `None` of no values.
+use crate::exact::all_finite;
+use crate::selection::select;
+
+/// Arithmetic mean; `None` of no values or of NaN or infinite ones. A sum beyond the
+/// largest number is formed of the values divided first.
 pub fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    if values.is_empty() {
+        return None;
+    }
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    if mean.is_finite() {
+        return Some(mean);
+    }
+    all_finite(values).then(|| values.iter().map(|value| value / count).sum())
 }
 
 /// Unbiased sample variance in two passes with the correction of Chan, Golub and
-/// LeVeque (1983), eq. 1.7: no catastrophic cancellation. `None` of fewer than two.
+/// LeVeque (1983), eq. 1.7: no catastrophic cancellation. `None` of fewer than two
+/// values, of NaN or infinite ones, or where the squares exceed the largest number.
 pub fn variance(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
@@ -15,7 +28,8 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     let count = values.len() as f64;
     let squares: f64 = values.iter().map(|value| (value - centre) * (value - centre)).sum();
     let rest: f64 = values.iter().map(|value| value - centre).sum();
-    Some(((squares - rest * rest / count) / (count - 1.0)).max(0.0))
+    let variance = ((squares - rest * rest / count) / (count - 1.0)).max(0.0);
+    squares.is_finite().then_some(variance)
 }
 
 /// Square root of the sample variance.
@@ -23,16 +37,20 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     variance(values).map(f64::sqrt)
 }
 
-/// Median: the middle value, or the mean of the two middle ones.
+/// Median: the middle value, or the mean of the two middle ones; `None` of no values
+/// or of NaN or infinite ones.
 pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        count if count % 2 == 1 => Some(sorted[middle]),
-        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+    if values.is_empty() || !all_finite(values) {
+        return None;
     }
+    let mut values = values.to_vec();
+    let middle = values.len() / 2;
+    let upper = select(&mut values, middle);
+    if values.len() % 2 == 1 {
+        return Some(upper);
+    }
+    let lower = values[..middle].iter().copied().max_by(f64::total_cmp)?;
+    Some(f64::midpoint(lower, upper))
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ pub enum OutlierLabels {
     Quantised,
 }
 
-/// |x - median| / (1.4826 MAD) > 5.
+/// |x - median| / (1.4826 MAD) > 5. Nothing is labelled of no values or of NaN or
+/// infinite ones.
 pub fn label_outliers(values: &[f64]) -> OutlierLabels {
     let Some(centre) = median(values) else { return OutlierLabels::Labelled(Vec::new()) };
     let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();

@@ -1,6 +1,8 @@
 //! What a number of blocks can show (STATISTICS 2.6).
 
-use crate::student::{noncentral_t_cdf, t_quantile};
+use crate::noncentral::{noncentral_t_cdf, noncentral_t_survival};
+use crate::normal::normal_cdf;
+use crate::student::t_quantile;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::thread::LocalKey;
@@ -14,9 +16,10 @@ const LEAST_BLOCKS: u32 = 5;
 
 /// Smallest mean difference, in units of the differences' standard deviation,
 /// that a two-sided t test at `alpha` with `blocks` blocks finds with 80 %
-/// power: exact, by the noncentral t. NaN of fewer than two blocks.
+/// power: exact, by the noncentral t. NaN of fewer than two blocks or an `alpha`
+/// outside (0, 1).
 pub fn detectable_effect(blocks: u32, alpha: f64) -> f64 {
-    if blocks < 2 {
+    if blocks < 2 || !(alpha > 0.0 && alpha < 1.0) {
         return f64::NAN;
     }
     remembered(&DETECTABLE, blocks, alpha, || find_detectable_effect(blocks, alpha))
@@ -45,8 +48,11 @@ pub fn blocks_for_difference(effect: f64, alpha: f64) -> Option<u32> {
 }
 
 /// Largest standard deviation, in units of theta, at which `blocks` blocks give
-/// an 80 % chance of equivalence when there is no difference.
+/// an 80 % chance of equivalence when there is no difference. NaN as of `detectable_effect`.
 pub fn equivalence_limit(blocks: u32, alpha: f64) -> f64 {
+    if blocks < 2 || !(alpha > 0.0 && alpha < 1.0) {
+        return f64::NAN;
+    }
     remembered(&LIMITS, blocks, alpha, || find_equivalence_limit(blocks, alpha))
 }
 
@@ -128,7 +134,7 @@ fn power_of_difference(blocks: u32, effect: f64, alpha: f64) -> f64 {
     if shift > critical + 30.0 {
         return 1.0;
     }
-    1.0 - noncentral_t_cdf(critical, degrees, shift) + noncentral_t_cdf(-critical, degrees, shift)
+    noncentral_t_survival(critical, degrees, shift) + noncentral_t_cdf(-critical, degrees, shift)
 }
 
 /// Chance that both one-sided tests at `alpha` reject when the mean is 0: the
@@ -148,8 +154,7 @@ fn power_of_equivalence(blocks: u32, theta: f64, alpha: f64) -> f64 {
     }
     let steps = 400;
     let step = (high - low) / f64::from(steps);
-    let log_norm = degrees / 2.0 * libm::log(degrees / 2.0)
-        - statrs::function::gamma::ln_gamma(degrees / 2.0)
+    let log_norm = degrees / 2.0 * libm::log(degrees / 2.0) - libm::lgamma(degrees / 2.0)
         + std::f64::consts::LN_2;
     let density = |s: f64| {
         if s <= 0.0 {
@@ -174,10 +179,6 @@ fn power_of_equivalence(blocks: u32, theta: f64, alpha: f64) -> f64 {
         })
         .sum();
     sum * step / 3.0
-}
-
-fn normal_cdf(z: f64) -> f64 {
-    libm::erfc(-z / std::f64::consts::SQRT_2) / 2.0
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Whether values fall into two groups.
 
+use crate::exact::all_finite;
 use crate::moments::mean;
 
 /// Fewer values have no shape to speak of.
@@ -9,19 +10,25 @@ const LEAST_FOR_SARLE: usize = 20;
 
 /// The rule of STATISTICS 2.13: from 12 values, the largest gap exceeds three
 /// times the second largest and leaves a fifth of the values on each side; or,
-/// from 20 values, Sarle's coefficient exceeds that of the uniform distribution.
+/// from 20 values, Sarle's coefficient exceeds that of the uniform distribution. False
+/// of NaN or infinite values.
 pub fn is_bimodal(values: &[f64]) -> bool {
-    if values.len() < LEAST {
+    if values.len() < LEAST || !all_finite(values) {
         return false;
     }
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let mut gaps: Vec<(f64, usize)> =
-        sorted.windows(2).enumerate().map(|(index, pair)| (pair[1] - pair[0], index + 1)).collect();
-    gaps.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let (largest, below) = gaps[0];
+    sorted.sort_unstable_by(f64::total_cmp);
+    let (mut largest, mut second, mut below) = (0.0, 0.0, 1);
+    for (index, pair) in sorted.windows(2).enumerate() {
+        let gap = pair[1] - pair[0];
+        if gap > largest {
+            (largest, second, below) = (gap, largest, index + 1);
+        } else if gap > second {
+            second = gap;
+        }
+    }
     let smaller_side = below.min(sorted.len() - below) as f64;
-    if largest > 3.0 * gaps[1].0 && smaller_side >= 0.2 * sorted.len() as f64 {
+    if largest > 3.0 * second && smaller_side >= 0.2 * sorted.len() as f64 {
         return true;
     }
     values.len() >= LEAST_FOR_SARLE && sarle(values).is_some_and(|coefficient| coefficient > 0.555)
@@ -31,13 +38,19 @@ pub fn is_bimodal(values: &[f64]) -> bool {
 fn sarle(values: &[f64]) -> Option<f64> {
     let count = values.len() as f64;
     let centre = mean(values)?;
-    let moment =
-        |power: i32| values.iter().map(|value| (value - centre).powi(power)).sum::<f64>() / count;
-    let (m2, m3, m4) = (moment(2), moment(3), moment(4));
+    let (mut m2, mut m3, mut m4) = (0.0, 0.0, 0.0);
+    for value in values {
+        let distance = value - centre;
+        let square = distance * distance;
+        m2 += square;
+        m3 += square * distance;
+        m4 += square * square;
+    }
+    (m2, m3, m4) = (m2 / count, m3 / count, m4 / count);
     if m2 <= 0.0 {
         return None;
     }
-    let skewness = (count * (count - 1.0)).sqrt() / (count - 2.0) * m3 / m2.powf(1.5);
+    let skewness = (count * (count - 1.0)).sqrt() / (count - 2.0) * m3 / (m2 * m2.sqrt());
     let kurtosis = (count - 1.0) / ((count - 2.0) * (count - 3.0))
         * ((count + 1.0) * (m4 / (m2 * m2) - 3.0) + 6.0);
     let scale = 3.0 * (count - 1.0) * (count - 1.0) / ((count - 2.0) * (count - 3.0));

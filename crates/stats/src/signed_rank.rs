@@ -1,7 +1,11 @@
 //! Exact companions of the t estimate: Wilcoxon's signed rank with the
 //! Hodges-Lehmann pseudo-median, and the sign-flip permutation test.
 
-use crate::moments::{mean, median};
+use crate::exact::{above_zero, all_finite};
+use crate::moments::mean;
+use crate::normal::normal_quantile;
+use crate::signed_rank_null::signed_rank_distribution;
+use crate::walsh::WalshAverages;
 
 /// Above this many values the rank sum is normal to three digits, and its exact
 /// distribution takes cubic time.
@@ -25,59 +29,50 @@ pub struct SignedRank {
 }
 
 impl SignedRank {
-    /// At level 1 - `alpha`; `None` of no values.
+    /// At level 1 - `alpha`; `None` of no values, of NaN or infinite ones, or of an
+    /// `alpha` outside (0, 1).
     pub fn of(values: &[f64], alpha: f64) -> Option<Self> {
-        let walsh = walsh_averages(values);
-        let pseudo_median = median(&walsh)?;
+        if !all_finite(values) || !(alpha > 0.0 && alpha < 1.0) {
+            return None;
+        }
+        let walsh = WalshAverages::of(values)?;
+        let pseudo_median = walsh.median();
         let (low, high) = interval(&walsh, values.len(), alpha);
         Some(Self { pseudo_median, low, high, p: p_value(values) })
     }
 }
 
-/// All (x_i + x_j) / 2 with i <= j, ascending.
-fn walsh_averages(values: &[f64]) -> Vec<f64> {
-    let mut averages = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
-    for (index, first) in values.iter().enumerate() {
-        averages.extend(values[index..].iter().map(|second| f64::midpoint(*first, *second)));
-    }
-    averages.sort_by(f64::total_cmp);
-    averages
-}
-
 /// The k-th smallest and largest Walsh averages, k - 1 being the largest count
 /// with P(W <= k - 1) <= alpha / 2 under the untied null distribution.
-fn interval(walsh: &[f64], count: usize, alpha: f64) -> (f64, f64) {
+fn interval(walsh: &WalshAverages, count: usize, alpha: f64) -> (f64, f64) {
     if count > MOST_EXACT {
         return approximate_interval(walsh, count, alpha);
     }
-    let doubled: Vec<usize> = (1..=count).map(|rank| 2 * rank).collect();
-    let distribution = rank_sum_distribution(&doubled);
     let mut below = 0.0;
     let mut excluded = 0;
-    for rank_sum in 0..walsh.len() {
-        below += distribution.get(2 * rank_sum).copied().unwrap_or(0.0);
+    for chance in signed_rank_distribution(count) {
+        below += chance;
         if below > alpha / 2.0 {
             break;
         }
-        excluded = rank_sum + 1;
+        excluded += 1;
     }
-    match excluded {
-        0 => (f64::NEG_INFINITY, f64::INFINITY),
-        _ => (walsh[excluded - 1], walsh[walsh.len() - excluded]),
-    }
+    ends(walsh, excluded)
 }
 
 /// The same with the normal approximation of the rank sum (Hollander and Wolfe, 3.3).
-fn approximate_interval(walsh: &[f64], count: usize, alpha: f64) -> (f64, f64) {
+fn approximate_interval(walsh: &WalshAverages, count: usize, alpha: f64) -> (f64, f64) {
     let count = count as f64;
     let spread = (count * (count + 1.0) * (2.0 * count + 1.0) / 24.0).sqrt();
-    let below = walsh.len() as f64 / 2.0 + normal_quantile(alpha / 2.0) * spread;
-    let excluded = (below.floor().max(1.0)) as usize;
-    (walsh[excluded - 1], walsh[walsh.len() - excluded])
+    let below = walsh.count() as f64 / 2.0 + normal_quantile(alpha / 2.0) * spread;
+    ends(walsh, below.floor().max(1.0) as u64)
 }
 
-fn normal_quantile(probability: f64) -> f64 {
-    -std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(2.0 * probability)
+fn ends(walsh: &WalshAverages, excluded: u64) -> (f64, f64) {
+    match excluded {
+        0 => (f64::NEG_INFINITY, f64::INFINITY),
+        _ => (walsh.ranked(excluded), walsh.ranked(walsh.count() + 1 - excluded)),
+    }
 }
 
 fn p_value(values: &[f64]) -> f64 {
@@ -85,7 +80,7 @@ fn p_value(values: &[f64]) -> f64 {
     if nonzero.is_empty() {
         return 1.0;
     }
-    nonzero.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    nonzero.sort_unstable_by(|a, b| a.abs().total_cmp(&b.abs()));
     let doubled = doubled_ranks(&nonzero);
     let positive: usize =
         nonzero.iter().zip(&doubled).filter(|(value, _)| **value > 0.0).map(|(_, rank)| rank).sum();
@@ -106,9 +101,10 @@ fn exact_p(doubled: &[usize], positive: usize) -> f64 {
 /// Sums of the ranks and of their squares give the moments, ties included.
 fn approximate_p(doubled: &[usize], positive: usize) -> f64 {
     let mean = doubled.iter().sum::<usize>() as f64 / 2.0;
-    let spread = doubled.iter().map(|rank| (*rank as f64).powi(2)).sum::<f64>().sqrt() / 2.0;
+    let squares: f64 = doubled.iter().map(|rank| (*rank as f64) * (*rank as f64)).sum();
+    let spread = squares.sqrt() / 2.0;
     let distance = ((positive as f64 - mean).abs() - 1.0).max(0.0);
-    libm::erfc(distance / spread / std::f64::consts::SQRT_2).min(1.0)
+    above_zero(libm::erfc(distance / spread / std::f64::consts::SQRT_2).min(1.0))
 }
 
 /// Twice the mid-ranks of values sorted by magnitude: integers even with ties.
@@ -138,9 +134,10 @@ fn rank_sum_distribution(ranks: &[usize]) -> Vec<f64> {
     distribution
 }
 
-/// Exact two-sided p of mean 0 under random signs; `None` above 16 values or of none.
+/// Exact two-sided p of mean 0 under random signs; `None` above 16 values, of none, or
+/// of NaN or infinite ones.
 pub fn sign_flip(values: &[f64]) -> Option<f64> {
-    if values.is_empty() || values.len() > MOST_FLIPS {
+    if values.is_empty() || values.len() > MOST_FLIPS || !all_finite(values) {
         return None;
     }
     let observed = mean(values)?.abs() * values.len() as f64;
@@ -168,7 +165,7 @@ mod tests {
     /// The definition, by enumerating every sign pattern of the mid-ranks.
     fn slow_p(values: &[f64]) -> f64 {
         let mut nonzero: Vec<f64> = values.iter().copied().filter(|value| *value != 0.0).collect();
-        nonzero.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+        nonzero.sort_unstable_by(|a, b| a.abs().total_cmp(&b.abs()));
         let ranks: Vec<f64> = nonzero
             .iter()
             .map(|value| {
@@ -226,7 +223,7 @@ mod tests {
             assert!((exact - near).abs() < 0.005, "{distance}: {exact} {near}");
         }
         let values: Vec<f64> = (0..MOST_EXACT).map(|i| libm::sin(i as f64 * 1.7) + 0.1).collect();
-        let walsh = walsh_averages(&values);
+        let walsh = WalshAverages::of(&values).unwrap();
         let (exact, near) =
             (interval(&walsh, MOST_EXACT, 0.05), approximate_interval(&walsh, MOST_EXACT, 0.05));
         assert!(

@@ -3,13 +3,13 @@
 /// The level of each of the pre-declared looks, given as block counts in ascending
 /// order: the increments of alpha t^2 with t the share of the last count (Kim and
 /// DeMets 1987, power family). Used like Bonferroni's shares they hold whatever the
-/// dependence between looks; they add up to `alpha`.
+/// dependence between looks; they add up to `alpha`. Zeros where the last count is 0.
 pub fn spent_at_looks(looks: &[u32], alpha: f64) -> Vec<f64> {
     let Some(last) = looks.last().map(|last| f64::from(*last)) else { return Vec::new() };
     let mut spent = 0.0;
     let mut levels = Vec::with_capacity(looks.len());
     for look in looks {
-        let share = f64::from(*look) / last;
+        let share = if last > 0.0 { f64::from(*look) / last } else { 0.0 };
         let until_now = alpha * share * share;
         levels.push(until_now - spent);
         spent = until_now;

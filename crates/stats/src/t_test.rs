@@ -1,5 +1,6 @@
 //! The design's estimator: an estimate, its standard error and Student's t.
 
+use crate::jackknife::jackknife;
 use crate::moments::{mean, standard_deviation, variance};
 use crate::student::{t_cdf, t_quantile};
 
@@ -67,13 +68,12 @@ impl TTest {
         })
     }
 
-    /// An estimate of all blocks together, with the estimates that leave out one of them
-    /// (Efron 1982): SE^2 = (B-1)/B sum of squares around their mean, B - 1 degrees.
-    /// `None` of fewer than two.
+    /// An estimate of all blocks together, with the estimates that leave out one of
+    /// them: their [`jackknife`] error and one degree fewer than blocks. `None` of fewer
+    /// than two.
     pub fn jackknife(estimate: f64, leave_one_out: &[f64]) -> Option<Self> {
         let count = leave_one_out.len() as f64;
-        let squares = variance(leave_one_out)? * (count - 1.0);
-        let standard_error = ((count - 1.0) / count * squares).sqrt();
+        let standard_error = jackknife(leave_one_out)?;
         Some(Self {
             mean: estimate,
             standard_deviation: standard_error * count.sqrt(),
