@@ -14,6 +14,7 @@ mod kernel_version;
 mod level;
 mod metric;
 mod parameters;
+mod pilot;
 mod plan;
 mod quantity;
 mod record;
@@ -33,6 +34,7 @@ pub use kernel_version::KernelVersion;
 pub use level::Level;
 pub use metric::{Direction, Metric, Reduction, Unit};
 pub use parameters::{ParameterValue, Parameters};
+pub use pilot::PilotFinding;
 pub use plan::{
     Background, Block, Claim, ClaimedEffect, Comparisons, Imported, ImportedDesign, Plan, Session,
     SimSettings, Sitting, Subject, Trial, UseCase, WorkloadPlan,

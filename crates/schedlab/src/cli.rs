@@ -305,7 +305,7 @@ pub(crate) struct Experiment {
     pub options: PlanOptions,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct PlanOptions {
     /// Set a key of the experiment, dotted: blocks=10, workloads.wakeup.duration=1s
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -325,7 +325,10 @@ pub(crate) struct PlanOptions {
 pub(crate) struct PlanArguments {
     #[command(flatten)]
     pub experiment: Experiment,
-    /// The plan as JSON
+    /// Run a pilot (3 blocks of 3 invocations) and tell how many blocks the campaign needs
+    #[arg(long)]
+    pub pilot: bool,
+    /// The plan, or what the pilot says, as JSON
     #[arg(long)]
     pub json: bool,
 }

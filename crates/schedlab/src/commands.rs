@@ -9,6 +9,7 @@ mod history;
 mod import;
 mod list;
 mod new;
+mod pilot;
 mod plan;
 mod reports;
 mod restore;

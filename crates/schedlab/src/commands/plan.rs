@@ -1,6 +1,6 @@
 //! `schedlab plan`: what would happen, before anything happens.
 
-use super::{host, venue};
+use super::{host, pilot, venue};
 use crate::cli::{Common, Experiment, PlanArguments, PlanOptions};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
@@ -28,6 +28,9 @@ const SHOWN_BLOCKS: usize = 12;
 
 pub(super) fn run(common: &Common, arguments: &PlanArguments) -> Result<ExitCode> {
     let Some(planned) = read(&arguments.experiment)? else { return Ok(ExitCode::Usage) };
+    if arguments.pilot {
+        return pilot::run(common, arguments, &planned);
+    }
     if arguments.json {
         let text = serde_json::to_string_pretty(&planned.plan)
             .map_err(|error| Error::environment("cannot encode the plan", error))?;
@@ -40,7 +43,21 @@ pub(super) fn run(common: &Common, arguments: &PlanArguments) -> Result<ExitCode
 
 /// Reads and plans an experiment; `None` when its problems were printed.
 pub(super) fn read(experiment: &Experiment) -> Result<Option<Planned>> {
-    let file = &experiment.file;
+    make_named(&experiment.file, &name_of(&experiment.file)?, &experiment.options)
+}
+
+/// The name of the plan that a file makes.
+pub(super) fn name_of(file: &Path) -> Result<String> {
+    let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    Ok(store::planned_name(file)?.or_else(stem).unwrap_or_default())
+}
+
+/// Reads a file and plans it under a name; `None` when its problems were printed.
+pub(super) fn make_named(
+    file: &Path,
+    name: &str,
+    options: &PlanOptions,
+) -> Result<Option<Planned>> {
     let text = text_of(file).map_err(|error| {
         Error::usage(
             format!("cannot read the experiment {}", file.display()),
@@ -48,9 +65,7 @@ pub(super) fn read(experiment: &Experiment) -> Result<Option<Planned>> {
             "see `schedlab list suites` for ready ones",
         )
     })?;
-    let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let name = store::planned_name(file)?.or_else(stem).unwrap_or_default();
-    make(&text, &name, &file.display().to_string(), &experiment.options)
+    make(&text, name, &file.display().to_string(), options)
 }
 
 /// The text of a file that may be a pipe, or something that never ends.

@@ -10,7 +10,7 @@ use crate::surroundings::random_u64;
 use contract::{Error, Interrupt, Result};
 use model::{Outcome, Plan, Record, Subject, WorkloadPlan};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub(super) fn run(common: &Common, arguments: &Run) -> Result<ExitCode> {
@@ -28,6 +28,19 @@ pub(super) fn execute(
         print(&describe(common, &planned.plan)?)?;
         return Ok(ExitCode::Done);
     }
+    match record(common, planned, execution)? {
+        Ok(directory) => conclude(common, &directory),
+        Err(code) => Ok(code),
+    }
+}
+
+/// Runs a planned experiment up to its last record: its directory, or the exit code of
+/// a run that a signal ended.
+pub(super) fn record(
+    common: &Common,
+    planned: &Planned,
+    execution: &Execution,
+) -> Result<std::result::Result<PathBuf, ExitCode>> {
     let interrupt = hear_signals()?;
     let venue = venue(common, &planned.plan.venue)?;
     let mut line = ProgressLine::new(common.verbose);
@@ -51,9 +64,9 @@ pub(super) fn execute(
             "stopped by signal {signal}; everything was put back. The same command goes on with {}",
             ended.directory.display()
         ));
-        return Ok(ExitCode::Signal(signal));
+        return Ok(Err(ExitCode::Signal(signal)));
     }
-    conclude(common, &ended.directory)
+    Ok(Ok(ended.directory))
 }
 
 /// Judges, writes the report, shows it.
