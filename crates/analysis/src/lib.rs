@@ -14,6 +14,7 @@ mod family;
 mod fragility;
 mod gate;
 mod judge;
+mod live;
 mod looks;
 mod observations;
 mod pairs;
@@ -33,5 +34,6 @@ mod fixtures;
 
 pub use gate::{GateLimit, GateOutcome, GateResult, gate};
 pub use judge::judge;
+pub use live::live;
 pub use looks::answered_at;
 pub use pilot::pilot;

@@ -97,8 +97,12 @@ pub fn judge(directory: &Path) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Judges records that were loaded; nothing is written.
+/// Judges records that were loaded; nothing is written. A campaign that can still go on
+/// has no verdict yet.
 pub fn judge_records(loaded: &store::Loaded) -> Findings {
+    if loaded.state == CampaignState::Unfinished {
+        return analysis::live(&loaded.plan, &loaded.records);
+    }
     analysis::judge(&loaded.plan, &loaded.records)
 }
 

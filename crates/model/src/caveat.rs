@@ -80,7 +80,8 @@ codes! {
     SummaryOnly "SUMMARY_ONLY" "Only a summary was given, not the values it was made from.",
     TornRecord "TORN_RECORD" "The last record was cut off by a crash and dropped.",
     UnblockedDesign "UNBLOCKED_DESIGN" "The numbers were not collected in randomised blocks.",
-    ZeroValue "ZERO_VALUE" "A value was zero, so a ratio is not defined.",
+    Unfinished "UNFINISHED" "The campaign is not finished: intervals hold however often one looks, and there is no verdict yet.",
+    ZeroValue "ZERO_VALUE" "A value was zero or negative, so a ratio is not defined.",
 }
 
 impl fmt::Display for CaveatCode {

@@ -2,7 +2,7 @@
 
 use crate::quantities::{confidence, digits, interval, p_value, percent, raw_change, value};
 use crate::render::words;
-use model::{Effect, Finding, Findings, Role, Strength, Verdict};
+use model::{CaveatCode, Effect, Finding, Findings, Role, Strength, Verdict};
 
 /// Blocks whose differences are all named.
 const NAMED_BLOCKS: usize = 40;
@@ -60,6 +60,13 @@ fn question(finding: &Finding) -> String {
 }
 
 fn blocks(finding: &Finding) -> String {
+    if is_unblocked(finding) {
+        return format!(
+            "The numbers were not collected in blocks. The subject with fewer has {} replicates, each one execution; \
+             their logarithms are compared as two samples, over strata of equal weight.",
+            finding.pairs
+        );
+    }
     if finding.blocks.is_empty() {
         return format!(
             "{} blocks have a valid value of both: there is nothing to compare.",
@@ -84,6 +91,10 @@ fn blocks(finding: &Finding) -> String {
     )
 }
 
+fn is_unblocked(finding: &Finding) -> bool {
+    finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::UnblockedDesign)
+}
+
 fn estimate(finding: &Finding, effect: &Effect, alpha: f64) -> String {
     let values = match (finding.subject_value, finding.reference_value) {
         (Some(subject), Some(reference)) => format!(
@@ -95,9 +106,10 @@ fn estimate(finding: &Finding, effect: &Effect, alpha: f64) -> String {
         _ => String::new(),
     };
     format!(
-        "Together that is {}{values}. The blocks differ from each other by {} % (standard deviation), which leaves \
+        "Together that is {}{values}. The {} differ from each other by {} % (standard deviation), which leaves \
          a {} % interval of {} with {} degrees of freedom.",
         percent(effect.ratio),
+        if is_unblocked(finding) { "replicates" } else { "blocks" },
         share(effect.log_sd),
         confidence(alpha),
         interval(&effect.interval),
@@ -107,6 +119,13 @@ fn estimate(finding: &Finding, effect: &Effect, alpha: f64) -> String {
 
 fn tests(finding: &Finding, effect: &Effect, findings: &Findings) -> String {
     let (Some(difference), Some(equivalence)) = (effect.p_difference, effect.p_equivalence) else {
+        if effect.standard_error > 0.0 {
+            return format!(
+                "The campaign is not finished: after {} pairs there is no p, and the interval holds however often one \
+                 looks.",
+                finding.pairs
+            );
+        }
         return format!(
             "All {} blocks gave the same difference, so no test is possible.",
             finding.pairs

@@ -5,6 +5,7 @@ use contract::Description;
 use std::io::{self, Write};
 
 mod bar;
+mod benchfmt;
 mod csv;
 mod json;
 mod markdown;
@@ -43,4 +44,4 @@ pub trait Renderer: Sync {
 
 /// Every renderer.
 pub static RENDERERS: &[&dyn Renderer] =
-    &[&terminal::Entry, &markdown::Entry, &json::Entry, &csv::Entry];
+    &[&terminal::Entry, &markdown::Entry, &json::Entry, &csv::Entry, &benchfmt::Entry];

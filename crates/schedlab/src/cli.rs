@@ -57,7 +57,7 @@ pub(crate) enum Action {
     )]
     Vs(Vs),
     /// Judge a campaign's records again
-    Judge(CampaignArgument),
+    Judge(Judge),
     /// Write a campaign's report again
     Report(ReportArguments),
     /// Show a campaign's verdicts
@@ -391,6 +391,15 @@ pub(crate) struct CampaignArgument {
     /// A campaign's directory, the beginning of its name, or `last`
     #[arg(default_value = "last")]
     pub campaign: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Judge {
+    #[command(flatten)]
+    pub campaign: CampaignArgument,
+    /// End an unfinished campaign for good, and judge what it has
+    #[arg(long)]
+    pub end: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! The verdict table: what its rows say, apart from how they are drawn.
 
 use crate::quantities::{confidence, interval, percent, value};
-use model::{Finding, Findings, Role, Strength, Verdict};
+use model::{CaveatCode, Finding, Findings, Role, Strength, Verdict};
 use std::collections::BTreeMap;
 
 /// Findings about one workload and metric.
@@ -101,5 +101,7 @@ pub(super) fn level(findings: &Findings) -> String {
     if findings.findings.iter().any(|finding| finding.look.is_some()) {
         return "of each row's look".to_owned();
     }
-    format!("{} %", confidence(findings.alpha))
+    let is_live = findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished);
+    let at_once = if is_live { " at every look together" } else { "" };
+    format!("{} %{at_once}", confidence(findings.alpha))
 }

@@ -1,24 +1,37 @@
 //! `schedlab judge`, `report` and `show`: again from the records.
 
-use crate::cli::{CampaignArgument, Common, ReportArguments, ShowArguments};
+use crate::cli::{Common, Judge, ReportArguments, ShowArguments};
 use crate::exit::ExitCode;
 use crate::output::{page, print, tell};
 use contract::{Error, Result};
 use model::{Findings, Fingerprint};
 use report::{Inputs, Page, RENDERERS, Renderer};
 use std::path::{Path, PathBuf};
-use store::Loaded;
+use store::{Campaign, CampaignState, Loaded};
 
 /// Width of reports in files.
 const FILE_WIDTH: usize = 100;
 
-pub(super) fn judge(common: &Common, arguments: &CampaignArgument) -> Result<ExitCode> {
-    let directory = store::resolve(&common.results, &arguments.campaign)?;
+pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
+    let directory = store::resolve(&common.results, &arguments.campaign.campaign)?;
+    if arguments.end {
+        end(&directory)?;
+    }
     let findings = lab::judge(&directory)?;
     let loaded = store::load(&directory)?;
     write(&loaded, &findings, "markdown", None)?;
     print(&text(&loaded, &findings, "terminal", common.verbose)?)?;
     Ok(ExitCode::Done)
+}
+
+/// Ends a campaign on purpose: it is judged by what it has, and not resumed.
+fn end(directory: &Path) -> Result<()> {
+    let mut campaign = Campaign::open(directory)?;
+    if campaign.state() == CampaignState::Unfinished {
+        let why = format!("ended on purpose after {} trials", campaign.record_count());
+        campaign.mark_stopped_early(&why)?;
+    }
+    Ok(())
 }
 
 pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<ExitCode> {

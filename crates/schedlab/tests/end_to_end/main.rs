@@ -8,4 +8,5 @@ mod calibration;
 mod crashes;
 mod fake_root;
 mod host;
+mod import;
 mod sim;

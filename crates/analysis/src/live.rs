@@ -1,0 +1,86 @@
+//! What may be said of a campaign that is still running: intervals that hold however
+//! often somebody looks (the t confidence sequence of STATISTICS 2.9), and no verdict.
+
+use crate::judge::judge_at;
+use model::{
+    Caveat, CaveatCode, Findings, Interval, Plan, Record, Role, Verdict, round_significant as round,
+};
+use stats::{confidence_sequence_half_width, exp};
+
+/// The findings of an unfinished campaign.
+pub fn live(plan: &Plan, records: &[Record]) -> Findings {
+    let mut findings = judge_at(plan, records, plan.alpha);
+    let families = findings.families.clone();
+    for finding in &mut findings.findings {
+        finding.verdict = Verdict::Inconclusive;
+        finding.strength = None;
+        finding.look = None;
+        finding.companion = None;
+        finding.planning = None;
+        if finding.question.role != Role::Screen {
+            finding.reason = Some(format!("{} complete pairs so far", finding.pairs));
+        }
+        let is_pooled = plan
+            .workload(&finding.question.workload)
+            .is_some_and(|workload| workload.pooled.contains(&finding.question.metric));
+        if is_pooled {
+            // A jackknife has no such sequence.
+            finding.effect = None;
+        }
+        let family = families.get(&finding.question.family).copied().unwrap_or(1).max(1);
+        if let Some(effect) = &mut finding.effect {
+            // Fewer effective blocks than pairs where neighbours are alike.
+            let count = (effect.degrees + 1.0).floor().max(0.0) as usize;
+            let interval = |alpha: f64| {
+                let half = confidence_sequence_half_width(count, effect.log_sd, alpha);
+                let ends = (exp(effect.log_mean - half), exp(effect.log_mean + half));
+                Interval { low: round(ends.0), high: round(ends.1) }
+            };
+            (effect.interval, effect.family_interval) =
+                (interval(plan.alpha), interval(plan.alpha / family as f64));
+            effect.p_difference = None;
+            effect.p_equivalence = None;
+            effect.adjusted_difference = None;
+            effect.adjusted_equivalence = None;
+        }
+    }
+    findings.rankings.clear();
+    findings.use_cases.clear();
+    findings.claims.clear();
+    let detail = format!("{} trials so far", records.len());
+    findings.caveats.push(Caveat::new(CaveatCode::Unfinished, detail));
+    findings.caveats.sort();
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{metric, plan, records};
+    use model::{Direction, Reduction};
+
+    #[test]
+    fn a_running_campaign_has_wider_intervals_and_no_verdict() {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let plan = plan(&["a", "b"], metrics, 20);
+        let noise = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
+        let values = |scale: f64, turn: usize| -> Vec<f64> {
+            (0..8).map(|block| scale * (1.0 + 0.01 * noise[(block + turn) % 8])).collect()
+        };
+        let mut all = records("a", &values(100.0, 0));
+        all.extend(records("b", &values(90.0, 3)));
+        let (live, fixed) = (live(&plan, &all), judge_at(&plan, &all, 0.05));
+        let width = |findings: &Findings| {
+            let interval = findings.findings[0].effect.as_ref().unwrap().interval;
+            (interval.high / interval.low).ln()
+        };
+        // 1.50 against 0.84 standard deviations at eight blocks.
+        assert!((width(&live) / width(&fixed) - 1.50 / 0.836).abs() < 0.02);
+        assert_eq!(fixed.findings[0].verdict, Verdict::Better);
+        assert_eq!(live.findings[0].verdict, Verdict::Inconclusive);
+        assert!(live.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished));
+        assert_eq!(live.findings[0].effect.as_ref().unwrap().p_difference, None);
+        let few = super::live(&plan, &records("a", &[1.0, 2.0]));
+        assert!(few.findings[0].effect.is_none());
+    }
+}

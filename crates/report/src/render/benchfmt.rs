@@ -1,0 +1,127 @@
+//! The Go benchmark format, so that benchstat and its kin can read a campaign.
+
+use super::{Page, Renderer};
+use crate::view::Report;
+use contract::Description;
+use model::{Direction, Question, Unit};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+pub(super) struct Entry;
+
+static DESCRIPTION: Description = Description {
+    id: "benchfmt",
+    summary: "one line for each block, subject and metric, as benchstat reads it",
+    doc: "`benchstat -col subject -ignore block report.bench` compares the subjects. Each value is what \
+          a block and subject reduce to: benchstat takes them for independent, knows nothing of blocks \
+          and corrects for no family, so its answer is weaker than the verdict's. Only values of \
+          compared pairs are written.",
+};
+
+impl Renderer for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn extension(&self) -> &'static str {
+        "bench"
+    }
+
+    fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
+        let values = values(report);
+        writeln!(output, "campaign: {}", line(&report.campaign))?;
+        writeln!(output, "venue: {}", line(&report.design.venue))?;
+        writeln!(output, "kernel: {}", line(&report.design.kernel))?;
+        let mut units = BTreeMap::new();
+        for (key, of_key) in &values {
+            units.insert(unit(&key.metric, of_key.unit), of_key.direction);
+        }
+        for (unit, direction) in units {
+            let better = match direction {
+                Direction::Higher => "higher",
+                Direction::Lower => "lower",
+            };
+            writeln!(output, "Unit {unit} better={better}")?;
+        }
+        let mut current = None;
+        for (key, of_key) in &values {
+            if current != Some((key.subject.as_str(), key.block)) {
+                writeln!(output, "subject: {}\nblock: {}", line(&key.subject), key.block + 1)?;
+                current = Some((&key.subject, key.block));
+            }
+            writeln!(
+                output,
+                "Benchmark{}/metric={} 1 {} {}",
+                name(&key.workload),
+                name(&key.metric),
+                of_key.value,
+                unit(&key.metric, of_key.unit)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a value belongs; the order of writing.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    subject: String,
+    block: u32,
+    workload: String,
+    metric: String,
+}
+
+struct Value {
+    value: f64,
+    unit: Unit,
+    direction: Direction,
+}
+
+/// Each value once, though several comparisons hold it.
+fn values(report: &Report) -> BTreeMap<Key, Value> {
+    let mut values = BTreeMap::new();
+    for finding in &report.findings.findings {
+        let question: &Question = &finding.question;
+        for block in &finding.blocks {
+            for (subject, value) in
+                [(&question.reference, block.reference), (&question.subject, block.subject)]
+            {
+                let key = Key {
+                    subject: subject.clone(),
+                    block: block.block,
+                    workload: question.workload.clone(),
+                    metric: question.metric.clone(),
+                };
+                let (unit, direction) = (question.unit, question.direction);
+                values.insert(key, Value { value, unit, direction });
+            }
+        }
+    }
+    values
+}
+
+/// Times are known to every reader; other values have their metric's name for a unit,
+/// since one unit has one direction there.
+fn unit(metric: &str, unit: Unit) -> String {
+    match unit {
+        Unit::Nanoseconds => "ns/op".to_owned(),
+        Unit::PerSecond => format!("{metric}/s"),
+        _ => metric.to_owned(),
+    }
+}
+
+/// A name without blanks: they end it.
+fn name(text: &str) -> String {
+    let plain = |c: char| if c.is_whitespace() || c == '/' { '_' } else { c };
+    let mut name: String = text.chars().map(plain).collect();
+    if let Some(first) = name.get_mut(0..1) {
+        // A name of the format begins with a capital.
+        first.make_ascii_uppercase();
+    }
+    name
+}
+
+/// A value of a configuration line.
+fn line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}

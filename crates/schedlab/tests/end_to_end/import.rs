@@ -1,0 +1,136 @@
+//! Other people's numbers, from the file to the verdict.
+
+use crate::bench::{Bench, errors};
+use std::fmt::Write;
+
+/// Three schedulers, one after the other, as a study would write it down.
+fn study() -> String {
+    let mut text = "scheduler,record_size,operation,run,kBps\n".to_owned();
+    // A linear congruential generator: the file is the same everywhere.
+    let mut state = 12_345_u64;
+    let mut noise = move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) as f64 / f64::from(1_u32 << 31) - 0.5) * 0.04
+    };
+    for (scheduler, factor) in [("noop", 1.0), ("deadline", 1.0), ("cfq", 0.8)] {
+        for (size, base) in [("8k", 100.0), ("64k", 400.0), ("1m", 900.0)] {
+            for run in 1..=5 {
+                let of_run = noise();
+                for (operation, of_operation) in [("read", 1.0), ("write", 0.5)] {
+                    let value = 1000.0 * base * of_operation * factor * (1.0 + of_run + noise());
+                    let _ = writeln!(text, "{scheduler},{size},{operation},{run},{value:.2}");
+                }
+            }
+        }
+    }
+    text
+}
+
+const MAPPING: [&str; 8] = [
+    "--subject",
+    "scheduler",
+    "--parameter",
+    "record_size,operation",
+    "--replicate",
+    "record_size,run",
+    "--value",
+    "kBps:higher",
+];
+
+fn import(bench: &Bench, file: &str, more: &[&str]) -> String {
+    let arguments: Vec<&str> =
+        ["import", "csv", file].into_iter().chain(MAPPING).chain(more.iter().copied()).collect();
+    bench.expect(0, &arguments)
+}
+
+#[test]
+fn a_study_without_blocks_is_judged_by_cell_margin_and_whole_with_its_caveats() {
+    let bench = Bench::new();
+    let file = bench.path().join("study.csv").display().to_string();
+    std::fs::write(&file, study()).unwrap();
+    let shown = import(&bench, &file, &["--margin", "10%"]);
+    assert!(shown.contains("UNBLOCKED_DESIGN") && shown.contains("ORDER_CONFOUNDED"), "{shown}");
+    assert!(!shown.contains("REPLICATE_LEVEL_UNKNOWN"), "{shown}");
+    let json = bench.expect(0, &["show", "last", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let families = &report["findings"]["families"];
+    // Three pairs of 6 cells, 3 sizes, 2 operations and the whole.
+    for (name, count) in [("cells", 18), ("record_size", 9), ("operation", 6), ("overall", 3)] {
+        assert_eq!(families[name].as_u64(), Some(count), "{name}");
+    }
+    let find = |workload: &str, subject: &str, reference: &str| -> serde_json::Value {
+        let findings = report["findings"]["findings"].as_array().unwrap();
+        let is_it = |finding: &&serde_json::Value| {
+            let question = &finding["question"];
+            question["workload"] == workload
+                && question["subject"] == subject
+                && question["reference"] == reference
+        };
+        findings.iter().find(is_it).unwrap().clone()
+    };
+    assert_eq!(find("overall", "cfq", "noop")["verdict"], "worse");
+    assert_eq!(find("overall", "deadline", "noop")["verdict"], "equivalent");
+    assert_eq!(find("overall", "cfq", "noop")["pairs"], 15, "three sizes of five executions");
+    assert_eq!(find("record_size:8k", "cfq", "noop")["pairs"], 5);
+    let codes = |finding: &serde_json::Value| -> Vec<String> {
+        let caveats = finding["caveats"].as_array().unwrap().iter();
+        caveats.map(|caveat| caveat["code"].as_str().unwrap().to_owned()).collect()
+    };
+    for finding in report["findings"]["findings"].as_array().unwrap() {
+        assert!(codes(finding).contains(&"UNBLOCKED_DESIGN".to_owned()));
+    }
+    // What works on a campaign of our own works on it.
+    let judged = bench.expect(0, &["judge", "last"]);
+    assert_eq!(judged, bench.expect(0, &["show", "last"]));
+    let explained = bench.expect(0, &["explain", "overall"]);
+    assert!(explained.contains("not collected in blocks"), "{explained}");
+    let gate = |limit: &str| bench.run(&["gate", "last", "--limit", limit]).status.code();
+    assert_eq!(gate("overall/kbps=50%"), Some(0));
+    assert_eq!(gate("overall/kbps=5%"), Some(3));
+    bench.expect(0, &["report", "last", "--format", "csv"]);
+    // The mapping that was kept repeats the import.
+    let kept = bench.campaign().join("experiment.toml").display().to_string();
+    let again = Bench::new();
+    again.expect(0, &["import", "csv", &file, "--mapping", &kept, "--margin", "10%"]);
+    let findings = |bench: &Bench| std::fs::read(bench.campaign().join("findings.json")).unwrap();
+    assert_eq!(findings(&again), findings(&bench), "same bytes from the same file");
+}
+
+#[test]
+fn what_nobody_said_is_a_caveat_and_what_cannot_be_meant_an_error() {
+    let bench = Bench::new();
+    let path = bench.path().join("few.csv");
+    let file = path.display().to_string();
+    std::fs::write(&path, "who,ms\na,1\na,2\nb,3\nb,4\n").unwrap();
+    let import = |more: &[&str]| {
+        let all: Vec<&str> =
+            ["import", "csv", &file].into_iter().chain(more.iter().copied()).collect();
+        bench.run(&all)
+    };
+    let output = import(&["--subject", "who", "--value", "ms:lower:ms"]);
+    assert_eq!(output.status.code(), Some(0));
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    for code in ["FEW_REPLICATES", "REPLICATE_LEVEL_UNKNOWN", "ORDER_CONFOUNDED"] {
+        assert!(shown.contains(code), "{code} in {shown}");
+    }
+    assert!(shown.contains("inconclusive") && shown.contains("2 replicates"), "{shown}");
+    for (arguments, said) in [
+        (vec!["--subject", "who", "--value", "ms"], "which way `ms` is better"),
+        (vec!["--subject", "whom", "--value", "ms:lower"], "there is no column `whom`"),
+        (vec!["--value", "ms:lower"], "one subject"),
+        (vec!["--subject", "who", "--value", "ms:lower", "--reference", "c"], "no subject `c`"),
+        (vec!["--subject", "who"], "no column of values"),
+    ] {
+        let output = import(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(errors(&output).contains(said), "{said}: {}", errors(&output));
+    }
+    std::fs::write(&path, "who,ms\na,1\nb,NaN\n").unwrap();
+    let output = import(&["--subject", "who", "--value", "ms:lower"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("line 3"), "{}", errors(&output));
+    let unknown = bench.run(&["import", "xls", &file]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert_eq!(std::fs::read_dir(bench.results()).unwrap().count(), 1, "errors leave nothing");
+}
