@@ -21,20 +21,21 @@ blocks = 10               # replicates; 6 is quick, 20 is for publication, below
 # alpha = 0.05            # family-wise error rate of all primary comparisons
 # control = "auto"        # a second copy of the reference: true, false, or when time allows
 # invocations = 3         # executions inside a trial; they are not replicates
+# comparisons = "all"     # each subject with each, and ranked; "reference": each with the first
 # settle = "100ms"        # pause after knobs are set
-# budget = "20m"          # cut blocks, then the control, to fit this time
+# budget = "20m"          # cut blocks, then the control, to fit this time; with looks: stop then
 
 # A difference smaller than its margin is no difference that matters. Declared
 # before the run; without it each metric has a default of its own.
 # margin = { default = "2%", SOME_METRIC = "5%" }
-
-# A factor may be set for all subjects here, above the first [table].
 "#;
 
 /// The template. It plans without problems wherever the catalogue has a
 /// workload that needs no parameter and a factor.
 pub fn template(catalogue: &Catalogue) -> String {
     let mut text = HEAD.to_owned();
+    text += &asked_together(catalogue);
+    text += "\n# A factor may be set for all subjects here, above the first [table].\n";
     text += "\n# The arms; the first is the reference. No level means the machine as it is.\n";
     text += "[subjects.baseline]\n\n[subjects.other]\n";
     if let Some((factor, level)) = first_level(catalogue) {
@@ -62,6 +63,26 @@ pub fn template(catalogue: &Catalogue) -> String {
         text += &format!("# use = {:16} # {}\n", quoted(description.id), description.summary);
     }
     text
+}
+
+/// What may be asked of all workloads together, and of others' numbers.
+fn asked_together(catalogue: &Catalogue) -> String {
+    let Some(workload) = first_workload(catalogue) else { return String::new() };
+    let defaults = workload.parameters().iter().filter_map(|parameter| {
+        Some((parameter.name.to_owned(), parameter.parse(parameter.default?).ok()?))
+    });
+    let metrics = workload.metrics(&Parameters(defaults.collect()));
+    let Some(metric) = metrics.first() else { return String::new() };
+    let id = key(workload.describe().id);
+    format!(
+        "\n# What the subjects are wanted for: weights over WORKLOAD or \"WORKLOAD/METRIC\" that add\n\
+         # up to 1. The report says which subjects serve each use best, and where they do worst.\n\
+         # use_cases = {{ web-server = {{ {id} = 1.0 }} }}\n\n\
+         # What others have published; the report says confirmed, refuted or undecided. An effect\n\
+         # is better, worse, same, or a change of the value itself such as \"-20%\".\n\
+         # claims = [{{ says = \"it is better\", metric = {}, subject = \"other\", effect = \"better\" }}]\n",
+        quoted(&metric.id)
+    )
 }
 
 fn is_for_host(factor: &dyn Factor) -> bool {

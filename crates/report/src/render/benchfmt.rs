@@ -52,7 +52,7 @@ impl Renderer for Entry {
             writeln!(
                 output,
                 "Benchmark{}/metric={} 1 {} {}",
-                name(&key.workload),
+                capitalised(&key.workload),
                 name(&key.metric),
                 of_key.value,
                 unit(&key.metric, of_key.unit)
@@ -105,7 +105,6 @@ fn values(report: &Report) -> BTreeMap<Key, Value> {
 fn unit(metric: &str, unit: Unit) -> String {
     match unit {
         Unit::Nanoseconds => "ns/op".to_owned(),
-        Unit::PerSecond => format!("{metric}/s"),
         _ => metric.to_owned(),
     }
 }
@@ -113,9 +112,13 @@ fn unit(metric: &str, unit: Unit) -> String {
 /// A name without blanks: they end it.
 fn name(text: &str) -> String {
     let plain = |c: char| if c.is_whitespace() || c == '/' { '_' } else { c };
-    let mut name: String = text.chars().map(plain).collect();
+    text.chars().map(plain).collect()
+}
+
+/// The same with a capital, as the name of a benchmark begins.
+fn capitalised(text: &str) -> String {
+    let mut name = name(text);
     if let Some(first) = name.get_mut(0..1) {
-        // A name of the format begins with a capital.
         first.make_ascii_uppercase();
     }
     name

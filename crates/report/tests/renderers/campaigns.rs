@@ -284,6 +284,31 @@ fn records() -> Vec<Record> {
     ]
 }
 
+/// A finding of each verdict and strength, lower and higher being better.
+pub fn every_verdict() -> (Vec<Finding>, Findings) {
+    let kinds = [
+        (Verdict::Better, true, 1.3, 1.2, 1.4),
+        (Verdict::Better, false, 1.06, 1.01, 1.11),
+        (Verdict::Worse, true, 0.7, 0.65, 0.75),
+        (Verdict::Worse, false, 0.96, 0.92, 0.99),
+        (Verdict::Equivalent, false, 1.003, 0.99, 1.016),
+        (Verdict::Inconclusive, false, 1.02, 0.9, 1.15),
+        (Verdict::Invalid, false, 1.0, 0.9, 1.1),
+    ];
+    let mut findings = Vec::new();
+    for is_rate in [false, true] {
+        for (verdict, is_clear, ratio, low, high) in kinds {
+            let draft = Draft::new("wakeup", "latency_p99", "fifo");
+            let draft = if is_rate { draft.rate() } else { draft };
+            findings.push(
+                draft.decided(verdict, is_clear).effect(52_300.0, ratio, low, high).finding(),
+            );
+        }
+    }
+    let all = campaign("every verdict", findings.clone(), Vec::new()).findings;
+    (findings, all)
+}
+
 /// A finding in the making.
 struct Draft(Finding);
 

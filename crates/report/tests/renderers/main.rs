@@ -5,8 +5,9 @@
 
 mod campaigns;
 
-use campaigns::{Campaign, hostile, mixed, undecided};
+use campaigns::{Campaign, every_verdict, hostile, mixed, undecided};
 use expect_test::expect_file;
+use model::{Caveat, CaveatCode};
 use report::{Page, RENDERERS, Report, view};
 use unicode_width::UnicodeWidthStr;
 
@@ -82,6 +83,7 @@ fn a_plain_page_is_plain_ascii_and_a_coloured_one_has_the_same_text() {
 fn files_hold_everything() {
     expect_file!["../golden/mixed.md"].assert_eq(&drawn(&mixed(), "markdown", page(80)));
     expect_file!["../golden/mixed.csv"].assert_eq(&drawn(&mixed(), "csv", page(80)));
+    expect_file!["../golden/mixed.bench"].assert_eq(&drawn(&mixed(), "benchfmt", page(80)));
 }
 
 #[test]
@@ -115,4 +117,40 @@ fn every_kind_of_verdict_is_explained_and_no_sentence_lacks_its_number() {
         }
     }
     expect_file!["../golden/explained.txt"].assert_eq(&text);
+}
+
+/// Every verdict in both directions in full, and what each caveat adds; no sentence of
+/// any combination lacks its number.
+#[test]
+fn every_verdict_with_every_caveat_in_either_direction_has_its_sentences() {
+    let (plain, findings) = every_verdict();
+    let mut text = String::new();
+    let mut put = |paragraph: &str| {
+        for line in report::wrapped(paragraph, 100) {
+            text += &format!("{line}\n");
+        }
+    };
+    for finding in &plain {
+        let own = report::explain(finding, &findings);
+        for paragraph in &own {
+            put(paragraph);
+        }
+        put("");
+        for code in CaveatCode::ALL {
+            let mut marked = finding.clone();
+            marked.caveats.push(Caveat::new(*code, "3 of 12 blocks"));
+            for paragraph in report::explain(&marked, &findings) {
+                assert!(paragraph.contains(|c: char| c.is_ascii_digit()), "{paragraph}");
+                assert!(!paragraph.contains("NaN") && !paragraph.contains("  "), "{paragraph}");
+            }
+        }
+    }
+    put("What each caveat adds:");
+    for code in CaveatCode::ALL {
+        let mut marked = plain[0].clone();
+        marked.caveats.push(Caveat::new(*code, "3 of 12 blocks"));
+        let explained = report::explain(&marked, &findings);
+        put(explained.last().unwrap());
+    }
+    expect_file!["../golden/every-verdict.txt"].assert_eq(&text);
 }

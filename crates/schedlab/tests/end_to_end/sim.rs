@@ -267,3 +267,113 @@ fn a_change_of_level_is_found_between_the_campaigns_on_both_sides() {
     assert!((1.08..1.14).contains(&changes[0]["ratio"].as_f64().unwrap()), "{text}");
     bench.expect(2, &["history", "no_such_metric"]);
 }
+
+#[test]
+fn every_pair_is_ranked_use_cases_are_weighed_and_claims_are_told() {
+    let bench = Bench::new();
+    let text = r#"
+venue = "sim"
+blocks = 12
+seed = 11
+control = false
+comparisons = "all"
+[subjects.plain]
+[subjects.quick]
+sim_effect = "12%"
+[subjects.brisk]
+sim_effect = "12.2%"
+[[workloads]]
+use = "messaging"
+[[workloads]]
+use = "wakeup"
+primary = "requests_per_second"
+[use_cases.web-server]
+wakeup = 0.75
+messaging = 0.25
+[[claims]]
+says = "quick does 12 % more requests"
+source = "a leaflet"
+metric = "requests_per_second"
+subject = "quick"
+effect = "+12%"
+[[claims]]
+says = "quick halves the makespan"
+metric = "makespan"
+subject = "quick"
+effect = "-50%"
+[[claims]]
+says = "brisk is much better than quick"
+metric = "makespan"
+subject = "brisk"
+reference = "quick"
+effect = "better"
+"#;
+    let file = bench.experiment("all", text);
+    let shown = bench.expect(0, &["run", &file]);
+    let report: serde_json::Value =
+        serde_json::from_str(&bench.expect(0, &["show", "last", "--format", "json"])).unwrap();
+    let findings = &report["findings"];
+    assert_eq!(findings["families"]["declared"], 6, "three pairs of two metrics");
+    let web = &findings["use_cases"][0];
+    assert_eq!(web["co_best"], serde_json::json!(["quick", "brisk"]), "{web}");
+    assert_eq!(web["ranking"]["ranks"][2]["subject"], "plain");
+    assert_eq!(web["ranking"]["ranks"][2]["rank"], 3);
+    assert!(web["worst"][0]["ratio"].as_f64().unwrap() > 1.0);
+    let outcomes: Vec<&str> = findings["claims"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|claim| claim["outcome"].as_str().unwrap())
+        .collect();
+    assert_eq!(outcomes[..2], ["confirmed", "refuted"]);
+    assert_ne!(outcomes[2], "confirmed");
+    for said in ["not told apart as the best: quick, brisk", "worst in", "(a leaflet)", "3 plain"] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    assert!(!shown.contains("total score"));
+    let markdown = bench.expect(0, &["show", "last", "--format", "markdown"]);
+    for heading in ["## Use cases", "## Published claims", "## Ranks"] {
+        assert!(markdown.contains(heading), "{heading}");
+    }
+    let lines = bench.expect(0, &["show", "last", "--format", "benchfmt"]);
+    assert!(lines.contains("Unit ns/op better=lower"), "{lines}");
+    assert_eq!(lines.matches("BenchmarkMessaging/metric=makespan 1 ").count(), 36, "{lines}");
+}
+
+#[test]
+fn a_pilot_plans_and_an_unfinished_campaign_has_no_verdict() {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", EXPERIMENT);
+    let told = bench.expect(0, &["plan", &file, "--pilot"]);
+    assert!(told.contains("3 pairs of a pilot") && told.contains("with 80 % power"), "{told}");
+    let json = bench.expect(0, &["plan", &file, "--pilot", "--json"]);
+    let pilot: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(pilot[0]["blocks_for_equivalence"].as_u64().unwrap() >= 5, "{json}");
+    let name = |path: &std::path::Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    let pilots: Vec<String> = std::fs::read_dir(bench.results())
+        .unwrap()
+        .map(|entry| name(&entry.unwrap().path()))
+        .collect();
+    assert!(pilots.iter().all(|name| name.starts_with("effect-pilot-")), "{pilots:?}");
+
+    // A campaign cut off in the middle, as a crash leaves it.
+    let bench = Bench::new();
+    let file = bench.experiment("effect", EXPERIMENT);
+    bench.expect(0, &["run", &file]);
+    let campaign = bench.campaign();
+    let records = std::fs::read_to_string(campaign.join("records.jsonl")).unwrap();
+    let half: Vec<&str> = records.lines().take(records.lines().count() / 2).collect();
+    std::fs::write(campaign.join("records.jsonl"), half.join("\n") + "\n").unwrap();
+    let state = campaign.join("state.json");
+    let unfinished = std::fs::read_to_string(&state).unwrap().replace("finished", "unfinished");
+    std::fs::write(&state, unfinished).unwrap();
+    let shown = bench.expect(0, &["show", "last"]);
+    assert!(shown.contains("UNFINISHED") && shown.contains("at every look together"), "{shown}");
+    assert!(!shown.contains("better  n="), "{shown}");
+    bench.expect(0, &["explain", "--campaign", "last"]);
+    let gate = ["gate", "last", "--limit", "makespan=3%"];
+    assert_eq!(bench.run(&gate).status.code(), Some(5), "nothing is shown yet");
+    let ended = bench.expect(0, &["judge", "last", "--end"]);
+    assert!(ended.contains("STOPPED_EARLY") && ended.contains("better"), "{ended}");
+    assert!(bench.expect(0, &["show", "last"]).contains("STOPPED_EARLY"));
+}
