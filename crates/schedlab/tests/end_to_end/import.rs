@@ -2,6 +2,7 @@
 
 use crate::bench::{Bench, errors};
 use std::fmt::Write;
+use std::path::Path;
 
 /// Three schedulers, one after the other, as a study would write it down.
 fn study() -> String {
@@ -133,4 +134,43 @@ fn what_nobody_said_is_a_caveat_and_what_cannot_be_meant_an_error() {
     let unknown = bench.run(&["import", "xls", &file]);
     assert_eq!(unknown.status.code(), Some(2));
     assert_eq!(std::fs::read_dir(bench.results()).unwrap().count(), 1, "errors leave nothing");
+}
+
+/// Every number of 240 comparisons against an independent computation
+/// (`tests/golden/unblocked/reference.py`), to 1e-9.
+#[test]
+fn imported_numbers_agree_with_an_independent_reference() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/unblocked");
+    let bench = Bench::new();
+    import(&bench, &golden.join("study.csv").display().to_string(), &["--margin", "5%"]);
+    let json = bench.expect(0, &["show", "last", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let findings = report["findings"]["findings"].as_array().unwrap();
+    let expected = std::fs::read_to_string(golden.join("expected.tsv")).unwrap();
+    let mut count = 0;
+    for line in expected.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let is_it = |finding: &&serde_json::Value| {
+            let question = &finding["question"];
+            let own = ["family", "workload", "subject", "reference"].map(|key| &question[key]);
+            own.iter().zip(&fields).all(|(own, field)| *own == field)
+        };
+        let effect = &findings.iter().find(is_it).unwrap()["effect"];
+        let own = [
+            &effect["ratio"],
+            &effect["interval"]["low"],
+            &effect["interval"]["high"],
+            &effect["degrees"],
+            &effect["p_difference"],
+            &effect["p_equivalence"],
+            &effect["adjusted_difference"],
+            &effect["adjusted_equivalence"],
+        ];
+        for (own, field) in own.iter().zip(&fields[4..]) {
+            let (own, field) = (own.as_f64().unwrap(), field.parse::<f64>().unwrap());
+            assert!((own - field).abs() <= 1e-9 * field.abs(), "{line}: {own}");
+        }
+        count += 1;
+    }
+    assert_eq!((count, findings.len()), (240, 240));
 }
