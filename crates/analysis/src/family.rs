@@ -7,6 +7,44 @@ pub(crate) fn holm_of(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     adjusted(p_values, holm)
 }
 
+/// A family that answers what one question's adjusted p would be, were its own p
+/// another: leaving out one block changes one p of thousands.
+pub(crate) struct Family {
+    p_values: Vec<f64>,
+    /// Place of each in ascending order.
+    ranks: Vec<usize>,
+}
+
+impl Family {
+    pub(crate) fn of(p_values: &[Option<f64>]) -> Self {
+        let p_values: Vec<f64> = p_values.iter().map(|p| p.unwrap_or(1.0)).collect();
+        let mut order: Vec<usize> = (0..p_values.len()).collect();
+        order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
+        let mut ranks = vec![0; order.len()];
+        for (rank, index) in order.into_iter().enumerate() {
+            ranks[index] = rank;
+        }
+        Self { p_values, ranks }
+    }
+
+    /// Holm's adjusted p of a question whose own is `p`; the others keep theirs.
+    pub(crate) fn holm_with(&self, index: usize, p: Option<f64>) -> Option<f64> {
+        let p = p?;
+        let count = self.p_values.len();
+        let own = self.ranks[index];
+        let (mut below, mut highest) = (0, 0.0_f64);
+        for (other, (value, rank)) in self.p_values.iter().zip(&self.ranks).enumerate() {
+            if other != index && *value < p {
+                // Without the question itself those behind it move up by one.
+                let rank = rank - usize::from(*rank > own);
+                highest = highest.max((count - rank) as f64 * value);
+                below += 1;
+            }
+        }
+        Some(highest.max((count - below) as f64 * p).min(1.0))
+    }
+}
+
 /// False-discovery q-values of a screen.
 pub(crate) fn q_values_of(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     adjusted(p_values, benjamini_hochberg)
@@ -16,4 +54,32 @@ fn adjusted(p_values: &[Option<f64>], correct: fn(&[f64]) -> Vec<f64>) -> Vec<Op
     let filled: Vec<f64> = p_values.iter().map(|p| p.unwrap_or(1.0)).collect();
     let corrected = correct(&filled);
     p_values.iter().zip(corrected).map(|(p, corrected)| p.map(|_| corrected)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha12Rng;
+
+    #[test]
+    fn one_changed_p_is_adjusted_as_if_all_were_adjusted_anew() {
+        let mut random = ChaCha12Rng::seed_from_u64(5);
+        for _ in 0..300 {
+            let count = random.random_range(1..12);
+            // Few distinct values, so that ties occur.
+            let mut draw = || Some(f64::from(random.random_range(0..20_u8)) / 200.0);
+            let mut p_values: Vec<Option<f64>> = (0..count).map(|_| draw()).collect();
+            let replacement = draw();
+            let family = Family::of(&p_values);
+            for index in 0..count {
+                let known = std::mem::replace(&mut p_values[index], replacement);
+                let expected = holm_of(&p_values)[index].unwrap();
+                let found = family.holm_with(index, replacement).unwrap();
+                assert!((found - expected).abs() < 1e-15, "{p_values:?} {index}");
+                p_values[index] = known;
+            }
+        }
+        assert_eq!(Family::of(&[Some(0.1)]).holm_with(0, None), None);
+    }
 }

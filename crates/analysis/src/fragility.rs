@@ -1,15 +1,15 @@
 //! Whether a verdict hangs on one block or on the method (STATISTICS 2.8).
 
-use crate::family::holm_of;
+use crate::family::Family;
 use crate::quality::widened;
 use crate::verdict::{Evidence, LEAST_PAIRS, decide};
 use model::{Caveat, CaveatCode, Verdict};
 use stats::{SignedRank, TTest};
 
-/// A family's unadjusted p-values and the place of one question in it.
+/// A family's p-values and the place of one question in it.
 pub(crate) struct Place<'a> {
-    pub differences: &'a [Option<f64>],
-    pub equivalences: &'a [Option<f64>],
+    pub differences: &'a Family,
+    pub equivalences: &'a Family,
     pub index: usize,
 }
 
@@ -46,15 +46,13 @@ pub(crate) fn block_caveat(
 
 fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &Place<'_>) -> Verdict {
     let (test, _) = widened(differences);
-    let mut p_differences = place.differences.to_vec();
-    let mut p_equivalences = place.equivalences.to_vec();
-    p_differences[place.index] = test.and_then(|test| test.p_difference());
-    p_equivalences[place.index] = test.and_then(|test| test.p_equivalence(theta));
+    let p_difference = test.and_then(|test| test.p_difference());
+    let p_equivalence = test.and_then(|test| test.p_equivalence(theta));
     decide(&Evidence {
         count: differences.len(),
         test: test.as_ref(),
-        difference: holm_of(&p_differences)[place.index],
-        equivalence: holm_of(&p_equivalences)[place.index],
+        difference: place.differences.holm_with(place.index, p_difference),
+        equivalence: place.equivalences.holm_with(place.index, p_equivalence),
         theta,
         alpha,
     })

@@ -3,7 +3,7 @@
 use crate::claims::claims;
 use crate::comparison::Comparison;
 use crate::failures::{differential_failure, failures};
-use crate::family::{holm_of, q_values_of};
+use crate::family::{Family, holm_of, q_values_of};
 use crate::fragility::{Place, block_caveat, method_caveat};
 use crate::observations::Observations;
 use crate::pairs::{LEAST_BOOTS, Pairs};
@@ -75,6 +75,8 @@ fn judge_family(plan: &Plan, family: &[Comparison<'_>], counts: &[FailureCount])
     let p_equivalences: Vec<_> = family.iter().map(Comparison::p_equivalence).collect();
     let differences = holm_of(&p_differences);
     let equivalences = holm_of(&p_equivalences);
+    let (of_differences, of_equivalences) =
+        (Family::of(&p_differences), Family::of(&p_equivalences));
     let mut findings = Vec::with_capacity(family.len());
     for (index, comparison) in family.iter().enumerate() {
         let evidence = Evidence {
@@ -86,7 +88,7 @@ fn judge_family(plan: &Plan, family: &[Comparison<'_>], counts: &[FailureCount])
             alpha: plan.alpha,
         };
         let mut finding = finding(plan, comparison, family.len());
-        let place = Place { differences: &p_differences, equivalences: &p_equivalences, index };
+        let place = Place { differences: &of_differences, equivalences: &of_equivalences, index };
         let decision = match obstacle(comparison, counts, &mut finding.caveats) {
             Some(decision) => decision,
             None => unobstructed(plan, comparison, &evidence, &place, &mut finding.caveats),

@@ -26,8 +26,8 @@ pub(crate) const KEYS: [&str; 9] = [
     "margin",
 ];
 const LOAD_KEYS: [&str; 3] = ["cpu", "session", "pinned"];
-/// Rows of the verdict table a person still reads.
-const WORKLOAD_LIMIT: usize = 64;
+/// More than a report can show; bounds the work of judging.
+const WORKLOAD_LIMIT: usize = 256;
 /// Far above any number of CPUs worth loading; bounds what is started.
 const HOG_LIMIT: u64 = 1_024;
 const SECOND_NS: u64 = 1_000_000_000;
