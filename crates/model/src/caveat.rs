@@ -47,7 +47,7 @@ macro_rules! codes {
 codes! {
     AaFail "AA_FAIL" "The A/A control was judged better or worse than its twin: the set-up cannot be trusted for this metric.",
     AbsentValues "ABSENT_VALUES" "A trial completed and did not report this metric: its block is left out.",
-    Autocorr "AUTOCORR" "Neighbouring blocks resemble each other; the interval was widened.",
+    Autocorr "AUTOCORR" "Neighbouring blocks are not independent; where they resemble each other, the interval was widened.",
     Bimodal "BIMODAL" "Values fall into two groups; a median between them describes neither.",
     Clamped "CLAMPED" "Values exceeded the range of the histogram and were counted at its end.",
     ClosedLoop "CLOSED_LOOP" "The load waits for each answer, so tails are conditional on its own pauses.",

@@ -83,7 +83,7 @@ fn blocks(finding: &Finding) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let better = finding.blocks.iter().filter(|block| block.log_difference > 0.0).count();
     format!(
-        "In {} blocks both ran, each once, in random order. {} was the better one in {better} of them. Block by block \
+        "In {} blocks both ran, each once. {} was the better one in {better} of them. Block by block \
          (+ is better): {}{more}.",
         finding.pairs,
         finding.question.subject,
@@ -134,11 +134,9 @@ fn tests(finding: &Finding, effect: &Effect, findings: &Findings) -> String {
     let adjusted = |p: Option<f64>| match p {
         Some(p) if finding.question.role == Role::Screen => format!(" (q {})", p_value(p)),
         Some(p) => {
-            format!(
-                ", corrected for {} comparisons {}",
-                findings.family_size(&finding.question),
-                p_value(p)
-            )
+            let count = findings.family_size(&finding.question);
+            let noun = if count == 1 { "comparison" } else { "comparisons" };
+            format!(", corrected for {count} {noun} {}", p_value(p))
         }
         None => String::new(),
     };

@@ -7,7 +7,7 @@ use crate::output::{print, tell};
 use crate::progress::human_duration;
 use crate::surroundings::random_u64;
 use contract::{Catalogue, Error, Knob, LaunchSpec, Result};
-use model::{Level, Plan, Subject};
+use model::{Comparisons, Level, Plan, Subject};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs::File;
@@ -196,16 +196,45 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
     )?;
     if !plan.looks.is_empty() {
         let looks: Vec<String> = plan.looks.iter().map(u32::to_string).collect();
+        let budget = plan.budget_ns.map_or(String::new(), |budget_ns| {
+            format!(", or when {} are used up", human_duration(budget_ns))
+        });
         writeln!(
             text,
-            "looks    after {} blocks; it stops when every primary question is answered",
+            "looks    after {} blocks; it stops when every primary question is answered{budget}",
             looks.join(", ")
         )?;
+    }
+    if plan.comparisons == Comparisons::All {
+        writeln!(text, "compared each subject with each, and ranked")?;
     }
     writeln!(text, "\nSubjects (the first is the reference)")?;
     for subject in &plan.subjects {
         writeln!(text, "  {:<24} {}", subject.id, levels_text(subject))?;
     }
+    workloads(text, plan)?;
+    asked_together(text, plan)?;
+    writeln!(text, "\nOrder")?;
+    for block in plan.blocks.iter().take(SHOWN_BLOCKS) {
+        let sittings: Vec<&str> =
+            block.sittings.iter().map(|sitting| sitting.subject.as_str()).collect();
+        writeln!(text, "  block {:<3} {}", block.index + 1, sittings.join(" -> "))?;
+    }
+    if plan.blocks.len() > SHOWN_BLOCKS {
+        writeln!(text, "  … and {} more blocks", plan.blocks.len() - SHOWN_BLOCKS)?;
+    }
+    for note in &plan.notes {
+        writeln!(text, "\nNote: {note}")?;
+    }
+    writeln!(text, "\nWritten")?;
+    for path in paths(common, plan) {
+        writeln!(text, "  {path}")?;
+    }
+    Ok(())
+}
+
+/// What runs, and what is asked of it.
+fn workloads(text: &mut String, plan: &Plan) -> std::fmt::Result {
     writeln!(text, "\nWorkloads")?;
     for workload in &plan.workloads {
         let load = workload
@@ -229,24 +258,34 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
             let margin =
                 metric.map_or(0.0, |metric| model::round_significant(metric.margin * 100.0));
             let direction = metric.map_or(String::new(), |metric| metric.direction.to_string());
-            writeln!(text, "    primary: {id} ({direction}, equivalence margin {margin} %)")?;
+            let pooled = if workload.pooled.contains(id) { ", of all blocks together" } else { "" };
+            writeln!(
+                text,
+                "    primary: {id} ({direction}, equivalence margin {margin} %{pooled})"
+            )?;
         }
     }
-    writeln!(text, "\nOrder")?;
-    for block in plan.blocks.iter().take(SHOWN_BLOCKS) {
-        let sittings: Vec<&str> =
-            block.sittings.iter().map(|sitting| sitting.subject.as_str()).collect();
-        writeln!(text, "  block {:<3} {}", block.index + 1, sittings.join(" -> "))?;
+    Ok(())
+}
+
+/// Use cases and claims.
+fn asked_together(text: &mut String, plan: &Plan) -> std::fmt::Result {
+    if !plan.use_cases.is_empty() {
+        writeln!(text, "\nUse cases")?;
     }
-    if plan.blocks.len() > SHOWN_BLOCKS {
-        writeln!(text, "  … and {} more blocks", plan.blocks.len() - SHOWN_BLOCKS)?;
+    for use_case in &plan.use_cases {
+        let weight = |weight: &model::Weight| {
+            let percent = model::round_significant((weight.weight * 1e4).round() / 100.0);
+            format!("{percent} % {} {}", weight.workload, weight.metric)
+        };
+        let weights: Vec<String> = use_case.weights.iter().map(weight).collect();
+        writeln!(text, "  {:<24} {}", use_case.id, weights.join(", "))?;
     }
-    for note in &plan.notes {
-        writeln!(text, "\nNote: {note}")?;
+    if !plan.claims.is_empty() {
+        writeln!(text, "\nPublished claims that the records will confirm, refute or leave open")?;
     }
-    writeln!(text, "\nWritten")?;
-    for path in paths(common, plan) {
-        writeln!(text, "  {path}")?;
+    for claim in &plan.claims {
+        writeln!(text, "  {} ({} {})", claim.says, claim.workload, claim.metric)?;
     }
     Ok(())
 }

@@ -174,3 +174,52 @@ fn imported_numbers_agree_with_an_independent_reference() {
     }
     assert_eq!((count, findings.len()), (240, 240));
 }
+
+/// The manual's worked example is what the program says.
+#[test]
+fn the_manuals_example_is_true() {
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/manual");
+    let text = std::fs::read_to_string(manual.join("statistics.md")).unwrap();
+    let bench = Bench::new();
+    let file = manual.join("worked-example.csv").display().to_string();
+    bench.expect(
+        0,
+        &[
+            "import",
+            "csv",
+            &file,
+            "--subject",
+            "subject",
+            "--block",
+            "block",
+            "--value",
+            "makespan:lower:ms",
+        ],
+    );
+    let json = bench.expect(0, &["show", "last", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let finding = &report["findings"]["findings"][0];
+    let effect = |key: &str| finding["effect"][key].as_f64().unwrap();
+    for (number, digits) in [
+        (effect("log_mean"), 6),
+        (effect("log_sd"), 6),
+        (effect("standard_error"), 6),
+        (effect("ratio"), 4),
+        (effect("p_equivalence"), 4),
+    ] {
+        let number = format!("{number:.digits$}");
+        assert!(text.contains(&number), "{number}");
+    }
+    assert!((effect("p_difference") / 1.4e-6 - 1.0).abs() < 0.05);
+    assert_eq!(finding["verdict"], "better");
+    assert_eq!(finding["strength"], "clearly");
+    for block in finding["blocks"].as_array().unwrap() {
+        let row = format!(
+            "| {} | {} | {:.4} |",
+            block["reference"].as_f64().unwrap() / 1e6,
+            block["subject"].as_f64().unwrap() / 1e6,
+            block["log_difference"].as_f64().unwrap()
+        );
+        assert!(text.contains(&row), "{row}");
+    }
+}
