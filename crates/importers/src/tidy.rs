@@ -239,6 +239,10 @@ impl Columns {
         let written = self.unit.map(|place| &record[place]).or(value.unit.as_deref());
         let (unit, scale) = unit(written.unwrap_or_default());
         let number = number(&record[place], line, &value.column)? * scale;
+        if !number.is_finite() {
+            let cause = format!("{} is too large for its unit", value.column);
+            return Err(Trouble::at(line, cause, "correct the line, or its unit"));
+        }
         let id = table
             .metric(name, unit, direction, Reduction::Mean)
             .map_err(|trouble| Trouble { line: Some(line), ..trouble })?;
