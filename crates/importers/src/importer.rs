@@ -36,4 +36,5 @@ pub trait Importer: Sync {
 }
 
 /// Every format.
-pub static IMPORTERS: &[&dyn Importer] = &[&crate::tidy::CSV, &crate::tidy::TSV];
+pub static IMPORTERS: &[&dyn Importer] =
+    &[&crate::tidy::CSV, &crate::tidy::TSV, &crate::hyperfine::ENTRY];

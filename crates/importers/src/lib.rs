@@ -6,9 +6,13 @@
 //! way is better) is declared by the user or becomes a caveat, never a guess.
 
 mod assemble;
+mod hyperfine;
 mod importer;
+mod json;
 mod mapping;
 mod metrics;
+#[cfg(test)]
+mod picture;
 mod table;
 mod tidy;
 mod trouble;
