@@ -36,5 +36,9 @@ pub trait Importer: Sync {
 }
 
 /// Every format.
-pub static IMPORTERS: &[&dyn Importer] =
-    &[&crate::tidy::CSV, &crate::tidy::TSV, &crate::hyperfine::ENTRY];
+pub static IMPORTERS: &[&dyn Importer] = &[
+    &crate::tidy::CSV,
+    &crate::tidy::TSV,
+    &crate::google_benchmark::ENTRY,
+    &crate::hyperfine::ENTRY,
+];
