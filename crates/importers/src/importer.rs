@@ -39,6 +39,7 @@ pub trait Importer: Sync {
 pub static IMPORTERS: &[&dyn Importer] = &[
     &crate::tidy::CSV,
     &crate::tidy::TSV,
+    &crate::benchfmt::ENTRY,
     &crate::google_benchmark::ENTRY,
     &crate::hyperfine::ENTRY,
 ];

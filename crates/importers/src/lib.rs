@@ -6,6 +6,7 @@
 //! way is better) is declared by the user or becomes a caveat, never a guess.
 
 mod assemble;
+mod benchfmt;
 mod google_benchmark;
 mod hyperfine;
 mod importer;
