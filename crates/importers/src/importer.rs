@@ -42,4 +42,5 @@ pub static IMPORTERS: &[&dyn Importer] = &[
     &crate::benchfmt::ENTRY,
     &crate::google_benchmark::ENTRY,
     &crate::hyperfine::ENTRY,
+    &crate::perf_stat::ENTRY,
 ];

@@ -13,6 +13,7 @@ mod importer;
 mod json;
 mod mapping;
 mod metrics;
+mod perf_stat;
 #[cfg(test)]
 mod picture;
 mod table;
