@@ -7,15 +7,18 @@
 
 mod assemble;
 mod benchfmt;
+mod fio;
 mod google_benchmark;
 mod hyperfine;
 mod importer;
 mod json;
 mod mapping;
 mod metrics;
+mod percentile;
 mod perf_stat;
 #[cfg(test)]
 mod picture;
+mod schbench;
 mod table;
 mod tidy;
 mod trouble;
