@@ -15,6 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// More comparisons than this are no longer read, and take long to judge.
 const MOST_COMPARISONS: usize = 50_000;
 
+/// Metrics of all workloads together; a plan with more fills the memory.
+const MOST_PLANNED: usize = 500_000;
+/// Sittings times workloads; where each row is one of them there are as many as rows.
+const MOST_TRIALS: usize = 4_000_000;
+
 /// How a file becomes a campaign.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -105,12 +110,12 @@ fn assemble(
 ) -> Result<Assembled, Trouble> {
     let subjects = subjects(table, settings)?;
     let primary = primary(table)?;
-    let labels = Labels::of(table);
+    let labels = Labels::of(table)?;
     refuse_many(table, subjects.len(), primary.len(), labels.all.len(), settings)?;
     let has_blocks = table.rows.iter().any(|row| row.block.is_some());
     let mut caveats = table.caveats.clone();
     let (records, blocks) = if has_blocks {
-        blocked(table, &labels, &mut caveats)
+        blocked(table, &labels, &mut caveats)?
     } else {
         (unblocked(table, &labels), Vec::new())
     };
@@ -187,14 +192,15 @@ fn workload(table: &Table, settings: &Settings, format: &str, primary: &[String]
 /// Subjects in order of appearance, the reference first.
 fn subjects(table: &Table, settings: &Settings) -> Result<Vec<Subject>, Trouble> {
     let mut ids: Vec<&str> = Vec::new();
+    let mut known = BTreeSet::new();
     for row in &table.rows {
-        if !ids.contains(&row.subject.as_str()) {
+        if known.insert(row.subject.as_str()) {
             ids.push(&row.subject);
         }
     }
     if let Some(reference) = &settings.reference {
         let Some(place) = ids.iter().position(|id| id == reference) else {
-            let remedy = format!("its subjects are {}", ids.join(", "));
+            let remedy = format!("its subjects are {}", ids[..ids.len().min(20)].join(", "));
             return Err(Trouble::new(format!("there is no subject `{reference}`"), remedy));
         };
         ids[..=place].rotate_right(1);
@@ -231,10 +237,19 @@ fn refuse_many(
     settings: &Settings,
 ) -> Result<(), Trouble> {
     let pairs = match settings.comparisons {
-        Comparisons::All => subjects * (subjects - 1) / 2,
+        Comparisons::All => subjects.saturating_mul(subjects - 1) / 2,
         Comparisons::Reference => subjects - 1,
     };
-    let comparisons = pairs * metrics * cells;
+    let comparisons = pairs.saturating_mul(metrics).saturating_mul(cells);
+    let planned = cells.saturating_mul(table.metrics.len());
+    if planned > MOST_PLANNED {
+        let cause = format!(
+            "{cells} combinations of {} with {} metrics each are more than {MOST_PLANNED}",
+            table.dimensions.join(", "),
+            table.metrics.len()
+        );
+        return Err(Trouble::new(cause, "name fewer parameters, or import fewer metrics"));
+    }
     if comparisons <= MOST_COMPARISONS {
         return Ok(());
     }
@@ -254,7 +269,8 @@ struct Labels {
 }
 
 impl Labels {
-    fn of(table: &Table) -> Self {
+    fn of(table: &Table) -> Result<Self, Trouble> {
+        let mut known = BTreeSet::new();
         let mut labels = Self { all: Vec::new(), places: BTreeMap::new() };
         for row in &table.rows {
             if labels.places.contains_key(&row.levels) {
@@ -263,10 +279,14 @@ impl Labels {
             let parts = table.dimensions.iter().zip(&row.levels);
             let parts: Vec<String> = parts.map(|(name, level)| format!("{name}:{level}")).collect();
             let label = if parts.is_empty() { "all".to_owned() } else { parts.join(",") };
+            if !known.insert(label.clone()) {
+                let cause = format!("two combinations of parameters would both be called {label}");
+                return Err(Trouble::new(cause, "rename their levels"));
+            }
             labels.places.insert(row.levels.clone(), labels.all.len());
             labels.all.push((row.levels.clone(), label));
         }
-        labels
+        Ok(labels)
     }
 
     fn of_row(&self, row: &Row) -> &str {
@@ -325,9 +345,14 @@ fn unblocked(table: &Table, labels: &Labels) -> Vec<Record> {
 }
 
 /// One record for each block, subject and cell; blocks in order of appearance.
-fn blocked(table: &Table, labels: &Labels, caveats: &mut Vec<Caveat>) -> (Vec<Record>, Vec<Block>) {
+fn blocked(
+    table: &Table,
+    labels: &Labels,
+    caveats: &mut Vec<Caveat>,
+) -> Result<(Vec<Record>, Vec<Block>), Trouble> {
     let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
     let mut orders: Vec<Vec<&str>> = Vec::new();
+    let mut positions: BTreeMap<(u32, &str), u32> = BTreeMap::new();
     for row in &table.rows {
         let next = numbers.len() as u32;
         let block = row.block.as_deref().unwrap_or_default();
@@ -336,9 +361,15 @@ fn blocked(table: &Table, labels: &Labels, caveats: &mut Vec<Caveat>) -> (Vec<Re
             orders.push(Vec::new());
         }
         let order = &mut orders[number as usize];
-        if !order.contains(&row.subject.as_str()) {
+        positions.entry((number, &row.subject)).or_insert_with(|| {
             order.push(&row.subject);
-        }
+            order.len() as u32 - 1
+        });
+    }
+    let trials = positions.len().saturating_mul(labels.all.len());
+    if trials > MOST_TRIALS {
+        let cause = format!("its blocks, subjects and parameters make {trials} trials");
+        return Err(Trouble::new(cause, "name the column of blocks, and fewer parameters"));
     }
     let distinct: BTreeSet<&Vec<&str>> = orders.iter().collect();
     if distinct.len() == 1 && orders.len() > 1 {
@@ -353,9 +384,8 @@ fn blocked(table: &Table, labels: &Labels, caveats: &mut Vec<Caveat>) -> (Vec<Re
         .map(|(sequence, rows)| {
             let row = rows[0];
             let number = numbers[row.block.as_deref().unwrap_or_default()];
-            let order = &orders[number as usize];
-            let position = order.iter().position(|id| *id == row.subject).unwrap_or(0);
-            record(sequence as u64, number, position as u32, labels.of_row(row), &rows)
+            let position = positions[&(number, row.subject.as_str())];
+            record(sequence as u64, number, position, labels.of_row(row), &rows)
         })
         .collect();
     let all: Vec<String> = labels.all.iter().map(|(_, label)| label.clone()).collect();
@@ -366,7 +396,7 @@ fn blocked(table: &Table, labels: &Labels, caveats: &mut Vec<Caveat>) -> (Vec<Re
             .map(|id| Sitting { subject: (*id).to_owned(), workloads: all.clone() })
             .collect(),
     };
-    (records, orders.iter().enumerate().map(block).collect())
+    Ok((records, orders.iter().enumerate().map(block).collect()))
 }
 
 fn record(sequence: u64, block: u32, position: u32, workload: &str, rows: &[&Row]) -> Record {

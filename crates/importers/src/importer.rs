@@ -36,4 +36,13 @@ pub trait Importer: Sync {
 }
 
 /// Every format.
-pub static IMPORTERS: &[&dyn Importer] = &[&crate::tidy::CSV, &crate::tidy::TSV];
+pub static IMPORTERS: &[&dyn Importer] = &[
+    &crate::tidy::CSV,
+    &crate::tidy::TSV,
+    &crate::benchfmt::ENTRY,
+    &crate::fio::ENTRY,
+    &crate::google_benchmark::ENTRY,
+    &crate::hyperfine::ENTRY,
+    &crate::perf_stat::ENTRY,
+    &crate::schbench::ENTRY,
+];

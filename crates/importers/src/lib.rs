@@ -6,9 +6,19 @@
 //! way is better) is declared by the user or becomes a caveat, never a guess.
 
 mod assemble;
+mod benchfmt;
+mod fio;
+mod google_benchmark;
+mod hyperfine;
 mod importer;
+mod json;
 mod mapping;
 mod metrics;
+mod percentile;
+mod perf_stat;
+#[cfg(test)]
+mod picture;
+mod schbench;
 mod table;
 mod tidy;
 mod trouble;

@@ -1,5 +1,6 @@
 //! What the user says about a file: which column is what, and which way is better.
 
+use crate::metrics::metric_id;
 use crate::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -101,6 +102,12 @@ impl Mapping {
     /// When it cannot be written as TOML.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
+    }
+
+    /// Which way a metric is better, where the user said so by its name or its id.
+    pub(crate) fn direction_of(&self, name: &str) -> Option<model::Direction> {
+        let named = self.better.get(name).or_else(|| self.better.get(&metric_id(name)));
+        named.copied().map(Into::into)
     }
 
     /// `COLUMN`, `COLUMN:higher` or `COLUMN:lower:UNIT`.

@@ -2,10 +2,20 @@
 
 use crate::metrics::metric_id;
 use crate::trouble::Trouble;
-use model::{Caveat, Direction, Metric, Reduction, Sample, Unit};
+use model::{Caveat, CaveatCode, Direction, Metric, Reduction, Sample, Unit};
 
 /// More rows than this would be a plan nobody reads and a file nobody opens.
 const MOST_ROWS: usize = 1_000_000;
+/// Nobody reads more dimensions than these.
+pub(crate) const MOST_DIMENSIONS: usize = 20;
+/// A file with more metrics than these is none that we know.
+const MOST_METRICS: usize = 1_000;
+/// A caveat names as many things as this.
+const MOST_ITEMS: usize = 12;
+/// A caveat names a thing with as many characters.
+const LONGEST_ITEM: usize = 100;
+/// What stands for the things that a caveat does not name.
+const MORE: &str = "…";
 /// Longest name of a subject or level.
 const LONGEST_NAME: usize = 200;
 
@@ -53,6 +63,16 @@ impl Table {
     pub fn declare(&mut self, dimensions: &[&str], fixed: &[&str]) -> Result<(), Trouble> {
         let owned =
             |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+        if dimensions.len() >= MOST_DIMENSIONS {
+            let cause = format!("{} parameters or more tell workloads apart", dimensions.len());
+            return Err(Trouble::new(cause, "import a part with fewer of them"));
+        }
+        for (index, name) in dimensions.iter().enumerate() {
+            if dimensions[..index].contains(name) {
+                let cause = format!("two parameters are called {name}");
+                return Err(Trouble::new(cause, "rename one of them"));
+            }
+        }
         if self.rows.is_empty() {
             self.dimensions = owned(dimensions);
             self.fixed = owned(fixed);
@@ -70,7 +90,7 @@ impl Table {
     /// Makes a metric known and returns its id. The name is turned into one.
     ///
     /// # Errors
-    /// When it is known with another direction or unit.
+    /// When it is known with another name, direction or unit.
     pub fn metric(
         &mut self,
         name: &str,
@@ -78,16 +98,70 @@ impl Table {
         direction: Direction,
         reduction: Reduction,
     ) -> Result<String, Trouble> {
-        let id = metric_id(name);
-        if let Some(known) = self.metrics.iter().find(|metric| metric.id == id) {
-            if (known.unit, known.direction) != (unit, direction) {
-                let cause = format!("`{name}` has another unit or direction than before");
-                return Err(Trouble::new(cause, "give it one unit and one direction"));
+        self.know(Metric::new(metric_id(name), unit, direction, reduction, name))
+    }
+
+    /// Makes a metric known and returns its id.
+    ///
+    /// # Errors
+    /// When it is known with another name, direction, unit or reduction.
+    pub fn know(&mut self, metric: Metric) -> Result<String, Trouble> {
+        let id = metric.id.clone();
+        let Some(known) = self.metrics.iter().find(|known| known.id == id) else {
+            if self.metrics.len() >= MOST_METRICS {
+                let cause = format!("more than {MOST_METRICS} metrics");
+                return Err(Trouble::new(cause, "import a part of it"));
             }
+            self.metrics.push(metric);
             return Ok(id);
+        };
+        let name = &metric.summary;
+        if (known.unit, known.direction) != (metric.unit, metric.direction) {
+            let cause = format!("`{name}` has another unit or direction than before");
+            return Err(Trouble::new(cause, "give it one unit and one direction"));
         }
-        self.metrics.push(Metric::new(id.clone(), unit, direction, reduction, name));
+        if known.reduction != metric.reduction || known.source != metric.source {
+            let cause = format!("`{name}` is summarised in another way than before");
+            return Err(Trouble::new(cause, "import files of one shape together"));
+        }
+        if known.summary != *name {
+            let cause = format!("`{name}` and `{}` would both be called {id}", known.summary);
+            return Err(Trouble::new(cause, "rename one of them"));
+        }
         Ok(id)
+    }
+
+    /// Makes a known metric one of those that are judged.
+    pub fn judge(&mut self, id: &str) {
+        if !self.primary.iter().any(|known| known == id) {
+            self.primary.push(id.to_owned());
+        }
+    }
+
+    /// A name that no execution before has, whichever file it came from.
+    pub fn next_execution(&self) -> String {
+        self.rows.len().to_string()
+    }
+
+    /// Says once for the whole table what happened to all of `items`.
+    pub fn notice(&mut self, code: CaveatCode, what: &str, item: &str) {
+        let item: String = item.replace(", ", ",").chars().take(LONGEST_ITEM).collect();
+        let known = self.caveats.iter_mut().find(|caveat| {
+            caveat.code == code
+                && caveat.detail.strip_prefix(what).is_some_and(|rest| rest.starts_with(": "))
+        });
+        let Some(caveat) = known else {
+            self.caveats.push(Caveat::new(code, format!("{what}: {item}")));
+            return;
+        };
+        let items = caveat.detail[what.len() + 2..].split(", ");
+        let (count, is_known) = items.fold((0, false), |(count, is_known), known| {
+            (count + 1, is_known || known == item || known == MORE)
+        });
+        if !is_known {
+            caveat.detail.push_str(", ");
+            caveat.detail.push_str(if count < MOST_ITEMS { &item } else { MORE });
+        }
     }
 
     /// Appends a row.
@@ -114,5 +188,34 @@ impl Table {
         }
         self.rows.push(row);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_names_that_would_become_one_id_are_refused() {
+        let mut table = Table::default();
+        let mut metric = |name| table.metric(name, Unit::Count, Direction::Lower, Reduction::Mean);
+        assert_eq!(metric("page-faults"), Ok("page_faults".to_owned()));
+        assert_eq!(metric("page-faults"), Ok("page_faults".to_owned()));
+        assert!(metric("page faults").unwrap_err().cause.contains("page_faults"));
+    }
+
+    #[test]
+    fn a_notice_names_each_thing_once_and_not_too_many() {
+        let mut table = Table::default();
+        for _ in 0..2 {
+            for index in 0..100 {
+                table.notice(CaveatCode::AbsentValues, "left out", &format!("p{index}"));
+            }
+        }
+        assert_eq!(
+            table.caveats[0].detail,
+            "left out: p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, …"
+        );
+        assert_eq!(table.caveats.len(), 1);
     }
 }

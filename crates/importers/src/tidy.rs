@@ -71,7 +71,7 @@ impl Importer for Tidy {
             .delimiter(self.delimiter)
             .trim(csv::Trim::All)
             .from_reader(bytes);
-        let header = reader.headers().map_err(|error| broken(&error))?.clone();
+        let header = reader.headers().map_err(|error| broken(bytes, &error))?.clone();
         let columns = Columns::find(&header, mapping)?;
         let names = |places: &[usize]| -> Vec<String> {
             places.iter().map(|place| header[*place].to_owned()).collect()
@@ -89,10 +89,10 @@ impl Importer for Tidy {
         let first = table.rows.len();
         let mut orders = Vec::new();
         for record in reader.records() {
-            let record = record.map_err(|error| broken(&error))?;
-            let line = record.position().map_or(0, csv::Position::line);
+            let record = record.map_err(|error| broken(bytes, &error))?;
+            let line = record.position().map_or(0, |position| line(bytes, position));
             if let Some(place) = columns.order {
-                orders.push(record[place].to_owned());
+                orders.push(filled(&record, line, place, "it tells no order")?.to_owned());
             }
             let row = columns.row(source, &record, line, table)?;
             table.push(Some(line), row)?;
@@ -127,8 +127,31 @@ fn sort(rows: &mut [Row], orders: &[String]) {
     rows.clone_from_slice(&sorted);
 }
 
-fn broken(error: &csv::Error) -> Trouble {
-    let line = error.position().map(csv::Position::line);
+/// A field that must not be empty.
+fn filled<'r>(
+    record: &'r StringRecord,
+    line: u64,
+    place: usize,
+    why: &str,
+) -> Result<&'r str, Trouble> {
+    let text = &record[place];
+    if text.is_empty() {
+        let cause = format!("field {} is empty: {why}", place + 1);
+        return Err(Trouble::at(line, cause, "fill it, or remove the line"));
+    }
+    Ok(text)
+}
+
+/// The line a record begins in. Its position is where the record before it ended, and
+/// empty lines lie between.
+fn line(bytes: &[u8], position: &csv::Position) -> u64 {
+    let rest = bytes.get(position.byte() as usize..).unwrap_or_default();
+    let between = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    position.line() + between.filter(|byte| **byte == b'\n').count() as u64
+}
+
+fn broken(bytes: &[u8], error: &csv::Error) -> Trouble {
+    let line = error.position().map(|position| line(bytes, position));
     let cause = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("it has {len} fields, and the header {expected_len}")
@@ -215,11 +238,19 @@ impl Columns {
         for (place, value) in &self.values {
             samples.push(self.sample(record, line, *place, value, table)?);
         }
-        let execution: Vec<&str> = self.replicate.iter().map(|place| &record[*place]).collect();
+        let mut execution = Vec::with_capacity(self.replicate.len());
+        for place in &self.replicate {
+            execution.push(filled(record, line, *place, "it identifies no execution")?);
+        }
         Ok(Row {
             subject: self.subject.map_or_else(|| source.subject.to_owned(), text),
             levels: self.parameters.iter().copied().map(text).collect(),
-            execution: (!execution.is_empty()).then(|| execution.join(" ")),
+            execution: match execution.as_slice() {
+                [] => None,
+                [only] => Some((*only).to_owned()),
+                // Quoted, so that `a b, c` is not `a, b c`.
+                several => Some(format!("{several:?}")),
+            },
             block: self.block.map(text),
             samples,
             failure: None,
@@ -234,11 +265,18 @@ impl Columns {
         value: &ValueColumn,
         table: &mut Table,
     ) -> Result<Sample, Trouble> {
-        let name = self.metric.map_or(value.column.as_str(), |place| &record[place]);
+        let name = match self.metric {
+            Some(place) => filled(record, line, place, "it names no metric")?,
+            None => value.column.as_str(),
+        };
         let direction = self.direction(record, line, value, name, table)?;
         let written = self.unit.map(|place| &record[place]).or(value.unit.as_deref());
         let (unit, scale) = unit(written.unwrap_or_default());
         let number = number(&record[place], line, &value.column)? * scale;
+        if !number.is_finite() {
+            let cause = format!("{} is too large for its unit", value.column);
+            return Err(Trouble::at(line, cause, "correct the line, or its unit"));
+        }
         let id = table
             .metric(name, unit, direction, Reduction::Mean)
             .map_err(|trouble| Trouble { line: Some(line), ..trouble })?;
@@ -276,5 +314,357 @@ impl Columns {
                 Err(Trouble::at(line, cause, format!("say --better {name}=higher or =lower")))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::{campaign, imported, picture, read, refusal};
+    use crate::{Assembled, Settings};
+    use expect_test::{Expect, expect};
+    use model::Comparisons;
+
+    /// `subject=a parameters=b,c values=v:lower`: what the command line would say.
+    fn mapping(words: &str) -> Mapping {
+        let mut mapping = Mapping::default();
+        for word in words.split_whitespace() {
+            let (key, value) = word.split_once('=').unwrap();
+            let one = Some(value.to_owned());
+            let all = value.split(',').map(str::to_owned).collect();
+            match key {
+                "subject" => mapping.subject = one,
+                "parameters" => mapping.parameters = all,
+                "replicate" => mapping.replicate = all,
+                "block" => mapping.block = one,
+                "order" => mapping.order = one,
+                "metric" => mapping.metric = one,
+                "unit" => mapping.unit = one,
+                "direction" => mapping.direction = one,
+                "primary" => mapping.primary = all,
+                "values" => {
+                    mapping.values =
+                        value.split(',').map(|text| Mapping::value(text).unwrap()).collect();
+                }
+                _ => panic!("{key} is no key"),
+            }
+        }
+        mapping
+    }
+
+    fn check(words: &str, text: &[u8], expected: &Expect) {
+        expected.assert_eq(&picture(&read(&CSV, &[("file", text)], &mapping(words)).unwrap()));
+    }
+
+    fn check_campaign(words: &str, text: &str, expected: &Expect) {
+        expected.assert_eq(&campaign(&assembled(words, text)));
+    }
+
+    fn assembled(words: &str, text: &str) -> Assembled {
+        imported(&CSV, &[("file", text.as_bytes())], &mapping(words)).unwrap()
+    }
+
+    fn refused(words: &str, text: impl AsRef<[u8]>) -> String {
+        refusal(&CSV, text.as_ref(), &mapping(words))
+    }
+
+    const PLAIN: &str = "subject=s values=v:lower:ms";
+
+    #[test]
+    fn every_mistake_is_named_with_its_line() {
+        for (text, cause) in [
+            ("s,w\na,1\n", "line 1: there is no column `v`"),
+            ("s,v,v\na,1,2\n", "line 1: two columns are called `v`"),
+            ("s,v\na,1\nb,2,3\n", "line 3: it has 3 fields, and the header 2"),
+            ("s,v\na\n", "line 2: it has 1 fields, and the header 2"),
+            ("s,v\na,1\na,NaN\n", "line 3: v is `NaN`, which is no finite number"),
+            ("s,v\na,-inf\n", "line 2: v is `-inf`, which is no finite number"),
+            ("s,v\na,1e999\n", "line 2: v is `1e999`, which is no finite number"),
+            ("s,v\na,1e305\n", "line 2: v is too large for its unit"),
+            ("s,v\na,\n", "line 2: v is empty, which is not zero"),
+            ("s,v\na,\"1,5\"\n", "line 2: v is `1,5`, which is no finite number"),
+            ("s,v\r\n\r\na\r\n", "line 3: it has 1 fields, and the header 2"),
+            ("s,v\n\n\n,1\n", "line 4: \"\" is no name of a subject, level or execution"),
+            ("s,v\n\"a\nb\",1\n", "line 2: \"a\\nb\" is no name of a subject, level or execution"),
+            ("s,v\n", "there is a header and no row"),
+            ("", "line 1: there is no column `v`"),
+        ] {
+            assert_eq!(refused(PLAIN, text), cause, "{text:?}");
+        }
+        let long = format!("s,v\n{},1\n", "x".repeat(201));
+        assert!(refused(PLAIN, long).starts_with("line 2: \"xxx"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused_with_their_line() {
+        assert_eq!(refused(PLAIN, b"s,v\na,1\n\xff,1\n"), "line 3: it is not UTF-8");
+        assert_eq!(refused(PLAIN, b"s,\xff\na,1\n"), "line 1: it is not UTF-8");
+    }
+
+    #[test]
+    fn what_the_mapping_lacks_is_said() {
+        assert_eq!(refused("subject=s", "s,v\na,1\n"), "no column of values was named");
+        assert_eq!(
+            refused("subject=s values=v", "s,v\na,1\n"),
+            "line 2: nobody said which way `v` is better"
+        );
+        assert_eq!(
+            refused("subject=s block=b replicate=b values=v:lower", "s,b,v\na,1,1\n"),
+            "both blocks and replicates were named"
+        );
+        assert_eq!(
+            refused("subject=s parameters=s values=v:lower", "s,v\na,1\n"),
+            "the column `s` is named as two things"
+        );
+    }
+
+    #[test]
+    fn a_byte_order_mark_carriage_returns_quotes_and_blanks_are_no_content() {
+        let text = b"\xef\xbb\xbf s , v\r\n\"a, \"\"b\"\"\", 1.5 \r\n\r\nc,2\r\n";
+        check(
+            PLAIN,
+            text,
+            &expect![[r#"
+            metric v Nanoseconds Lower Mean 0.02 judged
+            a, "b" [] #? v=1500000
+            c [] #? v=2000000
+            caveat REPLICATE_LEVEL_UNKNOWN: no column was named that identifies an execution: each row counts as one
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_table_may_be_separated_by_tabs() {
+        let table = read(&TSV, &[("x", b"v\tw\n1\t2\n")], &mapping("values=w:higher")).unwrap();
+        assert_eq!(table.rows[0].samples, [Sample::values("w", vec![2.0])]);
+        assert_eq!(table.rows[0].subject, "x");
+    }
+
+    #[test]
+    fn each_row_is_a_replicate_of_unknown_level_where_nobody_says() {
+        let text = b"s,p,v\na,1,5\na,1,6\nb,1,7\n";
+        check(
+            "subject=s parameters=p values=v:higher",
+            text,
+            &expect![[r#"
+            dimension p fixed
+            metric v Plain Higher Mean 0.02 judged
+            a [1] #? v=5
+            a [1] #? v=6
+            b [1] #? v=7
+            caveat REPLICATE_LEVEL_UNKNOWN: no column was named that identifies an execution: each row counts as one
+        "#]],
+        );
+    }
+
+    #[test]
+    fn several_columns_of_values_are_several_metrics() {
+        let text = b"s,run,t,r\na,1,5,70\nb,1,6,80\n";
+        check(
+            "subject=s replicate=run values=t:lower:ms,r:higher:1/s",
+            text,
+            &expect![[r#"
+            metric t Nanoseconds Lower Mean 0.02 judged
+            metric r PerSecond Higher Mean 0.02 judged
+            a [] #1 t=5000000 r=70
+            b [] #1 t=6000000 r=80
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_long_table_names_metric_unit_and_direction_in_columns() {
+        let words = "subject=s replicate=run metric=m unit=u direction=d values=v";
+        let text =
+            b"s,run,m,u,d,v\na,1,lat,us,lower,5\na,1,rate,ops/s,Higher,70\nb,1,lat,us,lower,6\n";
+        check(
+            words,
+            text,
+            &expect![[r#"
+            metric lat Nanoseconds Lower Mean 0.02 judged
+            metric rate PerSecond Higher Mean 0.02 judged
+            a [] #1 lat=5000
+            a [] #1 rate=70
+            b [] #1 lat=6000
+        "#]],
+        );
+        for (row, cause) in [
+            ("a,1,lat,us,better,5", "`better` is neither higher nor lower"),
+            ("a,1,lat,us,,5", "`` is neither higher nor lower"),
+            ("a,1,,us,lower,5", "field 3 is empty: it names no metric"),
+            ("a,1,lat,ms,higher,5", "`lat` has another unit or direction than before"),
+            ("a,1,lat,B,lower,5", "`lat` has another unit or direction than before"),
+            ("a,1,Lat,us,lower,5", "`Lat` and `lat` would both be called lat"),
+        ] {
+            let text = format!("s,run,m,u,d,v\na,1,lat,us,lower,5\n{row}\n");
+            assert_eq!(refused(words, text), format!("line 3: {cause}"));
+        }
+    }
+
+    #[test]
+    fn rows_come_in_the_order_of_a_column() {
+        let order = |text: &str| -> Vec<String> {
+            let words = "subject=s order=o values=v:lower";
+            let table = read(&CSV, &[("x", text.as_bytes())], &mapping(words)).unwrap();
+            table.rows.into_iter().map(|row| row.subject).collect()
+        };
+        assert_eq!(order("s,o,v\nc,10,1\na,9,1\nb,9.5,1\n"), ["a", "b", "c"]);
+        assert_eq!(order("s,o,v\nb,2026-01-02,1\na,2026-01-01,1\n"), ["a", "b"]);
+        assert_eq!(
+            refused("subject=s order=o values=v:lower", "s,o,v\na,1,1\nb,,1\n"),
+            "line 3: field 2 is empty: it tells no order"
+        );
+    }
+
+    #[test]
+    fn an_execution_is_numbered_within_its_subject_and_what_it_fixes() {
+        // Run 1 and 2 are started again for each size, and cover both operations.
+        let words = "subject=s parameters=size,op replicate=size,run values=v:higher";
+        let text = "s,size,op,run,v\n\
+                    a,4k,r,1,10\na,4k,w,1,11\na,4k,r,2,12\na,64k,r,1,13\n\
+                    b,4k,r,7,14\nb,4k,r,9,15\nb,4k,r,7,16\n";
+        check_campaign(
+            words,
+            text,
+            &expect![[r#"
+            subjects a; b
+            workloads size:4k,op:r; size:4k,op:w; size:64k,op:r
+            unblocked over ["size", "op"], fixed ["size"]
+            0 a size:4k,op:r replicate 0 position 0: v=10
+            1 a size:4k,op:w replicate 0 position 0: v=11
+            2 a size:4k,op:r replicate 1 position 0: v=12
+            3 a size:64k,op:r replicate 0 position 0: v=13
+            4 b size:4k,op:r replicate 0 position 0: v=14 v=16
+            5 b size:4k,op:r replicate 1 position 0: v=15
+        "#]],
+        );
+    }
+
+    #[test]
+    fn names_of_executions_are_not_run_together() {
+        let words = "subject=s replicate=x,y values=v:lower";
+        let numbers = |text: &str| -> Vec<u32> {
+            assembled(words, text).records.iter().map(|record| record.block).collect()
+        };
+        assert_eq!(numbers("s,x,y,v\na,p q,r,1\na,p,q r,2\nb,p,q,3\n"), [0, 1, 0]);
+        assert_eq!(
+            refused(words, "s,x,y,v\na,p,,1\n"),
+            "line 2: field 3 is empty: it identifies no execution"
+        );
+    }
+
+    #[test]
+    fn a_block_holds_every_subject_once_in_the_order_of_the_file() {
+        let words = "subject=s parameters=p block=b values=v:lower";
+        let text = "s,p,b,v\na,1,x,5\nb,1,x,6\nb,1,y,7\na,1,y,8\na,2,y,9\n";
+        check_campaign(
+            words,
+            text,
+            &expect![[r#"
+            subjects a; b
+            workloads p:1; p:2
+            blocked
+            block 0: a, b
+            block 1: b, a
+            0 a p:1 replicate 0 position 0: v=5
+            1 b p:1 replicate 0 position 1: v=6
+            2 b p:1 replicate 1 position 0: v=7
+            3 a p:1 replicate 1 position 1: v=8
+            4 a p:2 replicate 1 position 1: v=9
+        "#]],
+        );
+    }
+
+    #[test]
+    fn blocks_that_all_run_in_one_order_are_confounded_with_it() {
+        let words = "subject=s block=b values=v:lower";
+        let text = "s,b,v\na,x,5\nb,x,6\na,y,7\nb,y,8\n";
+        check_campaign(
+            words,
+            text,
+            &expect![[r#"
+            subjects a; b
+            workloads all
+            blocked
+            caveat ORDER_CONFOUNDED: every block ran a, b in this order
+            block 0: a, b
+            block 1: a, b
+            0 a all replicate 0 position 0: v=5
+            1 b all replicate 0 position 1: v=6
+            2 a all replicate 1 position 0: v=7
+            3 b all replicate 1 position 1: v=8
+        "#]],
+        );
+    }
+
+    #[test]
+    fn too_many_comparisons_are_refused() {
+        let mut text = "s,p,v\n".to_owned();
+        for index in 0..25_001 {
+            text.push_str(&format!("a,{index},1\n"));
+        }
+        text.push_str("b,1,1\nc,1,1\n");
+        let words = mapping("subject=s parameters=p values=v:lower");
+        let files: [(&str, &[u8]); 1] = [("x", text.as_bytes())];
+        let (file, trouble) = imported(&CSV, &files, &words).unwrap_err();
+        assert_eq!(
+            (file, trouble.to_string().as_str()),
+            (
+                0,
+                "3 subjects, 1 metrics and 25001 combinations of p make 75003 comparisons; the limit is 50000"
+            )
+        );
+    }
+
+    #[test]
+    fn one_subject_two_shapes_and_unknown_names_are_refused() {
+        let cause = |files: &[(&str, &[u8])], words: &str| {
+            let (file, trouble) = imported(&CSV, files, &mapping(words)).unwrap_err();
+            format!("{file}: {trouble}")
+        };
+        let one: &[u8] = b"p,q,v\n1,1,1\n";
+        assert_eq!(
+            cause(&[("a", one)], "values=v:lower"),
+            "0: there is one subject, a: nothing to compare"
+        );
+        assert_eq!(
+            cause(&[("a", one), ("b", b"v\nx\n")], "values=v:lower"),
+            "1: line 2: v is `x`, which is no finite number"
+        );
+        assert_eq!(
+            cause(&[("a", one), ("b", one)], "values=v:lower primary=w"),
+            "0: there is no metric `w`"
+        );
+        assert_eq!(
+            cause(
+                &[("a", b"p,q,v\n\"1,q:1\",1,1\n1,\"1,q:1\",1\n"), ("b", one)],
+                "parameters=p,q values=v:lower"
+            ),
+            "0: two combinations of parameters would both be called p:1,q:1,q:1"
+        );
+    }
+
+    #[test]
+    fn the_reference_comes_first_and_must_exist() {
+        let text = b"s,v\na,1\nb,1\nc,1\n";
+        let settings = |reference: &str| Settings {
+            reference: Some(reference.to_owned()),
+            comparisons: Comparisons::All,
+            ..crate::picture::settings()
+        };
+        let source = Source { subject: "x", execution: 1, bytes: text };
+        let import = |reference| {
+            crate::import(
+                &CSV,
+                &[source],
+                &mapping("subject=s values=v:lower"),
+                &settings(reference),
+            )
+        };
+        let subjects = import("b").unwrap().plan.subjects;
+        let ids: Vec<&str> = subjects.iter().map(|subject| subject.id.as_str()).collect();
+        assert_eq!(ids, ["b", "a", "c"]);
+        let (_, trouble) = import("z").unwrap_err();
+        assert_eq!(trouble.remedy, "its subjects are a, b, c");
     }
 }

@@ -1,0 +1,332 @@
+//! JSON with places: what is wrong is named by its line while the text is parsed,
+//! and by its path in words (`results[2].times[7]`) afterwards. A key that is given
+//! twice is an error, because readers disagree on which of the two counts.
+
+use crate::trouble::Trouble;
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// More values than this would fill the memory several times over.
+const MOST_VALUES: usize = 8_000_000;
+/// Counts beyond this are not exact as floating-point numbers, and nobody counts so far.
+const LARGEST_COUNT: u64 = 1 << 53;
+
+/// A parsed value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Json {
+    Null,
+    Boolean(bool),
+    /// A whole number that is not negative.
+    Whole(u64),
+    /// Any other number; finite, as JSON knows no other.
+    Number(f64),
+    Text(String),
+    List(Vec<Json>),
+    /// In the order of the file.
+    Object(Vec<(String, Json)>),
+}
+
+impl Json {
+    /// Parses one value that is all there is.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
+        let (parsed, rest) = Self::parse_first(bytes)?;
+        if let Some(place) = rest.iter().position(|byte| !byte.is_ascii_whitespace()) {
+            let end = bytes.len() - rest.len() + place;
+            let cause = "there is something after the end of the JSON";
+            return Err(Trouble::at(line_of(bytes, end), cause, REMEDY));
+        }
+        Ok(parsed)
+    }
+
+    /// Parses the value at the beginning, and returns what follows it.
+    pub(crate) fn parse_first(bytes: &[u8]) -> Result<(Self, &[u8]), Trouble> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let left = Cell::new(MOST_VALUES);
+        let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+        let parsed = Builder { left: &left }.deserialize(&mut deserializer);
+        let parsed = parsed.map_err(|error| {
+            let text = error.to_string();
+            let cause = text.split(" at line ").next().unwrap_or(&text);
+            let cause = format!("it is not the JSON that was expected: {cause}");
+            Trouble {
+                line: Some(error.line() as u64).filter(|line| *line > 0),
+                cause,
+                remedy: REMEDY.to_owned(),
+            }
+        })?;
+        let end = deserializer.into_iter::<serde::de::IgnoredAny>().byte_offset();
+        Ok((parsed, &bytes[end..]))
+    }
+}
+
+const REMEDY: &str = "give the file as the tool wrote it";
+
+/// The line of a byte, from 1.
+pub(crate) fn line_of(bytes: &[u8], place: usize) -> u64 {
+    let before = &bytes[..place.min(bytes.len())];
+    before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
+}
+
+/// Builds values, and counts them.
+#[derive(Clone, Copy)]
+struct Builder<'c> {
+    left: &'c Cell<usize>,
+}
+
+impl<'de> DeserializeSeed<'de> for Builder<'_> {
+    type Value = Json;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        let left = self.left.get().checked_sub(1);
+        let left = left.ok_or_else(|| D::Error::custom("it has more than 8000000 values"))?;
+        self.left.set(left);
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Builder<'_> {
+    type Value = Json;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(Json::Boolean(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+        Ok(Json::Whole(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+        Ok(Json::Number(value as f64))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+        Ok(Json::Number(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
+        Ok(Json::Text(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Json, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element_seed(self)? {
+            items.push(item);
+        }
+        Ok(Json::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json, A::Error> {
+        let mut entries = Vec::new();
+        let mut seen = BTreeSet::new();
+        while let Some(key) = access.next_key::<String>()? {
+            if !seen.insert(key.clone()) {
+                return Err(A::Error::custom(format_args!("the key {key:?} is given twice")));
+            }
+            entries.push((key, access.next_value_seed(self)?));
+        }
+        Ok(Json::Object(entries))
+    }
+}
+
+/// A value and where it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Place<'a> {
+    value: &'a Json,
+    path: String,
+}
+
+impl<'a> Place<'a> {
+    /// The whole document.
+    pub(crate) fn root(value: &'a Json) -> Self {
+        Self { value, path: String::new() }
+    }
+
+    /// Trouble with this value: its path, and what is wrong with it.
+    pub(crate) fn trouble(&self, what: impl fmt::Display) -> Trouble {
+        let path = if self.path.is_empty() { "the file" } else { &self.path };
+        Trouble::new(format!("{path} {what}"), "correct it, or remove what it belongs to")
+    }
+
+    /// A member, where there is one that is not null.
+    pub(crate) fn optional(&self, key: &str) -> Result<Option<Place<'a>>, Trouble> {
+        let found = self.object()?.iter().find(|(known, _)| known == key);
+        Ok(found
+            .filter(|(_, value)| *value != Json::Null)
+            .map(|(_, value)| Place { value, path: self.path_of(key) }))
+    }
+
+    /// A member that must be there.
+    pub(crate) fn member(&self, key: &str) -> Result<Place<'a>, Trouble> {
+        self.optional(key)?.ok_or_else(|| self.trouble(format_args!("has no `{key}`")))
+    }
+
+    /// All members in the order of the file.
+    pub(crate) fn members(&self) -> Result<Vec<(&'a str, Place<'a>)>, Trouble> {
+        let place = |(key, value): &'a (String, Json)| {
+            (key.as_str(), Place { value, path: self.path_of(key) })
+        };
+        Ok(self.object()?.iter().map(place).collect())
+    }
+
+    /// All items of a list.
+    pub(crate) fn items(&self) -> Result<Vec<Place<'a>>, Trouble> {
+        let Json::List(items) = self.value else { return Err(self.trouble("is no list")) };
+        let place = |(index, value)| Place { value, path: format!("{}[{index}]", self.path) };
+        Ok(items.iter().enumerate().map(place).collect())
+    }
+
+    pub(crate) fn text(&self) -> Result<&'a str, Trouble> {
+        match self.value {
+            Json::Text(text) => Ok(text),
+            _ => Err(self.trouble("is no text")),
+        }
+    }
+
+    /// A text, or a number as it is written shortest.
+    pub(crate) fn level(&self) -> Result<String, Trouble> {
+        match self.value {
+            Json::Text(text) => Ok(text.clone()),
+            Json::Whole(number) => Ok(number.to_string()),
+            Json::Number(number) => Ok(number.to_string()),
+            _ => Err(self.trouble("is neither a text nor a number")),
+        }
+    }
+
+    pub(crate) fn boolean(&self) -> Result<bool, Trouble> {
+        match self.value {
+            Json::Boolean(value) => Ok(*value),
+            _ => Err(self.trouble("is neither true nor false")),
+        }
+    }
+
+    /// A finite number.
+    pub(crate) fn number(&self) -> Result<f64, Trouble> {
+        let number = match self.value {
+            Json::Whole(number) => Some(*number as f64),
+            Json::Number(number) => Some(*number),
+            _ => None,
+        };
+        number.filter(|number| number.is_finite()).ok_or_else(|| self.trouble("is no number"))
+    }
+
+    /// A finite number of something that cannot be less than nothing.
+    pub(crate) fn amount(&self) -> Result<f64, Trouble> {
+        let number = self.number()?;
+        if number < 0.0 {
+            return Err(self.trouble(format_args!("is {number}, and cannot be negative")));
+        }
+        Ok(number)
+    }
+
+    /// An amount in another unit: multiplied by `scale`.
+    pub(crate) fn scaled(&self, scale: f64) -> Result<f64, Trouble> {
+        let scaled = self.amount()? * scale;
+        if !scaled.is_finite() {
+            return Err(self.trouble("is too large"));
+        }
+        Ok(scaled)
+    }
+
+    /// A whole number.
+    pub(crate) fn count(&self) -> Result<u64, Trouble> {
+        match self.value {
+            Json::Whole(number) if *number <= LARGEST_COUNT => Ok(*number),
+            _ => Err(self.trouble("is no count")),
+        }
+    }
+
+    /// A whole number with a sign.
+    pub(crate) fn code(&self) -> Result<i64, Trouble> {
+        let number = self.number()?;
+        if number.fract() == 0.0 && number.abs() <= LARGEST_COUNT as f64 {
+            Ok(number as i64)
+        } else {
+            Err(self.trouble("is no whole number"))
+        }
+    }
+
+    /// Whether a null stands here.
+    pub(crate) fn is_null(&self) -> bool {
+        *self.value == Json::Null
+    }
+
+    fn object(&self) -> Result<&'a [(String, Json)], Trouble> {
+        match self.value {
+            Json::Object(entries) => Ok(entries),
+            _ => Err(self.trouble("is no object")),
+        }
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        let short: String = key.chars().filter(|c| !c.is_control()).take(60).collect();
+        if self.path.is_empty() { short } else { format!("{}.{short}", self.path) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line_and_cause(text: &str) -> (Option<u64>, String) {
+        let trouble = Json::parse(text.as_bytes()).unwrap_err();
+        (trouble.line, trouble.cause)
+    }
+
+    #[test]
+    fn broken_json_is_refused_with_its_line() {
+        for (text, line, words) in [
+            ("{\n\"a\": NaN}", 2, "expected value"),
+            ("{\"a\": 1,\n\n\"a\": 2}", 3, "\"a\" is given twice"),
+            ("[1e999]", 1, "number out of range"),
+            ("{}\n}", 2, "after the end"),
+            ("{} {}", 1, "after the end"),
+            ("", 1, "EOF"),
+            ("{\"a\": \"\n\"}", 2, "control character"),
+        ] {
+            let (found, cause) = line_and_cause(text);
+            assert_eq!(found, Some(line), "{text}: {cause}");
+            assert!(cause.contains(words), "{text}: {cause}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_and_not_followed() {
+        assert!(line_and_cause(&"[".repeat(100_000)).1.contains("recursion limit"));
+    }
+
+    #[test]
+    fn what_follows_the_first_value_is_returned() {
+        let (parsed, rest) = Json::parse_first(b"\xef\xbb\xbf {\"a\": 1}Wakeup").unwrap();
+        assert_eq!(parsed, Json::Object(vec![("a".to_owned(), Json::Whole(1))]));
+        assert_eq!(rest, b"Wakeup");
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_kind_is_named_by_its_path() {
+        let json = Json::parse(br#"{"a": [{"b": -1}, {"b": "x"}], "n": null}"#).unwrap();
+        let root = Place::root(&json);
+        let items = root.member("a").unwrap().items().unwrap();
+        let cause = |trouble: Trouble| trouble.cause;
+        assert_eq!(
+            cause(items[0].member("b").unwrap().amount().unwrap_err()),
+            "a[0].b is -1, and cannot be negative"
+        );
+        assert_eq!(
+            cause(items[1].member("b").unwrap().number().unwrap_err()),
+            "a[1].b is no number"
+        );
+        assert_eq!(cause(items[1].member("c").unwrap_err()), "a[1] has no `c`");
+        assert_eq!(cause(root.member("n").unwrap_err()), "the file has no `n`");
+        assert_eq!(cause(root.items().unwrap_err()), "the file is no list");
+    }
+}

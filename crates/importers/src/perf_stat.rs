@@ -1,0 +1,473 @@
+//! Counts of `perf stat -x,`: each execution of the program is a replicate.
+
+use crate::importer::{Importer, Source};
+use crate::mapping::Mapping;
+use crate::metrics::{number, unit};
+use crate::table::{Row, Table};
+use crate::trouble::Trouble;
+use contract::Description;
+use model::{CaveatCode, Direction, Reduction, Sample, Unit};
+
+pub(crate) static ENTRY: Entry = Entry;
+
+static DESCRIPTION: Description = Description {
+    id: "perf-stat",
+    summary: "perf stat -x, (or ; | or a tab): counts of a fixed job, each execution a replicate",
+    doc: "Each execution of `perf stat -x,` is a replicate: an event that comes again begins the next one, so that a \
+          file may hold many (`perf stat -x, -o FILE --append` in a loop), and several files of one subject may be \
+          given. The counts are those of a fixed job: events that cost (time, cycles, switches, faults, misses) are \
+          better where they are lower; others, such as instructions, are no metrics unless `--better \
+          instructions=lower` says which way. An event that was not counted or is not supported is absent, never zero \
+          (ABSENT_VALUES). `-r N` leaves only means (SUMMARY_ONLY); run perf N times instead. Rows by interval (-I), \
+          CPU (-A) or socket are refused: they are parts of one execution. Lines of the program itself are passed \
+          over where they have no separators. A counter that perf multiplexed is an estimate of perf's own.",
+};
+
+/// Events of which a fixed job should have fewer.
+const COSTS: [&str; 32] = [
+    "duration_time",
+    "user_time",
+    "system_time",
+    "task-clock",
+    "cpu-clock",
+    "cycles",
+    "cpu-cycles",
+    "ref-cycles",
+    "bus-cycles",
+    "context-switches",
+    "cs",
+    "cpu-migrations",
+    "migrations",
+    "page-faults",
+    "faults",
+    "minor-faults",
+    "major-faults",
+    "alignment-faults",
+    "emulation-faults",
+    "cache-misses",
+    "branch-misses",
+    "L1-dcache-load-misses",
+    "L1-icache-load-misses",
+    "LLC-load-misses",
+    "LLC-store-misses",
+    "dTLB-load-misses",
+    "dTLB-store-misses",
+    "iTLB-load-misses",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+    "power/energy-pkg/",
+    "power/energy-cores/",
+];
+/// The first of these that was counted is judged; the first event otherwise.
+const HEADLINES: [&str; 2] = ["duration_time", "task-clock"];
+/// What may separate the fields.
+const SEPARATORS: [char; 4] = [',', ';', '|', '\t'];
+/// An execution counts fewer events than this.
+const MOST_EVENTS: usize = 1_000;
+/// Value, unit, event, run time and share of time: every line has these.
+const FEWEST_FIELDS: usize = 5;
+
+/// The format.
+pub(crate) struct Entry;
+
+/// A line of one event.
+struct Counted<'a> {
+    line: u64,
+    /// None where it was not counted.
+    value: Option<f64>,
+    unit: &'a str,
+    event: &'a str,
+    is_mean: bool,
+}
+
+impl Importer for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn read(
+        &self,
+        source: &Source<'_>,
+        mapping: &Mapping,
+        table: &mut Table,
+    ) -> Result<(), Trouble> {
+        let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let line = crate::json::line_of(bytes, error.valid_up_to());
+            Trouble::at(line, "it is not UTF-8", "give the file that perf stat -x wrote")
+        })?;
+        let separator = separator(text).ok_or_else(|| {
+            let remedy = "write it with perf stat -x, -o FILE";
+            Trouble::new("it has no line of perf stat with separated fields", remedy)
+        })?;
+        let mut executions: Vec<Vec<Counted<'_>>> = Vec::new();
+        for (line, text) in (1..).zip(text.lines()) {
+            let Some(counted) = Counted::of(line, text, separator)? else { continue };
+            match executions.last_mut() {
+                Some(open) if open.iter().all(|known| known.event != counted.event) => {
+                    if open.len() >= MOST_EVENTS {
+                        let cause = format!("more than {MOST_EVENTS} events in one execution");
+                        return Err(Trouble::at(line, cause, "count fewer events"));
+                    }
+                    open.push(counted);
+                }
+                _ => executions.push(vec![counted]),
+            }
+        }
+        refuse_unequal(&executions)?;
+        table.declare(&[], &[])?;
+        judge_headline(&executions, mapping, table)?;
+        for execution in &executions {
+            append(execution, source, mapping, table)?;
+        }
+        Ok(())
+    }
+}
+
+/// The separator of the first line that is one of perf's.
+fn separator(text: &str) -> Option<char> {
+    let is_perf = |line: &str, separator: char| {
+        let fields: Vec<&str> = line.split(separator).collect();
+        fields.len() >= FEWEST_FIELDS && is_value(fields[0])
+    };
+    text.lines().find_map(|line| {
+        SEPARATORS.into_iter().find(|separator| is_perf(line, *separator)).or_else(|| {
+            let per_part = |separator: &char| {
+                let fields: Vec<&str> = line.split(*separator).collect();
+                fields.len() > FEWEST_FIELDS && is_part(fields[0])
+            };
+            SEPARATORS.into_iter().find(per_part)
+        })
+    })
+}
+
+/// A number, or what stands in place of one.
+fn is_value(field: &str) -> bool {
+    let field = field.trim();
+    is_absent(field) || (!field.is_empty() && number(field, 0, "").is_ok())
+}
+
+fn is_absent(field: &str) -> bool {
+    matches!(field, "<not counted>" | "<not supported>")
+}
+
+/// A CPU, core, die, socket or node that a row is about.
+fn is_part(field: &str) -> bool {
+    let name = field.trim().trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let is_named = ["CPU", "S", "D", "C", "N"].iter().any(|part| field.trim().starts_with(part));
+    is_named && name.starts_with(|c: char| c.is_ascii_digit())
+}
+
+impl<'a> Counted<'a> {
+    /// None for a line that is none of perf's.
+    fn of(line: u64, text: &'a str, separator: char) -> Result<Option<Self>, Trouble> {
+        let fields: Vec<&str> = text.split(separator).map(str::trim).collect();
+        // `,,,,,,0.55,stalled cycles per insn`: a second derived figure of the event before.
+        let is_derived = fields.len() >= FEWEST_FIELDS && fields[..3].iter().all(|f| f.is_empty());
+        let is_foreign = fields.len() < 3 && !(fields.len() == 2 && is_value(fields[0]));
+        if text.starts_with('#') || is_derived || is_foreign {
+            return Ok(None);
+        }
+        let refused = |cause: &str, remedy: &str| Err(Trouble::at(line, cause, remedy));
+        if is_part(fields[0]) {
+            let cause = "it counts a CPU, core or socket, which is a part of one execution";
+            return refused(cause, "run perf stat without -A and --per-…");
+        }
+        if fields.len() < FEWEST_FIELDS {
+            let cause = format!(
+                "it has {} fields; perf stat writes {FEWEST_FIELDS} at least",
+                fields.len()
+            );
+            return refused(&cause, "let perf write into a file of its own (-o FILE)");
+        }
+        if is_value(fields[0]) && is_value(fields[1]) {
+            let cause = "it begins with a time stamp: intervals (-I) are parts of one execution, or its numbers have \
+                         a decimal comma";
+            return refused(cause, "run perf stat without -I, and with LC_ALL=C");
+        }
+        let (value, unit, event) = (fields[0], fields[1], fields[2]);
+        if event.is_empty() || number(event, 0, "").is_ok() {
+            return refused(
+                "its third field names no event",
+                "let perf write into a file of its own (-o FILE)",
+            );
+        }
+        let value = match is_absent(value) {
+            true => None,
+            false => Some(number(value, line, "the count")?),
+        };
+        if value.is_some_and(|value| value < 0.0) {
+            return refused("the count is negative", "correct the line, or remove it");
+        }
+        let is_mean = fields[3].ends_with('%');
+        Ok(Some(Self { line, value, unit, event, is_mean }))
+    }
+
+    /// The event without what was asked about it: `cycles:u`, `cpu_core/cycles/`.
+    fn plain_event(&self) -> &'a str {
+        let name = self.event.split_once(':').map_or(self.event, |(name, _)| name);
+        let inner =
+            ["cpu/", "cpu_core/", "cpu_atom/"].iter().find_map(|pmu| name.strip_prefix(pmu));
+        inner.and_then(|name| name.strip_suffix('/')).unwrap_or(name)
+    }
+
+    /// Which way it is better; an event of which nobody said so is no metric.
+    fn direction(&self, mapping: &Mapping) -> Option<Direction> {
+        let is_cost = COSTS.contains(&self.plain_event());
+        mapping.direction_of(self.event).or_else(|| is_cost.then_some(Direction::Lower))
+    }
+}
+
+/// Every execution has the same events: otherwise one was counted twice, or the file is torn.
+fn refuse_unequal(executions: &[Vec<Counted<'_>>]) -> Result<(), Trouble> {
+    let names = |execution: &[Counted<'_>]| -> Vec<String> {
+        let mut names: Vec<_> = execution.iter().map(|counted| counted.event.to_owned()).collect();
+        names.sort();
+        names
+    };
+    let Some(first) = executions.first() else { return Ok(()) };
+    let expected = names(first);
+    let Some(other) = executions.iter().find(|execution| names(execution) != expected) else {
+        return Ok(());
+    };
+    let cause = "the execution that begins here has other events than the first one";
+    let remedy = "count the same events in every execution, each of them once";
+    Err(Trouble::at(other[0].line, cause, remedy))
+}
+
+/// Chooses what is judged; the choice of the first file stands.
+fn judge_headline(
+    executions: &[Vec<Counted<'_>>],
+    mapping: &Mapping,
+    table: &mut Table,
+) -> Result<(), Trouble> {
+    let all = || executions.iter().flatten().filter(|counted| counted.value.is_some());
+    let metrics: Vec<&Counted<'_>> = all().filter(|c| c.direction(mapping).is_some()).collect();
+    let Some(first) = metrics.first() else {
+        let cause = "it has no count of which it is known which way is better";
+        let remedy = match all().next() {
+            Some(counted) => format!("say --better {}=lower or =higher", counted.event),
+            None => "nothing was counted: give another file".to_owned(),
+        };
+        return Err(Trouble::new(cause, remedy));
+    };
+    let is_headline = |name: &str| metrics.iter().find(|counted| counted.plain_event() == name);
+    let chosen = HEADLINES.iter().find_map(|name| is_headline(name)).unwrap_or(first);
+    if table.primary.is_empty() {
+        let id = metric_of(chosen, mapping, table)?.map(|(id, _)| id);
+        table.primary.extend(id);
+    }
+    Ok(())
+}
+
+/// The id of an event's metric, and by what its counts are multiplied.
+fn metric_of(
+    counted: &Counted<'_>,
+    mapping: &Mapping,
+    table: &mut Table,
+) -> Result<Option<(String, f64)>, Trouble> {
+    let Some(direction) = counted.direction(mapping) else { return Ok(None) };
+    let (unit, scale) = match counted.unit {
+        "" => (Unit::Count, 1.0),
+        "Joules" => (Unit::Joules, 1.0),
+        written => unit(written),
+    };
+    let id = table
+        .metric(counted.event, unit, direction, Reduction::Mean)
+        .map_err(|trouble| Trouble { line: Some(counted.line), ..trouble })?;
+    Ok(Some((id, scale)))
+}
+
+fn append(
+    execution: &[Counted<'_>],
+    source: &Source<'_>,
+    mapping: &Mapping,
+    table: &mut Table,
+) -> Result<(), Trouble> {
+    let mut samples = Vec::new();
+    for counted in execution {
+        let Some(value) = counted.value else {
+            if counted.direction(mapping).is_some() {
+                let what = "events that were not counted in an execution";
+                table.notice(CaveatCode::AbsentValues, what, counted.event);
+            }
+            continue;
+        };
+        let Some((id, scale)) = metric_of(counted, mapping, table)? else { continue };
+        let value = value * scale;
+        if !value.is_finite() {
+            let cause = "the count is too large for its unit";
+            return Err(Trouble::at(counted.line, cause, "correct the line, or remove it"));
+        }
+        if counted.is_mean {
+            let what = "means of several executions (-r)";
+            table.notice(CaveatCode::SummaryOnly, what, source.subject);
+        }
+        samples.push(Sample::values(&id, vec![value]));
+    }
+    let row = Row {
+        subject: source.subject.to_owned(),
+        levels: Vec::new(),
+        execution: Some(table.next_execution()),
+        block: None,
+        samples,
+        failure: None,
+    };
+    table.push(execution.first().map(|counted| counted.line), row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Direction as Better;
+    use crate::picture::{picture, read, refusal};
+    use expect_test::{Expect, expect};
+
+    const THREE: &[u8] = include_bytes!("../tests/golden/perf-stat/6.1-three-executions.csv");
+    const HACKBENCH: &[u8] = include_bytes!("../tests/golden/perf-stat/with_perf_stat_x.txt");
+    const REPEATED: &[u8] = include_bytes!("../tests/golden/perf-stat/6.1-repeated.csv");
+    const INTERVALS: &[u8] = include_bytes!("../tests/golden/perf-stat/6.1-intervals.csv");
+    const BY_CPU: &[u8] = include_bytes!("../tests/golden/perf-stat/6.1-by-cpu.csv");
+
+    fn check(files: &[(&str, &[u8])], mapping: &Mapping, expected: &Expect) {
+        expected.assert_eq(&picture(&read(&ENTRY, files, mapping).unwrap()));
+    }
+
+    fn refused(text: &str) -> String {
+        refusal(&ENTRY, text.as_bytes(), &Mapping::default())
+    }
+
+    #[test]
+    fn an_event_that_comes_again_begins_the_next_execution() {
+        check(
+            &[("a", THREE)],
+            &Mapping::default(),
+            &expect![[r#"
+            metric duration_time Nanoseconds Lower Mean 0.02 judged
+            metric task_clock Nanoseconds Lower Mean 0.02
+            metric context_switches Count Lower Mean 0.02
+            metric page_faults Count Lower Mean 0.02
+            a [] #0 duration_time=1452165 task_clock=600000 context_switches=1 page_faults=50
+            a [] #1 duration_time=974594 task_clock=500000 context_switches=0 page_faults=49
+            a [] #2 duration_time=1050026 task_clock=560000 context_switches=1 page_faults=51
+            caveat ABSENT_VALUES: events that were not counted in an execution: cycles
+        "#]],
+        );
+    }
+
+    #[test]
+    fn lines_of_the_program_are_passed_over() {
+        check(
+            &[("a", HACKBENCH), ("a", HACKBENCH)],
+            &Mapping::default(),
+            &expect![[r#"
+            metric task_clock Nanoseconds Lower Mean 0.02 judged
+            metric context_switches Count Lower Mean 0.02
+            metric cpu_migrations Count Lower Mean 0.02
+            metric page_faults Count Lower Mean 0.02
+            a [] #0 context_switches=7298 cpu_migrations=60 page_faults=1220 task_clock=232010000
+            a [] #1 context_switches=7298 cpu_migrations=60 page_faults=1220 task_clock=232010000
+        "#]],
+        );
+    }
+
+    #[test]
+    fn repetitions_of_perf_itself_are_a_summary() {
+        check(
+            &[("a", REPEATED)],
+            &Mapping::default(),
+            &expect![[r#"
+            metric duration_time Nanoseconds Lower Mean 0.02 judged
+            metric task_clock Nanoseconds Lower Mean 0.02
+            metric context_switches Count Lower Mean 0.02
+            a [] #0 task_clock=570000 context_switches=1 duration_time=11102609
+            caveat SUMMARY_ONLY: means of several executions (-r): a
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_event_without_a_known_direction_is_no_metric_until_it_is_declared() {
+        let text = "5,,instructions:u,7,100.00,,\n9,,cycles:u,7,100.00,,\n";
+        check(
+            &[("a", text.as_bytes())],
+            &Mapping::default(),
+            &expect![[r#"
+            metric cycles_u Count Lower Mean 0.02 judged
+            a [] #0 cycles_u=9
+        "#]],
+        );
+        let mapping = Mapping {
+            better: [("instructions:u".to_owned(), Better::Lower)].into(),
+            ..Mapping::default()
+        };
+        check(
+            &[("a", text.as_bytes())],
+            &mapping,
+            &expect![[r#"
+            metric instructions_u Count Lower Mean 0.02 judged
+            metric cycles_u Count Lower Mean 0.02
+            a [] #0 instructions_u=5 cycles_u=9
+        "#]],
+        );
+        let found = refused("5,,instructions,7,100.00,,\n");
+        assert_eq!(found, "it has no count of which it is known which way is better");
+    }
+
+    #[test]
+    fn any_of_four_separators_is_found() {
+        for separator in [",", ";", "|", "\t"] {
+            let text = "x y\n3,,context-switches,7,100.00,,\n".replace(',', separator);
+            let table = read(&ENTRY, &[("a", text.as_bytes())], &Mapping::default()).unwrap();
+            assert_eq!(table.rows[0].samples, [Sample::values("context_switches", vec![3.0])]);
+        }
+    }
+
+    #[test]
+    fn parts_of_an_execution_are_refused() {
+        let found = refusal(&ENTRY, INTERVALS, &Mapping::default());
+        assert!(found.starts_with("line 3: it begins with a time stamp"), "{found}");
+        let found = refusal(&ENTRY, BY_CPU, &Mapping::default());
+        assert!(found.starts_with("line 3: it counts a CPU, core or socket"), "{found}");
+        assert!(refused("S0-D0-C0,1,5,,cycles,7,100.00,,").starts_with("line 1: it counts a CPU"));
+    }
+
+    #[test]
+    fn a_second_derived_figure_is_no_event() {
+        let text = "3,,cycles,7,100.00,1.5,GHz\n,,,,,0.55,stalled cycles per insn\n";
+        let table = read(&ENTRY, &[("a", text.as_bytes())], &Mapping::default()).unwrap();
+        assert_eq!(table.rows.len(), 1);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_line() {
+        let good = "3,,cycles,7,100.00,,\n";
+        for (line, cause) in [
+            ("232,01,msec,task-clock,7,100.00,,", "it begins with a time stamp"),
+            ("-3,,faults,7,100.00,,", "the count is negative"),
+            ("3,,,7,100.00,,", "its third field names no event"),
+            ("NaN,,faults,7,100.00,,", "the count is `NaN`"),
+            ("3,,faults", "it has 3 fields"),
+            ("3,x", "it has 2 fields"),
+            ("1e305,s,duration_time,7,100.00,,", "the count is too large"),
+            ("3,msec,cycles,7,100.00,,", "`cycles` has another unit"),
+        ] {
+            let found = refused(&format!("{good}{line}\n"));
+            assert!(found.starts_with(&format!("line 2: {cause}")), "{line}: {found}");
+        }
+        for text in ["", "Time: 0.143\n", "232,01;msec;task-clock;7;100,00;;\n"] {
+            assert_eq!(refused(text), "it has no line of perf stat with separated fields");
+        }
+        let found = refusal(&ENTRY, b"3,,cycles,7,100,,\n\xff", &Mapping::default());
+        assert_eq!(found, "line 2: it is not UTF-8");
+    }
+
+    #[test]
+    fn executions_with_other_events_are_refused() {
+        let torn = "3,,cycles,7,1,,\n3,,faults,7,1,,\n3,,cycles,7,1,,\n";
+        assert_eq!(
+            refused(torn),
+            "line 3: the execution that begins here has other events than the first one"
+        );
+    }
+}
