@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Largest relative error, unless `looser` knows better.
+/// Largest relative error.
 const BAR: f64 = 1e-9;
 
 /// What a line holds.
@@ -113,15 +113,6 @@ fn found(case: &Case) -> Vec<f64> {
         .map_or_else(|| several(&case.function, &case.arguments), |value| vec![value])
 }
 
-/// An answer far from its reference only where the reference itself has fewer digits.
-fn looser(function: &str) -> f64 {
-    match function {
-        // The variance of the data near 1e4 is known to eps |mean| / deviation only.
-        "p_difference" | "p_equivalence" | "welch" => 1e-9,
-        _ => BAR,
-    }
-}
-
 fn error(found: f64, expected: f64) -> f64 {
     if found == expected {
         return 0.0;
@@ -140,7 +131,7 @@ fn every_function_agrees_with_its_oracle() {
         for (found, expected) in found.iter().zip(&expected) {
             let error = error(*found, *expected);
             let says = format!("{arguments:?}: {found:e}, expected {expected:e}");
-            if error.is_nan() || error > looser(&function) {
+            if error.is_nan() || error > BAR {
                 failures.push(format!("{function} {error:e} {says:.200}"));
             }
             let entry = worst.entry(function.clone()).or_insert((-1.0, 0, String::new()));
