@@ -113,11 +113,23 @@ impl Mixture {
     /// in u bound how fast the integrand's transform falls, and for few degrees the
     /// pole of its double exponential does.
     fn step(&self, centre: f64) -> f64 {
+        let Self { t, degrees, shift } = *self;
         let s = exp(centre);
-        let reach = (self.t * s).abs();
-        let distance = self.t * s - self.shift;
-        let edge = if distance < -5.0 { reach } else { reach.min(self.shift.abs() + 10.0) };
-        let widths = (2.0 * self.degrees * s * s + 1.5 * edge * edge).sqrt();
+        let reach = (t * s).abs();
+        let falls = t * s - shift < -5.0;
+        if falls {
+            // There ln Phi is about -(t s - shift)^2 / 2, whose bend in u this is at most.
+            let bend = reach * (2.0 * reach + shift.abs());
+            return (0.62 / (2.0 * degrees * s * s + bend).sqrt()).min(0.12);
+        }
+        let mut edge = reach.min(shift.abs() + 10.0);
+        // Phi falls to the right of the mode: as wide as there, unless nothing is left there.
+        let place = shift / t;
+        if t < 0.0 && place > s {
+            let deviance = degrees / 2.0 * (place * place - 1.0 - 2.0 * libm::log(place));
+            edge = if deviance < 37.0 { edge.max(-shift) } else { edge };
+        }
+        let widths = (2.0 * degrees * s * s + 1.5 * edge * edge).sqrt();
         (0.62 / widths).min(0.12)
     }
 }
