@@ -4,16 +4,16 @@ use crate::comparable::not_comparable;
 use crate::observations::Observations;
 use crate::pairs::{Pairs, pairs, tail};
 use crate::pooled::{Pooled, pooled};
-use crate::quality::{warnings, widened};
+use crate::quality::{p_order, reference_change, warnings, widened};
 use crate::questions::Asked;
 use crate::steadiness::not_steady;
 use model::{
-    BlockEffect, Caveat, CaveatCode, Companion, Effect, Interval, Planning, Reduction, Role,
-    round_significant as round,
+    BlockEffect, Caveat, CaveatCode, Companion, Diagnostics, Effect, Interval, Planning, Reduction,
+    Role, round_significant as round,
 };
 use stats::{
-    SignedRank, TTest, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp, ln,
-    mean, sign_flip,
+    SignedRank, TTest, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp,
+    lag_one, ln, mann_kendall, mean, sign_flip, von_neumann,
 };
 
 /// A question answered as far as it can be alone.
@@ -118,6 +118,25 @@ impl<'a> Comparison<'a> {
             p_equivalence: self.p_equivalence().map(round),
             adjusted_difference: None,
             adjusted_equivalence: None,
+        })
+    }
+
+    /// The figures behind the warnings; the verdicts without each replicate come later.
+    pub(crate) fn diagnostics(&self) -> Option<Diagnostics> {
+        if self.asked.question.role == Role::Screen || self.pooled.is_some() {
+            return None;
+        }
+        let pairs = &self.pairs;
+        let test = self.test.as_ref().filter(|test| !test.is_degenerate());
+        Some(Diagnostics {
+            theta: round(self.theta),
+            t: test.map(|test| round(test.mean / test.standard_error)),
+            lag_one: lag_one(&pairs.differences).map(round),
+            von_neumann: von_neumann(&pairs.differences).map(round),
+            p_trend: mann_kendall(&pairs.reference).map(round),
+            reference_change: reference_change(&pairs.reference).map(round),
+            p_order: p_order(pairs).map(round),
+            left_out: Vec::new(),
         })
     }
 

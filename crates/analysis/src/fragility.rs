@@ -3,8 +3,8 @@
 use crate::family::Family;
 use crate::quality::widened;
 use crate::verdict::{Evidence, LEAST_PAIRS, decide};
-use model::{Caveat, CaveatCode, Verdict};
-use stats::{SignedRank, TTest};
+use model::{Caveat, CaveatCode, LeftOut, Verdict, round_significant as round};
+use stats::{SignedRank, TTest, mean};
 
 /// A family's p-values and the place of one question in it.
 pub(crate) struct Place<'a> {
@@ -16,31 +16,47 @@ pub(crate) struct Place<'a> {
 /// Fewer values cannot reach 5 % with signed ranks.
 const LEAST_FOR_RANKS: usize = 6;
 
-/// The caveat where removing one replicate would change the verdict.
-pub(crate) fn block_caveat(
+/// The estimate and the verdict without each replicate; none of so few that without
+/// one there would be no verdict.
+pub(crate) fn without_each(
     differences: &[f64],
-    labels: &[String],
-    verdict: Verdict,
     theta: f64,
     alpha: f64,
     place: &Place<'_>,
-) -> Option<Caveat> {
+) -> Vec<LeftOut> {
     if differences.len() <= LEAST_PAIRS {
-        return None;
+        return Vec::new();
     }
-    let changed: Vec<String> = (0..differences.len())
-        .filter(|left_out| {
-            let mut rest = differences.to_vec();
-            rest.remove(*left_out);
-            verdict_of(&rest, theta, alpha, place) != verdict
-        })
-        .map(|left_out| labels.get(left_out).cloned().unwrap_or_else(|| left_out.to_string()))
+    let without = |left_out: usize| {
+        let mut rest = differences.to_vec();
+        rest.remove(left_out);
+        LeftOut {
+            log_mean: round(mean(&rest).unwrap_or(0.0)),
+            verdict: verdict_of(&rest, theta, alpha, place),
+        }
+    };
+    (0..differences.len()).map(without).collect()
+}
+
+/// The caveat where removing one replicate would change the verdict.
+pub(crate) fn block_caveat(
+    left_out: &[LeftOut],
+    labels: &[String],
+    verdict: Verdict,
+) -> Option<Caveat> {
+    let changed: Vec<&str> = left_out
+        .iter()
+        .zip(labels)
+        .filter(|(left_out, _)| left_out.verdict != verdict)
+        .map(|(_, label)| label.as_str())
         .collect();
+    let which = if changed.len() == left_out.len() {
+        format!("any one of its {} blocks", left_out.len())
+    } else {
+        format!("block {}", changed.join(" or "))
+    };
     (!changed.is_empty()).then(|| {
-        Caveat::new(
-            CaveatCode::Fragile,
-            format!("without block {} the verdict would be another", changed.join(" or ")),
-        )
+        Caveat::new(CaveatCode::Fragile, format!("without {which} the verdict would be another"))
     })
 }
 

@@ -4,7 +4,7 @@ use crate::claims::claims;
 use crate::comparison::Comparison;
 use crate::failures::{differential_failure, failures};
 use crate::family::{Family, holm_of, q_values_of};
-use crate::fragility::{Place, block_caveat, method_caveat};
+use crate::fragility::{Place, block_caveat, method_caveat, without_each};
 use crate::observations::Observations;
 use crate::pairs::{LEAST_BOOTS, Pairs};
 use crate::quality::coarse_step;
@@ -14,7 +14,7 @@ use crate::use_cases::use_cases;
 use crate::verdict::{Decision, Evidence, LEAST_PAIRS, decide};
 use model::{
     BlockEffect, Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, FailureCount, Finding,
-    Findings, ImportedDesign, Plan, Record, Reduction, Role, Tail, Unit, Verdict,
+    Findings, ImportedDesign, LeftOut, Plan, Record, Reduction, Role, Tail, Unit, Verdict,
     round_significant as round,
 };
 use std::collections::BTreeMap;
@@ -91,7 +91,16 @@ fn judge_family(plan: &Plan, family: &[Comparison<'_>], counts: &[FailureCount])
         let place = Place { differences: &of_differences, equivalences: &of_equivalences, index };
         let decision = match obstacle(comparison, counts, &mut finding.caveats) {
             Some(decision) => decision,
-            None => unobstructed(plan, comparison, &evidence, &place, &mut finding.caveats),
+            None => {
+                let differences = &comparison.pairs.differences;
+                let left_out = without_each(differences, comparison.theta, plan.alpha, &place);
+                let decision =
+                    unobstructed(plan, comparison, &evidence, &left_out, &mut finding.caveats);
+                if let Some(diagnostics) = &mut finding.diagnostics {
+                    diagnostics.left_out = left_out;
+                }
+                decision
+            }
         };
         if decision.verdict == Verdict::Equivalent {
             // The noise would have made that unlikely; it was shown all the same.
@@ -114,7 +123,7 @@ fn unobstructed(
     plan: &Plan,
     comparison: &Comparison<'_>,
     evidence: &Evidence<'_>,
-    place: &Place<'_>,
+    left_out: &[LeftOut],
     caveats: &mut Vec<Caveat>,
 ) -> Decision {
     let mut decision = decide(evidence);
@@ -131,14 +140,7 @@ fn unobstructed(
     }
     let labels = replicate_labels(&comparison.pairs.blocks, count);
     let theta = comparison.theta;
-    caveats.extend(block_caveat(
-        &comparison.pairs.differences,
-        &labels,
-        decision.verdict,
-        theta,
-        plan.alpha,
-        place,
-    ));
+    caveats.extend(block_caveat(left_out, &labels, decision.verdict));
     if let Some(ranks) = comparison.ranks(plan.alpha) {
         caveats.extend(method_caveat(test, &ranks, count, plan.alpha));
     }
@@ -295,6 +297,7 @@ fn finding(plan: &Plan, comparison: &Comparison<'_>, family_size: usize) -> Find
             .tail
             .as_ref()
             .map(|tail| Tail { beyond: round(tail.beyond), supported: tail.supported.map(round) }),
+        diagnostics: comparison.diagnostics(),
         blocks: comparison.pairs.blocks.iter().map(rounded_block).collect(),
         caveats,
     }

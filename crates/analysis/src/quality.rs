@@ -80,9 +80,14 @@ pub(crate) fn warnings(
     .collect()
 }
 
+/// The change over the whole campaign, from the median slope.
+pub(crate) fn reference_change(logs: &[f64]) -> Option<f64> {
+    theil_sen(logs).map(|slope| slope * (logs.len() as f64 - 1.0))
+}
+
 fn drift(logs: &[f64], theta: f64) -> Option<Caveat> {
     let p = mann_kendall(logs);
-    let change = theil_sen(logs)? * (logs.len() as f64 - 1.0);
+    let change = reference_change(logs)?;
     let is_trend = p.is_some_and(|p| p < LEVEL);
     (is_trend || change.abs() > theta).then(|| {
         let percent = 100.0 * (stats::exp(change) - 1.0);
@@ -93,7 +98,8 @@ fn drift(logs: &[f64], theta: f64) -> Option<Caveat> {
     })
 }
 
-fn order_effect(pairs: &Pairs) -> Option<Caveat> {
+/// Welch's p that blocks in which the subject ran first are like the others.
+pub(crate) fn p_order(pairs: &Pairs) -> Option<f64> {
     let of = |first: bool| -> Vec<f64> {
         let chosen = pairs
             .blocks
@@ -102,7 +108,11 @@ fn order_effect(pairs: &Pairs) -> Option<Caveat> {
             .filter(|(_, is_first)| **is_first == first);
         chosen.map(|(block, _)| block.log_difference).collect()
     };
-    let p = TTest::stratified(&[(&of(true), &of(false))])?.p_difference()?;
+    TTest::stratified(&[(&of(true), &of(false))])?.p_difference()
+}
+
+fn order_effect(pairs: &Pairs) -> Option<Caveat> {
+    let p = p_order(pairs)?;
     (p < LEVEL).then(|| {
         Caveat::new(
             CaveatCode::OrderEffect,

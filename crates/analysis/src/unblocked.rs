@@ -427,6 +427,7 @@ fn finding(
         companion: None,
         planning: None,
         tail: None,
+        diagnostics: None,
         blocks: Vec::new(),
         caveats: samples.caveats(),
     }

@@ -213,6 +213,7 @@ impl Sum {
             companion: None,
             planning: None,
             tail: None,
+            diagnostics: None,
             blocks: self.blocks.iter().map(rounded).collect(),
             caveats: self.caveats.clone(),
         }

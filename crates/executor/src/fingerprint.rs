@@ -4,6 +4,10 @@ use contract::{Catalogue, Knob, Result};
 use model::{Fingerprint, KernelVersion, Level};
 use sys::Machine;
 
+/// Whether the kernel places stack, libraries and heap anew for each process
+/// (Documentation/admin-guide/sysctl/kernel.rst): 0 is not at all.
+pub(crate) const RANDOMISED_LAYOUT: &str = "/proc/sys/kernel/randomize_va_space";
+
 /// EEVDF replaced CFS's pick in 6.6 (kernel/sched/fair.c).
 const EEVDF_SINCE: KernelVersion = KernelVersion::series(6, 6);
 
@@ -30,6 +34,7 @@ pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerpri
         ("kernel.command_line", "/proc/cmdline"),
         ("kernel.sched_ext", "/sys/kernel/sched_ext/state"),
         ("kernel.sched_ext_ops", "/sys/kernel/sched_ext/root/ops"),
+        ("kernel.randomize_va_space", RANDOMISED_LAYOUT),
         ("kernel.rt_runtime_us", "/proc/sys/kernel/sched_rt_runtime_us"),
         ("cpu.online", "/sys/devices/system/cpu/online"),
         ("cpu.present", "/sys/devices/system/cpu/present"),

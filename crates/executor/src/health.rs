@@ -1,6 +1,7 @@
 //! What else the machine did during an invocation: steal, throttling, other
 //! programs. Thresholds are those of STATISTICS 2.13.
 
+use crate::fingerprint::RANDOMISED_LAYOUT;
 use model::{Caveat, CaveatCode, CpuList, RunReport};
 use sys::{Cgroup, CpuTime, Machine, clock_tick_ns};
 
@@ -18,6 +19,8 @@ pub(crate) struct Health {
     hog_ticks: u64,
     /// Of the workload's own group, where it has one.
     group_ns: Option<u64>,
+    /// Whether every process has the same layout.
+    is_layout_fixed: bool,
 }
 
 impl Health {
@@ -30,6 +33,7 @@ impl Health {
                 .and_then(|pid| machine.process_stat(pid).ok())
                 .map_or(0, |stat| stat.user_ticks.saturating_add(stat.system_ticks)),
             group_ns: group.and_then(|group| group.cpu_time_ns(machine)),
+            is_layout_fixed: machine.read(RANDOMISED_LAYOUT).is_ok_and(|text| text.trim() == "0"),
         }
     }
 
@@ -48,6 +52,10 @@ impl Health {
                 CaveatCode::Throttle,
                 format!("{} throttling events", after - before),
             ));
+        }
+        if self.is_layout_fixed {
+            let detail = "the kernel gives every process the same layout (randomize_va_space is 0)";
+            caveats.push(Caveat::new(CaveatCode::SetupBias, detail));
         }
         caveats
     }
@@ -107,7 +115,7 @@ mod tests {
     fn health(ticks: [u64; 3], throttles: Option<u64>, hog_ticks: u64) -> Health {
         let [user, idle, steal] = ticks;
         let cpu = CpuTime { user, idle, steal, ..CpuTime::default() };
-        Health { cpu: Some(cpu), throttles, hog_ticks, group_ns: None }
+        Health { cpu: Some(cpu), throttles, hog_ticks, group_ns: None, is_layout_fixed: false }
     }
 
     #[test]
@@ -129,6 +137,8 @@ mod tests {
             codes(&before, &health([100, 98, 2], Some(3), 0)),
             [CaveatCode::Steal, CaveatCode::Throttle]
         );
+        let fixed = Health { is_layout_fixed: true, ..health([0; 3], Some(1), 0) };
+        assert_eq!(codes(&fixed, &before), [CaveatCode::SetupBias]);
         assert_eq!(codes(&before, &before), [], "no time, no share");
         let grouped =
             |ticks, group_ns| Health { group_ns: Some(group_ns), ..health(ticks, None, 0) };

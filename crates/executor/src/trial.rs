@@ -1,7 +1,7 @@
 //! One trial: check, set, read back, prepare, run, stop, restore, read back.
 
 use crate::background::Hogs;
-use crate::child::{Marking, RoleChild, Waited};
+use crate::child::{Marking, RoleChild, Waited, padding};
 use crate::health::Health;
 use crate::journal::JournalEntry;
 use crate::knobs::{Knobs, Refusal};
@@ -155,6 +155,7 @@ fn start_background(executor: &mut Executor, trial: &Trial) -> Result<Option<Hog
         executable: &executor.settings.executable.clone(),
         mark: &executor.mark.clone(),
         log: &log,
+        padding: 0,
     };
     Ok(Some(Hogs::start(background, &cpus, &marking, &mut executor.journal)?))
 }
@@ -254,6 +255,7 @@ fn start(
         executable: &settings.executable,
         mark: &executor.mark.clone(),
         log: &launch.log,
+        padding: padding(launch.seed),
     };
     let mut child = RoleChild::spawn(LOAD_ROLE, Session::Same, &marking)?;
     executor.journal.append(&JournalEntry::Group { group: child.pid() })?;

@@ -114,6 +114,9 @@ pub struct Finding {
     pub planning: Option<Planning>,
     /// Sample sizes beyond a percentile.
     pub tail: Option<Tail>,
+    /// What the warnings rest on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<Diagnostics>,
     /// Every pair.
     pub blocks: Vec<BlockEffect>,
     /// Warnings.
@@ -218,6 +221,37 @@ pub struct Tail {
     pub beyond: f64,
     /// The highest quantile these samples support, where this one is not.
     pub supported: Option<f64>,
+}
+
+/// The figures behind the warnings of STATISTICS 2.8 and 2.13; absent where too few
+/// pairs define them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Diagnostics {
+    /// Logarithm of 1 plus the margin.
+    pub theta: f64,
+    /// The estimate over its standard error.
+    pub t: Option<f64>,
+    /// Lag-one correlation of the differences.
+    pub lag_one: Option<f64>,
+    /// von Neumann's ratio of the differences; 2 where blocks are independent.
+    pub von_neumann: Option<f64>,
+    /// p of a trend of the reference over the campaign (Mann-Kendall).
+    pub p_trend: Option<f64>,
+    /// The reference's change over the campaign, on the scale of logarithms (Theil-Sen).
+    pub reference_change: Option<f64>,
+    /// p that it does not matter which subject ran first (Welch).
+    pub p_order: Option<f64>,
+    /// The estimate and the verdict without each replicate, in their order.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// What remains without one replicate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The estimate.
+    pub log_mean: f64,
+    /// The verdict.
+    pub verdict: Verdict,
 }
 
 /// One block's pair.

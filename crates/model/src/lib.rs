@@ -24,9 +24,9 @@ pub use caveat::{Caveat, CaveatCode};
 pub use cpu_list::CpuList;
 pub use digits::round_significant;
 pub use finding::{
-    BlockEffect, ClaimFinding, ClaimOutcome, Companion, DECLARED_FAMILY, Effect, FailureCount,
-    Finding, Findings, Interval, Look, Planning, Question, Rank, Ranking, Role, Strength, Tail,
-    UseCaseFinding, Verdict, Weight, Worst,
+    BlockEffect, ClaimFinding, ClaimOutcome, Companion, DECLARED_FAMILY, Diagnostics, Effect,
+    FailureCount, Finding, Findings, Interval, LeftOut, Look, Planning, Question, Rank, Ranking,
+    Role, Strength, Tail, UseCaseFinding, Verdict, Weight, Worst,
 };
 pub use format::{FINDINGS_FORMAT, PLAN_FORMAT, RECORD_FORMAT, REPORT_FORMAT};
 pub use histogram::{Histogram, HistogramError};

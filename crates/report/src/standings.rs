@@ -3,7 +3,9 @@
 use crate::answer::trimmed;
 use crate::quantities::{interval, p_value, percent};
 use crate::render::words;
-use model::{ClaimFinding, ClaimOutcome, Finding, Rank, Ranking, UseCaseFinding, Verdict, Weight};
+use model::{
+    ClaimFinding, ClaimOutcome, Finding, Rank, Ranking, Role, UseCaseFinding, Verdict, Weight,
+};
 
 /// A heading with its lines.
 pub(crate) struct Section {
@@ -33,7 +35,7 @@ pub(crate) fn ranks(ranking: &Ranking) -> String {
 }
 
 /// What serves a use case, with its evidence and the worst component beside it.
-pub(crate) fn use_case(finding: &UseCaseFinding) -> Section {
+pub(crate) fn use_case(finding: &UseCaseFinding, all: &[Finding]) -> Section {
     let best = match finding.co_best.as_slice() {
         [only] if finding.ranking.ranks.len() > 1 => format!("serves best: {only}"),
         several => format!("not told apart as the best: {}", several.join(", ")),
@@ -64,8 +66,21 @@ pub(crate) fn use_case(finding: &UseCaseFinding) -> Section {
             words(comparison)
         ));
     }
+    lines.extend(components(finding, all).into_iter().map(|text| format!("components, {text}")));
     let weights: Vec<String> = finding.weights.iter().map(weight).collect();
     Section { heading: format!("{} ({})", finding.use_case, weights.join(", ")), lines }
+}
+
+/// How the use case's own components ended, pair by pair.
+fn components(finding: &UseCaseFinding, all: &[Finding]) -> Vec<String> {
+    let is_component = |other: &&Finding| {
+        let question = &other.question;
+        question.role == Role::Primary
+            && finding.weights.iter().any(|weight| {
+                weight.workload == question.workload && weight.metric == question.metric
+            })
+    };
+    tally(&all.iter().filter(is_component).collect::<Vec<_>>())
 }
 
 fn weight(weight: &Weight) -> String {

@@ -81,6 +81,7 @@ fn finding(
             blocks_for_equivalence: None,
         }),
         tail: None,
+        diagnostics: None,
         blocks: Vec::new(),
         caveats: Vec::new(),
     }

@@ -59,7 +59,9 @@ fn standings(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             "## Use cases\n\nWeighted geometric means over the workloads of a block, each use case for itself; \
              p-values are adjusted by Holm over all of them.\n"
         )?;
-        for section in findings.use_cases.iter().map(use_case) {
+        for section in
+            findings.use_cases.iter().map(|finding| use_case(finding, &findings.findings))
+        {
             writeln!(output, "**{}**\n", section.heading)?;
             for line in &section.lines {
                 writeln!(output, "- {line}")?;

@@ -271,7 +271,9 @@ impl Screen<'_> {
     /// Use cases, claims and ranks.
     fn standings(&mut self, report: &Report) -> io::Result<()> {
         let findings = &report.findings;
-        for section in findings.use_cases.iter().map(use_case) {
+        for section in
+            findings.use_cases.iter().map(|finding| use_case(finding, &findings.findings))
+        {
             writeln!(self.output)?;
             self.paragraph(&format!("Use case {}", section.heading), "", BOLD)?;
             for line in &section.lines {

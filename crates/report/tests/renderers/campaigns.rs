@@ -337,6 +337,7 @@ impl Draft {
             companion: None,
             planning: None,
             tail: None,
+            diagnostics: None,
             blocks: Vec::new(),
             caveats: Vec::new(),
         })
