@@ -76,7 +76,13 @@ fn comment_problems(line: &str) -> Vec<&'static str> {
     {
         found.push("name the issue of what is left to do: (#12)");
     }
-    if broken.iter().any(|word| line.contains(word)) {
+    // Whole words: hackbench is a program.
+    let is_word = |word: &&str| {
+        let starts = line.match_indices(*word).map(|(start, _)| start);
+        let mut ends = starts.map(|start| line[start + word.len()..].chars().next());
+        ends.any(|next| !next.is_some_and(char::is_alphanumeric))
+    };
+    if broken.iter().any(|word| is_word(word)) {
         found.push("repair it, or open an issue");
     }
     let trimmed = line.trim_start();
