@@ -4,7 +4,7 @@
 
 use crate::Reaction;
 use importers::{Assembled, IMPORTERS, Mapping, Settings, Source};
-use model::{Comparisons, Histogram, ImportedDesign, Outcome, Plan, Record, SampleData};
+use model::{Comparisons, Histogram, ImportedDesign, Outcome, Plan, Record, SampleData, Unit};
 use std::collections::BTreeSet;
 
 const DIVIDER: &[u8] = b"\n----\n";
@@ -93,11 +93,15 @@ fn check_record(plan: &Plan, record: &Record) {
     let has_failure = record.invocations.iter().any(|invocation| invocation.failure.is_some());
     assert_eq!(record.outcome != Outcome::Completed, has_failure);
     for sample in record.invocations.iter().flat_map(|invocation| &invocation.samples) {
-        let is_known = workload.metrics.iter().any(|metric| metric.source == sample.source);
+        let mut metrics =
+            workload.metrics.iter().filter(|metric| metric.source == sample.source).peekable();
+        let is_known = metrics.peek().is_some();
         match &sample.data {
             SampleData::Values(values) => {
                 assert!(is_known, "{} belongs to no metric", sample.source);
                 assert!(values.iter().all(|value| value.is_finite()), "{values:?}");
+                let is_plain = metrics.all(|metric| metric.unit == Unit::Plain);
+                assert!(is_plain || values.iter().all(|value| *value >= 0.0), "{values:?}");
             }
             // A distribution may support no percentile.
             SampleData::Histogram(histogram) => assert_counts(histogram),
