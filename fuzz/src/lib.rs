@@ -6,6 +6,7 @@
 //! one file in `targets/` and one line in `targets.rs`.
 
 mod corpus;
+mod imports;
 mod mutation;
 mod supervisor;
 mod targets;

@@ -3,7 +3,7 @@
 
 use crate::importer::{Importer, Source};
 use crate::mapping::Mapping;
-use crate::metrics::{metric_id, number, unit};
+use crate::metrics::{can_be_negative, metric_id, number, unit};
 use crate::table::{MOST_DIMENSIONS, Row, Table};
 use crate::trouble::Trouble;
 use contract::Description;
@@ -166,9 +166,6 @@ impl<'a> File<'a> {
         let mut values: Vec<(&str, f64)> = Vec::new();
         for pair in fields[1..].chunks_exact(2) {
             let (value, unit) = (number(pair[0], line, "a value")?, pair[1]);
-            if value < 0.0 && known(unit).is_some() {
-                return Err(wrong(format!("{value} {unit} is negative")));
-            }
             if values.iter().any(|(known, _)| *known == unit) {
                 return Err(wrong(format!("there are two values of {unit}")));
             }
@@ -239,6 +236,10 @@ impl<'a> File<'a> {
         let mut samples: Vec<Sample> = Vec::new();
         for (written, value) in &result.values {
             let (metric, scale) = self.metric(line, written, mapping)?;
+            if *value < 0.0 && !can_be_negative(metric.unit) {
+                let cause = format!("{value} {written} is negative");
+                return Err(Trouble::at(line, cause, "correct the line, or remove it"));
+            }
             let id =
                 table.know(metric).map_err(|trouble| Trouble { line: Some(line), ..trouble })?;
             let value = value * scale;

@@ -183,7 +183,7 @@ const KNOWN: [&str; 4] = ["real_time", "cpu_time", "items_per_second", "bytes_pe
 mod tests {
     use super::*;
     use crate::Direction as Better;
-    use crate::picture::{picture, read, refusal};
+    use crate::picture::{imported, picture, read, refusal};
     use expect_test::{Expect, expect};
 
     const FIRST: &[u8] = include_bytes!("../tests/golden/google-benchmark/1.7-repetitions-1.json");
@@ -229,6 +229,18 @@ mod tests {
             a [BM_Broken] #8 failed: no such device
         "#]],
         );
+    }
+
+    #[test]
+    fn an_execution_is_one_record_of_each_benchmark() {
+        let files = [("old", FIRST), ("old", SECOND), ("new", FIRST), ("new", SECOND)];
+        let campaign = imported(&ENTRY, &files, &Mapping::default()).unwrap();
+        let of_copy = |subject: &str| -> Vec<(u32, usize)> {
+            let records = campaign.records.iter().filter(|record| record.subject == subject);
+            let records = records.filter(|record| record.workload == "benchmark:BM_Copy");
+            records.map(|record| (record.block, record.invocations.len())).collect()
+        };
+        assert_eq!([of_copy("old"), of_copy("new")], [[(0, 2), (1, 2)], [(0, 2), (1, 2)]]);
     }
 
     #[test]

@@ -36,6 +36,21 @@ pub(crate) fn unit(text: &str) -> (Unit, f64) {
     }
 }
 
+/// Whether something of this unit can be less than nothing; of a unit that is not ours
+/// nobody knows.
+pub(crate) fn can_be_negative(unit: Unit) -> bool {
+    match unit {
+        Unit::Plain => true,
+        Unit::Nanoseconds
+        | Unit::PerSecond
+        | Unit::PerOperation
+        | Unit::Count
+        | Unit::Bytes
+        | Unit::Fraction
+        | Unit::Joules => false,
+    }
+}
+
 /// A measured number: finite, and nothing else.
 pub(crate) fn number(text: &str, line: u64, what: &str) -> Result<f64, Trouble> {
     let trimmed = text.trim();

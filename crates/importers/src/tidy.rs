@@ -2,7 +2,7 @@
 
 use crate::importer::{Importer, Source};
 use crate::mapping::{Direction, Mapping, ValueColumn};
-use crate::metrics::{metric_id, number, unit};
+use crate::metrics::{can_be_negative, metric_id, number, unit};
 use crate::table::{Row, Table};
 use crate::trouble::Trouble;
 use contract::Description;
@@ -277,6 +277,12 @@ impl Columns {
             let cause = format!("{} is too large for its unit", value.column);
             return Err(Trouble::at(line, cause, "correct the line, or its unit"));
         }
+        if number < 0.0 && !can_be_negative(unit) {
+            let written = written.unwrap_or_default();
+            let cause =
+                format!("{} is {}, and {written} cannot be negative", value.column, &record[place]);
+            return Err(Trouble::at(line, cause, "correct the line, or remove it"));
+        }
         let id = table
             .metric(name, unit, direction, Reduction::Mean)
             .map_err(|trouble| Trouble { line: Some(line), ..trouble })?;
@@ -381,6 +387,7 @@ mod tests {
             ("s,v\na,-inf\n", "line 2: v is `-inf`, which is no finite number"),
             ("s,v\na,1e999\n", "line 2: v is `1e999`, which is no finite number"),
             ("s,v\na,1e305\n", "line 2: v is too large for its unit"),
+            ("s,v\na,-5\n", "line 2: v is -5, and ms cannot be negative"),
             ("s,v\na,\n", "line 2: v is empty, which is not zero"),
             ("s,v\na,\"1,5\"\n", "line 2: v is `1,5`, which is no finite number"),
             ("s,v\r\n\r\na\r\n", "line 3: it has 1 fields, and the header 2"),
