@@ -36,16 +36,16 @@ pub(crate) fn deviance(a: f64, m: f64) -> f64 {
     let square = ratio * ratio;
     let mut term = 2.0 * a * ratio;
     let mut sum = distance * ratio;
-    let mut odd = 3.0;
-    loop {
+    // The square is below 1/100: every term gives two digits, and NaN ends the loop too.
+    for odd in 1..20 {
         term *= square;
-        let next = sum + term / odd;
+        let next = sum + term / f64::from(2 * odd + 1);
         if next == sum {
-            return next;
+            break;
         }
         sum = next;
-        odd += 2.0;
     }
+    sum
 }
 
 /// The Stirling error of k/2, by mpmath with 40 digits.
