@@ -4,8 +4,9 @@ use crate::exact::{above_zero, exp, ln};
 use crate::stirling::stirling_error;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// Terms this small beside the largest change nothing.
-const NEGLIGIBLE: f64 = 1e-18;
+/// Terms this small beside the largest are left to a geometric series to the left,
+/// where they may fall slowly, and left out to the right.
+const NEGLIGIBLE: f64 = 1e-13;
 /// No more steps of the rule to one side: enough for the largest noncentrality.
 const MOST_STEPS: u32 = 150_000;
 /// Larger noncentralities are refused: the rule would need too many steps.
@@ -50,21 +51,19 @@ impl Mixture {
         let (mut sum, mut largest) = (first, first);
         let plain_below = self.plain_below();
         for direction in [step, -step] {
-            let mut falls = false;
+            let (mut falls, mut term) = (false, first);
             for index in 1..MOST_STEPS {
                 let place = centre + f64::from(index) * direction;
-                let term = self.at(place);
+                term = self.at(place);
                 sum += term;
                 falls |= term < largest;
                 largest = largest.max(term);
-                if falls && term <= NEGLIGIBLE * largest {
+                if (falls && term <= NEGLIGIBLE * largest) || place < plain_below {
                     break;
                 }
-                if place < plain_below {
-                    // A geometric series from here on, slow for few degrees.
-                    sum += term / libm::expm1(self.degrees * step);
-                    break;
-                }
+            }
+            if direction < 0.0 {
+                sum += term / libm::expm1(self.degrees * step);
             }
         }
         let scale = 2.0 * (self.degrees / (4.0 * PI)).sqrt();
@@ -98,7 +97,8 @@ impl Mixture {
         // where r is large.
         let r = t / degrees.sqrt();
         let scale = r.abs().max(1.0);
-        let (lead, last) = ((1.0 / scale).powi(2) + (r / scale).powi(2), (1.0 / scale).powi(2));
+        let last = 1.0 / (scale * scale);
+        let lead = last + (r / scale) * (r / scale);
         let half = (r / scale) * shift / degrees.sqrt() / scale / 2.0;
         let root = (half * half + lead * last).sqrt();
         let s = if half > 0.0 { (half + root) / lead } else { last / (root - half) };
@@ -135,7 +135,7 @@ impl Mixture {
         if falls {
             // There ln Phi is about -(t s - shift)^2 / 2, whose bend in u this is at most.
             let bend = reach * (2.0 * reach + shift.abs());
-            return (0.62 / (2.0 * degrees * s * s + bend).sqrt()).min(0.12);
+            return (0.58 / (2.0 * degrees * s * s + bend).sqrt()).min(0.12);
         }
         let mut edge = reach.min(shift.abs() + 10.0);
         // Phi falls to the right of the mode: as wide as there, unless nothing is left there.
@@ -145,7 +145,7 @@ impl Mixture {
             edge = if deviance < 37.0 { edge.max(-shift) } else { edge };
         }
         let widths = (2.0 * degrees * s * s + 1.5 * edge * edge).sqrt();
-        (0.62 / widths).min(0.12)
+        (0.58 / widths).min(0.12)
     }
 }
 

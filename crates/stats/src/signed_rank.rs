@@ -31,7 +31,8 @@ impl SignedRank {
     /// At level 1 - `alpha`; `None` of no values, of NaN or infinite ones, or of an
     /// `alpha` outside (0, 1).
     pub fn of(values: &[f64], alpha: f64) -> Option<Self> {
-        if !all_finite(values) || !(alpha > 0.0 && alpha < 1.0) {
+        let is_level = alpha > 0.0 && alpha < 1.0;
+        if !is_level || !all_finite(values) {
             return None;
         }
         let walsh = WalshAverages::of(values)?;
