@@ -6,14 +6,16 @@ use crate::stirling::{deviance, stirling_error};
 
 /// 1/sqrt(2 pi).
 const INVERSE_ROOT_TWO_PI: f64 = 0.398_942_280_401_432_7;
-/// The fraction needs about sqrt(a + b) terms near the mean; this is for parameters of 1e10.
-const MOST_TERMS: u32 = 200_000;
+/// Larger parameters are refused: the fraction needs a few sqrt(a + b) terms near the mean.
+const LARGEST: f64 = 1e10;
+/// Enough for the largest parameters.
+const MOST_TERMS: u32 = 1_000_000;
 /// Steps of Halley's rule; it converges from everywhere and seldom needs ten.
 const MOST_STEPS: u32 = 100;
 
 /// I_x(a, b), the probability of a beta variable up to x, with relative error below
 /// 1e-12 also in the tails, for a, b from 1e-3 to 1e7. 0 at x <= 0, 1 at x >= 1, never 0
-/// between; NaN where a or b is not positive and finite, or x is NaN.
+/// between; NaN where a or b is not positive and at most 1e10, or x is NaN.
 pub fn beta_regularized(x: f64, a: f64, b: f64) -> f64 {
     if x.is_nan() || !Beta::is_defined(a, b) {
         return f64::NAN;
@@ -28,7 +30,7 @@ pub fn beta_regularized(x: f64, a: f64, b: f64) -> f64 {
 }
 
 /// The x with I_x(a, b) = `probability`. 0 and 1 at probabilities 0 and 1; NaN
-/// outside them or where a or b is not positive and finite.
+/// outside them or where a or b is not positive and at most 1e10.
 pub fn beta_quantile(probability: f64, a: f64, b: f64) -> f64 {
     if !(0.0..=1.0).contains(&probability) || !Beta::is_defined(a, b) {
         return f64::NAN;
@@ -88,12 +90,13 @@ impl Tail {
 }
 
 impl Beta {
-    fn is_defined(a: f64, b: f64) -> bool {
-        a > 0.0 && b > 0.0 && a.is_finite() && b.is_finite()
+    pub(crate) fn is_defined(a: f64, b: f64) -> bool {
+        a > 0.0 && b > 0.0 && a <= LARGEST && b <= LARGEST
     }
 
-    /// For a, b > 0.
+    /// For a, b > 0; below 1e-300 nothing changes any more.
     pub(crate) fn new(a: f64, b: f64) -> Self {
+        let (a, b) = (a.max(1e-300), b.max(1e-300));
         let (small, large) = if a < b { (a, b) } else { (b, a) };
         let errors = stirling_error(a + b) - stirling_error(large) - stirling_error(small);
         let norm = (small / (1.0 + small / large)).sqrt() * INVERSE_ROOT_TWO_PI * exp(errors);
@@ -116,7 +119,8 @@ impl Beta {
     pub(crate) fn log_limit(self) -> f64 {
         let Self { a, b, norm } = self;
         let all = a + b;
-        ln(a / norm) + a * ln(a / all) + b * libm::log1p(-a / all)
+        let rest = if a < b { libm::log1p(-a / all) } else { ln(b / all) };
+        ln(a / norm) + a * ln(a / all) + b * rest
     }
 
     /// The mirrored distribution, of 1 - x.
@@ -159,7 +163,8 @@ impl Beta {
         let mut logit = guess;
         for _ in 0..MOST_STEPS {
             let (x, y) = parts(logit);
-            if x <= 0.0 || y <= 0.0 {
+            let is_inside = x > 0.0 && y > 0.0;
+            if !is_inside {
                 return logit;
             }
             let (log_tail, slope) = self.at(x, y).log_lower();

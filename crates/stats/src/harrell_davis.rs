@@ -42,9 +42,9 @@ pub fn harrell_davis(values: &[f64], q: f64) -> Option<f64> {
         }
     }
     let mut tail = at(middle).upper();
-    for index in middle..count {
+    for (index, value) in sorted.iter().enumerate().skip(middle) {
         let next = if index + 1 == count { 0.0 } else { at(index + 1).upper() };
-        sum += (tail - next) * sorted[index];
+        sum += (tail - next) * value;
         whole += tail - next;
         tail = next;
         if tail < NEGLIGIBLE {

@@ -1,13 +1,16 @@
 //! The noncentral t distribution, for power.
 
-use crate::exact::{above_zero, exp};
+use crate::exact::{above_zero, exp, ln};
 use crate::stirling::stirling_error;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// Terms this small beside the largest change nothing.
-const NEGLIGIBLE: f64 = 1e-18;
-/// No more steps of the rule to one side, whatever the arguments.
-const MOST_STEPS: u32 = 20_000;
+/// Terms this small beside the largest are left to a geometric series to the left,
+/// where they may fall slowly, and left out to the right.
+const NEGLIGIBLE: f64 = 1e-13;
+/// No more steps of the rule to one side: enough for the largest noncentrality.
+const MOST_STEPS: u32 = 150_000;
+/// Larger noncentralities are refused: the rule would need too many steps.
+const LARGEST_SHIFT: f64 = 1_000.0;
 
 /// P(T <= t) of the noncentral t with noncentrality `shift`, with relative error
 /// below 1e-10 in both tails for |shift| up to 38 and degrees from 0.1 to 1e7, also where it is
@@ -15,9 +18,10 @@ const MOST_STEPS: u32 = 20_000;
 /// Kotz and Balakrishnan 1995, 31.1), by the trapezoidal rule in u = ln s: the
 /// integrand is positive, analytic and unimodal, so that nothing cancels and the
 /// error falls exponentially with the step (Trefethen and Weideman 2014).
-/// NaN where `degrees` is not positive and finite, `shift` is not finite or t is NaN.
+/// NaN where `degrees` is not positive and at most 1e10, |shift| is above 1000 or t is NaN.
 pub fn noncentral_t_cdf(t: f64, degrees: f64, shift: f64) -> f64 {
-    let is_defined = degrees > 0.0 && degrees.is_finite() && shift.is_finite() && !t.is_nan();
+    let is_defined =
+        degrees > 0.0 && degrees <= 1e10 && shift.abs() <= LARGEST_SHIFT && !t.is_nan();
     if !is_defined {
         return f64::NAN;
     }
@@ -44,22 +48,32 @@ impl Mixture {
         let centre = self.mode();
         let step = self.step(centre);
         let first = self.at(centre);
-        let mut sum = first;
-        let mut largest = first;
+        let (mut sum, mut largest) = (first, first);
+        let plain_below = self.plain_below();
         for direction in [step, -step] {
-            let mut falls = false;
+            let (mut falls, mut term) = (false, first);
             for index in 1..MOST_STEPS {
-                let term = self.at(centre + f64::from(index) * direction);
+                let place = centre + f64::from(index) * direction;
+                term = self.at(place);
                 sum += term;
                 falls |= term < largest;
                 largest = largest.max(term);
-                if falls && term <= NEGLIGIBLE * largest {
+                if (falls && term <= NEGLIGIBLE * largest) || place < plain_below {
                     break;
                 }
+            }
+            if direction < 0.0 {
+                sum += term / libm::expm1(self.degrees * step);
             }
         }
         let scale = 2.0 * (self.degrees / (4.0 * PI)).sqrt();
         scale * exp(-stirling_error(self.degrees / 2.0)) * step * sum
+    }
+
+    /// Below this u the integrand is Phi(-shift) e^(degrees u) but for rounding.
+    fn plain_below(&self) -> f64 {
+        let Self { t, degrees, shift } = *self;
+        -38.0 - ln(1.0 + (1.0 + shift.abs()) * t.abs() + degrees.sqrt())
     }
 
     /// The integrand in u = ln s without its norm:
@@ -83,11 +97,12 @@ impl Mixture {
         // where r is large.
         let r = t / degrees.sqrt();
         let scale = r.abs().max(1.0);
-        let (lead, last) = ((1.0 / scale).powi(2) + (r / scale).powi(2), (1.0 / scale).powi(2));
+        let last = 1.0 / (scale * scale);
+        let lead = last + (r / scale) * (r / scale);
         let half = (r / scale) * shift / degrees.sqrt() / scale / 2.0;
         let root = (half * half + lead * last).sqrt();
         let s = if half > 0.0 { (half + root) / lead } else { last / (root - half) };
-        let mut u = libm::log(s);
+        let mut u = ln(s);
         for _ in 0..6 {
             let step = self.slope_over_curvature(u);
             u += step.clamp(-1.0, 1.0);
@@ -120,17 +135,17 @@ impl Mixture {
         if falls {
             // There ln Phi is about -(t s - shift)^2 / 2, whose bend in u this is at most.
             let bend = reach * (2.0 * reach + shift.abs());
-            return (0.62 / (2.0 * degrees * s * s + bend).sqrt()).min(0.12);
+            return (0.58 / (2.0 * degrees * s * s + bend).sqrt()).min(0.12);
         }
         let mut edge = reach.min(shift.abs() + 10.0);
         // Phi falls to the right of the mode: as wide as there, unless nothing is left there.
         let place = shift / t;
         if t < 0.0 && place > s {
-            let deviance = degrees / 2.0 * (place * place - 1.0 - 2.0 * libm::log(place));
+            let deviance = degrees / 2.0 * (place * place - 1.0 - 2.0 * ln(place));
             edge = if deviance < 37.0 { edge.max(-shift) } else { edge };
         }
         let widths = (2.0 * degrees * s * s + 1.5 * edge * edge).sqrt();
-        (0.62 / widths).min(0.12)
+        (0.58 / widths).min(0.12)
     }
 }
 

@@ -19,7 +19,7 @@ const LEAST_BLOCKS: u32 = 5;
 /// power: exact, by the noncentral t. NaN of fewer than two blocks or an `alpha`
 /// outside (0, 1).
 pub fn detectable_effect(blocks: u32, alpha: f64) -> f64 {
-    if blocks < 2 || !(alpha > 0.0 && alpha < 1.0) {
+    if blocks < 2 || !is_level(alpha) {
         return f64::NAN;
     }
     remembered(&DETECTABLE, blocks, alpha, || find_detectable_effect(blocks, alpha))
@@ -39,8 +39,11 @@ fn find_detectable_effect(blocks: u32, alpha: f64) -> f64 {
 }
 
 /// Blocks for 80 % power to find a mean difference of `effect` standard
-/// deviations; `None` above 10 000.
+/// deviations; `None` above 10 000 or of an `alpha` outside (0, 1).
 pub fn blocks_for_difference(effect: f64, alpha: f64) -> Option<u32> {
+    if !is_level(alpha) {
+        return None;
+    }
     let quantiles = t_quantile(1.0 - alpha / 2.0, MANY) + t_quantile(POWER, MANY);
     smallest(quantiles / effect.abs(), |blocks| {
         power_of_difference(blocks, effect.abs(), alpha) >= POWER
@@ -50,7 +53,7 @@ pub fn blocks_for_difference(effect: f64, alpha: f64) -> Option<u32> {
 /// Largest standard deviation, in units of theta, at which `blocks` blocks give
 /// an 80 % chance of equivalence when there is no difference. NaN as of `detectable_effect`.
 pub fn equivalence_limit(blocks: u32, alpha: f64) -> f64 {
-    if blocks < 2 || !(alpha > 0.0 && alpha < 1.0) {
+    if blocks < 2 || !is_level(alpha) {
         return f64::NAN;
     }
     remembered(&LIMITS, blocks, alpha, || find_equivalence_limit(blocks, alpha))
@@ -70,10 +73,17 @@ fn find_equivalence_limit(blocks: u32, alpha: f64) -> f64 {
 }
 
 /// Blocks for an 80 % chance of equivalence at no difference, with a margin of
-/// `theta` standard deviations; `None` above 10 000.
+/// `theta` standard deviations; `None` above 10 000 or of an `alpha` outside (0, 1).
 pub fn blocks_for_equivalence(theta: f64, alpha: f64) -> Option<u32> {
+    if !is_level(alpha) {
+        return None;
+    }
     let quantiles = t_quantile(1.0 - alpha, MANY) + t_quantile(0.5 + POWER / 2.0, MANY);
     smallest(quantiles / theta, |blocks| power_of_equivalence(blocks, theta, alpha) >= POWER)
+}
+
+fn is_level(alpha: f64) -> bool {
+    alpha > 0.0 && alpha < 1.0
 }
 
 /// Degrees of freedom at which t is normal: the first guess needs no more.

@@ -20,9 +20,12 @@ pub fn signed_rank_cdf(rank_sum: u64, count: usize) -> Option<f64> {
 
 /// P(W >= `rank_sum`), by the symmetry of W: the chance of a sum at least as large.
 pub fn signed_rank_survival(rank_sum: u64, count: usize) -> Option<f64> {
+    if count > MOST {
+        return None;
+    }
     let most = (count * (count + 1) / 2) as u64;
     if rank_sum > most {
-        return (count <= MOST).then_some(0.0);
+        return Some(0.0);
     }
     signed_rank_cdf(most - rank_sum, count)
 }

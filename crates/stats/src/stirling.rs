@@ -36,16 +36,18 @@ pub(crate) fn deviance(a: f64, m: f64) -> f64 {
     let square = ratio * ratio;
     let mut term = 2.0 * a * ratio;
     let mut sum = distance * ratio;
+    // The square is below 1/100: every term gives two digits, and NaN ends the loop too.
     let mut odd = 3.0;
-    loop {
+    while odd < 40.0 {
         term *= square;
         let next = sum + term / odd;
         if next == sum {
-            return next;
+            break;
         }
         sum = next;
         odd += 2.0;
     }
+    sum
 }
 
 /// The Stirling error of k/2, by mpmath with 40 digits.
@@ -68,9 +70,9 @@ const HALVES: [f64; 32] = [
     0.011_104_559_758_206_917,
     0.010_411_265_261_972_096,
     0.009_799_416_126_158_804,
-    0.009_255_462_182_712_733,
+    0.009_255_462_182_712_732,
     0.008_768_700_134_139_386,
-    0.008_330_563_433_362_871,
+    0.008_330_563_433_362_87,
     0.007_934_114_564_314_02,
     0.007_573_675_487_951_841,
     0.007_244_554_301_320_383,

@@ -6,7 +6,8 @@ use crate::exact::{above_zero, exp};
 /// P(F <= value) with `above` and `below` degrees of freedom in numerator and
 /// denominator: I_x(above/2, below/2) with x = above f / (above f + below)
 /// (Abramowitz and Stegun 26.6.2), relative error below 1e-11 also in the lower
-/// tail. 0 at values <= 0, 1 at infinity; NaN where degrees are not positive and finite.
+/// tail. 0 at values <= 0, 1 at infinity; NaN where degrees are not positive
+/// and at most 2e10.
 pub fn f_cdf(value: f64, above: f64, below: f64) -> f64 {
     match place(value, above, below) {
         Place::Undefined => f64::NAN,
@@ -27,7 +28,7 @@ pub fn f_survival(value: f64, above: f64, below: f64) -> f64 {
 }
 
 /// The value with P(F <= value) = `probability`. 0 and infinite at 0 and 1; NaN
-/// outside them or where degrees are not positive and finite.
+/// outside them or where degrees are not positive and at most 2e10.
 pub fn f_quantile(probability: f64, above: f64, below: f64) -> f64 {
     if !(0.0..=1.0).contains(&probability) || !are_degrees(above, below) {
         return f64::NAN;
@@ -49,7 +50,7 @@ enum Place {
 }
 
 fn are_degrees(above: f64, below: f64) -> bool {
-    above > 0.0 && below > 0.0 && above.is_finite() && below.is_finite()
+    Beta::is_defined(above / 2.0, below / 2.0)
 }
 
 fn place(value: f64, above: f64, below: f64) -> Place {
