@@ -48,6 +48,13 @@ fn no_sample_makes_a_test_panic_or_certain() {
         check_p("signed rank", &values, rank.map(|test| test.p));
         check("pseudo-median", &values, rank.map(|test| test.pseudo_median));
         check_p("sign flip", &values, sign_flip(&values));
+        let paired = TTest::of(&values);
+        check_p("t", &values, paired.and_then(|test| test.p_difference()));
+        check_p("equivalence", &values, paired.and_then(|test| test.p_equivalence(0.02)));
+        for other in &others {
+            let welch = TTest::stratified(&[(&values, other)]);
+            check_p("Welch", &values, welch.and_then(|test| test.p_difference()));
+        }
         check_p("Mann-Kendall", &values, mann_kendall(&values));
         for other in &others {
             check_p("Mann-Whitney", &values, mann_whitney(&values, other));
@@ -186,8 +193,8 @@ fn a_million_values_are_no_more_than_a_second_each() {
     assert!(lag_one(&values).is_some() && von_neumann(&values).is_some());
     assert!(jackknife(&values).is_some());
     assert_eq!(holm(&values).len(), benjamini_hochberg(&values).len());
-    assert!(PairedT::of(&values).unwrap().p_difference().unwrap() > 0.0);
-    assert!(welch(&values, &step).unwrap() > 0.0);
+    assert!(TTest::of(&values).unwrap().p_difference().unwrap() > 0.0);
+    assert!(TTest::stratified(&[(&values, &step)]).unwrap().p_difference().unwrap() > 0.0);
     assert_eq!(sign_flip(&values), None);
     assert!(matches!(label_outliers(&values), OutlierLabels::Labelled(_)));
 }
