@@ -82,7 +82,7 @@ fn comment_problems(line: &str) -> Vec<&'static str> {
         let mut ends = starts.map(|start| line[start + word.len()..].chars().next());
         ends.any(|next| !next.is_some_and(char::is_alphanumeric))
     };
-    if broken.iter().any(|word| is_word(word)) {
+    if broken.iter().any(is_word) {
         found.push("repair it, or open an issue");
     }
     let trimmed = line.trim_start();
