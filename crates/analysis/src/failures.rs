@@ -12,49 +12,43 @@ const LEVEL: f64 = 0.05;
 
 /// Counts for every subject and workload that ran.
 pub(crate) fn failures(plan: &Plan, observations: &Observations<'_>) -> Vec<FailureCount> {
+    let known = counted(observations);
     let mut counts = Vec::new();
     for workload in &plan.workloads {
-        let of_reference = count(observations, &plan.reference().id, &workload.label);
-        for subject in &plan.subjects {
-            let mut of_subject = count(observations, &subject.id, &workload.label);
-            if of_subject.trials == 0 {
-                continue;
-            }
-            if subject.id != plan.reference().id {
-                of_subject.p_failure = fisher_exact(
-                    of_subject.failed,
-                    ran(&of_subject),
-                    of_reference.failed,
-                    ran(&of_reference),
-                );
-                of_subject.p_invalid = fisher_exact(
-                    of_subject.invalid,
-                    of_subject.trials,
-                    of_reference.invalid,
-                    of_reference.trials,
-                );
-            }
-            counts.push(of_subject);
+        let of = |subject: &str| known.get(&(subject, workload.label.as_str())).cloned();
+        let of_reference = of(&plan.reference().id);
+        let place = counts.len();
+        let others = plan.subjects.iter().filter(|subject| subject.id != plan.reference().id);
+        for subject in others {
+            let Some(mut count) = of(&subject.id) else { continue };
+            let (failed, ran_there, invalid, trials) = of_reference
+                .as_ref()
+                .map_or((0, 0, 0, 0), |one| (one.failed, ran(one), one.invalid, one.trials));
+            count.p_failure = fisher_exact(count.failed, ran(&count), failed, ran_there);
+            count.p_invalid = fisher_exact(count.invalid, count.trials, invalid, trials);
+            counts.push(count);
         }
+        // The reference stands first among its workload's.
+        counts.splice(place..place, of_reference);
     }
     counts
 }
 
-fn count(observations: &Observations<'_>, subject: &str, workload: &str) -> FailureCount {
-    let mut count = FailureCount {
-        subject: subject.to_owned(),
-        workload: workload.to_owned(),
-        trials: 0,
-        failed: 0,
-        invalid: 0,
-        p_failure: None,
-        p_invalid: None,
-        reasons: BTreeMap::new(),
-    };
+/// Outcomes by subject and workload.
+fn counted<'a>(observations: &Observations<'a>) -> BTreeMap<(&'a str, &'a str), FailureCount> {
+    let mut counts: BTreeMap<(&str, &str), FailureCount> = BTreeMap::new();
     for record in observations.all() {
-        if record.subject != subject || record.workload != workload {
-            continue;
-        }
+        let key = (record.subject.as_str(), record.workload.as_str());
+        let count = counts.entry(key).or_insert_with(|| FailureCount {
+            subject: record.subject.clone(),
+            workload: record.workload.clone(),
+            trials: 0,
+            failed: 0,
+            invalid: 0,
+            p_failure: None,
+            p_invalid: None,
+            reasons: BTreeMap::new(),
+        });
         count.trials += 1;
         let reason = match &record.outcome {
             Outcome::Completed => continue,
@@ -69,7 +63,7 @@ fn count(observations: &Observations<'_>, subject: &str, workload: &str) -> Fail
         };
         *count.reasons.entry(reason).or_default() += 1;
     }
-    count
+    counts
 }
 
 /// Trials that broke no rule: those that could fail.
@@ -86,30 +80,39 @@ pub(crate) fn differential_failure(
 ) -> Option<Caveat> {
     let find =
         |id: &str| counts.iter().find(|count| count.workload == workload && count.subject == id);
-    let share = |count: &FailureCount| count.failed as f64 / ran(count).max(1) as f64;
     let (subject, reference) = (find(subject)?, find(reference)?);
-    let is_below = |p: Option<f64>| p.is_some_and(|p| p < LEVEL);
-    if is_below(subject.p_invalid) {
+    if differs([subject.invalid, subject.trials], [reference.invalid, reference.trials]) {
         let of = |count: &FailureCount| {
             format!("{} in {} of {} trials", count.subject, count.invalid, count.trials)
         };
         let detail = format!("validity rules were broken: {}, {}", of(subject), of(reference));
         return Some(Caveat::new(CaveatCode::DifferentialFailure, detail));
     }
-    let differs = is_below(subject.p_failure);
-    if !differs && share(subject) <= FAILED_SHARE && share(reference) <= FAILED_SHARE {
-        return None;
-    }
-    Some(Caveat::new(
-        CaveatCode::DifferentialFailure,
-        format!(
-            "{} failed in {} of {} trials, {} in {} of {}",
-            subject.subject,
-            subject.failed,
-            ran(subject),
-            reference.subject,
-            reference.failed,
-            ran(reference)
-        ),
-    ))
+    failed_unlike(
+        (&subject.subject, [subject.failed, ran(subject)]),
+        (&reference.subject, [reference.failed, ran(reference)]),
+    )
+}
+
+/// The caveat where two subjects, each with how often it failed of how many trials,
+/// failed at different rates, or one failed often.
+pub(crate) fn failed_unlike(
+    (subject, [failed, trials]): (&str, [u64; 2]),
+    (reference, [others_failed, others]): (&str, [u64; 2]),
+) -> Option<Caveat> {
+    let is_often = |failed: u64, trials: u64| failed as f64 > FAILED_SHARE * trials.max(1) as f64;
+    let is_unlike = differs([failed, trials], [others_failed, others]);
+    (is_unlike || is_often(failed, trials) || is_often(others_failed, others)).then(|| {
+        Caveat::new(
+            CaveatCode::DifferentialFailure,
+            format!(
+                "{subject} failed in {failed} of {trials} trials, {reference} in {others_failed} of {others}"
+            ),
+        )
+    })
+}
+
+/// Whether two counts of as many trials differ by Fisher's exact test.
+fn differs([count, trials]: [u64; 2], [other, others]: [u64; 2]) -> bool {
+    fisher_exact(count, trials, other, others).is_some_and(|p| p < LEVEL)
 }

@@ -62,7 +62,7 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Findings 
     }
 }
 
-fn rounded(count: FailureCount) -> FailureCount {
+pub(crate) fn rounded(count: FailureCount) -> FailureCount {
     FailureCount {
         p_failure: count.p_failure.map(round),
         p_invalid: count.p_invalid.map(round),

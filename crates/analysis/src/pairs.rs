@@ -8,9 +8,9 @@ use stats::mean;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer expected events beyond a percentile give no verdict (STATISTICS 2.10).
-const LEAST_BEYOND: f64 = 10.0;
+pub(crate) const LEAST_BEYOND: f64 = 10.0;
 /// Fewer are not even shown.
-const LEAST_SHOWN: f64 = 2.0;
+pub(crate) const LEAST_SHOWN: f64 = 2.0;
 /// From this many boots on, the boot is the replicate where blocks share one.
 pub(crate) const LEAST_BOOTS: usize = 5;
 

@@ -6,19 +6,24 @@
 //! levels of a dimension, is a mean of logarithms inside it; dimensions that each
 //! execution fixes are strata of equal weight.
 
+mod samples;
+mod table;
+
 use crate::comparison::interval;
+use crate::failures::failures;
 use crate::family::holm_of;
-use crate::questions::every_pair;
+use crate::judge::rounded;
+use crate::observations::Observations;
+use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
-use crate::reduce::{Lack, reduce};
-use crate::verdict::{Decision, Evidence, LEAST_PAIRS, decide};
+use crate::verdict::{Evidence, decide};
 use model::{
-    Caveat, CaveatCode, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Metric, Outcome,
-    ParameterValue, Plan, Question, Record, Role, Subject, WorkloadPlan,
-    round_significant as round,
+    Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Tail, round_significant as round,
 };
-use stats::{TTest, exp, ln, mean};
+use samples::Samples;
+use stats::{TTest, exp, ln};
 use std::collections::BTreeMap;
+use table::Table;
 
 /// With more dimensions than this only single ones are margins.
 const MOST_CROSSED: usize = 3;
@@ -48,7 +53,7 @@ pub(crate) fn judge(
         use_cases: Vec::new(),
         claims: crate::claims::claims(plan, &findings),
         findings,
-        failures: Vec::new(),
+        failures: failures(plan, &Observations::of(records)).into_iter().map(rounded).collect(),
         caveats: plan.imported.iter().flat_map(|imported| imported.caveats.clone()).collect(),
     }
 }
@@ -79,294 +84,6 @@ fn name_of(kept: &[usize], dimensions: &[String]) -> String {
     }
     let names: Vec<&str> = kept.iter().map(|index| dimensions[*index].as_str()).collect();
     names.join("+")
-}
-
-/// One value: a logarithm with its place.
-struct Cell<'a> {
-    subject: &'a str,
-    metric: &'a str,
-    levels: Vec<String>,
-    replicate: u32,
-    sequence: u64,
-    log: Result<f64, Lack>,
-}
-
-/// All values.
-struct Table<'a> {
-    plan: &'a Plan,
-    dimensions: &'a [String],
-    /// Whether each dimension is fixed by an execution.
-    is_fixed: Vec<bool>,
-    cells: Vec<Cell<'a>>,
-}
-
-/// The samples of one question.
-struct Samples<'a> {
-    question: Question,
-    metric: &'a Metric,
-    /// Logarithms of the replicates by stratum: reference and subject.
-    strata: BTreeMap<Vec<String>, [Vec<f64>; 2]>,
-    zeros: usize,
-    /// Cells that only one of the two has.
-    lonely: usize,
-    /// First and last position in the file, of reference and subject.
-    span: [Option<(u64, u64)>; 2],
-}
-
-impl<'a> Table<'a> {
-    fn of(
-        plan: &'a Plan,
-        records: &'a [Record],
-        dimensions: &'a [String],
-        fixed: &[String],
-    ) -> Self {
-        let levels: BTreeMap<&str, Vec<String>> = plan
-            .workloads
-            .iter()
-            .map(|workload| (workload.label.as_str(), levels(workload, dimensions)))
-            .collect();
-        let mut cells = Vec::new();
-        for record in records.iter().filter(|record| record.outcome == Outcome::Completed) {
-            let Some(workload) = plan.workload(&record.workload) else { continue };
-            let primary =
-                workload.metrics.iter().filter(|metric| workload.primary.contains(&metric.id));
-            for metric in primary {
-                let log = reduce(record, metric).map(|reduced| reduced.scaled);
-                if log == Err(Lack::Absent) {
-                    continue;
-                }
-                cells.push(Cell {
-                    subject: &record.subject,
-                    metric: &metric.id,
-                    levels: levels[workload.label.as_str()].clone(),
-                    replicate: record.block,
-                    sequence: record.sequence,
-                    log,
-                });
-            }
-        }
-        let is_fixed = dimensions.iter().map(|name| fixed.contains(name)).collect();
-        Self { plan, dimensions, is_fixed, cells }
-    }
-
-    /// Every question that keeps these dimensions: metric by metric, level by level,
-    /// pair by pair.
-    fn family(&self, kept: &[usize]) -> Vec<Samples<'a>> {
-        let name = name_of(kept, self.dimensions);
-        let mut metrics: Vec<&'a Metric> = Vec::new();
-        for workload in &self.plan.workloads {
-            for metric in workload.metrics.iter().filter(|m| workload.primary.contains(&m.id)) {
-                if metrics.iter().all(|known| known.id != metric.id) {
-                    metrics.push(metric);
-                }
-            }
-        }
-        let mut family = Vec::new();
-        for metric in metrics {
-            // In the order in which the plan first has them.
-            let mut by_levels: Vec<(Vec<&str>, Vec<&Cell<'a>>)> = Vec::new();
-            let mut places: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
-            for cell in self.cells.iter().filter(|cell| cell.metric == metric.id) {
-                let key: Vec<&str> =
-                    kept.iter().map(|index| cell.levels[*index].as_str()).collect();
-                let place = *places.entry(key.clone()).or_insert_with(|| {
-                    by_levels.push((key, Vec::new()));
-                    by_levels.len() - 1
-                });
-                by_levels[place].1.push(cell);
-            }
-            for (key, cells) in &by_levels {
-                let label = self.label(kept, key);
-                for (reference, subject) in pairs(self.plan) {
-                    let question = Question {
-                        workload: label.clone(),
-                        metric: metric.id.clone(),
-                        unit: metric.unit,
-                        direction: metric.direction,
-                        subject: subject.id.clone(),
-                        reference: reference.id.clone(),
-                        role: Role::Primary,
-                        family: name.clone(),
-                    };
-                    family.push(self.samples(question, metric, kept, cells));
-                }
-            }
-        }
-        family
-    }
-
-    fn label(&self, kept: &[usize], key: &[&str]) -> String {
-        if let (true, Some(only)) = (self.dimensions.is_empty(), self.plan.workloads.first()) {
-            return only.label.clone();
-        }
-        if kept.is_empty() {
-            return "overall".to_owned();
-        }
-        let parts: Vec<String> = kept
-            .iter()
-            .zip(key)
-            .map(|(index, level)| format!("{}:{level}", self.dimensions[*index]))
-            .collect();
-        parts.join(",")
-    }
-
-    fn samples(
-        &self,
-        question: Question,
-        metric: &'a Metric,
-        kept: &[usize],
-        cells: &[&Cell<'a>],
-    ) -> Samples<'a> {
-        let mut samples = Samples {
-            question,
-            metric,
-            strata: BTreeMap::new(),
-            zeros: 0,
-            lonely: 0,
-            span: [None, None],
-        };
-        // Executions by stratum, subject and replicate.
-        let mut executions: BTreeMap<(Vec<String>, usize, u32), Vec<f64>> = BTreeMap::new();
-        let mut present: BTreeMap<&[String], [bool; 2]> = BTreeMap::new();
-        for cell in cells {
-            let side = match cell.subject {
-                id if id == samples.question.reference => 0,
-                id if id == samples.question.subject => 1,
-                _ => continue,
-            };
-            let Ok(log) = cell.log else {
-                samples.zeros += 1;
-                continue;
-            };
-            present.entry(&cell.levels).or_default()[side] = true;
-            let span = samples.span[side].get_or_insert((cell.sequence, cell.sequence));
-            *span = (span.0.min(cell.sequence), span.1.max(cell.sequence));
-            let stratum = self.stratum(kept, cell);
-            executions.entry((stratum, side, cell.replicate)).or_default().push(log);
-        }
-        samples.lonely = present.values().filter(|sides| sides[0] != sides[1]).count();
-        for ((stratum, side, _), logs) in executions {
-            samples.strata.entry(stratum).or_default()[side].extend(mean(&logs));
-        }
-        samples
-    }
-
-    /// The levels that an execution fixes and the question does not keep.
-    fn stratum(&self, kept: &[usize], cell: &Cell<'_>) -> Vec<String> {
-        let free = (0..self.dimensions.len())
-            .filter(|index| self.is_fixed[*index] && !kept.contains(index));
-        free.map(|index| cell.levels[index].clone()).collect()
-    }
-}
-
-fn levels(workload: &WorkloadPlan, dimensions: &[String]) -> Vec<String> {
-    dimensions
-        .iter()
-        .map(|name| match workload.parameters.0.get(name) {
-            Some(ParameterValue::Text(text)) => text.clone(),
-            _ => String::new(),
-        })
-        .collect()
-}
-
-/// Pairs of subjects, the one compared with first.
-fn pairs(plan: &Plan) -> Vec<(&Subject, &Subject)> {
-    let mut pairs = every_pair(plan);
-    if plan.comparisons == Comparisons::Reference {
-        pairs.retain(|(first, _)| first.id == plan.reference().id);
-    }
-    pairs
-}
-
-impl Samples<'_> {
-    /// The estimate, oriented so that above 0 is better.
-    fn test(&self) -> Option<TTest> {
-        let strata: Vec<(&[f64], &[f64])> = self
-            .strata
-            .values()
-            .map(|[reference, subject]| (reference.as_slice(), subject.as_slice()))
-            .collect();
-        let test = TTest::stratified(&strata)?;
-        Some(TTest { mean: self.question.direction.sign() * test.mean, ..test })
-    }
-
-    /// Replicates of the subject that has fewer.
-    fn replicates(&self) -> usize {
-        let of = |side: usize| self.strata.values().map(|sides| sides[side].len()).sum::<usize>();
-        of(0).min(of(1))
-    }
-
-    /// Whether one subject came after the other in the file.
-    fn is_one_after_the_other(&self) -> bool {
-        let [Some(first), Some(second)] = self.span else { return false };
-        first.1 < second.0 || second.1 < first.0
-    }
-
-    /// Geometric mean of one side over strata of equal weight.
-    fn value(&self, side: usize) -> Option<f64> {
-        let of_strata: Option<Vec<f64>> =
-            self.strata.values().map(|sides| mean(&sides[side])).collect();
-        of_strata.and_then(|logs| mean(&logs)).map(|log| round(exp(log)))
-    }
-
-    fn caveats(&self) -> Vec<Caveat> {
-        let question = &self.question;
-        let mut caveats =
-            vec![Caveat::new(CaveatCode::UnblockedDesign, "nothing says that blocks were run")];
-        if self.is_one_after_the_other() {
-            let detail = format!(
-                "in the file's order all of {} and all of {} follow each other",
-                question.reference, question.subject
-            );
-            caveats.push(Caveat::new(CaveatCode::OrderConfounded, detail));
-        }
-        if self.zeros > 0 {
-            let detail = format!("{} values are zero", self.zeros);
-            caveats.push(Caveat::new(CaveatCode::ZeroValue, detail));
-        }
-        if self.lonely > 0 {
-            let detail = format!("{} cells have values of one subject only", self.lonely);
-            caveats.push(Caveat::new(CaveatCode::AbsentValues, detail));
-        }
-        let count = self.replicates();
-        let fewest = self.strata.values().flatten().map(Vec::len).min().unwrap_or(0);
-        if count < LEAST_PAIRS || fewest < 2 {
-            let detail = format!("{count} replicates, in one stratum {fewest}");
-            caveats.push(Caveat::new(CaveatCode::FewReplicates, detail));
-        }
-        if self.test().is_some_and(|test| test.is_degenerate()) {
-            caveats.push(Caveat::new(CaveatCode::Degenerate, "the replicates do not vary"));
-        }
-        caveats.sort();
-        caveats
-    }
-
-    /// What forbids a verdict.
-    fn obstacle(&self) -> Option<Decision> {
-        let empty = |side: usize| self.strata.values().all(|sides| sides[side].is_empty());
-        for (side, id) in [(0, &self.question.reference), (1, &self.question.subject)] {
-            if empty(side) && self.zeros == 0 {
-                return Some(Decision::inconclusive(format!("there is no value of {id}")));
-            }
-        }
-        if self.zeros > 0 {
-            let reason = format!("{} values are zero: a ratio is not defined", self.zeros);
-            return Some(Decision::inconclusive(reason));
-        }
-        if self.lonely > 0 {
-            let reason =
-                format!("{} cells have values of one subject only: the mixes differ", self.lonely);
-            return Some(Decision::inconclusive(reason));
-        }
-        let fewest = self.strata.values().flatten().map(Vec::len).min().unwrap_or(0);
-        if self.replicates() < LEAST_PAIRS {
-            let reason = format!("{} replicates; a verdict needs {LEAST_PAIRS}", self.replicates());
-            return Some(Decision::inconclusive(reason));
-        }
-        (fewest < 2).then(|| {
-            Decision::inconclusive("a stratum has one replicate, which says nothing about noise")
-        })
-    }
 }
 
 fn judge_family(plan: &Plan, family: &[Samples<'_>]) -> Vec<Finding> {
@@ -400,6 +117,9 @@ fn finding(
         decide(&Evidence { count, test, difference, equivalence, theta, alpha: plan.alpha })
     });
     let sign = samples.question.direction.sign();
+    let hides_value = samples.tail().is_some_and(|tail| tail.beyond < LEAST_SHOWN);
+    let test = test.filter(|_| !hides_value);
+    let value = |side: usize| samples.value(side).filter(|_| !hides_value);
     Finding {
         question: samples.question.clone(),
         verdict: decision.verdict,
@@ -408,8 +128,8 @@ fn finding(
         look: None,
         margin: samples.metric.margin,
         pairs: samples.replicates(),
-        reference_value: samples.value(0),
-        subject_value: samples.value(1),
+        reference_value: value(0),
+        subject_value: value(1),
         effect: test.map(|test| Effect {
             log_mean: round(test.mean),
             log_sd: round(test.standard_deviation),
@@ -426,9 +146,147 @@ fn finding(
         }),
         companion: None,
         planning: None,
-        tail: None,
+        tail: samples
+            .tail()
+            .map(|tail| Tail { beyond: round(tail.beyond), supported: tail.supported.map(round) }),
         diagnostics: None,
         blocks: Vec::new(),
         caveats: samples.caveats(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{metric, plan, record};
+    use model::{
+        CaveatCode, Comparisons, Direction, Histogram, Imported, ImportedDesign, Invocation,
+        Metric, Outcome, ParameterValue, Parameters, Reduction, Sample, Verdict, WorkloadPlan,
+    };
+
+    /// Workloads `w:1` and `w:2` of the dimension `w`; executions fix what is in `fixed`.
+    fn imported(metrics: Vec<Metric>, subjects: &[&str], fixed: &[&str]) -> Plan {
+        let mut plan = plan(subjects, metrics, 0);
+        let template = plan.workloads.remove(0);
+        plan.workloads = ["1", "2"]
+            .map(|level| WorkloadPlan {
+                label: format!("w:{level}"),
+                parameters: Parameters(
+                    [("w".to_owned(), ParameterValue::Text(level.to_owned()))].into(),
+                ),
+                ..template.clone()
+            })
+            .into();
+        plan.comparisons = Comparisons::All;
+        plan.imported = Some(Imported {
+            format: "csv".to_owned(),
+            file: "f".to_owned(),
+            digest: String::new(),
+            design: ImportedDesign::Unblocked {
+                dimensions: vec!["w".to_owned()],
+                fixed: fixed.iter().map(|name| (*name).to_owned()).collect(),
+            },
+            caveats: Vec::new(),
+        });
+        plan
+    }
+
+    /// Five executions of each subject, both workloads; `b` has 20 % more.
+    fn records_of(value: impl Fn(&str, u32, u32) -> Vec<Sample>) -> Vec<Record> {
+        let mut all = Vec::new();
+        for subject in ["a", "b"] {
+            for replicate in 0..5 {
+                for level in [1, 2] {
+                    let samples = value(subject, replicate, level);
+                    let mut one = record(replicate, subject, &format!("w:{level}"), vec![samples]);
+                    one.sequence = all.len() as u64;
+                    all.push(one);
+                }
+            }
+        }
+        all
+    }
+
+    fn noisy(subject: &str, replicate: u32, level: u32) -> f64 {
+        let wobble = 1.0 + 0.004 * f64::from((replicate * 7 + level * 3) % 5);
+        10.0 * f64::from(level) * wobble * if subject == "b" { 1.2 } else { 1.0 }
+    }
+
+    fn find<'a>(findings: &'a Findings, workload: &str) -> &'a Finding {
+        let is_it = |finding: &&Finding| finding.question.workload == workload;
+        findings.findings.iter().find(is_it).unwrap()
+    }
+
+    fn has(finding: &Finding, code: CaveatCode) -> bool {
+        finding.caveats.iter().any(|caveat| caveat.code == code)
+    }
+
+    #[test]
+    fn what_an_execution_covers_is_one_replicate_and_what_it_fixes_are_strata() {
+        let rate = || vec![metric("m", Direction::Higher, Reduction::Mean)];
+        let all = records_of(|s, r, l| vec![Sample::values("m", vec![noisy(s, r, l)])]);
+        let covered = crate::judge(&imported(rate(), &["a", "b"], &[]), &all);
+        let fixed = crate::judge(&imported(rate(), &["a", "b"], &["w"]), &all);
+        let (one, two) = (find(&covered, "overall"), find(&fixed, "overall"));
+        assert_eq!((one.pairs, two.pairs), (5, 10));
+        let ratio = |finding: &Finding| finding.effect.as_ref().unwrap().ratio;
+        assert!((ratio(one) - 1.2).abs() < 1e-9 && (ratio(two) - 1.2).abs() < 1e-9);
+        assert_eq!((one.verdict, find(&covered, "w:1").pairs), (Verdict::Better, 5));
+        assert!(has(one, CaveatCode::UnblockedDesign) && has(one, CaveatCode::OrderConfounded));
+        assert_eq!(
+            covered.families,
+            BTreeMap::from([("cells".to_owned(), 2), ("overall".to_owned(), 1)])
+        );
+        assert_eq!(covered.rankings[0].ranks[0].subject, "b");
+    }
+
+    #[test]
+    fn failures_come_first_and_a_mix_that_differs_is_no_comparison() {
+        let rate = || vec![metric("m", Direction::Higher, Reduction::Mean)];
+        let plan = imported(rate(), &["a", "b"], &[]);
+        let mut all = records_of(|s, r, l| vec![Sample::values("m", vec![noisy(s, r, l)])]);
+        for failed in all.iter_mut().filter(|record| record.subject == "b" && record.block < 2) {
+            failed.outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+            failed.invocations = vec![Invocation { samples: Vec::new(), run: None, failure: None }];
+        }
+        let findings = crate::judge(&plan, &all);
+        let overall = find(&findings, "overall");
+        assert_eq!(overall.verdict, Verdict::Inconclusive);
+        assert!(has(overall, CaveatCode::DifferentialFailure), "{:?}", overall.caveats);
+        assert_eq!(findings.failures.iter().map(|count| count.failed).sum::<u64>(), 4);
+        let mut all = records_of(|s, r, l| vec![Sample::values("m", vec![noisy(s, r, l)])]);
+        all.retain(|record| record.subject == "a" || record.workload == "w:1");
+        let findings = crate::judge(&plan, &all);
+        assert_eq!(find(&findings, "w:1").verdict, Verdict::Better);
+        assert_eq!(find(&findings, "overall").verdict, Verdict::Inconclusive);
+        assert!(has(find(&findings, "overall"), CaveatCode::AbsentValues));
+    }
+
+    #[test]
+    fn a_tail_without_samples_gives_no_verdict_and_nothing_to_compare_no_number() {
+        let p99 = metric("m", Direction::Lower, Reduction::Quantile(0.99));
+        let plan = imported(vec![p99], &["a", "b"], &[]);
+        let sample = |events: u64| {
+            move |subject: &str, replicate: u32, level: u32| {
+                let mut histogram = Histogram::new();
+                histogram.record_many((1_000.0 * noisy(subject, replicate, level)) as u64, events);
+                vec![Sample::histogram("m", histogram)]
+            }
+        };
+        let few = crate::judge(&plan, &records_of(sample(500)));
+        assert!(has(find(&few, "overall"), CaveatCode::InsufficientTail));
+        assert_eq!(find(&few, "overall").verdict, Verdict::Inconclusive);
+        assert!(find(&few, "overall").effect.is_some());
+        let hardly_any = crate::judge(&plan, &records_of(sample(100)));
+        assert_eq!(find(&hardly_any, "overall").subject_value, None);
+        assert!(find(&hardly_any, "overall").effect.is_none());
+        let enough = crate::judge(&plan, &records_of(sample(5_000)));
+        assert_eq!(find(&enough, "overall").verdict, Verdict::Worse);
+        let nothing = crate::judge(&plan, &[]);
+        assert!(nothing.findings.is_empty() && nothing.failures.is_empty());
+        let zero = records_of(|_, _, _| vec![Sample::values("m", vec![0.0])]);
+        let mean = metric("m", Direction::Lower, Reduction::Mean);
+        let zeros = crate::judge(&imported(vec![mean], &["a", "b"], &[]), &zero);
+        assert!(has(find(&zeros, "overall"), CaveatCode::ZeroValue));
     }
 }

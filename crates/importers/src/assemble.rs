@@ -62,12 +62,16 @@ pub fn import(
     for (index, source) in sources.iter().enumerate() {
         importer.read(source, mapping, &mut table).map_err(|trouble| (index, trouble))?;
     }
+    let notes = table.drop_constant_dimensions();
     if !mapping.primary.is_empty() {
         table.primary.clone_from(&mapping.primary);
     }
     let format = importer.describe().id;
     let digest = digest(sources, mapping, settings, format);
-    assemble(&table, settings, format, digest).map_err(|trouble| (0, trouble))
+    let mut assembled =
+        assemble(&table, settings, format, digest).map_err(|trouble| (0, trouble))?;
+    assembled.plan.notes = notes;
+    Ok(assembled)
 }
 
 /// SHA-256 (hex) of all that decides the plan.

@@ -87,6 +87,27 @@ impl Table {
         Ok(())
     }
 
+    /// Takes out dimensions of which every row has the same level: they tell nothing
+    /// apart, and would be margins that repeat the whole. What they were, in words.
+    pub(crate) fn drop_constant_dimensions(&mut self) -> Vec<String> {
+        let mut said = Vec::new();
+        for index in (0..self.dimensions.len()).rev() {
+            let level = self.rows.first().map(|row| row.levels[index].clone());
+            let is_constant =
+                self.rows.iter().all(|row| Some(&row.levels[index]) == level.as_ref());
+            if let (true, Some(level)) = (is_constant, level) {
+                let name = self.dimensions.remove(index);
+                self.fixed.retain(|fixed| *fixed != name);
+                for row in &mut self.rows {
+                    row.levels.remove(index);
+                }
+                said.push(format!("{name} is {level} everywhere"));
+            }
+        }
+        said.reverse();
+        said
+    }
+
     /// Makes a metric known and returns its id. The name is turned into one.
     ///
     /// # Errors

@@ -80,7 +80,7 @@ pub(super) fn reference_value(findings: &[&Finding]) -> String {
 pub(super) fn effect(finding: &Finding) -> (String, String) {
     match &finding.effect {
         Some(effect) => (percent(effect.ratio), interval(&effect.interval)),
-        None => ("no effect".to_owned(), String::new()),
+        None => ("no estimate".to_owned(), String::new()),
     }
 }
 

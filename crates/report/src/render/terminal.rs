@@ -290,12 +290,15 @@ impl Screen<'_> {
             let of_cells = findings.findings.iter().filter(|f| f.question.family == CELLS);
             of_cells.into_iter().any(|finding| finding.question.workload == label)
         };
+        // Where there are margins, ranks in single cells are too many to read.
+        let has_margins = findings.families.len() > 1;
         let is_kept = |ranking: &&Ranking| {
-            self.page.is_verbose || !report.design.is_unblocked() || !is_cell(&ranking.workload)
+            self.page.is_verbose || !has_margins || !is_cell(&ranking.workload)
         };
         let kept: Vec<&Ranking> = findings.rankings.iter().filter(is_kept).collect();
         let shown = if self.page.is_verbose { kept.len() } else { MOST_RANKINGS };
-        if !findings.rankings.is_empty() {
+        let kept_count = kept.len();
+        if kept_count > 0 {
             let heading = "Ranks (1 plus the number of subjects shown to be better)";
             writeln!(self.output)?;
             self.paragraph(heading, "", BOLD)?;
@@ -304,7 +307,7 @@ impl Screen<'_> {
             let text = format!("{} {}: {}", ranking.workload, ranking.metric, ranks(ranking));
             self.paragraph(&text, "  ", Style::new())?;
         }
-        let more = findings.rankings.len().saturating_sub(shown);
+        let more = kept_count.saturating_sub(shown);
         if more > 0 {
             self.paragraph(&format!("and {more} more (-v shows all)"), "  ", DIM)?;
         }
