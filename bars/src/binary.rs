@@ -16,6 +16,16 @@ impl Binary {
         Ok(Self { path: path.to_owned(), directory })
     }
 
+    /// The binary itself.
+    pub fn executable(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where its files may lie.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
     /// Where campaigns go.
     pub fn results(&self) -> PathBuf {
         self.directory.path().join("results")

@@ -8,6 +8,7 @@
 
 mod binary;
 mod idle;
+mod large;
 mod listing;
 mod own_cost;
 mod same;
@@ -51,7 +52,16 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<bool, String> {
     let binary = Binary::new(&options.binary)?;
     let mut all_hold = true;
-    for measure in [own_cost::sample, own_cost::judging, listing::bar, idle::bar, same::bar] {
+    let measures = [
+        own_cost::sample,
+        own_cost::judging,
+        large::judging,
+        large::calibrating,
+        listing::bar,
+        idle::bar,
+        same::bar,
+    ];
+    for measure in measures {
         let bar = measure(&binary)?;
         let result = if bar.holds { "holds" } else { "MISSED" };
         println!("{:<52} {:>14}  limit {:<16} {result}", bar.name, bar.measured, bar.limit);

@@ -1,0 +1,72 @@
+//! Judging a large campaign, and simulating many small ones.
+
+use crate::Bar;
+use crate::binary::Binary;
+use std::fmt::Write;
+use std::process::Command;
+
+const WORKLOADS: usize = 200;
+const SUBJECTS: usize = 5;
+const BLOCKS: usize = 20;
+const LONGEST_JUDGING_S: f64 = 2.0;
+const REPETITIONS: &str = "10000";
+const SCENARIO: &str = "false positives, S1, 10 blocks";
+const LONGEST_CALIBRATION_S: f64 = 60.0;
+
+/// `schedlab judge` of 200 workloads, 5 subjects and 20 blocks, from its files to its
+/// report.
+pub fn judging(binary: &Binary) -> Result<Bar, String> {
+    let file = binary.path().join("large.csv");
+    std::fs::write(&file, table()).map_err(|error| error.to_string())?;
+    let file = file.display().to_string();
+    let mapping = ["--subject", "subject", "--parameter", "workload", "--block", "block"];
+    let measured = ["--value", "ms:lower:ms", "--pairs", "reference"];
+    let arguments: Vec<&str> =
+        ["import", "csv", &file].into_iter().chain(mapping).chain(measured).collect();
+    binary.output(&arguments)?;
+    let start_ns = sys::monotonic_ns();
+    binary.output(&["judge"])?;
+    let length_s = (sys::monotonic_ns() - start_ns) as f64 / 1e9;
+    Ok(Bar {
+        name: "judging 200 workloads, 5 subjects, 20 blocks",
+        measured: format!("{length_s:.2} s"),
+        limit: format!("{LONGEST_JUDGING_S} s"),
+        holds: length_s < LONGEST_JUDGING_S,
+    })
+}
+
+/// Values with a pattern for noise: only the amount of work matters.
+fn table() -> String {
+    let mut text = "block,subject,workload,ms\n".to_owned();
+    for block in 0..BLOCKS {
+        for position in 0..SUBJECTS {
+            let subject = (position + block) % SUBJECTS;
+            for workload in 0..WORKLOADS {
+                let noise = (block * 31 + subject * 17 + workload * 7) % 23;
+                let value = 10.0 + noise as f64 * 0.01 + subject as f64 * 0.02;
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "{block},s{subject},w{workload},{value}");
+            }
+        }
+    }
+    text
+}
+
+/// 10,000 simulated campaigns of one scenario on one CPU.
+pub fn calibrating(binary: &Binary) -> Result<Bar, String> {
+    let start_ns = sys::monotonic_ns();
+    let status = Command::new("taskset")
+        .args(["-c", "0"])
+        .arg(binary.executable())
+        .args(["calibrate", "--full", "--repetitions", REPETITIONS, "--only", SCENARIO])
+        .output()
+        .map_err(|error| format!("cannot start taskset: {error}"))?
+        .status;
+    let length_s = (sys::monotonic_ns() - start_ns) as f64 / 1e9;
+    Ok(Bar {
+        name: "10,000 simulated campaigns on one CPU",
+        measured: format!("{length_s:.1} s"),
+        limit: format!("{LONGEST_CALIBRATION_S} s"),
+        holds: status.success() && length_s < LONGEST_CALIBRATION_S,
+    })
+}
