@@ -1,4 +1,4 @@
-//! `docs/catalog.md`: every workload, factor and probe in its own words.
+//! `docs/catalog.md`: every workload, factor, probe and format in its own words.
 
 use contract::{
     Catalogue, Cost, Description, Factor, Knob, Parameter, ParameterKind, Probe, Workload,
@@ -24,16 +24,24 @@ pub fn page(catalogue: &Catalogue) -> String {
     for probe in catalogue.probes {
         section(&mut page, probe.describe(), &about_probe(*probe));
     }
+    page.push_str("\n## Imports\n");
+    for importer in importers::IMPORTERS {
+        section(&mut page, importer.describe(), "");
+    }
+    page.push_str("\n## Report formats\n");
+    for renderer in report::RENDERERS {
+        section(&mut page, renderer.describe(), "");
+    }
     page
 }
 
 fn section(page: &mut String, description: &Description, about: &str) {
     let _ = write!(
         page,
-        "\n### `{}`\n\n{}.\n\n{}\n\n{}",
+        "\n### `{}`\n\n{}.\n\n{}{}",
         description.id,
         description.summary,
-        about.trim_end(),
+        if about.is_empty() { String::new() } else { format!("{}\n\n", about.trim_end()) },
         deeper_headings(description.doc.trim())
     );
     page.push('\n');
