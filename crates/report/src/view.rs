@@ -229,13 +229,18 @@ fn differences(records: &[Record]) -> BTreeMap<String, BTreeMap<String, BTreeSet
 fn reproduce(inputs: &Inputs<'_>) -> Vec<String> {
     let plan = inputs.plan;
     let options: String = plan.options.iter().map(|word| format!(" {}", quoted(word))).collect();
-    vec![
-        format!(
-            "schedlab run {} --fresh --venue {} --set seed={}{options}",
-            quoted(&format!("{}/experiment.toml", inputs.directory)),
-            plan.venue,
-            plan.seed
+    let experiment = quoted(&format!("{}/experiment.toml", inputs.directory));
+    let again = match &plan.imported {
+        Some(imported) => {
+            format!("schedlab import {}{options} --mapping {experiment}", imported.format)
+        }
+        None => format!(
+            "schedlab run {experiment} --fresh --venue {} --set seed={}{options}",
+            plan.venue, plan.seed
         ),
+    };
+    vec![
+        again,
         format!("schedlab judge {}", quoted(inputs.directory)),
         format!("plan digest {}", plan.digest),
     ]

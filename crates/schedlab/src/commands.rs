@@ -16,6 +16,8 @@ mod restore;
 mod run;
 mod vs;
 
+pub(crate) use import::DEFAULT_ALPHA;
+
 use crate::cli::{Action, Cli, Common};
 use crate::exit::ExitCode;
 use crate::output::tell;

@@ -14,6 +14,9 @@ use store::Campaign;
 /// Larger files are reduced first: they would fill the memory several times over.
 const LARGEST_FILE: u64 = 256 << 20;
 
+/// The level where none is given.
+pub(crate) const DEFAULT_ALPHA: f64 = 0.05;
+
 /// One file as given: `[SUBJECT=]PATH`.
 struct File {
     subject: String,
@@ -37,7 +40,9 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
         })
         .collect();
     let imported = importers::import(importer, &sources, &mapping, &settings);
-    let imported = imported.map_err(|(index, trouble)| refused(&files[index].path, &trouble))?;
+    let mut imported =
+        imported.map_err(|(index, trouble)| refused(&files[index].path, &trouble))?;
+    imported.plan.options = words(arguments);
     let text = own_words(arguments, &mapping)?;
     let mut campaign = Campaign::create(
         &common.results,
@@ -221,6 +226,27 @@ fn settings(arguments: &Import, files: &[File]) -> Result<Settings> {
         margin,
         alpha: arguments.alpha,
     })
+}
+
+/// The files and the options that are not part of the mapping, to repeat the import.
+fn words(arguments: &Import) -> Vec<String> {
+    let mut words = arguments.files.clone();
+    let mut put = |name: &str, value: &Option<String>| {
+        if let Some(value) = value {
+            words.extend([name.to_owned(), value.clone()]);
+        }
+    };
+    put("--reference", &arguments.reference);
+    put("--margin", &arguments.margin);
+    put("--name", &arguments.name);
+    put("--title", &arguments.title);
+    if arguments.pairs == Pairs::Reference {
+        words.extend(["--pairs".to_owned(), "reference".to_owned()]);
+    }
+    if arguments.alpha != DEFAULT_ALPHA {
+        words.extend(["--alpha".to_owned(), arguments.alpha.to_string()]);
+    }
+    words
 }
 
 fn refused(path: &Path, trouble: &Trouble) -> Error {
