@@ -71,12 +71,10 @@ fn judged(claim: &Claim, finding: &Finding, is_turned: bool) -> (ClaimOutcome, S
             let theta = ln(1.0 + finding.margin);
             let is_better = (fraction > 0.0) == (finding.question.direction == Direction::Higher);
             let wanted = if is_better { Verdict::Better } else { Verdict::Worse };
-            if claimed.abs() < theta {
-                of_sameness(verdict)
-            } else {
-                let reaches = ends[0] <= claimed + theta && ends[1] >= claimed - theta;
-                of_size(verdict, wanted, reaches)
-            }
+            let reaches = ends[0] <= claimed + theta && ends[1] >= claimed - theta;
+            // A change smaller than the margin is one that does not matter.
+            let is_small = claimed.abs() < theta && verdict == Verdict::Equivalent;
+            if is_small { ClaimOutcome::Confirmed } else { of_size(verdict, wanted, reaches) }
         }
     };
     (outcome, measured)
@@ -157,6 +155,8 @@ mod tests {
             (0.0, 0.002, claimed(45.0), ClaimOutcome::Refuted),
             (20.0, 0.5, claimed(45.0), ClaimOutcome::Undecided),
             (0.0, 0.002, claimed(0.5), ClaimOutcome::Confirmed),
+            (2.6, 0.002, claimed(1.5), ClaimOutcome::Confirmed),
+            (-2.6, 0.002, claimed(1.5), ClaimOutcome::Refuted),
             (20.0, 0.01, ClaimedEffect::Better, ClaimOutcome::Confirmed),
             (20.0, 0.01, ClaimedEffect::Worse, ClaimOutcome::Refuted),
             (20.0, 0.01, ClaimedEffect::Same, ClaimOutcome::Refuted),

@@ -34,6 +34,9 @@ impl<'a> Comparison<'a> {
         let mut caveats = Vec::new();
         let (mut test, caveat) = widened(&pairs.differences);
         caveats.extend(caveat);
+        let scaled = pairs.reference.iter().chain(&pairs.subject);
+        let scale = scaled.fold(0.0, |largest: f64, log| largest.max(log.abs()));
+        test = test.map(|test| test.without_rounding(scale));
         let is_pooled = asked.workload.pooled.contains(&asked.metric.id);
         let pooled = is_pooled.then(|| pooled(observations, &asked, &pairs)).flatten();
         if let Some(pooled) = &pooled {

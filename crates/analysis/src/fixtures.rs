@@ -65,6 +65,7 @@ pub(crate) fn plan(subjects: &[&str], metrics: Vec<Metric>, blocks: u32) -> Plan
         is_seed_generated: false,
         alpha: 0.05,
         is_quick: false,
+        is_pilot: false,
         subjects: subjects.iter().map(subject).collect(),
         workloads: vec![WorkloadPlan {
             label: "w".to_owned(),

@@ -10,8 +10,8 @@ use crate::pairs::{LEAST_BOOTS, Pairs};
 use crate::quality::coarse_step;
 use crate::questions::questions;
 use crate::ranking::rankings;
-use crate::use_cases::use_cases;
-use crate::verdict::{Decision, Evidence, LEAST_PAIRS, decide};
+use crate::use_cases::{self, use_cases};
+use crate::verdict::{Decision, Evidence, LEAST_PAIRS, decide, drifted_in_order};
 use model::{
     BlockEffect, Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, FailureCount, Finding,
     Findings, ImportedDesign, LeftOut, Plan, Record, Reduction, Role, Tail, Unit, Verdict,
@@ -44,22 +44,32 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Findings 
         .into_iter()
         .partition(|comparison| comparison.asked.question.role != Role::Screen);
     let mut findings = judge_family(plan, &family, &counts);
-    cap_by_control(&mut findings);
     findings.extend(judge_screen(plan, &screen));
-    let claims = claims(plan, &findings);
-    Findings {
+    let mut findings = Findings {
         format: FINDINGS_FORMAT.to_owned(),
         plan_digest: plan.digest.clone(),
         seed: plan.seed,
         alpha: plan.alpha,
         families: BTreeMap::from([(DECLARED_FAMILY.to_owned(), family.len())]),
-        rankings: rankings(plan, &findings),
+        rankings: Vec::new(),
         use_cases: use_cases(plan, &observations, &counts),
-        claims,
+        claims: Vec::new(),
         findings,
         failures: counts.into_iter().map(rounded).collect(),
         caveats: campaign_caveats(plan, &observations),
-    }
+    };
+    conclude(plan, &mut findings);
+    findings
+}
+
+/// What follows from the findings once each has its answer: a failed control caps what
+/// it guards, and ranks and claims are those of the answers that are shown.
+pub(crate) fn conclude(plan: &Plan, findings: &mut Findings) {
+    let failed = failed_controls(&findings.findings);
+    cap_by_control(&mut findings.findings, &failed);
+    use_cases::conclude(plan, &mut findings.use_cases, &failed);
+    findings.rankings = rankings(plan, &findings.findings);
+    findings.claims = claims(plan, &findings.findings);
 }
 
 pub(crate) fn rounded(count: FailureCount) -> FailureCount {
@@ -200,6 +210,10 @@ pub(crate) fn obstacle(
         caveats.push(Caveat::new(CaveatCode::FewBlocks, detail.clone()));
         return Some(Decision::inconclusive(detail));
     }
+    if drifted_in_order(caveats) {
+        let reason = "the order was not randomised and the reference drifted: the drift may be the difference";
+        return Some(Decision::inconclusive(reason));
+    }
     let unlike = caveats.iter().find(|caveat| caveat.code == CaveatCode::NotComparable);
     if let Some(caveat) = unlike {
         return Some(Decision::inconclusive(format!("not the same work: {}", caveat.detail)));
@@ -231,16 +245,20 @@ fn nothing_to_pair(comparison: &Comparison<'_>) -> Decision {
     Decision::inconclusive("no block has both subjects")
 }
 
-/// A failed control caps its workload and metric, and no other.
-fn cap_by_control(findings: &mut [Finding]) {
-    let failed: Vec<(String, String)> = findings
+/// Workloads and metrics whose control was judged better or worse.
+fn failed_controls(findings: &[Finding]) -> Vec<(String, String)> {
+    findings
         .iter()
         .filter(|finding| {
             finding.question.role == Role::Control
                 && matches!(finding.verdict, Verdict::Better | Verdict::Worse)
         })
         .map(|finding| (finding.question.workload.clone(), finding.question.metric.clone()))
-        .collect();
+        .collect()
+}
+
+/// A failed control caps its workload and metric, and no other.
+fn cap_by_control(findings: &mut [Finding], failed: &[(String, String)]) {
     for finding in findings.iter_mut().filter(|finding| finding.question.role == Role::Primary) {
         let key = (finding.question.workload.clone(), finding.question.metric.clone());
         if failed.contains(&key) && finding.verdict != Verdict::Invalid {
@@ -278,6 +296,8 @@ fn finding(plan: &Plan, comparison: &Comparison<'_>, family_size: usize) -> Find
     let (reference_value, subject_value) = comparison.values();
     let mut caveats = comparison.caveats.clone();
     caveats.extend(left_out(&comparison.pairs));
+    let of_import = plan.imported.iter().flat_map(|imported| &imported.caveats);
+    caveats.extend(of_import.filter(|c| c.code == CaveatCode::OrderConfounded).cloned());
     caveats.sort();
     Finding {
         question: comparison.asked.question.clone(),

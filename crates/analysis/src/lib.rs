@@ -34,6 +34,6 @@ mod fixtures;
 
 pub use gate::{GateLimit, GateOutcome, GateResult, gate};
 pub use judge::judge;
-pub use live::live;
+pub use live::{ended, live};
 pub use looks::answered_at;
 pub use pilot::pilot;

@@ -1,25 +1,71 @@
-//! What may be said of a campaign that is still running: intervals that hold however
-//! often somebody looks (the t confidence sequence of STATISTICS 2.9), and no verdict.
+//! What may be said of a campaign of a fixed number of blocks before its last: intervals
+//! that hold however often somebody looks (the t confidence sequence of STATISTICS 2.9).
+//! While it can go on there is no verdict; where it was ended on purpose, the verdict is
+//! that of these intervals, so that nothing is won by ending when it looks good.
 
-use crate::judge::judge_at;
+use crate::judge::{conclude, judge_at};
+use crate::verdict::is_forbidden;
 use model::{
-    Caveat, CaveatCode, Findings, Interval, Plan, Record, Role, Verdict, round_significant as round,
+    Caveat, CaveatCode, Findings, Interval, Plan, Record, Role, Strength, Verdict,
+    round_significant as round,
 };
 use stats::{confidence_sequence_half_width, exp};
 
 /// The findings of an unfinished campaign.
 pub fn live(plan: &Plan, records: &[Record]) -> Findings {
-    let mut findings = judge_at(plan, records, plan.alpha);
-    let families = findings.families.clone();
+    let mut findings = by_sequence(plan, records);
     for finding in &mut findings.findings {
         finding.verdict = Verdict::Inconclusive;
         finding.strength = None;
-        finding.look = None;
-        finding.companion = None;
-        finding.planning = None;
         if finding.question.role != Role::Screen {
             finding.reason = Some(format!("{} complete pairs so far", finding.pairs));
         }
+    }
+    let detail = format!("{} trials so far", records.len());
+    findings.caveats.push(Caveat::new(CaveatCode::Unfinished, detail));
+    findings.caveats.sort();
+    findings
+}
+
+/// The findings of a campaign of a fixed number of blocks that was ended on purpose.
+/// Intervals of the whole family decide, as Bonferroni's.
+pub fn ended(plan: &Plan, records: &[Record]) -> Findings {
+    let mut findings = by_sequence(plan, records);
+    for finding in &mut findings.findings {
+        let is_judged = finding.question.role != Role::Screen && !is_forbidden(finding);
+        let Some(effect) = finding.effect.as_ref().filter(|_| is_judged) else { continue };
+        let (low, high) = (effect.family_interval.low, effect.family_interval.high);
+        let edge = 1.0 + finding.margin;
+        (finding.verdict, finding.strength) = if low > 1.0 / edge && high < edge {
+            (Verdict::Equivalent, None)
+        } else if low > 1.0 {
+            (Verdict::Better, Some(strength(low > edge)))
+        } else if high < 1.0 {
+            (Verdict::Worse, Some(strength(high < 1.0 / edge)))
+        } else {
+            (Verdict::Inconclusive, None)
+        };
+        finding.reason = Some(format!(
+            "ended on purpose after {} pairs: judged by the interval of the family that holds at every look",
+            finding.pairs
+        ));
+    }
+    conclude(plan, &mut findings);
+    findings
+}
+
+fn strength(is_clear: bool) -> Strength {
+    if is_clear { Strength::Clearly } else { Strength::Detectable }
+}
+
+/// The findings with confidence sequences for intervals and without p-values.
+fn by_sequence(plan: &Plan, records: &[Record]) -> Findings {
+    let mut findings = judge_at(plan, records, plan.alpha);
+    let families = findings.families.clone();
+    for finding in &mut findings.findings {
+        finding.companion = None;
+        finding.planning = None;
+        finding.diagnostics = None;
         let is_pooled = plan
             .workload(&finding.question.workload)
             .is_some_and(|workload| workload.pooled.contains(&finding.question.metric));
@@ -47,9 +93,6 @@ pub fn live(plan: &Plan, records: &[Record]) -> Findings {
     findings.rankings.clear();
     findings.use_cases.clear();
     findings.claims.clear();
-    let detail = format!("{} trials so far", records.len());
-    findings.caveats.push(Caveat::new(CaveatCode::Unfinished, detail));
-    findings.caveats.sort();
     findings
 }
 
@@ -80,6 +123,14 @@ mod tests {
         assert_eq!(live.findings[0].verdict, Verdict::Inconclusive);
         assert!(live.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished));
         assert_eq!(live.findings[0].effect.as_ref().unwrap().p_difference, None);
+        // What the sequence shows may be said when it is ended.
+        let ended = ended(&plan, &all);
+        assert_eq!(ended.findings[0].verdict, Verdict::Better);
+        assert_eq!(width(&ended), width(&live));
+        let mut close = records("a", &values(100.0, 0));
+        close.extend(records("b", &values(99.2, 3)));
+        assert_eq!(judge_at(&plan, &close, 0.05).findings[0].verdict, Verdict::Equivalent);
+        assert_eq!(super::ended(&plan, &close).findings[0].verdict, Verdict::Inconclusive);
         let few = super::live(&plan, &records("a", &[1.0, 2.0]));
         assert!(few.findings[0].effect.is_none());
     }

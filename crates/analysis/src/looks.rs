@@ -1,7 +1,7 @@
 //! Adaptive campaigns: looks at pre-declared block counts, each at its own level
 //! (STATISTICS 2.9). A question is answered by the first look that decides it.
 
-use crate::judge::judge_at;
+use crate::judge::{conclude, judge_at};
 use model::{Caveat, CaveatCode, Finding, Findings, Look, Outcome, Plan, Record, Role, Verdict};
 use stats::spent_at_looks;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ pub(crate) fn judge(plan: &Plan, records: &[Record]) -> Findings {
     let mut latest = None;
     for index in 0..reached {
         let of_look = first_blocks(records, &complete[..plan.looks[index] as usize]);
-        let findings = evaluated(plan, &of_look, index, levels[index]);
+        let findings = evaluated(plan, &of_look, index, plan.looks[index], levels[index]);
         note_answers(&mut answered, &findings);
         latest = Some(findings);
     }
@@ -26,20 +26,30 @@ pub(crate) fn judge(plan: &Plan, records: &[Record]) -> Findings {
         // Between looks the next one's level is spent.
         _ => {
             let index = reached.min(levels.len().saturating_sub(1));
-            let mut findings = evaluated(plan, records, index, levels[index]);
+            let mut findings =
+                evaluated(plan, records, index, complete.len() as u32, levels[index]);
             let detail = format!("{} complete blocks, between two looks", complete.len());
             findings.caveats.push(Caveat::new(CaveatCode::StoppedEarly, detail));
             findings.caveats.sort();
             findings
         }
     };
-    for finding in &mut findings.findings {
+    for finding in all_of(&mut findings) {
         if let Some(known) = answered.iter().find(|known| known.question == finding.question) {
             finding.clone_from(known);
         }
     }
     findings.alpha = plan.alpha;
+    // A control that fails later takes back what it guards, and ranks and claims are
+    // those of the answers that were kept.
+    conclude(plan, &mut findings);
     findings
+}
+
+/// Findings and the comparisons of use cases.
+fn all_of(findings: &mut Findings) -> impl Iterator<Item = &mut Finding> {
+    let of_cases = findings.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
+    findings.findings.iter_mut().chain(of_cases)
 }
 
 /// The look that a campaign has just reached, where all its primary questions are
@@ -54,17 +64,15 @@ pub fn answered_at(plan: &Plan, records: &[Record]) -> Option<u32> {
     primary.all(|finding| finding.verdict != Verdict::Inconclusive).then_some(complete)
 }
 
-fn evaluated(plan: &Plan, records: &[Record], index: usize, alpha: f64) -> Findings {
+fn evaluated(plan: &Plan, records: &[Record], index: usize, blocks: u32, alpha: f64) -> Findings {
     let mut findings = judge_at(plan, records, alpha);
     let look = Look {
         number: index as u32 + 1,
         of: plan.looks.len() as u32,
-        blocks: plan.looks[index],
+        blocks,
         alpha: model::round_significant(alpha),
     };
-    for finding in
-        findings.findings.iter_mut().filter(|finding| finding.question.role != Role::Screen)
-    {
+    for finding in all_of(&mut findings).filter(|finding| finding.question.role != Role::Screen) {
         finding.look = Some(look);
     }
     findings
@@ -72,7 +80,8 @@ fn evaluated(plan: &Plan, records: &[Record], index: usize, alpha: f64) -> Findi
 
 /// Keeps the first answer to each question.
 fn note_answers(answered: &mut Vec<Finding>, findings: &Findings) {
-    for finding in &findings.findings {
+    let of_cases = findings.use_cases.iter().flat_map(|case| &case.comparisons);
+    for finding in findings.findings.iter().chain(of_cases) {
         let is_answer =
             matches!(finding.verdict, Verdict::Better | Verdict::Worse | Verdict::Equivalent);
         if is_answer && !answered.iter().any(|known| known.question == finding.question) {
@@ -179,5 +188,69 @@ mod tests {
         all.extend(records("b", &wild(101.0, 5)));
         assert_eq!(answered_at(&plan, &all), None);
         assert_eq!(judged(&plan, &all).findings[0].look.unwrap().number, 2);
+    }
+
+    #[test]
+    fn a_control_that_fails_at_a_later_look_takes_an_earlier_answer_back() {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let plan = Plan { looks: vec![6, 10, 12], ..plan(&["a", "a-again", "b"], metrics, 12) };
+        let campaign = |count: usize, of_control: f64| -> Vec<Record> {
+            let mut all = improved(20.0, count);
+            let control: Vec<f64> = (0..count)
+                .map(|block| {
+                    let centre = if block < 6 { 100.0 } else { of_control };
+                    centre * (1.0 + 0.003 * NOISE[(block + 5) % 12])
+                })
+                .collect();
+            all.extend(records("a-again", &control));
+            all
+        };
+        let of = |findings: &Findings, subject: &str| {
+            findings.findings.iter().find(|f| f.question.subject == subject).unwrap().clone()
+        };
+        let good = judged(&plan, &campaign(12, 100.0));
+        assert_eq!(of(&good, "b").verdict, Verdict::Better);
+        assert_eq!(of(&good, "b").look.unwrap().number, 1);
+        // The control's own first answer stands; this one has none before it fails.
+        let mut late = campaign(12, 300.0);
+        late.retain(|record| record.subject != "a-again" || record.block >= 4);
+        let bad = judged(&Plan { looks: vec![6, 12], ..plan.clone() }, &late);
+        assert!(matches!(of(&bad, "a-again").verdict, Verdict::Worse), "{:?}", of(&bad, "a-again"));
+        assert_eq!(of(&bad, "b").verdict, Verdict::Inconclusive);
+        assert!(of(&bad, "b").caveats.iter().any(|c| c.code == CaveatCode::AaFail));
+    }
+
+    #[test]
+    fn ranks_claims_and_use_cases_are_those_of_the_answers_that_are_shown() {
+        let weight =
+            model::Weight { workload: "w".to_owned(), metric: "m".to_owned(), weight: 1.0 };
+        let claim = model::Claim {
+            says: "b is better".to_owned(),
+            source: None,
+            workload: "w".to_owned(),
+            metric: "m".to_owned(),
+            subject: "b".to_owned(),
+            reference: "a".to_owned(),
+            effect: model::ClaimedEffect::Better,
+        };
+        let plan = Plan {
+            comparisons: model::Comparisons::All,
+            use_cases: vec![model::UseCase { id: "use".to_owned(), weights: vec![weight] }],
+            claims: vec![claim],
+            ..with_looks(&[6, 10, 12])
+        };
+        // Better in the first six blocks; afterwards it is not, which changes nothing.
+        let mut all = improved(20.0, 12);
+        for record in all.iter_mut().filter(|r| r.subject == "b" && r.block >= 6) {
+            record.invocations[0].samples =
+                vec![model::Sample::values("m", vec![130.0 + f64::from(record.block)])];
+        }
+        let findings = judged(&plan, &all);
+        assert_eq!(findings.findings[0].look.unwrap().number, 1);
+        assert_eq!(findings.rankings[0].ranks[0].subject, "b");
+        assert_eq!(findings.claims[0].outcome, model::ClaimOutcome::Confirmed);
+        let use_case = &findings.use_cases[0];
+        assert_eq!(use_case.co_best, ["b"]);
+        assert_eq!(use_case.comparisons[0].look, findings.findings[0].look);
     }
 }

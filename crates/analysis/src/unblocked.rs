@@ -289,4 +289,42 @@ mod tests {
         let zeros = crate::judge(&imported(vec![mean], &["a", "b"], &[]), &zero);
         assert!(has(find(&zeros, "overall"), CaveatCode::ZeroValue));
     }
+
+    #[test]
+    fn a_margin_is_a_mean_over_rows_and_not_over_cells() {
+        let rate = vec![metric("m", Direction::Higher, Reduction::Mean)];
+        let plan = imported(rate, &["a", "b"], &[]);
+        // The first workload was measured three times in each execution, the second once.
+        let mut all = records_of(|s, r, l| vec![Sample::values("m", vec![noisy(s, r, l)])]);
+        for record in all.iter_mut().filter(|record| record.workload == "w:1") {
+            let row = record.invocations[0].clone();
+            record.invocations.extend([row.clone(), row]);
+        }
+        let findings = crate::judge(&plan, &all);
+        let of_execution = |subject: &str, r: u32| {
+            (3.0 * noisy(subject, r, 1).ln() + noisy(subject, r, 2).ln()) / 4.0
+        };
+        let mean = (0..5).map(|r| of_execution("a", r)).sum::<f64>() / 5.0;
+        let value = find(&findings, "overall").reference_value.unwrap();
+        assert!((value / mean.exp() - 1.0).abs() < 1e-9, "{value}");
+    }
+
+    #[test]
+    fn one_after_the_other_in_each_stratum_is_confounded_as_a_whole_too() {
+        let rate = vec![metric("m", Direction::Higher, Reduction::Mean)];
+        let plan = imported(rate, &["a", "b"], &["w"]);
+        let mut all = records_of(|s, r, l| vec![Sample::values("m", vec![noisy(s, r, l)])]);
+        all.sort_by_key(|record| (record.workload.clone(), record.subject.clone(), record.block));
+        for (index, record) in all.iter_mut().enumerate() {
+            record.sequence = index as u64;
+        }
+        let overall = |all: &[Record]| find(&crate::judge(&plan, all), "overall").clone();
+        assert!(has(&overall(&all), CaveatCode::OrderConfounded));
+        // In turns within each stratum.
+        all.sort_by_key(|record| (record.workload.clone(), record.block, record.subject.clone()));
+        for (index, record) in all.iter_mut().enumerate() {
+            record.sequence = index as u64;
+        }
+        assert!(!has(&overall(&all), CaveatCode::OrderConfounded));
+    }
 }

@@ -13,8 +13,9 @@ use crate::questions::{Asked, every_pair};
 use crate::ranking::{co_best, ranking};
 use crate::verdict::{Decision, Evidence, decide};
 use model::{
-    BlockEffect, Caveat, Direction, Effect, FailureCount, Finding, Plan, Question, Role, Subject,
-    Unit, UseCase, UseCaseFinding, Worst, round_significant as round,
+    BlockEffect, Caveat, CaveatCode, Direction, Effect, FailureCount, Finding, Plan, Question,
+    Ranking, Role, Subject, Unit, UseCase, UseCaseFinding, Verdict, Worst,
+    round_significant as round,
 };
 use stats::{TTest, exp};
 
@@ -47,17 +48,58 @@ pub(crate) fn use_cases(
             .iter()
             .map(|sum| sum.finding(plan, family, adjusted.next().unwrap_or_default()))
             .collect();
-        let ranking = ranking(plan, &use_case.id, "", &comparisons.iter().collect::<Vec<_>>());
         UseCaseFinding {
             use_case: use_case.id.clone(),
             weights: use_case.weights.clone(),
             worst: sums.iter().map(|sum| sum.worst.clone()).collect(),
-            co_best: co_best(&ranking),
-            ranking,
+            ranking: Ranking::default(),
+            co_best: Vec::new(),
+            without_evidence: Vec::new(),
             comparisons,
         }
     });
     of_case.collect()
+}
+
+/// Ranks and the best, from the comparisons as they are shown: one over a component
+/// whose control failed says nothing, and a subject without any number is no best.
+pub(crate) fn conclude(plan: &Plan, found: &mut [UseCaseFinding], failed: &[(String, String)]) {
+    for finding in found {
+        let capped = finding.weights.iter().find(|weight| {
+            failed
+                .iter()
+                .any(|(workload, metric)| *workload == weight.workload && *metric == weight.metric)
+        });
+        if let Some(weight) = capped {
+            let reason = format!(
+                "the A/A control of {} {} differs from its twin",
+                weight.workload, weight.metric
+            );
+            for comparison in &mut finding.comparisons {
+                comparison.verdict = Verdict::Inconclusive;
+                comparison.strength = None;
+                comparison.reason = Some(reason.clone());
+                if comparison.caveats.iter().all(|caveat| caveat.code != CaveatCode::AaFail) {
+                    comparison.caveats.push(Caveat::new(CaveatCode::AaFail, reason.clone()));
+                }
+            }
+        }
+        let comparisons: Vec<&Finding> = finding.comparisons.iter().collect();
+        finding.ranking = ranking(plan, &finding.use_case, "", &comparisons);
+        let has_number = |id: &String| {
+            comparisons.iter().any(|comparison| {
+                let question = &comparison.question;
+                comparison.effect.is_some()
+                    && capped.is_none()
+                    && (question.subject == *id || question.reference == *id)
+            })
+        };
+        let all: Vec<String> =
+            finding.ranking.ranks.iter().map(|rank| rank.subject.clone()).collect();
+        let best = co_best(&finding.ranking);
+        finding.co_best = best.into_iter().filter(|id| has_number(id)).collect();
+        finding.without_evidence = all.into_iter().filter(|id| !has_number(id)).collect();
+    }
 }
 
 /// One pair of subjects over the components of one use case.
@@ -337,6 +379,30 @@ mod tests {
         let found = judge(&plan, &records).use_cases.remove(0);
         assert_eq!(found.comparisons[0].verdict, Verdict::Inconclusive);
         assert!(found.comparisons[0].effect.is_none());
-        assert_eq!(found.co_best, ["a", "b"], "nobody was shown to be worse");
+        assert!(found.co_best.is_empty(), "nobody has a number");
+        assert_eq!(found.without_evidence, ["a", "b"]);
+    }
+
+    #[test]
+    fn a_failed_control_caps_the_use_case_that_weighs_its_metric() {
+        let metrics = vec![metric("m", Direction::Higher, Reduction::Median)];
+        let weight = Weight { workload: "w".to_owned(), metric: "m".to_owned(), weight: 1.0 };
+        let use_case = UseCase { id: "batch".to_owned(), weights: vec![weight] };
+        let plan = Plan { use_cases: vec![use_case], ..plan(&["a", "a-again", "b"], metrics, 8) };
+        let records = |of_control: f64| -> Vec<_> {
+            let of_block = |(block, noise): (usize, &f64)| {
+                [("a", 100.0), ("a-again", of_control), ("b", 130.0)].map(|(subject, centre)| {
+                    let turn = subject.len() as f64 * 0.001 * noise;
+                    let value = centre * (1.0 + turn);
+                    record(block as u32, subject, "w", vec![vec![Sample::values("m", vec![value])]])
+                })
+            };
+            NOISE.iter().enumerate().flat_map(of_block).collect()
+        };
+        let good = judge(&plan, &records(100.0)).use_cases.remove(0);
+        assert_eq!((good.comparisons[0].verdict, good.co_best.len()), (Verdict::Better, 1));
+        let bad = judge(&plan, &records(140.0)).use_cases.remove(0);
+        assert_eq!(bad.comparisons[0].verdict, Verdict::Inconclusive);
+        assert!(bad.co_best.is_empty() && bad.without_evidence == ["a", "b"], "{bad:?}");
     }
 }

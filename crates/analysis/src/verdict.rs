@@ -1,6 +1,6 @@
 //! The decision, in the order of STATISTICS 2.5.
 
-use model::{CaveatCode, Finding, Strength, Verdict};
+use model::{Caveat, CaveatCode, Finding, Strength, Verdict};
 use stats::TTest;
 
 /// Fewer complete pairs give no verdict.
@@ -51,6 +51,14 @@ const FORBIDDING: [CaveatCode; 7] = [
 pub(crate) fn is_forbidden(finding: &Finding) -> bool {
     finding.verdict == Verdict::Invalid
         || finding.caveats.iter().any(|caveat| FORBIDDING.contains(&caveat.code))
+        || drifted_in_order(&finding.caveats)
+}
+
+/// Whether the reference drifted while the order was not randomised: then the drift is
+/// the difference (STATISTICS 2.13, a hard failure).
+pub(crate) fn drifted_in_order(caveats: &[Caveat]) -> bool {
+    let has = |code: CaveatCode| caveats.iter().any(|caveat| caveat.code == code);
+    has(CaveatCode::Drift) && has(CaveatCode::OrderConfounded)
 }
 
 /// Equivalent first, then better or worse, else inconclusive.
@@ -90,10 +98,12 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Decision {
 /// All differences are the same: no p, and equivalence only inside the margin.
 fn degenerate(test: &TTest, theta: f64) -> Decision {
     if test.mean.abs() < theta {
-        let reason = Some("every block gave the same difference, inside the margin".to_owned());
+        let reason = Some(
+            "the replicates do not vary, and their difference is inside the margin".to_owned(),
+        );
         return Decision { verdict: Verdict::Equivalent, strength: None, reason };
     }
-    Decision::inconclusive("every block gave the same difference; no test is possible")
+    Decision::inconclusive("the replicates do not vary; no test is possible")
 }
 
 #[cfg(test)]

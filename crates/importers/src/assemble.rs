@@ -139,6 +139,7 @@ fn assemble(
         is_seed_generated: false,
         alpha: settings.alpha,
         is_quick: false,
+        is_pilot: false,
         subjects,
         workloads: labels
             .all

@@ -167,7 +167,12 @@ impl Columns {
         let known: Vec<&str> = header.iter().collect();
         let find = |name: &String| -> Result<usize, Trouble> {
             let mut places = known.iter().enumerate().filter(|(_, column)| *column == name);
-            let remedy = format!("its columns are {}", known.join(", "));
+            let spelled = if name.contains(':') {
+                "; behind a column of values stands :higher or :lower, and then its unit"
+            } else {
+                ""
+            };
+            let remedy = format!("its columns are {}{spelled}", known.join(", "));
             match (places.next(), places.next()) {
                 (Some((place, _)), None) => Ok(place),
                 (Some(_), Some(_)) => {
@@ -222,6 +227,20 @@ impl Columns {
                 return Err(Trouble::new(cause, "name each column once"));
             }
             seen.push(place);
+        }
+        let measured: Vec<usize> = self
+            .values
+            .iter()
+            .map(|(place, _)| *place)
+            .chain([self.metric, self.unit, self.direction].into_iter().flatten())
+            .collect();
+        for (index, place) in self.replicate.iter().enumerate() {
+            if measured.contains(place) || self.replicate[..index].contains(place) {
+                let cause =
+                    format!("the column `{}` cannot be part of the replicate", known[*place]);
+                let remedy = "name columns that identify an execution, each once, and none of what it measured";
+                return Err(Trouble::new(cause, remedy));
+            }
         }
         Ok(())
     }

@@ -103,6 +103,11 @@ pub fn judge_records(loaded: &store::Loaded) -> Findings {
     if loaded.state == CampaignState::Unfinished {
         return analysis::live(&loaded.plan, &loaded.records);
     }
+    // Imported numbers and adaptive campaigns have their own way to end.
+    let is_fixed = loaded.plan.looks.is_empty() && loaded.plan.imported.is_none();
+    if loaded.state == CampaignState::StoppedEarly && is_fixed {
+        return analysis::ended(&loaded.plan, &loaded.records);
+    }
     analysis::judge(&loaded.plan, &loaded.records)
 }
 

@@ -122,6 +122,7 @@ fn plan(blocks: u32) -> Plan {
         is_seed_generated: false,
         alpha: 0.05,
         is_quick: false,
+        is_pilot: false,
         subjects: SUBJECTS.map(subject).into(),
         workloads: vec![WorkloadPlan {
             label: "w".to_owned(),

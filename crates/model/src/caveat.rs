@@ -52,7 +52,7 @@ codes! {
     Clamped "CLAMPED" "Values exceeded the range of the histogram and were counted at its end.",
     ClosedLoop "CLOSED_LOOP" "The load waits for each answer, so tails are conditional on its own pauses.",
     ConditionalSuccess "CONDITIONAL_SUCCESS" "Some runs failed; the figures describe those that succeeded.",
-    Degenerate "DEGENERATE" "Every block gave the same difference: no test is possible.",
+    Degenerate "DEGENERATE" "The replicates do not vary: no test is possible.",
     DifferentialFailure "DIFFERENTIAL_FAILURE" "The subjects failed at different rates, or one failed often.",
     Drift "DRIFT" "The reference drifted over the campaign; blocking removes linear drift only.",
     FewBlocks "FEW_BLOCKS" "Fewer than five complete blocks: no verdict is given.",

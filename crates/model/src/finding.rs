@@ -317,7 +317,7 @@ pub struct FailureCount {
 
 /// Every subject's rank on one workload and metric, or in one use case: 1 plus the
 /// number of subjects that are better. Subjects of one rank are not told apart.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ranking {
     /// Workload label, or the use case.
     pub workload: String,
@@ -355,6 +355,10 @@ pub struct UseCaseFinding {
     pub ranking: Ranking,
     /// Subjects that were not shown to be worse than any other.
     pub co_best: Vec<String>,
+    /// Subjects without a number here: they failed, did not run all of it, or its
+    /// control failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_evidence: Vec<String>,
 }
 
 /// One component of a use case.

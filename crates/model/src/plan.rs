@@ -26,6 +26,10 @@ pub struct Plan {
     pub alpha: f64,
     /// Whether blocks or durations were cut by `--quick`.
     pub is_quick: bool,
+    /// Whether it only says how large the real campaign must be: no verdict and no
+    /// history uses it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_pilot: bool,
     /// The arms; the first is the reference, an A/A control has `control` set.
     pub subjects: Vec<Subject>,
     /// What runs in every sitting.

@@ -170,6 +170,7 @@ fn draft(
         is_seed_generated: settings.seed.is_none(),
         alpha: settings.alpha,
         is_quick: request.is_quick,
+        is_pilot: false,
         subjects,
         workloads: Vec::new(),
         blocks: Vec::new(),

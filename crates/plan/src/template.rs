@@ -137,6 +137,17 @@ fn workload_text(workload: &dyn Workload) -> String {
     let metrics: Vec<String> =
         workload.metrics(&parameters).into_iter().map(|metric| quoted(&metric.id)).collect();
     text += "# label = \"another-name\"           # needed when a workload is used twice\n";
+    let quantile = workload
+        .metrics(&parameters)
+        .into_iter()
+        .rev()
+        .find(|metric| matches!(metric.reduction, model::Reduction::Quantile(_)));
+    if let Some(metric) = quantile {
+        let assignment = format!("pooled = [{}]", quoted(&metric.id));
+        text += &format!(
+            "# {assignment:32} # of all blocks together, where blocks have too few samples\n"
+        );
+    }
     text += "# load = \"cpu:2\"                  # busy loops beside it\n";
     text += "# subjects = [\"other\"]            # only for some arms; the reference always runs\n";
     text += &format!(

@@ -91,5 +91,14 @@ fn component(
             .near(metric, primary.iter().map(String::as_str))
             .hint(format!("its primary metrics are {}", primary.join(", ")));
     }
+    if let Some(metric) = found.filter(|metric| workload.plan.pooled.contains(metric)) {
+        problems
+            .report(
+                place,
+                format!("`{metric}` is pooled over all blocks, so no block has a value to weigh"),
+            )
+            .hint("weigh another metric, or take it out of `pooled`");
+        return None;
+    }
     found.map(|metric| (label.to_owned(), metric.clone()))
 }

@@ -119,7 +119,7 @@ fn estimate(finding: &Finding, effect: &Effect, alpha: f64) -> String {
 
 fn tests(finding: &Finding, effect: &Effect, findings: &Findings) -> String {
     let (Some(difference), Some(equivalence)) = (effect.p_difference, effect.p_equivalence) else {
-        if effect.standard_error > 0.0 {
+        if findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished) {
             return format!(
                 "The campaign is not finished: after {} pairs there is no p, and the interval holds however often one \
                  looks.",

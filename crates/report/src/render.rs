@@ -12,7 +12,7 @@ mod markdown;
 mod table;
 mod terminal;
 
-pub(crate) use table::words;
+pub(crate) use table::{look, words};
 
 /// How a report is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::answer::trimmed;
 use crate::quantities::{interval, p_value, percent};
-use crate::render::words;
+use crate::render::{look, words};
 use model::{
     ClaimFinding, ClaimOutcome, Finding, Rank, Ranking, Role, UseCaseFinding, Verdict, Weight,
 };
@@ -37,10 +37,14 @@ pub(crate) fn ranks(ranking: &Ranking) -> String {
 /// What serves a use case, with its evidence and the worst component beside it.
 pub(crate) fn use_case(finding: &UseCaseFinding, all: &[Finding]) -> Section {
     let best = match finding.co_best.as_slice() {
+        [] => "no subject has evidence to be the best".to_owned(),
         [only] if finding.ranking.ranks.len() > 1 => format!("serves best: {only}"),
         several => format!("not told apart as the best: {}", several.join(", ")),
     };
     let mut lines = vec![best, format!("ranks: {}", ranks(&finding.ranking))];
+    if !finding.without_evidence.is_empty() {
+        lines.push(format!("no evidence on {}", finding.without_evidence.join(", ")));
+    }
     for (comparison, worst) in finding.comparisons.iter().zip(&finding.worst) {
         let question = &comparison.question;
         let evidence = comparison.effect.as_ref().map_or(String::new(), |effect| {
@@ -59,8 +63,9 @@ pub(crate) fn use_case(finding: &UseCaseFinding, all: &[Finding]) -> Section {
             )
         });
         let reason = comparison.reason.as_ref().map_or(String::new(), |why| format!("; {why}"));
+        let look = look(comparison).map_or(String::new(), |text| format!("; {text}"));
         lines.push(format!(
-            "{} against {}:{evidence} {}{worst}{reason}",
+            "{} against {}:{evidence} {}{worst}{reason}{look}",
             question.subject,
             question.reference,
             words(comparison)

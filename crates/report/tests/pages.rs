@@ -192,6 +192,7 @@ fn plan() -> Plan {
         is_seed_generated: false,
         alpha: 0.05,
         is_quick: true,
+        is_pilot: false,
         subjects: vec![
             subject("other", &[("policy", "other")]),
             subject("other-again", &[("policy", "other")]),

@@ -82,6 +82,15 @@ impl TTest {
         })
     }
 
+    /// The same where the replicates were taken from numbers of this size: what varies by
+    /// no more than their rounding does not vary.
+    pub fn without_rounding(self, scale: f64) -> Self {
+        if self.standard_deviation <= ROUNDING * f64::EPSILON * scale.abs() {
+            return Self { standard_deviation: 0.0, standard_error: 0.0, ..self };
+        }
+        self
+    }
+
     /// Whether the replicates do not vary, so that no test is possible.
     pub fn is_degenerate(&self) -> bool {
         self.standard_error <= f64::EPSILON * self.mean.abs()
@@ -107,6 +116,9 @@ impl TTest {
         (!self.is_degenerate()).then(|| positive(below.max(above)))
     }
 }
+
+/// Roundings that a difference of two logarithms and its mean may gather.
+const ROUNDING: f64 = 16.0;
 
 /// A p-value that underflowed is as small as a number can be, not impossible.
 fn positive(p: f64) -> f64 {
@@ -187,6 +199,17 @@ mod tests {
         assert!((jackknife.standard_error - direct.standard_error).abs() < 1e-12);
         assert!((jackknife.standard_deviation - direct.standard_deviation).abs() < 1e-12);
         assert_eq!(TTest::jackknife(1.0, &[1.0]), None);
+    }
+
+    #[test]
+    fn what_varies_by_rounding_alone_does_not_vary() {
+        let logs: Vec<f64> = (1..8).map(|i| crate::ln(100.0 * f64::from(i))).collect();
+        let differences: Vec<f64> =
+            logs.iter().zip(1..8).map(|(log, i)| crate::ln(110.0 * f64::from(i)) - log).collect();
+        let test = TTest::of(&differences).unwrap();
+        assert!(test.without_rounding(7.0).is_degenerate());
+        assert_eq!(test.without_rounding(7.0).p_difference(), None);
+        assert!(!TTest::of(&[0.1, 0.2, 0.3]).unwrap().without_rounding(7.0).is_degenerate());
     }
 
     #[test]

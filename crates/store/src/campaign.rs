@@ -53,22 +53,39 @@ impl Campaign {
         let stamp = moment.strftime("%Y%m%d-%H%M%S");
         let directory = results.join(format!("{}-{stamp}-{unique:04x}", plan.name));
         fs::create_dir_all(results).map_err(|error| failed("create", results, &error))?;
-        for new in [directory.clone(), directory.join("traces"), directory.join("logs")] {
+        // Whatever lies there already is somebody else's.
+        fs::create_dir(&directory).map_err(|error| failed("create", &directory, &error))?;
+        let created = Self::create_in(results, &directory, plan, experiment, unix_ns);
+        if created.is_err() {
+            // Half a directory is no campaign; the error tells what went wrong.
+            let _ = fs::remove_dir_all(&directory);
+        }
+        created
+    }
+
+    fn create_in(
+        results: &Path,
+        directory: &Path,
+        plan: &Plan,
+        experiment: &str,
+        unix_ns: u64,
+    ) -> Result<Campaign> {
+        for new in [directory.join("traces"), directory.join("logs")] {
             fs::create_dir(&new).map_err(|error| failed("create", &new, &error))?;
         }
-        let records = open_records(&directory)?;
+        let records = open_records(directory)?;
         let state = StateDocument {
             format: STATE_FORMAT.to_owned(),
             created_unix_ns: unix_ns,
             state: CampaignState::Unfinished,
             caveats: Vec::new(),
         };
-        replace(&directory, EXPERIMENT, experiment.as_bytes())?;
-        replace(&directory, "state.json", &json(&state)?)?;
-        replace(&directory, "plan.json", &json(plan)?)?;
+        replace(directory, EXPERIMENT, experiment.as_bytes())?;
+        replace(directory, "state.json", &json(&state)?)?;
+        replace(directory, "plan.json", &json(plan)?)?;
         sync_directory(results)?;
         Ok(Campaign {
-            directory,
+            directory: directory.to_owned(),
             plan: plan.clone(),
             state,
             environment: None,

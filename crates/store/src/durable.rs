@@ -11,10 +11,10 @@ use std::path::Path;
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "free space on that file system, then give the same command: the campaign resumes"
+            "free space on that file system, then give the same command"
         }
         io::ErrorKind::FileTooLarge => {
-            "raise the file size limit (ulimit -f), then give the same command: the campaign resumes"
+            "raise the file size limit (ulimit -f), then give the same command"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "choose a results directory that you may write"

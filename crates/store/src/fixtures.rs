@@ -18,6 +18,7 @@ pub fn plan(name: &str, digest: &str) -> Plan {
         is_seed_generated: true,
         alpha: 0.05,
         is_quick: false,
+        is_pilot: false,
         subjects: vec![Subject {
             id: "baseline".to_owned(),
             levels: BTreeMap::new(),

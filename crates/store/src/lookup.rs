@@ -46,8 +46,11 @@ pub fn resolve(results: &Path, name: &str) -> Result<PathBuf> {
     }
     let found = campaigns(results)?;
     let names: Vec<String> = found.iter().map(FoundCampaign::name).collect();
+    // A pilot has no verdict to come back to; by its name it can still be opened.
+    let is_pilot =
+        |found: &&FoundCampaign| read_plan(&found.directory).is_ok_and(|plan| plan.is_pilot);
     if name == "last"
-        && let Some(newest) = found.first()
+        && let Some(newest) = found.iter().find(|found| !is_pilot(found))
     {
         return Ok(newest.directory.clone());
     }

@@ -25,8 +25,8 @@ pub(super) struct Samples<'a> {
     pub(super) completed: [u64; 2],
     /// Fewest events that a quantile was taken from.
     pub(super) events: Option<u64>,
-    /// First and last position in the file, of reference and subject.
-    pub(super) span: [Option<(u64, u64)>; 2],
+    /// First and last position in the file by stratum, of reference and subject.
+    pub(super) spans: BTreeMap<Vec<String>, [Option<(u64, u64)>; 2]>,
 }
 
 impl Samples<'_> {
@@ -37,7 +37,9 @@ impl Samples<'_> {
             .values()
             .map(|[reference, subject]| (reference.as_slice(), subject.as_slice()))
             .collect();
-        let test = TTest::stratified(&strata)?;
+        let all = strata.iter().flat_map(|(reference, subject)| reference.iter().chain(*subject));
+        let scale = all.fold(0.0, |largest: f64, log| largest.max(log.abs()));
+        let test = TTest::stratified(&strata)?.without_rounding(scale);
         Some(TTest { mean: self.question.direction.sign() * test.mean, ..test })
     }
 
@@ -63,10 +65,17 @@ impl Samples<'_> {
         of(0).min(of(1))
     }
 
-    /// Whether one subject came after the other in the file.
+    /// Whether one subject came after the other in the file, in each stratum in the same
+    /// order.
     fn is_one_after_the_other(&self) -> bool {
-        let [Some(first), Some(second)] = self.span else { return false };
-        first.1 < second.0 || second.1 < first.0
+        let both: Vec<[(u64, u64); 2]> = self
+            .spans
+            .values()
+            .filter_map(|[first, second]| Some([(*first)?, (*second)?]))
+            .collect();
+        let in_order = both.iter().filter(|[first, second]| first.1 < second.0).count();
+        let turned = both.iter().filter(|[first, second]| second.1 < first.0).count();
+        !both.is_empty() && (in_order == both.len() || turned == both.len())
     }
 
     /// Geometric mean of one side over strata of equal weight.
@@ -78,12 +87,19 @@ impl Samples<'_> {
 
     pub(super) fn caveats(&self) -> Vec<Caveat> {
         let question = &self.question;
-        let mut caveats =
-            vec![Caveat::new(CaveatCode::UnblockedDesign, "nothing says that blocks were run")];
+        let mut caveats = vec![Caveat::new(
+            CaveatCode::UnblockedDesign,
+            format!(
+                "{} replicates of the smaller sample, and nothing says that blocks were run",
+                self.replicates()
+            ),
+        )];
         if self.is_one_after_the_other() {
             let detail = format!(
-                "in the file's order all of {} and all of {} follow each other",
-                question.reference, question.subject
+                "in the file's order all values of {} and all of {} follow each other, in each of {} strata",
+                question.reference,
+                question.subject,
+                self.spans.len()
             );
             caveats.push(Caveat::new(CaveatCode::OrderConfounded, detail));
         }

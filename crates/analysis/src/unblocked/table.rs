@@ -5,10 +5,9 @@ use super::samples::Samples;
 use crate::questions::every_pair;
 use crate::reduce::{Lack, reduce};
 use model::{
-    Comparisons, Metric, Outcome, ParameterValue, Plan, Question, Record, Role, Subject,
+    Comparisons, Metric, Outcome, ParameterValue, Plan, Question, Record, Reduction, Role, Subject,
     WorkloadPlan,
 };
-use stats::mean;
 use std::collections::BTreeMap;
 
 /// One value: a logarithm with its place.
@@ -19,6 +18,8 @@ struct Cell<'a> {
     replicate: u32,
     sequence: u64,
     log: Result<f64, Lack>,
+    /// Rows of the file that it was taken from; a quantile of a merged histogram is one.
+    rows: usize,
     /// Events that a quantile was taken from.
     events: Option<u64>,
 }
@@ -73,6 +74,7 @@ impl<'a> Table<'a> {
                     replicate: record.block,
                     sequence: record.sequence,
                     log: reduced.map(|reduced| reduced.scaled),
+                    rows: rows(record, metric),
                     events: reduced.ok().and_then(|reduced| reduced.events),
                 });
             }
@@ -160,7 +162,7 @@ impl<'a> Table<'a> {
             failed: [0; 2],
             completed: [0; 2],
             events: None,
-            span: [None, None],
+            spans: BTreeMap::new(),
         };
         for failure in &self.failures {
             let is_here =
@@ -170,7 +172,7 @@ impl<'a> Table<'a> {
             }
         }
         // Executions by stratum, subject and replicate.
-        let mut executions: BTreeMap<(Vec<String>, usize, u32), Vec<f64>> = BTreeMap::new();
+        let mut executions: BTreeMap<(Vec<String>, usize, u32), (f64, f64)> = BTreeMap::new();
         let mut present: BTreeMap<&[String], [bool; 2]> = BTreeMap::new();
         for cell in cells {
             let Some(side) = samples.side(cell.subject) else { continue };
@@ -184,14 +186,17 @@ impl<'a> Table<'a> {
                 continue;
             };
             present.entry(&cell.levels).or_default()[side] = true;
-            let span = samples.span[side].get_or_insert((cell.sequence, cell.sequence));
-            *span = (span.0.min(cell.sequence), span.1.max(cell.sequence));
             let stratum = self.stratum(kept, cell);
-            executions.entry((stratum, side, cell.replicate)).or_default().push(log);
+            let spans = samples.spans.entry(stratum.clone()).or_default();
+            let span = spans[side].get_or_insert((cell.sequence, cell.sequence));
+            *span = (span.0.min(cell.sequence), span.1.max(cell.sequence));
+            let (sum, rows) = executions.entry((stratum, side, cell.replicate)).or_default();
+            *sum += cell.rows as f64 * log;
+            *rows += cell.rows as f64;
         }
         samples.lonely = present.values().filter(|sides| sides[0] != sides[1]).count();
-        for ((stratum, side, _), logs) in executions {
-            samples.strata.entry(stratum).or_default()[side].extend(mean(&logs));
+        for ((stratum, side, _), (sum, rows)) in executions {
+            samples.strata.entry(stratum).or_default()[side].push(sum / rows);
         }
         samples
     }
@@ -202,6 +207,15 @@ impl<'a> Table<'a> {
             .filter(|index| self.is_fixed[*index] && !kept.contains(index));
         free.map(|index| cell.levels[index].clone()).collect()
     }
+}
+
+/// Rows of a record that hold the metric: each was an invocation of its own.
+fn rows(record: &Record, metric: &Metric) -> usize {
+    if matches!(metric.reduction, Reduction::Quantile(_)) {
+        return 1;
+    }
+    let samples = record.invocations.iter().flat_map(|invocation| &invocation.samples);
+    samples.filter(|sample| sample.source == metric.source).count().max(1)
 }
 
 fn levels(workload: &WorkloadPlan, dimensions: &[String]) -> Vec<String> {

@@ -28,6 +28,10 @@ impl Renderer for Entry {
     }
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
+        if report.design.is_unblocked() {
+            let cause = "numbers without blocks have no value for each block and subject; the format csv has their rows";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, cause));
+        }
         let values = values(report);
         writeln!(output, "campaign: {}", line(&report.campaign))?;
         writeln!(output, "venue: {}", line(&report.design.venue))?;

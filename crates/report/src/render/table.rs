@@ -85,7 +85,7 @@ pub(super) fn effect(finding: &Finding) -> (String, String) {
 }
 
 /// When an adaptive campaign answered it, and the level of its interval.
-pub(super) fn look(finding: &Finding) -> Option<String> {
+pub(crate) fn look(finding: &Finding) -> Option<String> {
     let look = finding.look?;
     Some(format!(
         "look {} of {}, after {} blocks: its interval is {} %; early stops overstate effects",

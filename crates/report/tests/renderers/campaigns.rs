@@ -209,6 +209,7 @@ fn plan(title: &str) -> Plan {
         is_seed_generated: false,
         alpha: 0.05,
         is_quick: false,
+        is_pilot: false,
         subjects: vec![
             subject("baseline", "other", false),
             subject("fifo", "fifo:1", false),

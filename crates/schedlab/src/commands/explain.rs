@@ -12,9 +12,9 @@ const LEAST_WIDTH: usize = 20;
 
 pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     let (_, findings) = judged(common, &arguments.campaign.campaign)?;
-    let parts: Vec<&str> = arguments.finding.iter().flat_map(|name| name.split('/')).collect();
+    let wanted = arguments.finding.as_deref();
     let chosen: Vec<&Finding> =
-        findings.findings.iter().filter(|finding| is_meant(finding, &parts)).collect();
+        findings.findings.iter().filter(|finding| is_meant(finding, wanted)).collect();
     if chosen.is_empty() {
         return Err(unknown(&arguments.finding, &findings));
     }
@@ -29,13 +29,22 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     Ok(ExitCode::Done)
 }
 
-/// Whether every part names its subject, workload or metric. Without a part all
-/// verdicts are meant, and never the screen.
-fn is_meant(finding: &Finding, parts: &[&str]) -> bool {
+/// Whether the words are its subject, workload or metric, or some of these in any order
+/// joined by `/`, which a label may hold itself. Without words all verdicts are meant,
+/// and never the screen.
+fn is_meant(finding: &Finding, wanted: Option<&str>) -> bool {
     let question = &finding.question;
-    let own = [&question.subject, &question.workload, &question.metric];
-    let has_all = parts.iter().all(|part| own.iter().any(|name| name.as_str() == *part));
-    has_all && (question.role != Role::Screen || parts.contains(&question.metric.as_str()))
+    let Some(wanted) = wanted else { return question.role != Role::Screen };
+    let own = [&question.subject, &question.workload, &question.metric].map(String::as_str);
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    orders.iter().any(|order| {
+        (1..=order.len()).any(|count| {
+            let chosen = &order[..count];
+            let names: Vec<&str> = chosen.iter().map(|index| own[*index]).collect();
+            let has_metric = chosen.contains(&2);
+            (question.role != Role::Screen || has_metric) && names.join("/") == wanted
+        })
+    })
 }
 
 fn name(finding: &Finding) -> String {

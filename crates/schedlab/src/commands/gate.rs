@@ -6,13 +6,17 @@ use crate::exit::ExitCode;
 use crate::output::print;
 use analysis::{GateLimit, GateOutcome, GateResult};
 use contract::{Error, Result};
+use model::{Findings, Role};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use store::Loaded;
+
+/// An error names this many metrics; of the others it gives the number.
+const NAMED_AT_MOST: usize = 12;
 
 pub(super) fn run(common: &Common, arguments: &Gate) -> Result<ExitCode> {
     let limits = arguments.limits.iter().map(|text| limit(text)).collect::<Result<Vec<_>>>()?;
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
-    let results = analysis::gate(&findings, &limits).map_err(|limit| unknown(&limit, &loaded))?;
+    let results = analysis::gate(&findings, &limits).map_err(|limit| unknown(&limit, &findings))?;
     let text = match arguments.format {
         GateFormat::Text => results.iter().map(line).collect(),
         GateFormat::Github => results.iter().map(annotation).collect(),
@@ -44,8 +48,9 @@ fn limit(text: &str) -> Result<GateLimit> {
         )
     };
     let (name, percent) =
-        text.split_once('=').ok_or_else(|| wrong("there is no `=`".to_owned()))?;
-    let (workload, metric) = name.split_once('/').unwrap_or(("", name));
+        text.rsplit_once('=').ok_or_else(|| wrong("there is no `=`".to_owned()))?;
+    // Labels of imported workloads may hold either sign; a metric's id holds none.
+    let (workload, metric) = name.rsplit_once('/').unwrap_or(("", name));
     let fraction = model::parse_percent(percent).map_err(|error| wrong(error.to_string()))?;
     if !(fraction >= 0.0 && fraction.is_finite()) {
         return Err(wrong("a limit is at least 0 %".to_owned()));
@@ -53,15 +58,19 @@ fn limit(text: &str) -> Result<GateLimit> {
     Ok(GateLimit { workload: workload.to_owned(), metric: metric.to_owned(), fraction })
 }
 
-fn unknown(limit: &GateLimit, loaded: &Loaded) -> Error {
-    let primary: Vec<String> = loaded
-        .plan
-        .workloads
-        .iter()
-        .flat_map(|workload| {
-            workload.primary.iter().map(move |metric| format!("{}/{metric}", workload.label))
-        })
-        .collect();
+fn unknown(limit: &GateLimit, findings: &Findings) -> Error {
+    let mut primary: Vec<String> = Vec::new();
+    for finding in &findings.findings {
+        let name = format!("{}/{}", finding.question.workload, finding.question.metric);
+        if finding.question.role == Role::Primary && !primary.contains(&name) {
+            primary.push(name);
+        }
+    }
+    let more = primary.len().saturating_sub(NAMED_AT_MOST);
+    primary.truncate(NAMED_AT_MOST);
+    if more > 0 {
+        primary.push(format!("{more} more"));
+    }
     let name = if limit.workload.is_empty() {
         limit.metric.clone()
     } else {

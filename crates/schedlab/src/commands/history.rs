@@ -85,6 +85,9 @@ fn collect(common: &Common, arguments: &History) -> Result<Vec<Series>> {
                 continue;
             }
         };
+        if loaded.plan.is_pilot {
+            continue;
+        }
         let campaign = directory
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())

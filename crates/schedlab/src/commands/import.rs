@@ -173,14 +173,22 @@ fn files(given: &[String]) -> Result<Vec<File>> {
             }
         };
         let attempted = || format!("cannot read {}", path.display());
-        let size = std::fs::metadata(&path).map_err(|error| {
-            Error::usage(attempted(), error, "give the path of a file, or SUBJECT=PATH")
-        })?;
+        let remedy = "give the path of a file that you may read, or SUBJECT=PATH";
+        let size =
+            std::fs::metadata(&path).map_err(|error| Error::usage(attempted(), error, remedy))?;
         if !size.is_file() || size.len() > LARGEST_FILE {
             let cause = format!("it is no file of at most {} MiB", LARGEST_FILE >> 20);
             return Err(Error::usage(attempted(), cause, "import a part of it"));
         }
-        let bytes = std::fs::read(&path).map_err(|error| Error::environment(attempted(), error))?;
+        let bytes =
+            std::fs::read(&path).map_err(|error| Error::usage(attempted(), error, remedy))?;
+        if let Some(same) = files.iter().find(|one| one.subject == subject && one.bytes == bytes) {
+            return Err(Error::usage(
+                format!("cannot import {} for {subject}", path.display()),
+                format!("it holds the same bytes as {}", same.path.display()),
+                "give each execution's file once: evidence does not double",
+            ));
+        }
         let execution = 1 + files.iter().filter(|known| known.subject == subject).count();
         files.push(File { subject, path, bytes, execution });
     }

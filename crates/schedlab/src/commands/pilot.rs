@@ -52,7 +52,11 @@ fn small(arguments: &PlanArguments, planned: &Planned) -> Result<Option<Planned>
     let options =
         PlanOptions { set, venue: experiment.options.venue.clone(), ..PlanOptions::default() };
     let name = format!("{}-pilot", name_of(&experiment.file)?);
-    make_named(&experiment.file, &name, &options)
+    let mut pilot = make_named(&experiment.file, &name, &options)?;
+    if let Some(pilot) = &mut pilot {
+        pilot.plan.is_pilot = true;
+    }
+    Ok(pilot)
 }
 
 fn text(planned: &Plan, findings: &[PilotFinding]) -> String {

@@ -225,3 +225,70 @@ fn the_manuals_example_is_true() {
         assert!(text.contains(&row), "{row}");
     }
 }
+
+#[test]
+fn a_fixed_order_with_drift_has_no_verdict_however_large_the_difference() {
+    let bench = Bench::new();
+    let path = bench.path().join("aabb.csv");
+    let mut text = "block,who,rate\n".to_owned();
+    // All of one, then all of the other, while everything rises by 1 % a row.
+    for (row, who) in ["x"; 12].iter().chain(["y"; 12].iter()).enumerate() {
+        let _ = writeln!(text, "{},{who},{}", row % 12, 100.0 * 1.01_f64.powi(row as i32));
+    }
+    std::fs::write(&path, text).unwrap();
+    let file = path.display().to_string();
+    let mapping = ["--subject", "who", "--block", "block", "--value", "rate:higher"];
+    let arguments: Vec<&str> = ["import", "csv", &file].into_iter().chain(mapping).collect();
+    let shown = bench.expect(0, &arguments);
+    assert!(shown.contains("inconclusive") && shown.contains("not randomised"), "{shown}");
+    let gate = bench.run(&["gate", "last", "--limit", "rate=3%"]);
+    assert_eq!(gate.status.code(), Some(5), "{}", errors(&gate));
+    // The same file twice is no new evidence, and a format that needs blocks says so.
+    let twice: Vec<&str> = ["import", "csv", &file, &file].into_iter().chain(mapping).collect();
+    assert_eq!(bench.run(&twice).status.code(), Some(2));
+}
+
+#[test]
+fn names_with_signs_of_our_own_can_be_gated_and_explained() {
+    let bench = Bench::new();
+    let path = bench.path().join("names.csv");
+    let mut text = "who,op=x/y,run,ns\n".to_owned();
+    for run in 0..6 {
+        for (who, scale) in [("a b", 10), ("c/d", 12)] {
+            for level in ["read/write", "x=1%"] {
+                let _ = writeln!(text, "{who},{level},{run},{}", scale * 100 + run * 3 % 7);
+            }
+        }
+    }
+    std::fs::write(&path, text).unwrap();
+    let file = path.display().to_string();
+    bench.expect(
+        0,
+        &[
+            "import",
+            "csv",
+            &file,
+            "--subject",
+            "who",
+            "--parameter",
+            "op=x/y",
+            "--replicate",
+            "run",
+            "--value",
+            "ns:lower:ns",
+        ],
+    );
+    let gate = |limit: &str| bench.run(&["gate", "last", "--limit", limit]);
+    assert_eq!(gate("op=x/y:read/write/ns=3%").status.code(), Some(3));
+    assert_eq!(gate("op=x/y:x=1%/ns=50%").status.code(), Some(0));
+    let unknown = gate("op=x/y:nothing/ns=3%");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(errors(&unknown).contains("overall/ns"), "{}", errors(&unknown));
+    let told = bench.run(&["explain", "nobody"]);
+    // What the error offers can be typed.
+    let offered = errors(&told);
+    let name = offered.split("choose one of ").nth(1).unwrap().split(", ").next().unwrap();
+    bench.expect(0, &["explain", name]);
+    let refused = bench.run(&["report", "--format", "benchfmt"]);
+    assert_ne!(refused.status.code(), Some(0));
+}

@@ -355,6 +355,8 @@ fn a_pilot_plans_and_an_unfinished_campaign_has_no_verdict() {
         .map(|entry| name(&entry.unwrap().path()))
         .collect();
     assert!(pilots.iter().all(|name| name.starts_with("effect-pilot-")), "{pilots:?}");
+    assert_eq!(bench.run(&["show", "last"]).status.code(), Some(2), "a pilot has no verdict");
+    assert_eq!(bench.run(&["history", "makespan"]).status.code(), Some(2));
 
     // A campaign cut off in the middle, as a crash leaves it.
     let bench = Bench::new();
