@@ -11,10 +11,10 @@ use std::path::Path;
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "free space on that file system, then give the same command"
+            "free space on that file system, then give the same command: a run resumes"
         }
         io::ErrorKind::FileTooLarge => {
-            "raise the file size limit (ulimit -f), then give the same command"
+            "raise the file size limit (ulimit -f), then give the same command: a run resumes"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "choose a results directory that you may write"
