@@ -33,7 +33,7 @@ impl Renderer for Entry {
     }
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
-        writeln!(output, "# {}\n\n{}\n", report.title, report.answer)?;
+        writeln!(output, "# {}\n\n{}\n", plain(&report.title), plain(&report.answer))?;
         verdicts(report, output)?;
         standings(report, output)?;
         failures(report, output)?;
@@ -62,9 +62,9 @@ fn standings(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         for section in
             findings.use_cases.iter().map(|finding| use_case(finding, &findings.findings))
         {
-            writeln!(output, "**{}**\n", section.heading)?;
+            writeln!(output, "**{}**\n", plain(&section.heading))?;
             for line in &section.lines {
-                writeln!(output, "- {line}")?;
+                writeln!(output, "- {}", plain(line))?;
             }
             writeln!(output)?;
         }
@@ -72,7 +72,7 @@ fn standings(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     if !findings.claims.is_empty() {
         writeln!(output, "## Published claims\n")?;
         for finding in &findings.claims {
-            writeln!(output, "- {}", claim(finding))?;
+            writeln!(output, "- {}", plain(&claim(finding)))?;
         }
         writeln!(output)?;
     }
@@ -96,9 +96,14 @@ fn standings(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Text that a page must not take for markup of its own: names come from files.
+fn plain(text: &str) -> String {
+    text.replace('<', "&lt;").replace('\n', " ")
+}
+
 /// Text inside a table cell.
 fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
+    plain(text).replace('|', "\\|")
 }
 
 fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
@@ -113,11 +118,11 @@ fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         writeln!(
             output,
             "**{} {}** ({}, margin {} %): {} = {}\n",
-            group.workload,
+            plain(group.workload),
             group.metric,
             first.question.direction,
             trimmed(100.0 * first.margin),
-            first.question.reference,
+            plain(&first.question.reference),
             reference_value(&group.findings)
         )?;
         writeln!(
@@ -136,7 +141,7 @@ fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         writeln!(output)?;
         for finding in &group.findings {
             for text in [finding.reason.clone(), look(finding)].into_iter().flatten() {
-                writeln!(output, "- {}: {text}", finding.question.subject)?;
+                writeln!(output, "- {}: {}", plain(&finding.question.subject), plain(&text))?;
             }
         }
         for finding in &group.findings {
@@ -187,7 +192,7 @@ fn planning(finding: &Finding, output: &mut dyn Write) -> io::Result<()> {
         output,
         "- {}: these blocks find effects from {:.1} % on with 80 % power; a difference of the margin's size needs {} \
          blocks, equivalence {}",
-        finding.question.subject,
+        plain(&finding.question.subject),
         100.0 * planning.detectable,
         blocks(planning.blocks_for_difference),
         blocks(planning.blocks_for_equivalence)
@@ -202,7 +207,7 @@ fn companion(finding: &Finding, alpha: f64, output: &mut dyn Write) -> io::Resul
     writeln!(
         output,
         "- {}: by ranks {}, {} % interval {}, signed-rank p {}{flip} (a companion, never the verdict)",
-        finding.question.subject,
+        plain(&finding.question.subject),
         percent(companion.pseudo_median_ratio),
         confidence(alpha),
         interval(&companion.interval),
@@ -250,7 +255,7 @@ fn caveats(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     for caveat in &report.caveats {
         writeln!(output, "- **{}**: {}", caveat.code, caveat.meaning)?;
         for place in &caveat.places {
-            writeln!(output, "  - {place}")?;
+            writeln!(output, "  - {}", plain(place))?;
         }
     }
     writeln!(output)
@@ -309,7 +314,7 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
 
 fn notes(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     for note in &report.notes {
-        writeln!(output, "\nNote: {note}")?;
+        writeln!(output, "\nNote: {}", plain(note))?;
     }
     writeln!(output)
 }
@@ -322,10 +327,10 @@ fn blocks(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         writeln!(
             output,
             "<details><summary>Blocks of {} {}, {} against {}</summary>\n\n| block | {} | {} | effect |\n|--:|--:|--:|--:|",
-            question.workload,
+            plain(&question.workload),
             question.metric,
-            question.subject,
-            question.reference,
+            plain(&question.subject),
+            plain(&question.reference),
             cell(&question.reference),
             cell(&question.subject)
         )?;

@@ -254,7 +254,7 @@ fn names_with_signs_of_our_own_can_be_gated_and_explained() {
     let path = bench.path().join("names.csv");
     let mut text = "who,op=x/y,run,ns\n".to_owned();
     for run in 0..6 {
-        for (who, scale) in [("a b", 10), ("c/d", 12)] {
+        for (who, scale) in [("<i>a b", 10), ("c/d", 12)] {
             for level in ["read/write", "x=1%"] {
                 let _ = writeln!(text, "{who},{level},{run},{}", scale * 100 + run * 3 % 7);
             }
@@ -291,4 +291,6 @@ fn names_with_signs_of_our_own_can_be_gated_and_explained() {
     bench.expect(0, &["explain", name]);
     let refused = bench.run(&["report", "--format", "benchfmt"]);
     assert_ne!(refused.status.code(), Some(0));
+    let page = bench.expect(0, &["show", "--format", "markdown"]);
+    assert!(page.contains("&lt;i>a b") && !page.contains("<i>"), "{page}");
 }
