@@ -216,6 +216,12 @@ fn change(finding: &Finding) -> Option<String> {
 
 fn caveats(finding: &Finding) -> impl Iterator<Item = String> + '_ {
     finding.caveats.iter().map(|caveat| {
-        format!("{}: {} Here: {}.", caveat.code, caveat.code.meaning(), caveat.detail)
+        let count = finding.pairs;
+        format!(
+            "{}: {} Here, with n = {count}: {}.",
+            caveat.code,
+            caveat.code.meaning(),
+            caveat.detail
+        )
     })
 }
