@@ -7,7 +7,7 @@
 
 use crate::family::holm_of;
 use crate::verdict::is_forbidden;
-use model::{Finding, Findings, Role, Verdict};
+use model::{CaveatCode, Finding, Findings, Role, Verdict};
 use stats::{ln, t_cdf};
 
 /// How much worse a metric may become.
@@ -127,13 +127,14 @@ fn decide<'a>(
     }
 }
 
-/// Every block gave the same difference, and it is equivalent and inside the limit:
+/// The replicates do not vary, and their difference is equivalent and inside the limit:
 /// kept without a p, as the verdict was given without one.
 fn degenerate(finding: &Finding, fraction: f64) -> Option<String> {
-    let effect = finding.effect.as_ref().filter(|effect| effect.p_difference.is_none())?;
+    let does_not_vary = finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::Degenerate);
+    let effect = finding.effect.as_ref().filter(|_| does_not_vary)?;
     let is_inside = effect.log_mean > -ln(1.0 + fraction);
     (is_inside && finding.verdict == Verdict::Equivalent)
-        .then(|| "every block gave the same difference, inside the limit".to_owned())
+        .then(|| "the replicates do not vary, and their difference is inside the limit".to_owned())
 }
 
 /// A subject that fails where the reference does not breaches every limit.
@@ -196,6 +197,16 @@ mod tests {
         let same = |worse_percent: f64| campaign(worse_percent, 0.0);
         assert_eq!(outcome(&same(0.0), 0.03), GateOutcome::Kept);
         assert_eq!(outcome(&same(10.0), 0.03), GateOutcome::Inconclusive);
+    }
+
+    #[test]
+    fn an_ended_campaign_without_p_keeps_no_limit_by_its_estimate_alone() {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let mut findings = judge(&plan(&["a", "b"], metrics, 8), &campaign(0.3, 0.002));
+        assert_eq!(findings.findings[0].verdict, Verdict::Equivalent);
+        findings.findings[0].effect.as_mut().unwrap().p_difference = None;
+        let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.005 };
+        assert_eq!(gate(&findings, &[limit]).unwrap()[0].outcome, GateOutcome::Inconclusive);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::judge::{conclude, judge_at};
 use crate::verdict::is_forbidden;
 use model::{
-    Caveat, CaveatCode, Findings, Interval, Plan, Record, Role, Strength, Verdict,
+    Caveat, CaveatCode, Finding, Findings, Interval, Plan, Record, Role, Strength, Verdict,
     round_significant as round,
 };
 use stats::{confidence_sequence_half_width, exp};
@@ -31,27 +31,47 @@ pub fn live(plan: &Plan, records: &[Record]) -> Findings {
 /// Intervals of the whole family decide, as Bonferroni's.
 pub fn ended(plan: &Plan, records: &[Record]) -> Findings {
     let mut findings = by_sequence(plan, records);
-    for finding in &mut findings.findings {
-        let is_judged = finding.question.role != Role::Screen && !is_forbidden(finding);
-        let Some(effect) = finding.effect.as_ref().filter(|_| is_judged) else { continue };
-        let (low, high) = (effect.family_interval.low, effect.family_interval.high);
-        let edge = 1.0 + finding.margin;
-        (finding.verdict, finding.strength) = if low > 1.0 / edge && high < edge {
-            (Verdict::Equivalent, None)
-        } else if low > 1.0 {
-            (Verdict::Better, Some(strength(low > edge)))
-        } else if high < 1.0 {
-            (Verdict::Worse, Some(strength(high < 1.0 / edge)))
-        } else {
-            (Verdict::Inconclusive, None)
-        };
-        finding.reason = Some(format!(
-            "ended on purpose after {} pairs: judged by the interval of the family that holds at every look",
-            finding.pairs
-        ));
+    let judged = findings.findings.iter_mut().filter(|finding| {
+        // A metric that does not vary has its answer without any interval.
+        let is_degenerate = has(finding, CaveatCode::Degenerate);
+        finding.question.role != Role::Screen && !is_forbidden(finding) && !is_degenerate
+    });
+    for finding in judged {
+        let (verdict, strength, why) = by_interval(finding);
+        finding.verdict = verdict;
+        finding.strength = strength;
+        finding.reason = Some(format!("ended on purpose after {} pairs: {why}", finding.pairs));
     }
     conclude(plan, &mut findings);
     findings
+}
+
+/// The verdict of an interval that holds for the whole family at every look.
+fn by_interval(finding: &Finding) -> (Verdict, Option<Strength>, &'static str) {
+    let why = "judged by the interval of the family that holds at every look";
+    let Some(effect) = &finding.effect else {
+        return (Verdict::Inconclusive, None, "it has no interval that holds at every look");
+    };
+    let (low, high) = (effect.family_interval.low, effect.family_interval.high);
+    let edge = 1.0 + finding.margin;
+    if low > 1.0 / edge && high < edge {
+        return if has(finding, CaveatCode::Quantised) {
+            (Verdict::Inconclusive, None, "the metric's steps are too coarse to claim equivalence")
+        } else {
+            (Verdict::Equivalent, None, why)
+        };
+    }
+    if low > 1.0 {
+        (Verdict::Better, Some(strength(low > edge)), why)
+    } else if high < 1.0 {
+        (Verdict::Worse, Some(strength(high < 1.0 / edge)), why)
+    } else {
+        (Verdict::Inconclusive, None, why)
+    }
+}
+
+fn has(finding: &Finding, code: CaveatCode) -> bool {
+    finding.caveats.iter().any(|caveat| caveat.code == code)
 }
 
 fn strength(is_clear: bool) -> Strength {
@@ -66,6 +86,8 @@ fn by_sequence(plan: &Plan, records: &[Record]) -> Findings {
         finding.companion = None;
         finding.planning = None;
         finding.diagnostics = None;
+        // It speaks of the verdict of a fixed number of blocks.
+        finding.caveats.retain(|caveat| caveat.code != CaveatCode::Fragile);
         let is_pooled = plan
             .workload(&finding.question.workload)
             .is_some_and(|workload| workload.pooled.contains(&finding.question.metric));
@@ -124,14 +146,42 @@ mod tests {
         assert!(live.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished));
         assert_eq!(live.findings[0].effect.as_ref().unwrap().p_difference, None);
         // What the sequence shows may be said when it is ended.
-        let ended = ended(&plan, &all);
-        assert_eq!(ended.findings[0].verdict, Verdict::Better);
-        assert_eq!(width(&ended), width(&live));
+        let stopped = ended(&plan, &all);
+        assert_eq!(stopped.findings[0].verdict, Verdict::Better);
+        assert_eq!(width(&stopped), width(&live));
         let mut close = records("a", &values(100.0, 0));
         close.extend(records("b", &values(99.2, 3)));
         assert_eq!(judge_at(&plan, &close, 0.05).findings[0].verdict, Verdict::Equivalent);
-        assert_eq!(super::ended(&plan, &close).findings[0].verdict, Verdict::Inconclusive);
+        assert_eq!(ended(&plan, &close).findings[0].verdict, Verdict::Inconclusive);
         let few = super::live(&plan, &records("a", &[1.0, 2.0]));
         assert!(few.findings[0].effect.is_none());
+    }
+
+    #[test]
+    fn ending_proves_nothing_of_what_does_not_vary_or_is_pooled() {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let plan_of = |blocks: u32| plan(&["a", "b"], metrics.clone(), blocks);
+        let same = |value: f64| {
+            let mut all = records("a", &[100.0; 8]);
+            all.extend(records("b", &[value; 8]));
+            ended(&plan_of(20), &all).findings.remove(0).verdict
+        };
+        assert_eq!(same(50.0), Verdict::Inconclusive, "no test is possible");
+        assert_eq!(same(100.5), Verdict::Equivalent, "as when it had run to its end");
+
+        let p50 = metric("m", Direction::Lower, Reduction::Quantile(0.5));
+        let mut pooled = plan(&["a", "b"], vec![p50], 20);
+        pooled.workloads[0].pooled = vec!["m".to_owned()];
+        let mut all = Vec::new();
+        for block in 0..12 {
+            for (subject, centre) in [("a", 10_000), ("b", 20_000)] {
+                let mut histogram = model::Histogram::new();
+                histogram.record_many(centre + u64::from(block) * 50, 1_000);
+                let samples = vec![vec![model::Sample::histogram("m", histogram)]];
+                all.push(crate::fixtures::record(block, subject, "w", samples));
+            }
+        }
+        assert_eq!(crate::judge(&pooled, &all).findings[0].verdict, Verdict::Worse);
+        assert_eq!(ended(&pooled, &all).findings[0].verdict, Verdict::Inconclusive);
     }
 }

@@ -62,7 +62,10 @@ pub fn import(
     for (index, source) in sources.iter().enumerate() {
         importer.read(source, mapping, &mut table).map_err(|trouble| (index, trouble))?;
     }
-    let notes = table.drop_constant_dimensions();
+    let constant = table.drop_constant_dimensions();
+    let foreign = table.units.iter().filter(|(_, unit)| !unit.is_empty());
+    let foreign = foreign.map(|(metric, unit)| format!("{metric} is in {unit}"));
+    let notes = foreign.chain(constant).collect();
     if !mapping.primary.is_empty() {
         table.primary.clone_from(&mapping.primary);
     }

@@ -3,6 +3,7 @@
 use crate::metrics::metric_id;
 use crate::trouble::Trouble;
 use model::{Caveat, CaveatCode, Direction, Metric, Reduction, Sample, Unit};
+use std::collections::BTreeMap;
 
 /// More rows than this would be a plan nobody reads and a file nobody opens.
 const MOST_ROWS: usize = 1_000_000;
@@ -34,6 +35,8 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// What the importer noticed.
     pub caveats: Vec<Caveat>,
+    /// Units that are not ours, by metric: values are shown as they stand.
+    pub units: BTreeMap<String, String>,
     /// Whether the load waited for each answer.
     pub is_closed_loop: bool,
 }
@@ -85,6 +88,24 @@ impl Table {
             return Err(Trouble::new(cause, "import files of one shape together"));
         }
         Ok(())
+    }
+
+    /// Notes a unit that is not one of ours.
+    ///
+    /// # Errors
+    /// When the metric came in another one before: nobody can convert between them.
+    pub fn foreign_unit(&mut self, metric: &str, unit: &str) -> Result<(), Trouble> {
+        let known = match self.units.get(metric) {
+            Some(known) => known,
+            None => self.units.entry(metric.to_owned()).or_insert_with(|| unit.to_owned()),
+        };
+        if known == unit {
+            return Ok(());
+        }
+        let shown =
+            |unit: &str| if unit.is_empty() { "no unit".to_owned() } else { format!("`{unit}`") };
+        let cause = format!("`{metric}` is in {} here and in {} before", shown(unit), shown(known));
+        Err(Trouble::new(cause, "give all its values in one unit"))
     }
 
     /// Takes out dimensions of which every row has the same level: they tell nothing

@@ -7,7 +7,7 @@ use crate::table::{Row, Table};
 use crate::trouble::Trouble;
 use contract::Description;
 use csv::StringRecord;
-use model::{Caveat, CaveatCode, Reduction, Sample};
+use model::{Caveat, CaveatCode, Reduction, Sample, Unit};
 use std::collections::BTreeMap;
 
 pub(crate) static CSV: Tidy = Tidy {
@@ -292,6 +292,11 @@ impl Columns {
         let written = self.unit.map(|place| &record[place]).or(value.unit.as_deref());
         let (unit, scale) = unit(written.unwrap_or_default());
         let number = number(&record[place], line, &value.column)? * scale;
+        if unit == Unit::Plain {
+            table
+                .foreign_unit(name, written.unwrap_or_default())
+                .map_err(|trouble| Trouble { line: Some(line), ..trouble })?;
+        }
         if !number.is_finite() {
             let cause = format!("{} is too large for its unit", value.column);
             return Err(Trouble::at(line, cause, "correct the line, or its unit"));

@@ -127,12 +127,13 @@ fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         )?;
         writeln!(
             output,
-            "| subject | value | effect (+ is better) | raw change | {} interval | family interval | | verdict | pairs | p difference | p equivalence |",
+            "| subject | value | effect (+ is better) | raw change | {} interval | family interval | | verdict | {} | p difference | p equivalence |",
             if findings_have_looks {
                 "look's".to_owned()
             } else {
                 format!("{} %", confidence(alpha))
-            }
+            },
+            if report.design.is_unblocked() { "executions" } else { "pairs" }
         )?;
         writeln!(output, "|---|--:|--:|--:|---|---|---|---|--:|--:|--:|")?;
         for finding in &group.findings {

@@ -215,11 +215,16 @@ impl Screen<'_> {
         let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };
         let legend = format!(
             "+ is better. Intervals are {}, unadjusted, each for its row alone; verdicts are corrected for {} \
-             (Holm). Bars run from {} to {}: {zero} is no difference, {band} the margin.",
+             (Holm). Bars run from {} to {}: {zero} is no difference, {band} the margin.{}",
             level(&report.findings),
             design.family_words(),
             percent(1.0 / self.scale.end()),
-            percent(self.scale.end())
+            percent(self.scale.end()),
+            if design.is_unblocked() {
+                " n counts the executions of the subject that has fewer."
+            } else {
+                ""
+            }
         );
         self.paragraph(&legend, "", DIM)
     }

@@ -129,13 +129,22 @@ fn what_nobody_said_is_a_caveat_and_what_cannot_be_meant_an_error() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(errors(&output).contains(said), "{said}: {}", errors(&output));
     }
+    // A unit of the user's own is told beside the values, and never mixed.
+    std::fs::write(&path, "who,rate,u\na,1,kB/s\nb,2,kB/s\n").unwrap();
+    let mapping = ["--subject", "who", "--value", "rate:higher", "--unit", "u"];
+    let output = import(&mapping);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("rate is in kB/s"));
+    std::fs::write(&path, "who,rate,u\na,1,kB/s\nb,2,MB/s\n").unwrap();
+    let output = import(&mapping);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("line 3: `rate` is in `MB/s` here"), "{}", errors(&output));
     std::fs::write(&path, "who,ms\na,1\nb,NaN\n").unwrap();
     let output = import(&["--subject", "who", "--value", "ms:lower"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("line 3"), "{}", errors(&output));
     let unknown = bench.run(&["import", "xls", &file]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert_eq!(std::fs::read_dir(bench.results()).unwrap().count(), 1, "errors leave nothing");
+    assert_eq!(std::fs::read_dir(bench.results()).unwrap().count(), 2, "errors leave nothing");
 }
 
 /// Every number of 240 comparisons against an independent computation
