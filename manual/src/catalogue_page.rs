@@ -176,6 +176,7 @@ fn about_factor(factor: &dyn Factor) -> String {
     let who = match factor.knob() {
         Knob::System(_) => "the executor, in files of the kernel; journalled and put back",
         Knob::Launch(_) => "the workload's own process, before it prepares; ends with it",
+        Knob::Boot(_) => "the venue `vm`, when it boots a machine",
         Knob::Simulated => "the simulator only",
     };
     format!("- level: {}, such as {}\n- applied by: {who}\n", factor.syntax(), examples.join(", "))

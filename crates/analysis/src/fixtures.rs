@@ -51,8 +51,11 @@ pub(crate) fn plan(subjects: &[&str], metrics: Vec<Metric>, blocks: u32) -> Plan
         is_control: id.ends_with("-again"),
     };
     let sittings = |_: u32| -> Vec<Sitting> {
-        let sitting =
-            |id: &&str| Sitting { subject: (*id).to_owned(), workloads: vec!["w".to_owned()] };
+        let sitting = |id: &&str| Sitting {
+            subject: (*id).to_owned(),
+            workloads: vec!["w".to_owned()],
+            boot: None,
+        };
         subjects.iter().map(sitting).collect()
     };
     Plan {
@@ -91,6 +94,7 @@ pub(crate) fn plan(subjects: &[&str], metrics: Vec<Metric>, blocks: u32) -> Plan
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
+        vm: None,
         options: Vec::new(),
         notes: Vec::new(),
     }

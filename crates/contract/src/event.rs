@@ -49,6 +49,8 @@ pub enum Event {
 /// Phases of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
+    /// A machine is being booted for this trial and those that share its boot.
+    Booting,
     /// Levels are being set and read back.
     Setting,
     /// The pause before the first invocation.

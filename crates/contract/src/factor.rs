@@ -1,7 +1,7 @@
 //! What can be set.
 
-use crate::{Description, LaunchSpec, Requirement, Result};
-use model::Level;
+use crate::{BootSpec, Description, LaunchSpec, Requirement, Result};
+use model::{Fingerprint, Level};
 use std::collections::BTreeMap;
 use sys::{ControlFile, Machine};
 
@@ -65,8 +65,23 @@ pub enum Knob<'a> {
     System(&'a dyn SystemKnob),
     /// The workload's own process, before it prepares.
     Launch(&'a dyn LaunchKnob),
+    /// The venue, when it boots a machine.
+    Boot(&'a dyn BootKnob),
     /// The simulator only.
     Simulated,
+}
+
+/// Something that is decided when a machine boots.
+pub trait BootKnob: Sync {
+    /// Writes the level into the boot's specification.
+    ///
+    /// # Errors
+    /// When it cannot be expressed.
+    fn contribute(&self, level: &Level, boot: &mut BootSpec) -> Result<()>;
+
+    /// The level in force, in the terms of `wanted`, from what the booted machine says
+    /// of itself.
+    fn read_back(&self, guest: &Fingerprint, boot: &BootSpec, wanted: &Level) -> Level;
 }
 
 /// One file and the value it should hold.

@@ -3,6 +3,7 @@
 //! This crate must not know any workload, factor, probe or venue; it only says
 //! what each of them promises. Whoever adds one reads this crate and no other.
 
+mod boot;
 mod catalogue;
 mod description;
 mod error;
@@ -16,11 +17,12 @@ mod requirement;
 mod venue;
 mod workload;
 
+pub use boot::{BootSpec, Topology};
 pub use catalogue::Catalogue;
 pub use description::Description;
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, Phase};
-pub use factor::{Factor, Knob, LaunchKnob, Setting, SystemKnob};
+pub use factor::{BootKnob, Factor, Knob, LaunchKnob, Setting, SystemKnob};
 pub use interrupt::Interrupt;
 pub use launch::{CpuQuota, LaunchSpec};
 pub use parameter::{Parameter, ParameterKind};

@@ -41,6 +41,8 @@ impl Knobs {
             match factor.knob() {
                 Knob::System(_) => knobs.system.push((factor, level.clone())),
                 Knob::Launch(_) => knobs.launch.push((factor, level.clone())),
+                // The venue set it when it booted this machine, and reads it back.
+                Knob::Boot(_) => {}
                 Knob::Simulated => {
                     return Err(Error::unsupported(
                         attempted(),
@@ -91,7 +93,7 @@ impl Knobs {
                 Knob::Launch(knob) if !threads.is_empty() => {
                     knob.read_back(machine, threads, wanted)?
                 }
-                Knob::Launch(_) | Knob::Simulated => continue,
+                Knob::Launch(_) | Knob::Boot(_) | Knob::Simulated => continue,
             };
             levels.insert(factor.describe().id.to_owned(), level);
         }

@@ -169,6 +169,7 @@ fn assemble(
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
+        vm: None,
         options: Vec::new(),
         notes: Vec::new(),
     };
@@ -401,7 +402,7 @@ fn blocked(
         index: index as u32,
         sittings: order
             .iter()
-            .map(|id| Sitting { subject: (*id).to_owned(), workloads: all.clone() })
+            .map(|id| Sitting { subject: (*id).to_owned(), workloads: all.clone(), boot: None })
             .collect(),
     };
     Ok((records, orders.iter().enumerate().map(block).collect()))

@@ -109,7 +109,8 @@ const SUBJECTS: [&str; 3] = ["reference", "steady", "refused"];
 fn plan(blocks: u32) -> Plan {
     let subject =
         |id: &str| Subject { id: id.to_owned(), levels: BTreeMap::new(), is_control: false };
-    let sitting = |id: &str| Sitting { subject: id.to_owned(), workloads: vec!["w".to_owned()] };
+    let sitting =
+        |id: &str| Sitting { subject: id.to_owned(), workloads: vec!["w".to_owned()], boot: None };
     let time =
         Metric::new("time", Unit::Nanoseconds, Direction::Lower, Reduction::Median, "for tests");
     Plan {
@@ -150,6 +151,7 @@ fn plan(blocks: u32) -> Plan {
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
+        vm: None,
         options: Vec::new(),
         notes: Vec::new(),
     }

@@ -19,6 +19,7 @@ mod plan;
 mod quantity;
 mod record;
 mod sample;
+mod vm;
 
 pub use caveat::{Caveat, CaveatCode};
 pub use cpu_list::CpuList;
@@ -45,3 +46,4 @@ pub use quantity::{
 };
 pub use record::{Fingerprint, Invocation, LevelReading, Outcome, Record, RunReport, Usage};
 pub use sample::{Sample, SampleData};
+pub use vm::{Accelerator, Disk, VmSettings};

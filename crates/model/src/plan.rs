@@ -1,6 +1,6 @@
 //! A plan: every trial of a campaign in the order it will run.
 
-use crate::{Caveat, Level, Metric, Parameters};
+use crate::{Caveat, Level, Metric, Parameters, VmSettings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -62,6 +62,9 @@ pub struct Plan {
     /// Settings of the simulator; present exactly when `venue` is `sim`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sim: Option<SimSettings>,
+    /// Settings of the virtual machines; present exactly when `venue` is `vm`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vm: Option<VmSettings>,
     /// Words of the command line that changed the experiment (`--set`, `blocks=8`), to repeat it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
@@ -248,6 +251,10 @@ pub struct Sitting {
     pub subject: String,
     /// Workload labels in the order they run; the same for all sittings of a block.
     pub workloads: Vec<String>,
+    /// Which boot of its block it shares, from 0: neighbouring sittings of one number run in
+    /// one boot. Absent on venues that boot nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<u32>,
 }
 
 /// What the executor needs to run one workload for one subject in one block.
@@ -257,6 +264,9 @@ pub struct Trial {
     pub block: u32,
     /// Position of the sitting within its block, from 0.
     pub position: u32,
+    /// Which boot of its block it shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<u32>,
     /// The arm.
     pub subject: Subject,
     /// The workload.

@@ -63,6 +63,7 @@ fn block(seed: u64, index: u32, arms: &[&Subject], workloads: &[WorkloadPlan]) -
     let sittings = arms
         .into_iter()
         .map(|subject| Sitting {
+            boot: None,
             subject: subject.id.clone(),
             workloads: workloads
                 .iter()
@@ -104,6 +105,7 @@ pub fn trials(plan: &Plan, block: &Block) -> Vec<Trial> {
             trials.push(Trial {
                 block: block.index,
                 position,
+                boot: sitting.boot,
                 subject: subject.clone(),
                 workload: workload.clone(),
                 probes: plan.probes.clone(),

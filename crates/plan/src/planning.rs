@@ -183,6 +183,7 @@ fn draft(
         probes: settings.probes,
         settle_ns: settings.settle_ns,
         sim: None,
+        vm: None,
         options: Vec::new(),
         notes: Vec::new(),
     };

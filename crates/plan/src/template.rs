@@ -86,7 +86,7 @@ fn asked_together(catalogue: &Catalogue) -> String {
 }
 
 fn is_for_host(factor: &dyn Factor) -> bool {
-    !matches!(factor.knob(), Knob::Simulated)
+    !matches!(factor.knob(), Knob::Boot(_) | Knob::Simulated)
 }
 
 fn first_level(catalogue: &Catalogue) -> Option<(&'static str, &'static str)> {

@@ -209,6 +209,7 @@ fn plan() -> Plan {
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
+        vm: None,
         options: vec!["--set".to_owned(), "blocks=6".to_owned()],
         notes: vec!["the control was kept".to_owned()],
     }

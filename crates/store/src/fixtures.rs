@@ -35,6 +35,7 @@ pub fn plan(name: &str, digest: &str) -> Plan {
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
+        vm: None,
         options: Vec::new(),
         notes: Vec::new(),
     }

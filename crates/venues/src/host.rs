@@ -123,16 +123,20 @@ impl Venue for Host {
 pub fn factor_needs(factor: &dyn Factor, level: &Level) -> Vec<Requirement> {
     let id = factor.describe().id;
     let mut needs = factor.requires(level);
-    if matches!(factor.knob(), Knob::Simulated) {
-        needs.push(simulator_only(id));
+    match factor.knob() {
+        Knob::Simulated => {
+            needs.push(another_venue(id, "it means nothing on a real machine", "sim"))
+        }
+        Knob::Boot(_) => needs.push(another_venue(id, "this machine is running already", "vm")),
+        Knob::System(_) | Knob::Launch(_) => {}
     }
     needs.extend(factor.owners().iter().map(|owner| unowned(id, owner)));
     needs
 }
 
-fn simulator_only(factor: &str) -> Requirement {
-    Requirement::check(format!("the simulator for the factor {factor}"), |_| {
-        Err(("it means nothing on a real machine".to_owned(), "use --venue sim".to_owned()))
+fn another_venue(factor: &str, why: &'static str, venue: &'static str) -> Requirement {
+    Requirement::check(format!("the venue {venue} for the factor {factor}"), move |_| {
+        Err((why.to_owned(), format!("use --venue {venue}")))
     })
 }
 

@@ -227,6 +227,7 @@ fn plan(title: &str) -> Plan {
         probes: Vec::new(),
         settle_ns: 0,
         sim: None,
+        vm: None,
         options: Vec::new(),
         notes: Vec::new(),
     }
