@@ -1,5 +1,7 @@
 //! The command line's words.
 
+pub(crate) mod kernels;
+
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -33,6 +35,9 @@ pub(crate) struct Common {
     /// Where the journal and the lock live
     #[arg(long, global = true, hide = true, value_name = "DIR")]
     pub runtime_dir: Option<PathBuf>,
+    /// Where kernels and images are kept
+    #[arg(long, global = true, hide = true, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -74,6 +79,9 @@ pub(crate) enum Action {
     Import(Import),
     /// Put back whatever an interrupted run left
     Restore(Restore),
+    /// Guest kernels: what is here, what Debian offers, fetch, show, remove
+    #[command(after_help = kernels::HELP)]
+    Kernels(kernels::Kernels),
     /// What observing costs on this machine
     BenchSelf(Json),
     /// False positives and power of our own statistics, by simulation
@@ -288,6 +296,8 @@ pub(crate) enum Kind {
     Imports,
     /// Experiments that are ready to run
     Suites,
+    /// Guest kernels in the cache
+    Kernels,
 }
 
 #[derive(Debug, Args)]

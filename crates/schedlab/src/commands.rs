@@ -7,6 +7,7 @@ mod explain;
 mod gate;
 mod history;
 mod import;
+mod kernels;
 mod list;
 mod new;
 mod pilot;
@@ -50,7 +51,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
     let common = &cli.common;
     match &cli.action {
         Action::Doctor(arguments) => doctor::run(common, arguments),
-        Action::List(arguments) => list::run(arguments),
+        Action::List(arguments) => list::run(common, arguments),
         Action::New(arguments) => new::run(arguments),
         Action::Plan(arguments) => plan::run(common, arguments),
         Action::Run(arguments) => run::run(common, arguments),
@@ -63,6 +64,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Gate(arguments) => gate::run(common, arguments),
         Action::Import(arguments) => import::run(common, arguments),
         Action::Restore(arguments) => restore::run(common, arguments),
+        Action::Kernels(arguments) => kernels::run(common, &arguments.action),
         Action::BenchSelf(arguments) => bench_self::run(common, arguments),
         Action::Calibrate(arguments) => calibrate::run(arguments),
         Action::Completions { shell } => {

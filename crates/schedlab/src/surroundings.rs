@@ -10,6 +10,9 @@ use sys::Machine;
 /// Root's runtime directory: cleared by a reboot, as what it describes is.
 const ROOT_RUNTIME: &str = "/run/schedlab";
 
+/// Root's cache where nothing else is said.
+const ROOT_CACHE: &str = "/var/cache/schedlab";
+
 /// Which machine the command line means.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MachineChoice {
@@ -30,7 +33,7 @@ impl MachineChoice {
             Some(root) => Machine::fake(absolute(root)?, runtime)?,
             None => Machine::host(runtime),
         };
-        Ok(machine.with_search_path(std::env::var("PATH").unwrap_or_default()))
+        Ok(machine.with_search_path(search_path()))
     }
 }
 
@@ -84,6 +87,37 @@ fn refuse_foreign(directory: &Path) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// The user's cache of kernels and images: `$SCHEDLAB_CACHE`, else
+/// `$XDG_CACHE_HOME/schedlab`, else `$HOME/.cache/schedlab`; root without any of
+/// them, as in a bare container, has one of the system.
+pub(crate) fn cache_directory(chosen: Option<&Path>) -> Result<PathBuf> {
+    if let Some(chosen) = chosen {
+        return absolute(chosen);
+    }
+    let named = |name: &str| std::env::var_os(name).filter(|text| !text.is_empty());
+    if let Some(directory) = named("SCHEDLAB_CACHE") {
+        return absolute(Path::new(&directory));
+    }
+    // Relative paths are to be ignored (XDG Base Directory Specification).
+    let base = named("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || Some(PathBuf::from(named("HOME")?)).filter(|path| path.is_absolute());
+    let base = base.or_else(|| Some(home()?.join(".cache")));
+    match base {
+        Some(base) => Ok(base.join("schedlab")),
+        None if rustix::process::geteuid().is_root() => Ok(PathBuf::from(ROOT_CACHE)),
+        None => Err(Error::usage(
+            "cannot tell where kernels are kept",
+            "neither SCHEDLAB_CACHE, XDG_CACHE_HOME nor HOME is set",
+            "set SCHEDLAB_CACHE, or give --cache DIR",
+        )),
+    }
+}
+
+/// Where programs are looked for.
+pub(crate) fn search_path() -> String {
+    std::env::var("PATH").unwrap_or_default()
 }
 
 /// This binary, for its roles. The link works even when the file was replaced.

@@ -1,6 +1,6 @@
 //! `schedlab list`: what can be named in an experiment.
 
-use crate::cli::{Kind, List};
+use crate::cli::{Common, Kind, List};
 use crate::exit::ExitCode;
 use crate::output::print;
 use contract::{Catalogue, Description, Error, Result};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Every kind, in the order it is listed.
-const KINDS: [(Kind, &str); 7] = [
+const KINDS: [(Kind, &str); 8] = [
     (Kind::Workloads, "workloads"),
     (Kind::Factors, "factors"),
     (Kind::Probes, "probes"),
@@ -16,6 +16,7 @@ const KINDS: [(Kind, &str); 7] = [
     (Kind::Formats, "formats"),
     (Kind::Imports, "imports"),
     (Kind::Suites, "suites"),
+    (Kind::Kernels, "kernels"),
 ];
 
 /// One listed thing.
@@ -26,12 +27,18 @@ struct Entry {
     details: Value,
 }
 
-pub(super) fn run(arguments: &List) -> Result<ExitCode> {
+pub(super) fn run(common: &Common, arguments: &List) -> Result<ExitCode> {
     let catalogue = crate::catalogue();
     let kinds =
         KINDS.iter().filter(|(kind, _)| arguments.kind.is_none_or(|wanted| wanted == *kind));
-    let listed: Vec<(&str, Vec<Entry>)> =
-        kinds.map(|(kind, name)| (*name, entries(&catalogue, *kind))).collect();
+    let mut listed: Vec<(&str, Vec<Entry>)> = Vec::new();
+    for (kind, name) in kinds {
+        let found = match kind {
+            Kind::Kernels => kernels(common)?,
+            kind => entries(&catalogue, *kind),
+        };
+        listed.push((*name, found));
+    }
     if let Some(id) = &arguments.explain {
         return explain(&listed, id, arguments.json);
     }
@@ -170,7 +177,20 @@ fn entries(catalogue: &Catalogue, kind: Kind) -> Vec<Entry> {
             .map(|importer| entry(importer.describe(), json!({})))
             .collect(),
         Kind::Suites => suites(),
+        Kind::Kernels => Vec::new(),
     }
+}
+
+/// Guest kernels that are in the cache.
+fn kernels(common: &Common) -> Result<Vec<Entry>> {
+    let cached = super::kernels::open(common)?.cached().map_err(super::kernels::told)?;
+    let to_entry = |kernel: &artefacts::Kernel| Entry {
+        id: kernel.name.clone(),
+        summary: format!("{}, {}", kernel.release, kernel.class()),
+        doc: super::kernels::details(kernel),
+        details: json!({}),
+    };
+    Ok(cached.iter().map(to_entry).collect())
 }
 
 /// Experiments in `suites/` here, beside the binary, or installed with it.

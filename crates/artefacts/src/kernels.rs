@@ -1,0 +1,536 @@
+//! The cache of kernels, and the way from a name to a kernel.
+
+use crate::archive::{Archive, Index};
+use crate::boot_image::release_of_image;
+use crate::debian_version::compare_versions;
+use crate::kernel_name::{KernelName, Selection};
+use crate::lock::Lock;
+use crate::offer::Offer;
+use crate::programs::Programs;
+use crate::{Error, ErrorKind, Kernel, Package, Progress, Result, digest, fetch};
+use model::KernelVersion;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) const FORMAT: &str = "schedlab.kernel/1";
+pub(crate) const STORED: &str = "kernel.json";
+pub(crate) const IMAGE: &str = "vmlinuz";
+pub(crate) const CONFIG: &str = "config";
+pub(crate) const MODULES: &str = "modules";
+/// Directories that begin so are unfinished, and no kernels.
+pub(crate) const INCOMING: &str = ".incoming-";
+
+/// Kernels in the cache and in Debian's archive.
+#[derive(Debug)]
+pub struct Kernels {
+    pub(crate) cache: PathBuf,
+    pub(crate) archive: Archive,
+    pub(crate) programs: Programs,
+}
+
+/// What the archive offers, and what a person should know about the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offered {
+    /// Every kernel, oldest first.
+    pub offers: Vec<Offer>,
+    /// Suites that the mirror lacks, an index that is old.
+    pub notes: Vec<String>,
+}
+
+/// `kernel.json`: what is known of a cached kernel; its files lie beside it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Stored {
+    pub(crate) format: String,
+    pub(crate) name: String,
+    pub(crate) release: String,
+    pub(crate) version: KernelVersion,
+    pub(crate) digest: String,
+    #[serde(default)]
+    pub(crate) packages: Vec<Package>,
+    /// What it was built from, of a build.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) origin: Option<String>,
+}
+
+impl Kernels {
+    /// The kernels of a cache directory, which need not exist yet; programs are
+    /// looked for on the search path.
+    pub fn open(cache: PathBuf, search_path: &str) -> Self {
+        let programs = Programs::new(search_path);
+        Self { archive: Archive::new(&cache, programs.clone()), cache, programs }
+    }
+
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.cache.join("kernels")
+    }
+
+    /// Every kernel of the cache, newest last.
+    ///
+    /// # Errors
+    /// When the cache cannot be read.
+    pub fn cached(&self) -> Result<Vec<Kernel>> {
+        let directory = self.directory();
+        let entries = match fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::file("read", &directory, error)),
+        };
+        let mut kernels: Vec<Kernel> = entries
+            .flatten()
+            .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
+            .filter_map(|entry| read_stored(&entry.path()))
+            .collect();
+        kernels.sort_by(|a, b| {
+            let by_package = || compare_versions(own_version(a), own_version(b));
+            a.version.cmp(&b.version).then_with(by_package).then_with(|| a.name.cmp(&b.name))
+        });
+        Ok(kernels)
+    }
+
+    /// A kernel that is here: from the cache, or the one a path or `host` names. Of
+    /// several that the name fits, the newest.
+    ///
+    /// # Errors
+    /// When it is not here; the error names the nearest one that is.
+    pub fn find(&self, name: &KernelName) -> Result<Kernel> {
+        match name {
+            KernelName::Host => host(Path::new("/")),
+            KernelName::Path { image, modules, config } => {
+                of_path(name, image, modules.as_deref(), config.as_deref())
+            }
+            KernelName::Debian(_) | KernelName::Build(_) => {
+                let mut fitting = self.fitting(name)?;
+                fitting.pop().ok_or_else(|| not_cached(name, &self.cached().unwrap_or_default()))
+            }
+        }
+    }
+
+    /// Every kernel that a name stands for and that is here: of a range or class the
+    /// newest of each series, oldest series first.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn resolve_cached(&self, name: &KernelName) -> Result<Vec<Kernel>> {
+        if !name.is_plural() {
+            return Ok(vec![self.find(name)?]);
+        }
+        let newest: BTreeMap<(u32, u32), Kernel> =
+            self.fitting(name)?.into_iter().map(|kernel| (kernel.series(), kernel)).collect();
+        if newest.is_empty() {
+            return Err(not_cached(name, &self.cached()?));
+        }
+        Ok(newest.into_values().collect())
+    }
+
+    /// What the cache holds of a name, newest last.
+    fn fitting(&self, name: &KernelName) -> Result<Vec<Kernel>> {
+        let mut kernels = self.cached()?;
+        kernels.retain(|kernel| match name {
+            KernelName::Debian(selection) => {
+                kernel.name.strip_prefix("debian:").is_some_and(|version| {
+                    selection.fits(kernel.series(), version, &kernel.release)
+                }) && match selection {
+                    Selection::Class(class) => kernel.class().serves(*class),
+                    _ => true,
+                }
+            }
+            _ => kernel.name == name.to_string(),
+        });
+        Ok(kernels)
+    }
+
+    /// What the archive offers, oldest first.
+    ///
+    /// # Errors
+    /// Without apt or a mirror of Debian; when the index can neither be fetched nor
+    /// was fetched before.
+    pub fn offered(&self, is_refreshed: bool) -> Result<Offered> {
+        let index = self.index(is_refreshed, &mut |_| {})?;
+        let mut offers = index.offers();
+        let cached = self.cached()?;
+        for offer in &mut offers {
+            offer.is_cached = cached.iter().any(|kernel| kernel.name == offer.name);
+        }
+        Ok(Offered { offers, notes: index.notes })
+    }
+
+    fn index(&self, is_refreshed: bool, note: &mut dyn FnMut(String)) -> Result<Index> {
+        let _lock = Lock::acquire(&self.cache, note)?;
+        self.archive.index(is_refreshed)
+    }
+
+    /// What a name stands for in the archive today: of a range or class the newest of
+    /// each series. A version that vanished is taken from the cache.
+    ///
+    /// # Errors
+    /// When nothing fits; the error names the nearest.
+    pub fn resolve(&self, name: &KernelName) -> Result<Vec<Offer>> {
+        let KernelName::Debian(selection) = name else {
+            return Err(Error::usage(
+                format!("cannot fetch {name}"),
+                "only kernels of Debian are fetched",
+                "name one as debian:6.12; path: and host are used where they are",
+            ));
+        };
+        let offered = match self.offered(false) {
+            Ok(offered) => offered,
+            Err(error) => return self.from_cache(name).ok_or(error),
+        };
+        let fits = |offer: &&Offer| {
+            offer.is_complete()
+                && selection.fits(offer.series(), &offer.package_version, &offer.release)
+                && match selection {
+                    Selection::Class(class) => offer.class.serves(*class),
+                    _ => true,
+                }
+        };
+        // Offers come oldest first, so the newest of each series stays.
+        let newest: BTreeMap<(u32, u32), &Offer> =
+            offered.offers.iter().filter(fits).map(|offer| (offer.series(), offer)).collect();
+        if newest.is_empty() {
+            return self.from_cache(name).ok_or_else(|| not_offered(name, &offered.offers));
+        }
+        Ok(newest.into_values().cloned().collect())
+    }
+
+    /// Offers of what is cached, where the archive has nothing.
+    fn from_cache(&self, name: &KernelName) -> Option<Vec<Offer>> {
+        let kernels = self.resolve_cached(name).ok()?;
+        Some(kernels.iter().map(offer_of_cached).collect())
+    }
+
+    /// Brings kernels into the cache; what is there already is not fetched again.
+    ///
+    /// # Errors
+    /// When a name fits nothing, or a download fails; what was fetched before stays.
+    pub fn fetch(
+        &self,
+        name: &KernelName,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Vec<Kernel>> {
+        // An exact package version is never another one tomorrow.
+        if let KernelName::Debian(Selection::Version(_)) = name
+            && let Ok(kernel) = self.find(name)
+            && kernel.name == name.to_string()
+        {
+            progress(Progress::Cached { kernel: kernel.name.clone() });
+            return Ok(vec![kernel]);
+        }
+        progress(Progress::Resolving { name: name.to_string() });
+        let offers = self.resolve(name)?;
+        offers.iter().map(|offer| fetch::fetch(self, offer, progress)).collect()
+    }
+
+    /// Takes a kernel out of the cache.
+    ///
+    /// # Errors
+    /// When it is not there, or cannot be removed.
+    pub fn remove(&self, name: &KernelName) -> Result<Kernel> {
+        if !matches!(name, KernelName::Debian(_) | KernelName::Build(_)) || name.is_plural() {
+            return Err(Error::usage(
+                format!("cannot remove {name}"),
+                "one cached kernel is removed at a time",
+                "see `schedlab kernels list`",
+            ));
+        }
+        let _lock = Lock::acquire(&self.cache, &mut |_| {})?;
+        let kernel = self.find(name)?;
+        let directory = kernel.image.parent().unwrap_or(&kernel.image).to_owned();
+        // Renamed first: half a directory must not count as a kernel.
+        let doomed = fetch::incoming(self, &kernel.name);
+        fs::rename(&directory, &doomed)
+            .and_then(|()| fs::remove_dir_all(&doomed))
+            .map_err(|error| Error::file("remove", &directory, error))?;
+        Ok(kernel)
+    }
+}
+
+fn own_version(kernel: &Kernel) -> &str {
+    kernel.name.split_once(':').map_or("", |(_, version)| version)
+}
+
+/// A kernel of the cache; nothing where the directory holds no whole one.
+pub(crate) fn read_stored(directory: &Path) -> Option<Kernel> {
+    let stored: Stored = serde_json::from_slice(&fs::read(directory.join(STORED)).ok()?).ok()?;
+    let image = directory.join(IMAGE);
+    if stored.format != FORMAT || !image.is_file() {
+        return None;
+    }
+    Some(Kernel {
+        name: stored.name,
+        release: stored.release,
+        version: stored.version,
+        image,
+        modules: Some(directory.join(MODULES)).filter(|path| path.is_dir()),
+        config: Some(directory.join(CONFIG)).filter(|path| path.is_file()),
+        digest: stored.digest,
+        packages: stored.packages,
+    })
+}
+
+fn of_path(
+    name: &KernelName,
+    image: &Path,
+    modules: Option<&Path>,
+    config: Option<&Path>,
+) -> Result<Kernel> {
+    let release = release_of_image(image)?;
+    if let Some(modules) = modules
+        && !modules.join("modules.builtin").is_file()
+    {
+        return Err(Error::usage(
+            format!("cannot use the modules in {}", modules.display()),
+            "it holds no modules.builtin",
+            format!("name the directory of one release, as in modules=/lib/modules/{release}"),
+        ));
+    }
+    if let Some(config) = config
+        && !config.is_file()
+    {
+        return Err(Error::usage(
+            format!("cannot use the configuration {}", config.display()),
+            "there is no such file",
+            "",
+        ));
+    }
+    let version = release.parse().map_err(|error| {
+        Error::usage(format!("cannot use {} as a kernel", image.display()), error, "")
+    })?;
+    Ok(Kernel {
+        name: name.to_string(),
+        version,
+        release,
+        image: image.to_owned(),
+        modules: modules.map(Path::to_owned),
+        config: config.map(Path::to_owned),
+        digest: digest::of_file(image)?.0,
+        packages: Vec::new(),
+    })
+}
+
+/// The kernel that this machine runs, from where distributions keep it.
+fn host(root: &Path) -> Result<Kernel> {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let images: Vec<PathBuf> = [
+        format!("boot/vmlinuz-{release}"),
+        format!("lib/modules/{release}/vmlinuz"),
+        format!("usr/lib/modules/{release}/vmlinuz"),
+    ]
+    .iter()
+    .map(|path| root.join(path))
+    .collect();
+    let Some(image) = images.iter().find(|path| path.is_file()) else {
+        let tried: Vec<String> = images.iter().map(|path| path.display().to_string()).collect();
+        return Err(Error::unsupported(
+            format!("cannot find the image of the running kernel {release}"),
+            format!("there is none at {}", tried.join(", ")),
+            "name it as path:IMAGE,modules=DIR,config=FILE, or take one of Debian, as debian:6.12",
+        ));
+    };
+    let first =
+        |paths: &[String]| paths.iter().map(|path| root.join(path)).find(|path| path.exists());
+    let modules = first(&[
+        format!("lib/modules/{release}/modules.builtin"),
+        format!("usr/lib/modules/{release}/modules.builtin"),
+    ]);
+    let modules = modules.and_then(|file| file.parent().map(Path::to_owned));
+    let config = first(&[
+        format!("boot/config-{release}"),
+        format!("lib/modules/{release}/config"),
+        format!("usr/lib/modules/{release}/config"),
+    ]);
+    of_path(&KernelName::Host, image, modules.as_deref(), config.as_deref())
+}
+
+fn offer_of_cached(kernel: &Kernel) -> Offer {
+    Offer {
+        name: kernel.name.clone(),
+        release: kernel.release.clone(),
+        version: kernel.version,
+        package_version: own_version(kernel).to_owned(),
+        class: kernel.class(),
+        packages: kernel.packages.clone(),
+        missing: Vec::new(),
+        trouble: None,
+        is_cached: true,
+    }
+}
+
+fn not_cached(name: &KernelName, cached: &[Kernel]) -> Error {
+    let names = cached.iter().map(|kernel| (kernel.version, kernel.name.as_str()));
+    let cause = match nearest(name, names) {
+        Some(near) => format!("it is not in the cache; the nearest there is {near}"),
+        None => "it is not in the cache, which is empty".to_owned(),
+    };
+    let remedy = match name {
+        KernelName::Build(name) => format!("schedlab kernels build --name {name} SOURCE"),
+        _ => format!("schedlab kernels fetch {name}"),
+    };
+    Error::new(ErrorKind::Unsupported, format!("cannot find the kernel {name}"), cause, remedy)
+}
+
+fn not_offered(name: &KernelName, offers: &[Offer]) -> Error {
+    let complete = offers.iter().filter(|offer| offer.is_complete());
+    let near = nearest(name, complete.map(|offer| (offer.version, offer.name.as_str())));
+    let cause = "the archive does not offer it today, and it is not in the cache";
+    let remedy = near.map_or_else(
+        || "see `schedlab kernels list --offered`".to_owned(),
+        |near| format!("the nearest is {near}; see `schedlab kernels list --offered`"),
+    );
+    Error::new(ErrorKind::Unsupported, format!("cannot fetch the kernel {name}"), cause, remedy)
+}
+
+/// The kernel whose version is nearest to what a name says, the newer one of two.
+fn nearest<'a>(
+    name: &KernelName,
+    all: impl Iterator<Item = (KernelVersion, &'a str)>,
+) -> Option<&'a str> {
+    let place = |version: KernelVersion| {
+        (i64::from(version.major) << 40)
+            + (i64::from(version.minor.min(0xfff)) << 20)
+            + i64::from(version.patch.min(0xf_ffff))
+    };
+    let wanted = match name {
+        KernelName::Debian(Selection::Version(text)) => text.parse().ok().map(place),
+        KernelName::Debian(Selection::Series(major, minor)) => {
+            Some(place(KernelVersion::series(*major, *minor)))
+        }
+        KernelName::Debian(Selection::Range(first, _)) => {
+            Some(place(KernelVersion::series(first.0, first.1)))
+        }
+        _ => None,
+    };
+    let distance =
+        |version: KernelVersion| wanted.map_or(0, |wanted| (place(version) - wanted).abs());
+    let mut best: Option<(i64, &str)> = None;
+    for (version, name) in all {
+        if best.is_none_or(|(least, _)| distance(version) <= least) {
+            best = Some((distance(version), name));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(cache: &Path, name: &str, release: &str, version: &str, config: &str) {
+        let directory = cache.join("kernels").join(name.replace(':', "-"));
+        fs::create_dir_all(directory.join(MODULES)).unwrap();
+        fs::write(directory.join(IMAGE), "image").unwrap();
+        fs::write(directory.join(CONFIG), config).unwrap();
+        let stored = Stored {
+            format: FORMAT.to_owned(),
+            name: name.to_owned(),
+            release: release.to_owned(),
+            version: version.parse().unwrap(),
+            digest: digest::of_bytes(b"image"),
+            packages: Vec::new(),
+            origin: None,
+        };
+        fs::write(directory.join(STORED), serde_json::to_vec(&stored).unwrap()).unwrap();
+    }
+
+    fn some() -> (tempfile::TempDir, Kernels) {
+        let cache = tempfile::tempdir().unwrap();
+        let scx = "CONFIG_SCHED_CLASS_EXT=y\n";
+        for (name, release, version, config) in [
+            ("debian:6.18.15-1~bpo13+1", "6.18.15+deb13-cloud-amd64", "6.18.15", scx),
+            ("debian:6.1.192-2", "6.1.0-56-cloud-amd64", "6.1.192", ""),
+            ("debian:6.12.117-1", "6.12.117+deb13-cloud-amd64", "6.12.117", ""),
+            ("debian:6.12.117-1~deb12u1", "6.12.117+deb12-cloud-amd64", "6.12.117", ""),
+            ("build:mine", "6.12.0", "6.12.0", scx),
+        ] {
+            put(cache.path(), name, release, version, config);
+        }
+        let kernels = Kernels::open(cache.path().to_owned(), "");
+        (cache, kernels)
+    }
+
+    fn names(kernels: &[Kernel]) -> Vec<&str> {
+        kernels.iter().map(|kernel| kernel.name.as_str()).collect()
+    }
+
+    #[test]
+    fn the_cache_is_listed_oldest_first() {
+        let (cache, kernels) = some();
+        fs::create_dir_all(cache.path().join("kernels/.incoming-x")).unwrap();
+        fs::create_dir_all(cache.path().join("kernels/torn")).unwrap();
+        assert_eq!(
+            names(&kernels.cached().unwrap()),
+            [
+                "debian:6.1.192-2",
+                "build:mine",
+                "debian:6.12.117-1~deb12u1",
+                "debian:6.12.117-1",
+                "debian:6.18.15-1~bpo13+1"
+            ]
+        );
+    }
+
+    #[test]
+    fn names_find_the_newest_that_fits() {
+        let (_cache, kernels) = some();
+        let found = |name: &str| kernels.find(&name.parse().unwrap()).unwrap().name;
+        assert_eq!(found("debian:6.12"), "debian:6.12.117-1");
+        assert_eq!(found("debian:6.12.117+deb12"), "debian:6.12.117-1~deb12u1");
+        assert_eq!(found("debian:cfs"), "debian:6.1.192-2");
+        assert_eq!(found("build:mine"), "build:mine");
+        let all = |name: &str| kernels.resolve_cached(&name.parse().unwrap()).unwrap();
+        assert_eq!(
+            names(&all("6.1..6.18")),
+            ["debian:6.1.192-2", "debian:6.12.117-1", "debian:6.18.15-1~bpo13+1"]
+        );
+        assert_eq!(names(&all("debian:scx")), ["debian:6.18.15-1~bpo13+1"]);
+        assert_eq!(names(&all("debian:eevdf")).len(), 2);
+    }
+
+    #[test]
+    fn what_is_not_here_is_told_with_the_nearest_and_the_command() {
+        let (_cache, kernels) = some();
+        let error = kernels.find(&"debian:6.13".parse().unwrap()).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Unsupported);
+        assert!(error.cause.contains("debian:6.12.117-1"), "{error}");
+        assert_eq!(error.remedy, "schedlab kernels fetch debian:6.13");
+    }
+
+    #[test]
+    fn a_removed_kernel_is_gone_and_nothing_else() {
+        let (cache, kernels) = some();
+        kernels.remove(&"debian:6.1".parse().unwrap()).unwrap();
+        assert_eq!(kernels.cached().unwrap().len(), 4);
+        assert_eq!(fs::read_dir(cache.path().join("kernels")).unwrap().count(), 4);
+        assert!(kernels.remove(&"debian:6.1".parse().unwrap()).is_err());
+        assert!(kernels.remove(&"debian:eevdf".parse().unwrap()).is_err());
+    }
+
+    #[test]
+    fn an_image_that_changed_is_not_trusted() {
+        let (_cache, kernels) = some();
+        let kernel = kernels.find(&"debian:6.1".parse().unwrap()).unwrap();
+        kernel.verify().unwrap();
+        fs::write(&kernel.image, "other").unwrap();
+        assert!(kernel.verify().unwrap_err().cause.contains("SHA-256"));
+    }
+
+    #[test]
+    fn a_machine_without_apt_is_told_what_to_provide() {
+        let (_cache, kernels) = some();
+        let error = kernels.offered(false).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Unsupported);
+        assert!(error.remedy.contains("path:IMAGE,modules=DIR"), "{error}");
+        // What is cached still serves.
+        assert_eq!(kernels.resolve(&"debian:6.12".parse().unwrap()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn the_host_kernel_names_every_place_that_was_tried() {
+        let root = tempfile::tempdir().unwrap();
+        let error = host(root.path()).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Unsupported);
+        assert_eq!(error.cause.matches("vmlinuz").count(), 3);
+    }
+}

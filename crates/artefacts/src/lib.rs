@@ -1,0 +1,39 @@
+//! What a virtual machine is made of: kernels from Debian's archive, from a path
+//! or from source, the modules one needs in load order, an initial file system,
+//! programs with their libraries, and a read-only image of installed tools.
+//!
+//! This crate must not know what an experiment, a venue or a guest is. It is
+//! given a cache directory and a program search path and never looks for either;
+//! it never changes the system's package state and never runs what it copies.
+
+mod archive;
+mod boot_image;
+mod control;
+mod debian_version;
+mod digest;
+mod error;
+mod fetch;
+mod initramfs;
+mod kernel;
+mod kernel_name;
+mod kernels;
+mod lock;
+mod modinfo;
+mod modules;
+mod offer;
+mod programs;
+mod sources;
+
+pub use boot_image::release_of_image;
+pub use control::{Stanza, stanzas};
+pub use debian_version::compare_versions;
+pub use error::{Error, ErrorKind, Result};
+pub use fetch::Progress;
+pub use initramfs::Initramfs;
+pub use kernel::{Kernel, Package, SchedulerClass};
+pub use kernel_name::{KernelName, Selection};
+pub use kernels::{Kernels, Offered};
+pub use modinfo::{depends, depends_of};
+pub use modules::{Module, load_order};
+pub use offer::{Offer, offers_of};
+pub use sources::{Mirror, mirrors};

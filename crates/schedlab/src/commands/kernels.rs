@@ -1,0 +1,279 @@
+//! `schedlab kernels`: guest kernels, here and in Debian's archive.
+
+use crate::cli::Common;
+use crate::cli::kernels::{KernelsAction, KernelsFetch, KernelsList, KernelsRemove, KernelsShow};
+use crate::exit::ExitCode;
+use crate::output::{print, tell};
+use crate::surroundings::{cache_directory, search_path};
+use artefacts::{Kernel, KernelName, Kernels, Offer, Progress};
+use contract::{Error, ErrorKind, Result};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+
+/// The cache that the command line means.
+pub(super) fn open(common: &Common) -> Result<Kernels> {
+    Ok(Kernels::open(cache_directory(common.cache.as_deref())?, &search_path()))
+}
+
+/// An error of the artefacts, with its exit code.
+pub(super) fn told(error: artefacts::Error) -> Error {
+    let kind = match error.kind {
+        artefacts::ErrorKind::Usage => ErrorKind::Usage,
+        artefacts::ErrorKind::Environment => ErrorKind::Environment,
+        artefacts::ErrorKind::Unsupported => ErrorKind::Unsupported,
+    };
+    Error::new(kind, error.attempted, error.cause, error.remedy)
+}
+
+pub(super) fn run(common: &Common, action: &KernelsAction) -> Result<ExitCode> {
+    let kernels = open(common)?;
+    match action {
+        KernelsAction::List(arguments) if arguments.offered => offered(&kernels, arguments),
+        KernelsAction::List(arguments) => list(&kernels, arguments),
+        KernelsAction::Fetch(arguments) => fetch(&kernels, arguments),
+        KernelsAction::Show(arguments) => show(&kernels, arguments),
+        KernelsAction::Remove(arguments) => remove(&kernels, arguments),
+    }
+}
+
+fn names(texts: &[String]) -> Result<Vec<KernelName>> {
+    texts.iter().map(|text| text.parse().map_err(told)).collect()
+}
+
+fn encoded(value: &Value) -> Result<String> {
+    serde_json::to_string_pretty(value)
+        .map(|text| text + "\n")
+        .map_err(|error| Error::environment("cannot encode the kernels", error))
+}
+
+fn list(kernels: &Kernels, arguments: &KernelsList) -> Result<ExitCode> {
+    let cached = kernels.cached().map_err(told)?;
+    if arguments.json {
+        let all: Vec<Value> = cached.iter().map(to_json).collect();
+        print(&encoded(&json!({ "kernels": all }))?)?;
+        return Ok(ExitCode::Done);
+    }
+    let mut text = String::new();
+    for kernel in &cached {
+        text.push_str(&row(&kernel.name, &kernel.class().to_string(), &kernel.release, ""));
+    }
+    if cached.is_empty() {
+        text.push_str("no kernel is cached; schedlab kernels fetch debian:6.12 brings one\n");
+    }
+    print(&text)?;
+    Ok(ExitCode::Done)
+}
+
+fn row(name: &str, class: &str, release: &str, rest: &str) -> String {
+    format!("{name:<32} {class:<10} {release:<32} {rest}").trim_end().to_owned() + "\n"
+}
+
+fn offered(kernels: &Kernels, arguments: &KernelsList) -> Result<ExitCode> {
+    let offered = kernels.offered(arguments.refresh).map_err(told)?;
+    for note in &offered.notes {
+        tell(note);
+    }
+    let newest: BTreeMap<(u32, u32), &Offer> = offered
+        .offers
+        .iter()
+        .filter(|offer| offer.is_complete())
+        .map(|offer| (offer.series(), offer))
+        .collect();
+    let shown: Vec<&Offer> = if arguments.all {
+        offered.offers.iter().collect()
+    } else {
+        newest.into_values().collect()
+    };
+    if arguments.json {
+        print(&encoded(&json!({ "offers": shown, "notes": offered.notes }))?)?;
+        return Ok(ExitCode::Done);
+    }
+    let mut text = String::new();
+    for offer in &shown {
+        let mut rest = match offer.is_complete() {
+            true => format!("{:>4} MB", megabytes(offer.download_bytes())),
+            false => format!("gone: {}", offer.missing.join(", ")),
+        };
+        if offer.is_cached {
+            rest.push_str("  cached");
+        }
+        if let Some(trouble) = &offer.trouble {
+            rest.push_str(&format!("  {trouble}"));
+        }
+        text.push_str(&row(&offer.name, &offer.class.to_string(), &offer.release, &rest));
+    }
+    print(&text)?;
+    Ok(ExitCode::Done)
+}
+
+fn megabytes(bytes: u64) -> u64 {
+    bytes.div_ceil(1_000_000)
+}
+
+fn fetch(kernels: &Kernels, arguments: &KernelsFetch) -> Result<ExitCode> {
+    let names = names(&arguments.names)?;
+    if arguments.dry_run {
+        return would_fetch(kernels, &names);
+    }
+    let mut line = FetchLine { is_terminal: std::io::stderr().is_terminal(), is_drawn: false };
+    for name in &names {
+        let fetched = kernels.fetch(name, &mut |progress| line.note(&progress));
+        line.clear();
+        let lines: Vec<String> = fetched
+            .map_err(told)?
+            .iter()
+            .map(|kernel| row(&kernel.name, &kernel.class().to_string(), &kernel.release, ""))
+            .collect();
+        print(&lines.concat())?;
+    }
+    Ok(ExitCode::Done)
+}
+
+fn would_fetch(kernels: &Kernels, names: &[KernelName]) -> Result<ExitCode> {
+    let mut all: BTreeMap<String, Offer> = BTreeMap::new();
+    for name in names {
+        for offer in kernels.resolve(name).map_err(told)? {
+            all.insert(offer.name.clone(), offer);
+        }
+    }
+    let (mut text, mut total) = (String::new(), 0);
+    for offer in all.values() {
+        if offer.is_cached {
+            text.push_str(&row(&offer.name, &offer.class.to_string(), "is cached", ""));
+            continue;
+        }
+        total += offer.download_bytes();
+        text.push_str(&row(&offer.name, &offer.class.to_string(), &offer.release, ""));
+        for package in &offer.packages {
+            text.push_str(&format!(
+                "  {} {} from {}, {} MB\n",
+                package.name,
+                package.version,
+                package.suite,
+                megabytes(package.size)
+            ));
+        }
+    }
+    text.push_str(&format!("{} MB would be downloaded\n", megabytes(total)));
+    print(&text)?;
+    Ok(ExitCode::Done)
+}
+
+fn show(kernels: &Kernels, arguments: &KernelsShow) -> Result<ExitCode> {
+    let name: KernelName = arguments.name.parse().map_err(told)?;
+    let kernel = kernels.find(&name).map_err(told)?;
+    kernel.verify().map_err(told)?;
+    print(&if arguments.json { encoded(&to_json(&kernel))? } else { details(&kernel) })?;
+    Ok(ExitCode::Done)
+}
+
+/// What a person may want to know of a kernel.
+pub(super) fn details(kernel: &Kernel) -> String {
+    let mut text = String::new();
+    let mut say = |key: &str, value: String| text.push_str(&format!("{key:<12} {value}\n"));
+    let path = |path: &Option<std::path::PathBuf>| {
+        path.as_ref().map_or("none".to_owned(), |path| path.display().to_string())
+    };
+    say("name", kernel.name.clone());
+    say("release", kernel.release.clone());
+    say("class", kernel.class().to_string());
+    say("image", kernel.image.display().to_string());
+    say("sha256", kernel.digest.clone());
+    say("modules", path(&kernel.modules));
+    say("config", path(&kernel.config));
+    for key in SHOWN_OPTIONS {
+        if let Some(value) = kernel.config_value(key) {
+            say("", format!("{key}={value}"));
+        }
+    }
+    for package in &kernel.packages {
+        say("package", format!("{} {} ({})", package.name, package.version, package.suite));
+    }
+    text
+}
+
+/// Options that a comparison of schedulers turns on.
+const SHOWN_OPTIONS: [&str; 7] = [
+    "CONFIG_HZ",
+    "CONFIG_PREEMPT_DYNAMIC",
+    "CONFIG_SCHED_CLASS_EXT",
+    "CONFIG_SCHED_AUTOGROUP",
+    "CONFIG_SCHEDSTATS",
+    "CONFIG_NO_HZ_FULL",
+    "CONFIG_DEBUG_INFO_BTF",
+];
+
+fn to_json(kernel: &Kernel) -> Value {
+    let options: serde_json::Map<String, Value> = SHOWN_OPTIONS
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), Value::from(kernel.config_value(key)?))))
+        .collect();
+    json!({
+        "name": kernel.name,
+        "release": kernel.release,
+        "version": kernel.version.to_string(),
+        "class": kernel.class().to_string(),
+        "image": kernel.image,
+        "sha256": kernel.digest,
+        "modules": kernel.modules,
+        "config": kernel.config,
+        "config_sha256": kernel.config_digest(),
+        "options": options,
+        "packages": kernel.packages,
+    })
+}
+
+fn remove(kernels: &Kernels, arguments: &KernelsRemove) -> Result<ExitCode> {
+    for name in names(&arguments.names)? {
+        let kernel = match arguments.dry_run {
+            true => kernels.find(&name),
+            false => kernels.remove(&name),
+        };
+        let kernel = kernel.map_err(told)?;
+        let word = if arguments.dry_run { "would remove" } else { "removed" };
+        print(&format!("{word} {}\n", kernel.name))?;
+    }
+    Ok(ExitCode::Done)
+}
+
+/// Progress on standard error: one line that rewrites itself on a terminal.
+struct FetchLine {
+    is_terminal: bool,
+    is_drawn: bool,
+}
+
+impl FetchLine {
+    fn note(&mut self, progress: &Progress) {
+        match progress {
+            Progress::Downloading { kernel, done, total } => {
+                self.draw(&format!("{kernel}: {} of {} MB", done / 1_000_000, megabytes(*total)));
+            }
+            Progress::Unpacking { kernel } => self.draw(&format!("{kernel}: unpacking")),
+            Progress::Resolving { name } => self.draw(&format!("{name}: asking the archive")),
+            Progress::Fetched { kernel } => self.say(&format!("{kernel}: fetched")),
+            Progress::Cached { kernel } => self.say(&format!("{kernel}: is cached")),
+            Progress::Note(text) => self.say(text),
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.clear();
+        tell(text);
+    }
+
+    fn draw(&mut self, text: &str) {
+        if self.is_terminal {
+            // Progress that cannot be drawn is no reason to stop.
+            let _ = write!(std::io::stderr(), "\r\x1b[2K{text}");
+            self.is_drawn = true;
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.is_drawn {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+            self.is_drawn = false;
+        }
+    }
+}
