@@ -89,7 +89,7 @@ pub(crate) fn plan(request: &Request<'_>, case: &Case, repetition: u32) -> Resul
 /// Runs the trials of a plan on the simulator.
 pub(crate) fn records(request: &Request<'_>, plan: &Plan) -> Result<Vec<Record>> {
     let venue = Sim::new(request.catalogue);
-    let mut session = venue.open(plan, Path::new(""), &Interrupt::default())?;
+    let mut session = venue.open(plan, Path::new(""), &Interrupt::default(), &mut |_| {})?;
     let mut records = Vec::with_capacity(plan.trial_count());
     for block in &plan.blocks {
         for trial in plan::trials(plan, block) {

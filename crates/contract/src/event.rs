@@ -1,6 +1,6 @@
 //! The one event stream of a campaign: terminal, log and dashboard read it.
 
-use model::{Outcome, Plan, Record};
+use model::{Outcome, Phase, Plan, Record};
 
 /// Something that happened in a campaign.
 #[derive(Debug, Clone)]
@@ -44,27 +44,4 @@ pub enum Event {
         /// How the last one ended, if any ran.
         last: Option<Outcome>,
     },
-}
-
-/// Phases of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// A machine is being booted for this trial and those that share its boot.
-    Booting,
-    /// Levels are being set and read back.
-    Setting,
-    /// The pause before the first invocation.
-    Settling,
-    /// The workload prepares.
-    Preparing {
-        /// Which invocation, from 0.
-        invocation: u32,
-    },
-    /// The timed window.
-    Running {
-        /// Which invocation, from 0.
-        invocation: u32,
-    },
-    /// Levels are being put back.
-    Restoring,
 }

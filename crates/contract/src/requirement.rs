@@ -1,6 +1,6 @@
 //! What an entry needs of a machine, checked before anything is changed.
 
-use model::KernelVersion;
+use model::{KernelVersion, Missing};
 use std::fmt;
 use sys::Machine;
 
@@ -10,23 +10,6 @@ type Check = Box<dyn Fn(&Machine) -> Result<(), Missing>>;
 pub struct Requirement {
     what: String,
     check: Check,
-}
-
-/// A need that is not met: not broken, but unsupported here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
-    /// What is needed.
-    pub what: String,
-    /// Why it is not there, with the kernel's answer.
-    pub why: String,
-    /// What would help.
-    pub remedy: String,
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.what, self.why)
-    }
 }
 
 impl Requirement {

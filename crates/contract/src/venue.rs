@@ -36,11 +36,22 @@ pub trait Venue {
         plan: &Plan,
         workspace: &Path,
         interrupt: &Interrupt,
+        on_event: &mut dyn FnMut(Event),
     ) -> Result<Box<dyn Session>>;
 }
 
 /// An open venue.
 pub trait Session {
+    /// Makes ready for a trial, and for those that share its boot: a machine boots here. One
+    /// that does not boot becomes the trial's record.
+    ///
+    /// # Errors
+    /// When the venue is lost, or a signal asked to stop.
+    fn prepare(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<()> {
+        let _ = (trial, on_event);
+        Ok(())
+    }
+
     /// The machine as it is.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ pub(crate) fn join_cgroups(
     pid: i32,
 ) -> Result<Option<Cgroup>> {
     let machine = executor.settings.machine.clone();
-    let name = format!("schedlab.{}", executor.mark.trim_start_matches("SCHEDLAB_MARK="));
+    let name = format!("schedlab.{}", executor.watch.mark.trim_start_matches("SCHEDLAB_MARK="));
     let unified = Cgroup::unified_root(&machine);
     let cpu = Cgroup::cpu_root(&machine).filter(|_| launch.needs_cpu_cgroup());
     if launch.needs_cpu_cgroup() && cpu.is_none() {
@@ -67,7 +67,7 @@ pub(crate) fn join_cgroups(
 fn make_cgroup(executor: &mut Executor, root: &str, name: &str, pid: i32) -> Result<Cgroup> {
     let cgroup = Cgroup { path: format!("{root}/{name}") };
     let machine = &executor.settings.machine;
-    executor.journal.append(&JournalEntry::Cgroup { cgroup: cgroup.clone() })?;
+    executor.watch.journal.append(&JournalEntry::Cgroup { cgroup: cgroup.clone() })?;
     if !machine.exists(&cgroup.path) {
         Cgroup::create(machine, root, name)?;
     }

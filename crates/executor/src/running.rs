@@ -59,7 +59,7 @@ fn processes(
     }
     // What cannot be listed has ended.
     let members = machine.group_members(group).unwrap_or_default();
-    let marked = machine.marked_processes(&executor.mark).unwrap_or_default();
+    let marked = machine.marked_processes(&executor.watch.mark).unwrap_or_default();
     let all = members.into_iter().chain(marked);
     all.filter(|process| hogs.is_none_or(|hogs| hogs.pid() != process.group))
         .map(|process| process.pid)

@@ -83,9 +83,9 @@ pub(crate) fn run(
     let mut progress = Progress::default();
     let ended = attempt(executor, trial, &mut progress, on_event);
     on_event(Event::TrialPhase(Phase::Restoring));
-    let header = executor.header.clone();
+    let header = executor.watch.header.clone();
     let machine = executor.settings.machine.clone();
-    let report = restore(&machine, &mut executor.journal, true, &header)?;
+    let report = restore(&machine, &mut executor.watch.journal, true, &header)?;
     // The record comes first; closing the session tells what is left.
     executor.is_incomplete = !report.is_complete();
     let outcome = match ended {
@@ -122,7 +122,7 @@ fn attempt(
     on_event(Event::TrialPhase(Phase::Setting));
     let knobs = Knobs::of(&executor.settings.catalogue, &trial.subject)?;
     let machine = executor.settings.machine.clone();
-    match knobs.apply(&machine, &mut executor.journal) {
+    match knobs.apply(&machine, &mut executor.watch.journal) {
         Ok(()) => {}
         Err(Refusal::NotInForce(detail)) => return Err(Stop::invalid(LEVEL_NOT_SET, detail)),
         Err(Refusal::Lost(error)) => return Err(Stop::Error(error)),
@@ -140,7 +140,7 @@ fn attempt(
         }
     }
     if let Some(hogs) = hogs {
-        hogs.stop(&mut executor.journal)?;
+        hogs.stop(&mut executor.watch.journal)?;
     }
     ended
 }
@@ -153,11 +153,11 @@ fn start_background(executor: &mut Executor, trial: &Trial) -> Result<Option<Hog
     let log = executor.settings.logs.join("background.log");
     let marking = Marking {
         executable: &executor.settings.executable.clone(),
-        mark: &executor.mark.clone(),
+        mark: &executor.watch.mark.clone(),
         log: &log,
         padding: 0,
     };
-    Ok(Some(Hogs::start(background, &cpus, &marking, &mut executor.journal)?))
+    Ok(Some(Hogs::start(background, &cpus, &marking, &mut executor.watch.journal)?))
 }
 
 /// Waits, and gives up on a signal.
@@ -228,7 +228,7 @@ fn invoke(
         let failure = Some(reason.clone());
         progress.invocations.push(Invocation { samples: Vec::new(), run: None, failure });
     }
-    executor.journal.append(&JournalEntry::GroupEnded { group: running.child.pid() })?;
+    executor.watch.journal.append(&JournalEntry::GroupEnded { group: running.child.pid() })?;
     ended
 }
 
@@ -253,12 +253,12 @@ fn start(
     make_scratch(&launch.scratch)?;
     let marking = Marking {
         executable: &settings.executable,
-        mark: &executor.mark.clone(),
+        mark: &executor.watch.mark.clone(),
         log: &launch.log,
         padding: padding(launch.seed),
     };
     let mut child = RoleChild::spawn(LOAD_ROLE, Session::Same, &marking)?;
-    executor.journal.append(&JournalEntry::Group { group: child.pid() })?;
+    executor.watch.journal.append(&JournalEntry::Group { group: child.pid() })?;
     let cgroup = join_cgroups(executor, &launch, child.pid())?;
     let target = Target {
         pid: child.pid(),

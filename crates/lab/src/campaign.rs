@@ -56,7 +56,7 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
         Error::environment(format!("cannot find {}", directory.display()), error)
     })?;
     let is_new = campaign.record_count() == 0;
-    let opened = order.venue.open(campaign.plan(), &workspace, order.interrupt);
+    let opened = order.venue.open(campaign.plan(), &workspace, order.interrupt, on_event);
     let mut session = match opened {
         Ok(session) => session,
         Err(error) if is_new => {
@@ -298,6 +298,7 @@ fn run_trial(
         subject: trial.subject.id.clone(),
         workload: trial.workload.label.clone(),
     });
+    session.prepare(trial, on_event)?;
     let mut difference = campaign.fingerprint_difference(&session.fingerprint()?);
     let mut record = session.run(trial, on_event)?;
     record.sequence = campaign.record_count();

@@ -50,7 +50,13 @@ impl Venue for Scripted {
         Ok(Fingerprint([("kernel.release".to_owned(), "6.12".to_owned())].into()))
     }
 
-    fn open(&self, _: &Plan, _: &Path, _: &Interrupt) -> Result<Box<dyn Session>> {
+    fn open(
+        &self,
+        _: &Plan,
+        _: &Path,
+        _: &Interrupt,
+        _: &mut dyn FnMut(Event),
+    ) -> Result<Box<dyn Session>> {
         Ok(Box::new(Opened { boot: self.boot, script: self.script }))
     }
 }

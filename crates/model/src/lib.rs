@@ -13,7 +13,9 @@ mod histogram;
 mod kernel_version;
 mod level;
 mod metric;
+mod missing;
 mod parameters;
+mod phase;
 mod pilot;
 mod plan;
 mod quantity;
@@ -34,7 +36,9 @@ pub use histogram::{Histogram, HistogramError};
 pub use kernel_version::KernelVersion;
 pub use level::Level;
 pub use metric::{Direction, Metric, Reduction, Unit};
+pub use missing::Missing;
 pub use parameters::{ParameterValue, Parameters};
+pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
     Background, Block, Claim, ClaimedEffect, Comparisons, Imported, ImportedDesign, Plan, Session,

@@ -1,6 +1,7 @@
 //! The command line's words.
 
 pub(crate) mod kernels;
+pub(crate) mod vm;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -82,6 +83,8 @@ pub(crate) enum Action {
     /// Guest kernels: what is here, what Debian offers, fetch, show, remove
     #[command(after_help = kernels::HELP)]
     Kernels(kernels::Kernels),
+    /// Throw-away virtual machines
+    Vm(vm::Vm),
     /// What observing costs on this machine
     BenchSelf(Json),
     /// False positives and power of our own statistics, by simulation

@@ -15,6 +15,7 @@ mod plan;
 mod reports;
 mod restore;
 mod run;
+mod vm;
 mod vs;
 
 pub(crate) use import::DEFAULT_ALPHA;
@@ -26,7 +27,7 @@ use crate::surroundings::{MachineChoice, executable, machine_arguments};
 use clap::{CommandFactory, Parser};
 use contract::{Result, Venue};
 use sys::Machine;
-use venues::{Host, HostSettings, Sim};
+use venues::{Host, HostSettings, Sim, Vm};
 
 /// Parses the command line and does what it says.
 pub(crate) fn run(arguments: Vec<std::ffi::OsString>) -> ExitCode {
@@ -65,6 +66,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Import(arguments) => import::run(common, arguments),
         Action::Restore(arguments) => restore::run(common, arguments),
         Action::Kernels(arguments) => kernels::run(common, &arguments.action),
+        Action::Vm(arguments) => vm::run(common, &arguments.action),
         Action::BenchSelf(arguments) => bench_self::run(common, arguments),
         Action::Calibrate(arguments) => calibrate::run(arguments),
         Action::Completions { shell } => {
@@ -96,6 +98,7 @@ fn host(common: &Common) -> Result<Host> {
 fn venue(common: &Common, id: &str) -> Result<Box<dyn Venue>> {
     match id {
         "sim" => Ok(Box::new(Sim::new(crate::catalogue()))),
+        "vm" => Ok(Box::new(Vm::new(vm::host(common)?))),
         _ => Ok(Box::new(host(common)?)),
     }
 }

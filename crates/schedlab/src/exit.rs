@@ -23,6 +23,8 @@ pub enum ExitCode {
     RestoreIncomplete,
     /// A signal ended it after a clean restore.
     Signal(i32),
+    /// `vm exec`: the program's own.
+    Program(i32),
 }
 
 /// Every code with its meaning, for the manual.
@@ -35,10 +37,17 @@ pub const EXIT_CODES: &[(&str, &str)] = &[
     ("5", "`gate` only: neither keeping nor breaching a limit was shown"),
     ("6", "finished, but a subject has no valid block of some workload"),
     ("7", "something could not be put back; wins over all others"),
+    (
+        "125",
+        "`vm exec` and `vm shell` only: schedlab or the guest failed; otherwise the command's own status",
+    ),
     ("129, 130, 143", "interrupted by SIGHUP, Ctrl-C or SIGTERM after a clean restore"),
 ];
 
 impl ExitCode {
+    /// `vm exec`: not the program failed, but schedlab or the guest.
+    pub(crate) const OUR_FAILURE: i32 = 125;
+
     /// The status given to the system.
     pub fn number(self) -> u8 {
         match self {
@@ -50,6 +59,7 @@ impl ExitCode {
             ExitCode::Inconclusive => 5,
             ExitCode::NoValidBlock => 6,
             ExitCode::RestoreIncomplete => 7,
+            ExitCode::Program(status) => u8::try_from(status).unwrap_or(1),
             ExitCode::Signal(signal) => u8::try_from(128 + signal).unwrap_or(1),
         }
     }

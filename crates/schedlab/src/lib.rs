@@ -10,10 +10,16 @@ mod output;
 mod progress;
 mod roles;
 mod surroundings;
+mod terminal;
 
 pub use catalogue::catalogue;
 pub use cli::command;
 pub use exit::{EXIT_CODES, ExitCode};
+
+/// Runs the program of a guest; the result is its exit status.
+pub fn run_agent(arguments: &[std::ffi::OsString]) -> u8 {
+    roles::serve(arguments).unwrap_or_else(|| roles::serve_guest(arguments))
+}
 
 /// Runs the program; the result is its exit status.
 pub fn run(arguments: Vec<std::ffi::OsString>) -> u8 {

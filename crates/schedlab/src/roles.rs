@@ -1,6 +1,7 @@
 //! Hidden roles: this binary as guardian, as a workload's process, as hogs.
 
 use crate::catalogue::catalogue;
+use crate::exit::ExitCode;
 use crate::surroundings;
 use std::ffi::OsString;
 
@@ -14,6 +15,33 @@ pub(crate) fn serve(arguments: &[OsString]) -> Option<u8> {
         _ => return None,
     };
     Some(u8::try_from(status).unwrap_or(1))
+}
+
+/// The first process of a guest, or its agent.
+pub(crate) fn serve_guest(arguments: &[OsString]) -> u8 {
+    let is_agent = arguments.get(1).is_some_and(|word| word == agent::AGENT_ROLE);
+    let status = match (std::process::id(), is_agent) {
+        (1, _) => agent::serve_init(),
+        (_, true) => serve_agent(),
+        _ => {
+            anstream::eprintln!(
+                "schedlab-agent: schedlab puts this into its guests; it does nothing elsewhere"
+            );
+            return ExitCode::Usage.number();
+        }
+    };
+    u8::try_from(status).unwrap_or(1)
+}
+
+fn serve_agent() -> i32 {
+    let machine = surroundings::guest();
+    agent::serve_agent(agent::AgentSettings {
+        machine_arguments: surroundings::machine_arguments(&machine),
+        machine,
+        catalogue: catalogue(),
+        executable: surroundings::executable(),
+        version: env!("CARGO_PKG_VERSION"),
+    })
 }
 
 fn guardian(arguments: &[OsString]) -> i32 {

@@ -37,6 +37,11 @@ impl MachineChoice {
     }
 }
 
+/// The guest that this process is in.
+pub(crate) fn guest() -> Machine {
+    Machine::host(ROOT_RUNTIME).with_search_path(std::env::var("PATH").unwrap_or_default())
+}
+
 /// The arguments that tell the guardian the same machine.
 pub(crate) fn machine_arguments(machine: &Machine) -> Vec<String> {
     let mut arguments = vec![machine.runtime().display().to_string()];
@@ -123,6 +128,12 @@ pub(crate) fn search_path() -> String {
 /// This binary, for its roles. The link works even when the file was replaced.
 pub(crate) fn executable() -> PathBuf {
     PathBuf::from("/proc/self/exe")
+}
+
+/// The binary that goes into guests, beside this one.
+pub(crate) fn agent() -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_else(|_| executable());
+    own.with_file_name("schedlab-agent")
 }
 
 /// Random bits for a seed or a name.

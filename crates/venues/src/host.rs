@@ -1,15 +1,11 @@
 //! The host: trials on the machine in front of the user.
 
 use crate::programs::Programs;
-use contract::{
-    Catalogue, Description, Error, Event, Factor, Interrupt, Knob, Missing, Requirement, Result,
-    Session, Venue,
-};
+use contract::{Catalogue, Description, Error, Event, Interrupt, Missing, Result, Session, Venue};
 use executor::{Executor, Settings};
-use model::{Fingerprint, Level, Plan, Record, Trial};
-use std::collections::BTreeMap;
+use model::{Fingerprint, Plan, Record, Trial};
 use std::path::{Path, PathBuf};
-use sys::{Machine, SchedExt};
+use sys::Machine;
 
 /// What the host venue is told about its surroundings.
 #[derive(Clone)]
@@ -43,26 +39,6 @@ impl Host {
     pub fn new(settings: HostSettings) -> Self {
         Self { settings }
     }
-
-    fn requirements(&self, plan: &Plan) -> Vec<Requirement> {
-        let catalogue = &self.settings.catalogue;
-        let mut requirements = Vec::new();
-        requirements.push(no_sched_ext());
-        for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
-            if let Some(factor) = catalogue.factor(id) {
-                requirements.extend(factor_needs(factor, level));
-            }
-        }
-        for workload in &plan.workloads {
-            if let Some(entry) = catalogue.workload(&workload.uses) {
-                requirements.extend(entry.requires(&workload.parameters));
-            }
-        }
-        for probe in plan.probes.iter().filter_map(|id| catalogue.probe(id)) {
-            requirements.extend(probe.requires());
-        }
-        requirements
-    }
 }
 
 impl Venue for Host {
@@ -82,13 +58,7 @@ impl Venue for Host {
     }
 
     fn missing(&self, plan: &Plan) -> Vec<Missing> {
-        let mut missing: BTreeMap<String, Missing> = BTreeMap::new();
-        for requirement in self.requirements(plan) {
-            if let Err(lack) = requirement.met(&self.settings.machine) {
-                missing.entry(lack.what.clone()).or_insert(lack);
-            }
-        }
-        missing.into_values().collect()
+        executor::missing(&self.settings.machine, &self.settings.catalogue, plan)
     }
 
     fn identity(&self, plan: &Plan) -> Result<Fingerprint> {
@@ -103,6 +73,7 @@ impl Venue for Host {
         plan: &Plan,
         workspace: &Path,
         interrupt: &Interrupt,
+        _on_event: &mut dyn FnMut(Event),
     ) -> Result<Box<dyn Session>> {
         let settings = Settings {
             machine: self.settings.machine.clone(),
@@ -116,61 +87,6 @@ impl Venue for Host {
         let programs = Programs::of(&self.settings, plan);
         Ok(Box::new(HostSession { executor: Executor::open(settings, interrupt)?, programs }))
     }
-}
-
-/// Everything a level needs of a machine: what the factor names, and that nobody
-/// else manages it.
-pub fn factor_needs(factor: &dyn Factor, level: &Level) -> Vec<Requirement> {
-    let id = factor.describe().id;
-    let mut needs = factor.requires(level);
-    match factor.knob() {
-        Knob::Simulated => {
-            needs.push(another_venue(id, "it means nothing on a real machine", "sim"))
-        }
-        Knob::Boot(_) => needs.push(another_venue(id, "this machine is running already", "vm")),
-        Knob::System(_) | Knob::Launch(_) => {}
-    }
-    needs.extend(factor.owners().iter().map(|owner| unowned(id, owner)));
-    needs
-}
-
-fn another_venue(factor: &str, why: &'static str, venue: &'static str) -> Requirement {
-    Requirement::check(format!("the venue {venue} for the factor {factor}"), move |_| {
-        Err((why.to_owned(), format!("use --venue {venue}")))
-    })
-}
-
-/// Nobody else manages the knob.
-fn unowned(factor: &str, owner: &'static str) -> Requirement {
-    Requirement::check(format!("{factor} not managed by {owner}"), move |machine| {
-        let processes =
-            machine.process_ids().map_err(|error| (error.to_string(), String::new()))?;
-        let running = processes.into_iter().filter_map(|pid| machine.process_stat(pid).ok());
-        // A process name is cut at 15 bytes (TASK_COMM_LEN).
-        let name = &owner[..owner.len().min(15)];
-        match running.into_iter().find(|stat| stat.comm == name) {
-            None => Ok(()),
-            Some(stat) => Err((
-                format!("{owner} is running (process {})", stat.pid),
-                format!("stop it for the campaign: systemctl stop {owner}"),
-            )),
-        }
-    })
-}
-
-/// The kernel's own scheduler is what a host campaign speaks of: fair-class knobs
-/// and attributes mean nothing while a sched_ext scheduler is in charge.
-pub fn no_sched_ext() -> Requirement {
-    Requirement::check("the kernel's own scheduler in charge", |machine| {
-        match SchedExt::read(machine).ops {
-            None => Ok(()),
-            Some(ops) => Err((
-                format!("the sched_ext scheduler {ops} is loaded"),
-                "end it for the campaign (systemctl stop scx scx_loader, or the program itself)"
-                    .to_owned(),
-            )),
-        }
-    })
 }
 
 struct HostSession {

@@ -1,4 +1,5 @@
-//! Where trials run: this host, or the seeded simulator.
+//! Where trials run: this host, throw-away virtual machines, or the seeded
+//! simulator.
 //!
 //! This crate must not know which factors, workloads or probes exist; it opens
 //! sessions that run trials of a plan and answers what a plan lacks.
@@ -6,9 +7,12 @@
 mod host;
 mod programs;
 mod sim;
+mod vm;
 
-pub use host::{Host, HostSettings, factor_needs, no_sched_ext};
+pub use host::{Host, HostSettings};
 pub use sim::{SIM_EFFECT, SIM_SCENARIOS, Sim, SimEffect};
+pub use vm::{CommandLine, Execution, InputSource, Kernel, Streams, Vcpus, Vm, VmHost, execute};
 
 /// Every venue, for listings.
-pub static DESCRIPTIONS: &[&contract::Description] = &[&host::DESCRIPTION, &sim::DESCRIPTION];
+pub static DESCRIPTIONS: &[&contract::Description] =
+    &[&host::DESCRIPTION, &vm::DESCRIPTION, &sim::DESCRIPTION];

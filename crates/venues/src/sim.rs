@@ -81,6 +81,7 @@ impl Venue for Sim {
         plan: &Plan,
         _workspace: &Path,
         interrupt: &Interrupt,
+        _on_event: &mut dyn FnMut(Event),
     ) -> Result<Box<dyn Session>> {
         let settings = plan
             .sim

@@ -31,6 +31,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "sys", layer: 1, uses: These(&[]) },
     Room { name: "contract", layer: 2, uses: These(&["sys"]) },
     Room { name: "artefacts", layer: 2, uses: These(&["sys"]) },
+    Room { name: "wire", layer: 2, uses: These(&[]) },
     Room { name: "plan", layer: 3, uses: These(&["contract"]) },
     Room { name: "workloads", layer: 3, uses: These(&["contract", "sys"]) },
     Room { name: "tunables", layer: 3, uses: These(&["contract", "sys"]) },
@@ -40,7 +41,12 @@ pub const HOUSE: &[Room] = &[
     Room { name: "analysis", layer: 3, uses: These(&["contract", "stats"]) },
     Room { name: "store", layer: 3, uses: These(&["contract"]) },
     Room { name: "report", layer: 3, uses: These(&["contract", "stats"]) },
-    Room { name: "venues", layer: 4, uses: These(&["contract", "sys", "executor", "artefacts"]) },
+    Room {
+        name: "venues",
+        layer: 4,
+        uses: These(&["contract", "sys", "wire", "artefacts", "executor"]),
+    },
+    Room { name: "agent", layer: 4, uses: These(&["contract", "sys", "wire", "executor"]) },
     Room { name: "lab", layer: 4, uses: These(&["contract", "plan", "analysis", "store"]) },
     Room {
         name: "calibrate",

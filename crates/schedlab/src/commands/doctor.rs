@@ -6,9 +6,9 @@ use crate::cli::{Common, Json};
 use crate::exit::ExitCode;
 use crate::output::print;
 use contract::{Catalogue, Error, Knob, Result};
+use executor::{factor_needs, no_sched_ext};
 use serde_json::{Value, json};
 use sys::Machine;
-use venues::{factor_needs, no_sched_ext};
 
 /// Whether one thing works here.
 struct Check {
@@ -130,7 +130,10 @@ fn judged(
 }
 
 fn factor_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {
-    let real = catalogue.factors.iter().filter(|factor| !matches!(factor.knob(), Knob::Simulated));
+    let real = catalogue
+        .factors
+        .iter()
+        .filter(|factor| !matches!(factor.knob(), Knob::Boot(_) | Knob::Simulated));
     real.map(|factor| {
         let id = factor.describe().id;
         let current = match factor.knob() {

@@ -120,7 +120,7 @@ const SAME_WISH: Duration = Duration::from_secs(1);
 
 /// Signals become a wish; a later one of any kind ends the program at once, and
 /// the guardian puts things back.
-fn hear_signals() -> Result<Interrupt> {
+pub(super) fn hear_signals() -> Result<Interrupt> {
     let interrupt = Interrupt::default();
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Error::environment("cannot listen for signals", error))?;

@@ -1,0 +1,152 @@
+//! The agent's side of the channel: a virtio serial port with the name `schedlab`.
+//!
+//! One thread reads; whatever comes is queued for the agent's main thread, except the
+//! wish to stop, which reaches a running trial at once.
+
+use contract::Interrupt;
+use rustix::event::{PollFd, PollFlags, poll};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+use wire::{Answer, Corrupt, Decoder, Encoder, Request};
+
+/// The port's name, which the machine was started with.
+const PORT: &str = "schedlab";
+/// The port's device appears a moment after its driver.
+const PORT_PATIENCE: Duration = Duration::from_secs(20);
+/// How long a read waits before it tries again while no host is connected.
+const ABSENT_PAUSE: Duration = Duration::from_millis(20);
+const READ_BYTES: usize = 64 << 10;
+
+/// What the main thread acts on.
+pub(crate) enum Incoming {
+    /// The host wants something.
+    Request(Box<Request>),
+    /// What the host sent cannot be trusted.
+    Corrupt(Corrupt),
+    /// A program's output.
+    Output(wire::Stream, Vec<u8>),
+    /// A stream of a program ended.
+    Ended,
+    /// The channel is gone.
+    Lost(io::Error),
+}
+
+/// The channel: writing here, reading in a thread of its own.
+pub(crate) struct Channel {
+    file: File,
+    encoder: Encoder,
+    frames: Arc<AtomicU64>,
+}
+
+impl Channel {
+    /// Opens the port and starts the reader.
+    pub(crate) fn open(incoming: Sender<Incoming>, interrupt: Interrupt) -> io::Result<Self> {
+        let path = find_port()?;
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        let reader = file.try_clone()?;
+        let frames = Arc::new(AtomicU64::new(0));
+        let counted = frames.clone();
+        std::thread::Builder::new()
+            .name("channel".to_owned())
+            .spawn(move || read(reader, &incoming, &interrupt, &counted))?;
+        Ok(Self { file, encoder: Encoder::default(), frames })
+    }
+
+    /// Sends an answer.
+    pub(crate) fn send(&mut self, answer: &Answer) -> io::Result<()> {
+        if matches!(answer, Answer::Hello { .. }) {
+            self.encoder.restart();
+        }
+        let frame = self.encoder.encode(answer).map_err(io::Error::other)?;
+        self.file.write_all(&frame)?;
+        self.frames.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Frames that came or went so far.
+    pub(crate) fn frames(&self) -> u64 {
+        self.frames.load(Ordering::SeqCst)
+    }
+}
+
+fn find_port() -> io::Result<PathBuf> {
+    let deadline = Instant::now() + PORT_PATIENCE;
+    loop {
+        for entry in fs::read_dir("/sys/class/virtio-ports").into_iter().flatten().flatten() {
+            let name = fs::read_to_string(entry.path().join("name")).unwrap_or_default();
+            let device = Path::new("/dev").join(entry.file_name());
+            if name.trim() == PORT && device.exists() {
+                return Ok(device);
+            }
+        }
+        if Instant::now() >= deadline {
+            let why = format!("no virtio port is called {PORT}");
+            return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn read(mut file: File, incoming: &Sender<Incoming>, interrupt: &Interrupt, frames: &AtomicU64) {
+    let mut decoder = Decoder::new();
+    let mut bytes = vec![0; READ_BYTES];
+    loop {
+        match file.read(&mut bytes) {
+            Ok(0) => std::thread::sleep(ABSENT_PAUSE),
+            Ok(count) => decoder.push(&bytes[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) if is_absent(&file) => {
+                let _ = error;
+                std::thread::sleep(ABSENT_PAUSE);
+            }
+            Err(error) => {
+                let _ = incoming.send(Incoming::Lost(error));
+                return;
+            }
+        }
+        if !deliver(&mut decoder, incoming, interrupt, frames) {
+            return;
+        }
+    }
+}
+
+/// Whether no host is connected at the other end.
+fn is_absent(file: &File) -> bool {
+    let mut descriptors = [PollFd::new(file, PollFlags::IN)];
+    let now = rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut descriptors, Some(&now)).is_ok() && descriptors[0].revents().contains(PollFlags::HUP)
+}
+
+/// Hands on what is whole; false when nobody listens any more.
+fn deliver(
+    decoder: &mut Decoder,
+    incoming: &Sender<Incoming>,
+    interrupt: &Interrupt,
+    frames: &AtomicU64,
+) -> bool {
+    loop {
+        let message = match decoder.take::<Request>() {
+            Ok(Some(request)) => {
+                frames.fetch_add(1, Ordering::SeqCst);
+                if let Request::Interrupt { signal } = request {
+                    interrupt.request(signal);
+                }
+                Incoming::Request(Box::new(request))
+            }
+            Ok(None) => return true,
+            Err(corrupt) => {
+                // A hello of a new conversation may be among what was pushed.
+                decoder.restart();
+                Incoming::Corrupt(corrupt)
+            }
+        };
+        if incoming.send(message).is_err() {
+            return false;
+        }
+    }
+}

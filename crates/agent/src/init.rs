@@ -1,0 +1,189 @@
+//! The first process of a guest. It mounts, loads modules, starts the agent, reaps, and
+//! restarts the machine when the agent ends, which the emulator takes as switching off.
+//!
+//! It goes on where something fails: what could not be done is told to the host, and the
+//! trial that needs it says so.
+
+use crate::AGENT_ROLE;
+use rustix::fs::{Mode, OFlags};
+use rustix::mount::{MountFlags, mount};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::system::{RebootCommand, reboot};
+use std::ffi::CString;
+use std::fs;
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+use wire::{GuestSettings, Mount, SETTINGS_FILE};
+
+/// What it could not do, one line each.
+pub(crate) const COMPLAINTS_FILE: &str = "/run/schedlab-complaints";
+
+/// `init_module` flag: the kernel decompresses (include/uapi/linux/module.h, 5.17).
+const MODULE_INIT_COMPRESSED_FILE: libc::c_int = 4;
+
+/// The kernel's own file systems: source, target, type, data.
+const KERNEL_MOUNTS: [(&str, &str, &str, &str); 11] = [
+    ("devtmpfs", "/dev", "devtmpfs", ""),
+    ("proc", "/proc", "proc", ""),
+    ("sysfs", "/sys", "sysfs", ""),
+    ("tmpfs", "/run", "tmpfs", "mode=755"),
+    ("tmpfs", "/tmp", "tmpfs", "mode=1777"),
+    ("tmpfs", "/dev/shm", "tmpfs", "mode=1777"),
+    ("devpts", "/dev/pts", "devpts", "mode=620,ptmxmode=666"),
+    ("debugfs", "/sys/kernel/debug", "debugfs", ""),
+    ("tracefs", "/sys/kernel/tracing", "tracefs", ""),
+    ("cgroup2", "/sys/fs/cgroup", "cgroup2", ""),
+    ("bpf", "/sys/fs/bpf", "bpf", ""),
+];
+
+/// Serves as the first process; ends with the machine.
+pub fn serve_init() -> i32 {
+    let mut complaints = Vec::new();
+    for (source, target, kind, options) in KERNEL_MOUNTS {
+        let [source, target, kind, options] = [source, target, kind, options].map(str::to_owned);
+        mount_one(&Mount { source, target, kind, options }, MountFlags::empty(), &mut complaints);
+    }
+    let settings = read_settings(&mut complaints);
+    for (path, arguments) in &settings.modules {
+        if let Err(error) = load_module(path, arguments) {
+            complaints.push(format!("cannot load {path}: {error}"));
+        }
+    }
+    for mount in &settings.mounts {
+        mount_one(mount, MountFlags::RDONLY, &mut complaints);
+    }
+    prepare(&mut complaints);
+    let text: String = complaints.iter().map(|line| format!("{line}\n")).collect();
+    say(&text);
+    if let Err(error) = fs::write(COMPLAINTS_FILE, &text) {
+        say(&format!("cannot write {COMPLAINTS_FILE}: {error}\n"));
+    }
+    match run_agent() {
+        Ok(how) => say(&format!("the agent ended with {how}\n")),
+        Err(error) => say(&format!("cannot start the agent: {error}\n")),
+    }
+    rustix::fs::sync();
+    // The machine is started with -no-reboot: this ends it.
+    let _ = reboot(RebootCommand::Restart);
+    1
+}
+
+fn mount_one(entry: &Mount, flags: MountFlags, complaints: &mut Vec<String>) {
+    let made = fs::create_dir_all(&entry.target);
+    let data = CString::new(entry.options.as_str()).unwrap_or_default();
+    let mounted = made.map_err(|error| error.to_string()).and_then(|()| {
+        mount(&entry.source, &entry.target, &entry.kind, flags, data.as_c_str())
+            .map_err(|error| error.to_string())
+    });
+    if let Err(error) = mounted {
+        complaints.push(format!("cannot mount {} at {}: {error}", entry.kind, entry.target));
+    }
+}
+
+fn read_settings(complaints: &mut Vec<String>) -> GuestSettings {
+    let text = fs::read(SETTINGS_FILE).map_err(|error| error.to_string());
+    let settings =
+        text.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()));
+    settings.unwrap_or_else(|error| {
+        complaints.push(format!("cannot read {SETTINGS_FILE}: {error}"));
+        GuestSettings::default()
+    })
+}
+
+fn load_module(path: &str, arguments: &str) -> std::io::Result<()> {
+    let file = fs::File::open(path)?;
+    let flags = if path.ends_with(".ko") { 0 } else { MODULE_INIT_COMPRESSED_FILE };
+    let arguments = CString::new(arguments)?;
+    // SAFETY: finit_module(2) reads the open file and a string that ends with a NUL.
+    let answer = unsafe {
+        libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), arguments.as_ptr(), flags)
+    };
+    if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// What a distribution's start does and programs rely on.
+fn prepare(complaints: &mut Vec<String>) {
+    if let Err(error) = rustix::system::sethostname(b"schedlab") {
+        complaints.push(format!("cannot set the host name: {error}"));
+    }
+    if let Err(error) = bring_loopback_up() {
+        complaints.push(format!("cannot bring the loopback interface up: {error}"));
+    }
+    // As systemd's defaults (src/basic/def.h, v252): 1024 soft, 512 Ki hard.
+    let files = Rlimit { current: Some(1024), maximum: Some(512 << 10) };
+    let locked = Rlimit { current: Some(8 << 20), maximum: Some(8 << 20) };
+    for (resource, limit) in [(Resource::Nofile, files), (Resource::Memlock, locked)] {
+        if let Err(error) = setrlimit(resource, limit) {
+            complaints.push(format!("cannot set the limit {resource:?}: {error}"));
+        }
+    }
+    for (link, target) in [
+        ("/dev/fd", "/proc/self/fd"),
+        ("/dev/stdin", "/proc/self/fd/0"),
+        ("/dev/stdout", "/proc/self/fd/1"),
+    ] {
+        // One that exists already is as good.
+        let _ = std::os::unix::fs::symlink(target, link);
+    }
+    let _ = fs::set_permissions("/tmp", fs::Permissions::from_mode(0o1777));
+}
+
+/// Brings the interface `lo` up: SIOCSIFFLAGS on it (netdevice(7)).
+fn bring_loopback_up() -> std::io::Result<()> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
+    // SAFETY: an ifreq of zeroes is valid; the name fits with its NUL.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = (*from).cast_signed();
+    }
+    // IFF_UP and IFF_RUNNING are 0x41.
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    // SAFETY: the descriptor is open and the request outlives the call.
+    let answer = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &request) };
+    if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// Starts the agent and reaps until it ends; says how it ended.
+fn run_agent() -> std::io::Result<String> {
+    let child = Command::new("/proc/self/exe")
+        .arg(AGENT_ROLE)
+        .env_clear()
+        .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("HOME", "/root")
+        .env("TERM", "linux")
+        .current_dir("/")
+        .spawn()?;
+    let agent = child.id().cast_signed();
+    loop {
+        let mut status = 0;
+        // SAFETY: waitpid(2) writes one integer. Every child is this process's to reap.
+        let pid = unsafe { libc::waitpid(-1, &mut status, 0) };
+        if pid == agent {
+            return Ok(std::os::unix::process::ExitStatusExt::from_raw(status))
+                .map(|status: std::process::ExitStatus| status.to_string());
+        }
+        if pid < 0 {
+            let error = std::io::Error::last_os_error();
+            if error.kind() != std::io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+    }
+}
+
+/// A line on the console.
+fn say(text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+    if let Ok(console) = rustix::fs::open("/dev/console", flags, Mode::empty()) {
+        let mut console = fs::File::from(console);
+        for line in text.lines() {
+            // There is nobody else to tell.
+            let _ = writeln!(console, "schedlab: {line}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! A program that the host asked for: its streams, its terminal, its end.
+
+use crate::channel::Incoming;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::Sender;
+use wire::{Pty, Stream};
+
+const CHUNK_BYTES: usize = 32 << 10;
+
+/// A running program.
+pub(crate) struct Program {
+    child: Child,
+    input: Option<Box<dyn Write + Send>>,
+    terminal: Option<File>,
+    /// Streams that have not ended.
+    pub(crate) open_streams: usize,
+}
+
+impl Program {
+    /// Starts it in a session of its own; what it writes arrives at `incoming`.
+    pub(crate) fn start(
+        words: &[String],
+        environment: &[(String, String)],
+        pty: Option<Pty>,
+        incoming: &Sender<Incoming>,
+    ) -> io::Result<Self> {
+        let Some((name, arguments)) = words.split_first() else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program was named"));
+        };
+        let mut command = Command::new(name);
+        command.args(arguments).envs(environment.iter().map(|(name, value)| (name, value)));
+        match pty {
+            Some(pty) => Self::with_terminal(command, pty, incoming),
+            None => Self::with_pipes(command, incoming),
+        }
+    }
+
+    fn with_pipes(mut command: Command, incoming: &Sender<Incoming>) -> io::Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // SAFETY: setsid(2) is async-signal-safe and allocates nothing.
+        unsafe {
+            command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?));
+        }
+        let mut child = command.spawn()?;
+        let mut open_streams = 0;
+        if let Some(output) = child.stdout.take() {
+            pump(output, Stream::Output, incoming)?;
+            open_streams += 1;
+        }
+        if let Some(error) = child.stderr.take() {
+            pump(error, Stream::Error, incoming)?;
+            open_streams += 1;
+        }
+        let input = child.stdin.take().map(|input| Box::new(input) as Box<dyn Write + Send>);
+        Ok(Self { child, input, terminal: None, open_streams })
+    }
+
+    fn with_terminal(
+        mut command: Command,
+        size: Pty,
+        incoming: &Sender<Incoming>,
+    ) -> io::Result<Self> {
+        let master = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?);
+        grantpt(&master)?;
+        unlockpt(&master)?;
+        let name = ptsname(&master, Vec::new())?;
+        let path = OsStr::from_bytes(name.as_bytes());
+        let slave = OpenOptions::new().read(true).write(true).open(path)?;
+        tcsetwinsize(&master, winsize(size))?;
+        command.stdin(slave.try_clone()?).stdout(slave.try_clone()?).stderr(slave);
+        // SAFETY: setsid(2) and ioctl(2) are async-signal-safe and allocate nothing.
+        unsafe {
+            command.pre_exec(|| {
+                rustix::process::setsid()?;
+                if libc::ioctl(0, libc::TIOCSCTTY, 0) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                Ok(())
+            });
+        }
+        let child = command.spawn()?;
+        // Its copies of the terminal close with it, and reading the master then ends.
+        drop(command);
+        pump(master.try_clone()?, Stream::Output, incoming)?;
+        let input = Box::new(master.try_clone()?);
+        Ok(Self { child, input: Some(input), terminal: Some(master), open_streams: 1 })
+    }
+
+    /// Standard input; empty closes it. A program that does not read it is its own affair.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            self.input = None;
+        } else if let Some(input) = &mut self.input
+            && input.write_all(bytes).and_then(|()| input.flush()).is_err()
+        {
+            self.input = None;
+        }
+    }
+
+    /// The terminal changed its size.
+    pub(crate) fn resize(&self, size: Pty) {
+        if let Some(terminal) = &self.terminal {
+            // A program without a terminal has no size.
+            let _ = tcsetwinsize(terminal, winsize(size));
+        }
+    }
+
+    /// Sends a signal to everything it started.
+    pub(crate) fn signal(&self, signal: i32) {
+        let group = -self.child.id().cast_signed();
+        // SAFETY: kill(2) touches no memory. A group that ended is what is wanted.
+        unsafe {
+            libc::kill(group, signal);
+        }
+    }
+
+    /// How it ended, once it did.
+    pub(crate) fn ended(&mut self) -> io::Result<Option<i32>> {
+        Ok(self.child.try_wait()?.map(status_number))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.signal(libc::SIGKILL);
+        // Reaping one that was reaped already fails, and that is fine.
+        let _ = self.child.wait();
+    }
+}
+
+/// As a shell tells it: 128 and the signal's number.
+fn status_number(status: ExitStatus) -> i32 {
+    status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1)
+}
+
+fn winsize(size: Pty) -> Winsize {
+    Winsize { ws_row: size.rows, ws_col: size.columns, ws_xpixel: 0, ws_ypixel: 0 }
+}
+
+/// Reads a stream to its end in a thread of its own.
+fn pump(
+    mut from: impl Read + Send + 'static,
+    stream: Stream,
+    incoming: &Sender<Incoming>,
+) -> io::Result<()> {
+    let incoming = incoming.clone();
+    let read = move || {
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            match from.read(&mut chunk) {
+                // A terminal whose last user is gone answers EIO.
+                Ok(0) | Err(_) => break,
+                Ok(count) => {
+                    if incoming.send(Incoming::Output(stream, chunk[..count].to_vec())).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+        // Nobody listens any more: then nobody waits either.
+        let _ = incoming.send(Incoming::Ended);
+    };
+    std::thread::Builder::new().name("stream".to_owned()).spawn(read).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    fn run(words: &[&str], input: &[u8], pty: Option<Pty>) -> (String, String, i32) {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let (sender, receiver) = channel();
+        let environment = [("GREETING".to_owned(), "hello".to_owned())];
+        let mut program = Program::start(&words, &environment, pty, &sender).unwrap();
+        program.feed(input);
+        if pty.is_none() {
+            program.feed(&[]);
+        }
+        let (mut output, mut error) = (Vec::new(), Vec::new());
+        while program.open_streams > 0 {
+            match receiver.recv_timeout(Duration::from_secs(20)).unwrap() {
+                Incoming::Output(Stream::Output, bytes) => output.extend(bytes),
+                Incoming::Output(Stream::Error, bytes) => error.extend(bytes),
+                Incoming::Ended => program.open_streams -= 1,
+                _ => unreachable!(),
+            }
+        }
+        let status = loop {
+            if let Some(status) = program.ended().unwrap() {
+                break status;
+            }
+        };
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (text(output), text(error), status)
+    }
+
+    #[test]
+    fn streams_environment_input_and_status_come_through() {
+        let (output, error, status) =
+            run(&["sh", "-c", "cat; echo $GREETING; echo oops >&2; exit 7"], b"typed\n", None);
+        assert_eq!((output.as_str(), error.as_str(), status), ("typed\nhello\n", "oops\n", 7));
+        assert_eq!(run(&["sh", "-c", "kill -TERM $$"], b"", None).2, 143);
+    }
+
+    #[test]
+    fn a_terminal_is_one_of_the_wanted_size() {
+        let size = Pty { rows: 33, columns: 77 };
+        let (output, _, status) = run(&["sh", "-c", "stty size; tty -s"], b"", Some(size));
+        assert_eq!((output.trim(), status), ("33 77", 0));
+    }
+}

@@ -1,0 +1,289 @@
+//! The agent: one request after the other, as the host sends them.
+
+use crate::channel::{Channel, Incoming};
+use crate::init::COMPLAINTS_FILE;
+use crate::logs;
+use crate::program::Program;
+use contract::{Catalogue, Error, ErrorKind, Event, Interrupt};
+use executor::{Executor, Settings};
+use model::{Phase, Plan, Trial};
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+use sys::Machine;
+use wire::{Answer, Bytes, Failure, FailureKind, Pty, Request, WIRE_FORMAT};
+
+/// The role's name on the command line.
+pub const AGENT_ROLE: &str = "__agent";
+
+const LOGS: &str = "/tmp/schedlab/logs";
+const SCRATCH: &str = "/tmp/schedlab/scratch";
+/// How long output may still come when the program itself has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+const ENDED_INTERVAL: Duration = Duration::from_millis(20);
+
+/// What the agent is told about its surroundings.
+pub struct AgentSettings {
+    /// The guest.
+    pub machine: Machine,
+    /// Everything that can be named.
+    pub catalogue: Catalogue,
+    /// This binary, to be executed again in its roles.
+    pub executable: PathBuf,
+    /// How the guardian is told which machine.
+    pub machine_arguments: Vec<String>,
+    /// Version of this binary.
+    pub version: &'static str,
+}
+
+/// Serves the role until the machine is switched off. Returns the exit code.
+pub fn serve_agent(settings: AgentSettings) -> i32 {
+    let (sender, receiver) = channel();
+    let interrupt = Interrupt::default();
+    let served = Channel::open(sender.clone(), interrupt.clone()).and_then(|channel| {
+        let mut agent = Agent { settings, channel, sender, interrupt, executor: None };
+        agent.serve(&receiver)
+    });
+    match served {
+        Ok(()) => 0,
+        Err(error) => {
+            // The console is its standard error, and the host keeps it as a log.
+            let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("agent: {error}\n"));
+            1
+        }
+    }
+}
+
+struct Agent {
+    settings: AgentSettings,
+    channel: Channel,
+    sender: Sender<Incoming>,
+    interrupt: Interrupt,
+    executor: Option<Executor>,
+}
+
+impl Agent {
+    fn serve(&mut self, incoming: &Receiver<Incoming>) -> io::Result<()> {
+        loop {
+            // The sender is ours, so the queue never ends.
+            match incoming.recv().map_err(io::Error::other)? {
+                Incoming::Request(request) => {
+                    if matches!(*request, Request::PowerOff) {
+                        return Ok(());
+                    }
+                    self.act(*request, incoming)?;
+                }
+                Incoming::Corrupt(corrupt) => self.refuse("cannot read what came", &corrupt.0)?,
+                Incoming::Lost(error) => return Err(error),
+                // Of a program that was given up.
+                Incoming::Output(..) | Incoming::Ended => {}
+            }
+        }
+    }
+
+    fn act(&mut self, request: Request, incoming: &Receiver<Incoming>) -> io::Result<()> {
+        match request {
+            Request::Hello { format, nonce } => self.greet(&format, nonce),
+            Request::Echo { payload } => self.channel.send(&Answer::Echo { payload }),
+            Request::Missing { plan } => self.missing(&plan),
+            Request::Fingerprint => self.fingerprint(),
+            Request::Open { purpose } => self.open(purpose),
+            Request::Run { trial } => self.run(&trial),
+            Request::Execute { words, environment, pty } => {
+                self.execute(&words, &environment, pty, incoming)
+            }
+            Request::Close => self.close(),
+            // Of a trial or program that ended meanwhile.
+            Request::Interrupt { .. } | Request::Input { .. } | Request::Resize { .. } => Ok(()),
+            Request::PowerOff => Ok(()),
+        }
+    }
+
+    fn greet(&mut self, format: &str, nonce: u64) -> io::Result<()> {
+        if format != WIRE_FORMAT {
+            return self.refuse("cannot talk", &format!("I speak {WIRE_FORMAT}, not {format}"));
+        }
+        let machine = &self.settings.machine;
+        let complaints = std::fs::read_to_string(COMPLAINTS_FILE).unwrap_or_default();
+        let hello = Answer::Hello {
+            format: WIRE_FORMAT.to_owned(),
+            nonce,
+            version: self.settings.version.to_owned(),
+            release: machine.kernel_release().unwrap_or_default(),
+            boot_id: machine.boot_id().unwrap_or_default(),
+            complaints: complaints.lines().map(str::to_owned).collect(),
+        };
+        self.channel.send(&hello)
+    }
+
+    fn missing(&mut self, plan: &Plan) -> io::Result<()> {
+        let missing = executor::missing(&self.settings.machine, &self.settings.catalogue, plan);
+        self.channel.send(&Answer::Missing { missing })
+    }
+
+    fn fingerprint(&mut self) -> io::Result<()> {
+        match executor::fingerprint(&self.settings.machine, &self.settings.catalogue) {
+            Ok(fingerprint) => self.channel.send(&Answer::Fingerprint { fingerprint }),
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn open(&mut self, purpose: String) -> io::Result<()> {
+        let settings = Settings {
+            machine: self.settings.machine.clone(),
+            catalogue: self.settings.catalogue,
+            executable: self.settings.executable.clone(),
+            machine_arguments: self.settings.machine_arguments.clone(),
+            logs: LOGS.into(),
+            scratch: SCRATCH.into(),
+            purpose,
+        };
+        match Executor::open(settings, &self.interrupt) {
+            Ok(executor) => {
+                self.executor = Some(executor);
+                self.channel.send(&Answer::Opened)
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn run(&mut self, trial: &Trial) -> io::Result<()> {
+        let Some(executor) = &mut self.executor else {
+            return self.refuse("cannot run a trial", "nothing was opened");
+        };
+        let mut watch = Watch { channel: &mut self.channel, running: None, frames: 0, lost: None };
+        let outcome = executor.run(trial, &mut |event| watch.note(&event));
+        let Watch { frames, lost, .. } = watch;
+        if let Some(error) = lost {
+            return Err(error);
+        }
+        match outcome {
+            Ok(record) => self
+                .channel
+                .send(&Answer::Record { record: Box::new(record), frames_while_running: frames })?,
+            Err(error) => return self.fail(&error),
+        }
+        for (name, text) in logs::take(LOGS.as_ref()) {
+            self.channel.send(&Answer::Log { name, text: Bytes(text) })?;
+        }
+        self.channel.send(&Answer::LogsSent)
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        match self.executor.take().map_or(Ok(()), Executor::close) {
+            Ok(()) => self.channel.send(&Answer::Closed),
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn execute(
+        &mut self,
+        words: &[String],
+        environment: &[(String, String)],
+        pty: Option<Pty>,
+        incoming: &Receiver<Incoming>,
+    ) -> io::Result<()> {
+        let mut program = match Program::start(words, environment, pty, &self.sender) {
+            Ok(program) => program,
+            Err(error) => {
+                let name = words.first().map_or("", String::as_str);
+                let failure = Failure {
+                    kind: FailureKind::Usage,
+                    attempted: format!("cannot start {name} in the guest"),
+                    cause: error.to_string(),
+                    remedy:
+                        "name a program that the guest has; `--file` and `--tools` bring others"
+                            .to_owned(),
+                };
+                return self.channel.send(&Answer::Failed { failure });
+            }
+        };
+        let status = self.attend(&mut program, incoming)?;
+        self.channel.send(&Answer::Exited { status })
+    }
+
+    /// Passes streams and signals on until the program has ended.
+    fn attend(&mut self, program: &mut Program, incoming: &Receiver<Incoming>) -> io::Result<i32> {
+        let mut status = None;
+        let mut ended_at = None;
+        loop {
+            match incoming.recv_timeout(ENDED_INTERVAL) {
+                Ok(Incoming::Output(stream, bytes)) => {
+                    self.channel.send(&Answer::Output { stream, payload: Bytes(bytes) })?;
+                }
+                Ok(Incoming::Ended) => program.open_streams -= 1,
+                Ok(Incoming::Request(request)) => match *request {
+                    Request::Input { payload } => program.feed(&payload.0),
+                    Request::Resize { pty } => program.resize(pty),
+                    Request::Interrupt { signal } => program.signal(signal),
+                    _ => self.refuse("cannot do that", "a program runs")?,
+                },
+                Ok(Incoming::Corrupt(corrupt)) => {
+                    self.refuse("cannot read what came", &corrupt.0)?;
+                }
+                Ok(Incoming::Lost(error)) => return Err(error),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(error @ RecvTimeoutError::Disconnected) => return Err(io::Error::other(error)),
+            }
+            if status.is_none() {
+                status = program.ended()?;
+                ended_at = status.map(|_| Instant::now());
+            }
+            // A child that lives on in the background may keep a stream open.
+            let is_over = ended_at.is_some_and(|at| at.elapsed() > LAST_WORDS);
+            if let (Some(status), true) = (status, is_over || program.open_streams == 0) {
+                return Ok(status);
+            }
+        }
+    }
+
+    fn refuse(&mut self, attempted: &str, cause: &str) -> io::Result<()> {
+        self.fail(&Error::environment(attempted, cause))
+    }
+
+    fn fail(&mut self, error: &Error) -> io::Result<()> {
+        let kind = match error.kind {
+            ErrorKind::Usage => FailureKind::Usage,
+            ErrorKind::Environment => FailureKind::Environment,
+            ErrorKind::Unsupported => FailureKind::Unsupported,
+            ErrorKind::Interrupted => FailureKind::Interrupted,
+            ErrorKind::RestoreIncomplete => FailureKind::RestoreIncomplete,
+        };
+        let failure = Failure {
+            kind,
+            attempted: error.attempted.clone(),
+            cause: error.cause.clone(),
+            remedy: error.remedy.clone(),
+        };
+        self.channel.send(&Answer::Failed { failure })
+    }
+}
+
+/// Passes phases on, and counts the frames that fall between the start of a run and the
+/// first phase after it.
+struct Watch<'c> {
+    channel: &'c mut Channel,
+    running: Option<u64>,
+    frames: u64,
+    lost: Option<io::Error>,
+}
+
+impl Watch<'_> {
+    fn note(&mut self, event: &Event) {
+        if let Some(before) = self.running.take() {
+            self.frames += self.channel.frames() - before;
+        }
+        let answer = match event {
+            Event::TrialPhase(phase) => Answer::Phase { phase: *phase },
+            Event::Notice(text) => Answer::Notice { text: text.clone() },
+            _ => return,
+        };
+        if let Err(error) = self.channel.send(&answer) {
+            self.lost.get_or_insert(error);
+        }
+        if matches!(event, Event::TrialPhase(Phase::Running { .. })) {
+            self.running = Some(self.channel.frames());
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What a plan needs of the machine that runs its trials, checked before anything is
+//! changed.
+
+use contract::{Catalogue, Factor, Knob, Missing, Requirement};
+use model::{Level, Plan};
+use std::collections::BTreeMap;
+use sys::{Machine, SchedExt};
+
+/// Everything the plan needs that this machine lacks, each thing once. Changes nothing.
+pub fn missing(machine: &Machine, catalogue: &Catalogue, plan: &Plan) -> Vec<Missing> {
+    let mut missing: BTreeMap<String, Missing> = BTreeMap::new();
+    for requirement in requirements(catalogue, plan) {
+        if let Err(lack) = requirement.met(machine) {
+            missing.entry(lack.what.clone()).or_insert(lack);
+        }
+    }
+    missing.into_values().collect()
+}
+
+fn requirements(catalogue: &Catalogue, plan: &Plan) -> Vec<Requirement> {
+    let mut requirements = vec![no_sched_ext()];
+    for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
+        if let Some(factor) = catalogue.factor(id) {
+            requirements.extend(factor_needs(factor, level));
+        }
+    }
+    for workload in &plan.workloads {
+        if let Some(entry) = catalogue.workload(&workload.uses) {
+            requirements.extend(entry.requires(&workload.parameters));
+        }
+    }
+    for probe in plan.probes.iter().filter_map(|id| catalogue.probe(id)) {
+        requirements.extend(probe.requires());
+    }
+    requirements
+}
+
+/// Everything a level needs of a machine: what the factor names, and that nobody
+/// else manages it.
+pub fn factor_needs(factor: &dyn Factor, level: &Level) -> Vec<Requirement> {
+    let id = factor.describe().id;
+    let mut needs = factor.requires(level);
+    if matches!(factor.knob(), Knob::Simulated) {
+        needs.push(simulator_only(id));
+    }
+    needs.extend(factor.owners().iter().map(|owner| unowned(id, owner)));
+    needs
+}
+
+fn simulator_only(factor: &str) -> Requirement {
+    Requirement::check(format!("the simulator for the factor {factor}"), |_| {
+        Err(("it means nothing on a real machine".to_owned(), "use --venue sim".to_owned()))
+    })
+}
+
+/// Nobody else manages the knob.
+fn unowned(factor: &str, owner: &'static str) -> Requirement {
+    Requirement::check(format!("{factor} not managed by {owner}"), move |machine| {
+        let processes =
+            machine.process_ids().map_err(|error| (error.to_string(), String::new()))?;
+        let running = processes.into_iter().filter_map(|pid| machine.process_stat(pid).ok());
+        // A process name is cut at 15 bytes (TASK_COMM_LEN).
+        let name = &owner[..owner.len().min(15)];
+        match running.into_iter().find(|stat| stat.comm == name) {
+            None => Ok(()),
+            Some(stat) => Err((
+                format!("{owner} is running (process {})", stat.pid),
+                format!("stop it for the campaign: systemctl stop {owner}"),
+            )),
+        }
+    })
+}
+
+/// The kernel's own scheduler is what a host campaign speaks of: fair-class knobs
+/// and attributes mean nothing while a sched_ext scheduler is in charge.
+pub fn no_sched_ext() -> Requirement {
+    Requirement::check("the kernel's own scheduler in charge", |machine| {
+        match SchedExt::read(machine).ops {
+            None => Ok(()),
+            Some(ops) => Err((
+                format!("the sched_ext scheduler {ops} is loaded"),
+                "end it for the campaign (systemctl stop scx scx_loader, or the program itself)"
+                    .to_owned(),
+            )),
+        }
+    })
+}

@@ -1,0 +1,97 @@
+//! A machine under watch: its lock taken, what an earlier run left put back, the
+//! guardian waiting, the journal begun. Whoever starts processes or changes files
+//! does it under a watch.
+
+use crate::guardian::Guardian;
+use crate::journal::{Journal, JournalEntry, sync_directory};
+use crate::lock::Lock;
+use crate::restore::{acknowledge, restore};
+use crate::session::Settings;
+use contract::{Error, Result};
+use std::path::PathBuf;
+
+/// The watch over a machine.
+pub struct Watch {
+    settings: Settings,
+    pub(crate) journal: Journal,
+    pub(crate) mark: String,
+    /// What stays in the journal between trials.
+    pub(crate) header: [JournalEntry; 2],
+    guardian: Guardian,
+    lock: Lock,
+}
+
+impl Watch {
+    /// Takes the lock, puts back what an earlier run may still have left, starts
+    /// the guardian.
+    ///
+    /// # Errors
+    /// When another campaign runs here, or leftovers could not be put back, or
+    /// somebody else had changed them and the user has not been told yet.
+    pub fn open(settings: Settings) -> Result<Self> {
+        let machine = &settings.machine;
+        let lock = Lock::acquire(machine, &settings.purpose)?;
+        let mut journal = Journal::open(machine)?;
+        let leftovers = restore(machine, &mut journal, false, &[])?;
+        acknowledge(&mut journal, &leftovers, &[])?;
+        leftovers.into_result()?;
+        make_directory(&settings.logs)?;
+        let guardian = start_guardian(&settings, &lock)?;
+        let mark = format!("SCHEDLAB_MARK={}", random_hex()?);
+        let header = [
+            JournalEntry::Session { boot_id: machine.boot_id()?, mark: mark.clone() },
+            JournalEntry::Directory { path: settings.scratch.clone() },
+        ];
+        journal.replace(&header)?;
+        make_directory(&settings.scratch)?;
+        Ok(Self { settings, journal, mark, header, guardian, lock })
+    }
+
+    /// `NAME=value`, for the environment of every process that is started under it: so the
+    /// guardian finds them.
+    pub fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// Starts a new guardian where the one that watched was killed; whether it did.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn renew_guardian(&mut self) -> Result<bool> {
+        if self.guardian.is_alive() {
+            return Ok(false);
+        }
+        self.guardian = start_guardian(&self.settings, &self.lock)?;
+        Ok(true)
+    }
+
+    /// Ends it: scratch removed, journal empty, guardian gone, lock released.
+    ///
+    /// # Errors
+    /// When something could not be put back.
+    pub fn close(mut self) -> Result<()> {
+        let report = restore(&self.settings.machine, &mut self.journal, true, &[])?;
+        acknowledge(&mut self.journal, &report, &[])?;
+        let dismissed = self.guardian.dismiss();
+        report.into_result()?;
+        dismissed
+    }
+}
+
+fn start_guardian(settings: &Settings, lock: &Lock) -> Result<Guardian> {
+    let log = settings.logs.join("guardian.log");
+    Guardian::start(&settings.executable, &settings.machine_arguments, lock, &log)
+}
+
+fn make_directory(path: &PathBuf) -> Result<()> {
+    std::fs::create_dir_all(path)
+        .map_err(|error| Error::environment(format!("cannot make {}", path.display()), error))?;
+    path.parent().map_or(Ok(()), sync_directory)
+}
+
+fn random_hex() -> Result<String> {
+    let mut bytes = [0_u8; 12];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(|error| Error::environment("cannot draw random bytes", error))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,94 @@
+//! The words of `schedlab vm`.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+const EXEC_HELP: &str = "\
+The exit status is the command's own, 125 where schedlab or the guest failed.
+
+Examples:
+  schedlab vm exec debian:6.12 -- uname -r
+  schedlab vm exec debian:6.1 --vcpus 4 --file ./my-test -- ./my-test --fast
+  schedlab vm exec debian:6.18 --tools rt-tests -- cyclictest -D 5";
+
+const SHELL_HELP: &str = "\
+Everything in it is gone when the shell ends.
+
+Examples:
+  schedlab vm shell debian:6.12
+  schedlab vm shell debian:6.18 --cmdline 'preempt=full' --tools fio,procps";
+
+/// A command of `schedlab vm`.
+#[derive(Debug, Args)]
+pub(crate) struct Vm {
+    #[command(subcommand)]
+    pub action: VmAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum VmAction {
+    /// Run a command in a throw-away machine
+    #[command(after_help = EXEC_HELP)]
+    Exec(VmExec),
+    /// A shell in a throw-away machine
+    #[command(after_help = SHELL_HELP)]
+    Shell(VmShell),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VmExec {
+    #[command(flatten)]
+    pub machine: VmMachine,
+    /// Give it a terminal
+    #[arg(short = 't', long)]
+    pub tty: bool,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub run: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VmShell {
+    #[command(flatten)]
+    pub machine: VmMachine,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VmMachine {
+    /// The kernel: debian:6.12, path:IMAGE,modules=DIR, build:NAME, host
+    pub kernel: String,
+    /// Processors: 2, 4, or packages x cores x threads
+    #[arg(long, default_value = "2")]
+    pub vcpus: String,
+    /// Memory
+    #[arg(long, default_value = "512MiB")]
+    pub memory: String,
+    /// Words added to the kernel's command line
+    #[arg(long)]
+    pub cmdline: Option<String>,
+    /// What executes the guest's instructions
+    #[arg(long, value_enum, default_value = "auto")]
+    pub accelerator: AcceleratorWord,
+    /// A file of this machine, at the same path; a program brings its libraries; repeatable
+    #[arg(long = "file", value_name = "PATH")]
+    pub files: Vec<PathBuf>,
+    /// Installed packages whose files the guest sees
+    #[arg(long, value_name = "PACKAGE", value_delimiter = ',')]
+    pub tools: Vec<String>,
+    /// A kernel module with its arguments; repeatable
+    #[arg(long = "module", value_name = "MODULE")]
+    pub modules: Vec<String>,
+    /// Time until a boot is given up and tried again
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub boot_timeout: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum AcceleratorWord {
+    /// KVM where it boots, emulation otherwise
+    Auto,
+    /// KVM or nothing
+    Kvm,
+    /// Emulation
+    Tcg,
+}

@@ -1,0 +1,235 @@
+//! Throw-away machines: QEMU boots a kernel and a small root of ours, the executor runs
+//! inside, and nothing of it is left.
+
+mod accelerator;
+mod boot;
+mod command_line;
+mod console;
+mod execute;
+mod guest;
+mod image;
+mod kernel;
+mod qemu;
+mod record;
+mod session;
+mod vcpus;
+
+pub use command_line::CommandLine;
+pub use execute::{Execution, InputSource, Streams, execute};
+pub use kernel::Kernel;
+pub use vcpus::Vcpus;
+
+use crate::programs::Programs;
+use crate::{Host, HostSettings};
+use artefacts::Kernels;
+use boot::Booter;
+use contract::{
+    BootSpec, Catalogue, Description, Error, ErrorKind, Event, Interrupt, Knob, Missing, Result,
+    Session, Venue,
+};
+use executor::{Settings, Watch};
+use model::{Fingerprint, Plan, Subject};
+use qemu::Engine;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// What the venue is told about its surroundings.
+#[derive(Clone)]
+pub struct VmHost {
+    /// The machine that QEMU runs on, and everything that can be named.
+    pub host: HostSettings,
+    /// The binary that goes into guests.
+    pub agent: PathBuf,
+    /// Where kernels come from.
+    pub kernels: Rc<Kernels>,
+    /// Version of this binary; the agent must be of the same.
+    pub version: &'static str,
+}
+
+/// Trials in virtual machines.
+pub struct Vm {
+    host: VmHost,
+    engine: OnceCell<Engine>,
+}
+
+pub(crate) static DESCRIPTION: Description = Description {
+    id: "vm",
+    summary: "throw-away virtual machines: any kernel, every knob, nothing left behind",
+    doc: "Each block boots each kernel once, in random order, and runs the subjects that share \
+          it. The same executor runs inside: knobs are set, read back and put back as on the \
+          host. With KVM figures are those of a virtual machine on this processor; without it \
+          QEMU emulates one (TCG): then every record carries `TCG`, verdicts begin with \
+          `emulated:`, absolute units are hidden, and no gate is passed or failed.",
+};
+
+impl Vm {
+    /// The venue of a machine.
+    pub fn new(host: VmHost) -> Self {
+        Self { host, engine: OnceCell::new() }
+    }
+
+    /// What executes instructions: found out once.
+    fn engine(&self, plan: &Plan, interrupt: &Interrupt) -> Result<Engine> {
+        if let Some(engine) = self.engine.get() {
+            return Ok(*engine);
+        }
+        let settings = plan.vm.clone().unwrap_or_default();
+        let kernel = boot_spec(&self.host.host.catalogue, plan.reference())?.kernel;
+        let engine = accelerator::choose(&self.host, &settings, plan.seed, &kernel, interrupt)?;
+        Ok(*self.engine.get_or_init(|| engine))
+    }
+
+    /// What must be the same for a campaign to go on, and is part of each fingerprint.
+    fn facts(&self, plan: &Plan, engine: Engine) -> Result<Fingerprint> {
+        let mut facts = Programs::of(&self.host.host, plan).digests()?;
+        facts.0.insert("vm.engine".to_owned(), engine.name().to_owned());
+        for spec in boot_specs(&self.host.host.catalogue, plan)?.values() {
+            let kernel = boot::find_kernel(&self.host, &spec.kernel)?;
+            facts.0.insert(format!("vm.kernel.{}", spec.kernel), kernel.digest);
+        }
+        Ok(facts)
+    }
+}
+
+impl Venue for Vm {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn recover(&self) -> Result<Vec<String>> {
+        Host::new(self.host.host.clone()).recover()
+    }
+
+    fn missing(&self, plan: &Plan) -> Vec<Missing> {
+        let mut missing = Vec::new();
+        if qemu::find(&self.host.host.machine).is_none() {
+            missing.push(lack("virtual machines", boot::no_qemu()));
+        }
+        if !self.host.agent.is_file() {
+            missing.push(Missing {
+                what: "the agent".to_owned(),
+                why: format!("there is no {}", self.host.agent.display()),
+                remedy: "it is built and installed beside schedlab: cargo build --package schedlab"
+                    .to_owned(),
+            });
+        }
+        match boot_specs(&self.host.host.catalogue, plan) {
+            Err(error) => missing.push(lack("boot settings", error)),
+            Ok(specs) => {
+                let names: std::collections::BTreeSet<&str> =
+                    specs.values().map(|spec| spec.kernel.as_str()).collect();
+                for name in names {
+                    if let Err(error) = boot::find_kernel(&self.host, name) {
+                        missing.push(lack(&format!("the kernel {name}"), error));
+                    }
+                }
+            }
+        }
+        missing
+    }
+
+    fn identity(&self, plan: &Plan) -> Result<Fingerprint> {
+        self.facts(plan, self.engine(plan, &Interrupt::default())?)
+    }
+
+    fn open(
+        &self,
+        plan: &Plan,
+        workspace: &Path,
+        interrupt: &Interrupt,
+        on_event: &mut dyn FnMut(Event),
+    ) -> Result<Box<dyn Session>> {
+        let engine = self.engine(plan, interrupt)?;
+        let facts = self.facts(plan, engine)?;
+        let settings = Settings {
+            machine: self.host.host.machine.clone(),
+            catalogue: self.host.host.catalogue,
+            executable: self.host.host.executable.clone(),
+            machine_arguments: self.host.host.machine_arguments.clone(),
+            logs: workspace.join("logs"),
+            scratch: workspace.join("scratch"),
+            purpose: format!("campaign {} in {}", plan.name, workspace.display()),
+        };
+        let logs = settings.logs.clone();
+        let watch = Watch::open(settings)?;
+        let vm = plan.vm.clone().unwrap_or_default();
+        let mark = watch.mark().to_owned();
+        let mut booter = Booter::new(self.host.clone(), vm, engine, mark, interrupt.clone());
+        booter.logs = Some(logs);
+        booter.files = self.files(plan)?;
+        booter.tools = self.tools(plan)?;
+        session::open(plan, watch, booter, facts, on_event)
+    }
+}
+
+impl Vm {
+    /// Files that the plan's guests need: what it names, and its programs, with their
+    /// libraries.
+    fn files(&self, plan: &Plan) -> Result<Vec<(PathBuf, PathBuf)>> {
+        let mut wanted: Vec<PathBuf> =
+            plan.vm.iter().flat_map(|vm| &vm.files).map(PathBuf::from).collect();
+        for workload in &plan.workloads {
+            if let Some(entry) = self.host.host.catalogue.workload(&workload.uses) {
+                wanted.extend(entry.programs(&self.host.host.machine, &workload.parameters));
+            }
+        }
+        files_with_libraries(&self.host, &wanted)
+    }
+
+    fn tools(&self, plan: &Plan) -> Result<Option<PathBuf>> {
+        let packages = plan.vm.as_ref().map(|vm| vm.tools.as_slice()).unwrap_or_default();
+        tools_image(&self.host, packages)
+    }
+}
+
+/// Host files and, of programs, the libraries they need.
+fn files_with_libraries(host: &VmHost, wanted: &[PathBuf]) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let _ = host;
+    let mut files = Vec::new();
+    for path in wanted {
+        files.push((path.clone(), path.clone()));
+    }
+    Ok(files)
+}
+
+fn tools_image(host: &VmHost, packages: &[String]) -> Result<Option<PathBuf>> {
+    if packages.is_empty() {
+        return Ok(None);
+    }
+    let _ = host;
+    Ok(None)
+}
+
+/// What each subject boots with, by its id.
+fn boot_specs(catalogue: &Catalogue, plan: &Plan) -> Result<BTreeMap<String, BootSpec>> {
+    plan.subjects
+        .iter()
+        .map(|subject| Ok((subject.id.clone(), boot_spec(catalogue, subject)?)))
+        .collect()
+}
+
+fn boot_spec(catalogue: &Catalogue, subject: &Subject) -> Result<BootSpec> {
+    let mut spec = BootSpec::default();
+    for (id, level) in &subject.levels {
+        if let Some(Knob::Boot(knob)) = catalogue.factor(id).map(|factor| factor.knob()) {
+            knob.contribute(level, &mut spec)?;
+        }
+    }
+    Ok(spec)
+}
+
+fn lack(what: &str, error: Error) -> Missing {
+    Missing { what: what.to_owned(), why: error.cause, remedy: error.remedy }
+}
+
+/// An error of what was fetched, in this crate's words.
+fn artefact_error(error: artefacts::Error) -> Error {
+    let kind = match error.kind {
+        artefacts::ErrorKind::Usage => ErrorKind::Usage,
+        artefacts::ErrorKind::Environment => ErrorKind::Environment,
+        artefacts::ErrorKind::Unsupported => ErrorKind::Unsupported,
+    };
+    Error { kind, attempted: error.attempted, cause: error.cause, remedy: error.remedy }
+}

@@ -1,0 +1,97 @@
+//! What executes the guest's instructions: KVM is believed when it has booted a guest, not
+//! when its device file is there.
+
+use super::VmHost;
+use super::boot::Booter;
+use super::qemu::Engine;
+use contract::{BootSpec, Error, Interrupt, Result, Topology};
+use model::{Accelerator, VmSettings};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::time::Duration;
+
+const DEVICE: &str = "/dev/kvm";
+/// Remembers the answer until the next boot of the host.
+const MEMO: &str = "kvm.json";
+/// A guest answers in a second or two under KVM; what takes longer does not work.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What was found out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Finding {
+    boot_id: String,
+    /// Why KVM does not work; absent where it does.
+    pub why_not: Option<String>,
+}
+
+/// The engine for the settings, tried with this kernel where it was not tried before.
+///
+/// # Errors
+/// When KVM is asked for and does not work.
+pub(crate) fn choose(
+    host: &VmHost,
+    settings: &VmSettings,
+    seed: u64,
+    kernel: &str,
+    interrupt: &Interrupt,
+) -> Result<Engine> {
+    if settings.is_deterministic {
+        return Ok(Engine::Counting { seed });
+    }
+    if settings.accelerator == Accelerator::Tcg {
+        return Ok(Engine::Tcg);
+    }
+    let finding = probe(host, kernel, interrupt)?;
+    match (finding.why_not, settings.accelerator) {
+        (None, _) => Ok(Engine::Kvm),
+        (Some(_), Accelerator::Auto | Accelerator::Tcg) => Ok(Engine::Tcg),
+        (Some(why), Accelerator::Kvm) => Err(Error::unsupported(
+            "cannot use KVM",
+            why,
+            "use accelerator = \"auto\", which emulates where KVM does not work",
+        )),
+    }
+}
+
+/// Whether KVM boots a guest here.
+///
+/// # Errors
+/// When a signal came, or no machine can be started at all.
+pub(crate) fn probe(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Result<Finding> {
+    let boot_id = host.host.machine.boot_id()?;
+    let memo = host.host.machine.runtime().join(MEMO);
+    let known = std::fs::read(&memo).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    if let Some(finding) = known.filter(|known: &Finding| known.boot_id == boot_id) {
+        return Ok(finding);
+    }
+    let finding = Finding { boot_id, why_not: try_kvm(host, kernel, interrupt)? };
+    if let Ok(text) = serde_json::to_vec(&finding) {
+        // Without it the next command tries again, no more.
+        let _ = std::fs::create_dir_all(host.host.machine.runtime());
+        let _ = std::fs::write(&memo, text);
+    }
+    Ok(finding)
+}
+
+fn try_kvm(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Result<Option<String>> {
+    if let Err(error) = File::options().read(true).write(true).open(DEVICE) {
+        return Ok(Some(format!("{DEVICE} cannot be opened: {error}")));
+    }
+    let settings =
+        VmSettings { boot_timeout_ns: PATIENCE.as_nanos() as u64, ..VmSettings::default() };
+    let mark = "SCHEDLAB_MARK=kvm-probe".to_owned();
+    let mut booter = Booter::new(host.clone(), settings, Engine::Kvm, mark, interrupt.clone());
+    let spec = BootSpec {
+        kernel: kernel.to_owned(),
+        command_line: Vec::new(),
+        topology: Topology { cores: 1, ..Topology::default() },
+    };
+    match booter.try_once(&spec)? {
+        Ok(guest) => {
+            guest.switch_off();
+            Ok(None)
+        }
+        Err(super::guest::Lost::Interrupted(signal)) => Err(super::boot::interrupted(signal)),
+        Err(lost) => Ok(Some(format!("a guest did not boot under it: {lost}"))),
+    }
+}

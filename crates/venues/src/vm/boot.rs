@@ -1,0 +1,288 @@
+//! Booting a guest: once, and again where it does not answer.
+
+use super::console::Console;
+use super::guest::{Greeting, Guest, Lost};
+use super::image::{self, ImageOrder};
+use super::qemu::{Engine, MachineOrder, Qemu, memory_file};
+use super::{VmHost, artefact_error};
+use artefacts::{Kernel, KernelName};
+use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Phase, Result};
+use model::{Disk, VmSettings};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A guest that does not answer is booted again so many times in all.
+const ATTEMPTS: u32 = 3;
+
+/// Words of every guest's command line: the console, and a panic that ends the machine.
+const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1";
+/// Emulated processors are slow enough to be taken for dead
+/// (Documentation/admin-guide/kernel-parameters.txt, 6.12).
+const EMULATED: &str = "nowatchdog rcupdate.rcu_cpu_stall_suppress=1";
+/// What `equalise` makes the same: every kernel has these clock source, preemption model,
+/// task groups and mitigations (measured, ADR 0011).
+const EQUALISED: &str = "clocksource=hpet preempt=full noautogroup mitigations=off";
+/// What makes a counted guest repeat itself.
+const COUNTED: &str = "nokaslr norandmaps mitigations=off";
+
+/// A guest that answered.
+pub(crate) struct Booted {
+    pub guest: Guest,
+    pub console: Console,
+    pub spec: BootSpec,
+    /// What its first process could not do.
+    pub complaints: Vec<String>,
+    pub boot_id: String,
+    /// What only the host knows of it, for its fingerprint.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// Why there is no guest.
+pub(crate) enum NotBooted {
+    /// It did not answer, however often it was tried.
+    Silent(String),
+    /// The venue cannot go on.
+    Venue(Error),
+}
+
+impl From<Error> for NotBooted {
+    fn from(error: Error) -> Self {
+        Self::Venue(error)
+    }
+}
+
+/// Boots guests with one set of settings.
+pub(crate) struct Booter {
+    pub host: VmHost,
+    pub settings: VmSettings,
+    pub engine: Engine,
+    pub mark: String,
+    /// Directory of consoles; in memory where there is none.
+    pub logs: Option<PathBuf>,
+    pub interrupt: Interrupt,
+    /// Further files of the guest: path there, path here.
+    pub files: Vec<(PathBuf, PathBuf)>,
+    pub tools: Option<PathBuf>,
+    images: BTreeMap<String, (Kernel, File)>,
+    count: u32,
+}
+
+impl Booter {
+    pub(crate) fn new(
+        host: VmHost,
+        settings: VmSettings,
+        engine: Engine,
+        mark: String,
+        interrupt: Interrupt,
+    ) -> Self {
+        let images = BTreeMap::new();
+        let (logs, files, tools, count) = (None, Vec::new(), None, 0);
+        Self { host, settings, engine, mark, logs, interrupt, files, tools, images, count }
+    }
+
+    /// Boots, a few times if need be.
+    ///
+    /// # Errors
+    /// When the guest never answered, a signal came, or QEMU or a file is missing.
+    pub(crate) fn boot(
+        &mut self,
+        spec: &BootSpec,
+        on_event: &mut dyn FnMut(Event),
+    ) -> Result<Booted, NotBooted> {
+        on_event(Event::TrialPhase(Phase::Booting));
+        let mut failures = Vec::new();
+        for attempt in 1..=ATTEMPTS {
+            let (qemu, console) = self.start(spec, None)?;
+            match self.greeted(qemu) {
+                Ok((guest, greeting)) => {
+                    let command_line = self.command_line(spec);
+                    let facts = facts(&self.image(&spec.kernel)?.0, &command_line);
+                    let Greeting { complaints, boot_id, .. } = greeting;
+                    let spec = spec.clone();
+                    return Ok(Booted { guest, console, spec, complaints, boot_id, facts });
+                }
+                Err(Lost::Interrupted(signal)) => return Err(interrupted(signal).into()),
+                Err(lost) => {
+                    let words = console.last_words();
+                    failures.push(format!("{lost}; its console: {words}"));
+                    if attempt < ATTEMPTS {
+                        on_event(Event::Notice(format!(
+                            "{} did not boot ({lost}); trying again",
+                            spec.kernel
+                        )));
+                    }
+                }
+            }
+        }
+        let last = failures.pop().unwrap_or_default();
+        Err(NotBooted::Silent(format!("it did not boot in {ATTEMPTS} attempts: {last}")))
+    }
+
+    /// Boots once, without a second attempt.
+    pub(crate) fn try_once(&mut self, spec: &BootSpec) -> Result<Result<Guest, Lost>> {
+        let (qemu, _console) = self.start(spec, None)?;
+        Ok(self.greeted(qemu).map(|(guest, _)| guest))
+    }
+
+    fn greeted(&self, qemu: Qemu) -> Result<(Guest, Greeting), Lost> {
+        let mut guest = Guest::new(qemu);
+        let patience = Duration::from_nanos(self.settings.boot_timeout_ns);
+        let greeting = guest.greet(patience, &self.interrupt)?;
+        if greeting.version != self.host.version {
+            let why =
+                format!("the agent is {}, and this is {}", greeting.version, self.host.version);
+            return Err(Lost::Corrupt(why));
+        }
+        Ok((guest, greeting))
+    }
+
+    /// Starts QEMU with everything that a specification asks for.
+    pub(crate) fn start(
+        &mut self,
+        spec: &BootSpec,
+        incoming: Option<&File>,
+    ) -> Result<(Qemu, Console)> {
+        self.count += 1;
+        let console = match &self.logs {
+            Some(logs) => {
+                let name =
+                    spec.kernel.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+                Console::in_file(&logs.join(format!("console-{:03}-{name}.log", self.count)))?
+            }
+            None => Console::in_memory()?,
+        };
+        let log = match &self.logs {
+            Some(logs) => open_log(&logs.join("qemu.log"))?,
+            None => memory_file("schedlab-qemu-log", 0)?,
+        };
+        let disks = self.disks()?;
+        let command_line = self.command_line(spec);
+        let program = super::qemu::find(&self.host.host.machine).ok_or_else(no_qemu)?;
+        self.image(&spec.kernel)?;
+        let (kernel, initramfs) = &self.images[&spec.kernel];
+        let qemu = Qemu::start(&MachineOrder {
+            program: &program,
+            engine: self.engine,
+            kernel: &kernel.image,
+            initramfs,
+            command_line: &command_line,
+            memory_bytes: self.settings.memory_bytes,
+            topology: spec.topology,
+            host_cpus: self.settings.host_cpus.as_ref(),
+            disks: &disks,
+            tools: self.tools.as_deref(),
+            console: console.file(),
+            answers: None,
+            incoming,
+            mark: &self.mark,
+            log: &log,
+        })?;
+        Ok((qemu, console))
+    }
+
+    fn disks(&self) -> Result<Vec<File>> {
+        let mut disks = Vec::new();
+        for disk in &self.settings.disks {
+            if let Disk::VirtioBlk { size_bytes } = disk {
+                disks.push(memory_file("schedlab-disk", *size_bytes)?);
+            }
+        }
+        Ok(disks)
+    }
+
+    fn command_line(&self, spec: &BootSpec) -> String {
+        let mut words = vec![COMMAND_LINE.to_owned()];
+        if self.engine != Engine::Kvm {
+            words.push(EMULATED.to_owned());
+        }
+        if self.settings.is_equalised {
+            words.push(EQUALISED.to_owned());
+        }
+        if let Engine::Counting { .. } = self.engine {
+            words.push(COUNTED.to_owned());
+        }
+        words.extend(spec.command_line.iter().cloned());
+        words.join(" ")
+    }
+
+    /// The kernel and its initramfs, made once.
+    pub(crate) fn image(&mut self, name: &str) -> Result<&(Kernel, File)> {
+        if !self.images.contains_key(name) {
+            let kernel = find_kernel(&self.host, name)?;
+            let initramfs = image::make(&ImageOrder {
+                agent: &self.host.agent,
+                kernel: &kernel,
+                settings: &self.settings,
+                files: &self.files,
+                has_tools: self.tools.is_some(),
+                texts: &[],
+            })?;
+            self.images.insert(name.to_owned(), (kernel, initramfs));
+        }
+        Ok(&self.images[name])
+    }
+}
+
+/// What a kernel's configuration and command line say and the running kernel does not.
+fn facts(kernel: &Kernel, command_line: &str) -> BTreeMap<String, String> {
+    let is_set = |key: &str| kernel.config_value(key).as_deref() == Some("y");
+    let first = |choices: &[(&str, &str)]| {
+        choices.iter().find(|(key, _)| is_set(key)).map(|(_, name)| (*name).to_owned())
+    };
+    let preempt_models = [
+        ("CONFIG_PREEMPT_LAZY", "lazy"),
+        ("CONFIG_PREEMPT", "full"),
+        ("CONFIG_PREEMPT_VOLUNTARY", "voluntary"),
+        ("CONFIG_PREEMPT_NONE", "none"),
+    ];
+    let ticks = [
+        ("CONFIG_NO_HZ_FULL", "full"),
+        ("CONFIG_NO_HZ_IDLE", "idle"),
+        ("CONFIG_HZ_PERIODIC", "periodic"),
+    ];
+    let is_mitigated = !command_line.split(' ').any(|word| word == "mitigations=off");
+    let values = [
+        ("vm.kernel_release", Some(kernel.release.clone())),
+        ("kernel.hz", kernel.config_value("CONFIG_HZ")),
+        ("kernel.preempt_model", first(&preempt_models)),
+        ("kernel.tick", first(&ticks)),
+        ("kernel.config_digest", kernel.config_digest()),
+        ("kernel.mitigations", Some(if is_mitigated { "default" } else { "off" }.to_owned())),
+    ];
+    let known = values.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    known.collect()
+}
+
+/// A kernel that is in the cache, or that a path names.
+pub(crate) fn find_kernel(host: &VmHost, name: &str) -> Result<Kernel> {
+    let parsed: KernelName =
+        name.parse().map_err(|cause: artefacts::Error| artefact_error(cause))?;
+    host.kernels.find(&parsed).map_err(artefact_error)
+}
+
+fn open_log(path: &Path) -> Result<File> {
+    File::options()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(|error| Error::environment(format!("cannot open {}", path.display()), error))
+}
+
+pub(crate) fn no_qemu() -> Error {
+    Error::unsupported(
+        "cannot start a virtual machine",
+        format!("{} is not on PATH", super::qemu::PROGRAM),
+        "install it: apt-get install qemu-system-x86",
+    )
+}
+
+pub(crate) fn interrupted(signal: i32) -> Error {
+    Error::new(
+        ErrorKind::Interrupted,
+        "stopped",
+        format!("signal {signal}"),
+        "the same command goes on from here",
+    )
+}

@@ -1,0 +1,116 @@
+//! What a guest printed: a log that is kept, and its last lines for a failure.
+
+use super::qemu::memory_file;
+use contract::{Error, Result};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Lines of a console that a failure quotes.
+const QUOTED_LINES: usize = 12;
+/// As much of the console's end as is looked at.
+const TAIL_BYTES: u64 = 16 << 10;
+/// A quoted line is cut here.
+const LINE_LIMIT: usize = 160;
+
+/// The console of one machine, in a file of the campaign or in memory.
+pub(crate) struct Console {
+    file: File,
+    begins_at: u64,
+}
+
+impl Console {
+    /// Goes on at the end of a log file.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) fn in_file(path: &Path) -> Result<Self> {
+        let open = || {
+            let file = File::options().create(true).read(true).append(true).open(path)?;
+            let begins_at = file.metadata()?.len();
+            Ok(Self { file, begins_at })
+        };
+        open().map_err(|error: std::io::Error| {
+            Error::environment(format!("cannot open {}", path.display()), error)
+        })
+    }
+
+    /// Kept as long as it is of use.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub(crate) fn in_memory() -> Result<Self> {
+        Ok(Self { file: memory_file("schedlab-console", 0)?, begins_at: 0 })
+    }
+
+    /// The file, for QEMU.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The last lines, on one line; empty where nothing was printed.
+    pub(crate) fn last_words(&self) -> String {
+        let end = self.file.metadata().map_or(0, |metadata| metadata.len());
+        let start = self.begins_at.max(end.saturating_sub(TAIL_BYTES));
+        let mut bytes = vec![0; usize::try_from(end.saturating_sub(start)).unwrap_or(0)];
+        if self.file.read_exact_at(&mut bytes, start).is_err() {
+            return String::new();
+        }
+        last_words(&String::from_utf8_lossy(&bytes))
+    }
+}
+
+/// The telling lines of a console's end: from a panic or a kill on where there was one, the
+/// last ones otherwise.
+fn last_words(text: &str) -> String {
+    let lines: Vec<String> =
+        text.lines().map(plain).filter(|line| !line.trim().is_empty()).collect();
+    let is_cause = |line: &String| {
+        ["Kernel panic", "Out of memory:", "BUG:", "Oops:"].iter().any(|sign| line.contains(sign))
+    };
+    let from = lines.iter().position(is_cause).unwrap_or(lines.len().saturating_sub(QUOTED_LINES));
+    lines.iter().skip(from).take(QUOTED_LINES).cloned().collect::<Vec<_>>().join(" | ")
+}
+
+/// A line without escape sequences and control characters, and not too long.
+fn plain(line: &str) -> String {
+    let mut plain = String::new();
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        if character == '\u{1b}' {
+            // A control sequence ends with a letter (ECMA-48).
+            let _ = characters.find(char::is_ascii_alphabetic);
+        } else if !character.is_control() {
+            plain.push(character);
+        }
+    }
+    plain.trim().chars().take(LINE_LIMIT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_quoted_from_where_it_began() {
+        let text = "[    1.0] all is well\n\u{1b}[31m[    2.0] Kernel panic - not syncing: sysrq\u{1b}[0m\r\n[    2.1] CPU: 0\n";
+        assert_eq!(
+            last_words(text),
+            "[    2.0] Kernel panic - not syncing: sysrq | [    2.1] CPU: 0"
+        );
+        let many: String = (0..50).map(|number| format!("line {number}\n")).collect();
+        assert!(last_words(&many).starts_with("line 38 | "));
+        assert_eq!(last_words(""), "");
+    }
+
+    #[test]
+    fn a_log_that_went_on_quotes_its_own_part_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("console.log");
+        std::fs::write(&path, "of an earlier boot\n").unwrap();
+        let console = Console::in_file(&path).unwrap();
+        assert_eq!(console.last_words(), "");
+        std::io::Write::write_all(&mut console.file(), b"of this boot\n").unwrap();
+        assert_eq!(console.last_words(), "of this boot");
+    }
+}

@@ -1,0 +1,100 @@
+//! What the venue adds to a guest's record, and the record of a trial that no guest could
+//! report.
+
+use super::qemu::Engine;
+use contract::{BootSpec, Catalogue, Knob};
+use model::{Caveat, CaveatCode, Fingerprint, LevelReading, Outcome, RECORD_FORMAT, Record, Trial};
+use std::collections::BTreeMap;
+
+/// Rule broken by a guest that does not boot: its subject never was.
+pub(crate) const NOT_BOOTED: &str = "NOT_BOOTED";
+/// Rule broken by a boot factor that the guest does not have.
+const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";
+
+/// When a trial began, by the host's clocks.
+pub(crate) struct Began {
+    unix_ns: u64,
+    monotonic_ns: u64,
+}
+
+impl Began {
+    pub(crate) fn now() -> Self {
+        Self { unix_ns: sys::unix_ns(), monotonic_ns: sys::monotonic_ns() }
+    }
+}
+
+/// A trial without a guest's own record.
+pub(crate) fn without_guest(
+    trial: &Trial,
+    began: &Began,
+    boot_id: &str,
+    outcome: Outcome,
+) -> Record {
+    Record {
+        format: RECORD_FORMAT.to_owned(),
+        sequence: 0,
+        block: trial.block,
+        position: trial.position,
+        subject: trial.subject.id.clone(),
+        workload: trial.workload.label.clone(),
+        started_unix_ns: began.unix_ns,
+        duration_ns: sys::monotonic_ns() - began.monotonic_ns,
+        boot_id: boot_id.to_owned(),
+        seed: trial.seed,
+        outcome,
+        invocations: Vec::new(),
+        levels: BTreeMap::new(),
+        fingerprint: String::new(),
+        fingerprint_difference: BTreeMap::new(),
+        caveats: Vec::new(),
+    }
+}
+
+/// Puts the host's times into a guest's record: a guest's clock may be behind.
+pub(crate) fn set_times(record: &mut Record, began: &Began) {
+    record.started_unix_ns = began.unix_ns;
+    record.duration_ns = sys::monotonic_ns() - began.monotonic_ns;
+}
+
+/// Every record of an emulated processor says so.
+pub(crate) fn stamp(record: &mut Record, engine: Engine, frames_while_running: u64) {
+    let detail = match engine {
+        Engine::Kvm => None,
+        Engine::Tcg => Some("QEMU emulated the processor"),
+        Engine::Counting { .. } => {
+            Some("QEMU emulated the processor and counted instructions as nanoseconds")
+        }
+    };
+    if let Some(detail) = detail {
+        record.caveats.push(Caveat::new(CaveatCode::Tcg, detail));
+    }
+    if frames_while_running > 0 {
+        let detail = format!("{frames_while_running} frames came or went while the workload ran");
+        record.caveats.push(Caveat::new(CaveatCode::Interference, detail));
+    }
+}
+
+/// Reads the boot factors back from what the guest says of itself; a completed trial whose
+/// guest was booted otherwise is invalid.
+pub(crate) fn read_back(
+    record: &mut Record,
+    catalogue: &Catalogue,
+    trial: &Trial,
+    spec: &BootSpec,
+    guest: &Fingerprint,
+) {
+    for (id, wanted) in &trial.subject.levels {
+        let Some(Knob::Boot(knob)) = catalogue.factor(id).map(|factor| factor.knob()) else {
+            continue;
+        };
+        let found = knob.read_back(guest, spec, wanted);
+        if found != *wanted && record.outcome == Outcome::Completed {
+            let detail = format!("{id} should be {wanted} and is {found}");
+            record.outcome = Outcome::Invalid { rule: LEVEL_NOT_SET.to_owned(), detail };
+        }
+        // It cannot change while the guest is up: one reading is all of them.
+        let reading =
+            LevelReading { before: found.clone(), during: vec![found.clone()], after: found };
+        record.levels.insert(id.clone(), reading);
+    }
+}

@@ -1,0 +1,345 @@
+//! A campaign in virtual machines: one boot serves the sittings that share it.
+
+use super::boot::{Booted, Booter, NotBooted, interrupted};
+use super::boot_specs;
+use super::guest::Lost;
+use super::record::{Began, NOT_BOOTED, read_back, set_times, stamp, without_guest};
+use contract::{BootSpec, Error, ErrorKind, Event, Missing, Phase, Result, Session};
+use executor::Watch;
+use model::{Fingerprint, Outcome, Plan, Record, Trial};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use wire::{Answer, FailureKind, Request};
+
+/// How long a guest may take for what needs no workload.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A run's time limit is the guest's own to keep; a guest that is late by this much hangs.
+const LATE: Duration = Duration::from_secs(30);
+
+/// Preflight, then a session: each kernel is booted once and asked what it lacks, before
+/// anything counts.
+///
+/// # Errors
+/// When a kernel does not boot, or lacks something the plan needs.
+pub(crate) fn open(
+    plan: &Plan,
+    watch: Watch,
+    booter: Booter,
+    facts: Fingerprint,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<Box<dyn Session>> {
+    let specs = boot_specs(&booter.host.host.catalogue, plan)?;
+    let mut session = VmSession {
+        watch,
+        logs: booter.logs.clone(),
+        booter,
+        specs,
+        facts,
+        reference: Fingerprint::default(),
+        state: State::Off,
+    };
+    match session.preflight(plan, on_event) {
+        Ok(()) => Ok(Box::new(session)),
+        Err(error) => {
+            session.watch.close()?;
+            Err(error)
+        }
+    }
+}
+
+struct VmSession {
+    watch: Watch,
+    booter: Booter,
+    logs: Option<PathBuf>,
+    /// By subject.
+    specs: BTreeMap<String, BootSpec>,
+    facts: Fingerprint,
+    /// The reference's guest, as it was before the first trial.
+    reference: Fingerprint,
+    state: State,
+}
+
+/// Block and boot.
+type Key = (u32, u32);
+
+enum State {
+    Off,
+    On {
+        booted: Box<Booted>,
+        key: Key,
+        boot_id: String,
+    },
+    /// It did not boot; the trials that share this boot are not tried again.
+    Broken {
+        key: Key,
+        why: String,
+    },
+}
+
+impl Session for VmSession {
+    fn prepare(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<()> {
+        let key = (trial.block, trial.boot.unwrap_or(0));
+        match &self.state {
+            State::On { key: current, .. } | State::Broken { key: current, .. }
+                if *current == key =>
+            {
+                return Ok(());
+            }
+            _ => {}
+        }
+        if self.watch.renew_guardian()? {
+            on_event(Event::Notice("the guardian was killed; a new one watches".to_owned()));
+        }
+        self.switch_off();
+        let spec = self.spec(trial)?;
+        self.state = match self.booter.boot(&spec, on_event) {
+            Ok(booted) => self.opened(booted, key, &trial.subject.id)?,
+            Err(NotBooted::Silent(why)) => State::Broken { key, why },
+            Err(NotBooted::Venue(error)) => return Err(error),
+        };
+        Ok(())
+    }
+
+    fn fingerprint(&mut self) -> Result<Fingerprint> {
+        let State::On { booted, .. } = &mut self.state else {
+            return Ok(self.reference.clone());
+        };
+        match describe(booted, &self.booter, &self.facts) {
+            Ok(fingerprint) => Ok(fingerprint),
+            Err(Lost::Interrupted(signal)) => Err(interrupted(signal)),
+            // The trial that comes, or came, tells what happened to it.
+            Err(_) => Ok(self.reference.clone()),
+        }
+    }
+
+    fn run(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<Record> {
+        let began = Began::now();
+        let engine = self.booter.engine;
+        let mut record = match &mut self.state {
+            State::Broken { why, .. } => {
+                let outcome = Outcome::Invalid { rule: NOT_BOOTED.to_owned(), detail: why.clone() };
+                without_guest(trial, &began, "not-booted", outcome)
+            }
+            State::Off => {
+                return Err(Error::environment("cannot run a trial", "no guest was prepared"));
+            }
+            State::On { booted, boot_id, .. } => {
+                match converse(booted, trial, &self.booter, self.logs.as_deref(), on_event) {
+                    Ok((mut record, frames)) => {
+                        set_times(&mut record, &began);
+                        let catalogue = &self.booter.host.host.catalogue;
+                        if let Ok(guest) = describe(booted, &self.booter, &self.facts) {
+                            read_back(&mut record, catalogue, trial, &booted.spec, &guest);
+                        }
+                        stamp(&mut record, engine, frames);
+                        return Ok(record);
+                    }
+                    Err(Lost::Interrupted(signal)) => return Err(interrupted(signal)),
+                    Err(lost) => {
+                        let words = booted.console.last_words();
+                        let reason = format!("{lost}; the guest's console: {words}");
+                        without_guest(trial, &began, boot_id, Outcome::Failed { reason })
+                    }
+                }
+            }
+        };
+        stamp(&mut record, engine, 0);
+        // A guest that was lost is not asked again; the next trial boots another.
+        if matches!(self.state, State::On { .. }) {
+            self.state = State::Off;
+        }
+        Ok(record)
+    }
+
+    fn close(mut self: Box<Self>) -> Result<()> {
+        self.switch_off();
+        self.watch.close()
+    }
+}
+
+impl VmSession {
+    fn spec(&self, trial: &Trial) -> Result<BootSpec> {
+        self.specs.get(&trial.subject.id).cloned().ok_or_else(|| {
+            Error::usage("cannot boot a guest", format!("no subject {}", trial.subject.id), "")
+        })
+    }
+
+    /// Makes a guest ready for trials.
+    fn opened(&self, mut booted: Booted, key: Key, subject: &str) -> Result<State> {
+        let purpose = format!("trials of {subject} in block {}", key.0 + 1);
+        let interrupt = self.booter.interrupt.clone();
+        match booted.guest.ask(&Request::Open { purpose }, PATIENCE, &interrupt) {
+            Ok(Answer::Opened) => {
+                let boot_id = booted.boot_id.clone();
+                Ok(State::On { booted: Box::new(booted), key, boot_id })
+            }
+            Ok(Answer::Failed { failure }) => Ok(State::Broken { key, why: failure.to_string() }),
+            Ok(_) => Ok(State::Broken { key, why: "the agent answered out of turn".to_owned() }),
+            Err(Lost::Interrupted(signal)) => Err(interrupted(signal)),
+            Err(lost) => Ok(State::Broken { key, why: lost.to_string() }),
+        }
+    }
+
+    fn switch_off(&mut self) {
+        if let State::On { booted, .. } = std::mem::replace(&mut self.state, State::Off) {
+            booted.guest.switch_off();
+        }
+    }
+
+    /// Boots each kernel once: what it lacks, and how it describes itself.
+    fn preflight(&mut self, plan: &Plan, on_event: &mut dyn FnMut(Event)) -> Result<()> {
+        let mut seen: Vec<BootSpec> = Vec::new();
+        let mut missing = Vec::new();
+        for subject in &plan.subjects {
+            let spec = self.specs[&subject.id].clone();
+            if seen.contains(&spec) {
+                continue;
+            }
+            on_event(Event::Notice(format!("asking {} what it lacks", spec.kernel)));
+            let mut booted = match self.booter.boot(&spec, on_event) {
+                Ok(booted) => booted,
+                Err(NotBooted::Venue(error)) => return Err(error),
+                Err(NotBooted::Silent(why)) => {
+                    return Err(Error::environment(format!("cannot boot {}", spec.kernel), why));
+                }
+            };
+            for complaint in &booted.complaints {
+                on_event(Event::Notice(format!("in the guest of {}: {complaint}", spec.kernel)));
+            }
+            let lacks = self.lacks(&mut booted, plan, &spec)?;
+            missing.extend(lacks.into_iter().map(|lack| (spec.kernel.clone(), lack)));
+            if seen.is_empty() {
+                let described = describe(&mut booted, &self.booter, &self.facts);
+                self.reference = described.map_err(|lost| lost_in_preflight(&spec, &lost))?;
+            }
+            booted.guest.switch_off();
+            seen.push(spec);
+        }
+        refuse(plan, &missing)
+    }
+
+    /// What the subjects of a boot need and it does not have.
+    fn lacks(&self, booted: &mut Booted, plan: &Plan, spec: &BootSpec) -> Result<Vec<Missing>> {
+        let mut part = plan.clone();
+        part.subjects.retain(|subject| self.specs.get(&subject.id) == Some(spec));
+        part.blocks.clear();
+        part.workloads
+            .retain(|workload| part.subjects.iter().any(|subject| workload.runs_for(subject)));
+        let request = Request::Missing { plan: Box::new(part) };
+        match booted.guest.ask(&request, PATIENCE, &self.booter.interrupt) {
+            Ok(Answer::Missing { missing }) => Ok(missing),
+            Ok(Answer::Failed { failure }) => {
+                Err(Error::environment(format!("cannot ask {}", spec.kernel), failure))
+            }
+            Ok(_) => Err(Error::environment(
+                format!("cannot ask {}", spec.kernel),
+                "the agent answered out of turn",
+            )),
+            Err(lost) => Err(lost_in_preflight(spec, &lost)),
+        }
+    }
+}
+
+fn lost_in_preflight(spec: &BootSpec, lost: &Lost) -> Error {
+    match lost {
+        Lost::Interrupted(signal) => interrupted(*signal),
+        _ => Error::environment(format!("cannot ask {}", spec.kernel), lost),
+    }
+}
+
+fn refuse(plan: &Plan, missing: &[(String, Missing)]) -> Result<()> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let lines: String = missing
+        .iter()
+        .map(|(kernel, lack)| {
+            format!("\n  - in {kernel}: {}: {}; {}", lack.what, lack.why, lack.remedy)
+        })
+        .collect();
+    Err(Error::new(
+        ErrorKind::Unsupported,
+        format!("cannot run {} in these guests", plan.name),
+        format!("they lack something:{lines}"),
+        "nothing ran; choose other kernels or other levels",
+    ))
+}
+
+/// The guest as it says it is, with what only the venue knows.
+fn describe(
+    booted: &mut Booted,
+    booter: &Booter,
+    facts: &Fingerprint,
+) -> Result<Fingerprint, Lost> {
+    let mut fingerprint =
+        match booted.guest.ask(&Request::Fingerprint, PATIENCE, &booter.interrupt)? {
+            Answer::Fingerprint { fingerprint } => fingerprint,
+            Answer::Failed { failure } => return Err(Lost::Refused(failure)),
+            _ => return Err(Lost::Corrupt("the agent answered out of turn".to_owned())),
+        };
+    fingerprint.0.extend(facts.0.clone());
+    fingerprint.0.extend(booted.facts.clone());
+    Ok(fingerprint)
+}
+
+/// Runs a trial in the guest: its record, and the frames that came or went during runs.
+fn converse(
+    booted: &mut Booted,
+    trial: &Trial,
+    booter: &Booter,
+    logs: Option<&Path>,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<(Record, u64), Lost> {
+    let guest = &mut booted.guest;
+    guest.send(&Request::Run { trial: Box::new(trial.clone()) })?;
+    let mut deadline = Instant::now() + PATIENCE;
+    let mut record = None;
+    loop {
+        let patience = deadline.saturating_duration_since(Instant::now());
+        match guest.receive(patience, &booter.interrupt)? {
+            Answer::Phase { phase } => {
+                deadline = Instant::now() + patience_for(phase, trial);
+                on_event(Event::TrialPhase(phase));
+            }
+            Answer::Notice { text } => on_event(Event::Notice(text)),
+            Answer::Record { record: came, frames_while_running } => {
+                deadline = Instant::now() + PATIENCE;
+                record = Some((*came, frames_while_running));
+            }
+            Answer::Log { name, text } => keep_log(logs, &name, &text.0, on_event),
+            Answer::LogsSent => {
+                return record.ok_or_else(|| Lost::Corrupt("logs came before a record".to_owned()));
+            }
+            Answer::Failed { failure } => {
+                return Err(match failure.kind {
+                    FailureKind::Interrupted => {
+                        Lost::Interrupted(booter.interrupt.signal().unwrap_or(0))
+                    }
+                    _ => Lost::Refused(failure),
+                });
+            }
+            _ => return Err(Lost::Corrupt("the agent answered out of turn".to_owned())),
+        }
+    }
+}
+
+fn patience_for(phase: Phase, trial: &Trial) -> Duration {
+    match phase {
+        Phase::Preparing { .. } | Phase::Running { .. } => {
+            Duration::from_nanos(trial.workload.time_limit_ns) + LATE
+        }
+        Phase::Settling => Duration::from_nanos(trial.settle_ns) + PATIENCE,
+        Phase::Booting | Phase::Setting | Phase::Restoring => PATIENCE,
+    }
+}
+
+/// Keeps a log of the guest's beside the campaign's own.
+fn keep_log(logs: Option<&Path>, name: &str, text: &[u8], on_event: &mut dyn FnMut(Event)) {
+    let Some(logs) = logs else { return };
+    // A name from outside is a file name or nothing.
+    let Some(name) = Path::new(name).file_name() else { return };
+    if let Err(error) = std::fs::write(logs.join(name), text) {
+        on_event(Event::Notice(format!("cannot keep the guest's log {}: {error}", name.display())));
+    }
+}

@@ -1,0 +1,17 @@
+//! What a host and the agent in its guest say to each other: versioned messages in
+//! frames that survive a channel without sessions.
+//!
+//! This crate must not know sockets, devices or machines. It turns messages into
+//! bytes and bytes into messages; whatever a broken or hostile other side sends is
+//! refused with a reason and never believed.
+
+mod bytes;
+mod frame;
+mod message;
+
+pub use bytes::Bytes;
+pub use frame::{Corrupt, Decoder, Encoder, LONGEST_PAYLOAD};
+pub use message::{
+    Answer, Failure, FailureKind, GuestSettings, Mount, Pty, Request, SETTINGS_FILE, Stream,
+    WIRE_FORMAT,
+};

@@ -1,0 +1,234 @@
+//! The messages. A conversation begins with a hello; each request has its answers.
+
+use crate::Bytes;
+use model::{Fingerprint, Missing, Phase, Plan, Record, Trial};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The version of these messages; both sides must speak the same.
+pub const WIRE_FORMAT: &str = "schedlab.wire/1";
+
+/// From the host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "request")]
+pub enum Request {
+    /// Begins a conversation; numbers of frames begin anew.
+    Hello {
+        /// [`WIRE_FORMAT`].
+        format: String,
+        /// Comes back in the answer: an answer to an earlier hello is passed over.
+        nonce: u64,
+    },
+    /// Comes back as it is.
+    Echo {
+        /// What comes back.
+        payload: Bytes,
+    },
+    /// What these subjects' trials need and this guest lacks.
+    Missing {
+        /// The plan, with the subjects that would run in this guest.
+        plan: Box<Plan>,
+    },
+    /// The guest as it is.
+    Fingerprint,
+    /// Makes the guest ready for trials.
+    Open {
+        /// What runs, for whoever meets the lock.
+        purpose: String,
+    },
+    /// Runs a trial: phases, then the record, then its logs.
+    Run {
+        /// The trial.
+        trial: Box<Trial>,
+    },
+    /// Asks a running trial or program to stop.
+    Interrupt {
+        /// The signal that the user sent.
+        signal: i32,
+    },
+    /// Runs a program.
+    Execute {
+        /// The program and its arguments.
+        words: Vec<String>,
+        /// Variables of its environment beside the guest's own.
+        environment: Vec<(String, String)>,
+        /// A terminal for it; its standard streams are pipes where there is none.
+        pty: Option<Pty>,
+    },
+    /// Standard input of the program; empty closes it.
+    Input {
+        /// What was typed.
+        payload: Bytes,
+    },
+    /// The terminal changed its size.
+    Resize {
+        /// Its size.
+        pty: Pty,
+    },
+    /// Ends what was opened, everything put back.
+    Close,
+    /// Switches the machine off.
+    PowerOff,
+}
+
+/// From the guest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "answer")]
+pub enum Answer {
+    /// To a hello.
+    Hello {
+        /// [`WIRE_FORMAT`].
+        format: String,
+        /// Of the hello.
+        nonce: u64,
+        /// Version of the agent.
+        version: String,
+        /// Kernel release.
+        release: String,
+        /// Id of the boot.
+        boot_id: String,
+        /// What the machine's first process could not do, in words.
+        complaints: Vec<String>,
+    },
+    /// To an echo.
+    Echo {
+        /// What came.
+        payload: Bytes,
+    },
+    /// What is missing.
+    Missing {
+        /// Each thing once.
+        missing: Vec<Missing>,
+    },
+    /// The guest as it is.
+    Fingerprint {
+        /// By key.
+        fingerprint: Fingerprint,
+    },
+    /// Ready for trials.
+    Opened,
+    /// A running trial entered a phase.
+    Phase {
+        /// The phase.
+        phase: Phase,
+    },
+    /// Something a person should read now.
+    Notice {
+        /// In words.
+        text: String,
+    },
+    /// A trial's record.
+    Record {
+        /// The record.
+        record: Box<Record>,
+        /// Frames that came or went while the workload ran; none should.
+        frames_while_running: u64,
+    },
+    /// A log that a trial left; follows its record.
+    Log {
+        /// File name without directories.
+        name: String,
+        /// Its last part, where it is long.
+        text: Bytes,
+    },
+    /// All logs of a trial were sent.
+    LogsSent,
+    /// The program wrote something.
+    Output {
+        /// Where to.
+        stream: Stream,
+        /// What.
+        payload: Bytes,
+    },
+    /// The program ended.
+    Exited {
+        /// Its exit status; 128 and the signal's number where one ended it.
+        status: i32,
+    },
+    /// Everything was put back.
+    Closed,
+    /// The request failed.
+    Failed {
+        /// Why.
+        failure: Failure,
+    },
+}
+
+/// Streams of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    /// Standard output, and everything of a terminal.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+/// The size of a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pty {
+    /// Lines.
+    pub rows: u16,
+    /// Characters in a line.
+    pub columns: u16,
+}
+
+/// An error of the guest's side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Which kind.
+    pub kind: FailureKind,
+    /// What was attempted.
+    pub attempted: String,
+    /// Why it failed.
+    pub cause: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.attempted, self.cause)
+    }
+}
+
+/// Kinds of errors, as everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// Something that cannot be meant.
+    Usage,
+    /// The guest or its surroundings failed.
+    Environment,
+    /// This kernel cannot do it.
+    Unsupported,
+    /// A signal ended it.
+    Interrupted,
+    /// Something could not be put back.
+    RestoreIncomplete,
+}
+
+/// Where the guest's first process finds its settings.
+pub const SETTINGS_FILE: &str = "/etc/schedlab/guest.json";
+
+/// What the guest's first process is told: a file of the initramfs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestSettings {
+    /// Modules to load, in order: path and arguments.
+    pub modules: Vec<(String, String)>,
+    /// File systems beside the kernel's own.
+    pub mounts: Vec<Mount>,
+}
+
+/// A file system to mount.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mount {
+    /// The device.
+    pub source: String,
+    /// Where.
+    pub target: String,
+    /// Its type.
+    pub kind: String,
+    /// Its options, as mount(2) takes them.
+    pub options: String,
+}
