@@ -310,7 +310,7 @@ pub(crate) struct PlanOptions {
     /// Set a key of the experiment, dotted: blocks=10, workloads.wakeup.duration=1s
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// host or sim, instead of the experiment's venue
+    /// host, vm or sim, instead of the experiment's venue
     #[arg(long)]
     pub venue: Option<String>,
     /// Fit into this time: 20m

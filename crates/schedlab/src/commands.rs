@@ -94,6 +94,11 @@ fn host(common: &Common) -> Result<Host> {
 fn venue(common: &Common, id: &str) -> Result<Box<dyn Venue>> {
     match id {
         "sim" => Ok(Box::new(Sim::new(crate::catalogue()))),
+        "vm" => Err(contract::Error::unsupported(
+            "cannot open the venue vm",
+            "this build has no virtual machines",
+            "use --venue host or --venue sim",
+        )),
         _ => Ok(Box::new(host(common)?)),
     }
 }
