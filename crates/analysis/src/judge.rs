@@ -348,7 +348,7 @@ fn rounded_block(block: &BlockEffect) -> BlockEffect {
 
 fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat> {
     let mut caveats = Vec::new();
-    let (boots, blocks) = (observations.boots().len(), observations.blocks().len());
+    let (blocks, boots) = observations.blocks_and_boots(&plan.reference().id);
     caveats.extend(plan.imported.iter().flat_map(|imported| imported.caveats.clone()));
     if plan.venue == "sim" {
         caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
@@ -413,6 +413,26 @@ mod tests {
         let ratio = |findings: &Findings| findings.findings[0].effect.clone().unwrap();
         assert!((ratio(&lower).ratio * ratio(&higher).ratio - 1.0).abs() < 1e-9);
         assert_eq!(ratio(&lower).raw_ratio, ratio(&higher).raw_ratio);
+    }
+
+    #[test]
+    fn fresh_boots_for_each_kernel_and_block_are_enough_and_shared_ones_are_told() {
+        let mut plan = plan(&["a", "b", "c"], makespan(Direction::Lower), 10);
+        plan.venue = "vm".to_owned();
+        let codes = |boot_of: fn(&Record) -> String| {
+            let mut all: Vec<Record> =
+                ["a", "b", "c"].iter().flat_map(|id| records(id, &around(100.0, 1.0))).collect();
+            for record in &mut all {
+                record.boot_id = boot_of(record);
+            }
+            let caveats = judge(&plan, &all).caveats;
+            caveats.into_iter().map(|caveat| caveat.code).collect::<Vec<_>>()
+        };
+        assert_eq!(codes(|record| format!("{}-{}", record.block, record.subject)), []);
+        // Three kernels make six boots, and each of them was booted twice.
+        let twice = |record: &Record| format!("{}-{}", record.block % 2, record.subject);
+        assert_eq!(codes(twice), [CaveatCode::FewBoots]);
+        assert_eq!(codes(|record| record.subject.clone()), [CaveatCode::SingleBoot]);
     }
 
     #[test]
