@@ -91,6 +91,8 @@ pub(crate) struct Explain {
     pub finding: Option<String>,
     #[command(flatten)]
     pub campaign: FromCampaign,
+    #[command(flatten)]
+    pub values: Values,
 }
 
 #[derive(Debug, Args)]
@@ -349,6 +351,8 @@ pub(crate) struct Execution {
     /// Show what would be done and stop
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub values: Values,
 }
 
 #[derive(Debug, Args)]
@@ -400,6 +404,8 @@ pub(crate) struct Judge {
     /// End an unfinished campaign for good, and judge what it has
     #[arg(long)]
     pub end: bool,
+    #[command(flatten)]
+    pub values: Values,
 }
 
 #[derive(Debug, Args)]
@@ -412,6 +418,16 @@ pub(crate) struct ReportArguments {
     /// File to write; into the campaign's directory when left out, `-` for standard output
     #[arg(short, long)]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub values: Values,
+}
+
+/// Which values people are shown.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct Values {
+    /// Show absolute values of emulated processors too: they are no real one's
+    #[arg(long)]
+    pub absolute: bool,
 }
 
 #[derive(Debug, Args)]
@@ -421,6 +437,8 @@ pub(crate) struct ShowArguments {
     /// Format; see `schedlab list formats`
     #[arg(long, default_value = "terminal")]
     pub format: String,
+    #[command(flatten)]
+    pub values: Values,
 }
 
 #[derive(Debug, Args)]
