@@ -101,6 +101,15 @@ pub fn judge(directory: &Path) -> Result<Findings> {
 /// Judges records that were loaded; nothing is written. A campaign that can still go on
 /// has no verdict yet.
 pub fn judge_records(loaded: &store::Loaded) -> Findings {
+    let mut findings = verdicts(loaded);
+    // Imported numbers come from machines that nobody knows.
+    if let Some(environment) = &loaded.environment {
+        analysis::name_confounders(&mut findings, &loaded.plan, &loaded.records, environment);
+    }
+    findings
+}
+
+fn verdicts(loaded: &store::Loaded) -> Findings {
     if loaded.state == CampaignState::Unfinished {
         return analysis::live(&loaded.plan, &loaded.records);
     }
