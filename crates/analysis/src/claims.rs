@@ -15,11 +15,13 @@ pub(crate) fn claims(plan: &Plan, findings: &[Finding]) -> Vec<ClaimFinding> {
     plan.claims
         .iter()
         .map(|claim| {
-            let (outcome, reason) = match find(claim, findings) {
+            let found = find(claim, findings);
+            let (outcome, reason) = match found {
                 Some((finding, is_turned)) => judged(claim, finding, is_turned),
                 None => (ClaimOutcome::Undecided, "the question was not asked".to_owned()),
             };
-            ClaimFinding { claim: claim.clone(), outcome, reason }
+            let is_emulated = found.is_some_and(|(finding, _)| finding.is_emulated());
+            ClaimFinding { claim: claim.clone(), outcome, reason, is_emulated }
         })
         .collect()
 }

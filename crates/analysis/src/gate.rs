@@ -10,6 +10,9 @@ use crate::verdict::is_forbidden;
 use model::{CaveatCode, Finding, Findings, Role, Verdict};
 use stats::{ln, t_cdf};
 
+/// Why a finding of an emulated processor decides nothing, not even by its failures.
+const EMULATED: &str = "emulated: no verdict of an emulated processor passes or fails a gate";
+
 /// How much worse a metric may become.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateLimit {
@@ -84,7 +87,7 @@ pub fn gate<'a>(
 
 /// One-sided p-values: that the effect is below the limit's edge, and above it.
 fn tails(finding: &Finding, fraction: f64) -> Option<[f64; 2]> {
-    let effect = finding.effect.as_ref()?;
+    let effect = finding.effect.as_ref().filter(|_| !finding.is_emulated())?;
     // A degenerate sample has no p; its verdict is decided by the margin alone.
     effect.p_difference?;
     let statistic = (effect.log_mean + ln(1.0 + fraction)) / effect.standard_error;
@@ -100,6 +103,9 @@ fn decide<'a>(
     findings: &Findings,
 ) -> GateResult<'a> {
     let result = |outcome, p, reason: String| GateResult { finding, fraction, outcome, p, reason };
+    if finding.is_emulated() {
+        return result(GateOutcome::Inconclusive, None, EMULATED.to_owned());
+    }
     if let Some(detail) = fails_more(finding, findings) {
         return result(GateOutcome::Breached, None, detail);
     }
@@ -162,7 +168,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record, records};
     use crate::judge;
-    use model::{Direction, Outcome, Record, Reduction};
+    use model::{Caveat, Direction, Outcome, Record, Reduction};
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
 
@@ -207,6 +213,31 @@ mod tests {
         findings.findings[0].effect.as_mut().unwrap().p_difference = None;
         let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.005 };
         assert_eq!(gate(&findings, &[limit]).unwrap()[0].outcome, GateOutcome::Inconclusive);
+    }
+
+    #[test]
+    fn an_emulated_processor_neither_keeps_nor_breaches_a_limit() {
+        let emulated = |mut records: Vec<Record>| {
+            for record in &mut records {
+                record.caveats.push(Caveat::new(CaveatCode::Tcg, "TCG"));
+            }
+            records
+        };
+        for worse_percent in [0.0, 10.0, -20.0] {
+            let records = emulated(campaign(worse_percent, 0.005));
+            assert_eq!(outcome(&records, 0.03), GateOutcome::Inconclusive, "{worse_percent}");
+        }
+        let mut all = emulated(campaign(0.0, 0.005));
+        for failed in all.iter_mut().filter(|record| record.subject == "b") {
+            failed.outcome = Outcome::Failed { reason: "crash".to_owned() };
+        }
+        assert_eq!(outcome(&all, 0.03), GateOutcome::Inconclusive, "its failures neither");
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let findings = judge(&plan(&["a", "b"], metrics, 8), &emulated(campaign(0.0, 0.005)));
+        let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.03 };
+        let results = gate(&findings, &[limit]).unwrap();
+        assert!(results[0].reason.starts_with("emulated: "), "{}", results[0].reason);
+        assert_eq!(results[0].p, None);
     }
 
     #[test]

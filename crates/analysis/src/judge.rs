@@ -348,7 +348,7 @@ fn rounded_block(block: &BlockEffect) -> BlockEffect {
 
 fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat> {
     let mut caveats = Vec::new();
-    let (boots, blocks) = (observations.boots().len(), observations.blocks().len());
+    let (blocks, boots) = observations.blocks_and_boots(&plan.reference().id);
     caveats.extend(plan.imported.iter().flat_map(|imported| imported.caveats.clone()));
     if plan.venue == "sim" {
         caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
@@ -413,6 +413,70 @@ mod tests {
         let ratio = |findings: &Findings| findings.findings[0].effect.clone().unwrap();
         assert!((ratio(&lower).ratio * ratio(&higher).ratio - 1.0).abs() < 1e-9);
         assert_eq!(ratio(&lower).raw_ratio, ratio(&higher).raw_ratio);
+    }
+
+    #[test]
+    fn whatever_rests_on_an_emulated_processor_says_so() {
+        let mut plan = plan(&["a", "b"], makespan(Direction::Lower), 10);
+        plan.comparisons = model::Comparisons::All;
+        let weight =
+            |weight| model::Weight { workload: "w".to_owned(), metric: "m".to_owned(), weight };
+        plan.use_cases = vec![model::UseCase { id: "u".to_owned(), weights: vec![weight(1.0)] }];
+        plan.claims = vec![model::Claim {
+            says: "b is better".to_owned(),
+            source: None,
+            workload: "w".to_owned(),
+            metric: "m".to_owned(),
+            subject: "b".to_owned(),
+            reference: "a".to_owned(),
+            effect: model::ClaimedEffect::Better,
+        }];
+        let flags = |change: fn(&mut Record)| {
+            let mut all = records("a", &around(100.0, 1.0));
+            all.extend(records("b", &around(80.0, 1.0)));
+            all.iter_mut().for_each(change);
+            let found = judge(&plan, &all);
+            [
+                found.findings.iter().all(Finding::is_emulated),
+                found.rankings[0].is_emulated,
+                found.claims[0].is_emulated,
+                found.use_cases[0].comparisons[0].is_emulated(),
+                found.use_cases[0].ranking.is_emulated,
+            ]
+        };
+        assert_eq!(flags(|_| ()), [false; 5]);
+        // One emulated trial is enough, and so is one that failed.
+        let one = |record: &mut Record| {
+            if record.block == 3 && record.subject == "b" {
+                record.caveats.push(Caveat::new(CaveatCode::Tcg, "TCG"));
+            }
+        };
+        assert_eq!(flags(one), [true; 5]);
+        let failed = |record: &mut Record| {
+            record.caveats.push(Caveat::new(CaveatCode::Tcg, "TCG"));
+            record.outcome = Outcome::Failed { reason: "panic".to_owned() };
+        };
+        assert_eq!(flags(failed), [true; 5]);
+    }
+
+    #[test]
+    fn fresh_boots_for_each_kernel_and_block_are_enough_and_shared_ones_are_told() {
+        let mut plan = plan(&["a", "b", "c"], makespan(Direction::Lower), 10);
+        plan.venue = "vm".to_owned();
+        let codes = |boot_of: fn(&Record) -> String| {
+            let mut all: Vec<Record> =
+                ["a", "b", "c"].iter().flat_map(|id| records(id, &around(100.0, 1.0))).collect();
+            for record in &mut all {
+                record.boot_id = boot_of(record);
+            }
+            let caveats = judge(&plan, &all).caveats;
+            caveats.into_iter().map(|caveat| caveat.code).collect::<Vec<_>>()
+        };
+        assert_eq!(codes(|record| format!("{}-{}", record.block, record.subject)), []);
+        // Three kernels make six boots, and each of them was booted twice.
+        let twice = |record: &Record| format!("{}-{}", record.block % 2, record.subject);
+        assert_eq!(codes(twice), [CaveatCode::FewBoots]);
+        assert_eq!(codes(|record| record.subject.clone()), [CaveatCode::SingleBoot]);
     }
 
     #[test]

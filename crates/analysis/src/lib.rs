@@ -9,6 +9,7 @@
 mod claims;
 mod comparable;
 mod comparison;
+mod confounders;
 mod failures;
 mod family;
 mod fragility;
@@ -32,6 +33,7 @@ mod verdict;
 #[cfg(test)]
 mod fixtures;
 
+pub use confounders::name_confounders;
 pub use gate::{GateLimit, GateOutcome, GateResult, gate};
 pub use judge::judge;
 pub use live::{ended, live};

@@ -46,8 +46,12 @@ impl<'a> Observations<'a> {
         self.latest.keys().map(|(block, _, _)| *block).collect()
     }
 
-    /// Distinct boots.
-    pub(crate) fn boots(&self) -> BTreeSet<&'a str> {
-        self.all().map(|record| record.boot_id.as_str()).collect()
+    /// In how many blocks and in how many boots this subject ran. Subjects of different
+    /// kernels never share a boot: all boots together say nothing about repetition.
+    pub(crate) fn blocks_and_boots(&self, subject: &str) -> (usize, usize) {
+        let own = || self.all().filter(|record| record.subject == subject);
+        let blocks: BTreeSet<u32> = own().map(|record| record.block).collect();
+        let boots: BTreeSet<&str> = own().map(|record| record.boot_id.as_str()).collect();
+        (blocks.len(), boots.len())
     }
 }

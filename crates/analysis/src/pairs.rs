@@ -3,7 +3,7 @@
 use crate::observations::Observations;
 use crate::questions::Asked;
 use crate::reduce::{Lack, Reduced, reduce};
-use model::{BlockEffect, Caveat, Outcome, Reduction, Tail};
+use model::{BlockEffect, Caveat, CaveatCode, Outcome, Reduction, Tail};
 use stats::mean;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -103,9 +103,12 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
 impl Pairs {
     fn note_gap(&mut self, observations: &Observations<'_>, block: u32, asked: &Asked<'_>) {
         let question = &asked.question;
-        let outcomes = [&question.reference, &question.subject].map(|subject| {
-            observations.trial(block, subject, &question.workload).map(|record| &record.outcome)
-        });
+        let trials = [&question.reference, &question.subject]
+            .map(|subject| observations.trial(block, subject, &question.workload));
+        // A trial without a value counts in verdicts too: as a failure.
+        let of_trials = trials.iter().flatten().flat_map(|record| &record.caveats);
+        self.caveats.extend(of_trials.filter(|c| c.code == CaveatCode::Tcg).cloned());
+        let outcomes = trials.map(|trial| trial.map(|record| &record.outcome));
         let has =
             |wanted: fn(&Outcome) -> bool| outcomes.iter().flatten().any(|outcome| wanted(outcome));
         if has(|outcome| matches!(outcome, Outcome::Invalid { .. })) {

@@ -145,6 +145,7 @@ impl Sum {
             let component = Comparison::of(asked, observations, plan.alpha);
             sum.theta += weight.weight * component.theta;
             sum.note_worst(&component, plan.alpha);
+            sum.note_emulation(&component);
             if let Some(decision) = obstacle(&component, counts, &mut Vec::new()) {
                 let reason = decision.reason.unwrap_or_else(|| "no verdict is possible".to_owned());
                 sum.stopped(format!("{name}: {reason}"));
@@ -160,6 +161,13 @@ impl Sum {
     /// A missing component leaves no number: the weights of the rest are not its own.
     fn stopped(&mut self, reason: String) {
         self.obstacle.get_or_insert(reason);
+    }
+
+    /// A sum that rests on an emulated processor anywhere is no real one's.
+    fn note_emulation(&mut self, component: &Comparison<'_>) {
+        let emulated = component.caveats.iter().find(|caveat| caveat.code == CaveatCode::Tcg);
+        let is_known = self.caveats.iter().any(|caveat| caveat.code == CaveatCode::Tcg);
+        self.caveats.extend(emulated.filter(|_| !is_known).cloned());
     }
 
     fn note_worst(&mut self, component: &Comparison<'_>, alpha: f64) {

@@ -2,7 +2,8 @@
 
 use crate::schedule::{Schedule, is_hopeless};
 use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
-use model::{Findings, Plan, Record, Trial};
+use model::{Findings, Plan, Record, Trial, VmSettings};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use store::{Campaign, CampaignState};
 
@@ -100,6 +101,15 @@ pub fn judge(directory: &Path) -> Result<Findings> {
 /// Judges records that were loaded; nothing is written. A campaign that can still go on
 /// has no verdict yet.
 pub fn judge_records(loaded: &store::Loaded) -> Findings {
+    let mut findings = verdicts(loaded);
+    // Imported numbers come from machines that nobody knows.
+    if let Some(environment) = &loaded.environment {
+        analysis::name_confounders(&mut findings, &loaded.plan, &loaded.records, environment);
+    }
+    findings
+}
+
+fn verdicts(loaded: &store::Loaded) -> Findings {
     if loaded.state == CampaignState::Unfinished {
         return analysis::live(&loaded.plan, &loaded.records);
     }
@@ -171,17 +181,14 @@ fn run_blocks(
         plan: Box::new(campaign.plan().clone()),
         trials_done: schedule.done_count(),
     });
-    let mut cut_off = Vec::new();
-    if !boot_id.is_empty() {
-        cut_off = Schedule::cut_off_blocks(campaign.plan(), &records, &boot_id);
-        for block in &cut_off {
-            repeat(campaign, *block, "a reboot cut it off", on_event)?;
-        }
+    let cut_off = Schedule::cut_off_blocks(campaign.plan(), &records, &boot_id);
+    for (block, why) in &cut_off {
+        repeat(campaign, *block, why, on_event)?;
     }
     let mut next = 0;
     while let Some(block) = campaign.plan().blocks.get(next).cloned() {
         next += 1;
-        if cut_off.contains(&block.index) {
+        if cut_off.iter().any(|(index, _)| *index == block.index) {
             continue;
         }
         if let Some(why) = used_up(campaign.plan(), &block, &records, &schedule) {
@@ -226,7 +233,8 @@ fn used_up(
         let mut workloads = sitting.workloads.iter();
         workloads.any(|workload| schedule.is_done(block.index, &sitting.subject, workload))
     });
-    let spent_ns: u64 = records.iter().map(|record| record.duration_ns).sum();
+    let trials_ns: u64 = records.iter().map(|record| record.duration_ns).sum();
+    let spent_ns = trials_ns.saturating_add(booting_ns(plan, records));
     let is_over = spent_ns.saturating_add(plan.block_expected_ns(block)) > budget_ns;
     (is_over && !is_begun && !records.is_empty()).then(|| {
         format!(
@@ -235,6 +243,14 @@ fn used_up(
             block.index + 1
         )
     })
+}
+
+/// What the boots took, by their estimate: records say how often machines booted, not
+/// for how long.
+fn booting_ns(plan: &Plan, records: &[Record]) -> u64 {
+    let boots: BTreeSet<(u32, &str)> =
+        records.iter().map(|record| (record.block, record.boot_id.as_str())).collect();
+    plan.vm.as_ref().map_or(0, |_| boots.len() as u64 * VmSettings::BOOT_EXPECTED_NS)
 }
 
 /// Ends an adaptive campaign: what would still run is no longer planned.

@@ -1,6 +1,6 @@
 //! Which trials are still to run, and which blocks must run again.
 
-use model::{Block, Outcome, Plan, Record};
+use model::{Block, Outcome, Plan, Record, Sitting};
 use std::collections::BTreeSet;
 
 /// Blocks run again for invalid sittings, at most this share of the planned ones
@@ -63,27 +63,63 @@ impl Schedule {
         self.repeated += 1;
     }
 
-    /// Blocks that were cut off in another boot: their subjects cannot be paired
-    /// with what would run now.
-    pub(crate) fn cut_off_blocks(plan: &Plan, records: &[Record], boot_id: &str) -> Vec<u32> {
-        let is_cut_off = |block: &&Block| {
+    /// Blocks that were cut off inside a boot, and what did it: their subjects cannot
+    /// be paired with what would run now.
+    pub(crate) fn cut_off_blocks(
+        plan: &Plan,
+        records: &[Record],
+        boot_id: &str,
+    ) -> Vec<(u32, &'static str)> {
+        let cut_off = |block: &Block| {
             let of_block: Vec<&Record> =
                 records.iter().filter(|record| record.block == block.index).collect();
-            let has_run = |subject: &str, workload: &str| {
-                of_block
-                    .iter()
-                    .any(|record| record.subject == subject && record.workload == workload)
+            let why = if block.boot_count() > 0 {
+                is_boot_cut_off(block, &of_block, records).then_some(BOOT_CUT_OFF)
+            } else {
+                is_rebooted(block, &of_block, records, boot_id).then_some(REBOOTED)
             };
-            // What was given up is not to come.
-            let mut due =
-                block.sittings.iter().filter(|sitting| !is_hopeless(records, &sitting.subject));
-            of_block.iter().any(|record| record.boot_id != boot_id)
-                && due.any(|sitting| {
-                    sitting.workloads.iter().any(|workload| !has_run(&sitting.subject, workload))
-                })
+            why.map(|why| (block.index, why))
         };
-        plan.blocks.iter().filter(is_cut_off).map(|block| block.index).collect()
+        plan.blocks.iter().filter_map(cut_off).collect()
     }
+}
+
+const REBOOTED: &str = "a reboot cut it off";
+const BOOT_CUT_OFF: &str = "one of its boots was cut off";
+
+/// Whether the machine was rebooted since a part of the block ran, and a part is due.
+fn is_rebooted(block: &Block, of_block: &[&Record], records: &[Record], boot_id: &str) -> bool {
+    !boot_id.is_empty()
+        && of_block.iter().any(|record| record.boot_id != boot_id)
+        && has_due(block.sittings.iter(), of_block, records)
+}
+
+/// Whether one of the block's boots ran some of its trials and not all: what would run
+/// now would be another boot. A block that ended between two boots goes on.
+fn is_boot_cut_off(block: &Block, of_block: &[&Record], records: &[Record]) -> bool {
+    let numbers: BTreeSet<Option<u32>> =
+        block.sittings.iter().map(|sitting| sitting.boot).collect();
+    numbers.into_iter().any(|number| {
+        let of_boot = || block.sittings.iter().filter(move |sitting| sitting.boot == number);
+        let has_begun = of_boot()
+            .any(|sitting| of_block.iter().any(|record| record.subject == sitting.subject));
+        has_begun && has_due(of_boot(), of_block, records)
+    })
+}
+
+/// Whether a trial of these sittings is still to come; what was given up is not.
+fn has_due<'s>(
+    mut sittings: impl Iterator<Item = &'s Sitting>,
+    of_block: &[&Record],
+    records: &[Record],
+) -> bool {
+    let has_run = |subject: &str, workload: &str| {
+        of_block.iter().any(|record| record.subject == subject && record.workload == workload)
+    };
+    sittings.any(|sitting| {
+        !is_hopeless(records, &sitting.subject)
+            && sitting.workloads.iter().any(|workload| !has_run(&sitting.subject, workload))
+    })
 }
 
 /// Whether nothing but refusals was ever recorded for this subject.

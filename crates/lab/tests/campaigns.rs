@@ -165,9 +165,17 @@ fn plan(blocks: u32) -> Plan {
 
 /// Runs or goes on with the campaign below `results`; its records and plan as stored.
 fn run(results: &Path, boot: &'static str, script: Script) -> (Result<()>, store::Loaded) {
+    run_plan(results, &plan(5), boot, script)
+}
+
+fn run_plan(
+    results: &Path,
+    plan: &Plan,
+    boot: &'static str,
+    script: Script,
+) -> (Result<()>, store::Loaded) {
     let venue = Scripted { boot, missing: Vec::new(), script };
-    let plan = plan(5);
-    let ended = lab::run(&order(results, &plan, &venue), &mut |_| ());
+    let ended = lab::run(&order(results, plan, &venue), &mut |_| ());
     let directory = std::fs::read_dir(results).unwrap().next().unwrap().unwrap().path();
     (ended.map(drop), store::load(&directory).unwrap())
 }
@@ -249,6 +257,57 @@ fn a_late_invalid_trial_repeats_its_block_although_another_subject_was_given_up(
         .into();
     assert_eq!(repeated, [true, true], "{:?}", loaded.plan.notes);
     assert_eq!(loaded.plan.blocks.len(), 12);
+}
+
+/// The plan of a campaign whose first two subjects share a boot in each block.
+fn booted_plan() -> Plan {
+    let mut plan = plan(5);
+    for sitting in plan.blocks.iter_mut().flat_map(|block| &mut block.sittings) {
+        sitting.boot = Some(u32::from(sitting.subject == "refused"));
+    }
+    plan
+}
+
+#[test]
+fn a_block_whose_boot_was_cut_off_runs_again_as_a_whole() {
+    let results = tempfile::tempdir().unwrap();
+    let script = |trial: &Trial| match (trial.subject.id.as_str(), trial.block) {
+        ("steady", 2) => Answer::Lost,
+        _ => Answer::Completed,
+    };
+    let (ended, loaded) = run_plan(results.path(), &booted_plan(), "boot-1", script);
+    ended.unwrap_err();
+    assert_eq!(loaded.records.len(), 7);
+    // The machine that goes on is the same one: what counts is the guest's boot.
+    let always = |_: &Trial| Answer::Completed;
+    let (ended, loaded) = run_plan(results.path(), &booted_plan(), "boot-1", always);
+    ended.unwrap();
+    let note = "block 3 runs again at the end, in a new order: one of its boots was cut off";
+    assert_eq!(loaded.plan.notes, [note]);
+    let of_block = |block: u32| SUBJECTS.map(|subject| count(&loaded, subject, block));
+    assert_eq!((of_block(2), of_block(5)), ([1, 0, 0], [1, 1, 1]));
+    let again = &loaded.plan.blocks[5].sittings;
+    let boot = |id: &str| again.iter().find(|sitting| sitting.subject == id).unwrap().boot;
+    assert_eq!(boot("reference"), boot("steady"));
+    assert_ne!(boot("reference"), boot("refused"));
+}
+
+#[test]
+fn a_block_that_ended_between_two_boots_is_completed() {
+    let results = tempfile::tempdir().unwrap();
+    let script = |trial: &Trial| match (trial.subject.id.as_str(), trial.block) {
+        ("refused", 2) => Answer::Lost,
+        _ => Answer::Completed,
+    };
+    let (ended, loaded) = run_plan(results.path(), &booted_plan(), "boot-1", script);
+    ended.unwrap_err();
+    assert_eq!(loaded.records.len(), 8);
+    let always = |_: &Trial| Answer::Completed;
+    let (ended, loaded) = run_plan(results.path(), &booted_plan(), "boot-2", always);
+    ended.unwrap();
+    assert_eq!(loaded.plan.notes, Vec::<String>::new());
+    assert_eq!(loaded.plan.blocks.len(), 5);
+    assert!(SUBJECTS.iter().all(|subject| count(&loaded, subject, 2) == 1));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Findings: effects with their intervals, and the verdicts on them.
 
-use crate::{Caveat, Direction, Unit};
+use crate::{Caveat, CaveatCode, Direction, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -121,6 +121,14 @@ pub struct Finding {
     pub blocks: Vec<BlockEffect>,
     /// Warnings.
     pub caveats: Vec<Caveat>,
+}
+
+impl Finding {
+    /// Whether it rests on an emulated processor, so that its figures are those of no
+    /// real one.
+    pub fn is_emulated(&self) -> bool {
+        self.caveats.iter().any(|caveat| caveat.code == CaveatCode::Tcg)
+    }
 }
 
 /// One of the pre-declared looks of an adaptive campaign (STATISTICS 2.9).
@@ -325,6 +333,9 @@ pub struct Ranking {
     pub metric: String,
     /// The best first, then in the plan's order.
     pub ranks: Vec<Rank>,
+    /// Whether any verdict behind it is one of an emulated processor.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_emulated: bool,
 }
 
 /// One subject's rank with its interval (STATISTICS 2.11).
@@ -394,6 +405,9 @@ pub struct ClaimFinding {
     pub outcome: ClaimOutcome,
     /// Why, in one sentence with its numbers.
     pub reason: String,
+    /// Whether the numbers are those of an emulated processor.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_emulated: bool,
 }
 
 /// What new data say of a claim.

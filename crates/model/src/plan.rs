@@ -244,6 +244,14 @@ pub struct Block {
     pub sittings: Vec<Sitting>,
 }
 
+impl Block {
+    /// How many machines boot for it; none on venues that boot nothing.
+    pub fn boot_count(&self) -> u64 {
+        let last = self.sittings.iter().filter_map(|sitting| sitting.boot).max();
+        last.map_or(0, |last| u64::from(last) + 1)
+    }
+}
+
 /// All that runs for one subject in one block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sitting {
@@ -314,7 +322,7 @@ impl Plan {
             .sum()
     }
 
-    /// Expected time of the whole campaign, by the workloads' own estimates.
+    /// Expected time of the whole campaign, by the workloads' own estimates and that of boots.
     pub fn expected_ns(&self) -> u64 {
         self.blocks.iter().map(|block| self.block_expected_ns(block)).sum()
     }
@@ -326,6 +334,8 @@ impl Plan {
                 workload.expected_ns * u64::from(workload.invocations) + self.settle_ns
             })
         };
-        block.sittings.iter().flat_map(|sitting| &sitting.workloads).map(workload_ns).sum()
+        let trials_ns: u64 =
+            block.sittings.iter().flat_map(|sitting| &sitting.workloads).map(workload_ns).sum();
+        trials_ns + block.boot_count() * VmSettings::BOOT_EXPECTED_NS
     }
 }

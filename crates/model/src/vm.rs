@@ -39,6 +39,11 @@ pub struct VmSettings {
     pub tools: Vec<String>,
 }
 
+impl VmSettings {
+    /// What a boot takes, for estimates: 3 to 6 s were measured under emulation (ADR 0011).
+    pub const BOOT_EXPECTED_NS: u64 = 6_000_000_000;
+}
+
 impl Default for VmSettings {
     fn default() -> Self {
         Self {

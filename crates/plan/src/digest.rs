@@ -31,6 +31,7 @@ pub(crate) fn digest(plan: &Plan, catalogue: &Catalogue) -> String {
         ("comparisons", !plan.comparisons.is_default(), json!(plan.comparisons)),
         ("use_cases", !plan.use_cases.is_empty(), json!(plan.use_cases)),
         ("claims", !plan.claims.is_empty(), json!(plan.claims)),
+        ("vm", plan.vm.is_some(), json!(plan.vm)),
         ("budget_ns", plan.budget_ns.is_some(), json!(plan.budget_ns)),
     ] {
         if is_used {

@@ -4,9 +4,11 @@
 //! environment, and its only randomness comes from a given seed. The same text,
 //! options, seed and catalogue give the same plan everywhere.
 
+mod boots;
 mod claims;
 mod digest;
 mod document;
+mod levels;
 mod margins;
 mod names;
 mod one_line;
@@ -21,10 +23,12 @@ mod subjects;
 mod template;
 mod use_cases;
 mod values;
+mod vm;
 mod williams;
 mod workloads;
 mod written;
 
+pub use levels::Resolve;
 pub use names::kebab as name_of;
 pub use one_line::{OneLine, one_line};
 pub use order::{repeat_block, trial_seed, trials};

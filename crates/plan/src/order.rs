@@ -8,13 +8,14 @@ use model::{Block, Plan, Sitting, Subject, Trial, WorkloadPlan};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 /// More arms than this are balanced for carry-over.
 const MOST_UNIFORM: usize = 4;
 
-/// The blocks of a plan. Two arms run as AB and BA equally often (with an odd
-/// number of blocks, a coin decides the last), three and four in uniform
-/// permutations, more in Williams designs (STATISTICS 2.2).
+/// The blocks of a plan whose subjects need no boot, or share one machine's.
+///
+/// Every subject that any workload runs for sits once in each block.
 pub(crate) fn blocks(
     seed: u64,
     count: u32,
@@ -22,29 +23,120 @@ pub(crate) fn blocks(
     workloads: &[WorkloadPlan],
 ) -> Vec<Block> {
     let arms = running(subjects, workloads);
-    let mut blocks: Vec<Block> =
-        (0..count).map(|index| block(seed, index, &arms, workloads)).collect();
-    if let [first, second] = arms.as_slice() {
-        let mut random = stream(seed, "pairs", 0);
+    let orders = orders(seed, &Purpose::arms(), count, arms.len());
+    (0_u32..)
+        .zip(orders)
+        .map(|(index, order)| {
+            let sittings = order.into_iter().map(|arm| (arms[arm], None)).collect();
+            block(seed, index, sittings, arms.len(), workloads)
+        })
+        .collect()
+}
+
+/// The blocks of a plan whose subjects boot a machine: boots are ordered as arms are,
+/// and so are the sittings inside each. `boot_of` numbers the boots of a block from 0.
+pub(crate) fn booted_blocks(
+    seed: u64,
+    count: u32,
+    subjects: &[Subject],
+    workloads: &[WorkloadPlan],
+    boot_of: &BTreeMap<String, usize>,
+) -> Vec<Block> {
+    let arms = running(subjects, workloads);
+    let boots = shared(&arms, boot_of);
+    let boot_orders = orders(seed, &Purpose::boots(), count, boots.len());
+    let inside: Vec<Vec<Vec<usize>>> = (0_usize..)
+        .zip(&boots)
+        .map(|(number, boot)| orders(seed, &Purpose::inside(number), count, boot.len()))
+        .collect();
+    (0_u32..)
+        .zip(boot_orders)
+        .map(|(index, order)| {
+            let order_inside = |boot: usize| inside[boot][index as usize].as_slice();
+            let sittings = seated(&boots, &order, order_inside);
+            block(seed, index, sittings, arms.len(), workloads)
+        })
+        .collect()
+}
+
+/// Arms by the boot that they share, in the order of their numbers.
+fn shared<'s>(arms: &[&'s Subject], boot_of: &BTreeMap<String, usize>) -> Vec<Vec<&'s Subject>> {
+    let mut boots: BTreeMap<usize, Vec<&Subject>> = BTreeMap::new();
+    for arm in arms {
+        boots.entry(boot_of.get(&arm.id).copied().unwrap_or(0)).or_default().push(arm);
+    }
+    boots.into_values().collect()
+}
+
+/// The sittings of one block: boots are numbered as they come.
+fn seated<'s, 'o>(
+    boots: &[Vec<&'s Subject>],
+    order: &[usize],
+    inside: impl Fn(usize) -> &'o [usize],
+) -> Vec<(&'s Subject, Option<u32>)> {
+    (0_u32..)
+        .zip(order)
+        .flat_map(|(number, boot)| {
+            inside(*boot).iter().map(move |arm| (boots[*boot][*arm], Some(number)))
+        })
+        .collect()
+}
+
+/// Names of the random streams that decide one kind of order, so that none depends on
+/// another.
+struct Purpose {
+    permutation: String,
+    pairs: String,
+    williams: String,
+}
+
+impl Purpose {
+    fn arms() -> Self {
+        Self::named("block", "pairs", "williams")
+    }
+
+    fn boots() -> Self {
+        Self::named("boots", "boot pairs", "boot williams")
+    }
+
+    fn inside(boot: usize) -> Self {
+        Self {
+            permutation: format!("inside boot {boot}"),
+            pairs: format!("pairs inside boot {boot}"),
+            williams: format!("williams inside boot {boot}"),
+        }
+    }
+
+    fn named(permutation: &str, pairs: &str, williams: &str) -> Self {
+        let (permutation, pairs, williams) =
+            (permutation.to_owned(), pairs.to_owned(), williams.to_owned());
+        Self { permutation, pairs, williams }
+    }
+}
+
+/// The order of so many arms in each block, as indices. Two run as AB and BA equally
+/// often (with an odd number of blocks, a coin decides the last), three and four in
+/// uniform permutations, more in Williams designs (STATISTICS 2.2).
+fn orders(seed: u64, purpose: &Purpose, count: u32, arms: usize) -> Vec<Vec<usize>> {
+    if arms == 2 {
+        let mut random = stream(seed, &purpose.pairs, 0);
         let extra = below(&mut random, 2) == 0;
         let half = count / 2 + u32::from(count % 2 == 1 && extra);
         let mut is_forward: Vec<bool> = (0..count).map(|index| index < half).collect();
         shuffle(&mut random, &mut is_forward);
-        for (block, is_forward) in blocks.iter_mut().zip(is_forward) {
-            let leader = if is_forward { first } else { second };
-            if block.sittings[0].subject != leader.id {
-                block.sittings.swap(0, 1);
-            }
-        }
-    } else if arms.len() > MOST_UNIFORM {
-        let orders = williams::orders(seed, blocks.len(), arms.len());
-        for (block, order) in blocks.iter_mut().zip(orders) {
-            let place =
-                |sitting: &Sitting| order.iter().position(|arm| arms[*arm].id == sitting.subject);
-            block.sittings.sort_by_key(place);
-        }
+        let order = |is_forward| if is_forward { vec![0, 1] } else { vec![1, 0] };
+        return is_forward.into_iter().map(order).collect();
     }
-    blocks
+    if arms > MOST_UNIFORM {
+        return williams::orders(seed, &purpose.williams, count as usize, arms);
+    }
+    (0..count).map(|index| permutation(seed, &purpose.permutation, index, arms)).collect()
+}
+
+fn permutation(seed: u64, purpose: &str, index: u32, arms: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..arms).collect();
+    shuffle(&mut stream(seed, purpose, index), &mut order);
+    order
 }
 
 /// Subjects for which any workload runs.
@@ -54,16 +146,23 @@ fn running<'s>(subjects: &'s [Subject], workloads: &[WorkloadPlan]) -> Vec<&'s S
     subjects.iter().filter(is_running).collect()
 }
 
-fn block(seed: u64, index: u32, arms: &[&Subject], workloads: &[WorkloadPlan]) -> Block {
+/// A block of these sittings; its workloads run in one order for all of them.
+fn block(
+    seed: u64,
+    index: u32,
+    sittings: Vec<(&Subject, Option<u32>)>,
+    arms: usize,
+    workloads: &[WorkloadPlan],
+) -> Block {
     let mut random = stream(seed, "block", index);
-    let mut arms = arms.to_vec();
+    // One stream draws a permutation of the arms and then that of the workloads.
+    shuffle(&mut random, &mut vec![(); arms]);
     let mut workloads: Vec<&WorkloadPlan> = workloads.iter().collect();
-    shuffle(&mut random, &mut arms);
     shuffle(&mut random, &mut workloads);
-    let sittings = arms
+    let sittings = sittings
         .into_iter()
-        .map(|subject| Sitting {
-            boot: None,
+        .map(|(subject, boot)| Sitting {
+            boot,
             subject: subject.id.clone(),
             workloads: workloads
                 .iter()
@@ -76,12 +175,33 @@ fn block(seed: u64, index: u32, arms: &[&Subject], workloads: &[WorkloadPlan]) -
 }
 
 /// The same block to be run again under a new index, in a freshly randomised
-/// order that the plan's seed and the new index decide.
+/// order that the plan's seed and the new index decide. Sittings that shared a boot
+/// share one again.
 pub fn repeat_block(plan: &Plan, again: &Block, new_index: u32) -> Block {
-    let has_sitting =
-        |subject: &&Subject| again.sittings.iter().any(|sitting| sitting.subject == subject.id);
-    let arms: Vec<&Subject> = plan.subjects.iter().filter(has_sitting).collect();
-    block(plan.seed, new_index, &arms, &plan.workloads)
+    let sitting_of =
+        |subject: &Subject| again.sittings.iter().find(|sitting| sitting.subject == subject.id);
+    let arms: Vec<&Subject> =
+        plan.subjects.iter().filter(|subject| sitting_of(subject).is_some()).collect();
+    let drawn = |purpose: &str, arms| permutation(plan.seed, purpose, new_index, arms);
+    let is_booted = again.sittings.iter().any(|sitting| sitting.boot.is_some());
+    let sittings = if is_booted {
+        let boot_of: BTreeMap<String, usize> = again
+            .sittings
+            .iter()
+            .filter_map(|sitting| Some((sitting.subject.clone(), sitting.boot? as usize)))
+            .collect();
+        let boots = shared(&arms, &boot_of);
+        let order = drawn(&Purpose::boots().permutation, boots.len());
+        let inside: Vec<Vec<usize>> = (0_usize..)
+            .zip(&boots)
+            .map(|(number, boot)| drawn(&Purpose::inside(number).permutation, boot.len()))
+            .collect();
+        seated(&boots, &order, |boot| inside[boot].as_slice())
+    } else {
+        let order = drawn(&Purpose::arms().permutation, arms.len());
+        order.into_iter().map(|arm| (arms[arm], None)).collect()
+    };
+    block(plan.seed, new_index, sittings, arms.len(), &plan.workloads)
 }
 
 /// The seed of a trial. Every subject of a block gets the same one, so that all

@@ -1,15 +1,18 @@
 //! From a read experiment to a plan: the control arm, `--quick`, the budget, the order.
 
 use crate::document::{self, Place};
+use crate::levels::{Levels, Resolve, as_written};
 use crate::problem::Problem;
 use crate::problems::Problems;
 use crate::settings::{self, Control, LARGEST_SEED, Settings};
 use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
-use crate::{claims, digest, order, overrides, use_cases};
+use crate::{boots, claims, digest, order, overrides, use_cases};
 use contract::{Catalogue, ParameterKind};
-use model::{PLAN_FORMAT, ParameterValue, Plan, SimSettings, Subject, format_duration};
-use std::collections::BTreeMap;
+use model::{
+    Block, PLAN_FORMAT, ParameterValue, Plan, SimSettings, Subject, VmSettings, format_duration,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer complete blocks give no verdict (STATISTICS 2.5).
 pub(crate) const LEAST_BLOCKS: u32 = 5;
@@ -21,7 +24,7 @@ const TRIAL_LIMIT: u64 = 100_000;
 const LONGEST_NS: u128 = 365 * 86_400 * 1_000_000_000;
 
 /// An experiment and how it should be planned.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The experiment's text.
     pub text: &'a str,
@@ -37,6 +40,23 @@ pub struct Request<'a> {
     pub is_quick: bool,
     /// Used where the experiment has no seed; as many bits of it as `seed = …` may have.
     pub drawn_seed: u64,
+    /// What a text stands for as a level of a factor (`debian:eevdf` as a kernel).
+    pub resolve: &'a Resolve,
+}
+
+impl Default for Request<'_> {
+    fn default() -> Self {
+        Self {
+            text: "",
+            name: "",
+            overrides: &[],
+            venue: None,
+            budget_ns: None,
+            is_quick: false,
+            drawn_seed: 0,
+            resolve: &as_written,
+        }
+    }
 }
 
 /// Makes the plan.
@@ -65,7 +85,8 @@ fn try_plan(
     let mut table = document::read(request.text, problems)?;
     overrides::apply(&mut table, request.overrides, problems);
     let settings = settings::read(&table, catalogue, default_probes, request.venue, problems);
-    let arms = subjects::read(&table, catalogue, &settings.venue, problems);
+    let mut levels = Levels::new(request.resolve);
+    let arms = subjects::read(&table, catalogue, &settings.venue, &mut levels, problems);
     let ids: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
     let workloads = workloads::read(&table, catalogue, &settings, &ids, problems);
     let control = arms.first().map(|arm| subjects::control_id(&arm.id)).unwrap_or_default();
@@ -92,10 +113,11 @@ fn try_plan(
     if draft.plan.venue == "sim" {
         draft.plan.sim = Some(SimSettings { scenario: draft.scenario.clone(), failure_rate });
     }
+    draft.plan.notes.extend(levels.into_notes());
     if request.is_quick {
         draft.make_quick();
     }
-    draft.fit(budget, problems)?;
+    draft.fit(budget, catalogue, problems)?;
     Some(draft.finish(catalogue))
 }
 
@@ -160,6 +182,7 @@ fn draft(
         let id = subjects::control_id(&reference.id);
         subjects.insert(1, Subject { id, is_control: true, ..reference });
     }
+    let vm = (settings.venue == "vm").then_some(settings.vm);
     let plan = Plan {
         format: PLAN_FORMAT.to_owned(),
         name: request.name.to_owned(),
@@ -183,7 +206,7 @@ fn draft(
         probes: settings.probes,
         settle_ns: settings.settle_ns,
         sim: None,
-        vm: None,
+        vm,
         options: Vec::new(),
         notes: Vec::new(),
     };
@@ -219,29 +242,39 @@ impl Draft {
         }
     }
 
-    fn block_ns(&self, subjects: &[Subject]) -> u64 {
+    fn block_ns(&self, subjects: &[Subject], catalogue: &Catalogue) -> u64 {
         let trial_ns = |planned: &Planned| {
             planned.plan.expected_ns * u64::from(planned.plan.invocations) + self.plan.settle_ns
         };
-        subjects
+        let trials_ns: u64 = subjects
             .iter()
             .flat_map(|subject| self.entries.iter().filter(|p| p.plan.runs_for(subject)))
             .map(trial_ns)
-            .sum()
+            .sum();
+        let boots: BTreeSet<usize> = match self.plan.vm {
+            Some(_) => boots::boots(catalogue, subjects).into_values().collect(),
+            None => BTreeSet::new(),
+        };
+        trials_ns + boots.len() as u64 * VmSettings::BOOT_EXPECTED_NS
     }
 
     /// Makes the campaign fit its budget: blocks go down to five, then the
     /// control goes, then it is a problem.
-    fn fit(&mut self, budget: Option<(u64, Place)>, problems: &mut Problems) -> Option<()> {
+    fn fit(
+        &mut self,
+        budget: Option<(u64, Place)>,
+        catalogue: &Catalogue,
+        problems: &mut Problems,
+    ) -> Option<()> {
         let Some((budget_ns, place)) = budget else { return Some(()) };
         let least = self.block_count.min(LEAST_BLOCKS);
-        let mut block_ns = self.block_ns(&self.plan.subjects).max(1);
+        let mut block_ns = self.block_ns(&self.plan.subjects, catalogue).max(1);
         let without: Vec<Subject> =
             self.plan.subjects.iter().filter(|subject| !subject.is_control).cloned().collect();
         let is_control_droppable =
             !self.is_control_kept && without.len() < self.plan.subjects.len();
         if budget_ns / block_ns < u64::from(least) && is_control_droppable {
-            block_ns = self.block_ns(&without).max(1);
+            block_ns = self.block_ns(&without, catalogue).max(1);
             self.plan.subjects = without;
             self.plan.notes.push("the A/A control was dropped to fit the budget".to_owned());
         }
@@ -293,10 +326,19 @@ impl Draft {
                 ));
             }
         }
-        plan.blocks = order::blocks(plan.seed, block_count, &plan.subjects, &plan.workloads);
+        plan.blocks = laid_out(&plan, block_count, catalogue);
         plan.digest = digest::digest(&plan, catalogue);
         plan
     }
+}
+
+fn laid_out(plan: &Plan, block_count: u32, catalogue: &Catalogue) -> Vec<Block> {
+    let (subjects, workloads) = (&plan.subjects, &plan.workloads);
+    if plan.vm.is_none() {
+        return order::blocks(plan.seed, block_count, subjects, workloads);
+    }
+    let boots = boots::boots(catalogue, subjects);
+    order::booted_blocks(plan.seed, block_count, subjects, workloads, &boots)
 }
 
 /// The looks of a campaign of at most so many blocks; one look is a fixed design.

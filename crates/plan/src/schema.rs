@@ -1,6 +1,7 @@
 //! The published schema of experiments, made from the catalogue.
 
-use crate::settings::{BLOCK_LIMIT, INVOCATION_LIMIT, SCENARIOS};
+use crate::settings::{BLOCK_LIMIT, INVOCATION_LIMIT, SCENARIOS, VENUES};
+use crate::vm::ACCELERATORS;
 use contract::{Catalogue, Factor, Parameter, ParameterKind, Workload};
 use serde_json::{Map, Value, json};
 
@@ -145,7 +146,7 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
     let probes: Vec<&str> = catalogue.probes.iter().map(|probe| probe.describe().id).collect();
     let properties = json!({
         "title": { "type": "string", "maxLength": 200, "description": "The question in a person's words" },
-        "venue": { "enum": ["host", "sim"], "default": "host" },
+        "venue": { "enum": VENUES, "default": "host" },
         "blocks": {
             "description": "A number, or the block counts at which to look and perhaps stop",
             "oneOf": [
@@ -192,6 +193,7 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
             },
             "additionalProperties": false,
         },
+        "vm": vm(),
         "subjects": {
             "type": "object",
             "propertyNames": { "pattern": SUBJECT, "maxLength": 64 },
@@ -208,6 +210,34 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
         },
     });
     object(properties)
+}
+
+/// The machines of venue `vm`.
+fn vm() -> Value {
+    let names = |description: &str| json!({ "$ref": "#/$defs/names", "description": description });
+    json!({
+        "type": "object",
+        "description": "The virtual machines of venue vm, alike for every boot",
+        "properties": {
+            "accelerator": { "enum": ACCELERATORS, "default": "auto" },
+            "memory": { "type": "string", "default": "512MiB", "examples": ["512MiB", "2GiB"] },
+            "host_cpus": { "type": "string", "examples": ["0-1"], "description": "CPUs of this machine that it may use" },
+            "disks": {
+                "type": ["string", "array"],
+                "items": { "type": "string", "pattern": "^(virtio:[^:]+|null:[^:]+(:[^:]+)?)$" },
+                "maxItems": 16,
+                "examples": [["virtio:1GiB", "null:1GiB", "null:1GiB:50us"]],
+            },
+            "boot_timeout": { "$ref": "#/$defs/duration", "default": "60s" },
+            "equalise": { "type": "boolean", "default": false, "description": "Make clock source, autogroup, preemption model and mitigations the same for all kernels" },
+            "snapshot": { "type": "boolean", "default": false, "description": "Start every sitting from the same saved state" },
+            "deterministic": { "type": "boolean", "default": false, "description": "Count instructions: the same seed gives the same bytes; no measurement of performance" },
+            "modules": names("Further kernel modules with their arguments: null_blk gb=1"),
+            "files": names("Files of this machine, at the same path in the guest; programs with their libraries"),
+            "tools": names("Installed packages of this machine that make the read-only tools image"),
+        },
+        "additionalProperties": false,
+    })
 }
 
 fn level(factor: &dyn Factor) -> Value {

@@ -4,9 +4,9 @@ use crate::document::{Entry, Node, Place, Table, Value};
 use crate::margins::Margins;
 use crate::planning::LEAST_BLOCKS;
 use crate::problems::Problems;
-use crate::values;
+use crate::{values, vm};
 use contract::Catalogue;
-use model::Comparisons;
+use model::{Comparisons, VmSettings};
 use std::collections::BTreeMap;
 
 /// More looks than this spend too little at each.
@@ -15,7 +15,7 @@ const LOOK_LIMIT: usize = 10;
 pub(crate) const LARGEST_SEED: u64 = i64::MAX as u64;
 
 /// Keys of the top level; every factor's id is one too.
-pub(crate) const KEYS: [&str; 19] = [
+pub(crate) const KEYS: [&str; 20] = [
     "title",
     "venue",
     "blocks",
@@ -29,6 +29,7 @@ pub(crate) const KEYS: [&str; 19] = [
     "invocations",
     "budget",
     "sim",
+    "vm",
     "comparisons",
     "subjects",
     "factors",
@@ -37,7 +38,7 @@ pub(crate) const KEYS: [&str; 19] = [
     "claims",
 ];
 
-/// Venues of this version; `vm` is known and refused.
+/// Where trials can run.
 pub(crate) const VENUES: [&str; 3] = ["host", "vm", "sim"];
 
 /// Scenarios of STATISTICS section 3.
@@ -94,6 +95,7 @@ pub(crate) struct Settings {
     pub(crate) budget_ns: Option<u64>,
     pub(crate) scenario: String,
     pub(crate) failure_rates: Vec<FailureRate>,
+    pub(crate) vm: VmSettings,
 }
 
 impl Settings {
@@ -114,6 +116,7 @@ impl Settings {
             budget_ns: None,
             scenario: SCENARIOS[0].to_owned(),
             failure_rates: Vec::new(),
+            vm: VmSettings::default(),
         }
     }
 }
@@ -148,12 +151,21 @@ pub(crate) fn read(
     if let Some(venue) = venue_option {
         let place = Place::Option(format!("--venue {venue}"));
         read_venue(venue, &place, &mut settings, problems);
-    } else if let (Some(sim), true) = (table.get("sim"), settings.venue != "sim") {
-        problems
-            .report(&sim.place, format!("[sim] has no meaning on venue `{}`", settings.venue))
-            .hint("write venue = \"sim\", or remove [sim]");
+    } else {
+        refuse_foreign(table, &settings.venue, problems);
     }
     settings
+}
+
+/// Settings of a venue that the experiment does not run on.
+fn refuse_foreign(table: &Table, venue: &str, problems: &mut Problems) {
+    for own in ["sim", "vm"] {
+        if let Some(entry) = table.get(own).filter(|_| venue != own) {
+            problems
+                .report(&entry.place, format!("[{own}] has no meaning on venue `{venue}`"))
+                .hint(format!("write venue = \"{own}\", or remove [{own}]"));
+        }
+    }
 }
 
 fn read_key(
@@ -199,6 +211,7 @@ fn read_key(
                 values::duration(node, "budget", SECOND_NS..=30 * 86_400 * SECOND_NS, problems);
         }
         "sim" => read_sim(node, settings, problems),
+        "vm" => vm::read(node, &mut settings.vm, problems),
         _ => {}
     }
 }
@@ -214,17 +227,13 @@ fn read_title(node: &Node, settings: &mut Settings, problems: &mut Problems) {
 }
 
 fn read_venue(venue: &str, place: &Place, settings: &mut Settings, problems: &mut Problems) {
-    if venue == "vm" {
-        problems
-            .report(place, "the venue `vm` is not in this version")
-            .hint("use \"host\" (this machine) or \"sim\" (the simulator)");
-    } else if VENUES.contains(&venue) {
+    if VENUES.contains(&venue) {
         settings.venue = venue.to_owned();
     } else {
         problems
             .report(place, format!("unknown venue `{venue}`"))
             .near(venue, VENUES)
-            .hint("a venue is \"host\" or \"sim\"");
+            .hint("a venue is \"host\", \"vm\" or \"sim\"");
     }
 }
 

@@ -1,23 +1,17 @@
 //! The arms: named subjects, levels common to all, and full crossing.
 
 use crate::document::{Entry, Node, Place, Table, Value};
+use crate::levels::{Levels, Written};
 use crate::names::{NAME_LIMIT, is_kebab, name_of_levels};
 use crate::problems::Problems;
 use crate::settings::KEYS;
-use crate::values;
+use crate::{values, vm};
 use contract::{Catalogue, Factor, Knob};
 use model::{Level, Subject};
 use std::collections::BTreeMap;
 
 /// More arms than a table shows and a person compares.
 const SUBJECT_LIMIT: usize = 64;
-
-/// A level and where it was written.
-#[derive(Debug, Clone)]
-struct Written {
-    level: Level,
-    place: Place,
-}
 
 /// One arm and where it was named.
 #[derive(Debug, Clone)]
@@ -54,13 +48,14 @@ pub(crate) fn read(
     table: &Table,
     catalogue: &Catalogue,
     venue: &str,
+    reader: &mut Levels<'_>,
     problems: &mut Problems,
 ) -> Vec<Arm> {
-    let common = common_levels(table, catalogue, problems);
-    let named = table.get("subjects").map(|entry| named_arms(entry, catalogue, problems));
+    let common = common_levels(table, catalogue, reader, problems);
+    let named = table.get("subjects").map(|entry| named_arms(entry, catalogue, reader, problems));
     let crossed = table.get("factors").map(|entry| {
-        let names = subject_levels(table);
-        crossing(entry, catalogue, &common, &names, problems)
+        let elsewhere = Elsewhere { common: &common, named: subject_levels(table) };
+        crossing(entry, catalogue, &elsewhere, reader, problems)
     });
     let mut arms = match (named, crossed) {
         (Some(named), Some(crossed)) => product(&named, &crossed),
@@ -81,6 +76,16 @@ pub(crate) fn read(
         check_names(&arms, problems);
     }
     check_arms(&arms, catalogue, venue, problems);
+    if venue == "vm" {
+        // A kernel that could not be read is a problem of its own.
+        let arms = arms.iter().map(|arm| {
+            (arm.id.as_str(), &arm.place, !arm.is_whole || arm.levels.contains_key("kernel"))
+        });
+        let is_misread = table.get("kernel").is_some() && !common.contains_key("kernel");
+        if !is_misread {
+            vm::check_kernels(arms, catalogue, problems);
+        }
+    }
     arms
 }
 
@@ -102,12 +107,13 @@ fn check_names(arms: &[Arm], problems: &mut Problems) {
 fn common_levels(
     table: &Table,
     catalogue: &Catalogue,
+    reader: &mut Levels<'_>,
     problems: &mut Problems,
 ) -> BTreeMap<String, Written> {
     let mut common = BTreeMap::new();
     for entry in table.entries.iter().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
         if let Some(factor) = catalogue.factor(&entry.key)
-            && let Some(written) = read_level(factor, &entry.node, &entry.place, problems)
+            && let Some(written) = reader.one(factor, &entry.node, &entry.place, problems)
         {
             common.insert(entry.key.clone(), written);
         }
@@ -115,17 +121,27 @@ fn common_levels(
     common
 }
 
-fn named_arms(entry: &Entry, catalogue: &Catalogue, problems: &mut Problems) -> Vec<Arm> {
+fn named_arms(
+    entry: &Entry,
+    catalogue: &Catalogue,
+    reader: &mut Levels<'_>,
+    problems: &mut Problems,
+) -> Vec<Arm> {
     let Some(table) = values::table(&entry.node, "`subjects`", problems) else {
         return Vec::new();
     };
     if table.entries.is_empty() {
         problems.report(&entry.place, "[subjects] names no subject");
     }
-    table.entries.iter().map(|entry| named_arm(entry, catalogue, problems)).collect()
+    table.entries.iter().map(|entry| named_arm(entry, catalogue, reader, problems)).collect()
 }
 
-fn named_arm(entry: &Entry, catalogue: &Catalogue, problems: &mut Problems) -> Arm {
+fn named_arm(
+    entry: &Entry,
+    catalogue: &Catalogue,
+    reader: &mut Levels<'_>,
+    problems: &mut Problems,
+) -> Arm {
     let id = entry.key.clone();
     if !is_kebab(&id) {
         let cause = format!("the subject name {id:?} is not kebab-case");
@@ -140,7 +156,7 @@ fn named_arm(entry: &Entry, catalogue: &Catalogue, problems: &mut Problems) -> A
     for level in table.into_iter().flat_map(|table| &table.entries) {
         let place = format!("[subjects.{id}]");
         let Some(factor) = known_factor(level, &place, catalogue, problems) else { continue };
-        if let Some(written) = read_level(factor, &level.node, &level.place, problems) {
+        if let Some(written) = reader.one(factor, &level.node, &level.place, problems) {
             levels.insert(level.key.clone(), written);
         }
     }
@@ -168,34 +184,19 @@ fn known_factor(
     factor
 }
 
-fn read_level(
-    factor: &dyn Factor,
-    node: &Node,
-    key: &Place,
-    problems: &mut Problems,
-) -> Option<Written> {
-    let id = factor.describe().id;
-    let Some(text) = node.scalar() else {
-        let cause = format!("a level of `{id}` is one value, not {}", node.kind());
-        problems
-            .report(&node.place, cause)
-            .hint("several levels belong into named subjects or into [factors]");
-        return None;
-    };
-    match factor.parse(&text) {
-        Ok(level) => Some(Written { level, place: key.clone() }),
-        Err(cause) => {
-            let words = factor.examples().iter().copied();
-            problems
-                .report(&node.place, format!("`{text}` is not a level of `{id}`: {cause}"))
-                .near(&text, words)
-                .hint(format!(
-                    "expected {}, for example {}",
-                    factor.syntax(),
-                    factor.examples().join(", ")
-                ));
-            None
+/// Levels that are set outside `[factors]`.
+struct Elsewhere<'a> {
+    common: &'a BTreeMap<String, Written>,
+    /// Factor id to the subject that sets it.
+    named: BTreeMap<String, String>,
+}
+
+impl Elsewhere<'_> {
+    fn place_of(&self, factor: &str) -> Option<String> {
+        if self.common.contains_key(factor) {
+            return Some("for all subjects at the top".to_owned());
         }
+        self.named.get(factor).map(|subject| format!("in [subjects.{subject}]"))
     }
 }
 
@@ -219,8 +220,8 @@ fn subject_levels(table: &Table) -> BTreeMap<String, String> {
 fn crossing(
     entry: &Entry,
     catalogue: &Catalogue,
-    common: &BTreeMap<String, Written>,
-    named: &BTreeMap<String, String>,
+    elsewhere: &Elsewhere<'_>,
+    reader: &mut Levels<'_>,
     problems: &mut Problems,
 ) -> Vec<Arm> {
     let Some(table) = values::table(&entry.node, "`factors`", problems) else {
@@ -238,12 +239,7 @@ fn crossing(
     let mut order: Vec<&str> = Vec::new();
     for entry in &table.entries {
         let Some(factor) = known_factor(entry, "[factors]", catalogue, problems) else { continue };
-        let elsewhere = if common.contains_key(&entry.key) {
-            Some("for all subjects at the top".to_owned())
-        } else {
-            named.get(&entry.key).map(|subject| format!("in [subjects.{subject}]"))
-        };
-        if let Some(elsewhere) = elsewhere {
+        if let Some(elsewhere) = elsewhere.place_of(&entry.key) {
             problems
                 .report(
                     &entry.place,
@@ -251,7 +247,7 @@ fn crossing(
                 )
                 .hint("a factor is either crossed or set");
         }
-        let levels = crossed_levels(entry, factor, problems);
+        let levels = crossed_levels(entry, factor, reader, problems);
         if arms.len() * levels.len() > SUBJECT_LIMIT {
             problems.report(&entry.place, format!("more than {SUBJECT_LIMIT} combinations"));
             continue;
@@ -272,7 +268,12 @@ fn crossing(
     arms
 }
 
-fn crossed_levels(entry: &Entry, factor: &dyn Factor, problems: &mut Problems) -> Vec<Written> {
+fn crossed_levels(
+    entry: &Entry,
+    factor: &dyn Factor,
+    reader: &mut Levels<'_>,
+    problems: &mut Problems,
+) -> Vec<Written> {
     let nodes: Vec<&Node> = match &entry.node.value {
         Value::List(items) => items.iter().collect(),
         _ => vec![&entry.node],
@@ -282,12 +283,14 @@ fn crossed_levels(entry: &Entry, factor: &dyn Factor, problems: &mut Problems) -
     }
     let mut levels: Vec<Written> = Vec::new();
     for node in nodes {
-        let Some(written) = read_level(factor, node, &node.place, problems) else { continue };
-        if levels.iter().any(|known| known.level == written.level) {
-            let cause = format!("the level `{}` of `{}` is listed twice", written.level, entry.key);
-            problems.report(&node.place, cause);
-        } else {
-            levels.push(written);
+        for written in reader.all(factor, node, problems) {
+            if levels.iter().any(|known| known.level == written.level) {
+                let cause =
+                    format!("the level `{}` of `{}` is listed twice", written.level, entry.key);
+                problems.report(&node.place, cause);
+            } else {
+                levels.push(written);
+            }
         }
     }
     levels
@@ -369,6 +372,13 @@ fn check_conflicts(
             problems
                 .report(&written.place, format!("the factor `{id}` exists in the simulator only"))
                 .hint("write venue = \"sim\", or choose another factor");
+        }
+        if matches!(factor.knob(), Knob::Boot(_)) && venue == "host" {
+            let cause =
+                format!("`{id}` is decided when a machine boots, and this one runs already");
+            problems
+                .report(&written.place, cause)
+                .hint("write venue = \"vm\": it boots a machine for each kernel");
         }
     }
 }

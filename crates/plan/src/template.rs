@@ -14,7 +14,8 @@ const HEAD: &str = r#"# An experiment: which subject serves these workloads best
 # `schedlab plan FILE` shows what it would do, `schedlab run FILE` does it.
 
 title = "What is the question?"
-venue = "host"            # host: this machine; sim: the simulator, for trying things out
+venue = "host"            # host: this machine; vm: throw-away virtual machines of any kernel;
+                          # sim: the simulator, for trying things out
 blocks = 10               # replicates; 6 is quick, 20 is for publication, below 5 gives no verdict
                           # [6, 10, 16, 24, 32] looks after so many and stops when every question is answered
 # seed = 42               # decides the order; drawn and recorded when left out
@@ -28,6 +29,21 @@ blocks = 10               # replicates; 6 is quick, 20 is for publication, below
 # A difference smaller than its margin is no difference that matters. Declared
 # before the run; without it each metric has a default of its own.
 # margin = { default = "2%", SOME_METRIC = "5%" }
+"#;
+
+const MACHINES: &str = r#"# and these hold for every boot:
+# [vm]
+#   accelerator = "auto"           # kvm, or tcg: an emulated processor, whose figures are no real ones
+#   memory = "512MiB"
+#   host_cpus = "0-1"              # CPUs of this machine that it may use; all when left out
+#   disks = ["virtio:1GiB", "null:1GiB:50us"] # vda, vdb, … and nullb0, nullb1, …
+#   boot_timeout = "60s"           # then it is tried again
+#   equalise = true                # clock source, autogroup, preemption and mitigations alike
+#   snapshot = true                # every sitting from the same saved state
+#   deterministic = true           # instructions are counted: replay, no measurement
+#   modules = ["null_blk gb=1"]    # further kernel modules
+#   files = ["/usr/bin/stress-ng"] # copied to the same path, programs with their libraries
+#   tools = ["rt-tests"]           # installed packages, as a read-only image
 "#;
 
 /// The template. It plans without problems wherever the catalogue has a
@@ -53,6 +69,7 @@ pub fn template(catalogue: &Catalogue) -> String {
         let examples: Vec<String> = factor.examples().iter().map(|level| quoted(level)).collect();
         text += &format!("# {} = [{}]\n", key(factor.describe().id), examples.join(", "));
     }
+    text += &machines(catalogue);
     text += "\n# What runs; every subject runs every workload in every block.\n";
     if let Some(workload) = first_workload(catalogue) {
         text += &workload_text(workload);
@@ -83,6 +100,19 @@ fn asked_together(catalogue: &Catalogue) -> String {
          # claims = [{{ says = \"it is better\", metric = {}, subject = \"other\", effect = \"better\" }}]\n",
         quoted(&metric.id)
     )
+}
+
+/// What venue `vm` takes besides: boot factors, and the table of the machines.
+fn machines(catalogue: &Catalogue) -> String {
+    let mut text =
+        "\n# With venue = \"vm\", what a machine boots is a factor as well:\n".to_owned();
+    for factor in catalogue.factors.iter().filter(|f| matches!(f.knob(), Knob::Boot(_))) {
+        let description = factor.describe();
+        let example = factor.examples().first().copied().unwrap_or_default();
+        let assignment = format!("{} = {}", key(description.id), quoted(example));
+        text += &format!("#   {assignment:30} # {}\n", description.summary);
+    }
+    text + MACHINES
 }
 
 fn is_for_host(factor: &dyn Factor) -> bool {

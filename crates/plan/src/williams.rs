@@ -6,14 +6,15 @@
 
 use crate::order::{shuffle, stream};
 
-/// The order of `arms` arms in each of `count` blocks, as indices. Every cycle
-/// gives the square's letters to the arms afresh and shuffles its rows.
-pub(crate) fn orders(seed: u64, count: usize, arms: usize) -> Vec<Vec<usize>> {
+/// The order of `arms` arms in each of `count` blocks, as indices, from random numbers
+/// of this purpose. Every cycle gives the square's letters to the arms afresh and
+/// shuffles its rows.
+pub(crate) fn orders(seed: u64, purpose: &str, count: usize, arms: usize) -> Vec<Vec<usize>> {
     let square = square(arms);
     let mut orders = Vec::with_capacity(count + square.len());
     let mut cycle = 0;
     while orders.len() < count {
-        let mut random = stream(seed, "williams", cycle);
+        let mut random = stream(seed, purpose, cycle);
         let mut labels: Vec<usize> = (0..arms).collect();
         shuffle(&mut random, &mut labels);
         let mut rows: Vec<Vec<usize>> =
@@ -53,7 +54,7 @@ mod tests {
         for arms in 2..=12 {
             let times = if arms % 2 == 1 { 2 } else { 1 };
             let cycle = arms * times;
-            for orders in orders(7, 3 * cycle, arms).chunks(cycle) {
+            for orders in orders(7, "w", 3 * cycle, arms).chunks(cycle) {
                 let mut places: BTreeMap<(usize, usize), usize> = BTreeMap::new();
                 let mut follows: BTreeMap<(usize, usize), usize> = BTreeMap::new();
                 for order in orders {
@@ -74,10 +75,14 @@ mod tests {
 
     #[test]
     fn cycles_and_seeds_differ_and_a_seed_repeats() {
-        let first = orders(1, 12, 6);
-        assert_eq!(first, orders(1, 12, 6));
-        assert_ne!(first, orders(2, 12, 6));
+        let first = orders(1, "w", 12, 6);
+        assert_eq!(first, orders(1, "w", 12, 6));
+        assert_ne!(first, orders(2, "w", 12, 6));
         assert_ne!(first[..6], first[6..]);
-        assert_eq!(first[..5], orders(1, 5, 6)[..], "more blocks do not change the first ones");
+        assert_eq!(
+            first[..5],
+            orders(1, "w", 5, 6)[..],
+            "more blocks do not change the first ones"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! The answer: what the primary findings say, in one sentence.
 
+use crate::emulated::{is_hidden, mark};
 use crate::quantities::{interval, raw_change, value};
 use model::{CaveatCode, Finding, Findings, Role, Strength, Verdict};
 
@@ -10,7 +11,12 @@ const NAMED_AT_MOST: usize = 4;
 const OVERALL: &str = "overall";
 
 /// The answer to the experiment's question.
-pub(crate) fn answer(findings: &Findings) -> String {
+pub(crate) fn answer(findings: &Findings, hides_absolute: bool) -> String {
+    let is_emulated = findings.findings.iter().any(Finding::is_emulated);
+    format!("{}{}", mark(is_emulated), sentence(findings, hides_absolute))
+}
+
+fn sentence(findings: &Findings, hides_absolute: bool) -> String {
     let mut primary: Vec<&Finding> =
         findings.findings.iter().filter(|finding| finding.question.role == Role::Primary).collect();
     // Where there is a whole, its parts are not the answer.
@@ -20,6 +26,7 @@ pub(crate) fn answer(findings: &Findings) -> String {
     if primary.is_empty() {
         return control_only(findings);
     }
+    let difference = |finding: &Finding| difference(finding, hides_absolute);
     let clauses: Vec<String> = [
         clause(&primary, Verdict::Better, "", difference, "better"),
         clause(&primary, Verdict::Worse, "", difference, "worse"),
@@ -60,7 +67,7 @@ fn clause(
     primary: &[&Finding],
     verdict: Verdict,
     beginning: &str,
-    describe: fn(&Finding) -> String,
+    describe: impl Fn(&Finding) -> String,
     adjective: &str,
 ) -> Option<String> {
     let mut chosen: Vec<&Finding> =
@@ -86,7 +93,7 @@ fn size(finding: &Finding) -> f64 {
     finding.effect.as_ref().map_or(0.0, |effect| effect.ratio.ln().abs())
 }
 
-fn difference(finding: &Finding) -> String {
+fn difference(finding: &Finding, hides_absolute: bool) -> String {
     let question = &finding.question;
     let word = if finding.verdict == Verdict::Better { "better" } else { "worse" };
     let strength = match finding.strength {
@@ -94,7 +101,9 @@ fn difference(finding: &Finding) -> String {
         _ => "",
     };
     let mut evidence = Vec::new();
-    if let (Some(subject), Some(reference)) = (finding.subject_value, finding.reference_value) {
+    let values = (finding.subject_value, finding.reference_value);
+    if let ((Some(subject), Some(reference)), false) = (values, is_hidden(finding, hides_absolute))
+    {
         evidence.push(format!(
             "{} against {}",
             value(subject, question.unit),

@@ -1,5 +1,6 @@
 //! Why a finding says what it says, in plain words. No sentence without its number.
 
+use crate::emulated::is_hidden;
 use crate::quantities::{confidence, digits, interval, p_value, percent, raw_change, value};
 use crate::render::words;
 use model::{CaveatCode, Effect, Finding, Findings, Role, Strength, Verdict};
@@ -8,11 +9,12 @@ use model::{CaveatCode, Effect, Finding, Findings, Role, Strength, Verdict};
 const NAMED_BLOCKS: usize = 40;
 
 /// Explains one finding, a paragraph for each step from the question to what would
-/// change the answer.
-pub fn explain(finding: &Finding, findings: &Findings) -> Vec<String> {
+/// change the answer; values of an emulated processor only where they are wanted.
+pub fn explain(finding: &Finding, findings: &Findings, is_absolute: bool) -> Vec<String> {
     let mut paragraphs = vec![question(finding), blocks(finding)];
     if let Some(effect) = &finding.effect {
-        paragraphs.push(estimate(finding, effect, level(finding, findings)));
+        let alpha = level(finding, findings);
+        paragraphs.push(estimate(finding, effect, alpha, is_hidden(finding, !is_absolute)));
         paragraphs.push(tests(finding, effect, findings));
     }
     paragraphs.push(verdict(finding, level(finding, findings)));
@@ -95,8 +97,11 @@ fn is_unblocked(finding: &Finding) -> bool {
     finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::UnblockedDesign)
 }
 
-fn estimate(finding: &Finding, effect: &Effect, alpha: f64) -> String {
+fn estimate(finding: &Finding, effect: &Effect, alpha: f64, is_hidden: bool) -> String {
     let values = match (finding.subject_value, finding.reference_value) {
+        _ if is_hidden => raw_change(finding).map_or(String::new(), |change| {
+            format!(" ({change}; the values themselves are hidden, --absolute shows them)")
+        }),
         (Some(subject), Some(reference)) => format!(
             " ({} against {}, {})",
             value(subject, finding.question.unit),

@@ -6,6 +6,7 @@
 
 mod answer;
 mod caveats;
+mod emulated;
 mod explain;
 mod quantities;
 mod render;

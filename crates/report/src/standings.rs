@@ -1,6 +1,7 @@
 //! Ranks, use cases and claims in words: what every text renderer says of them.
 
 use crate::answer::trimmed;
+use crate::emulated::mark;
 use crate::quantities::{interval, p_value, percent};
 use crate::render::{look, words};
 use model::{
@@ -31,7 +32,7 @@ pub(crate) fn ranks(ranking: &Ranking) -> String {
             format!("{} {}", place(&group[0]), names.join(", "))
         })
         .collect();
-    groups.join("; ")
+    format!("{}{}", mark(ranking.is_emulated), groups.join("; "))
 }
 
 /// What serves a use case, with its evidence and the worst component beside it.
@@ -41,6 +42,7 @@ pub(crate) fn use_case(finding: &UseCaseFinding, all: &[Finding]) -> Section {
         [only] if finding.ranking.ranks.len() > 1 => format!("serves best: {only}"),
         several => format!("not told apart as the best: {}", several.join(", ")),
     };
+    let best = format!("{}{best}", mark(finding.ranking.is_emulated));
     let mut lines = vec![best, format!("ranks: {}", ranks(&finding.ranking))];
     if !finding.without_evidence.is_empty() {
         lines.push(format!("no evidence on {}", finding.without_evidence.join(", ")));
@@ -101,7 +103,8 @@ pub(crate) fn claim(finding: &ClaimFinding) -> String {
     };
     let source =
         finding.claim.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
-    format!("{outcome}: \"{}\"{source}; {}", finding.claim.says, finding.reason)
+    let mark = mark(finding.is_emulated);
+    format!("{mark}{outcome}: \"{}\"{source}; {}", finding.claim.says, finding.reason)
 }
 
 /// How many comparisons of each pair of subjects ended how, where there are too many
@@ -115,10 +118,14 @@ pub(crate) fn tally(findings: &[&Finding]) -> Vec<String> {
         }
     }
     let of_pair = |(subject, reference): (&str, &str)| {
-        let own = findings.iter().filter(|finding| {
-            finding.question.subject == subject && finding.question.reference == reference
-        });
-        let verdicts: Vec<Verdict> = own.map(|finding| finding.verdict).collect();
+        let own: Vec<&&Finding> = findings
+            .iter()
+            .filter(|finding| {
+                finding.question.subject == subject && finding.question.reference == reference
+            })
+            .collect();
+        let mark = mark(own.iter().any(|finding| finding.is_emulated()));
+        let verdicts: Vec<Verdict> = own.iter().map(|finding| finding.verdict).collect();
         let counted = [
             (Verdict::Better, "better"),
             (Verdict::Worse, "worse"),
@@ -132,7 +139,7 @@ pub(crate) fn tally(findings: &[&Finding]) -> Vec<String> {
             .filter(|(count, _)| *count > 0)
             .map(|(count, word)| format!("{count} {word}"))
             .collect();
-        format!("{subject} against {reference}: {}", words.join(", "))
+        format!("{subject} against {reference}: {mark}{}", words.join(", "))
     };
     pairs.into_iter().map(of_pair).collect()
 }

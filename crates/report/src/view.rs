@@ -3,8 +3,8 @@
 use crate::answer::answer;
 use crate::caveats::explained;
 use model::{
-    Caveat, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan, REPORT_FORMAT, Record,
-    Unit,
+    Caveat, Finding, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan, REPORT_FORMAT,
+    Record, Unit,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +26,8 @@ pub struct Inputs<'a> {
     pub directory: &'a str,
     /// Warnings about the campaign's files.
     pub store_caveats: &'a [Caveat],
+    /// Whether values of an emulated processor are shown although they are no real one's.
+    pub is_absolute: bool,
 }
 
 /// A report: versioned, complete, the same for every renderer.
@@ -57,6 +59,10 @@ pub struct Report {
     pub reproduce: Vec<String>,
     /// The unit of each source's values, by workload.
     pub units: BTreeMap<String, BTreeMap<String, Unit>>,
+    /// Whether people are not shown absolute values of emulated processors; data formats
+    /// hold them all the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hides_absolute: bool,
     /// The raw records.
     pub records: Vec<Record>,
 }
@@ -155,16 +161,18 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
     let plan = inputs.plan;
     let boots: BTreeSet<&str> =
         inputs.records.iter().map(|record| record.boot_id.as_str()).collect();
+    let is_emulated = inputs.findings.findings.iter().any(Finding::is_emulated);
+    let hides_absolute = is_emulated && !inputs.is_absolute;
     let fact =
         |key: &str| inputs.environment.0.get(key).cloned().unwrap_or_else(|| "unknown".to_owned());
     Report {
         format: REPORT_FORMAT.to_owned(),
         campaign: inputs.campaign.to_owned(),
         title: plan.title.clone(),
-        answer: answer(inputs.findings),
+        answer: answer(inputs.findings, hides_absolute),
         design: Design {
             venue: plan.venue.clone(),
-            kernel: fact("kernel.release"),
+            kernel: kernels(plan).unwrap_or_else(|| fact("kernel.release")),
             cpus: fact("cpu.online"),
             blocks: if plan.looks.is_empty() { plan.blocks.len() } else { ran(inputs.records) },
             subjects: plan.subjects.len(),
@@ -186,8 +194,21 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         notes: plan.notes.clone(),
         reproduce: reproduce(inputs),
         units: units(plan),
+        hides_absolute,
         records: inputs.records.to_vec(),
     }
+}
+
+/// The kernels that a campaign boots, in the plan's order.
+fn kernels(plan: &Plan) -> Option<String> {
+    plan.vm.as_ref()?;
+    let mut kernels: Vec<&str> = Vec::new();
+    for level in plan.subjects.iter().filter_map(|subject| subject.levels.get("kernel")) {
+        if !kernels.contains(&level.as_str()) {
+            kernels.push(level.as_str());
+        }
+    }
+    (!kernels.is_empty()).then(|| kernels.join(", "))
 }
 
 /// Blocks in which anything ran.

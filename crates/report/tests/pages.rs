@@ -265,6 +265,7 @@ fn drawn(format: &str, page: Page) -> String {
         campaign: "golden-20260101-000000-beef",
         directory: "results/golden-20260101-000000-beef",
         store_caveats: &[],
+        is_absolute: false,
     });
     let renderer = RENDERERS.iter().find(|renderer| renderer.describe().id == format).unwrap();
     let mut bytes = Vec::new();

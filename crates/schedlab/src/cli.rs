@@ -102,6 +102,8 @@ pub(crate) struct Explain {
     pub finding: Option<String>,
     #[command(flatten)]
     pub campaign: FromCampaign,
+    #[command(flatten)]
+    pub values: Values,
 }
 
 #[derive(Debug, Args)]
@@ -323,7 +325,7 @@ pub(crate) struct PlanOptions {
     /// Set a key of the experiment, dotted: blocks=10, workloads.wakeup.duration=1s
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// host or sim, instead of the experiment's venue
+    /// host, vm or sim, instead of the experiment's venue
     #[arg(long)]
     pub venue: Option<String>,
     /// Fit into this time: 20m
@@ -362,6 +364,8 @@ pub(crate) struct Execution {
     /// Show what would be done and stop
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub values: Values,
 }
 
 #[derive(Debug, Args)]
@@ -413,6 +417,8 @@ pub(crate) struct Judge {
     /// End an unfinished campaign for good, and judge what it has
     #[arg(long)]
     pub end: bool,
+    #[command(flatten)]
+    pub values: Values,
 }
 
 #[derive(Debug, Args)]
@@ -425,6 +431,16 @@ pub(crate) struct ReportArguments {
     /// File to write; into the campaign's directory when left out, `-` for standard output
     #[arg(short, long)]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub values: Values,
+}
+
+/// Which values people are shown.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct Values {
+    /// Show absolute values of emulated processors too: they are no real one's
+    #[arg(long)]
+    pub absolute: bool,
 }
 
 #[derive(Debug, Args)]
@@ -434,6 +450,8 @@ pub(crate) struct ShowArguments {
     /// Format; see `schedlab list formats`
     #[arg(long, default_value = "terminal")]
     pub format: String,
+    #[command(flatten)]
+    pub values: Values,
 }
 
 #[derive(Debug, Args)]

@@ -2,16 +2,25 @@
 //! what planning does rather than what today's rooms contain.
 
 use contract::{
-    Attached, Catalogue, Cost, Description, Error, Factor, Knob, LaunchKnob, LaunchSpec, Load,
-    Parameter, ParameterKind, Probe, Requirement, Result, Target, Workload,
+    Attached, BootKnob, BootSpec, Catalogue, Cost, Description, Error, Factor, Knob, LaunchKnob,
+    LaunchSpec, Load, Parameter, ParameterKind, Probe, Requirement, Result, Target, Workload,
 };
-use model::{Direction, Level, Metric, Parameters, Reduction, Unit};
+use model::{Direction, Fingerprint, Level, Metric, Parameters, Reduction, Unit};
 use std::collections::BTreeMap;
 use sys::Machine;
 
 pub static CATALOGUE: Catalogue = Catalogue {
     workloads: &[&WAKEUP, &MESSAGING, &COMMAND],
-    factors: &[&BASE_SLICE, &MIN_GRANULARITY, &NR_MIGRATE, &POLICY, &NICE, &EFFECT],
+    factors: &[
+        &BASE_SLICE,
+        &MIN_GRANULARITY,
+        &NR_MIGRATE,
+        &POLICY,
+        &NICE,
+        &EFFECT,
+        &KERNEL,
+        &CMDLINE,
+    ],
     probes: &[&RUSAGE, &TRACER],
 };
 
@@ -165,8 +174,18 @@ struct TestFactor {
     examples: &'static [&'static str],
     parse: fn(&str) -> Result<String, String>,
     rival: &'static str,
-    is_simulated: bool,
+    set_by: SetBy,
 }
+
+#[derive(Clone, Copy)]
+enum SetBy {
+    Launch,
+    Boot,
+    Simulator,
+}
+
+static FACTORS: [&TestFactor; 8] =
+    [&BASE_SLICE, &MIN_GRANULARITY, &NR_MIGRATE, &POLICY, &NICE, &EFFECT, &KERNEL, &CMDLINE];
 
 fn parse_slice(text: &str) -> Result<String, String> {
     let slice_ns = model::parse_duration(text).map_err(|error| error.to_string())?;
@@ -181,6 +200,17 @@ fn parse_whole(text: &str) -> Result<String, String> {
     text.parse::<i32>().map(|number| number.to_string()).map_err(|error| error.to_string())
 }
 
+fn parse_kernel(text: &str) -> Result<String, String> {
+    match text.strip_prefix("debian:") {
+        Some(version) if !version.is_empty() => Ok(text.to_owned()),
+        _ => Err("it names no source".to_owned()),
+    }
+}
+
+fn parse_any(text: &str) -> Result<String, String> {
+    Ok(text.to_owned())
+}
+
 fn parse_policy(text: &str) -> Result<String, String> {
     match text {
         "other" | "batch" | "idle" | "fifo:1" => Ok(text.to_owned()),
@@ -189,24 +219,26 @@ fn parse_policy(text: &str) -> Result<String, String> {
 }
 
 macro_rules! factor {
-    ($name:ident $id:literal $syntax:literal $examples:expr, $parse:ident, $rival:literal, $sim:literal) => {
+    ($name:ident $id:literal $syntax:literal $examples:expr, $parse:ident, $rival:literal, $set_by:ident) => {
         static $name: TestFactor = TestFactor {
             description: Description { id: $id, summary: $syntax, doc: "" },
             syntax: $syntax,
             examples: &$examples,
             parse: $parse,
             rival: $rival,
-            is_simulated: $sim,
+            set_by: SetBy::$set_by,
         };
     };
 }
 
-factor!(BASE_SLICE "base_slice" "a duration" ["3ms", "0.75ms"], parse_slice, "min_granularity", false);
-factor!(MIN_GRANULARITY "min_granularity" "a duration" ["1ms"], parse_slice, "base_slice", false);
-factor!(NR_MIGRATE "nr_migrate" "a whole number" ["32"], parse_whole, "", false);
-factor!(POLICY "policy" "other, batch, idle or fifo:1" ["other", "batch"], parse_policy, "", false);
-factor!(NICE "nice" "a whole number" ["5", "-5"], parse_whole, "", false);
-factor!(EFFECT "effect" "a whole number" ["3"], parse_whole, "", true);
+factor!(BASE_SLICE "base_slice" "a duration" ["3ms", "0.75ms"], parse_slice, "min_granularity", Launch);
+factor!(MIN_GRANULARITY "min_granularity" "a duration" ["1ms"], parse_slice, "base_slice", Launch);
+factor!(NR_MIGRATE "nr_migrate" "a whole number" ["32"], parse_whole, "", Launch);
+factor!(POLICY "policy" "other, batch, idle or fifo:1" ["other", "batch"], parse_policy, "", Launch);
+factor!(NICE "nice" "a whole number" ["5", "-5"], parse_whole, "", Launch);
+factor!(EFFECT "effect" "a whole number" ["3"], parse_whole, "", Simulator);
+factor!(KERNEL "kernel" "a kernel" ["debian:6.12", "debian:6.1"], parse_kernel, "", Boot);
+factor!(CMDLINE "cmdline" "words" ["quiet"], parse_any, "", Boot);
 
 struct NoKnob;
 
@@ -220,9 +252,19 @@ impl LaunchKnob for NoKnob {
     }
 }
 
+impl BootKnob for NoKnob {
+    fn contribute(&self, _: &Level, _: &mut BootSpec) -> Result<()> {
+        Err(Error::environment("cannot boot", "planning never boots anything"))
+    }
+
+    fn read_back(&self, _: &Fingerprint, _: &BootSpec, wanted: &Level) -> Level {
+        wanted.clone()
+    }
+}
+
 impl Factor for TestFactor {
     fn describe(&self) -> &'static Description {
-        [&BASE_SLICE, &MIN_GRANULARITY, &NR_MIGRATE, &POLICY, &NICE, &EFFECT]
+        FACTORS
             .into_iter()
             .map(|factor| &factor.description)
             .find(|description| description.id == self.description.id)
@@ -253,7 +295,11 @@ impl Factor for TestFactor {
     }
 
     fn knob(&self) -> Knob<'_> {
-        if self.is_simulated { Knob::Simulated } else { Knob::Launch(&NoKnob) }
+        match self.set_by {
+            SetBy::Launch => Knob::Launch(&NoKnob),
+            SetBy::Boot => Knob::Boot(&NoKnob),
+            SetBy::Simulator => Knob::Simulated,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may unwrap, and so may what only they use")]
 
+mod boots;
 mod catalogue;
 mod golden;
 mod options;
@@ -43,7 +44,19 @@ pub(crate) fn plan(request: Request<'_>) -> Result<Plan, Vec<Problem>> {
 }
 
 pub(crate) fn request(text: &str) -> Request<'_> {
-    Request { text, name: "slices", drawn_seed: 7, ..Request::default() }
+    Request { text, name: "slices", drawn_seed: 7, resolve: &archive, ..Request::default() }
+}
+
+/// What an archive of these tests offers.
+fn archive(factor: &str, text: &str) -> Option<Result<Vec<String>, String>> {
+    let texts: &[&str] = match (factor, text) {
+        ("kernel", "debian:6.12") => &["debian:6.12.117-1"],
+        ("kernel", "debian:eevdf") => &["debian:6.12.117-1", "debian:6.18.15-1"],
+        ("kernel", "debian:none") => &[],
+        ("kernel", "debian:unreachable") => return Some(Err("no archive answers".to_owned())),
+        _ => return None,
+    };
+    Some(Ok(texts.iter().map(|text| (*text).to_owned()).collect()))
 }
 
 #[test]

@@ -15,7 +15,7 @@ static DESCRIPTION: Description = Description {
     doc: "`benchstat -col subject -ignore block report.bench` compares the subjects. Each value is what \
           a block and subject reduce to: benchstat takes them for independent, knows nothing of blocks \
           and corrects for no family, so its answer is weaker than the verdict's. Only values of \
-          compared pairs are written.",
+          compared pairs are written; behind a line `caveats: TCG`, those of an emulated processor.",
 };
 
 impl Renderer for Entry {
@@ -48,7 +48,14 @@ impl Renderer for Entry {
             writeln!(output, "Unit {unit} better={better}")?;
         }
         let mut current = None;
+        let mut is_emulated = false;
         for (key, of_key) in &values {
+            if of_key.is_emulated != is_emulated {
+                is_emulated = of_key.is_emulated;
+                // A key without a value is one that no longer holds.
+                let code = if is_emulated { " TCG" } else { "" };
+                writeln!(output, "caveats:{code}")?;
+            }
             if current != Some((key.subject.as_str(), key.block)) {
                 writeln!(output, "subject: {}\nblock: {}", line(&key.subject), key.block + 1)?;
                 current = Some((&key.subject, key.block));
@@ -79,6 +86,7 @@ struct Value {
     value: f64,
     unit: Unit,
     direction: Direction,
+    is_emulated: bool,
 }
 
 /// Each value once, though several comparisons hold it.
@@ -96,8 +104,9 @@ fn values(report: &Report) -> BTreeMap<Key, Value> {
                     workload: question.workload.clone(),
                     metric: question.metric.clone(),
                 };
+                let is_emulated = finding.is_emulated();
                 let (unit, direction) = (question.unit, question.direction);
-                values.insert(key, Value { value, unit, direction });
+                values.insert(key, Value { value, unit, direction, is_emulated });
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::quantities::stored_unit;
 use crate::view::Report;
 use contract::Description;
 use model::{Outcome, Record, Sample, SampleData};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 pub(super) struct Entry;
@@ -13,13 +14,15 @@ static DESCRIPTION: Description = Description {
     id: "csv",
     summary: "tidy rows of raw data: iterations, buckets, numerators and denominators",
     doc: "Columns: block, position, subject, workload, outcome, invocation, source, kind, index, value, \
-          count, unit, detail. `kind` is `iteration` (value), `bucket` (value is the bucket's highest \
+          count, unit, detail, caveats. `kind` is `iteration` (value), `bucket` (value is the bucket's highest \
           value, count how many), `numerator` and `denominator` (the unit is their quotient's), \
           `successes` and `attempts`; `failure` is an invocation that failed, `failed` and `invalid` a \
-          trial that ended so, each with its reason in `detail`; `none` is a trial without data.",
+          trial that ended so, each with its reason in `detail`; `none` is a trial without data. \
+          `caveats` holds the codes of the trial's caveats with blanks between: values under `TCG` are \
+          those of an emulated processor.",
 };
 
-const HEADER: [&str; 13] = [
+const HEADER: [&str; 14] = [
     "block",
     "position",
     "subject",
@@ -33,6 +36,7 @@ const HEADER: [&str; 13] = [
     "count",
     "unit",
     "detail",
+    "caveats",
 ];
 
 impl Renderer for Entry {
@@ -63,6 +67,7 @@ struct Trial<'a> {
     block: String,
     position: String,
     outcome: &'static str,
+    caveats: String,
 }
 
 /// The fields of one row beside those of its trial; empty where they mean nothing.
@@ -86,7 +91,10 @@ impl<'a> Trial<'a> {
             Outcome::Invalid { .. } => "invalid",
         };
         let (block, position) = (record.block.to_string(), record.position.to_string());
-        Self { report, record, block, position, outcome }
+        let codes: BTreeSet<&str> =
+            record.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
+        let caveats = codes.into_iter().collect::<Vec<_>>().join(" ");
+        Self { report, record, block, position, outcome, caveats }
     }
 
     fn write(&self, rows: &mut Rows<'_>) -> io::Result<()> {
@@ -160,6 +168,7 @@ impl<'a> Trial<'a> {
             row.count,
             row.unit,
             row.detail,
+            &self.caveats,
         ])?;
         Ok(())
     }

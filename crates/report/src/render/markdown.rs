@@ -4,6 +4,7 @@ use super::bar::Scale;
 use super::table::{effect, groups, level, look, reference_value, subject_value, symbol, words};
 use super::{Page, Renderer};
 use crate::answer::trimmed;
+use crate::emulated::{HIDDEN, WHY_HIDDEN, is_hidden};
 use crate::quantities::{confidence, duration, interval, p_value, percent, raw_change, value};
 use crate::standings::{claim, ranks, use_case};
 use crate::view::Report;
@@ -123,7 +124,7 @@ fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             first.question.direction,
             trimmed(100.0 * first.margin),
             plain(&first.question.reference),
-            reference_value(&group.findings)
+            reference_value(&group.findings, report.hides_absolute)
         )?;
         writeln!(
             output,
@@ -137,7 +138,7 @@ fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         )?;
         writeln!(output, "|---|--:|--:|--:|---|---|---|---|--:|--:|--:|")?;
         for finding in &group.findings {
-            row(finding, scale, output)?;
+            row(finding, scale, report.hides_absolute, output)?;
         }
         writeln!(output)?;
         for finding in &group.findings {
@@ -161,10 +162,19 @@ fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         report.design.family_words(),
         percent(1.0 / scale.end()),
         percent(scale.end())
-    )
+    )?;
+    if report.hides_absolute {
+        writeln!(output, "{WHY_HIDDEN}\n")?;
+    }
+    Ok(())
 }
 
-fn row(finding: &Finding, scale: Scale, output: &mut dyn Write) -> io::Result<()> {
+fn row(
+    finding: &Finding,
+    scale: Scale,
+    hides_absolute: bool,
+    output: &mut dyn Write,
+) -> io::Result<()> {
     let control = if finding.question.role == Role::Control { " (A/A control)" } else { "" };
     let (size, unadjusted) = effect(finding);
     let details = finding.effect.as_ref();
@@ -173,7 +183,7 @@ fn row(finding: &Finding, scale: Scale, output: &mut dyn Write) -> io::Result<()
         output,
         "| {}{control} | {} | {size} | {} | {unadjusted} | {} | `{}` | {} {} | {} | {} | {} |",
         cell(&finding.question.subject),
-        subject_value(finding),
+        subject_value(finding, hides_absolute),
         raw_change(finding).unwrap_or_else(|| "n/a".to_owned()),
         details.map_or(String::new(), |effect| interval(&effect.family_interval)),
         scale.draw(finding, true),
@@ -335,13 +345,20 @@ fn blocks(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             cell(&question.reference),
             cell(&question.subject)
         )?;
+        let shown = |number: f64| {
+            if is_hidden(finding, report.hides_absolute) {
+                HIDDEN.to_owned()
+            } else {
+                value(number, question.unit)
+            }
+        };
         for block in &finding.blocks {
             writeln!(
                 output,
                 "| {} | {} | {} | {} |",
                 block.block + 1,
-                value(block.reference, question.unit),
-                value(block.subject, question.unit),
+                shown(block.reference),
+                shown(block.subject),
                 percent(block.log_difference.exp())
             )?;
         }
@@ -375,8 +392,8 @@ fn screen(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             cell(&question.workload),
             question.metric,
             cell(&question.subject),
-            reference_value(&[finding]),
-            subject_value(finding),
+            reference_value(&[finding], report.hides_absolute),
+            subject_value(finding, report.hides_absolute),
             q.map_or("n/a".to_owned(), p_value)
         )?;
     }

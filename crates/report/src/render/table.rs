@@ -1,5 +1,6 @@
 //! The verdict table: what its rows say, apart from how they are drawn.
 
+use crate::emulated::{HIDDEN, is_hidden, mark};
 use crate::quantities::{confidence, interval, percent, value};
 use model::{CaveatCode, Finding, Findings, Role, Strength, Verdict};
 use std::collections::BTreeMap;
@@ -45,7 +46,7 @@ pub(crate) fn words(finding: &Finding) -> String {
         Verdict::Inconclusive => "inconclusive",
         Verdict::Invalid => "invalid",
     };
-    format!("{strength}{word}")
+    format!("{}{strength}{word}", mark(finding.is_emulated()))
 }
 
 /// The verdict as a symbol.
@@ -64,12 +65,18 @@ pub(super) fn symbol(verdict: Verdict, is_unicode: bool) -> &'static str {
 }
 
 /// The subject's value, or why there is none.
-pub(super) fn subject_value(finding: &Finding) -> String {
+pub(super) fn subject_value(finding: &Finding, hides_absolute: bool) -> String {
+    if is_hidden(finding, hides_absolute) {
+        return HIDDEN.to_owned();
+    }
     finding.subject_value.map_or("n/a".to_owned(), |number| value(number, finding.question.unit))
 }
 
 /// The reference's value.
-pub(super) fn reference_value(findings: &[&Finding]) -> String {
+pub(super) fn reference_value(findings: &[&Finding], hides_absolute: bool) -> String {
+    if findings.iter().any(|finding| is_hidden(finding, hides_absolute)) {
+        return HIDDEN.to_owned();
+    }
     let known = findings
         .iter()
         .find_map(|finding| finding.reference_value.map(|number| (number, finding.question.unit)));

@@ -4,6 +4,7 @@ use super::bar::Scale;
 use super::table::{effect, groups, level, look, reference_value, subject_value, symbol, words};
 use super::{Page, Renderer};
 use crate::answer::trimmed;
+use crate::emulated::WHY_HIDDEN;
 use crate::quantities::{duration, p_value, percent};
 use crate::standings::{claim, ranks, tally, use_case};
 use crate::view::Report;
@@ -50,10 +51,15 @@ impl Renderer for Entry {
         let judged =
             report.findings.findings.iter().filter(|finding| finding.question.role != Role::Screen);
         let scale = Scale::of(judged.clone(), BAR);
-        let layout = Layout::of(judged, page.width);
+        let layout = Layout::of(judged, page.width, report.hides_absolute);
         let mut drawn = Vec::new();
-        let mut screen =
-            Screen { page, layout, scale: scale.with_cells(layout.bar), output: &mut drawn };
+        let mut screen = Screen {
+            page,
+            layout,
+            scale: scale.with_cells(layout.bar),
+            hides_absolute: report.hides_absolute,
+            output: &mut drawn,
+        };
         screen.heading(report)?;
         screen.verdicts(report)?;
         screen.standings(report)?;
@@ -86,12 +92,16 @@ struct Layout {
 }
 
 impl Layout {
-    fn of<'a>(findings: impl Iterator<Item = &'a Finding>, width: usize) -> Self {
+    fn of<'a>(
+        findings: impl Iterator<Item = &'a Finding>,
+        width: usize,
+        hides_absolute: bool,
+    ) -> Self {
         let [mut name, mut value, mut size, mut interval, mut verdict] = [0; 5];
         for finding in findings {
             let (effect, ends) = effect(finding);
             name = name.max(named(finding).width().min(LONGEST_NAME));
-            value = value.max(subject_value(finding).width());
+            value = value.max(subject_value(finding, hides_absolute).width());
             size = size.max(effect.width());
             interval = interval.max(ends.width());
             verdict = verdict.max(words(finding).width());
@@ -117,6 +127,7 @@ struct Screen<'a> {
     page: &'a Page,
     layout: Layout,
     scale: Scale,
+    hides_absolute: bool,
     output: &'a mut dyn Write,
 }
 
@@ -189,7 +200,7 @@ impl Screen<'_> {
                 first.question.direction,
                 trimmed(100.0 * first.margin),
                 first.question.reference,
-                reference_value(&group.findings)
+                reference_value(&group.findings, self.hides_absolute)
             );
             if title.width() + 2 + about.width() <= self.page.width {
                 let title = self.styled(&title, BOLD);
@@ -226,7 +237,11 @@ impl Screen<'_> {
                 ""
             }
         );
-        self.paragraph(&legend, "", DIM)
+        self.paragraph(&legend, "", DIM)?;
+        if self.hides_absolute {
+            self.paragraph(WHY_HIDDEN, "", DIM)?;
+        }
+        Ok(())
     }
 
     fn row(&mut self, finding: &Finding) -> io::Result<()> {
@@ -239,7 +254,7 @@ impl Screen<'_> {
         let (effect, ends) = effect(finding);
         let numbers = format!(
             "{}  {}  {}  {}",
-            padded_left(&subject_value(finding), value),
+            padded_left(&subject_value(finding, self.hides_absolute), value),
             padded_left(&effect, size),
             padded(&ends, interval),
             self.scale.draw(finding, self.page.is_unicode)
@@ -359,7 +374,7 @@ impl Screen<'_> {
             let name = format!("{} {}, {}", question.workload, question.metric, question.subject);
             let numbers = format!(
                 "{:>9}  {:>8}  q {}",
-                subject_value(finding),
+                subject_value(finding, self.hides_absolute),
                 effect(finding).0,
                 p_value(q_of(finding))
             );

@@ -28,6 +28,7 @@ impl Campaign {
             campaign: "first-look-20261121-020000-beef",
             directory: "results/first-look-20261121-020000-beef",
             store_caveats: &self.store_caveats,
+            is_absolute: false,
         }
     }
 }
@@ -92,6 +93,69 @@ pub fn mixed() -> Campaign {
         vec![Caveat::new(CaveatCode::TornRecord, "line 9 of records.jsonl was dropped")];
     campaign.records = records();
     campaign.plan.notes = vec!["seed drawn: 42".to_owned()];
+    campaign
+}
+
+/// [`mixed`] with ranks, a use case and a claim, as an emulated processor would have it.
+pub fn emulated() -> Campaign {
+    let mut campaign = mixed();
+    campaign.plan.venue = "vm".to_owned();
+    campaign.plan.vm = Some(model::VmSettings::default());
+    for (subject, kernel) in campaign.plan.subjects.iter_mut().zip(["6.1.176", "6.12.117"]) {
+        subject.levels.insert("kernel".to_owned(), Level::canonical(format!("debian:{kernel}")));
+    }
+    let findings = &mut campaign.findings;
+    findings.claims = vec![model::ClaimFinding {
+        claim: model::Claim {
+            says: "FIFO wakes up faster".to_owned(),
+            source: None,
+            workload: "cyclic".to_owned(),
+            metric: "latency_p50".to_owned(),
+            subject: "fifo".to_owned(),
+            reference: "baseline".to_owned(),
+            effect: model::ClaimedEffect::Better,
+        },
+        outcome: model::ClaimOutcome::Confirmed,
+        reason: "measured -62.0 % of the value".to_owned(),
+        is_emulated: true,
+    }];
+    let rank =
+        |subject: &str, rank, worst| model::Rank { subject: subject.to_owned(), rank, worst };
+    let ranking = model::Ranking {
+        workload: "cyclic".to_owned(),
+        metric: "latency_p50".to_owned(),
+        ranks: vec![rank("fifo", 1, 1), rank("baseline", 2, 3)],
+        is_emulated: true,
+    };
+    findings.rankings = vec![ranking.clone()];
+    let mut comparison = findings.findings[0].clone();
+    comparison.question.workload = "audio".to_owned();
+    findings.use_cases = vec![model::UseCaseFinding {
+        use_case: "audio".to_owned(),
+        weights: vec![model::Weight {
+            workload: "cyclic".to_owned(),
+            metric: "latency_p50".to_owned(),
+            weight: 1.0,
+        }],
+        comparisons: vec![comparison],
+        worst: vec![None],
+        ranking,
+        co_best: vec!["fifo".to_owned()],
+        without_evidence: Vec::new(),
+    }];
+    let cases = findings.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
+    for finding in findings.findings.iter_mut().chain(cases) {
+        finding.caveats.push(Caveat::new(CaveatCode::Tcg, "in 12 trials; first: QEMU's TCG"));
+        finding.blocks.push(BlockEffect {
+            block: 0,
+            reference: 52_300.0,
+            subject: 19_900.0,
+            log_difference: 0.966,
+        });
+    }
+    for record in &mut campaign.records {
+        record.caveats.push(Caveat::new(CaveatCode::Tcg, "QEMU's TCG"));
+    }
     campaign
 }
 

@@ -5,10 +5,10 @@
 
 mod campaigns;
 
-use campaigns::{Campaign, every_verdict, hostile, mixed, undecided};
+use campaigns::{Campaign, emulated, every_verdict, hostile, mixed, undecided};
 use expect_test::expect_file;
 use model::{Caveat, CaveatCode};
-use report::{Page, RENDERERS, Report, view};
+use report::{Inputs, Page, RENDERERS, Report, view};
 use unicode_width::UnicodeWidthStr;
 
 fn drawn(campaign: &Campaign, format: &str, page: Page) -> String {
@@ -40,7 +40,7 @@ fn a_person_reads_each_kind_of_verdict_at_60_80_and_120_columns() {
 
 #[test]
 fn every_width_fits_every_campaign() {
-    for campaign in [mixed(), undecided(), hostile()] {
+    for campaign in [mixed(), undecided(), hostile(), emulated()] {
         for width in 60..130 {
             for is_verbose in [false, true] {
                 let text = drawn(&campaign, "terminal", Page { is_verbose, ..page(width) });
@@ -49,6 +49,68 @@ fn every_width_fits_every_campaign() {
             }
         }
     }
+}
+
+/// Words behind a number that are units of time or of a rate.
+fn absolute_values(text: &str) -> Vec<&str> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let bare = |word: &str| -> String {
+        word.chars().filter(|c| c.is_ascii_alphanumeric() || "./".contains(*c)).collect()
+    };
+    let is_number = |word: &str| word.parse::<f64>().is_ok();
+    let is_value = |pair: &[&str]| {
+        let (number, unit) = (bare(pair[0]), bare(pair[1]));
+        let is_time = ["ns", "us", "ms"].contains(&unit.as_str()) && is_number(&number);
+        let rate = unit.strip_suffix("/s").map(|rest| rest.trim_end_matches(['k', 'M', 'G']));
+        is_time || rate.is_some_and(is_number)
+    };
+    words.windows(2).filter(|pair| is_value(pair)).map(|pair| pair[1]).collect()
+}
+
+#[test]
+fn an_emulated_processor_is_marked_everywhere_and_its_values_are_hidden() {
+    assert!(!absolute_values(&drawn(&mixed(), "terminal", page(100))).is_empty());
+    let campaign = emulated();
+    let text = drawn(&campaign, "terminal", Page { is_verbose: true, ..page(100) });
+    expect_file!["../golden/emulated-100.txt"].assert_eq(&text);
+    let page_text = drawn(&campaign, "markdown", page(80));
+    expect_file!["../golden/emulated.md"].assert_eq(&page_text);
+    for text in [&text, &page_text] {
+        assert_eq!(absolute_values(text), Vec::<&str>::new());
+        for word in
+            ["clearly better", "worse", "equivalent", "inconclusive", "invalid", "confirmed"]
+        {
+            assert!(text.contains(&format!("emulated: {word}")), "{word}");
+        }
+        assert!(text.replace('\n', " ").contains("--absolute shows them"), "{text}");
+    }
+    let report = view(&Inputs { is_absolute: true, ..campaign.inputs() });
+    assert!(report.answer.starts_with("emulated: fifo is clearly better"), "{}", report.answer);
+    assert!(report.answer.contains("52.3 us"), "{}", report.answer);
+    for finding in &report.findings.findings {
+        let hidden = report::explain(finding, &report.findings, false).join("\n");
+        assert_eq!(absolute_values(&hidden), Vec::<&str>::new());
+        let verdict = hidden.lines().find(|line| line.starts_with("Verdict: ")).unwrap();
+        assert!(verdict.starts_with("Verdict: emulated: "), "{verdict}");
+    }
+    let shown = report::explain(&report.findings.findings[0], &report.findings, true).join("\n");
+    assert!(shown.contains("52.3 us"), "{shown}");
+}
+
+#[test]
+fn data_formats_keep_the_numbers_of_an_emulated_processor_and_flag_each_row() {
+    let campaign = emulated();
+    let rows = drawn(&campaign, "csv", page(80));
+    assert!(rows.lines().skip(1).all(|row| row.ends_with(",TCG")), "{rows}");
+    let bench = drawn(&campaign, "benchfmt", page(80));
+    let (head, values) = bench.split_once("caveats: TCG\n").unwrap();
+    assert!(!head.contains("\nBenchmark") && values.contains("52300"), "{bench}");
+    let report: Report = serde_json::from_str(&drawn(&campaign, "json", page(80))).unwrap();
+    assert!(report.findings.findings.iter().all(model::Finding::is_emulated));
+    let reference = |report: &Report| report.findings.findings[0].reference_value;
+    assert_eq!(reference(&report), reference(&view(&mixed().inputs())));
+    let real = drawn(&mixed(), "json", page(80));
+    assert!(!real.contains("emulated") && !real.contains("hides_absolute"));
 }
 
 #[test]
@@ -106,7 +168,7 @@ fn every_kind_of_verdict_is_explained_and_no_sentence_lacks_its_number() {
     for campaign in [mixed(), undecided(), hostile()] {
         let report = view(&campaign.inputs());
         for finding in &report.findings.findings {
-            for paragraph in report::explain(finding, &report.findings) {
+            for paragraph in report::explain(finding, &report.findings, false) {
                 assert!(paragraph.contains(|c: char| c.is_ascii_digit()), "{paragraph}");
                 assert!(!paragraph.contains("NaN") && !paragraph.contains("inf "), "{paragraph}");
                 for line in report::wrapped(&paragraph, 100) {
@@ -131,7 +193,7 @@ fn every_verdict_with_every_caveat_in_either_direction_has_its_sentences() {
         }
     };
     for finding in &plain {
-        let own = report::explain(finding, &findings);
+        let own = report::explain(finding, &findings, false);
         for paragraph in &own {
             put(paragraph);
         }
@@ -139,7 +201,7 @@ fn every_verdict_with_every_caveat_in_either_direction_has_its_sentences() {
         for code in CaveatCode::ALL {
             let mut marked = finding.clone();
             marked.caveats.push(Caveat::new(*code, "3 of 12 blocks"));
-            for paragraph in report::explain(&marked, &findings) {
+            for paragraph in report::explain(&marked, &findings, false) {
                 assert!(paragraph.contains(|c: char| c.is_ascii_digit()), "{paragraph}");
                 assert!(!paragraph.contains("NaN") && !paragraph.contains("  "), "{paragraph}");
             }
@@ -149,7 +211,7 @@ fn every_verdict_with_every_caveat_in_either_direction_has_its_sentences() {
     for code in CaveatCode::ALL {
         let mut marked = plain[0].clone();
         marked.caveats.push(Caveat::new(*code, "3 of 12 blocks"));
-        let explained = report::explain(&marked, &findings);
+        let explained = report::explain(&marked, &findings, false);
         put(explained.last().unwrap());
     }
     expect_file!["../golden/every-verdict.txt"].assert_eq(&text);

@@ -21,7 +21,7 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     for (index, finding) in chosen.into_iter().enumerate() {
         let space = if index > 0 { "\n" } else { "" };
         print(&format!("{space}{}\n", name(finding)))?;
-        for paragraph in report::explain(finding, &findings) {
+        for paragraph in report::explain(finding, &findings, arguments.values.absolute) {
             let lines = report::wrapped(&paragraph, width(&std::io::stdout()).max(LEAST_WIDTH));
             print(&format!("\n{}\n", lines.join("\n")))?;
         }

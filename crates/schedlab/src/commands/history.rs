@@ -20,6 +20,9 @@ struct Series {
     metric: String,
     subject: String,
     reference: String,
+    /// Whether its campaigns ran on an emulated processor: never mixed with real ones.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_emulated: bool,
     /// Changes smaller than this fraction do not count.
     margin: f64,
     points: Vec<Point>,
@@ -73,7 +76,7 @@ pub(super) fn run(common: &Common, arguments: &History) -> Result<ExitCode> {
     Ok(ExitCode::Done)
 }
 
-type Key = (String, String, String, String);
+type Key = (String, String, String, String, bool);
 
 fn collect(common: &Common, arguments: &History) -> Result<Vec<Series>> {
     let mut by_question: BTreeMap<Key, Series> = BTreeMap::new();
@@ -122,12 +125,14 @@ fn note(by_question: &mut BTreeMap<Key, Series>, campaign: &str, finding: &Findi
         question.metric.clone(),
         question.subject.clone(),
         question.reference.clone(),
+        finding.is_emulated(),
     );
     let series = by_question.entry(key).or_insert_with(|| Series {
         workload: question.workload.clone(),
         metric: question.metric.clone(),
         subject: question.subject.clone(),
         reference: question.reference.clone(),
+        is_emulated: finding.is_emulated(),
         margin: finding.margin,
         points: Vec::new(),
         changes: Vec::new(),
@@ -162,7 +167,8 @@ fn changes(series: &Series) -> Vec<Change> {
 fn drawn(series: &Series) -> String {
     let percent = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
     let mut text = format!(
-        "{} {}: {} against {}, {} campaigns (+ is better)\n  {}\n",
+        "{}{} {}: {} against {}, {} campaigns (+ is better)\n  {}\n",
+        if series.is_emulated { "emulated: " } else { "" },
         series.workload,
         series.metric,
         series.subject,

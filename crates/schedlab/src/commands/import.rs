@@ -1,7 +1,7 @@
 //! `schedlab import`: other people's numbers become a campaign.
 
 use super::run::conclude;
-use crate::cli::{Common, Import, Pairs};
+use crate::cli::{Common, Import, Pairs, Values};
 use crate::exit::ExitCode;
 use crate::output::tell;
 use crate::surroundings::random_u64;
@@ -61,7 +61,7 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     let directory = campaign.directory().to_owned();
     drop(campaign);
     tell(&replicates(&mapping, importer));
-    conclude(common, &directory)
+    conclude(common, &directory, Values::default())
 }
 
 /// What counts as a replicate, said before any verdict.

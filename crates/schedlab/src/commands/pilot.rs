@@ -2,7 +2,7 @@
 
 use super::plan::{Planned, make_named, name_of};
 use super::run::record;
-use crate::cli::{Common, Execution, PlanArguments, PlanOptions};
+use crate::cli::{Common, Execution, PlanArguments, PlanOptions, Values};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::{Error, Result};
@@ -19,7 +19,7 @@ pub(super) fn run(
     planned: &Planned,
 ) -> Result<ExitCode> {
     let Some(pilot) = small(arguments, planned)? else { return Ok(ExitCode::Usage) };
-    let execution = Execution { fresh: false, dry_run: false };
+    let execution = Execution { fresh: false, dry_run: false, values: Values::default() };
     let directory = match record(common, &pilot, &execution)? {
         Ok(directory) => directory,
         Err(code) => return Ok(code),

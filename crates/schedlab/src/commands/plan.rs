@@ -103,6 +103,7 @@ pub(super) fn make(
         budget_ns,
         is_quick: options.quick,
         drawn_seed: random_u64()?,
+        resolve: &|_, _| None,
     };
     match plan::plan(&crate::catalogue(), probes::DEFAULT, &request) {
         Ok(plan) if wrong.is_empty() => {

@@ -1,6 +1,6 @@
 //! `schedlab judge`, `report` and `show`: again from the records.
 
-use crate::cli::{Common, Judge, ReportArguments, ShowArguments};
+use crate::cli::{Common, Judge, ReportArguments, ShowArguments, Values};
 use crate::exit::ExitCode;
 use crate::output::{page, print, tell};
 use contract::{Error, Result};
@@ -19,8 +19,9 @@ pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
     }
     let findings = lab::judge(&directory)?;
     let loaded = store::load(&directory)?;
-    write(&loaded, &findings, "markdown", None)?;
-    print(&text(&loaded, &findings, "terminal", common.verbose)?)?;
+    let shown = Shown::of(common, arguments.values);
+    write(&loaded, &findings, "markdown", None, arguments.values)?;
+    print(&text(&loaded, &findings, "terminal", shown)?)?;
     Ok(ExitCode::Done)
 }
 
@@ -37,17 +38,20 @@ fn end(directory: &Path) -> Result<()> {
 pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<ExitCode> {
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     if arguments.output.as_deref() == Some(Path::new("-")) {
-        print(&text(&loaded, &findings, &arguments.format, common.verbose)?)?;
+        let shown = Shown::of(common, arguments.values);
+        print(&text(&loaded, &findings, &arguments.format, shown)?)?;
         return Ok(ExitCode::Done);
     }
-    let path = write(&loaded, &findings, &arguments.format, arguments.output.as_deref())?;
+    let (format, output) = (&arguments.format, arguments.output.as_deref());
+    let path = write(&loaded, &findings, format, output, arguments.values)?;
     tell(&format!("wrote {}", path.display()));
     Ok(ExitCode::Done)
 }
 
 pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCode> {
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
-    print(&text(&loaded, &findings, &arguments.format, common.verbose)?)?;
+    let shown = Shown::of(common, arguments.values);
+    print(&text(&loaded, &findings, &arguments.format, shown)?)?;
     Ok(ExitCode::Done)
 }
 
@@ -64,15 +68,29 @@ pub(super) fn judged(common: &Common, campaign: &str) -> Result<(Loaded, Finding
     Ok((loaded, findings))
 }
 
+/// How much a person wants to see.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    is_verbose: bool,
+    values: Values,
+}
+
+impl Shown {
+    pub(super) fn of(common: &Common, values: Values) -> Self {
+        Self { is_verbose: common.verbose, values }
+    }
+}
+
 /// A report as text, for standard output.
 pub(super) fn text(
     loaded: &Loaded,
     findings: &Findings,
     format: &str,
-    is_verbose: bool,
+    shown: Shown,
 ) -> Result<String> {
     let renderer = renderer(format)?;
-    let bytes = render(loaded, findings, renderer, &page(is_verbose))?;
+    let page = page(shown.is_verbose);
+    let bytes = render(loaded, findings, renderer, &page, shown.values)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -82,10 +100,11 @@ pub(super) fn write(
     findings: &Findings,
     format: &str,
     output: Option<&Path>,
+    values: Values,
 ) -> Result<PathBuf> {
     let renderer = renderer(format)?;
     let page = Page { width: FILE_WIDTH, is_colour: false, is_unicode: true, is_verbose: true };
-    let bytes = render(loaded, findings, renderer, &page)?;
+    let bytes = render(loaded, findings, renderer, &page, values)?;
     let name = format!("report.{}", renderer.extension());
     let path = output.map_or_else(|| loaded.directory.join(name), Path::to_owned);
     std::fs::write(&path, bytes)
@@ -113,6 +132,7 @@ fn render(
     findings: &Findings,
     renderer: &dyn Renderer,
     page: &Page,
+    values: Values,
 ) -> Result<Vec<u8>> {
     let nothing = Fingerprint::default();
     let campaign = loaded
@@ -128,6 +148,7 @@ fn render(
         campaign: &campaign,
         directory: &loaded.directory.display().to_string(),
         store_caveats: &loaded.caveats,
+        is_absolute: values.absolute,
     });
     let mut bytes = Vec::new();
     renderer

@@ -2,7 +2,7 @@
 
 use super::plan::{Planned, describe, read};
 use super::{reports, venue};
-use crate::cli::{Common, Execution, Run};
+use crate::cli::{Common, Execution, Run, Values};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::ProgressLine;
@@ -29,7 +29,7 @@ pub(super) fn execute(
         return Ok(ExitCode::Done);
     }
     match record(common, planned, execution)? {
-        Ok(directory) => conclude(common, &directory),
+        Ok(directory) => conclude(common, &directory, execution.values),
         Err(code) => Ok(code),
     }
 }
@@ -70,11 +70,11 @@ pub(super) fn record(
 }
 
 /// Judges, writes the report, shows it.
-pub(super) fn conclude(common: &Common, directory: &Path) -> Result<ExitCode> {
+pub(super) fn conclude(common: &Common, directory: &Path, values: Values) -> Result<ExitCode> {
     let findings = lab::judge(directory)?;
     let loaded = store::load(directory)?;
-    let path = reports::write(&loaded, &findings, "markdown", None)?;
-    print(&reports::text(&loaded, &findings, "terminal", common.verbose)?)?;
+    let path = reports::write(&loaded, &findings, "markdown", None, values)?;
+    print(&reports::text(&loaded, &findings, "terminal", reports::Shown::of(common, values))?)?;
     print(&format!("\nreport: {}\n", path.display()))?;
     Ok(exit_code(&loaded.plan, &loaded.records))
 }

@@ -1,0 +1,137 @@
+//! Levels as they are written: names that stand for others are resolved, then the
+//! factor reads them.
+
+use crate::document::{Node, Place};
+use crate::problems::Problems;
+use contract::Factor;
+use model::Level;
+
+/// Answers what a text stands for as a level of a factor: nothing where it stands for
+/// itself, else the texts it means, the newest last. The caller knows archives and
+/// caches; planning does not.
+pub type Resolve = dyn Fn(&str, &str) -> Option<Result<Vec<String>, String>>;
+
+/// Every text stands for itself.
+pub(crate) fn as_written(_: &str, _: &str) -> Option<Result<Vec<String>, String>> {
+    None
+}
+
+/// A level and where it was written.
+#[derive(Debug, Clone)]
+pub(crate) struct Written {
+    pub(crate) level: Level,
+    pub(crate) place: Place,
+}
+
+/// Reads levels and remembers what names were taken as.
+pub(crate) struct Levels<'a> {
+    resolve: &'a Resolve,
+    notes: Vec<String>,
+}
+
+impl<'a> Levels<'a> {
+    pub(crate) fn new(resolve: &'a Resolve) -> Self {
+        Self { resolve, notes: Vec::new() }
+    }
+
+    /// What each name was taken as, once for each.
+    pub(crate) fn into_notes(self) -> Vec<String> {
+        self.notes
+    }
+
+    /// One level; the newest of those that a name stands for.
+    pub(crate) fn one(
+        &mut self,
+        factor: &dyn Factor,
+        node: &Node,
+        key: &Place,
+        problems: &mut Problems,
+    ) -> Option<Written> {
+        let text = scalar(factor, node, problems)?;
+        let texts = self.resolved(factor, &text, node, problems)?;
+        let newest = texts.last()?;
+        let id = factor.describe().id;
+        if texts.len() > 1 {
+            let all = texts.join(", ");
+            self.note(format!("{id} = {text} is taken as {newest}, the newest of {all}"));
+        } else if *newest != text {
+            self.note(format!("{id} = {text} means {newest}"));
+        }
+        parsed(factor, newest, node, key, problems)
+    }
+
+    /// Every level that a name stands for.
+    pub(crate) fn all(
+        &mut self,
+        factor: &dyn Factor,
+        node: &Node,
+        problems: &mut Problems,
+    ) -> Vec<Written> {
+        let Some(text) = scalar(factor, node, problems) else { return Vec::new() };
+        let texts = self.resolved(factor, &text, node, problems).unwrap_or_default();
+        if texts.iter().any(|meant| *meant != text) {
+            self.note(format!("{} = {text} means {}", factor.describe().id, texts.join(", ")));
+        }
+        texts.iter().filter_map(|text| parsed(factor, text, node, &node.place, problems)).collect()
+    }
+
+    fn resolved(
+        &self,
+        factor: &dyn Factor,
+        text: &str,
+        node: &Node,
+        problems: &mut Problems,
+    ) -> Option<Vec<String>> {
+        let id = factor.describe().id;
+        let why = match (self.resolve)(id, text) {
+            None => return Some(vec![text.to_owned()]),
+            Some(Ok(texts)) if !texts.is_empty() => return Some(texts),
+            Some(Ok(_)) => "it stands for nothing here".to_owned(),
+            Some(Err(why)) => why,
+        };
+        problems.report(&node.place, format!("`{text}` is not a level of `{id}`: {why}"));
+        None
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+fn scalar(factor: &dyn Factor, node: &Node, problems: &mut Problems) -> Option<String> {
+    let text = node.scalar();
+    if text.is_none() {
+        let cause =
+            format!("a level of `{}` is one value, not {}", factor.describe().id, node.kind());
+        problems
+            .report(&node.place, cause)
+            .hint("several levels belong into named subjects or into [factors]");
+    }
+    text
+}
+
+fn parsed(
+    factor: &dyn Factor,
+    text: &str,
+    node: &Node,
+    key: &Place,
+    problems: &mut Problems,
+) -> Option<Written> {
+    match factor.parse(text) {
+        Ok(level) => Some(Written { level, place: key.clone() }),
+        Err(cause) => {
+            let id = factor.describe().id;
+            problems
+                .report(&node.place, format!("`{text}` is not a level of `{id}`: {cause}"))
+                .near(text, factor.examples().iter().copied())
+                .hint(format!(
+                    "expected {}, for example {}",
+                    factor.syntax(),
+                    factor.examples().join(", ")
+                ));
+            None
+        }
+    }
+}
