@@ -9,7 +9,7 @@ use model::Level;
 /// Answers what a text stands for as a level of a factor: nothing where it stands for
 /// itself, else the texts it means, the newest last. The caller knows archives and
 /// caches; planning does not.
-pub type Resolve = dyn Fn(&str, &str) -> Option<Result<Vec<String>, String>>;
+pub type Resolve<'a> = dyn Fn(&str, &str) -> Option<Result<Vec<String>, String>> + 'a;
 
 /// Every text stands for itself.
 pub(crate) fn as_written(_: &str, _: &str) -> Option<Result<Vec<String>, String>> {
@@ -25,12 +25,12 @@ pub(crate) struct Written {
 
 /// Reads levels and remembers what names were taken as.
 pub(crate) struct Levels<'a> {
-    resolve: &'a Resolve,
+    resolve: &'a Resolve<'a>,
     notes: Vec<String>,
 }
 
 impl<'a> Levels<'a> {
-    pub(crate) fn new(resolve: &'a Resolve) -> Self {
+    pub(crate) fn new(resolve: &'a Resolve<'a>) -> Self {
         Self { resolve, notes: Vec::new() }
     }
 

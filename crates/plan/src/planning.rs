@@ -41,7 +41,7 @@ pub struct Request<'a> {
     /// Used where the experiment has no seed; as many bits of it as `seed = …` may have.
     pub drawn_seed: u64,
     /// What a text stands for as a level of a factor (`debian:eevdf` as a kernel).
-    pub resolve: &'a Resolve,
+    pub resolve: &'a Resolve<'a>,
 }
 
 impl Default for Request<'_> {

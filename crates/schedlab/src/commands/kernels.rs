@@ -6,7 +6,7 @@ use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::surroundings::{cache_directory, search_path};
 use artefacts::{Kernel, KernelName, Kernels, Offer, Progress};
-use contract::{Error, ErrorKind, Result};
+use contract::{Error, ErrorKind, Factor, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -24,6 +24,25 @@ pub(super) fn told(error: artefacts::Error) -> Error {
         artefacts::ErrorKind::Unsupported => ErrorKind::Unsupported,
     };
     Error::new(kind, error.attempted, error.cause, error.remedy)
+}
+
+/// The kernels of the cache that a level of the factor `kernel` stands for. What is not
+/// there stays as it was written: the venue says how to bring it.
+pub(super) fn stands_for(
+    common: &Common,
+    factor: &str,
+    text: &str,
+) -> Option<std::result::Result<Vec<String>, String>> {
+    if factor != venues::Kernel.describe().id {
+        return None;
+    }
+    let name: KernelName = text.parse().ok()?;
+    let found = open(common).ok()?.resolve_cached(&name);
+    match found {
+        Ok(kernels) => Some(Ok(kernels.into_iter().map(|kernel| kernel.name).collect())),
+        Err(error) if name.is_plural() => Some(Err(format!("{}; {}", error.cause, error.remedy))),
+        Err(_) => None,
+    }
 }
 
 pub(super) fn run(common: &Common, action: &KernelsAction) -> Result<ExitCode> {

@@ -18,7 +18,7 @@ pub(super) fn run(
     arguments: &PlanArguments,
     planned: &Planned,
 ) -> Result<ExitCode> {
-    let Some(pilot) = small(arguments, planned)? else { return Ok(ExitCode::Usage) };
+    let Some(pilot) = small(common, arguments, planned)? else { return Ok(ExitCode::Usage) };
     let execution = Execution { fresh: false, dry_run: false, values: Values::default() };
     let directory = match record(common, &pilot, &execution)? {
         Ok(directory) => directory,
@@ -38,7 +38,7 @@ pub(super) fn run(
 }
 
 /// The same experiment with few blocks and its own name, without the control arm.
-fn small(arguments: &PlanArguments, planned: &Planned) -> Result<Option<Planned>> {
+fn small(common: &Common, arguments: &PlanArguments, planned: &Planned) -> Result<Option<Planned>> {
     let experiment = &arguments.experiment;
     let mut set = experiment.options.set.clone();
     set.extend([format!("blocks={BLOCKS}"), format!("invocations={INVOCATIONS}")]);
@@ -52,7 +52,7 @@ fn small(arguments: &PlanArguments, planned: &Planned) -> Result<Option<Planned>
     let options =
         PlanOptions { set, venue: experiment.options.venue.clone(), ..PlanOptions::default() };
     let name = format!("{}-pilot", name_of(&experiment.file)?);
-    let mut pilot = make_named(&experiment.file, &name, &options)?;
+    let mut pilot = make_named(common, &experiment.file, &name, &options)?;
     if let Some(pilot) = &mut pilot {
         pilot.plan.is_pilot = true;
     }

@@ -1,6 +1,6 @@
 //! `schedlab plan`: what would happen, before anything happens.
 
-use super::{host, pilot, venue};
+use super::{host, kernels, pilot, venue};
 use crate::cli::{Common, Experiment, PlanArguments, PlanOptions};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
@@ -27,7 +27,7 @@ const LARGEST_EXPERIMENT: u64 = 1 << 20;
 const SHOWN_BLOCKS: usize = 12;
 
 pub(super) fn run(common: &Common, arguments: &PlanArguments) -> Result<ExitCode> {
-    let Some(planned) = read(&arguments.experiment)? else { return Ok(ExitCode::Usage) };
+    let Some(planned) = read(common, &arguments.experiment)? else { return Ok(ExitCode::Usage) };
     if arguments.pilot {
         return pilot::run(common, arguments, &planned);
     }
@@ -42,8 +42,8 @@ pub(super) fn run(common: &Common, arguments: &PlanArguments) -> Result<ExitCode
 }
 
 /// Reads and plans an experiment; `None` when its problems were printed.
-pub(super) fn read(experiment: &Experiment) -> Result<Option<Planned>> {
-    make_named(&experiment.file, &name_of(&experiment.file)?, &experiment.options)
+pub(super) fn read(common: &Common, experiment: &Experiment) -> Result<Option<Planned>> {
+    make_named(common, &experiment.file, &name_of(&experiment.file)?, &experiment.options)
 }
 
 /// The name of the plan that a file makes.
@@ -54,6 +54,7 @@ pub(super) fn name_of(file: &Path) -> Result<String> {
 
 /// Reads a file and plans it under a name; `None` when its problems were printed.
 pub(super) fn make_named(
+    common: &Common,
     file: &Path,
     name: &str,
     options: &PlanOptions,
@@ -65,7 +66,7 @@ pub(super) fn make_named(
             "see `schedlab list suites` for ready ones",
         )
     })?;
-    make(&text, name, &file.display().to_string(), options)
+    make(common, &text, name, &file.display().to_string(), options)
 }
 
 /// The text of a file that may be a pipe, or something that never ends.
@@ -81,6 +82,7 @@ fn text_of(file: &Path) -> io::Result<String> {
 
 /// Plans an experiment's text; `None` when its problems were printed.
 pub(super) fn make(
+    common: &Common,
     text: &str,
     name: &str,
     shown_as: &str,
@@ -103,7 +105,7 @@ pub(super) fn make(
         budget_ns,
         is_quick: options.quick,
         drawn_seed: random_u64()?,
-        resolve: &|_, _| None,
+        resolve: &|factor, text| kernels::stands_for(common, factor, text),
     };
     match plan::plan(&crate::catalogue(), probes::DEFAULT, &request) {
         Ok(plan) if wrong.is_empty() => {

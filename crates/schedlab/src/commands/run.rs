@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub(super) fn run(common: &Common, arguments: &Run) -> Result<ExitCode> {
-    let Some(planned) = read(&arguments.experiment)? else { return Ok(ExitCode::Usage) };
+    let Some(planned) = read(common, &arguments.experiment)? else { return Ok(ExitCode::Usage) };
     execute(common, &planned, &arguments.execution)
 }
 

@@ -30,7 +30,7 @@ pub(super) fn run(common: &Common, arguments: &Vs) -> Result<ExitCode> {
             return Ok(ExitCode::Usage);
         }
     };
-    match make(&text, "vs", SHOWN_AS, &arguments.options)? {
+    match make(common, &text, "vs", SHOWN_AS, &arguments.options)? {
         Some(planned) => execute(common, &planned, &arguments.execution),
         None => Ok(ExitCode::Usage),
     }

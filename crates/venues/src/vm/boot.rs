@@ -211,8 +211,9 @@ impl Booter {
     pub(crate) fn image(&mut self, name: &str) -> Result<&(Kernel, File)> {
         if !self.images.contains_key(name) {
             let kernel = find_kernel(&self.host, name)?;
+            let agent = agent(&self.host.agent)?;
             let initramfs = image::make(&ImageOrder {
-                agent: &self.host.agent,
+                agent: &agent,
                 kernel: &kernel,
                 settings: &self.settings,
                 files: &self.files,
@@ -260,6 +261,13 @@ pub(crate) fn find_kernel(host: &VmHost, name: &str) -> Result<Kernel> {
     let parsed: KernelName =
         name.parse().map_err(|cause: artefacts::Error| artefact_error(cause))?;
     host.kernels.find(&parsed).map_err(artefact_error)
+}
+
+/// Our own binary, as much of it as is loaded.
+fn agent(path: &Path) -> Result<Vec<u8>> {
+    let program = std::fs::read(path)
+        .map_err(|error| Error::environment(format!("cannot read {}", path.display()), error))?;
+    artefacts::loadable_part(&program).map_err(artefact_error)
 }
 
 fn open_log(path: &Path) -> Result<File> {

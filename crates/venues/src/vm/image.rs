@@ -18,7 +18,8 @@ const TOOLS: &str = "/tools";
 
 /// What a guest's root is made of.
 pub(crate) struct ImageOrder<'a> {
-    pub agent: &'a Path,
+    /// Our own binary, as much of it as is loaded.
+    pub agent: &'a [u8],
     pub kernel: &'a Kernel,
     pub settings: &'a VmSettings,
     /// Further files: path in the guest, path on the host.
@@ -54,7 +55,7 @@ fn fill(image: &mut Initramfs, order: &ImageOrder<'_>) -> Result<()> {
             image.directory(&format!("usr/{name}"))?;
             image.symlink(name, &format!("usr/{name}"))?;
         }
-        image.copy("init", 0o755, order.agent)?;
+        image.file("init", 0o755, order.agent.to_vec())?;
         image.file(
             "etc/passwd",
             0o644,
