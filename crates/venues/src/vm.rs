@@ -5,6 +5,7 @@ mod accelerator;
 mod boot;
 mod command_line;
 mod console;
+mod control;
 mod execute;
 mod guest;
 mod image;

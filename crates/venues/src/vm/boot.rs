@@ -10,6 +10,7 @@ use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Phase, Result};
 use model::{Disk, VmSettings};
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,6 +37,13 @@ pub(crate) struct Booted {
     pub complaints: Vec<String>,
     pub boot_id: String,
     /// What only the host knows of it, for its fingerprint.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// A guest that was saved.
+pub(crate) struct Saved {
+    pub file: File,
+    pub spec: BootSpec,
     pub facts: BTreeMap<String, String>,
 }
 
@@ -120,6 +128,44 @@ impl Booter {
         Err(NotBooted::Silent(format!("it did not boot in {ATTEMPTS} attempts: {last}")))
     }
 
+    /// Saves a guest into memory; it is stopped then, and of no other use.
+    ///
+    /// # Errors
+    /// When it cannot be saved.
+    pub(crate) fn save(&mut self, mut booted: Booted) -> Result<Saved> {
+        let file = memory_file("schedlab-state", 0)?;
+        booted.guest.qemu.control.save(&file)?;
+        Ok(Saved { file, spec: booted.spec, facts: booted.facts })
+    }
+
+    /// Starts a guest from its saved state.
+    ///
+    /// # Errors
+    /// When it does not come back, or a signal came.
+    pub(crate) fn restore(&mut self, saved: &Saved) -> Result<Booted, NotBooted> {
+        // A descriptor of its own: reading moves the offset.
+        let state = reopened(&saved.file)?;
+        let (mut qemu, console) = self.start(&saved.spec, Some(&state))?;
+        qemu.control.resume()?;
+        match self.greeted(qemu) {
+            Ok((guest, greeting)) => Ok(Booted {
+                guest,
+                console,
+                spec: saved.spec.clone(),
+                complaints: Vec::new(),
+                boot_id: greeting.boot_id,
+                facts: saved.facts.clone(),
+            }),
+            Err(Lost::Interrupted(signal)) => Err(interrupted(signal).into()),
+            Err(lost) => {
+                let words = console.last_words();
+                Err(NotBooted::Silent(format!(
+                    "it did not come back from its saved state: {lost}; its console: {words}"
+                )))
+            }
+        }
+    }
+
     /// Boots once, without a second attempt.
     pub(crate) fn try_once(&mut self, spec: &BootSpec) -> Result<Result<Guest, Lost>> {
         let (qemu, _console) = self.start(spec, None)?;
@@ -162,7 +208,7 @@ impl Booter {
         let program = super::qemu::find(&self.host.host.machine).ok_or_else(no_qemu)?;
         self.image(&spec.kernel)?;
         let (kernel, initramfs) = &self.images[&spec.kernel];
-        let qemu = Qemu::start(&MachineOrder {
+        let mut qemu = Qemu::start(&MachineOrder {
             program: &program,
             engine: self.engine,
             kernel: &kernel.image,
@@ -179,7 +225,23 @@ impl Booter {
             mark: &self.mark,
             log: &log,
         })?;
+        if incoming.is_none() {
+            self.pin(&mut qemu, spec);
+        }
         Ok((qemu, console))
+    }
+
+    /// Gives each virtual processor a CPU of the host's where as many were named; fewer are
+    /// shared by all its threads. A machine that ended already tells so when it is greeted.
+    fn pin(&self, qemu: &mut Qemu, spec: &BootSpec) {
+        let Some(cpus) = &self.settings.host_cpus else { return };
+        if cpus.len() < spec.topology.vcpus() as usize {
+            return;
+        }
+        let threads = qemu.control.processor_threads();
+        for (thread, cpu) in threads.unwrap_or_default().into_iter().zip(cpus.iter()) {
+            let _ = sys::set_affinity(thread, &[cpu].into_iter().collect());
+        }
     }
 
     fn disks(&self) -> Result<Vec<File>> {
@@ -268,6 +330,12 @@ fn agent(path: &Path) -> Result<Vec<u8>> {
     let program = std::fs::read(path)
         .map_err(|error| Error::environment(format!("cannot read {}", path.display()), error))?;
     artefacts::loadable_part(&program).map_err(artefact_error)
+}
+
+/// The same file with an offset of its own, at its beginning.
+pub(crate) fn reopened(file: &File) -> Result<File> {
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    File::open(&path).map_err(|error| Error::environment(format!("cannot open {path}"), error))
 }
 
 fn open_log(path: &Path) -> Result<File> {

@@ -4,6 +4,7 @@
 //! memory, sockets in pairs), so that nothing is left on disk whatever ends us. It dies
 //! with the thread that started it, and carries the watch's mark for the guardian.
 
+use super::control::Control;
 use contract::{Error, Result, Topology};
 use model::CpuList;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
@@ -81,7 +82,7 @@ pub(crate) struct Qemu {
     /// The channel to the agent.
     pub channel: UnixStream,
     /// QEMU's own control channel.
-    pub control: UnixStream,
+    pub control: Control,
 }
 
 impl Qemu {
@@ -131,12 +132,7 @@ impl Qemu {
             });
         }
         let child = command.spawn().map_err(fail)?;
-        Ok(Self { child, channel, control })
-    }
-
-    /// Its process id.
-    pub(crate) fn pid(&self) -> i32 {
-        self.child.id().cast_signed()
+        Ok(Self { child, channel, control: Control::new(control) })
     }
 
     /// How it ended, if it did.
@@ -191,7 +187,7 @@ fn pair() -> std::io::Result<(UnixStream, OwnedFd)> {
 fn cpu_set(cpus: &CpuList) -> rustix::thread::CpuSet {
     let mut set = rustix::thread::CpuSet::new();
     for cpu in cpus.iter() {
-        set.set(cpu as usize);
+        set.set(cpu);
     }
     set
 }

@@ -1,6 +1,6 @@
 //! A campaign in virtual machines: one boot serves the sittings that share it.
 
-use super::boot::{Booted, Booter, NotBooted, interrupted};
+use super::boot::{Booted, Booter, NotBooted, Saved, interrupted};
 use super::boot_specs;
 use super::guest::Lost;
 use super::record::{Began, NOT_BOOTED, read_back, set_times, stamp, without_guest};
@@ -38,6 +38,7 @@ pub(crate) fn open(
         facts,
         reference: Fingerprint::default(),
         state: State::Off,
+        saved: None,
     };
     match session.preflight(plan, on_event) {
         Ok(()) => Ok(Box::new(session)),
@@ -58,10 +59,12 @@ struct VmSession {
     /// The reference's guest, as it was before the first trial.
     reference: Fingerprint,
     state: State,
+    /// The state that sittings of a boot begin with, and which boot that is.
+    saved: Option<((u32, u32), Saved)>,
 }
 
-/// Block and boot.
-type Key = (u32, u32);
+/// Block and boot, and the sitting where each begins from the saved state.
+type Key = (u32, u32, Option<u32>);
 
 enum State {
     Off,
@@ -79,7 +82,9 @@ enum State {
 
 impl Session for VmSession {
     fn prepare(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<()> {
-        let key = (trial.block, trial.boot.unwrap_or(0));
+        let is_from_snapshot = self.booter.settings.is_from_snapshot;
+        let key =
+            (trial.block, trial.boot.unwrap_or(0), is_from_snapshot.then_some(trial.position));
         match &self.state {
             State::On { key: current, .. } | State::Broken { key: current, .. }
                 if *current == key =>
@@ -93,7 +98,12 @@ impl Session for VmSession {
         }
         self.switch_off();
         let spec = self.spec(trial)?;
-        self.state = match self.booter.boot(&spec, on_event) {
+        let booted = if is_from_snapshot {
+            self.from_snapshot(&spec, key, on_event)
+        } else {
+            self.booter.boot(&spec, on_event)
+        };
+        self.state = match booted {
             Ok(booted) => self.opened(booted, key, &trial.subject.id)?,
             Err(NotBooted::Silent(why)) => State::Broken { key, why },
             Err(NotBooted::Venue(error)) => return Err(error),
@@ -163,6 +173,24 @@ impl VmSession {
         self.specs.get(&trial.subject.id).cloned().ok_or_else(|| {
             Error::usage("cannot boot a guest", format!("no subject {}", trial.subject.id), "")
         })
+    }
+
+    /// A guest from the state that the first sitting of its boot began with.
+    fn from_snapshot(
+        &mut self,
+        spec: &BootSpec,
+        key: Key,
+        on_event: &mut dyn FnMut(Event),
+    ) -> Result<Booted, NotBooted> {
+        let boot = (key.0, key.1);
+        if self.saved.as_ref().is_none_or(|(saved_boot, _)| *saved_boot != boot) {
+            let booted = self.booter.boot(spec, on_event)?;
+            self.saved = Some((boot, self.booter.save(booted)?));
+        }
+        match &self.saved {
+            Some((_, saved)) => self.booter.restore(saved),
+            None => Err(Error::environment("cannot restore a guest", "none was saved").into()),
+        }
     }
 
     /// Makes a guest ready for trials.
