@@ -176,7 +176,7 @@ impl Kernels {
         };
         let offered = match self.offered(false) {
             Ok(offered) => offered,
-            Err(error) => return self.from_cache(name).ok_or(error),
+            Err(error) => return self.cached_offers(name).ok_or(error),
         };
         let fits = |offer: &&Offer| {
             offer.is_complete()
@@ -190,13 +190,13 @@ impl Kernels {
         let newest: BTreeMap<(u32, u32), &Offer> =
             offered.offers.iter().filter(fits).map(|offer| (offer.series(), offer)).collect();
         if newest.is_empty() {
-            return self.from_cache(name).ok_or_else(|| not_offered(name, &offered.offers));
+            return self.cached_offers(name).ok_or_else(|| not_offered(name, &offered.offers));
         }
         Ok(newest.into_values().cloned().collect())
     }
 
     /// Offers of what is cached, where the archive has nothing.
-    fn from_cache(&self, name: &KernelName) -> Option<Vec<Offer>> {
+    fn cached_offers(&self, name: &KernelName) -> Option<Vec<Offer>> {
         let kernels = self.resolve_cached(name).ok()?;
         Some(kernels.iter().map(offer_of_cached).collect())
     }
