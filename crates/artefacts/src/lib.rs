@@ -26,7 +26,7 @@ mod programs;
 mod sources;
 mod tools_image;
 
-pub use boot_image::release_of_image;
+pub use boot_image::{read_release, release_of_image};
 pub use control::{Stanza, stanzas};
 pub use debian_version::compare_versions;
 pub use error::{Error, ErrorKind, Result};
