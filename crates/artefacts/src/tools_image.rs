@@ -6,7 +6,7 @@ use crate::libraries::SystemLibraries;
 use crate::lock::Lock;
 use crate::programs::{Programs, command, output_of};
 use crate::{Error, ErrorKind, Result, digest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -28,8 +28,11 @@ pub fn tools_image(packages: &[String], cache: &Path, search_path: &str) -> Resu
     let needs_dpkg = "tools images are made of Debian packages; give single files instead";
     let query = programs.need("dpkg-query", &attempted, needs_dpkg)?;
     let mksquashfs = programs.need("mksquashfs", &attempted, "apt-get install squashfs-tools")?;
-    let versions = installed(&query, packages, &attempted)?;
-    let files = files(&query, packages, &programs, &attempted)?;
+    // The order in which they are named must not matter.
+    let packages: Vec<String> =
+        packages.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+    let versions = installed(&query, &packages, &attempted)?;
+    let files = files(&query, &packages, &programs, &attempted)?;
     let directory = cache.join("tools");
     let image = directory.join(format!("{}.squashfs", fingerprint(&versions, &files)));
     if image.is_file() {
@@ -117,6 +120,12 @@ fn files(
                 }
             }
         }
+    }
+    // A package's directory may be a link here: what lies in it counts.
+    let parents: Vec<PathBuf> =
+        files.keys().flat_map(|place| place.ancestors().skip(1).map(Path::to_owned)).collect();
+    for parent in parents {
+        files.remove(&parent);
     }
     Ok(files)
 }
