@@ -39,6 +39,13 @@ pub enum Progress {
         /// Of which kernel.
         kernel: String,
     },
+    /// A kernel is built.
+    Building {
+        /// Which one.
+        kernel: String,
+        /// The last line of the build.
+        step: String,
+    },
     /// A kernel is in the cache now.
     Fetched {
         /// Which one.

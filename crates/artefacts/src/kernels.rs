@@ -280,6 +280,7 @@ pub(crate) fn read_stored(directory: &Path) -> Option<Kernel> {
         config: Some(directory.join(CONFIG)).filter(|path| path.is_file()),
         digest: stored.digest,
         packages: stored.packages,
+        origin: stored.origin,
     })
 }
 
@@ -320,6 +321,7 @@ fn of_path(
         config: config.map(Path::to_owned),
         digest: digest::of_file(image)?.0,
         packages: Vec::new(),
+        origin: None,
     })
 }
 

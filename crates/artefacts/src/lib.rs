@@ -8,11 +8,13 @@
 
 mod archive;
 mod boot_image;
+mod build;
 mod control;
 mod debian_version;
 mod digest;
 mod error;
 mod fetch;
+mod fragment;
 mod initramfs;
 mod kernel;
 mod kernel_name;
@@ -27,6 +29,7 @@ mod sources;
 mod tools_image;
 
 pub use boot_image::{read_release, release_of_image};
+pub use build::{Build, Source};
 pub use control::{Stanza, stanzas};
 pub use debian_version::compare_versions;
 pub use error::{Error, ErrorKind, Result};

@@ -1,11 +1,13 @@
 //! `schedlab kernels`: guest kernels, here and in Debian's archive.
 
 use crate::cli::Common;
-use crate::cli::kernels::{KernelsAction, KernelsFetch, KernelsList, KernelsRemove, KernelsShow};
+use crate::cli::kernels::{
+    KernelsAction, KernelsBuild, KernelsFetch, KernelsList, KernelsRemove, KernelsShow,
+};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::surroundings::{cache_directory, search_path};
-use artefacts::{Kernel, KernelName, Kernels, Offer, Progress};
+use artefacts::{Build, Kernel, KernelName, Kernels, Offer, Progress, Selection, Source};
 use contract::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -32,6 +34,7 @@ pub(super) fn run(common: &Common, action: &KernelsAction) -> Result<ExitCode> {
         KernelsAction::List(arguments) if arguments.offered => offered(&kernels, arguments),
         KernelsAction::List(arguments) => list(&kernels, arguments),
         KernelsAction::Fetch(arguments) => fetch(&kernels, arguments),
+        KernelsAction::Build(arguments) => build(&kernels, arguments),
         KernelsAction::Show(arguments) => show(&kernels, arguments),
         KernelsAction::Remove(arguments) => remove(&kernels, arguments),
     }
@@ -160,6 +163,34 @@ fn would_fetch(kernels: &Kernels, names: &[KernelName]) -> Result<ExitCode> {
     Ok(ExitCode::Done)
 }
 
+fn build(kernels: &Kernels, arguments: &KernelsBuild) -> Result<ExitCode> {
+    let source = match arguments.source.strip_prefix("debian:") {
+        None => Source::Directory(arguments.source.clone().into()),
+        Some(_) => match arguments.source.parse().map_err(told)? {
+            KernelName::Debian(Selection::Series(major, minor)) => Source::Debian(major, minor),
+            _ => {
+                return Err(Error::usage(
+                    format!("cannot build {}", arguments.source),
+                    "Debian has one source for each series",
+                    "name a series, as in debian:6.12",
+                ));
+            }
+        },
+    };
+    let jobs = arguments.jobs.or_else(|| Some(std::thread::available_parallelism().ok()?.get()));
+    let build = Build {
+        name: arguments.name.clone(),
+        source,
+        fragments: arguments.fragments.clone(),
+        jobs: jobs.unwrap_or(1),
+    };
+    let mut line = FetchLine { is_terminal: std::io::stderr().is_terminal(), is_drawn: false };
+    let built = kernels.build(&build, &mut |progress| line.note(&progress));
+    line.clear();
+    print(&details(&built.map_err(told)?))?;
+    Ok(ExitCode::Done)
+}
+
 fn show(kernels: &Kernels, arguments: &KernelsShow) -> Result<ExitCode> {
     let name: KernelName = arguments.name.parse().map_err(told)?;
     let kernel = kernels.find(&name).map_err(told)?;
@@ -186,6 +217,9 @@ pub(super) fn details(kernel: &Kernel) -> String {
         if let Some(value) = kernel.config_value(key) {
             say("", format!("{key}={value}"));
         }
+    }
+    if let Some(origin) = &kernel.origin {
+        say("origin", origin.clone());
     }
     for package in &kernel.packages {
         say("package", format!("{} {} ({})", package.name, package.version, package.suite));
@@ -221,6 +255,7 @@ fn to_json(kernel: &Kernel) -> Value {
         "config_sha256": kernel.config_digest(),
         "options": options,
         "packages": kernel.packages,
+        "origin": kernel.origin,
     })
 }
 
@@ -248,6 +283,10 @@ impl FetchLine {
         match progress {
             Progress::Downloading { kernel, done, total } => {
                 self.draw(&format!("{kernel}: {} of {} MB", done / 1_000_000, megabytes(*total)));
+            }
+            Progress::Building { kernel, step } => {
+                let line: String = format!("{kernel}: {step}").chars().take(78).collect();
+                self.draw(&line);
             }
             Progress::Unpacking { kernel } => self.draw(&format!("{kernel}: unpacking")),
             Progress::Resolving { name } => self.draw(&format!("{name}: asking the archive")),
