@@ -42,9 +42,12 @@ macro_rules! targets {
 }
 
 targets! {
+    apt_sources,
+    boot_image,
     control_file,
     cpu_list,
     cpu_time,
+    elf_linkage,
     experiment,
     fake_rules,
     histogram,
@@ -56,9 +59,12 @@ targets! {
     import_perf_stat,
     import_schbench,
     journal,
+    kernel_index,
+    kernel_name,
     kernel_version,
     level,
     mapping,
+    module_info,
     one_line,
     picked,
     plan_json,

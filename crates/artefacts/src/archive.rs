@@ -18,6 +18,10 @@ const SECURITY_SUITES: &[&str] = &["bullseye-security", "bookworm-security", "tr
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// An index older than this is fetched again: Debian publishes four times a day.
 const FRESH_S: u64 = 24 * 3600;
+/// What the indexes take while they are fetched (81 MB afterwards, measured).
+const INDEX_BYTES: u64 = 120_000_000;
+pub(crate) const ROOM: &str =
+    "make room, remove a kernel (schedlab kernels remove), or choose another cache";
 const FORMAT: &str = "schedlab.kernel-index/1";
 const NO_APT: &str = "give a kernel of your own: path:IMAGE,modules=DIR (the DIR that holds kernel/ and modules.builtin)";
 
@@ -103,7 +107,8 @@ impl Archive {
         let apt = self.apt_get(ATTEMPT)?;
         let mirrors = mirrors_of_machine(&self.etc_apt);
         let mut notes = Vec::new();
-        self.configure(&mirrors, &mut notes)?;
+        self.check_space(ATTEMPT)?;
+        self.configure(&mirrors)?;
         let output = command(&apt)
             .arg("-c")
             .arg(self.directory.join("apt.conf"))
@@ -118,28 +123,54 @@ impl Archive {
             .filter(|line| line.starts_with("E: ") || line.starts_with("W: "))
             .collect();
         let listed = self.listed(&apt)?;
-        let is_stale = complaints.iter().any(|line| line.contains("Failed to fetch"));
-        if listed.is_empty() || (is_stale && self.stored().is_some()) {
-            let cause = complaints.first().map_or("apt names no index", |line| &line[3..]);
-            return Err(Error::new(
-                ErrorKind::Environment,
-                ATTEMPT,
-                cause,
-                format!("the mirror of this machine must serve Debian and be reachable; {NO_APT}"),
-            ));
+        let failure = complaints.iter().find(|line| !is_absence(line));
+        let is_full = told.contains("No space left on device");
+        if listed.is_empty() || is_full || (failure.is_some() && self.stored().is_some()) {
+            let cause =
+                failure.or(complaints.first()).map_or("apt names no index", |line| &line[3..]);
+            let remedy = if is_full {
+                ROOM.to_owned()
+            } else {
+                format!("the mirror of this machine must serve Debian and be reachable; {NO_APT}")
+            };
+            return Err(Error::new(ErrorKind::Environment, ATTEMPT, cause, remedy));
         }
+        let mut is_whole = failure.is_none();
         for suite in SUITES.iter().chain(SECURITY_SUITES) {
             if !listed.iter().any(|(found, _)| found == suite) {
-                notes.push(without(suite, &mirrors, &complaints));
+                let (note, is_absent) = without(suite, &mirrors, &complaints);
+                notes.push(note);
+                is_whole &= is_absent;
             }
         }
         let mut packages = Vec::new();
         for (suite, file) in &listed {
             packages.extend(indexed(&self.kernels_in(file)?, suite));
         }
-        let index = Index { format: FORMAT.to_owned(), formed_s: now_s(), notes, packages };
+        // One that lacks something for a passing reason serves, and is soon asked for again.
+        let formed_s = if is_whole { now_s() } else { 0 };
+        let index = Index { format: FORMAT.to_owned(), formed_s, notes, packages };
         self.store(&index)?;
         Ok(index)
+    }
+
+    /// apt takes a full disk for a mirror that lacks suites.
+    fn check_space(&self, attempted: &str) -> Result<()> {
+        fs::create_dir_all(&self.directory)
+            .map_err(|error| Error::file("make", &self.directory, error))?;
+        let Ok(space) = rustix::fs::statvfs(&self.directory) else { return Ok(()) };
+        let free = space.f_bavail.saturating_mul(space.f_frsize);
+        if free >= INDEX_BYTES {
+            return Ok(());
+        }
+        let (needed, free) = (INDEX_BYTES / 1_000_000, free / 1_000_000);
+        let place = self.directory.display();
+        Err(Error::new(
+            ErrorKind::Environment,
+            attempted,
+            format!("it takes {needed} MB, and {place} has {free} MB free"),
+            ROOM,
+        ))
     }
 
     fn store(&self, index: &Index) -> Result<()> {
@@ -193,7 +224,7 @@ impl Archive {
     }
 
     /// Writes the private configuration and sources.
-    fn configure(&self, mirrors: &[Mirror], notes: &mut Vec<String>) -> Result<()> {
+    fn configure(&self, mirrors: &[Mirror]) -> Result<()> {
         let directory = self.directory.display().to_string();
         if directory.contains(['"', '\n', ';']) {
             return Err(Error::usage(
@@ -202,7 +233,7 @@ impl Archive {
                 "choose one without quotes, semicolons and line feeds",
             ));
         }
-        let sources = sources(mirrors, notes)?;
+        let sources = sources(mirrors)?;
         for part in ["lists/partial", "cache/archives/partial", "state", "sources.d", "empty.d"] {
             let path = self.directory.join(part);
             fs::create_dir_all(&path).map_err(|error| Error::file("make", &path, error))?;
@@ -237,7 +268,7 @@ fn keep_kernels(index: &mut dyn BufRead, kept: &mut Vec<u8>) -> std::io::Result<
     }
 }
 
-fn sources(mirrors: &[Mirror], notes: &mut Vec<String>) -> Result<String> {
+fn sources(mirrors: &[Mirror]) -> Result<String> {
     let main = mirrors.iter().find(|mirror| !mirror.is_security());
     let Some(main) = main else {
         return Err(Error::unsupported(
@@ -247,12 +278,9 @@ fn sources(mirrors: &[Mirror], notes: &mut Vec<String>) -> Result<String> {
         ));
     };
     let mut text = stanza(main, SUITES)?;
-    match mirrors.iter().find(|mirror| mirror.is_security()) {
-        Some(security) => text.push_str(&stanza(security, SECURITY_SUITES)?),
-        None => notes.push(
-            "without security updates: the apt sources name no mirror of debian-security"
-                .to_owned(),
-        ),
+    // Without one, each of its suites is told to be missing.
+    if let Some(security) = mirrors.iter().find(|mirror| mirror.is_security()) {
+        text.push_str(&stanza(security, SECURITY_SUITES)?);
     }
     Ok(text)
 }
@@ -279,15 +307,32 @@ fn stanza(mirror: &Mirror, suites: &[&str]) -> Result<String> {
     ))
 }
 
-/// Why a suite is left out.
-fn without(suite: &str, mirrors: &[Mirror], complaints: &[&str]) -> String {
+/// Whether apt says that an archive is not there, or cannot be trusted, rather than
+/// that something failed on the way.
+fn is_absence(complaint: &str) -> bool {
+    [
+        "does not have a Release file",
+        "no longer has a Release file",
+        "is not signed",
+        "signatures",
+        "NO_PUBKEY",
+        "expired",
+    ]
+    .iter()
+    .any(|words| complaint.contains(words))
+}
+
+/// Why a suite is left out, and whether that will stay so.
+fn without(suite: &str, mirrors: &[Mirror], complaints: &[&str]) -> (String, bool) {
     let is_security = suite.ends_with("-security");
-    let mirror = mirrors.iter().find(|mirror| mirror.is_security() == is_security);
-    let mirror = mirror.map_or("apt sources", |mirror| &mirror.uri);
-    let about =
-        complaints.iter().find(|line| line.split([' ', '/', '\'']).any(|word| word == suite));
-    let why = about.map_or("it is not there", |line| &line[3..]);
-    format!("without {suite} of {mirror}: {why}")
+    let Some(mirror) = mirrors.iter().find(|mirror| mirror.is_security() == is_security) else {
+        return (format!("without {suite}: the apt sources name no mirror of it"), true);
+    };
+    let names_it = |line: &&&str| line.split([' ', '/', '\'']).any(|word| word == suite);
+    let about = complaints.iter().find(names_it);
+    let why = about.map_or("apt does not say why", |line| &line[3..]);
+    let is_absent = about.is_some_and(|line| is_absence(line));
+    (format!("without {suite} of {}: {why}", mirror.uri), is_absent)
 }
 
 /// What the system's configuration says of the network stays; everything that
@@ -336,7 +381,7 @@ mod tests {
 
     #[test]
     fn sources_never_ask_for_trust_and_a_machine_without_debian_is_told_so() {
-        let error = sources(&[], &mut Vec::new()).unwrap_err();
+        let error = sources(&[]).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Unsupported);
         assert!(error.remedy.contains("path:IMAGE"));
         assert!(!configuration("/x").to_lowercase().contains("trusted"));
@@ -350,7 +395,12 @@ mod tests {
             keyring: None,
         };
         let complaint = "E: The repository 'http://mirror/debian bullseye Release' does not have a Release file.";
-        let note = without("bullseye", &[mirror], &[complaint]);
-        assert!(note.contains("does not have a Release file"), "{note}");
+        let mirrors = [mirror];
+        let (note, is_absent) = without("bullseye", &mirrors, &[complaint]);
+        assert!(note.contains("does not have a Release file") && is_absent, "{note}");
+        let failure =
+            "E: Failed to fetch http://mirror/debian/dists/sid/InRelease  Hash Sum mismatch";
+        let (note, is_absent) = without("sid", &mirrors, &[complaint, failure]);
+        assert!(note.contains("Hash Sum mismatch") && !is_absent, "{note}");
     }
 }

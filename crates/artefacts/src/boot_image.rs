@@ -32,8 +32,11 @@ pub fn release_of_image(path: &Path) -> Result<String> {
     read_release(&mut file).map_err(refuse)
 }
 
-/// Reads the release from anything that can be read and sought.
-pub(crate) fn read_release(image: &mut (impl Read + Seek)) -> Result<String, String> {
+/// Reads the release of an image from anything that can be read and sought.
+///
+/// # Errors
+/// When it is no boot image, or does not say.
+pub fn read_release(image: &mut (impl Read + Seek)) -> Result<String, String> {
     let mut at = |offset: u64, length: u64| -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         image

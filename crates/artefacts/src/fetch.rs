@@ -1,5 +1,6 @@
 //! Download, check, unpack, and put into the cache in one step.
 
+use crate::archive::ROOM;
 use crate::kernels::{
     CONFIG, FORMAT, IMAGE, INCOMING, Kernels, MODULES, STORED, Stored, read_stored,
 };
@@ -11,6 +12,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
+
+/// With less than this a failed fetch is put down to the disk: modules have up to
+/// some megabytes, and the one that did not fit is not written.
+const LEAST_FREE: u64 = 8 << 20;
 
 /// How far a fetch is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +38,13 @@ pub enum Progress {
     Unpacking {
         /// Of which kernel.
         kernel: String,
+    },
+    /// A kernel is built.
+    Building {
+        /// Which one.
+        kernel: String,
+        /// The last line of the build.
+        step: String,
     },
     /// A kernel is in the cache now.
     Fetched {
@@ -93,11 +105,12 @@ pub(crate) fn fetch(
         })
         .and_then(|()| keep(&draft, offer))
         .and_then(|()| put(&draft, &target));
-    if outcome.is_err() {
+    if let Err(error) = outcome {
+        let error = if is_full(kernels) { full(&attempted, &error) } else { error };
         // The error that matters is the first one; a later fetch sweeps again.
         let _ = fs::remove_dir_all(&draft);
+        return Err(error);
     }
-    outcome?;
     let kernel = read_stored(&target)
         .ok_or_else(|| Error::environment(&attempted, "what was unpacked is no kernel"))?;
     if offer.class == SchedulerClass::EevdfScx && kernel.class() != SchedulerClass::EevdfScx {
@@ -125,8 +138,19 @@ fn check_space(kernels: &Kernels, offer: &Offer, attempted: &str) -> Result<()> 
         ErrorKind::Environment,
         attempted,
         format!("it needs {} MB, and {} has {} MB free", mb(needed), directory.display(), mb(free)),
-        "make room, remove a kernel (schedlab kernels remove), or choose another --cache",
+        ROOM,
     ))
+}
+
+/// Whether the disk is full now: not every program says so when it fails for it.
+fn is_full(kernels: &Kernels) -> bool {
+    let space = rustix::fs::statvfs(kernels.directory());
+    space.is_ok_and(|space| space.f_bavail.saturating_mul(space.f_frsize) < LEAST_FREE)
+}
+
+fn full(attempted: &str, error: &Error) -> Error {
+    let cause = format!("the disk became full ({}: {})", error.attempted, error.cause);
+    Error::new(ErrorKind::Environment, attempted, cause, ROOM)
 }
 
 fn mb(bytes: u64) -> u64 {

@@ -103,6 +103,8 @@ pub struct Kernel {
     pub digest: String,
     /// The packages it came in; none for `path:`, `host` and `build:`.
     pub packages: Vec<Package>,
+    /// What it was built from, of `build:`.
+    pub origin: Option<String>,
 }
 
 impl Kernel {

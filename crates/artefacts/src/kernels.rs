@@ -167,6 +167,14 @@ impl Kernels {
     /// # Errors
     /// When nothing fits; the error names the nearest.
     pub fn resolve(&self, name: &KernelName) -> Result<Vec<Offer>> {
+        self.resolve_noting(name, &mut |_| {})
+    }
+
+    fn resolve_noting(
+        &self,
+        name: &KernelName,
+        note: &mut dyn FnMut(String),
+    ) -> Result<Vec<Offer>> {
         let KernelName::Debian(selection) = name else {
             return Err(Error::usage(
                 format!("cannot fetch {name}"),
@@ -176,8 +184,13 @@ impl Kernels {
         };
         let offered = match self.offered(false) {
             Ok(offered) => offered,
-            Err(error) => return self.from_cache(name).ok_or(error),
+            Err(error) => {
+                let Some(cached) = self.cached_offers(name) else { return Err(error) };
+                note(format!("{}: {}", error.attempted, error.cause));
+                return Ok(cached);
+            }
         };
+        offered.notes.iter().cloned().for_each(note);
         let fits = |offer: &&Offer| {
             offer.is_complete()
                 && selection.fits(offer.series(), &offer.package_version, &offer.release)
@@ -190,13 +203,13 @@ impl Kernels {
         let newest: BTreeMap<(u32, u32), &Offer> =
             offered.offers.iter().filter(fits).map(|offer| (offer.series(), offer)).collect();
         if newest.is_empty() {
-            return self.from_cache(name).ok_or_else(|| not_offered(name, &offered.offers));
+            return self.cached_offers(name).ok_or_else(|| not_offered(name, &offered));
         }
         Ok(newest.into_values().cloned().collect())
     }
 
     /// Offers of what is cached, where the archive has nothing.
-    fn from_cache(&self, name: &KernelName) -> Option<Vec<Offer>> {
+    fn cached_offers(&self, name: &KernelName) -> Option<Vec<Offer>> {
         let kernels = self.resolve_cached(name).ok()?;
         Some(kernels.iter().map(offer_of_cached).collect())
     }
@@ -219,7 +232,7 @@ impl Kernels {
             return Ok(vec![kernel]);
         }
         progress(Progress::Resolving { name: name.to_string() });
-        let offers = self.resolve(name)?;
+        let offers = self.resolve_noting(name, &mut |text| progress(Progress::Note(text)))?;
         offers.iter().map(|offer| fetch::fetch(self, offer, progress)).collect()
     }
 
@@ -267,6 +280,7 @@ pub(crate) fn read_stored(directory: &Path) -> Option<Kernel> {
         config: Some(directory.join(CONFIG)).filter(|path| path.is_file()),
         digest: stored.digest,
         packages: stored.packages,
+        origin: stored.origin,
     })
 }
 
@@ -307,6 +321,7 @@ fn of_path(
         config: config.map(Path::to_owned),
         digest: digest::of_file(image)?.0,
         packages: Vec::new(),
+        origin: None,
     })
 }
 
@@ -371,10 +386,13 @@ fn not_cached(name: &KernelName, cached: &[Kernel]) -> Error {
     Error::new(ErrorKind::Unsupported, format!("cannot find the kernel {name}"), cause, remedy)
 }
 
-fn not_offered(name: &KernelName, offers: &[Offer]) -> Error {
-    let complete = offers.iter().filter(|offer| offer.is_complete());
+fn not_offered(name: &KernelName, offered: &Offered) -> Error {
+    let complete = offered.offers.iter().filter(|offer| offer.is_complete());
     let near = nearest(name, complete.map(|offer| (offer.version, offer.name.as_str())));
-    let cause = "the archive does not offer it today, and it is not in the cache";
+    let mut cause = "the archive does not offer it today, and it is not in the cache".to_owned();
+    if !offered.notes.is_empty() {
+        cause.push_str(&format!(" (asked {})", offered.notes.join("; ")));
+    }
     let remedy = near.map_or_else(
         || "see `schedlab kernels list --offered`".to_owned(),
         |near| format!("the nearest is {near}; see `schedlab kernels list --offered`"),

@@ -243,6 +243,7 @@ mod tests {
             config: None,
             digest: String::new(),
             packages: Vec::new(),
+            origin: None,
         };
         (directory, kernel)
     }

@@ -11,7 +11,10 @@ mod vm;
 
 pub use host::{Host, HostSettings};
 pub use sim::{SIM_EFFECT, SIM_SCENARIOS, Sim, SimEffect};
-pub use vm::{CommandLine, Execution, InputSource, Kernel, Streams, Vcpus, Vm, VmHost, execute};
+pub use vm::{
+    CommandLine, Execution, InputSource, Kernel, Streams, Vcpus, Vm, VmHost, artefact_error,
+    execute,
+};
 
 /// Every venue, for listings.
 pub static DESCRIPTIONS: &[&contract::Description] =

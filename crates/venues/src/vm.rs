@@ -43,6 +43,8 @@ pub struct VmHost {
     pub host: HostSettings,
     /// The binary that goes into guests.
     pub agent: PathBuf,
+    /// Where what was fetched or made is kept.
+    pub cache: PathBuf,
     /// Where kernels come from.
     pub kernels: Rc<Kernels>,
     /// Version of this binary; the agent must be of the same.
@@ -187,10 +189,11 @@ impl Vm {
 
 /// Host files and, of programs, the libraries they need.
 fn files_with_libraries(host: &VmHost, wanted: &[PathBuf]) -> Result<Vec<(PathBuf, PathBuf)>> {
-    let _ = host;
+    let search_path = host.host.machine.search_path();
     let mut files = Vec::new();
     for path in wanted {
-        files.push((path.clone(), path.clone()));
+        let needed = artefacts::with_libraries(path, search_path).map_err(artefact_error)?;
+        files.extend(needed.into_iter().map(|file| (file.guest, file.host)));
     }
     Ok(files)
 }
@@ -199,8 +202,8 @@ fn tools_image(host: &VmHost, packages: &[String]) -> Result<Option<PathBuf>> {
     if packages.is_empty() {
         return Ok(None);
     }
-    let _ = host;
-    Ok(None)
+    let search_path = host.host.machine.search_path();
+    artefacts::tools_image(packages, &host.cache, search_path).map(Some).map_err(artefact_error)
 }
 
 /// What each subject boots with, by its id.
@@ -226,7 +229,7 @@ fn lack(what: &str, error: Error) -> Missing {
 }
 
 /// An error of what was fetched, in this crate's words.
-fn artefact_error(error: artefacts::Error) -> Error {
+pub fn artefact_error(error: artefacts::Error) -> Error {
     let kind = match error.kind {
         artefacts::ErrorKind::Usage => ErrorKind::Usage,
         artefacts::ErrorKind::Environment => ErrorKind::Environment,

@@ -9,6 +9,7 @@ Names of kernels:
   debian:6.1..6.18             the newest of each series in a range
   debian:cfs|eevdf|scx         the newest of each series of a class
   path:IMAGE[,modules=DIR][,config=FILE]   one of your own
+  build:NAME                   one that `schedlab kernels build` made
   host                         the one this machine runs
 
 Examples:
@@ -29,6 +30,9 @@ pub(crate) enum KernelsAction {
     List(KernelsList),
     /// Bring kernels into the cache; each is verified with the distribution's keyring
     Fetch(KernelsFetch),
+    /// Build a small kernel from source, for build:NAME
+    #[command(after_help = BUILD_HELP)]
+    Build(KernelsBuild),
     /// All about a kernel that is here
     Show(KernelsShow),
     /// Take kernels out of the cache
@@ -79,4 +83,29 @@ pub(crate) struct KernelsRemove {
     /// Tell what would be removed, and stop
     #[arg(long)]
     pub dry_run: bool,
+}
+
+const BUILD_HELP: &str = "\
+The configuration is small: what a virtual machine needs, everything built in, and the fragments that are named:
+sched-ext (BPF schedulers; needs pahole 1.26), schedstats, or files with lines such as CONFIG_HZ_1000=y.
+
+Examples:
+  schedlab kernels build --name mine ./linux
+  schedlab kernels build --name patched --fragment schedstats --fragment my.config ./linux
+  schedlab kernels build --name small debian:6.12";
+
+#[derive(Debug, Args)]
+pub(crate) struct KernelsBuild {
+    /// A source tree, or debian:SERIES for Debian's source
+    #[arg(value_name = "SOURCE")]
+    pub source: String,
+    /// What it will be called: build:NAME
+    #[arg(long)]
+    pub name: String,
+    /// sched-ext, schedstats, or a file; repeatable
+    #[arg(long = "fragment", value_name = "FRAGMENT")]
+    pub fragments: Vec<String>,
+    /// Jobs at once; all CPUs when left out
+    #[arg(short, long)]
+    pub jobs: Option<usize>,
 }

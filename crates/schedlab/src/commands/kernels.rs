@@ -1,12 +1,14 @@
 //! `schedlab kernels`: guest kernels, here and in Debian's archive.
 
 use crate::cli::Common;
-use crate::cli::kernels::{KernelsAction, KernelsFetch, KernelsList, KernelsRemove, KernelsShow};
+use crate::cli::kernels::{
+    KernelsAction, KernelsBuild, KernelsFetch, KernelsList, KernelsRemove, KernelsShow,
+};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::surroundings::{cache_directory, search_path};
-use artefacts::{Kernel, KernelName, Kernels, Offer, Progress};
-use contract::{Error, ErrorKind, Factor, Result};
+use artefacts::{Build, Kernel, KernelName, Kernels, Offer, Progress, Selection, Source};
+use contract::{Error, Factor, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -14,16 +16,6 @@ use std::io::{IsTerminal, Write};
 /// The cache that the command line means.
 pub(super) fn open(common: &Common) -> Result<Kernels> {
     Ok(Kernels::open(cache_directory(common.cache.as_deref())?, &search_path()))
-}
-
-/// An error of the artefacts, with its exit code.
-pub(super) fn told(error: artefacts::Error) -> Error {
-    let kind = match error.kind {
-        artefacts::ErrorKind::Usage => ErrorKind::Usage,
-        artefacts::ErrorKind::Environment => ErrorKind::Environment,
-        artefacts::ErrorKind::Unsupported => ErrorKind::Unsupported,
-    };
-    Error::new(kind, error.attempted, error.cause, error.remedy)
 }
 
 /// The kernels of the cache that a level of the factor `kernel` stands for. What is not
@@ -51,13 +43,14 @@ pub(super) fn run(common: &Common, action: &KernelsAction) -> Result<ExitCode> {
         KernelsAction::List(arguments) if arguments.offered => offered(&kernels, arguments),
         KernelsAction::List(arguments) => list(&kernels, arguments),
         KernelsAction::Fetch(arguments) => fetch(&kernels, arguments),
+        KernelsAction::Build(arguments) => build(&kernels, arguments),
         KernelsAction::Show(arguments) => show(&kernels, arguments),
         KernelsAction::Remove(arguments) => remove(&kernels, arguments),
     }
 }
 
 fn names(texts: &[String]) -> Result<Vec<KernelName>> {
-    texts.iter().map(|text| text.parse().map_err(told)).collect()
+    texts.iter().map(|text| text.parse().map_err(venues::artefact_error)).collect()
 }
 
 fn encoded(value: &Value) -> Result<String> {
@@ -67,7 +60,7 @@ fn encoded(value: &Value) -> Result<String> {
 }
 
 fn list(kernels: &Kernels, arguments: &KernelsList) -> Result<ExitCode> {
-    let cached = kernels.cached().map_err(told)?;
+    let cached = kernels.cached().map_err(venues::artefact_error)?;
     if arguments.json {
         let all: Vec<Value> = cached.iter().map(to_json).collect();
         print(&encoded(&json!({ "kernels": all }))?)?;
@@ -89,7 +82,7 @@ fn row(name: &str, class: &str, release: &str, rest: &str) -> String {
 }
 
 fn offered(kernels: &Kernels, arguments: &KernelsList) -> Result<ExitCode> {
-    let offered = kernels.offered(arguments.refresh).map_err(told)?;
+    let offered = kernels.offered(arguments.refresh).map_err(venues::artefact_error)?;
     for note in &offered.notes {
         tell(note);
     }
@@ -140,7 +133,7 @@ fn fetch(kernels: &Kernels, arguments: &KernelsFetch) -> Result<ExitCode> {
         let fetched = kernels.fetch(name, &mut |progress| line.note(&progress));
         line.clear();
         let lines: Vec<String> = fetched
-            .map_err(told)?
+            .map_err(venues::artefact_error)?
             .iter()
             .map(|kernel| row(&kernel.name, &kernel.class().to_string(), &kernel.release, ""))
             .collect();
@@ -152,7 +145,7 @@ fn fetch(kernels: &Kernels, arguments: &KernelsFetch) -> Result<ExitCode> {
 fn would_fetch(kernels: &Kernels, names: &[KernelName]) -> Result<ExitCode> {
     let mut all: BTreeMap<String, Offer> = BTreeMap::new();
     for name in names {
-        for offer in kernels.resolve(name).map_err(told)? {
+        for offer in kernels.resolve(name).map_err(venues::artefact_error)? {
             all.insert(offer.name.clone(), offer);
         }
     }
@@ -179,10 +172,38 @@ fn would_fetch(kernels: &Kernels, names: &[KernelName]) -> Result<ExitCode> {
     Ok(ExitCode::Done)
 }
 
+fn build(kernels: &Kernels, arguments: &KernelsBuild) -> Result<ExitCode> {
+    let source = match arguments.source.strip_prefix("debian:") {
+        None => Source::Directory(arguments.source.clone().into()),
+        Some(_) => match arguments.source.parse().map_err(venues::artefact_error)? {
+            KernelName::Debian(Selection::Series(major, minor)) => Source::Debian(major, minor),
+            _ => {
+                return Err(Error::usage(
+                    format!("cannot build {}", arguments.source),
+                    "Debian has one source for each series",
+                    "name a series, as in debian:6.12",
+                ));
+            }
+        },
+    };
+    let jobs = arguments.jobs.or_else(|| Some(std::thread::available_parallelism().ok()?.get()));
+    let build = Build {
+        name: arguments.name.clone(),
+        source,
+        fragments: arguments.fragments.clone(),
+        jobs: jobs.unwrap_or(1),
+    };
+    let mut line = FetchLine { is_terminal: std::io::stderr().is_terminal(), is_drawn: false };
+    let built = kernels.build(&build, &mut |progress| line.note(&progress));
+    line.clear();
+    print(&details(&built.map_err(venues::artefact_error)?))?;
+    Ok(ExitCode::Done)
+}
+
 fn show(kernels: &Kernels, arguments: &KernelsShow) -> Result<ExitCode> {
-    let name: KernelName = arguments.name.parse().map_err(told)?;
-    let kernel = kernels.find(&name).map_err(told)?;
-    kernel.verify().map_err(told)?;
+    let name: KernelName = arguments.name.parse().map_err(venues::artefact_error)?;
+    let kernel = kernels.find(&name).map_err(venues::artefact_error)?;
+    kernel.verify().map_err(venues::artefact_error)?;
     print(&if arguments.json { encoded(&to_json(&kernel))? } else { details(&kernel) })?;
     Ok(ExitCode::Done)
 }
@@ -205,6 +226,9 @@ pub(super) fn details(kernel: &Kernel) -> String {
         if let Some(value) = kernel.config_value(key) {
             say("", format!("{key}={value}"));
         }
+    }
+    if let Some(origin) = &kernel.origin {
+        say("origin", origin.clone());
     }
     for package in &kernel.packages {
         say("package", format!("{} {} ({})", package.name, package.version, package.suite));
@@ -240,6 +264,7 @@ fn to_json(kernel: &Kernel) -> Value {
         "config_sha256": kernel.config_digest(),
         "options": options,
         "packages": kernel.packages,
+        "origin": kernel.origin,
     })
 }
 
@@ -249,7 +274,7 @@ fn remove(kernels: &Kernels, arguments: &KernelsRemove) -> Result<ExitCode> {
             true => kernels.find(&name),
             false => kernels.remove(&name),
         };
-        let kernel = kernel.map_err(told)?;
+        let kernel = kernel.map_err(venues::artefact_error)?;
         let word = if arguments.dry_run { "would remove" } else { "removed" };
         print(&format!("{word} {}\n", kernel.name))?;
     }
@@ -267,6 +292,10 @@ impl FetchLine {
         match progress {
             Progress::Downloading { kernel, done, total } => {
                 self.draw(&format!("{kernel}: {} of {} MB", done / 1_000_000, megabytes(*total)));
+            }
+            Progress::Building { kernel, step } => {
+                let line: String = format!("{kernel}: {step}").chars().take(78).collect();
+                self.draw(&line);
             }
             Progress::Unpacking { kernel } => self.draw(&format!("{kernel}: unpacking")),
             Progress::Resolving { name } => self.draw(&format!("{name}: asking the archive")),

@@ -5,7 +5,7 @@ use crate::cli::Common;
 use crate::cli::vm::{AcceleratorWord, VmAction, VmMachine};
 use crate::exit::ExitCode;
 use crate::output::tell;
-use crate::surroundings::{agent, machine_arguments, search_path};
+use crate::surroundings::{agent, cache_directory, machine_arguments, search_path};
 use crate::terminal::{RawTerminal, size};
 use contract::{BootSpec, Error, Event, Factor, Interrupt, Knob, Result};
 use model::{Accelerator, VmSettings};
@@ -35,6 +35,7 @@ pub(super) fn host(common: &Common) -> Result<VmHost> {
             executable: crate::surroundings::executable(),
         },
         agent: agent(),
+        cache: cache_directory(common.cache.as_deref())?,
         kernels: Rc::new(kernels::open(common)?),
         version: env!("CARGO_PKG_VERSION"),
     })

@@ -9,4 +9,5 @@ mod crashes;
 mod fake_root;
 mod host;
 mod import;
+mod kernels;
 mod sim;

@@ -1,0 +1,112 @@
+//! Guest kernels: what is said without any, and a real one from Debian's archive.
+
+use crate::bench::{Bench, errors};
+use artefacts::{Kernels, load_order};
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A kernel of the oldest series that every mirror of these years has.
+const SERIES: &str = "debian:6.1";
+
+#[test]
+fn an_empty_cache_is_listed_and_what_is_not_there_is_told_with_a_way_on() {
+    let bench = Bench::new();
+    let cache = bench.path().join("cache").display().to_string();
+    let text = bench.expect(0, &["--cache", &cache, "kernels", "list"]);
+    assert!(text.contains("schedlab kernels fetch"), "{text}");
+    assert_eq!(json(&bench.expect(0, &["--cache", &cache, "kernels", "list", "--json"])).0, 0);
+    let output = bench.run(&["--cache", &cache, "kernels", "show", SERIES]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(errors(&output).contains("schedlab kernels fetch debian:6.1"), "{}", errors(&output));
+    for wrong in ["6.1", "debian:", "path:"] {
+        bench.expect(2, &["--cache", &cache, "kernels", "fetch", wrong]);
+    }
+    bench.expect(2, &["--cache", &cache, "kernels", "fetch", "host"]);
+    assert!(!Path::new(&cache).exists(), "nothing of this needs the cache to be made");
+}
+
+#[test]
+fn the_environment_names_the_cache_in_order() {
+    let bench = Bench::new();
+    let fetch = |variables: &[(&str, &Path)]| {
+        let mut command = bench.command(&["kernels", "show", "path:none"]);
+        for name in ["SCHEDLAB_CACHE", "XDG_CACHE_HOME", "HOME"] {
+            command.env_remove(name);
+        }
+        command.envs(variables.iter().copied()).output().unwrap().status.code()
+    };
+    // The path is what is refused: the cache was found.
+    assert_eq!(fetch(&[("HOME", bench.path())]), Some(1));
+    assert_eq!(fetch(&[("SCHEDLAB_CACHE", bench.path())]), Some(1));
+    assert_eq!(fetch(&[("XDG_CACHE_HOME", bench.path())]), Some(1));
+}
+
+#[test]
+fn a_kernel_of_debian_is_fetched_verified_used_and_removed() {
+    let bench = Bench::new();
+    let place = bench.path().join("cache");
+    let cache = place.display().to_string();
+    let offered = bench.run(&["--cache", &cache, "kernels", "list", "--offered"]);
+    if !offered.status.success() {
+        testing::skip(&format!(
+            "fetching a kernel needs apt and a mirror of Debian: {}",
+            errors(&offered)
+        ));
+        return;
+    }
+    let fetch = ["--cache", &cache, "kernels", "fetch", SERIES];
+    let told = bench.expect(0, &["--cache", &cache, "kernels", "fetch", "--dry-run", SERIES]);
+    assert!(told.contains("MB would be downloaded"), "{told}");
+    // Killed at some moments of a fetch, nothing counts as a kernel.
+    for delay_ms in [50, 400, 1500] {
+        let mut child = bench.command(&fetch).stderr(Stdio::null()).spawn().unwrap();
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(delay_ms)
+            && child.try_wait().unwrap().is_none()
+        {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        child.kill().unwrap();
+        let is_done = child.wait().unwrap().success();
+        let (count, _) = json(&bench.expect(0, &["--cache", &cache, "kernels", "list", "--json"]));
+        assert_eq!(count, usize::from(is_done));
+    }
+    bench.expect(0, &fetch);
+    assert_eq!(fs::read_dir(place.join("kernels")).unwrap().count(), 1, "a leftover was swept");
+    let again = bench.run(&fetch);
+    assert!(errors(&again).contains("is cached"), "{}", errors(&again));
+    let (count, name) = json(&bench.expect(0, &["--cache", &cache, "kernels", "list", "--json"]));
+    assert_eq!(count, 1);
+    let shown = bench.expect(0, &["--cache", &cache, "kernels", "show", &name]);
+    assert!(shown.contains("CFS") && shown.contains("CONFIG_HZ=250"), "{shown}");
+    assert!(bench.expect(0, &["--cache", &cache, "list", "kernels"]).contains(&name));
+    modules_load_in_order(&place, &name);
+    bench.expect(0, &["--cache", &cache, "kernels", "remove", &name]);
+    bench.expect(4, &["--cache", &cache, "kernels", "show", &name]);
+}
+
+/// Every module stands after those whose names its own file gives.
+fn modules_load_in_order(cache: &Path, name: &str) {
+    let kernels = Kernels::open(cache.to_owned(), "");
+    let kernel = kernels.find(&name.parse().unwrap()).unwrap();
+    let wanted = ["virtio_console", "virtio_blk", "null_blk gb=1", "bfq", "?no_such_module"];
+    let modules = load_order(&kernel, &wanted.map(str::to_owned)).unwrap();
+    for (index, module) in modules.iter().enumerate() {
+        for needed in artefacts::depends_of(&module.path).unwrap() {
+            let place = modules.iter().position(|other| other.name == needed);
+            assert!(place.is_none_or(|place| place < index), "{needed} after {}", module.name);
+        }
+    }
+    let null_blk = modules.iter().find(|module| module.name == "null_blk").unwrap();
+    assert_eq!(null_blk.arguments, "gb=1");
+}
+
+/// How many kernels are listed, and the name of the last one.
+fn json(text: &str) -> (usize, String) {
+    let value: serde_json::Value = serde_json::from_str(text).unwrap();
+    let kernels = value["kernels"].as_array().unwrap();
+    let last = kernels.last().and_then(|kernel| kernel["name"].as_str()).unwrap_or_default();
+    (kernels.len(), last.to_owned())
+}

@@ -1,0 +1,24 @@
+//! apt's sources in both forms: only Debian's own archive is a mirror.
+
+use super::{Reaction, Target, on_text};
+
+pub const TARGET: Target = Target {
+    name: "apt-sources",
+    words: &[
+        "deb ", "[signed-by=/k]", "[", "]", "Types: deb\n", "URIs: ", "Suites: ", "Components: main",
+        "Signed-By:\n -----BEGIN", "http://d/debian", "bookworm", "-security", " main", "#", "\n ", "\n\n",
+    ],
+    run,
+};
+
+fn run(bytes: &[u8]) -> Reaction {
+    on_text(bytes, |text| {
+        let mut all = artefacts::mirrors(text, true);
+        all.extend(artefacts::mirrors(text, false));
+        for mirror in &all {
+            let is_plain = mirror.uri.chars().chain(mirror.suite.chars()).all(|c| c.is_ascii_graphic());
+            assert!(is_plain, "{mirror:?} would break the line it is written into");
+        }
+        Reaction::of(all.first())
+    })
+}

@@ -1,0 +1,17 @@
+//! What a program is linked with, from files of any origin.
+
+use super::{Reaction, Target};
+
+pub const TARGET: Target = Target {
+    name: "elf-linkage",
+    words: &["\u{7f}ELF", "\0", "$ORIGIN/../lib", "libc.so.6", "/lib64/ld-linux-x86-64.so.2"],
+    run,
+};
+
+fn run(bytes: &[u8]) -> Reaction {
+    let linkage = artefacts::linkage(bytes).ok();
+    if let Some(linkage) = &linkage {
+        assert!(linkage.needed.iter().all(|name| !name.is_empty()), "{linkage:?}");
+    }
+    Reaction::of(linkage.as_ref())
+}
