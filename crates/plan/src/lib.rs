@@ -17,6 +17,7 @@ mod overrides;
 mod planning;
 mod problem;
 mod problems;
+mod quick;
 mod schema;
 mod settings;
 mod subjects;

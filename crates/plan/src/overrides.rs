@@ -4,7 +4,7 @@ use crate::document::{Entry, Node, Place, Table, Value, option_value};
 use crate::problems::Problems;
 
 /// Tables that an option may create where the file has none.
-const CREATED: [&str; 4] = ["margin", "sim", "vm", "factors"];
+const CREATED: [&str; 5] = ["margin", "sim", "vm", "quick", "factors"];
 
 /// Applies the options in order; the last one wins.
 pub(crate) fn apply(table: &mut Table, overrides: &[(String, String)], problems: &mut Problems) {

@@ -7,7 +7,7 @@ use crate::problems::Problems;
 use crate::settings::{self, Control, LARGEST_SEED, Settings};
 use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
-use crate::{boots, claims, digest, order, overrides, use_cases};
+use crate::{boots, claims, digest, order, overrides, quick, use_cases};
 use contract::{Catalogue, ParameterKind};
 use model::{
     Block, PLAN_FORMAT, ParameterValue, Plan, SimSettings, Subject, VmSettings, format_duration,
@@ -86,14 +86,15 @@ fn try_plan(
     overrides::apply(&mut table, request.overrides, problems);
     let settings = settings::read(&table, catalogue, default_probes, request.venue, problems);
     let mut levels = Levels::new(request.resolve);
-    let arms = subjects::read(&table, catalogue, &settings.venue, &mut levels, problems);
+    let mut arms = subjects::read(&table, catalogue, &settings.venue, &mut levels, problems);
     let ids: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
-    let workloads = workloads::read(&table, catalogue, &settings, &ids, problems);
+    let mut workloads = workloads::read(&table, catalogue, &settings, &ids, problems);
     let control = arms.first().map(|arm| subjects::control_id(&arm.id)).unwrap_or_default();
     let with_control: Vec<&str> = ids.iter().copied().chain([control.as_str()]).collect();
     let failure_rate = settings::failure_rates(&settings, &with_control, problems);
-    let use_cases = use_cases::read(&table, &workloads, problems);
+    let mut use_cases = use_cases::read(&table, &workloads, problems);
     let claims = claims::read(&table, &workloads, &ids, settings.comparisons, problems);
+    let quick = quick::read(&table, &arms, &workloads, problems);
     check_together(&settings, &arms, &workloads, problems);
     if !problems.is_empty() {
         return None;
@@ -107,15 +108,19 @@ fn try_plan(
             let entry = table.get("budget")?;
             Some((settings.budget_ns?, entry.place.clone()))
         });
+    let mut notes = levels.into_notes();
+    if request.is_quick {
+        notes.extend(quick.narrow(&mut arms, &mut workloads, &mut use_cases));
+    }
     let mut draft = draft(request, settings, &arms, workloads);
+    draft.plan.notes = notes;
     draft.plan.use_cases = use_cases;
     draft.plan.claims = claims;
     if draft.plan.venue == "sim" {
         draft.plan.sim = Some(SimSettings { scenario: draft.scenario.clone(), failure_rate });
     }
-    draft.plan.notes.extend(levels.into_notes());
     if request.is_quick {
-        draft.make_quick();
+        draft.make_quick(quick.blocks.unwrap_or(QUICK_BLOCKS));
     }
     draft.fit(budget, catalogue, problems)?;
     Some(draft.finish(catalogue))
@@ -223,11 +228,11 @@ fn draft(
 
 impl Draft {
     /// Fewer blocks, one invocation, half the declared durations.
-    fn make_quick(&mut self) {
-        if self.block_count > QUICK_BLOCKS {
-            let note = format!("--quick: {QUICK_BLOCKS} blocks instead of {}", self.block_count);
+    fn make_quick(&mut self, blocks: u32) {
+        if self.block_count > blocks {
+            let note = format!("--quick: {blocks} blocks instead of {}", self.block_count);
             self.plan.notes.push(note);
-            self.block_count = QUICK_BLOCKS;
+            self.block_count = blocks;
         }
         let mut halved = Vec::new();
         for planned in &mut self.entries {

@@ -194,6 +194,7 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
             "additionalProperties": false,
         },
         "vm": vm(),
+        "quick": quick(),
         "subjects": {
             "type": "object",
             "propertyNames": { "pattern": SUBJECT, "maxLength": 64 },
@@ -210,6 +211,20 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
         },
     });
     object(properties)
+}
+
+/// What `--quick` keeps.
+fn quick() -> Value {
+    json!({
+        "type": "object",
+        "description": "The part of the experiment that --quick keeps",
+        "properties": {
+            "subjects": { "$ref": "#/$defs/names" },
+            "workloads": { "$ref": "#/$defs/names" },
+            "blocks": { "type": "integer", "minimum": 5, "maximum": BLOCK_LIMIT, "default": 6 },
+        },
+        "additionalProperties": false,
+    })
 }
 
 /// The machines of venue `vm`.

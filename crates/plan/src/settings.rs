@@ -15,7 +15,7 @@ const LOOK_LIMIT: usize = 10;
 pub(crate) const LARGEST_SEED: u64 = i64::MAX as u64;
 
 /// Keys of the top level; every factor's id is one too.
-pub(crate) const KEYS: [&str; 20] = [
+pub(crate) const KEYS: [&str; 21] = [
     "title",
     "venue",
     "blocks",
@@ -30,6 +30,7 @@ pub(crate) const KEYS: [&str; 20] = [
     "budget",
     "sim",
     "vm",
+    "quick",
     "comparisons",
     "subjects",
     "factors",

@@ -51,6 +51,7 @@ const MACHINES: &str = r#"# and these hold for every boot:
 pub fn template(catalogue: &Catalogue) -> String {
     let mut text = HEAD.to_owned();
     text += &asked_together(catalogue);
+    text += &quick_part(catalogue);
     text += "\n# A factor may be set for all subjects here, above the first [table].\n";
     text += "\n# The arms; the first is the reference. No level means the machine as it is.\n";
     text += "[subjects.baseline]\n\n[subjects.other]\n";
@@ -80,6 +81,16 @@ pub fn template(catalogue: &Catalogue) -> String {
         text += &format!("# use = {:16} # {}\n", quoted(description.id), description.summary);
     }
     text
+}
+
+/// The part that `--quick` keeps.
+fn quick_part(catalogue: &Catalogue) -> String {
+    let Some(workload) = first_workload(catalogue) else { return String::new() };
+    format!(
+        "\n# What --quick keeps of a large experiment, beside fewer blocks and shorter trials.\n\
+         # quick = {{ subjects = [\"baseline\", \"other\"], workloads = [{}], blocks = 5 }}\n",
+        quoted(workload.describe().id)
+    )
 }
 
 /// What may be asked of all workloads together, and of others' numbers.

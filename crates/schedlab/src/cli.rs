@@ -331,7 +331,7 @@ pub(crate) struct PlanOptions {
     /// Fit into this time: 20m
     #[arg(long, value_name = "TIME")]
     pub budget: Option<String>,
-    /// Fewer blocks and shorter trials; the report says so
+    /// Fewer blocks and shorter trials, and the part that [quick] names; the report says so
     #[arg(long)]
     pub quick: bool,
 }

@@ -108,6 +108,51 @@ fn quick_cuts_blocks_invocations_and_durations_and_says_so() {
 }
 
 #[test]
+fn quick_keeps_the_part_that_the_experiment_names() {
+    let text = EXPERIMENT.replace(
+        "\n[subjects.baseline]",
+        "\nuse_cases = { all = { wakeup = 0.5, messaging = 0.5 }, one = { wakeup = 1.0 } }\n\
+         claims = [{ says = \"x\", metric = \"makespan\", subject = \"batch\", effect = \"better\" }]\n\
+         [quick]\nsubjects = [\"baseline\", \"short\"]\nblocks = 5\n\n[subjects.baseline]",
+    );
+    let full = plan(request(&text)).unwrap();
+    assert_eq!((full.subjects.len(), full.workloads.len(), full.blocks.len()), (4, 2, 10));
+    assert_eq!(full.notes, Vec::<String>::new());
+    let quick = plan(Request { is_quick: true, ..request(&text) }).unwrap();
+    let ids: Vec<&str> = quick.subjects.iter().map(|subject| subject.id.as_str()).collect();
+    assert_eq!(ids, ["baseline", "baseline-again", "short"]);
+    // messaging runs for batch only, which is left out.
+    let labels: Vec<&str> = quick.workloads.iter().map(|w| w.label.as_str()).collect();
+    assert_eq!(labels, ["wakeup"]);
+    assert_eq!(quick.blocks.len(), 5);
+    assert_eq!(quick.use_cases.len(), 1);
+    assert_eq!(quick.claims.len(), 1, "a claim that is not asked is told as undecided");
+    assert_eq!(
+        quick.notes,
+        [
+            "--quick: 2 of 3 subjects: baseline, short",
+            "--quick: 1 of 2 workloads: wakeup",
+            "--quick: without the use case all, whose workloads do not all run",
+            "--quick: 5 blocks instead of 10",
+            "--quick: one invocation in each trial",
+            "--quick: half the duration of wakeup",
+        ]
+    );
+    let asked =
+        with(&[("quick.workloads", "messaging"), ("quick.subjects", "[\"baseline\", \"batch\"]")]);
+    let other = Request { is_quick: true, overrides: &asked, ..request(&text) };
+    let other = plan(other).unwrap();
+    assert_eq!((other.subjects.len(), other.workloads[0].label.as_str()), (3, "messaging"));
+    assert_eq!(other.workloads[0].subjects, ["baseline", "batch"]);
+    let unchanged = text.replace("[quick]\nsubjects = [\"baseline\", \"short\"]\nblocks = 5\n", "");
+    assert_eq!(
+        plan(request(&unchanged)).unwrap().digest,
+        full.digest,
+        "[quick] decides nothing else"
+    );
+}
+
+#[test]
 fn a_budget_cuts_blocks_then_the_control_and_then_is_a_problem() {
     let full = plan(request(EXPERIMENT)).unwrap();
     let block_ns = full.block_expected_ns(&full.blocks[0]);

@@ -1,0 +1,169 @@
+//! `[quick]`: the part of an experiment that `--quick` keeps.
+//!
+//! Fewer blocks and shorter trials alone leave a large experiment large. Which part of
+//! it is worth a quick look is a judgement of its author, written down before the run.
+
+use crate::document::{Entry, Table};
+use crate::planning::LEAST_BLOCKS;
+use crate::problems::Problems;
+use crate::settings::BLOCK_LIMIT;
+use crate::subjects::Arm;
+use crate::values;
+use crate::workloads::Planned;
+use model::UseCase;
+use std::collections::BTreeSet;
+
+/// Keys of `[quick]`.
+const KEYS: [&str; 3] = ["subjects", "workloads", "blocks"];
+
+/// What `--quick` keeps; everything where nothing is said.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Quick {
+    subjects: Option<BTreeSet<String>>,
+    workloads: Option<BTreeSet<String>>,
+    /// Number of blocks instead of the usual one.
+    pub(crate) blocks: Option<u32>,
+}
+
+/// Reads the table, whether `--quick` was asked for or not: a mistake in it is one now.
+pub(crate) fn read(
+    table: &Table,
+    arms: &[Arm],
+    workloads: &[Planned],
+    problems: &mut Problems,
+) -> Quick {
+    let mut quick = Quick::default();
+    let Some(entry) = table.get("quick") else { return quick };
+    let Some(table) = values::table(&entry.node, "`quick`", problems) else { return quick };
+    let subjects: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
+    let labels: Vec<&str> = workloads.iter().map(|w| w.plan.label.as_str()).collect();
+    let before = problems.len();
+    for entry in &table.entries {
+        match entry.key.as_str() {
+            "subjects" => quick.subjects = names(entry, "subject", &subjects, problems),
+            "workloads" => quick.workloads = names(entry, "workload", &labels, problems),
+            "blocks" => {
+                let limits = u64::from(LEAST_BLOCKS)..=BLOCK_LIMIT;
+                quick.blocks = values::count(&entry.node, "blocks", limits, problems)
+                    .and_then(|blocks| u32::try_from(blocks).ok());
+            }
+            other => {
+                problems
+                    .report(&entry.place, format!("unknown key `{other}` in [quick]"))
+                    .near(other, KEYS)
+                    .hint(format!("[quick] takes {}", KEYS.join(", ")));
+            }
+        }
+    }
+    if problems.len() == before {
+        quick.check(entry, arms, workloads, problems);
+    }
+    quick
+}
+
+/// Names of a list that must exist.
+fn names(
+    entry: &Entry,
+    what: &str,
+    known: &[&str],
+    problems: &mut Problems,
+) -> Option<BTreeSet<String>> {
+    let written = values::texts(&entry.node, &entry.key, problems)?;
+    if written.is_empty() {
+        problems.report(&entry.node.place, format!("`{}` names no {what}", entry.key));
+    }
+    // Where none could be read, that is told already.
+    for (name, node) in written.iter().filter(|_| !known.is_empty()) {
+        if !known.contains(name) {
+            problems
+                .report(&node.place, format!("no {what} is called `{name}`"))
+                .near(name, known.iter().copied());
+        }
+    }
+    Some(written.into_iter().map(|(name, _)| name.to_owned()).collect())
+}
+
+impl Quick {
+    /// What remains must still be an experiment.
+    fn check(&self, entry: &Entry, arms: &[Arm], workloads: &[Planned], problems: &mut Problems) {
+        let Some((reference, others)) = arms.split_first() else { return };
+        if !self.keeps_subject(&reference.id) {
+            problems
+                .report(
+                    &entry.place,
+                    format!("[quick] leaves out the reference `{}`", reference.id),
+                )
+                .hint("name it in `subjects`: everything is compared with it");
+            return;
+        }
+        let kept: Vec<&Arm> = others.iter().filter(|arm| self.keeps_subject(&arm.id)).collect();
+        if kept.is_empty() && !others.is_empty() {
+            problems
+                .report(&entry.place, "[quick] leaves nothing to compare with the reference")
+                .hint("name at least one more subject");
+        }
+        for arm in kept {
+            let subject = arm.subject();
+            let mut running = workloads.iter().filter(|workload| self.keeps_workload(workload));
+            if !running.any(|workload| workload.plan.runs_for(&subject)) {
+                problems
+                    .report(&entry.place, format!("[quick] leaves no workload for `{}`", arm.id))
+                    .hint("name one of its workloads, or leave the subject out");
+            }
+        }
+    }
+
+    fn keeps_subject(&self, id: &str) -> bool {
+        self.subjects.as_ref().is_none_or(|kept| kept.contains(id))
+    }
+
+    fn keeps_workload(&self, workload: &Planned) -> bool {
+        self.workloads.as_ref().is_none_or(|kept| kept.contains(&workload.plan.label))
+    }
+
+    /// Leaves the kept part, and tells what went.
+    pub(crate) fn narrow(
+        &self,
+        arms: &mut Vec<Arm>,
+        workloads: &mut Vec<Planned>,
+        use_cases: &mut Vec<UseCase>,
+    ) -> Vec<String> {
+        let mut notes = Vec::new();
+        let (subject_count, workload_count) = (arms.len(), workloads.len());
+        arms.retain(|arm| self.keeps_subject(&arm.id));
+        if arms.len() < subject_count {
+            let ids: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
+            notes.push(told(&ids, subject_count, "subjects"));
+        }
+        let reference = arms.first().map(|arm| arm.id.clone()).unwrap_or_default();
+        workloads.retain_mut(|workload| {
+            let only = &mut workload.plan.subjects;
+            let is_for_all = only.is_empty();
+            only.retain(|id| arms.iter().any(|arm| arm.id == *id));
+            // One that is left with the reference alone compares nothing.
+            let is_asked = is_for_all || only.iter().any(|id| *id != reference);
+            is_asked && self.keeps_workload(workload)
+        });
+        if workloads.len() < workload_count {
+            let labels: Vec<&str> = workloads.iter().map(|w| w.plan.label.as_str()).collect();
+            notes.push(told(&labels, workload_count, "workloads"));
+        }
+        use_cases.retain(|use_case| {
+            let is_whole = use_case.weights.iter().all(|weight| {
+                workloads.iter().any(|workload| workload.plan.label == weight.workload)
+            });
+            if !is_whole {
+                let id = &use_case.id;
+                notes.push(format!(
+                    "--quick: without the use case {id}, whose workloads do not all run"
+                ));
+            }
+            is_whole
+        });
+        notes
+    }
+}
+
+fn told(kept: &[&str], count: usize, what: &str) -> String {
+    format!("--quick: {} of {count} {what}: {}", kept.len(), kept.join(", "))
+}
