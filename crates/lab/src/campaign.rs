@@ -3,7 +3,7 @@
 use crate::schedule::{Schedule, is_hopeless};
 use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
 use model::{Findings, Plan, Record, Trial, VmSettings};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use store::{Campaign, CampaignState};
 

@@ -183,7 +183,7 @@ fn entries(catalogue: &Catalogue, kind: Kind) -> Vec<Entry> {
 
 /// Guest kernels that are in the cache.
 fn kernels(common: &Common) -> Result<Vec<Entry>> {
-    let cached = super::kernels::open(common)?.cached().map_err(super::kernels::told)?;
+    let cached = super::kernels::open(common)?.cached().map_err(venues::artefact_error)?;
     let to_entry = |kernel: &artefacts::Kernel| Entry {
         id: kernel.name.clone(),
         summary: format!("{}, {}", kernel.release, kernel.class()),

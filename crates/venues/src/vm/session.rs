@@ -99,7 +99,7 @@ impl Session for VmSession {
         self.switch_off();
         let spec = self.spec(trial)?;
         let booted = if is_from_snapshot {
-            self.from_snapshot(&spec, key, on_event)
+            self.restored(&spec, key, on_event)
         } else {
             self.booter.boot(&spec, on_event)
         };
@@ -176,7 +176,7 @@ impl VmSession {
     }
 
     /// A guest from the state that the first sitting of its boot began with.
-    fn from_snapshot(
+    fn restored(
         &mut self,
         spec: &BootSpec,
         key: Key,
