@@ -98,7 +98,16 @@ impl Kernels {
         match name {
             KernelName::Host => host(Path::new("/")),
             KernelName::Path { image, modules, config } => {
-                of_path(name, image, modules.as_deref(), config.as_deref())
+                let (image, modules) = (absolute(image)?, modules.as_deref().map(absolute));
+                let (modules, config) =
+                    (modules.transpose()?, config.as_deref().map(absolute).transpose()?);
+                // Pinned: the name must mean the same in another working directory.
+                let name = KernelName::Path {
+                    image: image.clone(),
+                    modules: modules.clone(),
+                    config: config.clone(),
+                };
+                of_path(&name, &image, modules.as_deref(), config.as_deref())
             }
             KernelName::Debian(_) | KernelName::Build(_) => {
                 let mut fitting = self.fitting(name)?;
@@ -258,6 +267,10 @@ impl Kernels {
             .map_err(|error| Error::file("remove", &directory, error))?;
         Ok(kernel)
     }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|error| Error::file("find", path, error))
 }
 
 fn own_version(kernel: &Kernel) -> &str {
@@ -550,5 +563,33 @@ mod tests {
         let error = host(root.path()).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Unsupported);
         assert_eq!(error.cause.matches("vmlinuz").count(), 3);
+    }
+
+    #[test]
+    fn a_kernel_of_a_path_is_pinned_by_its_whole_path() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let mut image = vec![0_u8; 0x400];
+        image[0x202..0x206].copy_from_slice(b"HdrS");
+        image[0x20e..0x210].copy_from_slice(&0x100_u16.to_le_bytes());
+        image[0x300..0x308].copy_from_slice(b"6.12.1-x");
+        fs::write(at("image"), image).unwrap();
+        fs::write(at("config"), "CONFIG_SCHED_CLASS_EXT=y\n").unwrap();
+        let kernels = Kernels::open(at("cache"), "");
+        let find = |more: &str| {
+            let name = format!("path:{}{more}", at("image").display());
+            kernels.find(&name.parse().unwrap())
+        };
+        let kernel = find(&format!(",config={}", at("config").display())).unwrap();
+        assert_eq!(kernel.release, "6.12.1-x");
+        assert_eq!(kernel.class(), crate::SchedulerClass::EevdfScx);
+        assert_eq!(kernels.find(&kernel.name.parse().unwrap()).unwrap(), kernel);
+        let error = find(&format!(",modules={}", directory.path().display())).unwrap_err();
+        assert!(error.cause.contains("modules.builtin"), "{error}");
+        assert!(find(",config=/no/such").is_err());
+        assert!(kernels.find(&"path:no-such-image".parse().unwrap()).is_err());
+        let Ok(here) = std::env::current_dir() else { return };
+        let error = kernels.find(&"path:no-such-image".parse().unwrap()).unwrap_err();
+        assert!(error.attempted.contains(&here.display().to_string()), "{error}");
     }
 }
