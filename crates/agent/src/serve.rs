@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 use sys::Machine;
-use wire::{Answer, Bytes, Failure, FailureKind, Pty, Request, WIRE_FORMAT};
+use wire::{Answer, Bytes, Failure, FailureKind, ORDERS_FILE, Pty, Request, WIRE_FORMAT};
 
 /// The role's name on the command line.
 pub const AGENT_ROLE: &str = "__agent";
@@ -41,7 +41,11 @@ pub struct AgentSettings {
 pub fn serve_agent(settings: AgentSettings) -> i32 {
     let (sender, receiver) = channel();
     let interrupt = Interrupt::default();
-    let served = Channel::open(sender.clone(), interrupt.clone()).and_then(|channel| {
+    let opened = match std::fs::read(ORDERS_FILE) {
+        Ok(orders) => Channel::with_orders(&sender, &orders),
+        Err(_) => Channel::open(sender.clone(), interrupt.clone()),
+    };
+    let served = opened.and_then(|channel| {
         let mut agent = Agent { settings, channel, sender, interrupt, executor: None };
         agent.serve(&receiver)
     });
@@ -70,6 +74,7 @@ impl Agent {
             match incoming.recv().map_err(io::Error::other)? {
                 Incoming::Request(request) => {
                     if matches!(*request, Request::PowerOff) {
+                        self.channel.flush();
                         return Ok(());
                     }
                     self.act(*request, incoming)?;
@@ -112,6 +117,7 @@ impl Agent {
             version: self.settings.version.to_owned(),
             release: machine.kernel_release().unwrap_or_default(),
             boot_id: machine.boot_id().unwrap_or_default(),
+            agent_bytes: resident_bytes(machine),
             complaints: complaints.lines().map(str::to_owned).collect(),
         };
         self.channel.send(&hello)
@@ -258,6 +264,13 @@ impl Agent {
         };
         self.channel.send(&Answer::Failed { failure })
     }
+}
+
+/// Resident memory of this process (proc(5), statm: the second field, in pages).
+fn resident_bytes(machine: &Machine) -> u64 {
+    let text = machine.read("/proc/self/statm").unwrap_or_default();
+    let pages: Option<u64> = text.split(' ').nth(1).and_then(|field| field.parse().ok());
+    pages.unwrap_or(0) * rustix::param::page_size() as u64
 }
 
 /// Passes phases on, and counts the frames that fall between the start of a run and the

@@ -6,17 +6,23 @@ mod boot;
 mod command_line;
 mod console;
 mod control;
+mod cost;
 mod execute;
 mod guest;
 mod image;
+mod inspect;
 mod kernel;
 mod qemu;
 mod record;
+mod replay;
 mod session;
+pub mod snapshot;
 mod vcpus;
 
 pub use command_line::CommandLine;
-pub use execute::{Execution, InputSource, Streams, execute};
+pub use cost::{GuestCost, guest_cost};
+pub use execute::{Execution, InputSource, Origin, Streams, execute};
+pub use inspect::{Part, inspect};
 pub use kernel::Kernel;
 pub use vcpus::Vcpus;
 

@@ -87,6 +87,8 @@ pub enum Answer {
         release: String,
         /// Id of the boot.
         boot_id: String,
+        /// Memory that the agent has resident.
+        agent_bytes: u64,
         /// What the machine's first process could not do, in words.
         complaints: Vec<String>,
     },
@@ -210,6 +212,9 @@ pub enum FailureKind {
 
 /// Where the guest's first process finds its settings.
 pub const SETTINGS_FILE: &str = "/etc/schedlab/guest.json";
+
+/// Where a guest that nobody talks to finds its orders: a list of requests.
+pub const ORDERS_FILE: &str = "/etc/schedlab/orders.json";
 
 /// What the guest's first process is told: a file of the initramfs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,6 +11,14 @@ Examples:
   schedlab vm exec debian:6.1 --vcpus 4 --file ./my-test -- ./my-test --fast
   schedlab vm exec debian:6.18 --tools rt-tests -- cyclictest -D 5";
 
+const SNAPSHOT_HELP: &str = "\
+A snapshot holds the files that it was created with; a command must be among them.
+
+Examples:
+  schedlab vm snapshot create quick debian:6.12 --file /bin/uname
+  schedlab vm snapshot restore quick -- /bin/uname -r
+  schedlab vm snapshot remove quick";
+
 const SHELL_HELP: &str = "\
 Everything in it is gone when the shell ends.
 
@@ -33,6 +41,35 @@ pub(crate) enum VmAction {
     /// A shell in a throw-away machine
     #[command(after_help = SHELL_HELP)]
     Shell(VmShell),
+    /// Machines saved after their boot
+    #[command(subcommand, after_help = SNAPSHOT_HELP)]
+    Snapshot(SnapshotAction),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SnapshotAction {
+    /// Boot a machine and save it
+    Create {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        machine: VmMachine,
+    },
+    /// The saved machines
+    List(crate::cli::Json),
+    /// Go on from a saved machine, with a command or a shell; the snapshot stays as it is
+    Restore {
+        /// Its name
+        name: String,
+        /// The command and its arguments; a shell when left out
+        #[arg(last = true, value_name = "COMMAND")]
+        run: Vec<String>,
+    },
+    /// Remove a saved machine
+    Remove {
+        /// Its name
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]

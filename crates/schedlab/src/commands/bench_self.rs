@@ -45,6 +45,47 @@ fn judging() -> Result<(usize, u64)> {
     Ok((records.len(), length_ns))
 }
 
+/// Costs of a guest of the newest kernel that is here, emulated and with KVM.
+fn guests(common: &Common, text: &mut String) -> Result<Value> {
+    let host = super::vm::host(common)?;
+    let parts = venues::inspect(&host)?;
+    let kernel = host.kernels.cached().map_err(venues::artefact_error)?.pop();
+    let lacking = parts.iter().find_map(|(id, part)| match part {
+        Err(lack) if matches!(*id, "qemu" | "agent" | "kernels") => Some(lack.to_string()),
+        _ => None,
+    });
+    let (Some(kernel), None) = (kernel, &lacking) else {
+        let why = lacking.unwrap_or_default();
+        let _ = writeln!(text, "\nguests                  unsupported here: {why}");
+        return Ok(json!({ "unsupported": why }));
+    };
+    let mut rows = Vec::new();
+    for accelerator in [model::Accelerator::Kvm, model::Accelerator::Tcg] {
+        let cost = venues::guest_cost(&host, &kernel.name, accelerator, &Interrupt::default())?;
+        let Some(cost) = cost else {
+            let _ = writeln!(text, "\na guest under KVM       unsupported here");
+            continue;
+        };
+        let (ms, mib) = (|ns: u64| ns as f64 / 1e6, |bytes: u64| bytes as f64 / f64::from(1 << 20));
+        let _ = writeln!(
+            text,
+            "\na guest of {} under {}\n  boot                 {:>11.1} ms\n  round trip p50, p99  {:>11.3} ms, {:.3} ms\n  save, restore        {:>11.1} ms, {:.1} ms ({:.0} MiB)\n  initramfs, agent     {:>11.1} MiB, {:.1} MiB resident",
+            cost.kernel,
+            cost.engine,
+            ms(cost.boot_ns),
+            ms(cost.round_trip_p50_ns),
+            ms(cost.round_trip_p99_ns),
+            ms(cost.save_ns),
+            ms(cost.restore_ns),
+            mib(cost.state_bytes),
+            mib(cost.image_bytes),
+            mib(cost.agent_bytes),
+        );
+        rows.push(json!(cost));
+    }
+    Ok(json!(rows))
+}
+
 pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     let machine = machine(common)?;
     let sample_ns = workloads::sample_cost();
@@ -77,8 +118,9 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
         };
         probe_rows.push(row);
     }
+    let guests = guests(common, &mut text)?;
     if arguments.json {
-        let all = json!({ "latency_sample_ns": sample_ns, "records": records, "judging_ns": judging_ns, "probes": probe_rows });
+        let all = json!({ "guests": guests, "latency_sample_ns": sample_ns, "records": records, "judging_ns": judging_ns, "probes": probe_rows });
         text = serde_json::to_string_pretty(&all)
             .map_err(|error| Error::environment("cannot encode the result", error))?
             + "\n";

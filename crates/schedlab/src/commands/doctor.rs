@@ -29,6 +29,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     let mut checks = factor_checks(&machine, &catalogue);
     checks.extend(probe_checks(&machine, &catalogue));
     checks.extend(workload_checks(&machine, &catalogue));
+    checks.extend(guest_checks(common)?);
     checks.push(journal_check(common)?);
     checks.push(judged(
         "state",
@@ -51,7 +52,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     }
     let user = if machine.is_root() { "root" } else { "not root: some factors need it" };
     text.push_str(&format!("  {:<26} {user}\n", "user"));
-    for kind in ["state", "factor", "probe", "workload"] {
+    for kind in ["state", "vm", "factor", "probe", "workload"] {
         text.push_str(&format!("\n{}\n", heading(kind)));
         for check in checks.iter().filter(|check| check.kind == kind) {
             text.push_str(&line(check));
@@ -66,13 +67,17 @@ fn heading(kind: &str) -> &'static str {
         "factor" => "Factors: what can be set here",
         "probe" => "Probes: what can be observed here",
         "workload" => "Workloads: what can run here",
+        "vm" => "Virtual machines: what guests need",
         _ => "State",
     }
 }
 
 fn line(check: &Check) -> String {
     let mark = if check.is_supported { "ok " } else { "-- " };
-    let current = check.current.as_ref().map_or(String::new(), |current| format!("now {current}"));
+    let current = check.current.as_ref().map_or(String::new(), |current| match check.kind {
+        "vm" => current.clone(),
+        _ => format!("now {current}"),
+    });
     let mut text = format!("  {mark} {:<20} {current}", check.id).trim_end().to_owned() + "\n";
     if let Some(limit) = &check.limit {
         text.push_str(&format!("      but not {limit}\n"));
@@ -127,6 +132,20 @@ fn judged(
             ..supported(kind, id, current)
         },
     }
+}
+
+fn guest_checks(common: &Common) -> Result<Vec<Check>> {
+    let parts = venues::inspect(&super::vm::host(common)?)?;
+    let check = |(id, part): venues::Part| match part {
+        Ok(current) => supported("vm", id, Some(current)),
+        Err(lack) => Check {
+            is_supported: false,
+            why: lack.why,
+            remedy: lack.remedy,
+            ..supported("vm", id, None)
+        },
+    };
+    Ok(parts.into_iter().map(check).collect())
 }
 
 fn factor_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {

@@ -2,9 +2,9 @@
 
 use super::kernels;
 use crate::cli::Common;
-use crate::cli::vm::{AcceleratorWord, VmAction, VmMachine};
+use crate::cli::vm::{AcceleratorWord, SnapshotAction, VmAction, VmMachine};
 use crate::exit::ExitCode;
-use crate::output::tell;
+use crate::output::{print, tell};
 use crate::surroundings::{agent, cache_directory, machine_arguments, search_path};
 use crate::terminal::{RawTerminal, size};
 use contract::{BootSpec, Error, Event, Factor, Interrupt, Knob, Result};
@@ -12,7 +12,10 @@ use model::{Accelerator, VmSettings};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use venues::{CommandLine, Execution, HostSettings, InputSource, Kernel, Streams, Vcpus, VmHost};
+use venues::{
+    CommandLine, Execution, HostSettings, InputSource, Kernel, Origin, Streams, Vcpus, VmHost,
+    snapshot,
+};
 use wire::{Pty, Stream};
 
 /// Shells that a guest may have, the best first.
@@ -42,45 +45,121 @@ pub(super) fn host(common: &Common) -> Result<VmHost> {
 }
 
 pub(super) fn run(common: &Common, action: &VmAction) -> Result<ExitCode> {
-    let (machine, words, has_terminal) = match action {
-        VmAction::Exec(exec) => (&exec.machine, exec.run.clone(), exec.tty),
-        VmAction::Shell(shell) => (&shell.machine, shell_words(common)?, true),
-    };
-    let executed = execute(common, machine, words, has_terminal);
-    match executed {
-        Ok(status) => Ok(ExitCode::Program(status)),
-        Err(error) => {
-            tell(&format!("schedlab: {error}"));
-            Ok(ExitCode::Program(ExitCode::OUR_FAILURE))
+    match action {
+        VmAction::Exec(exec) => {
+            Ok(program(booted(common, &exec.machine, exec.run.clone(), exec.tty)))
+        }
+        VmAction::Shell(shell) => Ok(program(
+            shell_words(common).and_then(|words| booted(common, &shell.machine, words, true)),
+        )),
+        VmAction::Snapshot(SnapshotAction::Restore { name, run }) => {
+            Ok(program(restored(common, name, run)))
+        }
+        VmAction::Snapshot(SnapshotAction::Create { name, machine }) => {
+            create(common, name, machine)
+        }
+        VmAction::Snapshot(SnapshotAction::List(json)) => list(common, json.json),
+        VmAction::Snapshot(SnapshotAction::Remove { name }) => {
+            let removed = snapshot::remove(&host(common)?, name)?;
+            tell(&format!("removed {} ({})", removed.name, removed.kernel));
+            Ok(ExitCode::Done)
         }
     }
 }
 
-fn execute(
+/// The exit code of a program in a guest, or of what kept it from running.
+fn program(outcome: Result<i32>) -> ExitCode {
+    match outcome {
+        Ok(status) => ExitCode::Program(status),
+        Err(error) => {
+            tell(&format!("schedlab: {error}"));
+            ExitCode::Program(ExitCode::OUR_FAILURE)
+        }
+    }
+}
+
+/// Runs a program in a machine that is booted for it.
+fn booted(
     common: &Common,
     machine: &VmMachine,
     words: Vec<String>,
     has_terminal: bool,
 ) -> Result<i32> {
     let host = host(common)?;
+    let mut files = machine.files.clone();
+    let words = with_program(&host, words, &mut files)?;
+    let origin = Origin::Boot { spec: spec(machine)?, settings: settings(machine)?, files };
+    execute(common, &host, origin, words, has_terminal)
+}
+
+/// Runs a program in a machine that was saved.
+fn restored(common: &Common, name: &str, run: &[String]) -> Result<i32> {
+    let host = host(common)?;
+    let origin = Origin::Snapshot(Box::new(snapshot::find(&host, name)?));
+    if run.is_empty() {
+        let words = with_program(&host, shell_words(common)?, &mut Vec::new())?;
+        return execute(common, &host, origin, words, true);
+    }
+    let words = with_program(&host, run.to_vec(), &mut Vec::new())?;
+    execute(common, &host, origin, words, false)
+}
+
+fn execute(
+    common: &Common,
+    host: &VmHost,
+    origin: Origin,
+    words: Vec<String>,
+    has_terminal: bool,
+) -> Result<i32> {
     if let Some(campaign) = super::host(common)?.running() {
         tell(&format!("a campaign runs here and will be disturbed ({campaign})"));
     }
-    let mut files = machine.files.clone();
-    let words = with_program(&host, words, &mut files)?;
-    let terminal = if has_terminal { Some(size()) } else { None };
-    let execution = Execution {
-        spec: spec(machine)?,
-        settings: settings(machine)?,
-        words,
-        environment: environment(has_terminal),
-        files,
-        terminal,
-    };
+    let terminal = has_terminal.then(size);
+    let execution = Execution { origin, words, environment: environment(has_terminal), terminal };
     let interrupt = if has_terminal { Interrupt::default() } else { super::run::hear_signals()? };
     let mut streams =
         OwnStreams { has_terminal, raw: None, last_size: terminal, is_verbose: common.verbose };
-    venues::execute(&host, &execution, &mut streams, &interrupt)
+    venues::execute(host, &execution, &mut streams, &interrupt)
+}
+
+fn create(common: &Common, name: &str, machine: &VmMachine) -> Result<ExitCode> {
+    let host = host(common)?;
+    let mut files = machine.files.clone();
+    // So that a shell can be had in it.
+    if let Ok(words) = shell_words(common) {
+        with_program(&host, words, &mut files)?;
+    }
+    let interrupt = super::run::hear_signals()?;
+    let (spec, settings) = (spec(machine)?, settings(machine)?);
+    let mut note = |event: Event| {
+        if let Event::Notice(text) = event {
+            tell(&text);
+        }
+    };
+    let made = snapshot::create(&host, name, &spec, &settings, &files, &interrupt, &mut note)?;
+    let mib = made.state_bytes as f64 / f64::from(1 << 20);
+    tell(&format!("saved {} ({}, {mib:.0} MiB)", made.name, made.kernel));
+    Ok(ExitCode::Done)
+}
+
+fn list(common: &Common, is_json: bool) -> Result<ExitCode> {
+    let snapshots = snapshot::list(&host(common)?)?;
+    if is_json {
+        let text = serde_json::to_string_pretty(&snapshots)
+            .map_err(|error| Error::environment("cannot encode the snapshots", error))?;
+        print(&format!("{text}\n"))?;
+        return Ok(ExitCode::Done);
+    }
+    let mut text = String::new();
+    for snapshot in &snapshots {
+        let mib = snapshot.state_bytes as f64 / f64::from(1 << 20);
+        text.push_str(&format!("{:<24} {:<32} {mib:>6.0} MiB\n", snapshot.name, snapshot.kernel));
+    }
+    if snapshots.is_empty() {
+        text.push_str("no machine was saved; schedlab vm snapshot create NAME KERNEL saves one\n");
+    }
+    print(&text)?;
+    Ok(ExitCode::Done)
 }
 
 fn spec(machine: &VmMachine) -> Result<BootSpec> {

@@ -58,12 +58,11 @@ pub(crate) fn choose(
 /// # Errors
 /// When a signal came, or no machine can be started at all.
 pub(crate) fn probe(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Result<Finding> {
-    let boot_id = host.host.machine.boot_id()?;
-    let memo = host.host.machine.runtime().join(MEMO);
-    let known = std::fs::read(&memo).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    if let Some(finding) = known.filter(|known: &Finding| known.boot_id == boot_id) {
+    if let Some(finding) = remembered(host)? {
         return Ok(finding);
     }
+    let boot_id = host.host.machine.boot_id()?;
+    let memo = host.host.machine.runtime().join(MEMO);
     let finding = Finding { boot_id, why_not: try_kvm(host, kernel, interrupt)? };
     if let Ok(text) = serde_json::to_vec(&finding) {
         // Without it the next command tries again, no more.
@@ -73,9 +72,44 @@ pub(crate) fn probe(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Resul
     Ok(finding)
 }
 
+/// What is known of KVM without booting anything.
+pub(crate) enum Known {
+    /// It booted a guest since the host's last start.
+    Works,
+    /// Its device can be opened; no guest was tried.
+    Untried,
+    /// Why it does not work.
+    Fails(String),
+}
+
+/// What is known of KVM without booting anything.
+///
+/// # Errors
+/// When the host does not tell its boot id.
+pub(crate) fn known(host: &VmHost) -> Result<Known> {
+    Ok(match (remembered(host)?, unopened()) {
+        (_, Some(why)) => Known::Fails(why),
+        (Some(Finding { why_not: Some(why), .. }), None) => Known::Fails(why),
+        (Some(Finding { why_not: None, .. }), None) => Known::Works,
+        (None, None) => Known::Untried,
+    })
+}
+
+fn remembered(host: &VmHost) -> Result<Option<Finding>> {
+    let boot_id = host.host.machine.boot_id()?;
+    let memo = host.host.machine.runtime().join(MEMO);
+    let known = std::fs::read(&memo).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    Ok(known.filter(|known: &Finding| known.boot_id == boot_id))
+}
+
+fn unopened() -> Option<String> {
+    let opened = File::options().read(true).write(true).open(DEVICE);
+    opened.err().map(|error| format!("{DEVICE} cannot be opened: {error}"))
+}
+
 fn try_kvm(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Result<Option<String>> {
-    if let Err(error) = File::options().read(true).write(true).open(DEVICE) {
-        return Ok(Some(format!("{DEVICE} cannot be opened: {error}")));
+    if let Some(why) = unopened() {
+        return Ok(Some(why));
     }
     let settings =
         VmSettings { boot_timeout_ns: PATIENCE.as_nanos() as u64, ..VmSettings::default() };
@@ -91,7 +125,6 @@ fn try_kvm(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Result<Option<
             guest.switch_off();
             Ok(None)
         }
-        Err(super::guest::Lost::Interrupted(signal)) => Err(super::boot::interrupted(signal)),
         Err(lost) => Ok(Some(format!("a guest did not boot under it: {lost}"))),
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct Booted {
     /// What its first process could not do.
     pub complaints: Vec<String>,
     pub boot_id: String,
+    /// Memory that the agent had resident when it answered first.
+    pub agent_bytes: u64,
     /// What only the host knows of it, for its fingerprint.
     pub facts: BTreeMap<String, String>,
 }
@@ -47,12 +49,32 @@ pub(crate) struct Saved {
     pub facts: BTreeMap<String, String>,
 }
 
+/// How a machine begins.
+pub(crate) enum Way<'w> {
+    /// It boots, and is talked to.
+    Boot,
+    /// It goes on from a saved state.
+    Resume(&'w File),
+    /// It boots, does what a file tells it, and writes its answers into another.
+    Orders { orders: Vec<u8>, answers: &'w File },
+}
+
 /// Why there is no guest.
 pub(crate) enum NotBooted {
     /// It did not answer, however often it was tried.
     Silent(String),
     /// The venue cannot go on.
     Venue(Error),
+}
+
+impl NotBooted {
+    /// In the words of an error, where no trial is to be recorded.
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            NotBooted::Venue(error) => error,
+            NotBooted::Silent(why) => Error::environment("cannot start the guest", why),
+        }
+    }
 }
 
 impl From<Error> for NotBooted {
@@ -102,14 +124,22 @@ impl Booter {
         on_event(Event::TrialPhase(Phase::Booting));
         let mut failures = Vec::new();
         for attempt in 1..=ATTEMPTS {
-            let (qemu, console) = self.start(spec, None)?;
+            let (qemu, console) = self.start(spec, Way::Boot)?;
             match self.greeted(qemu) {
                 Ok((guest, greeting)) => {
                     let command_line = self.command_line(spec);
                     let facts = facts(&self.image(&spec.kernel)?.0, &command_line);
-                    let Greeting { complaints, boot_id, .. } = greeting;
+                    let Greeting { complaints, boot_id, agent_bytes, .. } = greeting;
                     let spec = spec.clone();
-                    return Ok(Booted { guest, console, spec, complaints, boot_id, facts });
+                    return Ok(Booted {
+                        guest,
+                        console,
+                        spec,
+                        complaints,
+                        boot_id,
+                        agent_bytes,
+                        facts,
+                    });
                 }
                 Err(Lost::Interrupted(signal)) => return Err(interrupted(signal).into()),
                 Err(lost) => {
@@ -145,7 +175,7 @@ impl Booter {
     pub(crate) fn restore(&mut self, saved: &Saved) -> Result<Booted, NotBooted> {
         // A descriptor of its own: reading moves the offset.
         let state = reopened(&saved.file)?;
-        let (mut qemu, console) = self.start(&saved.spec, Some(&state))?;
+        let (mut qemu, console) = self.start(&saved.spec, Way::Resume(&state))?;
         qemu.control.resume()?;
         match self.greeted(qemu) {
             Ok((guest, greeting)) => Ok(Booted {
@@ -154,6 +184,7 @@ impl Booter {
                 spec: saved.spec.clone(),
                 complaints: Vec::new(),
                 boot_id: greeting.boot_id,
+                agent_bytes: greeting.agent_bytes,
                 facts: saved.facts.clone(),
             }),
             Err(Lost::Interrupted(signal)) => Err(interrupted(signal).into()),
@@ -167,9 +198,13 @@ impl Booter {
     }
 
     /// Boots once, without a second attempt.
-    pub(crate) fn try_once(&mut self, spec: &BootSpec) -> Result<Result<Guest, Lost>> {
-        let (qemu, _console) = self.start(spec, None)?;
-        Ok(self.greeted(qemu).map(|(guest, _)| guest))
+    pub(crate) fn try_once(&mut self, spec: &BootSpec) -> Result<Result<Guest, String>> {
+        let (qemu, console) = self.start(spec, Way::Boot)?;
+        match self.greeted(qemu) {
+            Ok((guest, _)) => Ok(Ok(guest)),
+            Err(Lost::Interrupted(signal)) => Err(interrupted(signal)),
+            Err(lost) => Ok(Err(format!("{lost}; {}", console.last_words()))),
+        }
     }
 
     fn greeted(&self, qemu: Qemu) -> Result<(Guest, Greeting), Lost> {
@@ -185,29 +220,23 @@ impl Booter {
     }
 
     /// Starts QEMU with everything that a specification asks for.
-    pub(crate) fn start(
-        &mut self,
-        spec: &BootSpec,
-        incoming: Option<&File>,
-    ) -> Result<(Qemu, Console)> {
+    pub(crate) fn start(&mut self, spec: &BootSpec, way: Way<'_>) -> Result<(Qemu, Console)> {
         self.count += 1;
-        let console = match &self.logs {
-            Some(logs) => {
-                let name =
-                    spec.kernel.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
-                Console::in_file(&logs.join(format!("console-{:03}-{name}.log", self.count)))?
-            }
-            None => Console::in_memory()?,
-        };
-        let log = match &self.logs {
-            Some(logs) => open_log(&logs.join("qemu.log"))?,
-            None => memory_file("schedlab-qemu-log", 0)?,
-        };
+        let console = self.console(spec)?;
         let disks = self.disks()?;
         let command_line = self.command_line(spec);
         let program = super::qemu::find(&self.host.host.machine).ok_or_else(no_qemu)?;
         self.image(&spec.kernel)?;
-        let (kernel, initramfs) = &self.images[&spec.kernel];
+        let (kernel, usual) = &self.images[&spec.kernel];
+        let (incoming, answers, own) = match way {
+            Way::Boot => (None, None, None),
+            Way::Resume(state) => (Some(state), None, None),
+            Way::Orders { orders, answers } => {
+                let texts = [(wire::ORDERS_FILE.trim_start_matches('/').to_owned(), orders)];
+                (None, Some(answers), Some(self.make_image(kernel, &texts)?))
+            }
+        };
+        let initramfs = own.as_ref().unwrap_or(usual);
         let mut qemu = Qemu::start(&MachineOrder {
             program: &program,
             engine: self.engine,
@@ -220,10 +249,10 @@ impl Booter {
             disks: &disks,
             tools: self.tools.as_deref(),
             console: console.file(),
-            answers: None,
+            answers,
             incoming,
             mark: &self.mark,
-            log: &log,
+            log: console.qemu_log(),
         })?;
         if incoming.is_none() {
             self.pin(&mut qemu, spec);
@@ -254,7 +283,7 @@ impl Booter {
         Ok(disks)
     }
 
-    fn command_line(&self, spec: &BootSpec) -> String {
+    pub(crate) fn command_line(&self, spec: &BootSpec) -> String {
         let mut words = vec![COMMAND_LINE.to_owned()];
         if self.engine != Engine::Kvm {
             words.push(EMULATED.to_owned());
@@ -262,26 +291,38 @@ impl Booter {
         if self.settings.is_equalised {
             words.push(EQUALISED.to_owned());
         }
-        if let Engine::Counting { .. } = self.engine {
-            words.push(COUNTED.to_owned());
+        if let Engine::Counting { seed } = self.engine {
+            // A word that nobody reads moves the whole trajectory (measured, ADR 0011); QEMU's
+            // own seed does not.
+            words.push(format!("{COUNTED} schedlab.seed={seed}"));
         }
         words.extend(spec.command_line.iter().cloned());
         words.join(" ")
+    }
+
+    fn make_image(&self, kernel: &Kernel, texts: &[(String, Vec<u8>)]) -> Result<File> {
+        image::make(&ImageOrder {
+            agent: &agent(&self.host.agent)?,
+            kernel,
+            settings: &self.settings,
+            files: &self.files,
+            has_tools: self.tools.is_some(),
+            texts,
+        })
+    }
+
+    fn console(&self, spec: &BootSpec) -> Result<Console> {
+        let Some(logs) = &self.logs else { return Console::in_memory() };
+        let name = spec.kernel.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+        let file = format!("console-{:03}-{name}.log", self.count);
+        Console::in_files(&logs.join(file), &logs.join("qemu.log"))
     }
 
     /// The kernel and its initramfs, made once.
     pub(crate) fn image(&mut self, name: &str) -> Result<&(Kernel, File)> {
         if !self.images.contains_key(name) {
             let kernel = find_kernel(&self.host, name)?;
-            let agent = agent(&self.host.agent)?;
-            let initramfs = image::make(&ImageOrder {
-                agent: &agent,
-                kernel: &kernel,
-                settings: &self.settings,
-                files: &self.files,
-                has_tools: self.tools.is_some(),
-                texts: &[],
-            })?;
+            let initramfs = self.make_image(&kernel, &[])?;
             self.images.insert(name.to_owned(), (kernel, initramfs));
         }
         Ok(&self.images[name])
@@ -289,7 +330,7 @@ impl Booter {
 }
 
 /// What a kernel's configuration and command line say and the running kernel does not.
-fn facts(kernel: &Kernel, command_line: &str) -> BTreeMap<String, String> {
+pub(crate) fn facts(kernel: &Kernel, command_line: &str) -> BTreeMap<String, String> {
     let is_set = |key: &str| kernel.config_value(key).as_deref() == Some("y");
     let first = |choices: &[(&str, &str)]| {
         choices.iter().find(|(key, _)| is_set(key)).map(|(_, name)| (*name).to_owned())
@@ -336,14 +377,6 @@ fn agent(path: &Path) -> Result<Vec<u8>> {
 pub(crate) fn reopened(file: &File) -> Result<File> {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     File::open(&path).map_err(|error| Error::environment(format!("cannot open {path}"), error))
-}
-
-fn open_log(path: &Path) -> Result<File> {
-    File::options()
-        .create(true)
-        .append(true)
-        .open(path)
-        .map_err(|error| Error::environment(format!("cannot open {}", path.display()), error))
 }
 
 pub(crate) fn no_qemu() -> Error {

@@ -13,18 +13,55 @@ const TAIL_BYTES: u64 = 16 << 10;
 /// A quoted line is cut here.
 const LINE_LIMIT: usize = 160;
 
-/// The console of one machine, in a file of the campaign or in memory.
+/// The console of one machine and what QEMU itself complained of, in files of the campaign
+/// or in memory.
 pub(crate) struct Console {
+    printed: Log,
+    qemu: Log,
+}
+
+struct Log {
     file: File,
     begins_at: u64,
 }
 
 impl Console {
-    /// Goes on at the end of a log file.
+    /// Goes on at the end of two log files.
     ///
     /// # Errors
-    /// When it cannot be opened.
-    pub(crate) fn in_file(path: &Path) -> Result<Self> {
+    /// When they cannot be opened.
+    pub(crate) fn in_files(console: &Path, qemu: &Path) -> Result<Self> {
+        Ok(Self { printed: Log::in_file(console)?, qemu: Log::in_file(qemu)? })
+    }
+
+    /// Kept as long as it is of use.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub(crate) fn in_memory() -> Result<Self> {
+        let log = |name| Ok::<_, Error>(Log { file: memory_file(name, 0)?, begins_at: 0 });
+        Ok(Self { printed: log("schedlab-console")?, qemu: log("schedlab-qemu-log")? })
+    }
+
+    /// The file, for QEMU.
+    pub(crate) fn file(&self) -> &File {
+        &self.printed.file
+    }
+
+    /// Where QEMU complains.
+    pub(crate) fn qemu_log(&self) -> &File {
+        &self.qemu.file
+    }
+
+    /// The last lines, on one line; QEMU's own where the guest printed nothing.
+    pub(crate) fn last_words(&self) -> String {
+        let words = last_words(&self.printed.tail());
+        if words.is_empty() { last_words(&self.qemu.tail()) } else { words }
+    }
+}
+
+impl Log {
+    fn in_file(path: &Path) -> Result<Self> {
         let open = || {
             let file = File::options().create(true).read(true).append(true).open(path)?;
             let begins_at = file.metadata()?.len();
@@ -35,28 +72,15 @@ impl Console {
         })
     }
 
-    /// Kept as long as it is of use.
-    ///
-    /// # Errors
-    /// When there is no memory for it.
-    pub(crate) fn in_memory() -> Result<Self> {
-        Ok(Self { file: memory_file("schedlab-console", 0)?, begins_at: 0 })
-    }
-
-    /// The file, for QEMU.
-    pub(crate) fn file(&self) -> &File {
-        &self.file
-    }
-
-    /// The last lines, on one line; empty where nothing was printed.
-    pub(crate) fn last_words(&self) -> String {
+    /// The end of what was written since it was opened.
+    fn tail(&self) -> String {
         let end = self.file.metadata().map_or(0, |metadata| metadata.len());
         let start = self.begins_at.max(end.saturating_sub(TAIL_BYTES));
         let mut bytes = vec![0; usize::try_from(end.saturating_sub(start)).unwrap_or(0)];
-        if self.file.read_exact_at(&mut bytes, start).is_err() {
-            return String::new();
+        match self.file.read_exact_at(&mut bytes, start) {
+            Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(_) => String::new(),
         }
-        last_words(&String::from_utf8_lossy(&bytes))
     }
 }
 
@@ -108,8 +132,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("console.log");
         std::fs::write(&path, "of an earlier boot\n").unwrap();
-        let console = Console::in_file(&path).unwrap();
+        let log = directory.path().join("qemu.log");
+        let console = Console::in_files(&path, &log).unwrap();
         assert_eq!(console.last_words(), "");
+        std::io::Write::write_all(&mut console.qemu_log(), b"qemu: no such option\n").unwrap();
+        assert_eq!(console.last_words(), "qemu: no such option");
         std::io::Write::write_all(&mut console.file(), b"of this boot\n").unwrap();
         assert_eq!(console.last_words(), "of this boot");
     }

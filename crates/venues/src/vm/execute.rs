@@ -3,6 +3,7 @@
 use super::accelerator;
 use super::boot::{Booter, NotBooted, interrupted};
 use super::guest::Lost;
+use super::snapshot::{self, Snapshot};
 use super::{VmHost, files_with_libraries, tools_image};
 use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Result};
 use model::VmSettings;
@@ -20,18 +21,29 @@ const MARK: &str = "SCHEDLAB_MARK=vm-exec";
 
 /// A program to run in a guest.
 pub struct Execution {
-    /// What is booted.
-    pub spec: BootSpec,
-    /// With what.
-    pub settings: VmSettings,
+    /// Where the guest comes from.
+    pub origin: Origin,
     /// Program and arguments.
     pub words: Vec<String>,
     /// Variables of its environment.
     pub environment: Vec<(String, String)>,
-    /// Host files that go into the guest, programs with their libraries.
-    pub files: Vec<PathBuf>,
     /// The terminal it gets, where it gets one.
     pub terminal: Option<Pty>,
+}
+
+/// Where a guest comes from.
+pub enum Origin {
+    /// It is booted.
+    Boot {
+        /// What is booted.
+        spec: BootSpec,
+        /// With what.
+        settings: VmSettings,
+        /// Host files that go into the guest, programs with their libraries.
+        files: Vec<PathBuf>,
+    },
+    /// It was saved.
+    Snapshot(Box<Snapshot>),
 }
 
 /// What the caller does for a program in a guest.
@@ -66,17 +78,17 @@ pub fn execute(
     streams: &mut dyn Streams,
     interrupt: &Interrupt,
 ) -> Result<i32> {
-    let Execution { spec, settings, .. } = execution;
-    let engine = accelerator::choose(host, settings, 0, &spec.kernel, interrupt)?;
-    let mark = MARK.to_owned();
-    let mut booter = Booter::new(host.clone(), settings.clone(), engine, mark, interrupt.clone());
-    booter.files = files_with_libraries(host, &execution.files)?;
-    booter.tools = tools_image(host, &settings.tools)?;
-    let mut booted = match booter.boot(spec, &mut |event| streams.note(&event)) {
-        Ok(booted) => booted,
-        Err(NotBooted::Venue(error)) => return Err(error),
-        Err(NotBooted::Silent(why)) => {
-            return Err(Error::environment(format!("cannot boot {}", spec.kernel), why));
+    let mut booted = match &execution.origin {
+        Origin::Snapshot(snapshot) => snapshot::restore(host, snapshot, interrupt)?,
+        Origin::Boot { spec, settings, files } => {
+            let engine = accelerator::choose(host, settings, 0, &spec.kernel, interrupt)?;
+            let mark = MARK.to_owned();
+            let mut booter =
+                Booter::new(host.clone(), settings.clone(), engine, mark, interrupt.clone());
+            booter.files = files_with_libraries(host, files)?;
+            booter.tools = tools_image(host, &settings.tools)?;
+            let booted = booter.boot(spec, &mut |event| streams.note(&event));
+            booted.map_err(NotBooted::into_error)?
         }
     };
     for complaint in &booted.complaints {

@@ -51,6 +51,7 @@ impl fmt::Display for Lost {
 pub(crate) struct Greeting {
     pub version: String,
     pub boot_id: String,
+    pub agent_bytes: u64,
     pub complaints: Vec<String>,
 }
 
@@ -103,14 +104,20 @@ impl Guest {
         loop {
             let patience = until.saturating_duration_since(Instant::now());
             match self.receive(patience, interrupt) {
-                Ok(Answer::Hello { format, nonce, version, boot_id, complaints, .. })
-                    if nonce == self.nonce =>
-                {
+                Ok(Answer::Hello {
+                    format,
+                    nonce,
+                    version,
+                    boot_id,
+                    agent_bytes,
+                    complaints,
+                    ..
+                }) if nonce == self.nonce => {
                     if format != WIRE_FORMAT {
                         let why = format!("it speaks {format}, and this is {WIRE_FORMAT}");
                         return Err(Lost::Corrupt(why));
                     }
-                    return Ok(Some(Greeting { version, boot_id, complaints }));
+                    return Ok(Some(Greeting { version, boot_id, agent_bytes, complaints }));
                 }
                 Ok(Answer::Failed { failure }) => return Err(Lost::Refused(failure)),
                 Ok(_) | Err(Lost::Corrupt(_)) => self.decoder.restart(),

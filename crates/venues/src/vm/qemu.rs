@@ -135,6 +135,11 @@ impl Qemu {
         Ok(Self { child, channel, control: Control::new(control) })
     }
 
+    /// Its process id.
+    pub(crate) fn pid(&self) -> i32 {
+        self.child.id().cast_signed()
+    }
+
     /// How it ended, if it did.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
