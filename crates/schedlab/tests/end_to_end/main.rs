@@ -10,3 +10,4 @@ mod fake_root;
 mod host;
 mod import;
 mod sim;
+mod suites;
