@@ -7,7 +7,7 @@ use crate::output::{print, tell};
 use crate::progress::human_duration;
 use crate::surroundings::random_u64;
 use contract::{Catalogue, Error, Knob, LaunchSpec, Result};
-use model::{Comparisons, Level, Plan, Subject};
+use model::{Block, Comparisons, Level, Plan, Sitting, Subject};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs::File;
@@ -190,9 +190,11 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
         if plan.is_seed_generated { " (drawn; set seed = … to keep it)" } else { "" };
     writeln!(text, "venue    {}", plan.venue)?;
     writeln!(text, "seed     {}{seed_origin}", plan.seed)?;
+    let boots: u64 = plan.blocks.iter().map(Block::boot_count).sum();
+    let booted = if boots > 0 { format!(" and {boots} boots") } else { String::new() };
     writeln!(
         text,
-        "trials   {} in {} blocks, about {}",
+        "trials   {} in {} blocks{booted}, about {}",
         plan.trial_count(),
         plan.blocks.len(),
         human_duration(plan.expected_ns())
@@ -219,9 +221,7 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
     asked_together(text, plan)?;
     writeln!(text, "\nOrder")?;
     for block in plan.blocks.iter().take(SHOWN_BLOCKS) {
-        let sittings: Vec<&str> =
-            block.sittings.iter().map(|sitting| sitting.subject.as_str()).collect();
-        writeln!(text, "  block {:<3} {}", block.index + 1, sittings.join(" -> "))?;
+        writeln!(text, "  block {:<3} {}", block.index + 1, order_text(block))?;
     }
     if plan.blocks.len() > SHOWN_BLOCKS {
         writeln!(text, "  … and {} more blocks", plan.blocks.len() - SHOWN_BLOCKS)?;
@@ -234,6 +234,21 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
         writeln!(text, "  {path}")?;
     }
     Ok(())
+}
+
+/// The subjects as they come; those of one boot in brackets.
+fn order_text(block: &Block) -> String {
+    let of_boot = |sittings: &[Sitting]| {
+        let ids: Vec<&str> = sittings.iter().map(|sitting| sitting.subject.as_str()).collect();
+        let joined = ids.join(" -> ");
+        if sittings.iter().any(|sitting| sitting.boot.is_some()) {
+            format!("[{joined}]")
+        } else {
+            joined
+        }
+    };
+    let boots = block.sittings.chunk_by(|a, b| a.boot == b.boot);
+    boots.map(of_boot).collect::<Vec<_>>().join(" -> ")
 }
 
 /// What runs, and what is asked of it.

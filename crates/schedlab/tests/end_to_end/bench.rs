@@ -11,6 +11,17 @@ pub fn exclusive() -> MutexGuard<'static, ()> {
     HOST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The suite of the EEVDF study, changed as its comment says to run on a host.
+pub fn eevdf_suite_on_the_host() -> String {
+    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/eevdf-configs.toml");
+    let text = std::fs::read_to_string(suite).unwrap();
+    let is_kept = |line: &&str| !line.starts_with("kernel = ");
+    let lines: Vec<&str> = text.lines().filter(is_kept).collect();
+    let on_host = lines.join("\n").replacen("venue = \"vm\"", "venue = \"host\"", 1);
+    assert!(lines.len() + 1 == text.lines().count() && on_host.contains("venue = \"host\""));
+    on_host
+}
+
 /// A temporary directory with an experiment, and the binary's command line.
 pub struct Bench {
     directory: tempfile::TempDir,

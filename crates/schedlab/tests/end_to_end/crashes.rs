@@ -181,8 +181,7 @@ fn the_fifteen_values_of_the_eevdf_study_are_applied_verified_and_restored() {
     fake_root::make(root.path());
     let before = fake_root::contents(root.path());
     let bench = Bench::new().on_fake_root(root.path());
-    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/eevdf-configs.toml");
-    let text = std::fs::read_to_string(suite).unwrap();
+    let text = crate::bench::eevdf_suite_on_the_host();
     let end = text.find("[[workloads]]").unwrap();
     let short = "[[workloads]]\nuse = \"pipe\"\nloops = 50\ninvocations = 1\n";
     let file = bench.experiment("eevdf", &format!("{}{short}", &text[..end]));

@@ -350,7 +350,7 @@ fn the_eevdf_suite_is_refused_where_debugfs_cannot_be_written() {
     let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let slice = "/sys/kernel/debug/sched/base_slice_ns";
-    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/eevdf-configs.toml");
+    let suite = &bench.experiment("eevdf-configs", &crate::bench::eevdf_suite_on_the_host());
     if std::fs::OpenOptions::new().write(true).open(slice).is_ok() {
         let shown = bench.expect(0, &["plan", suite, "--venue", "host"]);
         assert!(shown.contains("Everything it needs is here"), "{shown}");

@@ -11,3 +11,4 @@ mod host;
 mod import;
 mod kernels;
 mod sim;
+mod suites;
