@@ -87,7 +87,8 @@ pub(crate) struct KernelsRemove {
 
 const BUILD_HELP: &str = "\
 The configuration is small: what a virtual machine needs, everything built in, and the fragments that are named:
-sched-ext (BPF schedulers; needs pahole 1.26), schedstats, or files with lines such as CONFIG_HZ_1000=y.
+sched-ext (BPF schedulers; needs pahole 1.26), schedstats, or files with lines such as CONFIG_HZ_1000=y. The last
+fragment that names an option decides, and every line must take effect.
 
 Examples:
   schedlab kernels build --name mine ./linux
