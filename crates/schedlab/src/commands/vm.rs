@@ -88,7 +88,8 @@ fn booted(
     let host = host(common)?;
     let mut files = machine.files.clone();
     let words = with_program(&host, words, &mut files)?;
-    let origin = Origin::Boot { spec: spec(machine)?, settings: settings(machine)?, files };
+    let origin =
+        Origin::Boot { spec: spec(machine)?, settings: Box::new(settings(machine)?), files };
     execute(common, &host, origin, words, has_terminal)
 }
 

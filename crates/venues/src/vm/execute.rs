@@ -38,7 +38,7 @@ pub enum Origin {
         /// What is booted.
         spec: BootSpec,
         /// With what.
-        settings: VmSettings,
+        settings: Box<VmSettings>,
         /// Host files that go into the guest, programs with their libraries.
         files: Vec<PathBuf>,
     },
@@ -83,8 +83,13 @@ pub fn execute(
         Origin::Boot { spec, settings, files } => {
             let engine = accelerator::choose(host, settings, 0, &spec.kernel, interrupt)?;
             let mark = MARK.to_owned();
-            let mut booter =
-                Booter::new(host.clone(), settings.clone(), engine, mark, interrupt.clone());
+            let mut booter = Booter::new(
+                host.clone(),
+                settings.as_ref().clone(),
+                engine,
+                mark,
+                interrupt.clone(),
+            );
             booter.files = files_with_libraries(host, files)?;
             booter.tools = tools_image(host, &settings.tools)?;
             let booted = booter.boot(spec, &mut |event| streams.note(&event));
