@@ -22,9 +22,9 @@ const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1";
 /// Emulated processors are slow enough to be taken for dead
 /// (Documentation/admin-guide/kernel-parameters.txt, 6.12).
 const EMULATED: &str = "nowatchdog rcupdate.rcu_cpu_stall_suppress=1";
-/// What `equalise` makes the same: every kernel has these clock source, preemption model,
+/// What `equalise` makes the same: every kernel from 6.1 has this clock source, preemption model,
 /// task groups and mitigations (measured, ADR 0011).
-const EQUALISED: &str = "clocksource=hpet preempt=full noautogroup mitigations=off";
+const EQUALISED: &str = "tsc=reliable clocksource=tsc preempt=full noautogroup mitigations=off";
 /// What makes a counted guest repeat itself.
 const COUNTED: &str = "nokaslr norandmaps mitigations=off";
 
