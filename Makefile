@@ -17,7 +17,7 @@ CARGO = toolchain=$$(./setup) && PATH="$$toolchain:$$PATH" cargo
 build:
 	@$(CARGO) build --release --locked --package schedlab
 
-demo:
+demo: build
 	@$(CARGO) run --release --locked --package schedlab -- run suites/first-look.toml
 
 test:

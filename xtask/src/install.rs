@@ -45,6 +45,8 @@ pub fn install(cargo: &Cargo, destination: &Destination) -> Outcome {
     cargo.run(manual)?;
     let root = destination.below();
     place(&binary, &root.join("bin/schedlab"), 0o755)?;
+    let agent = "schedlab-agent";
+    place(&binary.with_file_name(agent), &root.join("bin").join(agent), 0o755)?;
     place_all(&share, &root.join("share"))?;
     place_all(&cargo.root().join("suites"), &root.join("share/schedlab/suites"))?;
     let documents = root.join("share/doc/schedlab");
@@ -67,7 +69,8 @@ impl Destination {
     }
 }
 
-/// Builds the release binary; cargo says where it lies.
+/// Builds the release binaries; cargo says where they lie. The agent lies beside schedlab, where
+/// schedlab looks for it.
 pub fn build(cargo: &Cargo) -> Result<PathBuf, Problems> {
     let mut command = cargo.command([
         "build",
@@ -75,8 +78,7 @@ pub fn build(cargo: &Cargo) -> Result<PathBuf, Problems> {
         "--locked",
         "--package",
         "schedlab",
-        "--bin",
-        "schedlab",
+        "--bins",
         "--message-format",
         "json-render-diagnostics",
     ]);

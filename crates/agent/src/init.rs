@@ -23,6 +23,9 @@ pub(crate) const COMPLAINTS_FILE: &str = "/run/schedlab-complaints";
 /// `init_module` flag: the kernel decompresses (include/uapi/linux/module.h, 5.17).
 const MODULE_INIT_COMPRESSED_FILE: libc::c_int = 4;
 
+/// Which controllers the root group's children have.
+const SUBTREE_CONTROL: &str = "/sys/fs/cgroup/cgroup.subtree_control";
+
 /// The kernel's own file systems: source, target, type, data.
 const KERNEL_MOUNTS: [(&str, &str, &str, &str); 11] = [
     ("devtmpfs", "/dev", "devtmpfs", ""),
@@ -54,6 +57,7 @@ pub fn serve_init() -> i32 {
     for mount in &settings.mounts {
         mount_one(mount, MountFlags::RDONLY, &mut complaints);
     }
+    enable(&settings.controllers, &mut complaints);
     prepare(&mut complaints);
     let text: String = complaints.iter().map(|line| format!("{line}\n")).collect();
     say(&text);
@@ -101,6 +105,15 @@ fn load_module(path: &str, arguments: &str) -> std::io::Result<()> {
         libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), arguments.as_ptr(), flags)
     };
     if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// Gives groups of the first level their controllers (Documentation/admin-guide/cgroup-v2.rst).
+fn enable(controllers: &[String], complaints: &mut Vec<String>) {
+    for controller in controllers {
+        if let Err(error) = fs::write(SUBTREE_CONTROL, format!("+{controller}")) {
+            complaints.push(format!("cannot enable the controller {controller}: {error}"));
+        }
+    }
 }
 
 /// What a distribution's start does and programs rely on.

@@ -4,7 +4,7 @@
 use crate::output::{tell, width};
 use contract::Event;
 use lab::Progress;
-use model::Outcome;
+use model::{Outcome, Phase};
 use std::io::{IsTerminal, Write};
 
 /// Draws a campaign's events.
@@ -64,6 +64,7 @@ impl ProgressLine {
                 }
             }
             Event::TrialStarted { .. } => self.draw(),
+            Event::TrialPhase(Phase::Booting) if self.is_verbose => self.line("booting a guest"),
             Event::TrialPhase(_) => {}
             Event::CampaignFinished { .. } => self.clear(),
         }

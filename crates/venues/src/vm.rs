@@ -31,8 +31,8 @@ use crate::{Host, HostSettings};
 use artefacts::Kernels;
 use boot::Booter;
 use contract::{
-    BootSpec, Catalogue, Description, Error, ErrorKind, Event, Interrupt, Knob, Missing, Result,
-    Session, Venue,
+    BootSpec, Catalogue, Description, Error, ErrorKind, Event, Interrupt, Knob, LaunchSpec,
+    Missing, Result, Session, Venue,
 };
 use executor::{Settings, Watch};
 use model::{Fingerprint, Plan, Subject};
@@ -169,6 +169,7 @@ impl Venue for Vm {
         booter.logs = Some(logs);
         booter.files = self.files(plan)?;
         booter.tools = self.tools(plan)?;
+        booter.has_cpu_controller = self.needs_cpu_controller(plan);
         session::open(plan, watch, booter, facts, on_event)
     }
 }
@@ -185,6 +186,19 @@ impl Vm {
             }
         }
         files_with_libraries(&self.host, &wanted)
+    }
+
+    /// Whether a level limits the CPU time of its workload.
+    fn needs_cpu_controller(&self, plan: &Plan) -> bool {
+        let mut launch = LaunchSpec::default();
+        for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
+            let factor = self.host.host.catalogue.factor(id);
+            if let Some(Knob::Launch(knob)) = factor.map(|factor| factor.knob()) {
+                // What cannot be expressed is told when a guest is asked what it lacks.
+                let _ = knob.contribute(&self.host.host.machine, level, &mut launch);
+            }
+        }
+        launch.needs_cpu_cgroup()
     }
 
     fn tools(&self, plan: &Plan) -> Result<Option<PathBuf>> {

@@ -223,6 +223,8 @@ pub struct GuestSettings {
     pub modules: Vec<(String, String)>,
     /// File systems beside the kernel's own.
     pub mounts: Vec<Mount>,
+    /// Controllers that groups of the first level have.
+    pub controllers: Vec<String>,
 }
 
 /// A file system to mount.

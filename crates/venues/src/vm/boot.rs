@@ -95,6 +95,7 @@ pub(crate) struct Booter {
     /// Further files of the guest: path there, path here.
     pub files: Vec<(PathBuf, PathBuf)>,
     pub tools: Option<PathBuf>,
+    pub has_cpu_controller: bool,
     images: BTreeMap<String, (Kernel, File)>,
     count: u32,
 }
@@ -107,9 +108,19 @@ impl Booter {
         mark: String,
         interrupt: Interrupt,
     ) -> Self {
-        let images = BTreeMap::new();
-        let (logs, files, tools, count) = (None, Vec::new(), None, 0);
-        Self { host, settings, engine, mark, logs, interrupt, files, tools, images, count }
+        Self {
+            host,
+            settings,
+            engine,
+            mark,
+            logs: None,
+            interrupt,
+            files: Vec::new(),
+            tools: None,
+            has_cpu_controller: false,
+            images: BTreeMap::new(),
+            count: 0,
+        }
     }
 
     /// Boots, a few times if need be.
@@ -306,6 +317,7 @@ impl Booter {
             kernel,
             settings: &self.settings,
             files: &self.files,
+            has_cpu_controller: self.has_cpu_controller,
             has_tools: self.tools.is_some(),
             texts,
         })
@@ -350,7 +362,11 @@ pub(crate) fn facts(kernel: &Kernel, command_line: &str) -> BTreeMap<String, Str
     let values = [
         ("vm.kernel_release", Some(kernel.release.clone())),
         ("kernel.hz", kernel.config_value("CONFIG_HZ")),
-        ("kernel.preempt_model", first(&preempt_models)),
+        // One that can be chosen while it runs is a knob, and read there.
+        (
+            "kernel.preempt_model",
+            first(&preempt_models).filter(|_| !is_set("CONFIG_PREEMPT_DYNAMIC")),
+        ),
         ("kernel.tick", first(&ticks)),
         ("kernel.config_digest", kernel.config_digest()),
         ("kernel.mitigations", Some(if is_mitigated { "default" } else { "off" }.to_owned())),

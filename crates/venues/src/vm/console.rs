@@ -13,6 +13,10 @@ const TAIL_BYTES: u64 = 16 << 10;
 /// A quoted line is cut here.
 const LINE_LIMIT: usize = 160;
 
+/// How lines of the kernel's begin to tell why something ended (kernel/panic.c, mm/oom_kill.c,
+/// lib/bug.c, 6.12).
+const CAUSES: [&str; 4] = ["Kernel panic", "Out of memory:", "BUG:", "Oops:"];
+
 /// The console of one machine and what QEMU itself complained of, in files of the campaign
 /// or in memory.
 pub(crate) struct Console {
@@ -60,6 +64,20 @@ impl Console {
     }
 }
 
+impl Console {
+    /// What the kernel complained of since it was asked last: a kill for want of memory, a bug.
+    pub(crate) fn complaint(&mut self) -> Option<String> {
+        let text = self.printed.tail();
+        self.printed.begins_at = self.printed.file.metadata().map_or(0, |metadata| metadata.len());
+        text.lines().any(is_cause).then(|| last_words(&text))
+    }
+}
+
+/// Whether a line of the kernel's tells of something that may end a workload.
+fn is_cause(line: &str) -> bool {
+    CAUSES.iter().any(|sign| line.contains(sign))
+}
+
 impl Log {
     fn in_file(path: &Path) -> Result<Self> {
         let open = || {
@@ -89,10 +107,10 @@ impl Log {
 fn last_words(text: &str) -> String {
     let lines: Vec<String> =
         text.lines().map(plain).filter(|line| !line.trim().is_empty()).collect();
-    let is_cause = |line: &String| {
-        ["Kernel panic", "Out of memory:", "BUG:", "Oops:"].iter().any(|sign| line.contains(sign))
-    };
-    let from = lines.iter().position(is_cause).unwrap_or(lines.len().saturating_sub(QUOTED_LINES));
+    let from = lines
+        .iter()
+        .position(|line| is_cause(line))
+        .unwrap_or(lines.len().saturating_sub(QUOTED_LINES));
     lines.iter().skip(from).take(QUOTED_LINES).cloned().collect::<Vec<_>>().join(" | ")
 }
 

@@ -24,6 +24,9 @@ pub(crate) struct ImageOrder<'a> {
     pub settings: &'a VmSettings,
     /// Further files: path in the guest, path on the host.
     pub files: &'a [(PathBuf, PathBuf)],
+    /// Whether a subject limits the CPU time of its workload: an autogroup counts for nothing
+    /// in a group with the CPU controller, so guests have it only where it is asked for.
+    pub has_cpu_controller: bool,
     /// Whether a tools image is the first disk.
     pub has_tools: bool,
     /// Files whose content is at hand: path in the guest, content.
@@ -86,7 +89,8 @@ fn fill(image: &mut Initramfs, order: &ImageOrder<'_>) -> Result<()> {
         Ok(modules)
     };
     let modules = build(image).map_err(artefact_error)?;
-    let settings = GuestSettings { modules, mounts: mounts(order) };
+    let controllers = order.has_cpu_controller.then(|| "cpu".to_owned()).into_iter().collect();
+    let settings = GuestSettings { modules, mounts: mounts(order), controllers };
     let text = serde_json::to_vec(&settings)
         .map_err(|error| Error::environment("cannot encode the guest's settings", error))?;
     image

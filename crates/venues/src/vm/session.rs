@@ -146,6 +146,7 @@ impl Session for VmSession {
                 match converse(booted, trial, &self.booter, self.logs.as_deref(), on_event) {
                     Ok((mut record, frames)) => {
                         set_times(&mut record, &began);
+                        explain(&mut record, booted.console.complaint());
                         let catalogue = &self.booter.host.host.catalogue;
                         if let Ok(guest) = describe(booted, &self.booter, &self.facts) {
                             read_back(&mut record, catalogue, trial, &booted.spec, &guest);
@@ -303,6 +304,14 @@ impl VmSession {
             )),
             Err(lost) => Err(lost_in_preflight(spec, &lost)),
         }
+    }
+}
+
+/// A workload that failed while the guest's kernel complained has that as a reason too.
+fn explain(record: &mut Record, complaint: Option<String>) {
+    if let (Outcome::Failed { reason }, Some(complaint)) = (&mut record.outcome, complaint) {
+        reason.push_str("; the guest's console: ");
+        reason.push_str(&complaint);
     }
 }
 
