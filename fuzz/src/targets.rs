@@ -73,6 +73,7 @@ targets! {
     quantity,
     record_line,
     task_schedstat,
+    wire_frames,
     words,
 }
 

@@ -127,7 +127,7 @@ fn noisy(test: &TTest, count: usize, theta: f64, alpha: f64) -> Option<Caveat> {
         Caveat::new(
             CaveatCode::Noisy,
             format!(
-                "differences between blocks vary by {:.1} %; equivalence is likely to be shown up to {:.1} %",
+                "differences between blocks vary by {:.1} %; with so many blocks equivalence is likely only where they vary by at most {:.1} %",
                 100.0 * test.standard_deviation,
                 100.0 * limit
             ),
