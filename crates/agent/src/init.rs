@@ -15,7 +15,7 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
-use wire::{GuestSettings, Mount, SETTINGS_FILE};
+use wire::{BY_SERIAL, GuestSettings, Mount, SETTINGS_FILE};
 
 /// What it could not do, one line each.
 pub(crate) const COMPLAINTS_FILE: &str = "/run/schedlab-complaints";
@@ -46,7 +46,8 @@ pub fn serve_init() -> i32 {
     let mut complaints = Vec::new();
     for (source, target, kind, options) in KERNEL_MOUNTS {
         let [source, target, kind, options] = [source, target, kind, options].map(str::to_owned);
-        mount_one(&Mount { source, target, kind, options }, MountFlags::empty(), &mut complaints);
+        let mount = Mount { source, target, kind, options, is_read_only: false };
+        mount_one(&mount, &mut complaints);
     }
     let settings = read_settings(&mut complaints);
     for (path, arguments) in &settings.modules {
@@ -55,7 +56,7 @@ pub fn serve_init() -> i32 {
         }
     }
     for mount in &settings.mounts {
-        mount_one(mount, MountFlags::RDONLY, &mut complaints);
+        mount_one(mount, &mut complaints);
     }
     enable(&settings.controllers, &mut complaints);
     prepare(&mut complaints);
@@ -74,16 +75,31 @@ pub fn serve_init() -> i32 {
     1
 }
 
-fn mount_one(entry: &Mount, flags: MountFlags, complaints: &mut Vec<String>) {
-    let made = fs::create_dir_all(&entry.target);
-    let data = CString::new(entry.options.as_str()).unwrap_or_default();
-    let mounted = made.map_err(|error| error.to_string()).and_then(|()| {
-        mount(&entry.source, &entry.target, &entry.kind, flags, data.as_c_str())
-            .map_err(|error| error.to_string())
+fn mount_one(entry: &Mount, complaints: &mut Vec<String>) {
+    let flags = if entry.is_read_only { MountFlags::RDONLY } else { MountFlags::empty() };
+    let mounted = device(&entry.source).and_then(|source| {
+        fs::create_dir_all(&entry.target)?;
+        let options = CString::new(entry.options.as_str())?;
+        Ok(mount(source, &entry.target, &entry.kind, flags, options.as_c_str())?)
     });
     if let Err(error) = mounted {
+        // An empty directory would pass for the disk.
+        let _ = fs::remove_dir(&entry.target);
         complaints.push(format!("cannot mount {} at {}: {error}", entry.kind, entry.target));
     }
+}
+
+/// A device, found by its serial number where that is given.
+fn device(source: &str) -> std::io::Result<String> {
+    let Some(serial) = source.strip_prefix(BY_SERIAL) else { return Ok(source.to_owned()) };
+    for entry in fs::read_dir("/sys/block")?.flatten() {
+        let found = fs::read_to_string(entry.path().join("serial")).unwrap_or_default();
+        if found.trim() == serial {
+            return Ok(format!("/dev/{}", entry.file_name().to_string_lossy()));
+        }
+    }
+    let why = format!("no disk has the serial number {serial}");
+    Err(std::io::Error::new(std::io::ErrorKind::NotFound, why))
 }
 
 fn read_settings(complaints: &mut Vec<String>) -> GuestSettings {

@@ -8,7 +8,7 @@ use contract::{Catalogue, Error, ErrorKind, Event, Interrupt};
 use executor::{Executor, Settings};
 use model::{Phase, Plan, Trial};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 use sys::Machine;
@@ -19,6 +19,8 @@ pub const AGENT_ROLE: &str = "__agent";
 
 const LOGS: &str = "/tmp/schedlab/logs";
 const SCRATCH: &str = "/tmp/schedlab/scratch";
+/// Below the disk for workloads' files, in guests that have one.
+const SCRATCH_ON_DISK: &str = "schedlab";
 /// How long output may still come when the program itself has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 const ENDED_INTERVAL: Duration = Duration::from_millis(20);
@@ -142,7 +144,7 @@ impl Agent {
             executable: self.settings.executable.clone(),
             machine_arguments: self.settings.machine_arguments.clone(),
             logs: LOGS.into(),
-            scratch: SCRATCH.into(),
+            scratch: scratch(),
             purpose,
         };
         match Executor::open(settings, &self.interrupt) {
@@ -264,6 +266,12 @@ impl Agent {
         };
         self.channel.send(&Answer::Failed { failure })
     }
+}
+
+/// Where workloads' files go: on the disk, where there is one.
+fn scratch() -> PathBuf {
+    let disk = Path::new(wire::SCRATCH_DISK);
+    if disk.is_dir() { disk.join(SCRATCH_ON_DISK) } else { PathBuf::from(SCRATCH) }
 }
 
 /// Resident memory of this process (proc(5), statm: the second field, in pages).

@@ -15,6 +15,7 @@ mod kernel;
 mod qemu;
 mod record;
 mod replay;
+mod scratch;
 mod session;
 pub mod snapshot;
 mod vcpus;
@@ -169,6 +170,7 @@ impl Venue for Vm {
         booter.logs = Some(logs);
         booter.files = self.files(plan)?;
         booter.tools = self.tools(plan)?;
+        booter.has_scratch = !matches!(engine, Engine::Counting { .. });
         booter.has_cpu_controller = self.needs_cpu_controller(plan);
         session::open(plan, watch, booter, facts, on_event)
     }

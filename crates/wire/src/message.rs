@@ -216,6 +216,12 @@ pub const SETTINGS_FILE: &str = "/etc/schedlab/guest.json";
 /// Where a guest that nobody talks to finds its orders: a list of requests.
 pub const ORDERS_FILE: &str = "/etc/schedlab/orders.json";
 
+/// Beginning of a mount's source that is a disk's serial number.
+pub const BY_SERIAL: &str = "serial:";
+
+/// Where the disk for workloads' files is mounted, in guests that have one.
+pub const SCRATCH_DISK: &str = "/run/schedlab-scratch";
+
 /// What the guest's first process is told: a file of the initramfs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestSettings {
@@ -230,7 +236,7 @@ pub struct GuestSettings {
 /// A file system to mount.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mount {
-    /// The device.
+    /// The device, or [`BY_SERIAL`] and the serial number of a disk.
     pub source: String,
     /// Where.
     pub target: String,
@@ -238,4 +244,6 @@ pub struct Mount {
     pub kind: String,
     /// Its options, as mount(2) takes them.
     pub options: String,
+    /// Whether nothing may be written.
+    pub is_read_only: bool,
 }

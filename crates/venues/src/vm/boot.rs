@@ -4,6 +4,7 @@ use super::console::Console;
 use super::guest::{Greeting, Guest, Lost};
 use super::image::{self, ImageOrder};
 use super::qemu::{Engine, MachineOrder, Qemu, memory_file};
+use super::scratch;
 use super::{VmHost, artefact_error};
 use artefacts::{Kernel, KernelName};
 use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Phase, Result};
@@ -45,6 +46,8 @@ pub(crate) struct Booted {
 /// A guest that was saved.
 pub(crate) struct Saved {
     pub file: File,
+    /// The disk it had, as it was then.
+    pub scratch: Option<File>,
     pub spec: BootSpec,
     pub facts: BTreeMap<String, String>,
 }
@@ -54,7 +57,7 @@ pub(crate) enum Way<'w> {
     /// It boots, and is talked to.
     Boot,
     /// It goes on from a saved state.
-    Resume(&'w File),
+    Resume { state: &'w File, scratch: Option<&'w File> },
     /// It boots, does what a file tells it, and writes its answers into another.
     Orders { orders: Vec<u8>, answers: &'w File },
 }
@@ -96,6 +99,8 @@ pub(crate) struct Booter {
     pub files: Vec<(PathBuf, PathBuf)>,
     pub tools: Option<PathBuf>,
     pub has_cpu_controller: bool,
+    /// Whether guests get a disk for workloads' files.
+    pub has_scratch: bool,
     images: BTreeMap<String, (Kernel, File)>,
     count: u32,
 }
@@ -118,6 +123,7 @@ impl Booter {
             files: Vec::new(),
             tools: None,
             has_cpu_controller: false,
+            has_scratch: false,
             images: BTreeMap::new(),
             count: 0,
         }
@@ -155,6 +161,10 @@ impl Booter {
                 Err(Lost::Interrupted(signal)) => return Err(interrupted(signal).into()),
                 Err(lost) => {
                     let words = console.last_words();
+                    if !console.has_begun() {
+                        // QEMU itself refused, and would again.
+                        return Err(NotBooted::Silent(format!("{lost}; {words}")));
+                    }
                     failures.push(format!("{lost}; its console: {words}"));
                     if attempt < ATTEMPTS {
                         on_event(Event::Notice(format!(
@@ -176,7 +186,8 @@ impl Booter {
     pub(crate) fn save(&mut self, mut booted: Booted) -> Result<Saved> {
         let file = memory_file("schedlab-state", 0)?;
         booted.guest.qemu.control.save(&file)?;
-        Ok(Saved { file, spec: booted.spec, facts: booted.facts })
+        let scratch = booted.guest.qemu.scratch.take();
+        Ok(Saved { file, scratch, spec: booted.spec, facts: booted.facts })
     }
 
     /// Starts a guest from its saved state.
@@ -186,7 +197,8 @@ impl Booter {
     pub(crate) fn restore(&mut self, saved: &Saved) -> Result<Booted, NotBooted> {
         // A descriptor of its own: reading moves the offset.
         let state = reopened(&saved.file)?;
-        let (mut qemu, console) = self.start(&saved.spec, Way::Resume(&state))?;
+        let way = Way::Resume { state: &state, scratch: saved.scratch.as_ref() };
+        let (mut qemu, console) = self.start(&saved.spec, way)?;
         qemu.control.resume()?;
         match self.greeted(qemu) {
             Ok((guest, greeting)) => Ok(Booted {
@@ -235,13 +247,20 @@ impl Booter {
         self.count += 1;
         let console = self.console(spec)?;
         let disks = self.disks()?;
+        let scratch = match &way {
+            Way::Resume { scratch, .. } => scratch.map(scratch::copy).transpose()?,
+            Way::Boot | Way::Orders { .. } if self.has_scratch() => {
+                scratch::make(&self.host.host.machine)?
+            }
+            Way::Boot | Way::Orders { .. } => None,
+        };
         let command_line = self.command_line(spec);
         let program = super::qemu::find(&self.host.host.machine).ok_or_else(no_qemu)?;
         self.image(&spec.kernel)?;
         let (kernel, usual) = &self.images[&spec.kernel];
         let (incoming, answers, own) = match way {
             Way::Boot => (None, None, None),
-            Way::Resume(state) => (Some(state), None, None),
+            Way::Resume { state, .. } => (Some(state), None, None),
             Way::Orders { orders, answers } => {
                 let texts = [(wire::ORDERS_FILE.trim_start_matches('/').to_owned(), orders)];
                 (None, Some(answers), Some(self.make_image(kernel, &texts)?))
@@ -259,12 +278,14 @@ impl Booter {
             host_cpus: self.settings.host_cpus.as_ref(),
             disks: &disks,
             tools: self.tools.as_deref(),
+            scratch: scratch.as_ref(),
             console: console.file(),
             answers,
             incoming,
             mark: &self.mark,
             log: console.qemu_log(),
         })?;
+        qemu.scratch = scratch;
         if incoming.is_none() {
             self.pin(&mut qemu, spec);
         }
@@ -311,6 +332,11 @@ impl Booter {
         words.join(" ")
     }
 
+    /// Whether guests get a disk for workloads' files: asked for, and it can be made here.
+    fn has_scratch(&self) -> bool {
+        self.has_scratch && scratch::is_possible(&self.host.host.machine)
+    }
+
     fn make_image(&self, kernel: &Kernel, texts: &[(String, Vec<u8>)]) -> Result<File> {
         image::make(&ImageOrder {
             agent: &agent(&self.host.agent)?,
@@ -319,6 +345,7 @@ impl Booter {
             files: &self.files,
             has_cpu_controller: self.has_cpu_controller,
             has_tools: self.tools.is_some(),
+            has_scratch: self.has_scratch(),
             texts,
         })
     }

@@ -57,6 +57,11 @@ impl Console {
         &self.qemu.file
     }
 
+    /// Whether the guest printed anything, or at least QEMU did not complain.
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.printed.tail().is_empty() || self.qemu.tail().is_empty()
+    }
+
     /// The last lines, on one line; QEMU's own where the guest printed nothing.
     pub(crate) fn last_words(&self) -> String {
         let words = last_words(&self.printed.tail());

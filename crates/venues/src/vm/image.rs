@@ -2,7 +2,7 @@
 //! that are needed, the kernel's configuration, and files of the host where asked for.
 
 use super::artefact_error;
-use super::qemu::memory_file;
+use super::qemu::{SCRATCH_SERIAL, TOOLS_SERIAL, memory_file};
 use artefacts::{Initramfs, Kernel, load_order};
 use contract::{Error, Result};
 use model::{Disk, VmSettings};
@@ -27,8 +27,10 @@ pub(crate) struct ImageOrder<'a> {
     /// Whether a subject limits the CPU time of its workload: an autogroup counts for nothing
     /// in a group with the CPU controller, so guests have it only where it is asked for.
     pub has_cpu_controller: bool,
-    /// Whether a tools image is the first disk.
+    /// Whether there is a disk of tools.
     pub has_tools: bool,
+    /// Whether there is a disk for workloads' files.
+    pub has_scratch: bool,
     /// Files whose content is at hand: path in the guest, content.
     pub texts: &'a [(String, Vec<u8>)],
 }
@@ -111,11 +113,18 @@ fn merged(path: &Path) -> String {
 fn wanted_modules(order: &ImageOrder<'_>) -> Vec<String> {
     let mut wanted = vec!["virtio_pci".to_owned(), "virtio_console".to_owned()];
     let disks = &order.settings.disks;
-    if order.has_tools || disks.iter().any(|disk| matches!(disk, Disk::VirtioBlk { .. })) {
+    if order.has_tools
+        || order.has_scratch
+        || disks.iter().any(|disk| matches!(disk, Disk::VirtioBlk { .. }))
+    {
         wanted.push("virtio_blk".to_owned());
     }
     if order.has_tools {
         wanted.extend(["squashfs".to_owned(), "overlay".to_owned()]);
+    }
+    if order.has_scratch {
+        // Built into Debian's cloud kernels, a module elsewhere.
+        wanted.push("?ext4".to_owned());
     }
     wanted.extend(null_blk(disks));
     wanted.extend(order.settings.modules.iter().cloned());
@@ -140,19 +149,24 @@ fn null_blk(disks: &[Disk]) -> Option<String> {
 }
 
 fn mounts(order: &ImageOrder<'_>) -> Vec<Mount> {
-    if !order.has_tools {
-        return Vec::new();
-    }
-    let mount = |source: &str, target: &str, kind: &str, options: &str| Mount {
+    let mount = |source: &str, target: &str, kind: &str, options: &str, is_read_only| Mount {
         source: source.to_owned(),
         target: target.to_owned(),
         kind: kind.to_owned(),
         options: options.to_owned(),
+        is_read_only,
     };
-    vec![
-        mount("/dev/vda", TOOLS, "squashfs", ""),
-        mount("overlay", "/usr", "overlay", &format!("lowerdir=/usr:{TOOLS}")),
-    ]
+    let of = |serial: &str| format!("{}{serial}", wire::BY_SERIAL);
+    let mut mounts = Vec::new();
+    if order.has_tools {
+        let over = format!("lowerdir=/usr:{TOOLS}");
+        mounts.push(mount(&of(TOOLS_SERIAL), TOOLS, "squashfs", "", true));
+        mounts.push(mount("overlay", "/usr", "overlay", &over, true));
+    }
+    if order.has_scratch {
+        mounts.push(mount(&of(SCRATCH_SERIAL), wire::SCRATCH_DISK, "ext4", "", false));
+    }
+    mounts
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! with the thread that started it, and carries the watch's mark for the guardian.
 
 use super::control::Control;
+use super::scratch::OPERATIONS_PER_SECOND;
 use contract::{Error, Result, Topology};
 use model::CpuList;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
@@ -20,6 +21,9 @@ use std::time::{Duration, Instant};
 
 /// The program, from Debian's package qemu-system-x86.
 pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
+/// Serial numbers by which a guest finds disks of ours.
+pub(crate) const TOOLS_SERIAL: &str = "tools";
+pub(crate) const SCRATCH_SERIAL: &str = "scratch";
 /// The name by which the agent finds its channel.
 const PORT: &str = "schedlab";
 /// How long a machine may take to switch off by itself.
@@ -62,8 +66,10 @@ pub(crate) struct MachineOrder<'a> {
     pub host_cpus: Option<&'a CpuList>,
     /// Disks in memory, in order.
     pub disks: &'a [File],
-    /// A read-only disk, before all others.
+    /// A read-only disk.
     pub tools: Option<&'a Path>,
+    /// The disk that workloads write to.
+    pub scratch: Option<&'a File>,
     /// Where the guest's console goes.
     pub console: &'a File,
     /// Where the guest's answers go instead of the channel, when nothing may come in.
@@ -83,6 +89,8 @@ pub(crate) struct Qemu {
     pub channel: UnixStream,
     /// QEMU's own control channel.
     pub control: Control,
+    /// The disk it writes to, where it has one.
+    pub scratch: Option<File>,
 }
 
 impl Qemu {
@@ -132,7 +140,7 @@ impl Qemu {
             });
         }
         let child = command.spawn().map_err(fail)?;
-        Ok(Self { child, channel, control: Control::new(control) })
+        Ok(Self { child, channel, control: Control::new(control), scratch: None })
     }
 
     /// Its process id.
@@ -226,12 +234,17 @@ fn words(
     let control = passed.number(control);
     words.pair("-chardev", format!("socket,id=control,fd={control}"));
     words.pair("-mon", "chardev=control,mode=control");
-    if let Some(tools) = order.tools {
-        disk(&mut words, "tools", &tools.display().to_string(), true);
-    }
     for (number, file) in order.disks.iter().enumerate() {
         let path = passed.path(file);
         disk(&mut words, &format!("disk{number}"), &path, false);
+    }
+    // Behind the user's own, which are vda and so on; guests find these by their serial.
+    if let Some(tools) = order.tools {
+        disk(&mut words, TOOLS_SERIAL, &tools.display().to_string(), true);
+    }
+    if let Some(scratch) = order.scratch {
+        let path = passed.path(scratch);
+        slow_disk(&mut words, SCRATCH_SERIAL, &path);
     }
     words.pair("-kernel", order.kernel.display().to_string());
     words.pair("-initrd", passed.path(order.initramfs));
@@ -285,6 +298,19 @@ fn processors(order: &MachineOrder<'_>, words: &mut Words) {
         let (first, last) = (node * share, (node + 1) * share - 1);
         words.pair("-numa", format!("node,nodeid={node},cpus={first}-{last},memdev=node{node}"));
     }
+}
+
+/// A disk that serves so many operations a second and no more.
+fn slow_disk(words: &mut Words, id: &str, path: &str) {
+    words.pair(
+        "-object",
+        format!("throttle-group,id={id}-rate,x-iops-total={OPERATIONS_PER_SECOND}"),
+    );
+    words.pair(
+        "-blockdev",
+        format!("driver=throttle,node-name={id},throttle-group={id}-rate,file.driver=raw,file.file.driver=file,file.file.locking=off,file.file.filename={path}"),
+    );
+    words.pair("-device", format!("virtio-blk-pci,drive={id},serial={id}"));
 }
 
 fn disk(words: &mut Words, id: &str, path: &str, is_read_only: bool) {

@@ -176,6 +176,7 @@ pub(crate) fn restore(host: &VmHost, snapshot: &Snapshot, interrupt: &Interrupt)
     let (sockets, cores, threads, nodes) = snapshot.topology;
     let saved = Saved {
         file,
+        scratch: None,
         spec: BootSpec {
             kernel: snapshot.kernel.clone(),
             command_line: snapshot.command_line.clone(),
