@@ -23,6 +23,8 @@ const SCRATCH: &str = "/tmp/schedlab/scratch";
 const SCRATCH_ON_DISK: &str = "schedlab";
 /// How long output may still come when the program itself has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+const CLOCK_PATIENCE: Duration = Duration::from_secs(10);
 const ENDED_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What the agent is told about its surroundings.
@@ -131,6 +133,7 @@ impl Agent {
     }
 
     fn fingerprint(&mut self) -> io::Result<()> {
+        settle_clock(&self.settings.machine);
         match executor::fingerprint(&self.settings.machine, &self.settings.catalogue) {
             Ok(fingerprint) => self.channel.send(&Answer::Fingerprint { fingerprint }),
             Err(error) => self.fail(&error),
@@ -138,6 +141,7 @@ impl Agent {
     }
 
     fn open(&mut self, purpose: String) -> io::Result<()> {
+        settle_clock(&self.settings.machine);
         let settings = Settings {
             machine: self.settings.machine.clone(),
             catalogue: self.settings.catalogue,
@@ -265,6 +269,16 @@ impl Agent {
             remedy: error.remedy.clone(),
         };
         self.channel.send(&Answer::Failed { failure })
+    }
+}
+
+/// Waits while the clock is the one of the first seconds, `tsc-early` (arch/x86/kernel/tsc.c):
+/// a trial must not begin with one and end with another.
+fn settle_clock(machine: &Machine) {
+    let deadline = Instant::now() + CLOCK_PATIENCE;
+    let is_early = || machine.read(CLOCK_SOURCE).is_ok_and(|text| text.trim().ends_with("-early"));
+    while is_early() && Instant::now() < deadline {
+        std::thread::sleep(ENDED_INTERVAL);
     }
 }
 

@@ -61,13 +61,9 @@ pub fn load_order(kernel: &Kernel, wanted: &[String]) -> Result<Vec<Module>> {
     for module in &mut order.modules {
         module.arguments = arguments_of.remove(&module.name).unwrap_or_default();
     }
-    // What is left is built in: its arguments would have to stand on the command line.
+    // What is left is built in.
     if let Some((name, arguments)) = arguments_of.first_key_value() {
-        return Err(Error::usage(
-            format!("cannot give `{arguments}` to the module {name} of {}", kernel.name),
-            "it is built into this kernel",
-            format!("put it on the kernel's command line, as {name}.ARGUMENT=VALUE"),
-        ));
+        return Err(built_in_arguments(kernel, name, arguments));
     }
     Ok(order.modules)
 }
@@ -80,8 +76,20 @@ fn without_modules(kernel: &Kernel, wanted: &[String]) -> Result<Vec<Module>> {
             format!("cannot load {item} in {}", kernel.name),
             "the kernel has no modules",
         )),
-        _ => Ok(Vec::new()),
+        _ => match wanted.iter().find_map(|item| item.trim().split_once(' ')) {
+            Some((name, arguments)) => Err(built_in_arguments(kernel, name, arguments)),
+            None => Ok(Vec::new()),
+        },
     }
+}
+
+/// Arguments of a module that is built in would have to stand on the command line.
+fn built_in_arguments(kernel: &Kernel, name: &str, arguments: &str) -> Error {
+    Error::usage(
+        format!("cannot give `{arguments}` to the module {name} of {}", kernel.name),
+        "it is built into this kernel",
+        format!("put it on the kernel's command line, as {name}.ARGUMENT=VALUE"),
+    )
 }
 
 struct Order {

@@ -3,7 +3,7 @@
 use crate::schedule::{Schedule, is_hopeless};
 use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
 use model::{Findings, Plan, Record, Trial, VmSettings};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use store::{Campaign, CampaignState};
 
@@ -315,7 +315,12 @@ fn run_trial(
         workload: trial.workload.label.clone(),
     });
     session.prepare(trial, on_event)?;
-    let mut difference = campaign.fingerprint_difference(&session.fingerprint()?);
+    // A trial that boots its machine has none before; one that shares a boot begins where
+    // the trial before it ended.
+    let mut difference = match trial.boot {
+        Some(_) => BTreeMap::new(),
+        None => campaign.fingerprint_difference(&session.fingerprint()?),
+    };
     let mut record = session.run(trial, on_event)?;
     record.sequence = campaign.record_count();
     record.fingerprint = digest.to_owned();

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 const REPEAT_SHARE: f64 = 0.2;
 /// Trials of a subject whose level could not be set before it is given up.
 const HOPELESS_AFTER: usize = 2;
-/// The executor's rule for a level that is not in force when a run begins.
-const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";
+/// Rules of trials whose subject never was: the executor's for a level that is not in force
+/// when a run begins, and that of a venue whose machine did not boot.
+const HOPELESS: [&str; 2] = ["LEVEL_NOT_SET", "NOT_BOOTED"];
 
 /// What the records so far say about the trials to come.
 #[derive(Debug, Default)]
@@ -129,6 +130,6 @@ pub(crate) fn is_hopeless(records: &[Record], subject: &str) -> bool {
     of_subject.peek().is_some()
         && count >= HOPELESS_AFTER
         && of_subject.all(
-            |record| matches!(&record.outcome, Outcome::Invalid { rule, .. } if rule == LEVEL_NOT_SET),
+            |record| matches!(&record.outcome, Outcome::Invalid { rule, .. } if HOPELESS.contains(&rule.as_str())),
         )
 }

@@ -48,7 +48,7 @@ impl Default for VmSettings {
     fn default() -> Self {
         Self {
             accelerator: Accelerator::Auto,
-            // 384 to 512 MB hold every native workload (measured, ADR 0011).
+            // It holds the workloads of every suite (measured, ADR 0011).
             memory_bytes: 512 << 20,
             host_cpus: None,
             disks: Vec::new(),

@@ -254,6 +254,14 @@ fn read_names(entry: &Entry, names: &Names, problems: &mut Problems) -> Vec<Stri
 
 /// Instructions are counted by the emulator alone.
 fn be_deterministic(table: &Table, settings: &mut VmSettings, problems: &mut Problems) {
+    if let (true, Some(entry)) = (settings.is_from_snapshot, table.get("snapshot")) {
+        problems
+            .report(
+                &entry.node.place,
+                "`deterministic` boots a machine for each trial, so nothing is saved",
+            )
+            .hint("remove `snapshot` or `deterministic`");
+    }
     match (settings.accelerator, table.get("accelerator")) {
         (Accelerator::Kvm, Some(entry)) => {
             problems

@@ -37,7 +37,7 @@ pub(crate) struct Common {
     #[arg(long, global = true, hide = true, value_name = "DIR")]
     pub runtime_dir: Option<PathBuf>,
     /// Where kernels and images are kept
-    #[arg(long, global = true, hide = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR")]
     pub cache: Option<PathBuf>,
 }
 

@@ -115,6 +115,9 @@ pub(crate) struct VmMachine {
     /// A kernel module with its arguments; repeatable
     #[arg(long = "module", value_name = "MODULE")]
     pub modules: Vec<String>,
+    /// Keep what the guest's console prints in this file
+    #[arg(long, value_name = "FILE")]
+    pub console: Option<PathBuf>,
     /// Time until a boot is given up and tried again
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub boot_timeout: String,

@@ -86,11 +86,11 @@ fn booted(
     has_terminal: bool,
 ) -> Result<i32> {
     let host = host(common)?;
-    let mut files = machine.files.clone();
+    let mut files = files(machine)?;
     let words = with_program(&host, words, &mut files)?;
     let origin =
         Origin::Boot { spec: spec(machine)?, settings: Box::new(settings(machine)?), files };
-    execute(common, &host, origin, words, has_terminal)
+    execute(common, &host, origin, words, has_terminal, machine.console.clone())
 }
 
 /// Runs a program in a machine that was saved.
@@ -99,10 +99,10 @@ fn restored(common: &Common, name: &str, run: &[String]) -> Result<i32> {
     let origin = Origin::Snapshot(Box::new(snapshot::find(&host, name)?));
     if run.is_empty() {
         let words = with_program(&host, shell_words(common)?, &mut Vec::new())?;
-        return execute(common, &host, origin, words, true);
+        return execute(common, &host, origin, words, true, None);
     }
     let words = with_program(&host, run.to_vec(), &mut Vec::new())?;
-    execute(common, &host, origin, words, false)
+    execute(common, &host, origin, words, false, None)
 }
 
 fn execute(
@@ -111,12 +111,14 @@ fn execute(
     origin: Origin,
     words: Vec<String>,
     has_terminal: bool,
+    console: Option<PathBuf>,
 ) -> Result<i32> {
     if let Some(campaign) = super::host(common)?.running() {
         tell(&format!("a campaign runs here and will be disturbed ({campaign})"));
     }
     let terminal = has_terminal.then(size);
-    let execution = Execution { origin, words, environment: environment(has_terminal), terminal };
+    let environment = environment(has_terminal);
+    let execution = Execution { origin, words, environment, terminal, console };
     let interrupt = if has_terminal { Interrupt::default() } else { super::run::hear_signals()? };
     let mut streams =
         OwnStreams { has_terminal, raw: None, last_size: terminal, is_verbose: common.verbose };
@@ -125,7 +127,7 @@ fn execute(
 
 fn create(common: &Common, name: &str, machine: &VmMachine) -> Result<ExitCode> {
     let host = host(common)?;
-    let mut files = machine.files.clone();
+    let mut files = files(machine)?;
     // So that a shell can be had in it.
     if let Ok(words) = shell_words(common) {
         with_program(&host, words, &mut files)?;
@@ -161,6 +163,18 @@ fn list(common: &Common, is_json: bool) -> Result<ExitCode> {
     }
     print(&text)?;
     Ok(ExitCode::Done)
+}
+
+/// The files to take along, by the paths they will have in the guest.
+fn files(machine: &VmMachine) -> Result<Vec<PathBuf>> {
+    let absolute = |path: &PathBuf| {
+        let cannot = |error| {
+            Error::usage(format!("cannot take {} into the guest", path.display()), error, "")
+        };
+        // A link keeps its own name there: `sh` is not `dash`.
+        path.metadata().and_then(|_| std::path::absolute(path)).map_err(cannot)
+    };
+    machine.files.iter().map(absolute).collect()
 }
 
 fn spec(machine: &VmMachine) -> Result<BootSpec> {

@@ -62,6 +62,10 @@ pub(crate) fn probe(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Resul
         return Ok(finding);
     }
     let boot_id = host.host.machine.boot_id()?;
+    if let Some(why) = unopened() {
+        // Not remembered: a privilege may be given any time.
+        return Ok(Finding { boot_id, why_not: Some(why) });
+    }
     let memo = host.host.machine.runtime().join(MEMO);
     let finding = Finding { boot_id, why_not: try_kvm(host, kernel, interrupt)? };
     if let Ok(text) = serde_json::to_vec(&finding) {
@@ -108,9 +112,6 @@ fn unopened() -> Option<String> {
 }
 
 fn try_kvm(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Result<Option<String>> {
-    if let Some(why) = unopened() {
-        return Ok(Some(why));
-    }
     let settings =
         VmSettings { boot_timeout_ns: PATIENCE.as_nanos() as u64, ..VmSettings::default() };
     let mark = "SCHEDLAB_MARK=kvm-probe".to_owned();

@@ -95,6 +95,8 @@ pub(crate) struct Booter {
     /// Directory of consoles; in memory where there is none.
     pub logs: Option<PathBuf>,
     pub interrupt: Interrupt,
+    /// The one file of all consoles, where there is no directory.
+    pub console: Option<PathBuf>,
     /// Further files of the guest: path there, path here.
     pub files: Vec<(PathBuf, PathBuf)>,
     pub tools: Option<PathBuf>,
@@ -120,6 +122,7 @@ impl Booter {
             mark,
             logs: None,
             interrupt,
+            console: None,
             files: Vec::new(),
             tools: None,
             has_cpu_controller: false,
@@ -159,6 +162,11 @@ impl Booter {
                     });
                 }
                 Err(Lost::Interrupted(signal)) => return Err(interrupted(signal).into()),
+                Err(lost @ (Lost::Foreign(_) | Lost::Refused(_))) => {
+                    let remedy = "build and install both programs together";
+                    let attempted = format!("cannot use {}", self.host.agent.display());
+                    return Err(Error::new(ErrorKind::Environment, attempted, lost, remedy).into());
+                }
                 Err(lost) => {
                     let words = console.last_words();
                     if !console.has_begun() {
@@ -199,7 +207,10 @@ impl Booter {
         let state = reopened(&saved.file)?;
         let way = Way::Resume { state: &state, scratch: saved.scratch.as_ref() };
         let (mut qemu, console) = self.start(&saved.spec, way)?;
-        qemu.control.resume()?;
+        if let Err(error) = qemu.control.resume() {
+            let words = console.last_words();
+            return Err(NotBooted::Silent(format!("{}; {words}", error.one_line())));
+        }
         match self.greeted(qemu) {
             Ok((guest, greeting)) => Ok(Booted {
                 guest,
@@ -237,7 +248,7 @@ impl Booter {
         if greeting.version != self.host.version {
             let why =
                 format!("the agent is {}, and this is {}", greeting.version, self.host.version);
-            return Err(Lost::Corrupt(why));
+            return Err(Lost::Foreign(why));
         }
         Ok((guest, greeting))
     }
@@ -286,9 +297,7 @@ impl Booter {
             log: console.qemu_log(),
         })?;
         qemu.scratch = scratch;
-        if incoming.is_none() {
-            self.pin(&mut qemu, spec);
-        }
+        self.pin(&mut qemu, spec);
         Ok((qemu, console))
     }
 
@@ -351,7 +360,12 @@ impl Booter {
     }
 
     fn console(&self, spec: &BootSpec) -> Result<Console> {
-        let Some(logs) = &self.logs else { return Console::in_memory() };
+        let Some(logs) = &self.logs else {
+            return self
+                .console
+                .as_ref()
+                .map_or_else(Console::in_memory, |file| Console::in_files(file, file));
+        };
         let name = spec.kernel.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
         let file = format!("console-{:03}-{name}.log", self.count);
         Console::in_files(&logs.join(file), &logs.join("qemu.log"))
@@ -385,7 +399,9 @@ pub(crate) fn facts(kernel: &Kernel, command_line: &str) -> BTreeMap<String, Str
         ("CONFIG_NO_HZ_IDLE", "idle"),
         ("CONFIG_HZ_PERIODIC", "periodic"),
     ];
-    let is_mitigated = !command_line.split(' ').any(|word| word == "mitigations=off");
+    // The kernel takes the last of several words.
+    let mut mitigations = command_line.split(' ').filter_map(|word| word.strip_prefix("mitigations="));
+    let mitigations = mitigations.next_back().unwrap_or("default").to_owned();
     let values = [
         ("vm.kernel_release", Some(kernel.release.clone())),
         ("kernel.hz", kernel.config_value("CONFIG_HZ")),
@@ -396,7 +412,7 @@ pub(crate) fn facts(kernel: &Kernel, command_line: &str) -> BTreeMap<String, Str
         ),
         ("kernel.tick", first(&ticks)),
         ("kernel.config_digest", kernel.config_digest()),
-        ("kernel.mitigations", Some(if is_mitigated { "default" } else { "off" }.to_owned())),
+        ("kernel.mitigations", Some(mitigations)),
     ];
     let known = values.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
     known.collect()

@@ -29,6 +29,8 @@ pub struct Execution {
     pub environment: Vec<(String, String)>,
     /// The terminal it gets, where it gets one.
     pub terminal: Option<Pty>,
+    /// Where the guest's console is kept, if anywhere.
+    pub console: Option<PathBuf>,
 }
 
 /// Where a guest comes from.
@@ -90,6 +92,7 @@ pub fn execute(
                 mark,
                 interrupt.clone(),
             );
+            booter.console.clone_from(&execution.console);
             booter.files = files_with_libraries(host, files)?;
             booter.tools = tools_image(host, &settings.tools)?;
             let booted = booter.boot(spec, &mut |event| streams.note(&event));

@@ -26,8 +26,12 @@ pub(crate) enum Lost {
     Silent(Duration),
     /// What it sent cannot be trusted.
     Corrupt(String),
-    /// It speaks another version.
+    /// It refuses what it was asked.
     Refused(Failure),
+    /// It is of another version.
+    Foreign(String),
+    /// It used up its time on the host's processors.
+    Exhausted(Duration),
     /// The user wants to stop.
     Interrupted(i32),
 }
@@ -40,6 +44,10 @@ impl fmt::Display for Lost {
                 write!(formatter, "the guest did not answer for {} s", patience.as_secs())
             }
             Lost::Corrupt(what) => write!(formatter, "the guest sent a corrupted frame: {what}"),
+            Lost::Foreign(why) => write!(formatter, "the agent does not fit: {why}"),
+            Lost::Exhausted(budget) => {
+                write!(formatter, "the guest used up its {} s of CPU time", budget.as_secs())
+            }
             Lost::Refused(failure) => write!(formatter, "the guest refused: {failure}"),
             Lost::Interrupted(signal) => write!(formatter, "stopped by signal {signal}"),
         }
@@ -115,7 +123,7 @@ impl Guest {
                 }) if nonce == self.nonce => {
                     if format != WIRE_FORMAT {
                         let why = format!("it speaks {format}, and this is {WIRE_FORMAT}");
-                        return Err(Lost::Corrupt(why));
+                        return Err(Lost::Foreign(why));
                     }
                     return Ok(Some(Greeting { version, boot_id, agent_bytes, complaints }));
                 }

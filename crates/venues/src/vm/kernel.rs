@@ -37,7 +37,13 @@ impl Factor for Kernel {
     }
 
     fn parse(&self, text: &str) -> Result<Level, String> {
-        let name: KernelName = text.parse().map_err(|error: artefacts::Error| error.cause)?;
+        let name: KernelName = text.parse().map_err(|error: artefacts::Error| {
+            if error.remedy.is_empty() {
+                error.cause
+            } else {
+                format!("{}; {}", error.cause, error.remedy)
+            }
+        })?;
         Ok(Level::canonical(name.to_string()))
     }
 

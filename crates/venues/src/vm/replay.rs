@@ -77,7 +77,7 @@ fn wait(mut qemu: Qemu, booter: &Booter, budget_ns: u64) -> std::result::Result<
             stat.user_ticks.saturating_add(stat.system_ticks).saturating_mul(sys::clock_tick_ns())
         });
         if spent_ns > budget_ns {
-            return Err(Lost::Silent(Duration::from_nanos(budget_ns)));
+            return Err(Lost::Exhausted(Duration::from_nanos(budget_ns)));
         }
         std::thread::sleep(INTERVAL);
     }

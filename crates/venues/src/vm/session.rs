@@ -41,6 +41,7 @@ pub(crate) fn open(
         reference: Fingerprint::default(),
         state: State::Off,
         saved: None,
+        replayed_in: None,
     };
     match session.preflight(plan, on_event) {
         Ok(()) => Ok(Box::new(session)),
@@ -61,6 +62,8 @@ struct VmSession {
     /// The reference's guest, as it was before the first trial.
     reference: Fingerprint,
     state: State,
+    /// The guest of the last replay.
+    replayed_in: Option<Fingerprint>,
     /// The state that sittings of a boot begin with, and which boot that is.
     saved: Option<((u32, u32), Saved)>,
 }
@@ -118,7 +121,7 @@ impl Session for VmSession {
 
     fn fingerprint(&mut self) -> Result<Fingerprint> {
         let State::On { booted, .. } = &mut self.state else {
-            return Ok(self.reference.clone());
+            return Ok(self.replayed_in.clone().unwrap_or_else(|| self.reference.clone()));
         };
         match describe(booted, &self.booter, &self.facts) {
             Ok(fingerprint) => Ok(fingerprint),
@@ -188,13 +191,15 @@ impl VmSession {
         let spec = self.spec(trial)?;
         self.booter.engine = Engine::Counting { seed: trial.seed };
         let mut record = match replay(&mut self.booter, trial, &spec)? {
-            Ok(Replayed { mut record, frames_while_running, guest, logs }) => {
+            Ok(Replayed { mut record, frames_while_running, mut guest, logs }) => {
+                guest.0.extend(self.facts.0.clone());
                 for (name, text) in logs {
                     keep_log(self.logs.as_deref(), &name, &text, &mut |_| {});
                 }
                 let catalogue = &self.booter.host.host.catalogue;
                 read_back(&mut record, catalogue, trial, &spec, &guest);
                 stamp(&mut record, self.booter.engine, frames_while_running);
+                self.replayed_in = Some(guest);
                 return Ok(record);
             }
             Err(reason) => without_guest(trial, began, "not-booted", Outcome::Failed { reason }),
@@ -219,7 +224,9 @@ impl VmSession {
         let boot = (key.0, key.1);
         if self.saved.as_ref().is_none_or(|(saved_boot, _)| *saved_boot != boot) {
             let booted = self.booter.boot(spec, on_event)?;
-            self.saved = Some((boot, self.booter.save(booted)?));
+            let saved = self.booter.save(booted);
+            let saved = saved.map_err(|error| NotBooted::Silent(error.one_line()))?;
+            self.saved = Some((boot, saved));
         }
         match &self.saved {
             Some((_, saved)) => self.booter.restore(saved),
@@ -244,7 +251,10 @@ impl VmSession {
     }
 
     fn switch_off(&mut self) {
-        if let State::On { booted, .. } = std::mem::replace(&mut self.state, State::Off) {
+        if let State::On { booted, .. } = std::mem::replace(&mut self.state, State::Off)
+            && self.booter.interrupt.signal().is_none()
+        {
+            // One whose trial was interrupted is not asked, but ended.
             booted.guest.switch_off();
         }
     }
@@ -263,7 +273,15 @@ impl VmSession {
                 Ok(booted) => booted,
                 Err(NotBooted::Venue(error)) => return Err(error),
                 Err(NotBooted::Silent(why)) => {
-                    return Err(Error::environment(format!("cannot boot {}", spec.kernel), why));
+                    return Err(Error::new(
+                        ErrorKind::Environment,
+                        format!("cannot boot {}", spec.kernel),
+                        why,
+                        format!(
+                            "schedlab vm exec {} --cmdline loglevel=7 --console FILE -- true keeps all it says",
+                            spec.kernel
+                        ),
+                    ));
                 }
             };
             for complaint in &booted.complaints {

@@ -3,7 +3,7 @@
 use super::boot::{Booted, Booter, NotBooted, Saved, find_kernel};
 use super::qemu::Engine;
 use super::{VmHost, accelerator, files_with_libraries, tools_image};
-use contract::{BootSpec, Error, Event, Interrupt, Result, Topology};
+use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Result, Topology};
 use model::{Accelerator, VmSettings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,6 +55,8 @@ pub fn create(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Snapshot> {
     check_name(name)?;
+    // What the name stands for now, whatever is fetched later.
+    let spec = &BootSpec { kernel: find_kernel(host, &spec.kernel)?.name, ..spec.clone() };
     let place = directory(host, name);
     if place.exists() {
         let remedy = format!("schedlab vm snapshot remove {name}, or choose another name");
@@ -162,9 +164,11 @@ pub fn remove(host: &VmHost, name: &str) -> Result<Snapshot> {
 pub(crate) fn restore(host: &VmHost, snapshot: &Snapshot, interrupt: &Interrupt) -> Result<Booted> {
     let kernel = find_kernel(host, &snapshot.kernel)?;
     if kernel.digest != snapshot.kernel_digest {
-        return Err(Error::environment(
+        return Err(Error::new(
+            ErrorKind::Environment,
             format!("cannot restore {}", snapshot.name),
             format!("{} is another one now", snapshot.kernel),
+            format!("schedlab vm snapshot remove {0}, then create it again", snapshot.name),
         ));
     }
     let mut booter = booter(host, &snapshot.settings, &snapshot.kernel, interrupt)?;
