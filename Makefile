@@ -11,6 +11,8 @@ SECONDS_OF_FUZZING ?= 30
 
 # A recipe's cargo: the one that setup finds, or no cargo at all.
 CARGO = toolchain=$$(./setup) && PATH="$$toolchain:$$PATH" cargo
+# With what tests compare with and boot guests with; where that cannot be had they skip and say so.
+TESTING = toolchain=$$(./setup --tools || ./setup) && PATH="$$toolchain:$$PATH" cargo
 
 .PHONY: build demo test validate install setup setup-tools clean
 
@@ -21,7 +23,7 @@ demo: build
 	@$(CARGO) run --release --locked --package schedlab -- run suites/first-look.toml
 
 test:
-	@$(CARGO) test --workspace --locked
+	@$(TESTING) test --workspace --locked
 	@$(CARGO) xtask fuzz --seconds $(SECONDS_OF_FUZZING)
 
 validate:

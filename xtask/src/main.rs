@@ -20,19 +20,18 @@ use clap::Parser;
 use problems::Outcome;
 use std::process::ExitCode;
 
-/// The test that kills; `SCHEDLAB_KILLS` says how often.
-const SOAK: [&str; 11] = [
-    "test",
-    "--release",
-    "--locked",
-    "--package",
-    "schedlab",
-    "--test",
-    "end_to_end",
-    "a_kill_at_a_random_instant",
-    "--no-fail-fast",
-    "--",
-    "--nocapture",
+/// The beginning of a soak: the end-to-end tests, optimised; names of tests follow.
+const SOAK: [&str; 7] =
+    ["test", "--release", "--locked", "--package", "schedlab", "--test", "end_to_end"];
+/// What follows the names: one after the other, and what they print.
+const SOAK_ENDS: [&str; 4] = ["--no-fail-fast", "--", "--nocapture", "--test-threads=1"];
+/// The test that kills campaigns on this host; `SCHEDLAB_KILLS` says how often.
+const KILLS: &str = "a_kill_at_a_random_instant_leaves_every_knob";
+/// The tests with guests that a soak repeats, and the variable that says how often.
+const GUEST_SOAKS: [(&str, &str); 3] = [
+    ("vm::exec::boots_in_a_row", "SCHEDLAB_BOOTS"),
+    ("vm::kills::a_kill_at_a_random_instant", "SCHEDLAB_VM_KILLS"),
+    ("vm::kills::kills_of_a_campaign_inside_a_guest", "SCHEDLAB_INNER_KILLS"),
 ];
 
 #[derive(Parser)]
@@ -76,6 +75,16 @@ enum Command {
     Soak {
         /// How many kills
         #[arg(long, default_value_t = 200)]
+        kills: u32,
+    },
+    /// Boot guests in a row, kill campaigns in guests and inside a guest, as root (about twenty
+    /// minutes without KVM)
+    VmSoak {
+        /// How many boots, of all kernels in turn
+        #[arg(long, default_value_t = 100)]
+        boots: u32,
+        /// How many kills of a campaign in guests, and how many inside a guest
+        #[arg(long, default_value_t = 50)]
         kills: u32,
     },
     /// Build the release binary and install it with man pages, completions, suites and licences
@@ -127,12 +136,23 @@ fn run(command: Command) -> Outcome {
             arguments.push(format!("--binary={binary}"));
             cargo.run(arguments)
         }
-        Command::Soak { kills } => {
-            let mut command = cargo.command(SOAK);
-            // A soak that skips because nobody is root has proved nothing.
-            command.env("SCHEDLAB_KILLS", kills.to_string()).env("SCHEDLAB_SKIPS", "refused");
-            cargo::succeed(&mut command)
+        Command::Soak { kills } => soak(&cargo, KILLS, "SCHEDLAB_KILLS", kills),
+        Command::VmSoak { boots, kills } => {
+            let outcomes = GUEST_SOAKS.iter().map(|(test, variable)| {
+                let times = if *variable == "SCHEDLAB_BOOTS" { boots } else { kills };
+                soak(&cargo, test, variable, times)
+            });
+            // One that fails does not keep the next from running.
+            outcomes.collect::<Vec<_>>().into_iter().collect()
         }
         Command::Install(destination) => install::install(&cargo, &destination),
     }
+}
+
+/// Repeats a test's step so many times. A soak that skips because nobody is root, or there is
+/// no QEMU, has proved nothing.
+fn soak(cargo: &Cargo, test: &str, variable: &str, times: u32) -> Outcome {
+    let mut command = cargo.command(SOAK.iter().chain(&[test]).chain(&SOAK_ENDS));
+    command.env(variable, times.to_string()).env("SCHEDLAB_SKIPS", "refused");
+    cargo::succeed(&mut command)
 }

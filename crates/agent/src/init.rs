@@ -45,6 +45,9 @@ const KERNEL_MOUNTS: [(&str, &str, &str, &str); 11] = [
 pub fn serve_init() -> i32 {
     let mut complaints = Vec::new();
     for (source, target, kind, options) in KERNEL_MOUNTS {
+        if kind == "tmpfs" && holds_files(target) {
+            continue;
+        }
         let [source, target, kind, options] = [source, target, kind, options].map(str::to_owned);
         let mount = Mount { source, target, kind, options, is_read_only: false };
         mount_one(&mount, &mut complaints);
@@ -73,6 +76,12 @@ pub fn serve_init() -> i32 {
     // The machine is started with -no-reboot: this ends it.
     let _ = reboot(RebootCommand::Restart);
     1
+}
+
+/// Whether the initramfs brought files here, which a mount would hide: a user's program may
+/// lie in /tmp. The root is in memory as well.
+fn holds_files(directory: &str) -> bool {
+    fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some())
 }
 
 fn mount_one(entry: &Mount, complaints: &mut Vec<String>) {
@@ -214,5 +223,20 @@ fn say(text: &str) {
             // There is nobody else to tell.
             let _ = writeln!(console, "schedlab: {line}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_with_files_is_told_from_an_empty_one_and_from_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().display().to_string();
+        assert!(!holds_files(&path));
+        assert!(!holds_files(&format!("{path}/none")));
+        fs::write(directory.path().join("program"), "").unwrap();
+        assert!(holds_files(&path));
     }
 }

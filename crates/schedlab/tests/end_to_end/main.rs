@@ -12,3 +12,4 @@ mod import;
 mod kernels;
 mod sim;
 mod suites;
+mod vm;

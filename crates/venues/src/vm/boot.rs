@@ -400,7 +400,8 @@ pub(crate) fn facts(kernel: &Kernel, command_line: &str) -> BTreeMap<String, Str
         ("CONFIG_HZ_PERIODIC", "periodic"),
     ];
     // The kernel takes the last of several words.
-    let mut mitigations = command_line.split(' ').filter_map(|word| word.strip_prefix("mitigations="));
+    let mut mitigations =
+        command_line.split(' ').filter_map(|word| word.strip_prefix("mitigations="));
     let mitigations = mitigations.next_back().unwrap_or("default").to_owned();
     let values = [
         ("vm.kernel_release", Some(kernel.release.clone())),

@@ -1,0 +1,195 @@
+//! Real guests: QEMU boots Debian's kernels, with or without KVM. One guest at a time: every
+//! test holds the lock of those that start processes.
+
+mod campaigns;
+mod conformance;
+mod corruption;
+mod exec;
+mod faults;
+mod interruption;
+mod kills;
+mod knobs;
+
+use crate::bench::{Bench, errors};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Two kernels with CFS and two with EEVDF.
+const KERNELS: [&str; 4] = ["debian:5.10", "debian:6.1", "debian:6.12", "debian:6.18"];
+const QEMU: &str = "qemu-system-x86_64";
+/// For whatever is waited for: many times what it takes on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Whether guests can be booted here; fetches the kernels where they are not cached yet.
+fn has_guests() -> bool {
+    static LACK: OnceLock<Option<String>> = OnceLock::new();
+    let lack = LACK.get_or_init(|| {
+        if find_program(QEMU).is_none() {
+            return Some(format!("guests need {QEMU}: apt-get install qemu-system-x86"));
+        }
+        let bench = Bench::new();
+        let is_cached = |kernel: &str| bench.run(&["kernels", "show", kernel]).status.success();
+        if KERNELS.iter().all(|kernel| is_cached(kernel)) {
+            return None;
+        }
+        let output = bench.run(&[&["kernels", "fetch"], &KERNELS[..]].concat());
+        let why = || format!("guests need kernels of Debian's archive: {}", errors(&output));
+        (!output.status.success()).then(why)
+    });
+    match lack {
+        Some(why) => testing::skip(why),
+        None => return true,
+    }
+    false
+}
+
+fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var("PATH").unwrap_or_default();
+    std::env::split_paths(&path).map(|directory| directory.join(name)).find(|path| path.is_file())
+}
+
+/// A directory for a campaign in guests, whose machines can be told from all others.
+struct Guests {
+    bench: Bench,
+    /// A word of the kernels' command lines: they pass it over, and it is ours alone.
+    word: String,
+    path: String,
+}
+
+impl Guests {
+    fn new() -> Self {
+        let bench = Bench::new();
+        let name = bench.path().file_name().unwrap().to_string_lossy().into_owned();
+        std::fs::create_dir(bench.path().join("tmp")).unwrap();
+        let path = std::env::var("PATH").unwrap_or_default();
+        Self { bench, word: format!("bench={name}"), path }
+    }
+
+    /// Whatever is in this directory is found before all other programs.
+    fn with_programs(mut self, directory: &Path) -> Self {
+        self.path = format!("{}:{}", directory.display(), self.path);
+        self
+    }
+
+    /// Writes an experiment whose guests carry the word: its first keys, then the rest.
+    fn experiment(&self, keys: &str, rest: &str) -> String {
+        let text = format!(
+            "title = \"guests\"\nvenue = \"vm\"\nsettle = \"0s\"\nprobes = []\ninvocations = 1\n\
+             control = false\ncmdline = \"{}\"\n{keys}\n[vm]\naccelerator = \"tcg\"\n{rest}",
+            self.word
+        );
+        self.bench.experiment("guests", &text)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.bench.command(arguments);
+        command.env("PATH", &self.path).env("TMPDIR", self.temporary());
+        command
+    }
+
+    /// Runs and insists on the exit code; returns both streams.
+    fn expect(&self, code: i32, arguments: &[&str]) -> (String, String) {
+        let output = self.command(arguments).output().unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        let told = errors(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{shown}\n{told}");
+        (shown, told)
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.bench.path().join("tmp")
+    }
+
+    fn records(&self) -> Vec<Value> {
+        let lines = self.bench.record_lines();
+        lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// How many records there are while the campaign runs.
+    fn record_count(&self) -> usize {
+        let entries = std::fs::read_dir(self.bench.results()).into_iter().flatten().flatten();
+        let mut texts = entries
+            .filter_map(|entry| std::fs::read_to_string(entry.path().join("records.jsonl")).ok());
+        texts.next().map_or(0, |text| text.lines().count())
+    }
+
+    /// The process ids of this bench's running machines.
+    fn machines(&self) -> Vec<i32> {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let is_ours = |words: &[u8]| {
+            let words = String::from_utf8_lossy(words);
+            let program = words.split('\0').next().unwrap_or_default();
+            program.ends_with(QEMU) && words.contains(&self.word)
+        };
+        processes
+            .filter_map(|entry| {
+                let pid = entry.file_name().to_str()?.parse().ok()?;
+                is_ours(&std::fs::read(entry.path().join("cmdline")).ok()?).then_some(pid)
+            })
+            .collect()
+    }
+
+    /// The consoles of all guests so far, of a campaign that may have begun.
+    fn consoles(&self) -> String {
+        let entries = |directory: PathBuf| std::fs::read_dir(directory).into_iter().flatten();
+        entries(self.bench.results())
+            .flatten()
+            .flat_map(|campaign| entries(campaign.path().join("logs")).flatten())
+            .filter(|file| file.file_name().to_string_lossy().starts_with("console-"))
+            .map(|file| String::from_utf8_lossy(&std::fs::read(file.path()).unwrap()).into_owned())
+            .collect()
+    }
+
+    /// Nothing runs and nothing lies about: no machine, no temporary file, no scratch
+    /// directory, nothing to put back.
+    fn assert_nothing_is_left(&self, when: &str) {
+        self.bench.wait_for_guardian();
+        wait_until(&format!("{when}: no machine runs"), || self.machines().is_empty());
+        let names = |directory: &Path| -> Vec<String> {
+            let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(names(&self.temporary()), Vec::<String>::new(), "{when}");
+        for campaign in names(&self.bench.results()) {
+            assert!(
+                !self.bench.results().join(&campaign).join("scratch").exists(),
+                "{when}: the scratch directory of {campaign} is left"
+            );
+        }
+        self.expect(0, &["restore", "--check"]);
+    }
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn kill(pid: i32, signal: rustix::process::Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal).unwrap();
+}
+
+/// A number that a soak raises.
+fn times(variable: &str, otherwise: u32) -> u32 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// Records of a subject and workload; either may be left open.
+fn of<'r>(records: &'r [Value], subject: &str, workload: &str) -> Vec<&'r Value> {
+    let fits = |value: &Value, name: &str| name.is_empty() || value == name;
+    records
+        .iter()
+        .filter(|record| fits(&record["subject"], subject) && fits(&record["workload"], workload))
+        .collect()
+}
+
+fn caveats(record: &Value) -> Vec<&str> {
+    let caveats = record["caveats"].as_array().unwrap();
+    caveats.iter().map(|caveat| caveat["code"].as_str().unwrap()).collect()
+}
