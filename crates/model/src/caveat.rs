@@ -70,6 +70,7 @@ codes! {
     OrderConfounded "ORDER_CONFOUNDED" "One subject was measured after the other: whatever changed meanwhile looks like a difference between them.",
     OrderEffect "ORDER_EFFECT" "The result depends on which subject ran first; carry-over is suspected.",
     Outlier "OUTLIER" "A value lies far from the others; it is labelled and kept.",
+    Overcommit "OVERCOMMIT" "The guest had more processors than the host had CPUs for them: the host's scheduler is measured too.",
     Quantised "QUANTISED" "The metric takes few distinct values or its step is coarse against the margin.",
     Quick "QUICK" "Run with --quick: fewer blocks and shorter trials than declared.",
     SetupBias "SETUP_BIAS" "Every process had the same layout in memory: a difference may be that of one lucky layout.",

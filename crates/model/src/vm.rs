@@ -2,6 +2,7 @@
 
 use crate::CpuList;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// Settings of the `vm` venue that are the same for every boot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +43,11 @@ pub struct VmSettings {
 impl VmSettings {
     /// What a boot takes, for estimates: 3 to 6 s were measured under emulation (ADR 0011).
     pub const BOOT_EXPECTED_NS: u64 = 6_000_000_000;
+}
+
+impl VmSettings {
+    /// Memory that a guest may have: a Debian kernel with our initramfs does not unpack in less.
+    pub const MEMORY: RangeInclusive<u64> = (128 << 20)..=(1 << 40);
 }
 
 impl Default for VmSettings {

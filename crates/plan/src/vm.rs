@@ -27,8 +27,6 @@ const DISKS: [&str; 2] = ["virtio", "null"];
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
-/// A Debian kernel with our initramfs does not unpack in less.
-const MEMORY: RangeInclusive<u64> = (128 * MIB)..=(1024 * GIB);
 const VIRTIO_SIZE: RangeInclusive<u64> = MIB..=(1024 * GIB);
 /// null_blk takes its size in whole gibibytes (`gb`).
 const NULL_SIZE: RangeInclusive<u64> = GIB..=(1024 * GIB);
@@ -106,7 +104,7 @@ fn read_memory(node: &Node, settings: &mut VmSettings, problems: &mut Problems) 
         Value::Text(text) => model::parse_size(text).map_err(|error| error.to_string()),
         _ => Err(format!("a size is a text such as \"512MiB\", not {}", node.kind())),
     };
-    match parsed.and_then(|bytes| within(bytes, MEMORY)) {
+    match parsed.and_then(|bytes| within(bytes, VmSettings::MEMORY)) {
         // QEMU takes memory in mebibytes.
         Ok(bytes) if bytes.is_multiple_of(MIB) => settings.memory_bytes = bytes,
         Ok(_) => {

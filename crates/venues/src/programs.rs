@@ -33,6 +33,11 @@ impl Programs {
         Self { files, known: BTreeMap::new() }
     }
 
+    /// Of files that are named.
+    pub(crate) fn at(files: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { files: files.into_iter().collect(), known: BTreeMap::new() }
+    }
+
     /// `program.PATH` and the SHA-256 of each file, in hexadecimal.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ use contract::{
     Missing, Result, Session, Venue,
 };
 use executor::{Settings, Watch};
-use model::{Fingerprint, Plan, Subject};
+use model::{CpuList, Fingerprint, Plan, Subject};
 use qemu::Engine;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -95,6 +95,15 @@ impl Vm {
     fn facts(&self, plan: &Plan, engine: Engine) -> Result<Fingerprint> {
         let mut facts = Programs::of(&self.host.host, plan).digests()?;
         facts.0.insert("vm.engine".to_owned(), engine.name().to_owned());
+        facts.0.insert("vm.qemu".to_owned(), qemu::version(&self.host.host.machine)?);
+        let named = plan.vm.iter().flat_map(|vm| &vm.files).map(PathBuf::from);
+        let files: Vec<PathBuf> = named.chain([self.host.agent.clone()]).collect();
+        facts.0.extend(Programs::at(files).digests()?.0);
+        if let Some(image) = self.tools(plan)? {
+            // Its name is the digest of what is in it.
+            let name = image.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            facts.0.insert("vm.tools".to_owned(), name);
+        }
         for spec in boot_specs(&self.host.host.catalogue, plan)?.values() {
             let kernel = boot::find_kernel(&self.host, &spec.kernel)?;
             facts.0.insert(format!("vm.kernel.{}", spec.kernel), kernel.digest);
@@ -125,6 +134,7 @@ impl Venue for Vm {
                     .to_owned(),
             });
         }
+        missing.extend(self.absent(plan));
         match boot_specs(&self.host.host.catalogue, plan) {
             Err(error) => missing.push(lack("boot settings", error)),
             Ok(specs) => {
@@ -177,6 +187,37 @@ impl Venue for Vm {
 }
 
 impl Vm {
+    /// CPUs and files of the host that the plan names and that are not there.
+    fn absent(&self, plan: &Plan) -> Vec<Missing> {
+        let Some(vm) = &plan.vm else { return Vec::new() };
+        let mut absent = Vec::new();
+        let online = self.host.host.machine.online_cpus().unwrap_or_default();
+        let wanted = vm.host_cpus.iter().flat_map(CpuList::iter);
+        let offline: CpuList = wanted.filter(|cpu| !online.iter().any(|it| it == *cpu)).collect();
+        if !offline.is_empty() {
+            absent.push(Missing {
+                what: format!("the host's CPUs {offline}"),
+                why: format!("online are {online}"),
+                remedy: "change host_cpus in [vm]".to_owned(),
+            });
+        }
+        for file in vm.files.iter().filter(|file| !Path::new(file).exists()) {
+            absent.push(Missing {
+                what: format!("the file {file}"),
+                why: "it does not exist here".to_owned(),
+                remedy: "change files in [vm]".to_owned(),
+            });
+        }
+        if !vm.tools.is_empty() && self.host.host.machine.program("mksquashfs").is_none() {
+            absent.push(Missing {
+                what: "tools images".to_owned(),
+                why: "mksquashfs is not on PATH".to_owned(),
+                remedy: "install it: apt-get install squashfs-tools".to_owned(),
+            });
+        }
+        absent
+    }
+
     /// Files that the plan's guests need: what it names, and its programs, with their
     /// libraries.
     fn files(&self, plan: &Plan) -> Result<Vec<(PathBuf, PathBuf)>> {

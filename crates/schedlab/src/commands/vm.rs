@@ -209,6 +209,14 @@ fn settings(machine: &VmMachine) -> Result<VmSettings> {
     let boot_timeout_ns = model::parse_duration(&machine.boot_timeout).map_err(|error| {
         Error::usage("cannot read --boot-timeout", error, "write a time such as 60s")
     })?;
+    if !VmSettings::MEMORY.contains(&memory_bytes) {
+        let least = model::format_size(*VmSettings::MEMORY.start());
+        return Err(Error::usage(
+            "cannot use --memory",
+            format!("a guest has at least {least}"),
+            "",
+        ));
+    }
     Ok(VmSettings {
         accelerator: match machine.accelerator {
             AcceleratorWord::Auto => Accelerator::Auto,

@@ -341,3 +341,16 @@ pub(crate) fn memory_file(name: &str, size_bytes: u64) -> Result<File> {
 pub(crate) fn find(machine: &sys::Machine) -> Option<PathBuf> {
     machine.program(PROGRAM)
 }
+
+/// The first line that QEMU says of its version.
+///
+/// # Errors
+/// When it is not installed or does not run.
+pub(crate) fn version(machine: &sys::Machine) -> Result<String> {
+    let program = find(machine).ok_or_else(super::boot::no_qemu)?;
+    let output = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
+    let output = output
+        .map_err(|error| Error::environment(format!("cannot run {}", program.display()), error))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}

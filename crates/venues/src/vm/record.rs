@@ -56,8 +56,15 @@ pub(crate) fn set_times(record: &mut Record, began: &Began) {
     record.duration_ns = sys::monotonic_ns() - began.monotonic_ns;
 }
 
-/// Every record of an emulated processor says so.
-pub(crate) fn stamp(record: &mut Record, engine: Engine, frames_while_running: u64) {
+/// How many processors share how many.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Crowd {
+    pub vcpus: usize,
+    pub host_cpus: usize,
+}
+
+/// Every record of an emulated processor says so, and of one that shares the host's CPUs.
+pub(crate) fn stamp(record: &mut Record, engine: Engine, crowd: Crowd, frames_while_running: u64) {
     let detail = match engine {
         Engine::Kvm => None,
         Engine::Tcg => Some("QEMU emulated the processor"),
@@ -67,6 +74,10 @@ pub(crate) fn stamp(record: &mut Record, engine: Engine, frames_while_running: u
     };
     if let Some(detail) = detail {
         record.caveats.push(Caveat::new(CaveatCode::Tcg, detail));
+    }
+    if crowd.vcpus > crowd.host_cpus && !matches!(engine, Engine::Counting { .. }) {
+        let detail = format!("{} processors on {} CPUs", crowd.vcpus, crowd.host_cpus);
+        record.caveats.push(Caveat::new(CaveatCode::Overcommit, detail));
     }
     if frames_while_running > 0 {
         let detail = format!("{frames_while_running} frames came or went while the workload ran");

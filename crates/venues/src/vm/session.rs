@@ -4,11 +4,11 @@ use super::boot::{Booted, Booter, NotBooted, Saved, interrupted};
 use super::boot_specs;
 use super::guest::Lost;
 use super::qemu::Engine;
-use super::record::{Began, NOT_BOOTED, read_back, set_times, stamp, without_guest};
+use super::record::{Began, Crowd, NOT_BOOTED, read_back, set_times, stamp, without_guest};
 use super::replay::{Replayed, replay};
 use contract::{BootSpec, Error, ErrorKind, Event, Missing, Phase, Result, Session};
 use executor::Watch;
-use model::{Fingerprint, Outcome, Plan, Record, Trial};
+use model::{CpuList, Fingerprint, Outcome, Plan, Record, Trial};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -134,6 +134,7 @@ impl Session for VmSession {
     fn run(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<Record> {
         let began = Began::now();
         let engine = self.booter.engine;
+        let crowd = self.crowd(trial)?;
         if self.is_replay() {
             return self.replayed(trial, &began);
         }
@@ -154,7 +155,7 @@ impl Session for VmSession {
                         if let Ok(guest) = describe(booted, &self.booter, &self.facts) {
                             read_back(&mut record, catalogue, trial, &booted.spec, &guest);
                         }
-                        stamp(&mut record, engine, frames);
+                        stamp(&mut record, engine, crowd, frames);
                         return Ok(record);
                     }
                     Err(Lost::Interrupted(signal)) => return Err(interrupted(signal)),
@@ -166,7 +167,7 @@ impl Session for VmSession {
                 }
             }
         };
-        stamp(&mut record, engine, 0);
+        stamp(&mut record, engine, crowd, 0);
         // A guest that was lost is not asked again; the next trial boots another.
         if matches!(self.state, State::On { .. }) {
             self.state = State::Off;
@@ -189,6 +190,7 @@ impl VmSession {
     /// A trial in a machine of its own; its record is as the guest wrote it, times included.
     fn replayed(&mut self, trial: &Trial, began: &Began) -> Result<Record> {
         let spec = self.spec(trial)?;
+        let crowd = self.crowd(trial)?;
         self.booter.engine = Engine::Counting { seed: trial.seed };
         let mut record = match replay(&mut self.booter, trial, &spec)? {
             Ok(Replayed { mut record, frames_while_running, mut guest, logs }) => {
@@ -198,13 +200,13 @@ impl VmSession {
                 }
                 let catalogue = &self.booter.host.host.catalogue;
                 read_back(&mut record, catalogue, trial, &spec, &guest);
-                stamp(&mut record, self.booter.engine, frames_while_running);
+                stamp(&mut record, self.booter.engine, crowd, frames_while_running);
                 self.replayed_in = Some(guest);
                 return Ok(record);
             }
             Err(reason) => without_guest(trial, began, "not-booted", Outcome::Failed { reason }),
         };
-        stamp(&mut record, self.booter.engine, 0);
+        stamp(&mut record, self.booter.engine, crowd, 0);
         Ok(record)
     }
 
@@ -232,6 +234,13 @@ impl VmSession {
             Some((_, saved)) => self.booter.restore(saved),
             None => Err(Error::environment("cannot restore a guest", "none was saved").into()),
         }
+    }
+
+    /// The guest's processors, and the CPUs that they have.
+    fn crowd(&self, trial: &Trial) -> Result<Crowd> {
+        let online = self.booter.host.host.machine.online_cpus()?.len();
+        let host_cpus = self.booter.settings.host_cpus.as_ref().map_or(online, CpuList::len);
+        Ok(Crowd { vcpus: self.spec(trial)?.topology.vcpus() as usize, host_cpus })
     }
 
     /// Makes a guest ready for trials.
