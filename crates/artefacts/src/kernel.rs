@@ -1,5 +1,6 @@
 //! A kernel that is here: its image, modules and configuration.
 
+use crate::offer::trouble;
 use crate::{Error, Result, digest};
 use model::KernelVersion;
 use serde::{Deserialize, Serialize};
@@ -122,7 +123,11 @@ impl Kernel {
         }
         match &self.config {
             Some(_) if self.config_value("CONFIG_SCHED_CLASS_EXT").as_deref() == Some("y") => {
-                SchedulerClass::EevdfScx
+                let package_version = self.name.strip_prefix("debian:").unwrap_or_default();
+                match trouble(self.version, package_version) {
+                    Some(_) => SchedulerClass::Eevdf,
+                    None => SchedulerClass::EevdfScx,
+                }
             }
             None if self.name.starts_with("debian:") => SchedulerClass::of_debian(self.version),
             _ => SchedulerClass::Eevdf,

@@ -200,7 +200,7 @@ fn parts(
 }
 
 /// Kernels that were measured not to work as their configuration promises.
-fn trouble(version: KernelVersion, package_version: &str) -> Option<String> {
+pub(crate) fn trouble(version: KernelVersion, package_version: &str) -> Option<String> {
     let is_that_backport = version == KernelVersion { major: 7, minor: 2, patch: 12 }
         && package_version.contains("~bpo13");
     is_that_backport.then(|| {

@@ -92,8 +92,8 @@ echo "$# kills, $changed seen with a knob changed"
 "#;
 
 /// Every kind of file but those that make the kernel patch its own code (`preempt`,
-/// `sched_features`): with two emulated processors a guest died of that after some hundred
-/// changes ("Oops: int3", QEMU 7.2, 6.18), which says nothing about us.
+/// `sched_features`): a guest with two emulated processors died once after two minutes of such
+/// changes ("Oops: int3", 6.18 under QEMU 7.2), which would be blamed on a kill.
 const INNER: &str = r#"
 title = "inside"
 venue = "host"
