@@ -12,8 +12,7 @@ use crate::running::Running;
 use crate::session::Executor;
 use contract::{Error, ErrorKind, Event, LaunchSpec, Phase, Result, Target};
 use model::{
-    Caveat, CpuList, Invocation, Level, LevelReading, Outcome, RECORD_FORMAT, Record, RunReport,
-    Session, Trial,
+    Caveat, CpuList, Invocation, Level, LevelReading, Outcome, Record, RunReport, Session, Trial,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -94,22 +93,13 @@ pub(crate) fn run(
         Err(Stop::Error(error)) => return Err(error),
     };
     Ok(Record {
-        format: RECORD_FORMAT.to_owned(),
-        sequence: 0,
-        block: trial.block,
-        position: trial.position,
-        subject: trial.subject.id.clone(),
-        workload: trial.workload.label.clone(),
         started_unix_ns,
         duration_ns: sys::monotonic_ns() - started_ns,
         boot_id: machine.boot_id()?,
-        seed: trial.seed,
-        outcome,
         invocations: progress.invocations,
         levels: progress.levels,
-        fingerprint: String::new(),
-        fingerprint_difference: BTreeMap::new(),
         caveats: progress.caveats,
+        ..Record::of(trial, outcome)
     })
 }
 

@@ -1,6 +1,6 @@
 //! What a trial left behind: a line of `records.jsonl`.
 
-use crate::{Caveat, Level, Sample};
+use crate::{Caveat, Level, RECORD_FORMAT, Sample, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,6 +41,31 @@ pub struct Record {
     /// Warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<Caveat>,
+}
+
+impl Record {
+    /// What is known of a trial before anything was measured; times, boot and place in the
+    /// campaign are for whoever runs it.
+    pub fn of(trial: &Trial, outcome: Outcome) -> Self {
+        Self {
+            format: RECORD_FORMAT.to_owned(),
+            sequence: 0,
+            block: trial.block,
+            position: trial.position,
+            subject: trial.subject.id.clone(),
+            workload: trial.workload.label.clone(),
+            started_unix_ns: 0,
+            duration_ns: 0,
+            boot_id: String::new(),
+            seed: trial.seed,
+            outcome,
+            invocations: Vec::new(),
+            levels: BTreeMap::new(),
+            fingerprint: String::new(),
+            fingerprint_difference: BTreeMap::new(),
+            caveats: Vec::new(),
+        }
+    }
 }
 
 /// How a trial ended.

@@ -9,8 +9,8 @@ use contract::{
     Venue,
 };
 use model::{
-    Fingerprint, Histogram, Invocation, Level, LevelReading, Metric, Outcome, Plan, RECORD_FORMAT,
-    Record, Reduction, RunReport, Sample, SampleData, SimSettings, Trial, Unit, parse_percent,
+    Fingerprint, Histogram, Invocation, Level, LevelReading, Metric, Outcome, Plan, Record,
+    Reduction, RunReport, Sample, SampleData, SimSettings, Trial, Unit, parse_percent,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -162,17 +162,8 @@ impl Session for SimSession {
             after: level.clone(),
         };
         Ok(Record {
-            format: RECORD_FORMAT.to_owned(),
-            sequence: 0,
-            block: trial.block,
-            position: trial.position,
-            subject: trial.subject.id.clone(),
-            workload: trial.workload.label.clone(),
-            started_unix_ns: 0,
             duration_ns: trial.workload.expected_ns * u64::from(trial.workload.invocations),
             boot_id: self.boot_id(trial.block),
-            seed: trial.seed,
-            outcome,
             invocations,
             levels: trial
                 .subject
@@ -180,9 +171,7 @@ impl Session for SimSession {
                 .iter()
                 .map(|(id, level)| (id.clone(), reading(level)))
                 .collect(),
-            fingerprint: String::new(),
-            fingerprint_difference: BTreeMap::new(),
-            caveats: Vec::new(),
+            ..Record::of(trial, outcome)
         })
     }
 

@@ -3,8 +3,7 @@
 
 use super::qemu::Engine;
 use contract::{BootSpec, Catalogue, Knob};
-use model::{Caveat, CaveatCode, Fingerprint, LevelReading, Outcome, RECORD_FORMAT, Record, Trial};
-use std::collections::BTreeMap;
+use model::{Caveat, CaveatCode, Fingerprint, LevelReading, Outcome, Record, Trial};
 
 /// Rule broken by a guest that does not boot: its subject never was.
 pub(crate) const NOT_BOOTED: &str = "NOT_BOOTED";
@@ -31,22 +30,10 @@ pub(crate) fn without_guest(
     outcome: Outcome,
 ) -> Record {
     Record {
-        format: RECORD_FORMAT.to_owned(),
-        sequence: 0,
-        block: trial.block,
-        position: trial.position,
-        subject: trial.subject.id.clone(),
-        workload: trial.workload.label.clone(),
         started_unix_ns: began.unix_ns,
         duration_ns: sys::monotonic_ns() - began.monotonic_ns,
         boot_id: boot_id.to_owned(),
-        seed: trial.seed,
-        outcome,
-        invocations: Vec::new(),
-        levels: BTreeMap::new(),
-        fingerprint: String::new(),
-        fingerprint_difference: BTreeMap::new(),
-        caveats: Vec::new(),
+        ..Record::of(trial, outcome)
     }
 }
 
