@@ -63,7 +63,8 @@ fn machines_are_what_the_experiment_says() {
             tools: vec!["rt-tests".to_owned()],
         }
     );
-    let deterministic = MACHINES.replace("equalise = true", "deterministic = true");
+    let deterministic =
+        MACHINES.replace("equalise = true", "deterministic = true").replace("snapshot = true", "");
     assert_eq!(planned(&deterministic).vm.unwrap().accelerator, Accelerator::Tcg);
     let plain = MACHINES.split("[vm]").next().unwrap().to_owned()
         + "[subjects.a]\nkernel = \"debian:6.1\"\n[[workloads]]\nuse = \"wakeup\"\n";
