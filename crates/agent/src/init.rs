@@ -23,6 +23,10 @@ pub(crate) const COMPLAINTS_FILE: &str = "/run/schedlab-complaints";
 /// `init_module` flag: the kernel decompresses (include/uapi/linux/module.h, 5.17).
 const MODULE_INIT_COMPRESSED_FILE: libc::c_int = 4;
 
+/// Inherited by the agent: short of memory, the kernel kills the workload, which gives the
+/// exemption up (proc(5)).
+const OOM_SCORE: &str = "/proc/self/oom_score_adj";
+
 /// Which controllers the root group's children have.
 const SUBTREE_CONTROL: &str = "/sys/fs/cgroup/cgroup.subtree_control";
 
@@ -63,6 +67,9 @@ pub fn serve_init() -> i32 {
     }
     enable(&settings.controllers, &mut complaints);
     prepare(&mut complaints);
+    if let Err(error) = fs::write(OOM_SCORE, "-1000") {
+        complaints.push(format!("cannot exempt the agent from being killed for memory: {error}"));
+    }
     let text: String = complaints.iter().map(|line| format!("{line}\n")).collect();
     say(&text);
     if let Err(error) = fs::write(COMPLAINTS_FILE, &text) {

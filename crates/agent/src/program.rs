@@ -1,6 +1,7 @@
 //! A program that the host asked for: its streams, its terminal, its end.
 
 use crate::channel::Incoming;
+use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::ffi::OsStr;
@@ -44,9 +45,12 @@ impl Program {
 
     fn with_pipes(mut command: Command, incoming: &Sender<Incoming>) -> io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // SAFETY: setsid(2) is async-signal-safe and allocates nothing.
+        // SAFETY: open(2), write(2) and setsid(2) are async-signal-safe and allocate nothing.
         unsafe {
-            command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?));
+            command.pre_exec(|| {
+                give_up_exemption();
+                Ok(rustix::process::setsid().map(drop)?)
+            });
         }
         let mut child = command.spawn()?;
         let mut open_streams = 0;
@@ -75,9 +79,11 @@ impl Program {
         let slave = OpenOptions::new().read(true).write(true).open(path)?;
         tcsetwinsize(&master, winsize(size))?;
         command.stdin(slave.try_clone()?).stdout(slave.try_clone()?).stderr(slave);
-        // SAFETY: setsid(2) and ioctl(2) are async-signal-safe and allocate nothing.
+        // SAFETY: open(2), write(2), setsid(2) and ioctl(2) are async-signal-safe and allocate
+        // nothing.
         unsafe {
             command.pre_exec(|| {
+                give_up_exemption();
                 rustix::process::setsid()?;
                 if libc::ioctl(0, libc::TIOCSCTTY, 0) != 0 {
                     return Err(io::Error::last_os_error());
@@ -132,6 +138,16 @@ impl Drop for Program {
         self.signal(libc::SIGKILL);
         // Reaping one that was reaped already fails, and that is fine.
         let _ = self.child.wait();
+    }
+}
+
+/// The agent is exempt from being killed for want of memory; a program of the user's is not.
+/// Called between fork and exec: nothing is allocated.
+fn give_up_exemption() {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    if let Ok(file) = rustix::fs::open(c"/proc/self/oom_score_adj", flags, Mode::empty()) {
+        // One that stays exempt is what it was.
+        let _ = rustix::io::write(&file, b"0");
     }
 }
 

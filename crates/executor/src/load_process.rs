@@ -64,6 +64,7 @@ fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
     let Some(order) = receive::<LoadOrder>(&mut input)? else { return Ok(()) };
     die_with_parent(order.parent)?;
     sys::reset_signal_dispositions();
+    give_up_exemption(machine);
     let machine = machine.clone().with_search_path(order.search_path.clone());
     let mut load = match prepare(catalogue, &machine, &order) {
         Ok(load) => load,
@@ -90,6 +91,15 @@ fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
     // The executor reads tasks and probes until it closes our input.
     receive::<()>(&mut input)?;
     Ok(())
+}
+
+/// A guest's agent is exempt from being killed for want of memory; its workload is not.
+fn give_up_exemption(machine: &Machine) {
+    const OOM_SCORE: &str = "/proc/self/oom_score_adj";
+    if machine.read(OOM_SCORE).is_ok_and(|text| text.trim() == "-1000") {
+        // One that stays exempt is what it was.
+        let _ = machine.write(OOM_SCORE, "0");
+    }
 }
 
 fn prepare(

@@ -62,10 +62,12 @@ impl Console {
         !self.printed.tail().is_empty() || self.qemu.tail().is_empty()
     }
 
-    /// The last lines, on one line; QEMU's own where the guest printed nothing.
+    /// The last lines, on one line; QEMU's own where the guest printed nothing, and words that
+    /// say so where neither did.
     pub(crate) fn last_words(&self) -> String {
         let words = last_words(&self.printed.tail());
-        if words.is_empty() { last_words(&self.qemu.tail()) } else { words }
+        let words = if words.is_empty() { last_words(&self.qemu.tail()) } else { words };
+        if words.is_empty() { "it says nothing".to_owned() } else { words }
     }
 }
 
@@ -157,7 +159,7 @@ mod tests {
         std::fs::write(&path, "of an earlier boot\n").unwrap();
         let log = directory.path().join("qemu.log");
         let console = Console::in_files(&path, &log).unwrap();
-        assert_eq!(console.last_words(), "");
+        assert_eq!(console.last_words(), "it says nothing");
         std::io::Write::write_all(&mut console.qemu_log(), b"qemu: no such option\n").unwrap();
         assert_eq!(console.last_words(), "qemu: no such option");
         std::io::Write::write_all(&mut console.file(), b"of this boot\n").unwrap();
