@@ -4,11 +4,13 @@
 //! does not set, and what differs between the subjects' machines, is named beside the
 //! finding, so that nobody takes a clock source for a scheduler.
 
-use model::{Caveat, CaveatCode, Finding, Findings, Fingerprint, Plan, Record};
+use model::{Caveat, CaveatCode, Finding, Findings, Fingerprint, Outcome, Plan, Question, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What tells kernels apart.
 const KERNEL: &str = "kernel.release";
+/// The factor that names kernels.
+const KERNEL_FACTOR: &str = "kernel";
 /// Their configurations always differ; the digest only says so.
 const CONFIGURATION: &str = "kernel.config_digest";
 
@@ -66,7 +68,10 @@ pub fn name_confounders(
 /// A key that a record does not hold as a difference has the campaign's value.
 fn facts_of<'a>(subject: &str, records: &'a [Record], environment: &'a Fingerprint) -> Facts<'a> {
     let keys = CONFOUNDERS.iter().map(|confounder| confounder.key).chain([KERNEL, CONFIGURATION]);
-    let own: Vec<&Record> = records.iter().filter(|record| record.subject == subject).collect();
+    // What a trial that did not complete ran in is not known for sure, and no number rests on it.
+    let is_own =
+        |record: &&Record| record.subject == subject && record.outcome == Outcome::Completed;
+    let own: Vec<&Record> = records.iter().filter(is_own).collect();
     let values = |key: &str| -> BTreeSet<&'a str> {
         let value = |record: &&'a Record| {
             let seen = record.fingerprint_difference.get(key).or_else(|| environment.0.get(key));
@@ -85,12 +90,15 @@ fn differing(finding: &Finding, plan: &Plan, facts: &BTreeMap<&str, Facts<'_>>) 
         let (own, other) = (&subject[key], &reference[key]);
         !own.is_empty() && !other.is_empty() && own != other
     };
-    if !is_told(KERNEL) {
+    let level =
+        |id: &String| plan.subject(id).and_then(|subject| subject.levels.get(KERNEL_FACTOR));
+    // Two builds of one release are two kernels.
+    if !is_told(KERNEL) && level(&question.subject) == level(&question.reference) {
         return None;
     }
     let mut differences: Vec<String> = CONFOUNDERS
         .iter()
-        .filter(|confounder| !is_asked(plan, confounder) && is_told(confounder.key))
+        .filter(|confounder| !is_asked(plan, question, confounder) && is_told(confounder.key))
         .map(|confounder| {
             let Confounder { key, name, .. } = confounder;
             format!("{name} {} against {}", listed(&subject[key]), listed(&reference[key]))
@@ -102,9 +110,11 @@ fn differing(finding: &Finding, plan: &Plan, facts: &BTreeMap<&str, Facts<'_>>) 
     (!differences.is_empty()).then(|| differences.join("; "))
 }
 
-/// Whether the experiment sets it for somebody: then it is a factor, or equal for all.
-fn is_asked(plan: &Plan, confounder: &Confounder) -> bool {
-    plan.subjects.iter().any(|subject| subject.levels.contains_key(confounder.factor))
+/// Whether the experiment sets it for both: then it is the question, or equal.
+fn is_asked(plan: &Plan, question: &Question, confounder: &Confounder) -> bool {
+    [&question.subject, &question.reference].into_iter().all(|id| {
+        plan.subject(id).is_some_and(|subject| subject.levels.contains_key(confounder.factor))
+    })
 }
 
 fn listed(values: &BTreeSet<&str>) -> String {
@@ -181,7 +191,14 @@ mod tests {
         let older = [("kernel.release", "6.1.176"), ("knob.autogroup", "off")];
         let mut plan = two_kernels();
         assert!(detail(&plan, &older).is_some());
-        plan.subjects[2].levels.insert("autogroup".to_owned(), Level::canonical("on"));
+        let set = |plan: &mut Plan, subject: usize| {
+            let levels = &mut plan.subjects[subject].levels;
+            levels.insert("autogroup".to_owned(), Level::canonical("on"));
+        };
+        set(&mut plan, 2);
+        let one_sided = detail(&plan, &older);
+        assert!(one_sided.is_some(), "the reference has its kernel's default");
+        set(&mut plan, 0);
         assert_eq!(detail(&plan, &older), None);
     }
 
@@ -189,6 +206,17 @@ mod tests {
     fn one_kernel_and_equal_defaults_are_not_worth_a_word() {
         assert_eq!(detail(&two_kernels(), &[("clock.source", "hpet")]), None);
         assert_eq!(detail(&two_kernels(), &[("kernel.release", "6.1.176")]), None);
+    }
+
+    #[test]
+    fn two_builds_of_one_release_are_two_kernels() {
+        let mut plan = two_kernels();
+        for (subject, kernel) in [(0, "build:quick"), (2, "build:slow")] {
+            let levels = &mut plan.subjects[subject].levels;
+            levels.insert("kernel".to_owned(), Level::canonical(kernel));
+        }
+        let found = detail(&plan, &[("kernel.hz", "1000")]);
+        assert_eq!(found.as_deref(), Some("HZ 1000 against 250"));
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub trait Session {
         Ok(())
     }
 
-    /// The machine as it is.
+    /// The machine as it is; empty where it is gone.
     ///
     /// # Errors
     /// When it cannot be read.

@@ -323,8 +323,12 @@ fn run_trial(
     };
     let mut record = session.run(trial, on_event)?;
     record.sequence = campaign.record_count();
-    record.fingerprint = digest.to_owned();
-    difference.extend(campaign.fingerprint_difference(&session.fingerprint()?));
+    let now = session.fingerprint()?;
+    // A machine that was lost cannot say what it was: then its record does not either.
+    if !now.0.is_empty() {
+        digest.clone_into(&mut record.fingerprint);
+        difference.extend(campaign.fingerprint_difference(&now));
+    }
     record.fingerprint_difference = difference;
     campaign.append(&record)?;
     Ok(record)

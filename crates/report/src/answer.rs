@@ -54,7 +54,9 @@ fn capitalised(text: &str) -> String {
 fn control_only(findings: &Findings) -> String {
     let differs = |finding: &&Finding| matches!(finding.verdict, Verdict::Better | Verdict::Worse);
     let wrong = findings.findings.iter().filter(differs).count();
+    let has_estimate = findings.findings.iter().any(|finding| finding.effect.is_some());
     match wrong {
+        0 if !has_estimate => "Nothing was compared: there are too few numbers.".to_owned(),
         0 => "Compared with itself, the reference showed no difference.".to_owned(),
         count => format!(
             "Compared with itself, the reference differed in {count} findings: do not trust this set-up."

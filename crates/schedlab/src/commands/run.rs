@@ -7,7 +7,7 @@ use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::ProgressLine;
 use crate::surroundings::random_u64;
-use contract::{Error, Interrupt, Result};
+use contract::{Error, ErrorKind, Interrupt, Result};
 use model::{Outcome, Plan, Record, Subject, WorkloadPlan};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
@@ -58,7 +58,15 @@ pub(super) fn record(
         &mut |event| line.note(&event),
     );
     drop(line);
-    let ended = ended?;
+    let ended = match (ended, interrupt.signal()) {
+        (Err(error), Some(signal)) if error.kind == ErrorKind::Interrupted => {
+            tell(&format!(
+                "stopped by signal {signal} before the first trial; nothing was changed"
+            ));
+            return Ok(Err(ExitCode::Signal(signal)));
+        }
+        (ended, _) => ended?,
+    };
     if let Some(signal) = ended.signal {
         tell(&format!(
             "stopped by signal {signal}; everything was put back. The same command goes on with {}",

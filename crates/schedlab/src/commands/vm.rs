@@ -7,7 +7,7 @@ use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::surroundings::{agent, cache_directory, machine_arguments, search_path};
 use crate::terminal::{RawTerminal, size};
-use contract::{BootSpec, Error, Event, Factor, Interrupt, Knob, Result};
+use contract::{BootSpec, Error, ErrorKind, Event, Factor, Interrupt, Knob, Result};
 use model::{Accelerator, VmSettings};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -122,7 +122,10 @@ fn execute(
     let interrupt = if has_terminal { Interrupt::default() } else { super::run::hear_signals()? };
     let mut streams =
         OwnStreams { has_terminal, raw: None, last_size: terminal, is_verbose: common.verbose };
-    venues::execute(host, &execution, &mut streams, &interrupt)
+    match (venues::execute(host, &execution, &mut streams, &interrupt), interrupt.signal()) {
+        (Err(error), Some(signal)) if error.kind == ErrorKind::Interrupted => Ok(128 + signal),
+        (outcome, _) => outcome,
+    }
 }
 
 fn create(common: &Common, name: &str, machine: &VmMachine) -> Result<ExitCode> {

@@ -375,6 +375,7 @@ impl Booter {
     pub(crate) fn image(&mut self, name: &str) -> Result<&(Kernel, File)> {
         if !self.images.contains_key(name) {
             let kernel = find_kernel(&self.host, name)?;
+            kernel.verify().map_err(artefact_error)?;
             let initramfs = self.make_image(&kernel, &[])?;
             self.images.insert(name.to_owned(), (kernel, initramfs));
         }
@@ -448,10 +449,5 @@ pub(crate) fn no_qemu() -> Error {
 }
 
 pub(crate) fn interrupted(signal: i32) -> Error {
-    Error::new(
-        ErrorKind::Interrupted,
-        "stopped",
-        format!("signal {signal}"),
-        "the same command goes on from here",
-    )
+    Error::new(ErrorKind::Interrupted, "stopped", format!("signal {signal}"), "")
 }

@@ -1,6 +1,7 @@
 //! What the venue adds to a guest's record, and the record of a trial that no guest could
 //! report.
 
+use super::guest::Lost;
 use super::qemu::Engine;
 use contract::{BootSpec, Catalogue, Knob};
 use model::{Caveat, CaveatCode, Fingerprint, LevelReading, Outcome, Record, Trial};
@@ -69,6 +70,14 @@ pub(crate) fn stamp(record: &mut Record, engine: Engine, crowd: Crowd, frames_wh
     if frames_while_running > 0 {
         let detail = format!("{frames_while_running} frames came or went while the workload ran");
         record.caveats.push(Caveat::new(CaveatCode::Interference, detail));
+    }
+}
+
+/// A trial after which the guest could not say what it is: nothing shows that its subject was.
+pub(crate) fn unread(record: &mut Record, lost: &Lost) {
+    if record.outcome == Outcome::Completed {
+        let detail = format!("the guest cannot be asked what it is: {lost}");
+        record.outcome = Outcome::Invalid { rule: LEVEL_NOT_SET.to_owned(), detail };
     }
 }
 

@@ -4,7 +4,7 @@ use super::boot::{Booted, Booter, NotBooted, Saved, interrupted};
 use super::boot_specs;
 use super::guest::Lost;
 use super::qemu::Engine;
-use super::record::{Began, Crowd, NOT_BOOTED, read_back, set_times, stamp, without_guest};
+use super::record::{Began, Crowd, NOT_BOOTED, read_back, set_times, stamp, unread, without_guest};
 use super::replay::{Replayed, replay};
 use contract::{BootSpec, Error, ErrorKind, Event, Missing, Phase, Result, Session};
 use executor::Watch;
@@ -41,7 +41,6 @@ pub(crate) fn open(
         reference: Fingerprint::default(),
         state: State::Off,
         saved: None,
-        replayed_in: None,
     };
     match session.preflight(plan, on_event) {
         Ok(()) => Ok(Box::new(session)),
@@ -62,8 +61,6 @@ struct VmSession {
     /// The reference's guest, as it was before the first trial.
     reference: Fingerprint,
     state: State,
-    /// The guest of the last replay.
-    replayed_in: Option<Fingerprint>,
     /// The state that sittings of a boot begin with, and which boot that is.
     saved: Option<((u32, u32), Saved)>,
 }
@@ -78,6 +75,10 @@ enum State {
         key: Key,
         boot_id: String,
     },
+    /// It ended under a trial.
+    Lost,
+    /// A trial's machine, gone already, and what it said of itself.
+    Replayed(Box<Fingerprint>),
     /// It did not boot; the trials that share this boot are not tried again.
     Broken {
         key: Key,
@@ -121,13 +122,18 @@ impl Session for VmSession {
 
     fn fingerprint(&mut self) -> Result<Fingerprint> {
         let State::On { booted, .. } = &mut self.state else {
-            return Ok(self.replayed_in.clone().unwrap_or_else(|| self.reference.clone()));
+            // Of a machine that is gone, or never was, nothing is known.
+            return Ok(match &self.state {
+                State::Off => self.reference.clone(),
+                State::Replayed(guest) => guest.as_ref().clone(),
+                _ => Fingerprint::default(),
+            });
         };
         match describe(booted, &self.booter, &self.facts) {
             Ok(fingerprint) => Ok(fingerprint),
             Err(Lost::Interrupted(signal)) => Err(interrupted(signal)),
             // The trial that comes, or came, tells what happened to it.
-            Err(_) => Ok(self.reference.clone()),
+            Err(_) => Ok(Fingerprint::default()),
         }
     }
 
@@ -143,7 +149,7 @@ impl Session for VmSession {
                 let outcome = Outcome::Invalid { rule: NOT_BOOTED.to_owned(), detail: why.clone() };
                 without_guest(trial, &began, "not-booted", outcome)
             }
-            State::Off => {
+            State::Off | State::Lost | State::Replayed(_) => {
                 return Err(Error::environment("cannot run a trial", "no guest was prepared"));
             }
             State::On { booted, boot_id, .. } => {
@@ -152,8 +158,12 @@ impl Session for VmSession {
                         set_times(&mut record, &began);
                         explain(&mut record, booted.console.complaint());
                         let catalogue = &self.booter.host.host.catalogue;
-                        if let Ok(guest) = describe(booted, &self.booter, &self.facts) {
-                            read_back(&mut record, catalogue, trial, &booted.spec, &guest);
+                        match describe(booted, &self.booter, &self.facts) {
+                            Ok(guest) => {
+                                read_back(&mut record, catalogue, trial, &booted.spec, &guest);
+                            }
+                            Err(Lost::Interrupted(signal)) => return Err(interrupted(signal)),
+                            Err(lost) => unread(&mut record, &lost),
                         }
                         stamp(&mut record, engine, crowd, frames);
                         return Ok(record);
@@ -170,7 +180,7 @@ impl Session for VmSession {
         stamp(&mut record, engine, crowd, 0);
         // A guest that was lost is not asked again; the next trial boots another.
         if matches!(self.state, State::On { .. }) {
-            self.state = State::Off;
+            self.state = State::Lost;
         }
         Ok(record)
     }
@@ -201,7 +211,7 @@ impl VmSession {
                 let catalogue = &self.booter.host.host.catalogue;
                 read_back(&mut record, catalogue, trial, &spec, &guest);
                 stamp(&mut record, self.booter.engine, crowd, frames_while_running);
-                self.replayed_in = Some(guest);
+                self.state = State::Replayed(Box::new(guest));
                 return Ok(record);
             }
             Err(reason) => without_guest(trial, began, "not-booted", Outcome::Failed { reason }),
