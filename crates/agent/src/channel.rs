@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 use wire::{Answer, Corrupt, Decoder, Encoder, Request};
 
@@ -30,6 +30,8 @@ pub(crate) enum Incoming {
     Corrupt(Corrupt),
     /// A program's output.
     Output(wire::Stream, Vec<u8>),
+    /// A program took input.
+    Fed(u64),
     /// A stream of a program ended.
     Ended,
     /// The channel is gone.
@@ -45,7 +47,7 @@ pub(crate) struct Channel {
 
 impl Channel {
     /// Opens the port and starts the reader.
-    pub(crate) fn open(incoming: Sender<Incoming>, interrupt: Interrupt) -> io::Result<Self> {
+    pub(crate) fn open(incoming: SyncSender<Incoming>, interrupt: Interrupt) -> io::Result<Self> {
         let path = find_port()?;
         let file = OpenOptions::new().read(true).write(true).open(&path)?;
         let reader = file.try_clone()?;
@@ -58,7 +60,7 @@ impl Channel {
     }
 
     /// A channel into which nothing comes: the orders are in a file.
-    pub(crate) fn with_orders(incoming: &Sender<Incoming>, orders: &[u8]) -> io::Result<Self> {
+    pub(crate) fn with_orders(incoming: &SyncSender<Incoming>, orders: &[u8]) -> io::Result<Self> {
         let orders: Vec<Request> = serde_json::from_slice(orders).map_err(io::Error::other)?;
         for order in orders {
             incoming.send(Incoming::Request(Box::new(order))).map_err(io::Error::other)?;
@@ -121,7 +123,12 @@ fn find_port() -> io::Result<PathBuf> {
     }
 }
 
-fn read(mut file: File, incoming: &Sender<Incoming>, interrupt: &Interrupt, frames: &AtomicU64) {
+fn read(
+    mut file: File,
+    incoming: &SyncSender<Incoming>,
+    interrupt: &Interrupt,
+    frames: &AtomicU64,
+) {
     let mut decoder = Decoder::new();
     let mut bytes = vec![0; READ_BYTES];
     loop {
@@ -154,7 +161,7 @@ fn is_absent(file: &File) -> bool {
 /// Hands on what is whole; false when nobody listens any more.
 fn deliver(
     decoder: &mut Decoder,
-    incoming: &Sender<Incoming>,
+    incoming: &SyncSender<Incoming>,
     interrupt: &Interrupt,
     frames: &AtomicU64,
 ) -> bool {

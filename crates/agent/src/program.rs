@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use wire::{Pty, Stream};
 
 const CHUNK_BYTES: usize = 32 << 10;
@@ -18,7 +18,8 @@ const CHUNK_BYTES: usize = 32 << 10;
 /// A running program.
 pub(crate) struct Program {
     child: Child,
-    input: Option<Box<dyn Write + Send>>,
+    /// What goes to its standard input; the host never has more on its way than a window.
+    input: Option<Sender<Vec<u8>>>,
     terminal: Option<File>,
     /// Streams that have not ended.
     pub(crate) open_streams: usize,
@@ -30,7 +31,7 @@ impl Program {
         words: &[String],
         environment: &[(String, String)],
         pty: Option<Pty>,
-        incoming: &Sender<Incoming>,
+        incoming: &SyncSender<Incoming>,
     ) -> io::Result<Self> {
         let Some((name, arguments)) = words.split_first() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program was named"));
@@ -43,7 +44,7 @@ impl Program {
         }
     }
 
-    fn with_pipes(mut command: Command, incoming: &Sender<Incoming>) -> io::Result<Self> {
+    fn with_pipes(mut command: Command, incoming: &SyncSender<Incoming>) -> io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // SAFETY: open(2), write(2) and setsid(2) are async-signal-safe and allocate nothing.
         unsafe {
@@ -62,14 +63,14 @@ impl Program {
             pump(error, Stream::Error, incoming)?;
             open_streams += 1;
         }
-        let input = child.stdin.take().map(|input| Box::new(input) as Box<dyn Write + Send>);
+        let input = child.stdin.take().map(|input| feeder(input, incoming)).transpose()?;
         Ok(Self { child, input, terminal: None, open_streams })
     }
 
     fn with_terminal(
         mut command: Command,
         size: Pty,
-        incoming: &Sender<Incoming>,
+        incoming: &SyncSender<Incoming>,
     ) -> io::Result<Self> {
         let master = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?);
         grantpt(&master)?;
@@ -95,18 +96,17 @@ impl Program {
         // Its copies of the terminal close with it, and reading the master then ends.
         drop(command);
         pump(master.try_clone()?, Stream::Output, incoming)?;
-        let input = Box::new(master.try_clone()?);
+        let input = feeder(master.try_clone()?, incoming)?;
         Ok(Self { child, input: Some(input), terminal: Some(master), open_streams: 1 })
     }
 
     /// Standard input; empty closes it. A program that does not read it is its own affair.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+    pub(crate) fn feed(&mut self, bytes: Vec<u8>) {
         if bytes.is_empty() {
             self.input = None;
-        } else if let Some(input) = &mut self.input
-            && input.write_all(bytes).and_then(|()| input.flush()).is_err()
-        {
-            self.input = None;
+        } else if let Some(input) = &self.input {
+            // Its thread takes what comes until the end.
+            let _ = input.send(bytes);
         }
     }
 
@@ -160,11 +160,32 @@ fn winsize(size: Pty) -> Winsize {
     Winsize { ws_row: size.rows, ws_col: size.columns, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
+/// Writes input in a thread of its own: a program that does not read must not keep the agent
+/// from hearing signals. Every byte is accounted for, taken or not.
+fn feeder(
+    mut to: impl Write + Send + 'static,
+    incoming: &SyncSender<Incoming>,
+) -> io::Result<Sender<Vec<u8>>> {
+    let incoming = incoming.clone();
+    let (sender, receiver): (_, Receiver<Vec<u8>>) = channel();
+    let write = move || {
+        let mut is_open = true;
+        for bytes in receiver {
+            is_open = is_open && to.write_all(&bytes).and_then(|()| to.flush()).is_ok();
+            if incoming.send(Incoming::Fed(bytes.len() as u64)).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("input".to_owned()).spawn(write)?;
+    Ok(sender)
+}
+
 /// Reads a stream to its end in a thread of its own.
 fn pump(
     mut from: impl Read + Send + 'static,
     stream: Stream,
-    incoming: &Sender<Incoming>,
+    incoming: &SyncSender<Incoming>,
 ) -> io::Result<()> {
     let incoming = incoming.clone();
     let read = move || {
@@ -189,17 +210,17 @@ fn pump(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
     use std::time::Duration;
 
     fn run(words: &[&str], input: &[u8], pty: Option<Pty>) -> (String, String, i32) {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let (sender, receiver) = channel();
+        let (sender, receiver) = sync_channel(64);
         let environment = [("GREETING".to_owned(), "hello".to_owned())];
         let mut program = Program::start(&words, &environment, pty, &sender).unwrap();
-        program.feed(input);
+        program.feed(input.to_vec());
         if pty.is_none() {
-            program.feed(&[]);
+            program.feed(Vec::new());
         }
         let (mut output, mut error) = (Vec::new(), Vec::new());
         while program.open_streams > 0 {
@@ -207,6 +228,7 @@ mod tests {
                 Incoming::Output(Stream::Output, bytes) => output.extend(bytes),
                 Incoming::Output(Stream::Error, bytes) => error.extend(bytes),
                 Incoming::Ended => program.open_streams -= 1,
+                Incoming::Fed(_) => {}
                 _ => unreachable!(),
             }
         }

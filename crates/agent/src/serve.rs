@@ -9,7 +9,7 @@ use executor::{Executor, Settings};
 use model::{Phase, Plan, Trial};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use sys::Machine;
 use wire::{Answer, Bytes, Failure, FailureKind, ORDERS_FILE, Pty, Request, WIRE_FORMAT};
@@ -23,6 +23,8 @@ const SCRATCH: &str = "/tmp/schedlab/scratch";
 const SCRATCH_ON_DISK: &str = "schedlab";
 /// How long output may still come when the program itself has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+/// What waits to be acted on; whoever brings more waits as well.
+const QUEUED: usize = 64;
 const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 const CLOCK_PATIENCE: Duration = Duration::from_secs(10);
 const ENDED_INTERVAL: Duration = Duration::from_millis(20);
@@ -43,7 +45,7 @@ pub struct AgentSettings {
 
 /// Serves the role until the machine is switched off. Returns the exit code.
 pub fn serve_agent(settings: AgentSettings) -> i32 {
-    let (sender, receiver) = channel();
+    let (sender, receiver) = sync_channel(QUEUED);
     let interrupt = Interrupt::default();
     let opened = match std::fs::read(ORDERS_FILE) {
         Ok(orders) => Channel::with_orders(&sender, &orders),
@@ -66,7 +68,7 @@ pub fn serve_agent(settings: AgentSettings) -> i32 {
 struct Agent {
     settings: AgentSettings,
     channel: Channel,
-    sender: Sender<Incoming>,
+    sender: SyncSender<Incoming>,
     interrupt: Interrupt,
     executor: Option<Executor>,
 }
@@ -86,7 +88,7 @@ impl Agent {
                 Incoming::Corrupt(corrupt) => self.refuse("cannot read what came", &corrupt.0)?,
                 Incoming::Lost(error) => return Err(error),
                 // Of a program that was given up.
-                Incoming::Output(..) | Incoming::Ended => {}
+                Incoming::Output(..) | Incoming::Fed(_) | Incoming::Ended => {}
             }
         }
     }
@@ -224,9 +226,10 @@ impl Agent {
                 Ok(Incoming::Output(stream, bytes)) => {
                     self.channel.send(&Answer::Output { stream, payload: Bytes(bytes) })?;
                 }
+                Ok(Incoming::Fed(bytes)) => self.channel.send(&Answer::Fed { bytes })?,
                 Ok(Incoming::Ended) => program.open_streams -= 1,
                 Ok(Incoming::Request(request)) => match *request {
-                    Request::Input { payload } => program.feed(&payload.0),
+                    Request::Input { payload } => program.feed(payload.0),
                     Request::Resize { pty } => program.resize(pty),
                     Request::Interrupt { signal } => program.signal(signal),
                     _ => self.refuse("cannot do that", "a program runs")?,

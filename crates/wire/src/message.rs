@@ -142,6 +142,11 @@ pub enum Answer {
         /// What.
         payload: Bytes,
     },
+    /// The program took input, or will never take it: as much more may be sent.
+    Fed {
+        /// How many bytes.
+        bytes: u64,
+    },
     /// The program ended.
     Exited {
         /// Its exit status; 128 and the signal's number where one ended it.
@@ -155,6 +160,9 @@ pub enum Answer {
         failure: Failure,
     },
 }
+
+/// Bytes of input that may be on their way to a program that has not taken them.
+pub const INPUT_WINDOW: u64 = 256 << 10;
 
 /// Streams of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -86,6 +86,13 @@ impl From<Error> for NotBooted {
     }
 }
 
+/// A kernel with all that it boots with.
+pub(crate) struct Image {
+    pub kernel: Kernel,
+    file: File,
+    pub initramfs: File,
+}
+
 /// Boots guests with one set of settings.
 pub(crate) struct Booter {
     pub host: VmHost,
@@ -103,7 +110,7 @@ pub(crate) struct Booter {
     pub has_cpu_controller: bool,
     /// Whether guests get a disk for workloads' files.
     pub has_scratch: bool,
-    images: BTreeMap<String, (Kernel, File)>,
+    images: BTreeMap<String, Image>,
     count: u32,
 }
 
@@ -148,7 +155,7 @@ impl Booter {
             match self.greeted(qemu) {
                 Ok((guest, greeting)) => {
                     let command_line = self.command_line(spec);
-                    let facts = facts(&self.image(&spec.kernel)?.0, &command_line);
+                    let facts = facts(&self.image(&spec.kernel)?.kernel, &command_line);
                     let Greeting { complaints, boot_id, agent_bytes, .. } = greeting;
                     let spec = spec.clone();
                     return Ok(Booted {
@@ -268,7 +275,7 @@ impl Booter {
         let command_line = self.command_line(spec);
         let program = super::qemu::find(&self.host.host.machine).ok_or_else(no_qemu)?;
         self.image(&spec.kernel)?;
-        let (kernel, usual) = &self.images[&spec.kernel];
+        let Image { kernel, file, initramfs: usual } = &self.images[&spec.kernel];
         let (incoming, answers, own) = match way {
             Way::Boot => (None, None, None),
             Way::Resume { state, .. } => (Some(state), None, None),
@@ -281,7 +288,7 @@ impl Booter {
         let mut qemu = Qemu::start(&MachineOrder {
             program: &program,
             engine: self.engine,
-            kernel: &kernel.image,
+            kernel: file,
             initramfs,
             command_line: &command_line,
             memory_bytes: self.settings.memory_bytes,
@@ -372,12 +379,16 @@ impl Booter {
     }
 
     /// The kernel and its initramfs, made once.
-    pub(crate) fn image(&mut self, name: &str) -> Result<&(Kernel, File)> {
+    pub(crate) fn image(&mut self, name: &str) -> Result<&Image> {
         if !self.images.contains_key(name) {
             let kernel = find_kernel(&self.host, name)?;
             kernel.verify().map_err(artefact_error)?;
+            // Kept open: what was verified is what boots, whatever happens to its path.
+            let file = File::open(&kernel.image).map_err(|error| {
+                Error::environment(format!("cannot open {}", kernel.image.display()), error)
+            })?;
             let initramfs = self.make_image(&kernel, &[])?;
-            self.images.insert(name.to_owned(), (kernel, initramfs));
+            self.images.insert(name.to_owned(), Image { kernel, file, initramfs });
         }
         Ok(&self.images[name])
     }

@@ -63,8 +63,8 @@ pub fn guest_cost(
     let started = Instant::now();
     let mut booted = booter.boot(&spec, &mut |_| {}).map_err(NotBooted::into_error)?;
     let boot_ns = elapsed_ns(started);
-    let image = &booter.image(kernel)?.1;
-    let image_bytes = image.metadata().map_or(0, |metadata| metadata.len());
+    let image = booter.image(kernel)?;
+    let image_bytes = image.initramfs.metadata().map_or(0, |metadata| metadata.len());
     let agent_bytes = booted.agent_bytes;
     let mut trips = Vec::with_capacity(ROUND_TRIPS);
     for _ in 0..ROUND_TRIPS {

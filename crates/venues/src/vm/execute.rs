@@ -11,7 +11,7 @@ use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
-use wire::{Answer, Bytes, Pty, Request, Stream};
+use wire::{Answer, Bytes, INPUT_WINDOW, Pty, Request, Stream};
 
 /// How long one look at a running program waits.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -102,8 +102,15 @@ pub fn execute(
     for complaint in &booted.complaints {
         streams.note(&Event::Notice(format!("in the guest: {complaint}")));
     }
-    let outcome = Conversation { execution, streams, interrupt, input: None, has_signalled: false }
-        .run(&mut booted.guest);
+    let outcome = Conversation {
+        execution,
+        streams,
+        interrupt,
+        input: None,
+        has_signalled: false,
+        on_their_way: 0,
+    }
+    .run(&mut booted.guest);
     match outcome {
         Ok(status) => {
             booted.guest.switch_off();
@@ -131,6 +138,8 @@ struct Conversation<'e> {
     interrupt: &'e Interrupt,
     input: Option<Box<dyn InputSource>>,
     has_signalled: bool,
+    /// Bytes of input that the program has not taken.
+    on_their_way: u64,
 }
 
 impl Conversation<'_> {
@@ -151,7 +160,8 @@ impl Conversation<'_> {
             if let Some(pty) = self.streams.resized() {
                 guest.send(&Request::Resize { pty })?;
             }
-            let source = self.input.as_ref().map(|input| input.as_fd());
+            let is_open = self.on_their_way < INPUT_WINDOW;
+            let source = self.input.as_ref().filter(|_| is_open).map(|input| input.as_fd());
             match guest.wait(GLANCE, source) {
                 (_, true) => self.pass_input(guest)?,
                 (false, false) => continue,
@@ -164,6 +174,9 @@ impl Conversation<'_> {
                             // Nobody reads any more: the program hears it as a shell's would.
                             guest.send(&Request::Interrupt { signal: libc::SIGPIPE })?;
                         }
+                    }
+                    Answer::Fed { bytes } => {
+                        self.on_their_way = self.on_their_way.saturating_sub(bytes);
                     }
                     Answer::Exited { status } => return Ok(status),
                     Answer::Failed { failure } => return Err(Lost::Refused(failure)),
@@ -187,6 +200,7 @@ impl Conversation<'_> {
         match input.read(&mut bytes) {
             Ok(count) if count > 0 => {
                 bytes.truncate(count);
+                self.on_their_way += count as u64;
                 guest.send(&Request::Input { payload: Bytes(bytes) })
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(()),

@@ -58,7 +58,7 @@ impl Engine {
 pub(crate) struct MachineOrder<'a> {
     pub program: &'a Path,
     pub engine: Engine,
-    pub kernel: &'a Path,
+    pub kernel: &'a File,
     pub initramfs: &'a File,
     pub command_line: &'a str,
     pub memory_bytes: u64,
@@ -246,7 +246,7 @@ fn words(
         let path = passed.path(scratch);
         slow_disk(&mut words, SCRATCH_SERIAL, &path);
     }
-    words.pair("-kernel", order.kernel.display().to_string());
+    words.pair("-kernel", passed.path(order.kernel));
     words.pair("-initrd", passed.path(order.initramfs));
     words.pair("-append", order.command_line);
     if let Some(state) = order.incoming {

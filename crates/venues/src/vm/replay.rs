@@ -52,7 +52,8 @@ pub(crate) fn replay(
             lost => Ok(Err(format!("{lost}; its console: {}", console.last_words()))),
         };
     }
-    let only_host_knows = facts(&booter.image(&spec.kernel)?.0.clone(), &booter.command_line(spec));
+    let only_host_knows =
+        facts(&booter.image(&spec.kernel)?.kernel.clone(), &booter.command_line(spec));
     Ok(read(&answers, console.last_words()).map(|mut replayed| {
         replayed.guest.0.extend(only_host_knows);
         replayed
