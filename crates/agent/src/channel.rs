@@ -69,6 +69,14 @@ impl Channel {
         Ok(Self { file: open_answers()?, encoder: Encoder::default(), frames })
     }
 
+    /// One that writes into a file, and its counter.
+    #[cfg(test)]
+    pub(crate) fn into_file(file: File) -> (Self, Arc<AtomicU64>) {
+        let frames = Arc::new(AtomicU64::new(0));
+        let channel = Self { file, encoder: Encoder::default(), frames: frames.clone() };
+        (channel, frames)
+    }
+
     /// Waits until everything that was sent is on its way.
     pub(crate) fn flush(&self) {
         // A virtio port has no such call and needs none.

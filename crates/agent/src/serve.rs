@@ -325,3 +325,32 @@ impl Watch<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn only_frames_between_the_start_of_a_run_and_the_phase_after_it_are_counted() {
+        let (mut channel, frames) = Channel::into_file(tempfile::tempfile().unwrap());
+        let mut watch = Watch { channel: &mut channel, running: None, frames: 0, lost: None };
+        let phases = [
+            Phase::Setting,
+            Phase::Preparing { invocation: 0 },
+            Phase::Running { invocation: 0 },
+            Phase::Preparing { invocation: 1 },
+            Phase::Running { invocation: 1 },
+            Phase::Restoring,
+        ];
+        for phase in phases {
+            watch.note(&Event::TrialPhase(phase));
+        }
+        assert_eq!(watch.frames, 0, "phases themselves are told outside the runs");
+        watch.note(&Event::TrialPhase(Phase::Running { invocation: 2 }));
+        // As the reader counts what the host sends meanwhile.
+        frames.fetch_add(2, Ordering::SeqCst);
+        watch.note(&Event::TrialPhase(Phase::Restoring));
+        assert_eq!(watch.frames, 2);
+    }
+}

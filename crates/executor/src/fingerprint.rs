@@ -2,6 +2,7 @@
 
 use contract::{Catalogue, Knob, Result};
 use model::{Fingerprint, KernelVersion, Level};
+use std::collections::BTreeSet;
 use sys::Machine;
 
 /// Whether the kernel places stack, libraries and heap anew for each process
@@ -58,6 +59,10 @@ pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerpri
         "machine.is_virtual",
         cpuinfo_field(machine, "flags").map(|flags| is_virtual(&flags).to_string()),
     );
+    let topology = topology(machine);
+    put("cpu.packages", topology.map(|(packages, _)| packages.to_string()));
+    put("cpu.cores", topology.map(|(_, cores)| cores.to_string()));
+    put("memory.nodes", machine.read("/sys/devices/system/node/online").ok());
     put("memory.total", memory_total(machine));
     for (key, value) in inherited() {
         put(key, value);
@@ -69,6 +74,19 @@ pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerpri
         }
     }
     Ok(fingerprint)
+}
+
+/// Packages and cores of the CPUs online (Documentation/ABI/stable/sysfs-devices-system-cpu).
+fn topology(machine: &Machine) -> Option<(usize, usize)> {
+    let mut cores = BTreeSet::new();
+    for cpu in machine.online_cpus().ok()?.iter() {
+        let of = |name: &str| {
+            machine.read(&format!("/sys/devices/system/cpu/cpu{cpu}/topology/{name}")).ok()
+        };
+        cores.insert((of("physical_package_id")?, of("core_id")?));
+    }
+    let packages: BTreeSet<&String> = cores.iter().map(|(package, _)| package).collect();
+    Some((packages.len(), cores.len()))
 }
 
 /// What a workload inherits of us where its subject says nothing.

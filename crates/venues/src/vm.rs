@@ -141,8 +141,9 @@ impl Venue for Vm {
                 let names: std::collections::BTreeSet<&str> =
                     specs.values().map(|spec| spec.kernel.as_str()).collect();
                 for name in names {
-                    if let Err(error) = boot::find_kernel(&self.host, name) {
-                        missing.push(lack(&format!("the kernel {name}"), error));
+                    match boot::find_kernel(&self.host, name) {
+                        Err(error) => missing.push(lack(&format!("the kernel {name}"), error)),
+                        Ok(kernel) => missing.extend(unreplayable(plan, &kernel, specs.values())),
                     }
                 }
             }
@@ -248,6 +249,26 @@ impl Vm {
         let packages = plan.vm.as_ref().map(|vm| vm.tools.as_slice()).unwrap_or_default();
         tools_image(&self.host, packages)
     }
+}
+
+/// Why a kernel cannot be replayed with the processors it is to have: 5.10 and 6.1 wait for
+/// ever for their second one where instructions are counted, 6.12 and 6.18 do not (measured,
+/// ADR 0011).
+fn unreplayable<'s>(
+    plan: &Plan,
+    kernel: &artefacts::Kernel,
+    specs: impl IntoIterator<Item = &'s BootSpec>,
+) -> Option<Missing> {
+    let is_replay = plan.vm.as_ref().is_some_and(|vm| vm.is_deterministic);
+    let is_old = kernel.version < model::KernelVersion::series(6, 12);
+    let mut own = specs.into_iter().filter(|spec| spec.kernel == kernel.name);
+    let has_several = own.any(|spec| spec.topology.vcpus() > 1);
+    (is_replay && is_old && has_several).then(|| Missing {
+        what: format!("a replay of {} with several processors", kernel.name),
+        why: "kernels before 6.12 do not start a second one while instructions are counted"
+            .to_owned(),
+        remedy: "write vcpus = 1 for it, or use a later kernel".to_owned(),
+    })
 }
 
 /// Host files and, of programs, the libraries they need.

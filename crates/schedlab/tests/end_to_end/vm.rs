@@ -9,6 +9,7 @@ mod faults;
 mod interruption;
 mod kills;
 mod knobs;
+mod replay;
 
 use crate::bench::{Bench, errors};
 use serde_json::Value;

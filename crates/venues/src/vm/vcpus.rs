@@ -62,13 +62,23 @@ impl BootKnob for Vcpus {
     }
 
     fn read_back(&self, guest: &Fingerprint, boot: &BootSpec, wanted: &Level) -> Level {
-        let present = guest.0.get("cpu.present").map(String::as_str).unwrap_or_default();
-        let count = present.parse().map_or(0, |cpus: CpuList| cpus.len());
-        if count == boot.topology.vcpus() as usize {
-            wanted.clone()
-        } else {
-            Level::canonical(format!("{count} present"))
-        }
+        let text = |key: &str| guest.0.get(key).map(String::as_str).unwrap_or_default();
+        let count = |key: &str| text(key).parse().map_or(0, |list: CpuList| list.len());
+        let Topology { sockets, cores, nodes, .. } = boot.topology;
+        let found = format!(
+            "{} online in {} packages and {} cores on {} nodes",
+            count("cpu.online"),
+            text("cpu.packages"),
+            text("cpu.cores"),
+            // A kernel that finds one node may not speak of nodes at all.
+            count("memory.nodes").max(1),
+        );
+        let asked = format!(
+            "{} online in {sockets} packages and {} cores on {nodes} nodes",
+            boot.topology.vcpus(),
+            sockets * cores,
+        );
+        if found == asked { wanted.clone() } else { Level::canonical(found) }
     }
 }
 
@@ -104,6 +114,21 @@ fn topology(text: &str) -> Result<Topology, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_guest_with_fewer_processors_online_or_in_other_packages_reads_back_otherwise() {
+        let wanted = Level::canonical("2x1x1");
+        let topology = topology("2x1x1").unwrap();
+        let boot = BootSpec { topology, ..BootSpec::default() };
+        let read = |online: &str, packages: &str, cores: &str| {
+            let facts = [("cpu.online", online), ("cpu.packages", packages), ("cpu.cores", cores)];
+            let guest = facts.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+            Vcpus.read_back(&Fingerprint(guest), &boot, &wanted).to_string()
+        };
+        assert_eq!(read("0-1", "2", "2"), "2x1x1");
+        assert_eq!(read("0-1", "1", "2"), "2 online in 1 packages and 2 cores on 1 nodes");
+        assert_eq!(read("0", "1", "1"), "1 online in 1 packages and 1 cores on 1 nodes");
+    }
 
     #[test]
     fn processors_have_one_canonical_text() {
