@@ -3,7 +3,7 @@
 use crate::observations::Observations;
 use crate::questions::Asked;
 use crate::reduce::{Lack, Reduced, reduce};
-use model::{BlockEffect, Caveat, CaveatCode, Outcome, Reduction, Tail};
+use model::{BlockEffect, Caveat, CaveatCode, Outcome, Record, Reduction, Tail};
 use stats::mean;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,10 +75,12 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
             (Ok(reference_value), Ok(subject_value)) => (reference_value, subject_value),
             (Err(Lack::Zero), _) | (_, Err(Lack::Zero)) => {
                 pairs.zeros += 1;
+                pairs.note_emulated([reference, subject]);
                 continue;
             }
             _ => {
                 pairs.absent += 1;
+                pairs.note_emulated([reference, subject]);
                 continue;
             }
         };
@@ -101,13 +103,18 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
 }
 
 impl Pairs {
+    /// A trial without a value counts in what is said too: as a failure, or as one that
+    /// reported nothing.
+    fn note_emulated<'r>(&mut self, trials: impl IntoIterator<Item = &'r Record>) {
+        let of_trials = trials.into_iter().flat_map(|record| &record.caveats);
+        self.caveats.extend(of_trials.filter(|c| c.code == CaveatCode::Tcg).cloned());
+    }
+
     fn note_gap(&mut self, observations: &Observations<'_>, block: u32, asked: &Asked<'_>) {
         let question = &asked.question;
         let trials = [&question.reference, &question.subject]
             .map(|subject| observations.trial(block, subject, &question.workload));
-        // A trial without a value counts in verdicts too: as a failure.
-        let of_trials = trials.iter().flatten().flat_map(|record| &record.caveats);
-        self.caveats.extend(of_trials.filter(|c| c.code == CaveatCode::Tcg).cloned());
+        self.note_emulated(trials.into_iter().flatten());
         let outcomes = trials.map(|trial| trial.map(|record| &record.outcome));
         let has =
             |wanted: fn(&Outcome) -> bool| outcomes.iter().flatten().any(|outcome| wanted(outcome));

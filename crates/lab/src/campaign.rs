@@ -340,7 +340,7 @@ fn announce_hopeless(records: &[Record], trial: &Trial, on_event: &mut dyn FnMut
         (is_newly_hopeless, records.last().map(|record| &record.outcome))
     {
         on_event(Event::Notice(format!(
-            "the subject {} is given up: its levels cannot be set here ({detail})",
+            "the subject {} is given up: it cannot be had here ({detail})",
             trial.subject.id
         )));
     }

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 /// Blocks run again for invalid sittings, at most this share of the planned ones
 /// (STATISTICS 2.8).
 const REPEAT_SHARE: f64 = 0.2;
-/// Trials of a subject whose level could not be set before it is given up.
+/// Refusals of a subject before it is given up.
 const HOPELESS_AFTER: usize = 2;
-/// Rules of trials whose subject never was: the executor's for a level that is not in force
-/// when a run begins, and that of a venue whose machine did not boot.
-const HOPELESS: [&str; 2] = ["LEVEL_NOT_SET", "NOT_BOOTED"];
+/// The executor's rule for a level that is not in force when a run begins.
+const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";
+/// A venue's rule for a machine that does not boot.
+const NOT_BOOTED: &str = "NOT_BOOTED";
 
 /// What the records so far say about the trials to come.
 #[derive(Debug, Default)]
@@ -123,13 +124,19 @@ fn has_due<'s>(
     })
 }
 
-/// Whether nothing but refusals was ever recorded for this subject.
+/// Whether nothing but refusals was ever recorded for this subject, more than once: the
+/// trials that share a boot which never came count as one.
 pub(crate) fn is_hopeless(records: &[Record], subject: &str) -> bool {
-    let mut of_subject = records.iter().filter(|record| record.subject == subject).peekable();
-    let count = records.iter().filter(|record| record.subject == subject).count();
-    of_subject.peek().is_some()
-        && count >= HOPELESS_AFTER
-        && of_subject.all(
-            |record| matches!(&record.outcome, Outcome::Invalid { rule, .. } if HOPELESS.contains(&rule.as_str())),
-        )
+    let mut refusals = 0;
+    let mut blocks_not_booted = BTreeSet::new();
+    for record in records.iter().filter(|record| record.subject == subject) {
+        match &record.outcome {
+            Outcome::Invalid { rule, .. } if rule == LEVEL_NOT_SET => refusals += 1,
+            Outcome::Invalid { rule, .. } if rule == NOT_BOOTED => {
+                blocks_not_booted.insert(record.block);
+            }
+            _ => return false,
+        }
+    }
+    refusals + blocks_not_booted.len() >= HOPELESS_AFTER
 }

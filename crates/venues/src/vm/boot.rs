@@ -306,21 +306,28 @@ impl Booter {
             log: console.qemu_log(),
         })?;
         qemu.scratch = scratch;
-        self.pin(&mut qemu, spec);
-        Ok((qemu, console))
+        match self.pin(&mut qemu, spec) {
+            // A machine that ended already tells why when it is greeted.
+            Err(error) if qemu.ended().is_none() => Err(error),
+            _ => Ok((qemu, console)),
+        }
     }
 
     /// Gives each virtual processor a CPU of the host's where as many were named; fewer are
-    /// shared by all its threads. A machine that ended already tells so when it is greeted.
-    fn pin(&self, qemu: &mut Qemu, spec: &BootSpec) {
-        let Some(cpus) = &self.settings.host_cpus else { return };
-        if cpus.len() < spec.topology.vcpus() as usize {
-            return;
+    /// shared by all its threads.
+    fn pin(&self, qemu: &mut Qemu, spec: &BootSpec) -> Result<()> {
+        let Some(cpus) = &self.settings.host_cpus else { return Ok(()) };
+        let is_counted = matches!(self.engine, Engine::Counting { .. });
+        // Counted processors take turns on one thread.
+        if cpus.len() < spec.topology.vcpus() as usize || is_counted {
+            return Ok(());
         }
-        let threads = qemu.control.processor_threads();
-        for (thread, cpu) in threads.unwrap_or_default().into_iter().zip(cpus.iter()) {
-            let _ = sys::set_affinity(thread, &[cpu].into_iter().collect());
+        for (thread, cpu) in qemu.control.processor_threads()?.into_iter().zip(cpus.iter()) {
+            sys::set_affinity(thread, &[cpu].into_iter().collect()).map_err(|error| {
+                Error::environment(format!("cannot give a processor of the guest CPU {cpu}"), error)
+            })?;
         }
+        Ok(())
     }
 
     fn disks(&self) -> Result<Vec<File>> {
@@ -353,6 +360,15 @@ impl Booter {
     /// Whether guests get a disk for workloads' files: asked for, and it can be made here.
     fn has_scratch(&self) -> bool {
         self.has_scratch && scratch::is_possible(&self.host.host.machine)
+    }
+
+    /// What to tell where guests should have a scratch disk and cannot.
+    pub(crate) fn without_scratch(&self) -> Option<String> {
+        (self.has_scratch && !self.has_scratch()).then(|| {
+            "there is no mke2fs (package e2fsprogs): workloads' files lie in the guest's memory, \
+             where nothing waits for a write"
+                .to_owned()
+        })
     }
 
     fn make_image(&self, kernel: &Kernel, texts: &[(String, Vec<u8>)]) -> Result<File> {

@@ -81,27 +81,27 @@ pub(crate) fn unread(record: &mut Record, lost: &Lost) {
     }
 }
 
-/// Reads the boot factors back from what the guest says of itself; a completed trial whose
-/// guest was booted otherwise is invalid.
+/// Reads the boot factors back from what the guest said of itself before its first trial and
+/// after this one; a completed trial whose guest was another is invalid.
 pub(crate) fn read_back(
     record: &mut Record,
     catalogue: &Catalogue,
     trial: &Trial,
     spec: &BootSpec,
-    guest: &Fingerprint,
+    [before, after]: [&Fingerprint; 2],
 ) {
     for (id, wanted) in &trial.subject.levels {
         let Some(Knob::Boot(knob)) = catalogue.factor(id).map(|factor| factor.knob()) else {
             continue;
         };
-        let found = knob.read_back(guest, spec, wanted);
-        if found != *wanted && record.outcome == Outcome::Completed {
+        let before = knob.read_back(before, spec, wanted);
+        let after = knob.read_back(after, spec, wanted);
+        let other = [&before, &after].into_iter().find(|found| *found != wanted);
+        if let (Some(found), Outcome::Completed) = (other, &record.outcome) {
             let detail = format!("{id} should be {wanted} and is {found}");
             record.outcome = Outcome::Invalid { rule: LEVEL_NOT_SET.to_owned(), detail };
         }
-        // It cannot change while the guest is up: one reading is all of them.
-        let reading =
-            LevelReading { before: found.clone(), during: vec![found.clone()], after: found };
-        record.levels.insert(id.clone(), reading);
+        // Nobody asks a guest while its workload runs.
+        record.levels.insert(id.clone(), LevelReading { before, during: Vec::new(), after });
     }
 }

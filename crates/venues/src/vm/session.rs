@@ -74,6 +74,8 @@ enum State {
         booted: Box<Booted>,
         key: Key,
         boot_id: String,
+        /// As it was when it was ready for its first trial.
+        began: Box<Fingerprint>,
     },
     /// It ended under a trial.
     Lost,
@@ -88,6 +90,9 @@ enum State {
 
 impl Session for VmSession {
     fn prepare(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<()> {
+        if self.watch.renew_guardian()? {
+            on_event(Event::Notice("the guardian was killed; a new one watches".to_owned()));
+        }
         if self.is_replay() {
             return Ok(());
         }
@@ -101,9 +106,6 @@ impl Session for VmSession {
                 return Ok(());
             }
             _ => {}
-        }
-        if self.watch.renew_guardian()? {
-            on_event(Event::Notice("the guardian was killed; a new one watches".to_owned()));
         }
         self.switch_off();
         let spec = self.spec(trial)?;
@@ -152,7 +154,7 @@ impl Session for VmSession {
             State::Off | State::Lost | State::Replayed(_) => {
                 return Err(Error::environment("cannot run a trial", "no guest was prepared"));
             }
-            State::On { booted, boot_id, .. } => {
+            State::On { booted, boot_id, began: guest_began, .. } => {
                 match converse(booted, trial, &self.booter, self.logs.as_deref(), on_event) {
                     Ok((mut record, frames)) => {
                         set_times(&mut record, &began);
@@ -160,7 +162,8 @@ impl Session for VmSession {
                         let catalogue = &self.booter.host.host.catalogue;
                         match describe(booted, &self.booter, &self.facts) {
                             Ok(guest) => {
-                                read_back(&mut record, catalogue, trial, &booted.spec, &guest);
+                                let readings = [guest_began.as_ref(), &guest];
+                                read_back(&mut record, catalogue, trial, &booted.spec, readings);
                             }
                             Err(Lost::Interrupted(signal)) => return Err(interrupted(signal)),
                             Err(lost) => unread(&mut record, &lost),
@@ -209,12 +212,16 @@ impl VmSession {
                     keep_log(self.logs.as_deref(), &name, &text, &mut |_| {});
                 }
                 let catalogue = &self.booter.host.host.catalogue;
-                read_back(&mut record, catalogue, trial, &spec, &guest);
+                // Asked once, before its only trial and after it was opened.
+                read_back(&mut record, catalogue, trial, &spec, [&guest, &guest]);
                 stamp(&mut record, self.booter.engine, crowd, frames_while_running);
                 self.state = State::Replayed(Box::new(guest));
                 return Ok(record);
             }
-            Err(reason) => without_guest(trial, began, "not-booted", Outcome::Failed { reason }),
+            Err(reason) => {
+                self.state = State::Lost;
+                without_guest(trial, began, "not-booted", Outcome::Failed { reason })
+            }
         };
         stamp(&mut record, self.booter.engine, crowd, 0);
         Ok(record)
@@ -260,7 +267,14 @@ impl VmSession {
         match booted.guest.ask(&Request::Open { purpose }, PATIENCE, &interrupt) {
             Ok(Answer::Opened) => {
                 let boot_id = booted.boot_id.clone();
-                Ok(State::On { booted: Box::new(booted), key, boot_id })
+                match describe(&mut booted, &self.booter, &self.facts) {
+                    Ok(began) => {
+                        let (booted, began) = (Box::new(booted), Box::new(began));
+                        Ok(State::On { booted, key, boot_id, began })
+                    }
+                    Err(Lost::Interrupted(signal)) => Err(interrupted(signal)),
+                    Err(lost) => Ok(State::Broken { key, why: lost.to_string() }),
+                }
             }
             Ok(Answer::Failed { failure }) => Ok(State::Broken { key, why: failure.to_string() }),
             Ok(_) => Ok(State::Broken { key, why: "the agent answered out of turn".to_owned() }),
@@ -280,6 +294,9 @@ impl VmSession {
 
     /// Boots each kernel once: what it lacks, and how it describes itself.
     fn preflight(&mut self, plan: &Plan, on_event: &mut dyn FnMut(Event)) -> Result<()> {
+        if let Some(notice) = self.booter.without_scratch() {
+            on_event(Event::Notice(notice));
+        }
         let mut seen: Vec<BootSpec> = Vec::new();
         let mut missing = Vec::new();
         for subject in &plan.subjects {
