@@ -175,6 +175,7 @@ fn about_factor(factor: &dyn Factor) -> String {
         factor.examples().iter().map(|example| format!("`{example}`")).collect();
     let who = match factor.knob() {
         Knob::System(_) => "the executor, in files of the kernel; journalled and put back",
+        Knob::Held(_) => "a process that the executor starts for each trial and ends after it",
         Knob::Launch(_) => "the workload's own process, before it prepares; ends with it",
         Knob::Boot(_) => "the venue `vm`, when it boots a machine",
         Knob::Simulated => "the simulator only",

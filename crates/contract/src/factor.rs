@@ -1,8 +1,9 @@
 //! What can be set.
 
-use crate::{BootSpec, Description, LaunchSpec, Requirement, Result};
+use crate::{BootSpec, Description, HeldKnob, LaunchSpec, Requirement, Result};
 use model::{Fingerprint, Level};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use sys::{ControlFile, Machine};
 
 /// Something with levels: a knob of the machine or an attribute of a process.
@@ -43,6 +44,13 @@ pub trait Factor: Sync {
         None
     }
 
+    /// Files that decide what this level is: with other contents it is another one. What
+    /// cannot be found is left out; [`Self::requires`] names it.
+    fn programs(&self, machine: &Machine, level: &Level) -> Vec<PathBuf> {
+        let _ = (machine, level);
+        Vec::new()
+    }
+
     /// Names (comm) of programs that manage this knob themselves.
     fn owners(&self) -> &'static [&'static str] {
         &[]
@@ -63,6 +71,8 @@ pub trait Factor: Sync {
 pub enum Knob<'a> {
     /// The executor, in files of the kernel, journalled.
     System(&'a dyn SystemKnob),
+    /// A process that the executor starts and ends.
+    Held(&'a dyn HeldKnob),
     /// The workload's own process, before it prepares.
     Launch(&'a dyn LaunchKnob),
     /// The venue, when it boots a machine.

@@ -116,7 +116,10 @@ impl Parameter {
 
 /// Splits as a POSIX shell splits words: blanks separate, quotes and
 /// backslashes protect. Nothing else a shell does is done.
-fn split_words(text: &str) -> Result<Vec<String>, String> {
+///
+/// # Errors
+/// When a quote is not closed, a backslash ends the text, or there is no word.
+pub fn split_words(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote: Option<char> = None;
@@ -143,6 +146,18 @@ fn split_words(text: &str) -> Result<Vec<String>, String> {
     if words.is_empty() { Err("there is no word".to_owned()) } else { Ok(words) }
 }
 
+/// Words as one text that [`split_words`] splits into them again.
+pub fn join_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    let is_plain = |word: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
+        !word.is_empty() && word.chars().all(plain)
+    };
+    let quoted = |word: &str| {
+        if is_plain(word) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,6 +172,15 @@ mod tests {
         assert_eq!(split("echo $HOME;id").unwrap()[1], "$HOME;id");
         assert!(split("  ").is_err());
         assert!(split("a 'b").is_err());
+    }
+
+    #[test]
+    fn joined_words_are_split_into_the_same() {
+        for words in [vec!["a"], vec!["a b", "", "it's", "{\"x\": 1}", "\\", "-j2"]] {
+            let text = join_words(words.iter().copied());
+            assert_eq!(split_words(&text).unwrap(), words, "{text}");
+        }
+        assert_eq!(join_words(["scx_rusty", "--slice-us", "20000"]), "scx_rusty --slice-us 20000");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::fingerprint::RANDOMISED_LAYOUT;
 use model::{Caveat, CaveatCode, CpuList, RunReport};
+use std::collections::BTreeSet;
 use sys::{Cgroup, CpuTime, Machine, clock_tick_ns};
 
 /// Steal above this share of the CPUs' time is a caveat.
@@ -16,7 +17,8 @@ const SHORTEST_WINDOW_NS: f64 = 250e6;
 pub(crate) struct Health {
     cpu: Option<CpuTime>,
     throttles: Option<u64>,
-    hog_ticks: u64,
+    /// Of declared load, and of whoever holds a level: it is part of the subject.
+    beside_ticks: u64,
     /// Of the workload's own group, where it has one.
     group_ns: Option<u64>,
     /// Whether every process has the same layout.
@@ -25,13 +27,15 @@ pub(crate) struct Health {
 
 impl Health {
     /// Reads the counters; a file that is not there is simply not judged.
-    pub(crate) fn read(machine: &Machine, hogs: Option<i32>, group: Option<&Cgroup>) -> Self {
+    pub(crate) fn read(machine: &Machine, beside: &BTreeSet<i32>, group: Option<&Cgroup>) -> Self {
         Self {
             cpu: machine.read("/proc/stat").ok().and_then(|text| CpuTime::parse(&text)),
             throttles: throttle_count(machine),
-            hog_ticks: hogs
-                .and_then(|pid| machine.process_stat(pid).ok())
-                .map_or(0, |stat| stat.user_ticks.saturating_add(stat.system_ticks)),
+            beside_ticks: beside
+                .iter()
+                .filter_map(|pid| machine.process_stat(*pid).ok())
+                .map(|stat| stat.user_ticks.saturating_add(stat.system_ticks))
+                .sum(),
             group_ns: group.and_then(|group| group.cpu_time_ns(machine)),
             is_layout_fixed: machine.read(RANDOMISED_LAYOUT).is_ok_and(|text| text.trim() == "0"),
         }
@@ -66,8 +70,8 @@ impl Health {
             (Some(before), Some(after)) => after.saturating_sub(before),
             _ => run.usage.user_ns + run.usage.system_ns,
         };
-        let hogs = now.hog_ticks.saturating_sub(self.hog_ticks) as f64;
-        workload_ns as f64 + hogs * clock_tick_ns() as f64
+        let beside = now.beside_ticks.saturating_sub(self.beside_ticks) as f64;
+        workload_ns as f64 + beside * clock_tick_ns() as f64
     }
 }
 
@@ -115,7 +119,7 @@ mod tests {
     fn health(ticks: [u64; 3], throttles: Option<u64>, hog_ticks: u64) -> Health {
         let [user, idle, steal] = ticks;
         let cpu = CpuTime { user, idle, steal, ..CpuTime::default() };
-        Health { cpu: Some(cpu), throttles, hog_ticks, group_ns: None, is_layout_fixed: false }
+        Health { cpu: Some(cpu), throttles, beside_ticks: hog_ticks, group_ns: None, is_layout_fixed: false }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Setting a subject's levels: journalled before, read back after.
 
 use crate::journal::{Journal, JournalEntry};
-use contract::{Catalogue, Error, Factor, Knob, LaunchSpec, Result, Setting};
+use crate::beside::Holding;
+use contract::{Catalogue, Error, Factor, Holder, Knob, LaunchSpec, NotHeld, Result, Setting};
 use model::{Level, Subject};
 use std::collections::BTreeMap;
 use sys::{ControlFile, Machine};
@@ -9,6 +10,7 @@ use sys::{ControlFile, Machine};
 /// A subject's levels, sorted by who applies them, in the factors' order.
 pub(crate) struct Knobs {
     system: Vec<(&'static dyn Factor, Level)>,
+    held: Vec<(&'static dyn Factor, Level)>,
     launch: Vec<(&'static dyn Factor, Level)>,
 }
 
@@ -32,7 +34,7 @@ impl Knobs {
     /// # Errors
     /// When a factor is not in the catalogue, or belongs to the simulator.
     pub(crate) fn of(catalogue: &Catalogue, subject: &Subject) -> Result<Self> {
-        let mut knobs = Self { system: Vec::new(), launch: Vec::new() };
+        let mut knobs = Self { system: Vec::new(), held: Vec::new(), launch: Vec::new() };
         for (id, level) in &subject.levels {
             let attempted = || format!("cannot set {id} to {level}");
             let factor = catalogue.factor(id).ok_or_else(|| {
@@ -40,6 +42,7 @@ impl Knobs {
             })?;
             match factor.knob() {
                 Knob::System(_) => knobs.system.push((factor, level.clone())),
+                Knob::Held(_) => knobs.held.push((factor, level.clone())),
                 Knob::Launch(_) => knobs.launch.push((factor, level.clone())),
                 // The venue set it when it booted this machine, and reads it back.
                 Knob::Boot(_) => {}
@@ -53,6 +56,7 @@ impl Knobs {
             }
         }
         knobs.system.sort_by_key(|(factor, _)| factor.order());
+        knobs.held.sort_by_key(|(factor, _)| factor.order());
         knobs.launch.sort_by_key(|(factor, _)| factor.order());
         Ok(knobs)
     }
@@ -80,7 +84,29 @@ impl Knobs {
         Ok(())
     }
 
-    /// What every level reads back as; `threads` are the workload's, none before it starts.
+    /// Brings every level into force that somebody has to hold, one after the other into
+    /// `holdings`; what is there already is there whatever this returns.
+    pub(crate) fn acquire(
+        &self,
+        machine: &Machine,
+        holder: &mut dyn Holder,
+        holdings: &mut Vec<Holding>,
+    ) -> Result<(), Refusal> {
+        for (factor, level) in &self.held {
+            let Knob::Held(knob) = factor.knob() else { continue };
+            let id = factor.describe().id;
+            match knob.acquire(machine, level, holder) {
+                Ok(held) => holdings.push(Holding { factor: id, level: level.clone(), held }),
+                Err(NotHeld::Refused(why)) => {
+                    return Err(Refusal::NotInForce(format!("{id} = {level}: {why}")));
+                }
+                Err(NotHeld::Stopped(error)) => return Err(Refusal::Lost(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// What every level reads back as, but those that are held; `threads` are the workload's, none before it starts.
     pub(crate) fn read_back(
         &self,
         machine: &Machine,
@@ -93,7 +119,7 @@ impl Knobs {
                 Knob::Launch(knob) if !threads.is_empty() => {
                     knob.read_back(machine, threads, wanted)?
                 }
-                Knob::Launch(_) | Knob::Boot(_) | Knob::Simulated => continue,
+                Knob::Held(_) | Knob::Launch(_) | Knob::Boot(_) | Knob::Simulated => continue,
             };
             levels.insert(factor.describe().id.to_owned(), level);
         }

@@ -6,12 +6,14 @@
 //! trial, a signal, a later start, `schedlab restore` and the guardian.
 
 mod background;
+mod beside;
 mod child;
 mod ending;
 mod fingerprint;
 mod guardian;
 mod health;
 mod journal;
+mod keeper;
 mod knobs;
 mod limits;
 mod load_process;

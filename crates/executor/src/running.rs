@@ -1,6 +1,6 @@
 //! A workload that was started: its processes, wherever they move, and their end.
 
-use crate::background::Hogs;
+use crate::beside::Beside;
 use crate::child::RoleChild;
 use crate::ending::end;
 use crate::session::Executor;
@@ -23,18 +23,18 @@ pub(crate) struct Running {
 impl Running {
     /// Every thread of the workload, wherever its processes have moved, except one
     /// that only directs.
-    pub(crate) fn threads(&self, executor: &Executor, hogs: Option<&Hogs>) -> Vec<i32> {
+    pub(crate) fn threads(&self, executor: &Executor, beside: &Beside) -> Vec<i32> {
         let machine = &executor.settings.machine;
         let main = self.child.pid();
-        let processes = processes(executor, main, self.cgroup.as_ref(), hogs);
+        let processes = processes(executor, main, self.cgroup.as_ref(), beside);
         let threads = processes.iter().flat_map(|pid| machine.thread_ids(*pid).unwrap_or_default());
         threads.filter(|thread| !(self.is_main_thread_apart && *thread == main)).collect()
     }
 
     /// Ends what an invocation left running, so that it is not beside the next one.
-    pub(crate) fn end_leftovers(&self, executor: &Executor, hogs: Option<&Hogs>) -> Result<()> {
+    pub(crate) fn end_leftovers(&self, executor: &Executor, beside: &Beside) -> Result<()> {
         let group = self.child.pid();
-        let left = end(|| processes(executor, group, self.cgroup.as_ref(), hogs)).left;
+        let left = end(|| processes(executor, group, self.cgroup.as_ref(), beside)).left;
         if left.is_empty() {
             return Ok(());
         }
@@ -51,7 +51,7 @@ fn processes(
     executor: &Executor,
     group: i32,
     cgroup: Option<&Cgroup>,
-    hogs: Option<&Hogs>,
+    beside: &Beside,
 ) -> BTreeSet<i32> {
     let machine = &executor.settings.machine;
     if let Some(members) = cgroup.and_then(|cgroup| cgroup.members(machine).ok()) {
@@ -61,7 +61,8 @@ fn processes(
     let members = machine.group_members(group).unwrap_or_default();
     let marked = machine.marked_processes(&executor.watch.mark).unwrap_or_default();
     let all = members.into_iter().chain(marked);
-    all.filter(|process| hogs.is_none_or(|hogs| hogs.pid() != process.group))
+    let others = beside.groups();
+    all.filter(|process| !others.contains(&process.group))
         .map(|process| process.pid)
         .collect()
 }

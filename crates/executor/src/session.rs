@@ -34,12 +34,12 @@ pub struct Executor {
     pub(crate) interrupt: Interrupt,
     /// Something could not be put back after a trial: no other one may begin.
     pub(crate) is_incomplete: bool,
-    /// In charge when the session began: every trial must run under it.
+    /// In charge since the trial began.
     pub(crate) scheduler: SchedExt,
 }
 
 impl Executor {
-    /// Opens a watch over the machine and notes which scheduler is in charge.
+    /// Opens a watch over the machine.
     ///
     /// # Errors
     /// When another campaign runs here, or leftovers could not be put back, or

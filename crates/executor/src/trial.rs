@@ -1,16 +1,18 @@
 //! One trial: check, set, read back, prepare, run, stop, restore, read back.
 
 use crate::background::Hogs;
+use crate::beside::Beside;
 use crate::child::{Marking, RoleChild, Waited, padding};
 use crate::health::Health;
 use crate::journal::JournalEntry;
+use crate::keeper::TrialHolder;
 use crate::knobs::{Knobs, Refusal};
 use crate::limits::join_cgroups;
 use crate::load_process::{LOAD_ROLE, LoadAnswer, LoadOrder};
 use crate::restore::restore;
 use crate::running::Running;
 use crate::session::Executor;
-use contract::{Error, ErrorKind, Event, LaunchSpec, Phase, Result, Target};
+use contract::{Error, ErrorKind, Event, LaunchSpec, Lost, Phase, Result, Target};
 use model::{
     Caveat, CpuList, Invocation, Level, LevelReading, Outcome, Record, RunReport, Session, Trial,
 };
@@ -45,6 +47,8 @@ struct Progress {
     invocations: Vec<Invocation>,
     levels: BTreeMap<String, LevelReading>,
     caveats: Vec<Caveat>,
+    /// What held levels turned out to be.
+    facts: BTreeMap<String, String>,
 }
 
 /// Why a trial ends before its last invocation.
@@ -58,6 +62,12 @@ enum Stop {
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
         Stop::Error(error)
+    }
+}
+
+impl From<Lost> for Stop {
+    fn from(lost: Lost) -> Self {
+        Stop::invalid(lost.rule, lost.detail)
     }
 }
 
@@ -80,13 +90,16 @@ pub(crate) fn run(
     let started_unix_ns = sys::unix_ns();
     let started_ns = sys::monotonic_ns();
     let mut progress = Progress::default();
-    let ended = attempt(executor, trial, &mut progress, on_event);
+    let mut beside = Beside::default();
+    let ended = attempt(executor, trial, &mut progress, &mut beside, on_event);
     on_event(Event::TrialPhase(Phase::Restoring));
+    let taken_back = beside.end(&mut executor.watch.journal);
     let header = executor.watch.header.clone();
     let machine = executor.settings.machine.clone();
     let report = restore(&machine, &mut executor.watch.journal, true, &header)?;
     // The record comes first; closing the session tells what is left.
     executor.is_incomplete = !report.is_complete();
+    taken_back?;
     let outcome = match ended {
         Ok(()) => Outcome::Completed,
         Err(Stop::Outcome(outcome)) => outcome,
@@ -99,6 +112,7 @@ pub(crate) fn run(
         invocations: progress.invocations,
         levels: progress.levels,
         caveats: progress.caveats,
+        fingerprint_difference: progress.facts,
         ..Record::of(trial, outcome)
     })
 }
@@ -107,9 +121,15 @@ fn attempt(
     executor: &mut Executor,
     trial: &Trial,
     progress: &mut Progress,
+    beside: &mut Beside,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<(), Stop> {
     on_event(Event::TrialPhase(Phase::Setting));
+    executor.scheduler = SchedExt::read(&executor.settings.machine);
+    if let Some(ops) = &executor.scheduler.ops {
+        let detail = format!("somebody else loaded the sched_ext scheduler {ops}");
+        return Err(Stop::invalid(SCHEDULER_CHANGED, detail));
+    }
     let knobs = Knobs::of(&executor.settings.catalogue, &trial.subject)?;
     let machine = executor.settings.machine.clone();
     match knobs.apply(&machine, &mut executor.watch.journal) {
@@ -119,20 +139,45 @@ fn attempt(
     }
     // Setting one knob may have moved another: all are read once more.
     check_levels(trial, &knobs.read_back(&machine, &[])?, LEVEL_NOT_SET)?;
+    acquire(executor, trial, &knobs, beside)?;
+    progress.facts = beside.facts();
     on_event(Event::TrialPhase(Phase::Settling));
     pause(executor, Duration::from_nanos(trial.settle_ns))?;
-    let hogs = start_background(executor, trial)?;
-    let mut ended = Ok(());
+    beside.hogs = start_background(executor, trial)?;
     for invocation in 0..trial.workload.invocations {
-        ended = invoke(executor, trial, &knobs, hogs.as_ref(), invocation, progress, on_event);
-        if ended.is_err() {
-            break;
-        }
+        invoke(executor, trial, &knobs, beside, invocation, progress, on_event)?;
     }
-    if let Some(hogs) = hogs {
-        hogs.stop(&mut executor.watch.journal)?;
+    Ok(())
+}
+
+/// Brings into force what has to be held, a scheduler last of all knobs of the machine.
+fn acquire(
+    executor: &mut Executor,
+    trial: &Trial,
+    knobs: &Knobs,
+    beside: &mut Beside,
+) -> Result<(), Stop> {
+    let settings = executor.settings.clone();
+    let log = settings.logs.join(format!("{}-held.log", stem(trial)));
+    let mut holder = TrialHolder::new(
+        &settings.executable,
+        settings.machine.search_path(),
+        log,
+        &mut executor.watch,
+        &executor.interrupt,
+    );
+    match knobs.acquire(&settings.machine, &mut holder, &mut beside.holdings) {
+        Ok(()) => {}
+        Err(Refusal::NotInForce(detail)) => return Err(Stop::invalid(LEVEL_NOT_SET, detail)),
+        Err(Refusal::Lost(error)) => return Err(Stop::Error(error)),
     }
-    ended
+    executor.scheduler = SchedExt::read(&settings.machine);
+    Ok(())
+}
+
+/// The beginning of the names of a trial's files.
+fn stem(trial: &Trial) -> String {
+    format!("{:03}-{}-{}", trial.block + 1, trial.subject.id, trial.workload.label)
 }
 
 fn start_background(executor: &mut Executor, trial: &Trial) -> Result<Option<Hogs>, Stop> {
@@ -186,13 +231,13 @@ fn check_levels(trial: &Trial, levels: &BTreeMap<String, Level>, rule: &str) -> 
     Ok(())
 }
 
-/// The scheduler that the session began with is still in charge.
+/// The scheduler that the trial began with is still in charge.
 fn check_scheduler(executor: &Executor) -> Result<(), Stop> {
     let now = SchedExt::read(&executor.settings.machine);
     if now == executor.scheduler {
         return Ok(());
     }
-    let detail = format!("the campaign began with {}, now there is {now}", executor.scheduler);
+    let detail = format!("the trial began with {}, now there is {now}", executor.scheduler);
     Err(Stop::invalid(SCHEDULER_CHANGED, detail))
 }
 
@@ -200,7 +245,7 @@ fn invoke(
     executor: &mut Executor,
     trial: &Trial,
     knobs: &Knobs,
-    hogs: Option<&Hogs>,
+    beside: &mut Beside,
     number: u32,
     progress: &mut Progress,
     on_event: &mut dyn FnMut(Event),
@@ -208,11 +253,11 @@ fn invoke(
     check_signal(executor)?;
     on_event(Event::TrialPhase(Phase::Preparing { invocation: number }));
     let deadline = Instant::now() + Duration::from_nanos(trial.workload.time_limit_ns);
-    let mut running = start(executor, trial, knobs, hogs, number)?;
+    let mut running = start(executor, trial, knobs, beside, number)?;
     let ended =
-        observe(executor, trial, knobs, hogs, number, &mut running, deadline, progress, on_event);
+        observe(executor, trial, knobs, beside, number, &mut running, deadline, progress, on_event);
     running.child.finish(if ended.is_ok() { STOP_PATIENCE } else { Duration::ZERO });
-    running.end_leftovers(executor, hogs)?;
+    running.end_leftovers(executor, beside)?;
     if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
         refuse_full(&executor.settings.logs, reason)?;
         let failure = Some(reason.clone());
@@ -227,12 +272,11 @@ fn start(
     executor: &mut Executor,
     trial: &Trial,
     knobs: &Knobs,
-    hogs: Option<&Hogs>,
+    beside: &Beside,
     number: u32,
 ) -> Result<Running, Stop> {
     let settings = executor.settings.clone();
-    let stem =
-        format!("{:03}-{}-{}-{number}", trial.block + 1, trial.subject.id, trial.workload.label);
+    let stem = format!("{}-{number}", stem(trial));
     let mut launch = LaunchSpec {
         seed: trial.seed.wrapping_add(u64::from(number)),
         scratch: settings.scratch.join(&stem),
@@ -254,7 +298,7 @@ fn start(
         pid: child.pid(),
         group: child.pid(),
         cgroup,
-        background: hogs.map(Hogs::pid).into_iter().collect(),
+        background: beside.groups().into_iter().collect(),
         cpus: settings.machine.online_cpus().map_err(Error::from)?,
     };
     let mut probes = Vec::new();
@@ -302,7 +346,7 @@ fn observe(
     executor: &Executor,
     trial: &Trial,
     knobs: &Knobs,
-    hogs: Option<&Hogs>,
+    beside: &mut Beside,
     number: u32,
     running: &mut Running,
     deadline: Instant,
@@ -317,19 +361,18 @@ fn observe(
             return Err(Stop::failed("the workload ran before it was told".to_owned()));
         }
     }
-    let before = knobs.read_back(machine, &running.threads(executor, hogs))?;
+    let before = levels(executor, knobs, beside, running)?;
     note_levels(progress, &before);
     check_levels(trial, &before, LEVEL_NOT_SET)?;
     check_scheduler(executor)?;
-    let health = Health::read(machine, hogs.map(Hogs::pid), running.cgroup.as_ref());
+    let health = Health::read(machine, &beside.groups(), running.cgroup.as_ref());
     for probe in &mut running.probes {
         probe.start()?;
     }
     on_event(Event::TrialPhase(Phase::Running { invocation: number }));
     running.child.send(&())?;
     let answer = wait(executor, running, deadline, trial, |executor, running| {
-        let during =
-            knobs.read_back(&executor.settings.machine, &running.threads(executor, hogs))?;
+        let during = levels(executor, knobs, beside, running)?;
         for (factor, level) in &during {
             if let Some(reading) = progress.levels.get_mut(factor)
                 && !reading.during.contains(level)
@@ -355,18 +398,32 @@ fn observe(
         samples.extend(probe.stop(&report)?);
     }
     let cpus: CpuList = machine.online_cpus().map_err(Error::from)?;
-    let now = Health::read(machine, hogs.map(Hogs::pid), running.cgroup.as_ref());
+    let now = Health::read(machine, &beside.groups(), running.cgroup.as_ref());
     merge_caveats(progress, health.caveats(&now, &report, &cpus));
-    let after = knobs.read_back(machine, &running.threads(executor, hogs))?;
-    check_end(executor, trial, hogs, &after, progress)?;
+    let after = levels(executor, knobs, beside, running)?;
+    check_end(executor, trial, beside, &after, progress)?;
     finish(progress, samples, report, unfit)
+}
+
+/// Every level in force, those that are held first.
+fn levels(
+    executor: &Executor,
+    knobs: &Knobs,
+    beside: &mut Beside,
+    running: &Running,
+) -> Result<BTreeMap<String, Level>, Stop> {
+    beside.check()?;
+    let threads = running.threads(executor, beside);
+    let mut levels = knobs.read_back(&executor.settings.machine, &threads)?;
+    levels.extend(beside.levels());
+    Ok(levels)
 }
 
 /// What must still be as it was when the workload has ended.
 fn check_end(
     executor: &Executor,
     trial: &Trial,
-    hogs: Option<&Hogs>,
+    beside: &Beside,
     after: &BTreeMap<String, Level>,
     progress: &mut Progress,
 ) -> Result<(), Stop> {
@@ -377,7 +434,7 @@ fn check_end(
     }
     check_levels(trial, after, LEVEL_CHANGED)?;
     check_scheduler(executor)?;
-    match hogs.and_then(|hogs| hogs.ended(&executor.settings.machine)) {
+    match beside.ended_load(&executor.settings.machine) {
         Some(ended) => Err(Stop::invalid(BACKGROUND_ENDED, ended)),
         None => Ok(()),
     }

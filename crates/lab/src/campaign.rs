@@ -329,7 +329,7 @@ fn run_trial(
         digest.clone_into(&mut record.fingerprint);
         difference.extend(campaign.fingerprint_difference(&now));
     }
-    record.fingerprint_difference = difference;
+    record.fingerprint_difference.extend(difference);
     campaign.append(&record)?;
     Ok(record)
 }

@@ -35,7 +35,8 @@ pub struct Record {
     pub levels: BTreeMap<String, LevelReading>,
     /// Digest of the campaign's fingerprint.
     pub fingerprint: String,
-    /// What differed from that fingerprint before or after this trial.
+    /// What differed from that fingerprint before or after this trial, and what held levels
+    /// turned out to be (`scheduler.ops`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fingerprint_difference: BTreeMap<String, String>,
     /// Warnings.

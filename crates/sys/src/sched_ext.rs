@@ -11,9 +11,26 @@ pub struct SchedExt {
     pub ops: Option<String>,
     /// How often one was loaded since boot.
     pub loads: Option<u64>,
+    /// Tasks that the loaded one would not have.
+    pub rejected: Option<u64>,
 }
 
 impl SchedExt {
+    /// Whether this kernel can load schedulers.
+    pub fn is_there(machine: &Machine) -> bool {
+        machine.exists("/sys/kernel/sched_ext/state")
+    }
+
+    /// Whether a loaded scheduler is fully in charge: of every task of the fair class, and
+    /// neither coming nor going (`switch_all`, `state`).
+    pub fn is_in_charge(machine: &Machine) -> bool {
+        let is = |name: &str, wanted: &str| {
+            let text = machine.read(&format!("/sys/kernel/sched_ext/{name}"));
+            text.is_ok_and(|text| text.trim() == wanted)
+        };
+        is("state", "enabled") && is("switch_all", "1")
+    }
+
     /// Reads it; a kernel without sched_ext has none loaded.
     pub fn read(machine: &Machine) -> Self {
         let text = |name: &str| {
@@ -23,7 +40,8 @@ impl SchedExt {
         // `enabling` and `disabling` are in charge of some tasks already or still.
         let is_loaded = text("state").is_some_and(|state| state != "disabled");
         let ops = is_loaded.then(|| text("root/ops").unwrap_or_else(|| "of no name".to_owned()));
-        Self { ops, loads: text("enable_seq").and_then(|text| text.parse().ok()) }
+        let number = |name: &str| text(name).and_then(|text| text.parse().ok());
+        Self { ops, loads: number("enable_seq"), rejected: number("nr_rejected") }
     }
 }
 
@@ -59,7 +77,7 @@ mod tests {
             SchedExt::read(&machine)
         };
         let none = set("disabled\n", "", "0\n");
-        assert_eq!(none, SchedExt { ops: None, loads: Some(0) });
+        assert_eq!(none, SchedExt { ops: None, loads: Some(0), rejected: None });
         let rusty = set("enabled\n", "rusty_1.0\n", "1\n");
         assert_eq!(rusty.to_string(), "the sched_ext scheduler rusty_1.0 (load 1 since boot)");
         assert_ne!(set("enabled\n", "rusty_1.0\n", "2\n"), rusty, "the same one, loaded anew");

@@ -2,7 +2,7 @@
 
 use crate::HostSettings;
 use contract::{Error, Result};
-use model::{Fingerprint, Plan};
+use model::{Fingerprint, Level, Plan};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
@@ -30,6 +30,7 @@ impl Programs {
                 files.extend(entry.programs(&settings.machine, &workload.parameters));
             }
         }
+        files.extend(of_levels(settings, plan).into_iter().map(|(path, _)| path));
         Self { files, known: BTreeMap::new() }
     }
 
@@ -65,6 +66,18 @@ impl Programs {
         }
         Ok(digests)
     }
+}
+
+/// The program files that levels are made of, each with its level.
+pub(crate) fn of_levels(settings: &HostSettings, plan: &Plan) -> Vec<(PathBuf, Level)> {
+    let mut files = BTreeMap::new();
+    for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
+        if let Some(factor) = settings.catalogue.factor(id) {
+            let own = factor.programs(&settings.machine, level).into_iter();
+            files.extend(own.map(|path| (path, level.clone())));
+        }
+    }
+    files.into_iter().collect()
 }
 
 fn stamp(metadata: &Metadata) -> Stamp {

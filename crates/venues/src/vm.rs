@@ -27,7 +27,7 @@ pub use inspect::{Part, inspect};
 pub use kernel::Kernel;
 pub use vcpus::Vcpus;
 
-use crate::programs::Programs;
+use crate::programs::{Programs, of_levels};
 use crate::{Host, HostSettings};
 use artefacts::Kernels;
 use boot::Booter;
@@ -42,6 +42,9 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+
+/// Where programs that a level only names lie in a guest.
+const GUEST_PROGRAMS: &str = "/usr/bin";
 
 /// What the venue is told about its surroundings.
 #[derive(Clone)]
@@ -229,7 +232,19 @@ impl Vm {
                 wanted.extend(entry.programs(&self.host.host.machine, &workload.parameters));
             }
         }
-        files_with_libraries(&self.host, &wanted)
+        let mut files = files_with_libraries(&self.host, &wanted)?;
+        for (path, level) in of_levels(&self.host.host, plan) {
+            let is_named_whole = level.to_string().starts_with('/');
+            let of_level = files_with_libraries(&self.host, std::slice::from_ref(&path))?;
+            files.extend(of_level.into_iter().map(|(guest, host)| match path.file_name() {
+                // A level that is a name finds its program on the guest's search path.
+                Some(name) if host == path && !is_named_whole => {
+                    (Path::new(GUEST_PROGRAMS).join(name), host)
+                }
+                _ => (guest, host),
+            }));
+        }
+        Ok(files)
     }
 
     /// Whether a level limits the CPU time of its workload.

@@ -157,7 +157,7 @@ fn factor_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {
         let id = factor.describe().id;
         let current = match factor.knob() {
             Knob::System(knob) => knob.current(machine).ok().map(|level| level.to_string()),
-            Knob::Launch(_) | Knob::Boot(_) | Knob::Simulated => None,
+            Knob::Held(_) | Knob::Launch(_) | Knob::Boot(_) | Knob::Simulated => None,
         };
         let levels = factor.examples().iter().filter_map(|example| factor.parse(example).ok());
         // The examples differ in what they need (policy=batch, policy=fifo:10):

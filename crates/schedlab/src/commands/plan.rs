@@ -377,6 +377,6 @@ fn files_of(catalogue: &Catalogue, machine: &Machine, id: &str, level: &Level) -
                 .collect(),
             Err(error) => vec![format!("{id}: {error}")],
         },
-        Knob::Launch(_) | Knob::Boot(_) | Knob::Simulated => Vec::new(),
+        Knob::Held(_) | Knob::Launch(_) | Knob::Boot(_) | Knob::Simulated => Vec::new(),
     }
 }

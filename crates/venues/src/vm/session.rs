@@ -16,6 +16,9 @@ use wire::{Answer, FailureKind, Request};
 
 /// How long a guest may take for what needs no workload.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long setting levels may take: the slowest published scheduler takes a minute to load
+/// on an emulated processor.
+const HOLDING_PATIENCE: Duration = Duration::from_secs(300);
 /// A run's time limit is the guest's own to keep; a guest that is late by this much hangs.
 const LATE: Duration = Duration::from_secs(30);
 
@@ -458,7 +461,9 @@ fn patience_for(phase: Phase, trial: &Trial) -> Duration {
             Duration::from_nanos(trial.workload.time_limit_ns) + LATE
         }
         Phase::Settling => Duration::from_nanos(trial.settle_ns) + PATIENCE,
-        Phase::Booting | Phase::Setting | Phase::Restoring => PATIENCE,
+        // A scheduler comes into charge here, and leaves.
+        Phase::Setting | Phase::Restoring => HOLDING_PATIENCE,
+        Phase::Booting => PATIENCE,
     }
 }
 

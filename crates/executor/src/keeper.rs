@@ -1,0 +1,165 @@
+//! Processes that hold something for a trial: started in a group of their own, journalled,
+//! and ended with the executor.
+
+use crate::child::Marking;
+use crate::journal::{Journal, JournalEntry};
+use crate::watch::Watch;
+use contract::{Error, ErrorKind, Holder, Interrupt, Keeper, Program, Result};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use sys::Termination;
+
+/// How often whoever waits for a process looks again.
+const INTERVAL: Duration = Duration::from_millis(20);
+/// As much of the end of a log as an error can use.
+const LAST_LINES: usize = 3;
+/// Longer lines are cut.
+const LINE_BYTES: usize = 300;
+/// As much of a log as is read for its last lines.
+const TAIL_BYTES: u64 = 16 << 10;
+
+/// Starts processes that hold something, for one trial.
+pub(crate) struct TrialHolder<'e> {
+    executable: &'e Path,
+    search_path: &'e str,
+    log: PathBuf,
+    mark: String,
+    journal: &'e mut Journal,
+    interrupt: &'e Interrupt,
+}
+
+impl<'e> TrialHolder<'e> {
+    /// What they write goes into `log`.
+    pub(crate) fn new(
+        executable: &'e Path,
+        search_path: &'e str,
+        log: PathBuf,
+        watch: &'e mut Watch,
+        interrupt: &'e Interrupt,
+    ) -> Self {
+        let mark = watch.mark.clone();
+        Self { executable, search_path, log, mark, journal: &mut watch.journal, interrupt }
+    }
+
+    fn command(&self, program: &Program, arguments: &[OsString], marking: &Marking<'_>) -> Command {
+        let (file, role) = match program {
+            Program::Own(role) => (self.executable, Some(*role)),
+            Program::File(path) => (path.as_path(), None),
+        };
+        let (name, value) = marking.mark.split_once('=').unwrap_or((marking.mark, ""));
+        let mut command = Command::new(file);
+        command.args(role).args(arguments).env(name, value).env("PATH", self.search_path);
+        command.process_group(0);
+        // SAFETY: signal(2) and sigprocmask(2) are async-signal-safe and allocate nothing.
+        unsafe {
+            command.pre_exec(|| {
+                sys::reset_signal_dispositions();
+                Ok(())
+            });
+        }
+        command
+    }
+}
+
+impl Holder for TrialHolder<'_> {
+    fn start(&mut self, program: &Program, arguments: &[OsString]) -> Result<Box<dyn Keeper>> {
+        let opened = File::options().create(true).append(true).open(&self.log);
+        let logs = opened.and_then(|log| Ok((log.try_clone()?, log)));
+        let (output, errors) = logs.map_err(|error| {
+            Error::environment(format!("cannot open {}", self.log.display()), error)
+        })?;
+        let marking = Marking {
+            executable: self.executable,
+            mark: &self.mark,
+            log: &self.log,
+            padding: 0,
+        };
+        let mut command = self.command(program, arguments, &marking);
+        command.stdin(Stdio::piped()).stdout(output).stderr(errors);
+        let child = command.spawn().map_err(|error| {
+            Error::environment(
+                format!("cannot start {}", command.get_program().to_string_lossy()),
+                error,
+            )
+        })?;
+        let started = Started { child, log: self.log.clone(), ended: None };
+        // A crash before this line leaves a process that carries our mark.
+        self.journal.append(&JournalEntry::Group { group: started.group() })?;
+        Ok(Box::new(started))
+    }
+
+    fn pause(&mut self) -> Result<()> {
+        std::thread::sleep(INTERVAL);
+        match self.interrupt.signal() {
+            None => Ok(()),
+            Some(signal) => Err(Error::new(
+                ErrorKind::Interrupted,
+                "stopped",
+                format!("signal {signal}"),
+                "the same command goes on from here",
+            )),
+        }
+    }
+}
+
+struct Started {
+    child: Child,
+    log: PathBuf,
+    ended: Option<Termination>,
+}
+
+impl Keeper for Started {
+    fn group(&self) -> i32 {
+        self.child.id().cast_signed()
+    }
+
+    fn ended(&mut self) -> Option<String> {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten().map(Termination::from);
+        }
+        self.ended.map(|how| how.to_string())
+    }
+
+    fn last_words(&self) -> String {
+        let text = tail(&self.log).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
+        let cut = last.iter().map(|line| &line[..line.floor_char_boundary(LINE_BYTES)]);
+        cut.collect::<Vec<_>>().join("; ")
+    }
+
+    fn terminate(&mut self) {
+        // One that ended already is what is wanted.
+        if let (None, Some(pid)) = (self.ended(), Pid::from_raw(self.group())) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        drop(self.child.stdin.take());
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(group) = Pid::from_raw(self.group()) {
+            // An empty group is what is wanted.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        // Reaping a child that was reaped already fails, and that is fine.
+        let _ = self.child.wait();
+    }
+}
+
+/// The end of a file, as far as it is text.
+fn tail(path: &Path) -> std::io::Result<String> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
