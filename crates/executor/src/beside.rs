@@ -73,8 +73,8 @@ impl Beside {
                     error.remedy,
                 )
             });
-            let noted = group
-                .map_or(Ok(()), |group| journal.append(&JournalEntry::GroupEnded { group }));
+            let noted =
+                group.map_or(Ok(()), |group| journal.append(&JournalEntry::GroupEnded { group }));
             first = first.and(released).and(noted);
         }
         first

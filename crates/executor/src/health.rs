@@ -119,7 +119,13 @@ mod tests {
     fn health(ticks: [u64; 3], throttles: Option<u64>, hog_ticks: u64) -> Health {
         let [user, idle, steal] = ticks;
         let cpu = CpuTime { user, idle, steal, ..CpuTime::default() };
-        Health { cpu: Some(cpu), throttles, beside_ticks: hog_ticks, group_ns: None, is_layout_fixed: false }
+        Health {
+            cpu: Some(cpu),
+            throttles,
+            beside_ticks: hog_ticks,
+            group_ns: None,
+            is_layout_fixed: false,
+        }
     }
 
     #[test]

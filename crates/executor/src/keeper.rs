@@ -16,7 +16,7 @@ use sys::Termination;
 
 /// How often whoever waits for a process looks again.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// As much of the end of a log as an error can use.
+/// As many lines of a log as an error can use.
 const LAST_LINES: usize = 3;
 /// Longer lines are cut.
 const LINE_BYTES: usize = 300;
@@ -73,12 +73,8 @@ impl Holder for TrialHolder<'_> {
         let (output, errors) = logs.map_err(|error| {
             Error::environment(format!("cannot open {}", self.log.display()), error)
         })?;
-        let marking = Marking {
-            executable: self.executable,
-            mark: &self.mark,
-            log: &self.log,
-            padding: 0,
-        };
+        let marking =
+            Marking { executable: self.executable, mark: &self.mark, log: &self.log, padding: 0 };
         let mut command = self.command(program, arguments, &marking);
         command.stdin(Stdio::piped()).stdout(output).stderr(errors);
         let child = command.spawn().map_err(|error| {
@@ -127,9 +123,14 @@ impl Keeper for Started {
 
     fn last_words(&self) -> String {
         let text = tail(&self.log).unwrap_or_default();
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
-        let cut = last.iter().map(|line| &line[..line.floor_char_boundary(LINE_BYTES)]);
+        let lines: Vec<&str> =
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        // A program that complains says what for first, and then how it is used.
+        let is_error = |line: &&str| line.get(..5).is_some_and(|w| w.eq_ignore_ascii_case("error"));
+        let begin = lines.iter().rposition(|line| is_error(&line));
+        let last = &lines[begin.unwrap_or_else(|| lines.len().saturating_sub(LAST_LINES))..];
+        let cut =
+            last.iter().take(LAST_LINES).map(|line| &line[..line.floor_char_boundary(LINE_BYTES)]);
         cut.collect::<Vec<_>>().join("; ")
     }
 

@@ -1,7 +1,7 @@
 //! Setting a subject's levels: journalled before, read back after.
 
-use crate::journal::{Journal, JournalEntry};
 use crate::beside::Holding;
+use crate::journal::{Journal, JournalEntry};
 use contract::{Catalogue, Error, Factor, Holder, Knob, LaunchSpec, NotHeld, Result, Setting};
 use model::{Level, Subject};
 use std::collections::BTreeMap;

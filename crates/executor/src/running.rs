@@ -62,7 +62,5 @@ fn processes(
     let marked = machine.marked_processes(&executor.watch.mark).unwrap_or_default();
     let all = members.into_iter().chain(marked);
     let others = beside.groups();
-    all.filter(|process| !others.contains(&process.group))
-        .map(|process| process.pid)
-        .collect()
+    all.filter(|process| !others.contains(&process.group)).map(|process| process.pid).collect()
 }

@@ -30,9 +30,11 @@ impl KernelLog {
             Ok(file)
         };
         let opened = open();
-        opened
-            .map(|file| Self { file })
-            .map_err(|source| MachineError { action: "read", path, source })
+        opened.map(|file| Self { file }).map_err(|source| MachineError {
+            action: "read",
+            path,
+            source,
+        })
     }
 
     /// The messages since the last call, without their level and time.
@@ -65,7 +67,8 @@ mod tests {
 
     #[test]
     fn a_record_is_its_text_without_prefix_and_dictionary() {
-        let record = b"4,1204,93284,-;sched_ext: BPF scheduler \"bfs\" disabled (a; b)\n SUBSYSTEM=x\n";
+        let record =
+            b"4,1204,93284,-;sched_ext: BPF scheduler \"bfs\" disabled (a; b)\n SUBSYSTEM=x\n";
         assert_eq!(
             message(record).as_deref(),
             Some("sched_ext: BPF scheduler \"bfs\" disabled (a; b)")
