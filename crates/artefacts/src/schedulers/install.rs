@@ -503,7 +503,7 @@ mod tests {
         }
         assert_eq!(bench.installs(), 1);
         let schedulers = bench.schedulers();
-        assert_eq!(schedulers.cached().unwrap(), [scheduler.clone()]);
+        assert_eq!(schedulers.cached().unwrap(), std::slice::from_ref(&scheduler));
         assert_eq!(schedulers.resolve(&"scx_rusty".parse().unwrap()).unwrap(), scheduler);
         fs::write(&scheduler.program, "other").unwrap();
         let error = schedulers.resolve(&"scx_rusty".parse().unwrap()).unwrap_err();
