@@ -26,6 +26,8 @@ mod modinfo;
 mod modules;
 mod offer;
 mod programs;
+mod scheduler_name;
+mod schedulers;
 mod sources;
 mod tools_image;
 
@@ -44,5 +46,7 @@ pub use loadable::loadable_part;
 pub use modinfo::{depends, depends_of};
 pub use modules::{Module, load_order};
 pub use offer::{Offer, offers_of};
+pub use scheduler_name::SchedulerName;
+pub use schedulers::{Scheduler, SchedulerOffer, SchedulerProgress, Schedulers, Toolchain};
 pub use sources::{Mirror, mirrors};
 pub use tools_image::tools_image;

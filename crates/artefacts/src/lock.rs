@@ -23,7 +23,8 @@ impl Lock {
         Self::acquire_within(cache, PATIENCE, note)
     }
 
-    fn acquire_within(
+    /// The same, for work that takes longer.
+    pub(crate) fn acquire_within(
         cache: &Path,
         patience: Duration,
         note: &mut dyn FnMut(String),

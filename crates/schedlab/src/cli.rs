@@ -1,6 +1,7 @@
 //! The command line's words.
 
 pub(crate) mod kernels;
+pub(crate) mod schedulers;
 pub(crate) mod vm;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -83,6 +84,9 @@ pub(crate) enum Action {
     /// Guest kernels: what is here, what Debian offers, fetch, show, remove
     #[command(after_help = kernels::HELP)]
     Kernels(kernels::Kernels),
+    /// Published sched_ext schedulers: what is known and here, fetch, show, remove
+    #[command(after_help = schedulers::HELP)]
+    Schedulers(schedulers::Schedulers),
     /// Throw-away virtual machines
     Vm(vm::Vm),
     /// What observing costs on this machine
@@ -303,6 +307,8 @@ pub(crate) enum Kind {
     Suites,
     /// Guest kernels in the cache
     Kernels,
+    /// What the factor `scheduler` can name
+    Schedulers,
 }
 
 #[derive(Debug, Args)]

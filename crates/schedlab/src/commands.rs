@@ -15,6 +15,7 @@ mod plan;
 mod reports;
 mod restore;
 mod run;
+mod schedulers;
 mod vm;
 mod vs;
 
@@ -23,7 +24,8 @@ pub(crate) use import::DEFAULT_ALPHA;
 use crate::cli::{Action, Cli, Common};
 use crate::exit::ExitCode;
 use crate::output::tell;
-use crate::surroundings::{MachineChoice, executable, machine_arguments};
+use crate::surroundings::{MachineChoice, cache_directory, executable, machine_arguments};
+use artefacts::Schedulers;
 use clap::{CommandFactory, Parser};
 use contract::{Result, Venue};
 use sys::Machine;
@@ -66,6 +68,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Import(arguments) => import::run(common, arguments),
         Action::Restore(arguments) => restore::run(common, arguments),
         Action::Kernels(arguments) => kernels::run(common, &arguments.action),
+        Action::Schedulers(arguments) => schedulers::run(common, &arguments.action),
         Action::Vm(arguments) => vm::run(common, &arguments.action),
         Action::BenchSelf(arguments) => bench_self::run(common, arguments),
         Action::Calibrate(arguments) => calibrate::run(arguments),
@@ -80,7 +83,14 @@ fn act(cli: &Cli) -> Result<ExitCode> {
 
 /// The machine that the command line means.
 fn machine(common: &Common) -> Result<Machine> {
-    MachineChoice { root: common.root.clone(), runtime: common.runtime_dir.clone() }.machine()
+    let choice = MachineChoice {
+        root: common.root.clone(),
+        runtime: common.runtime_dir.clone(),
+        programs: cache_directory(common.cache.as_deref())
+            .ok()
+            .map(|cache| Schedulers::programs_of(&cache)),
+    };
+    choice.machine()
 }
 
 /// The host venue of that machine.

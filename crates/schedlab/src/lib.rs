@@ -6,6 +6,7 @@ mod catalogue;
 mod cli;
 mod commands;
 mod exit;
+mod known_schedulers;
 mod output;
 mod progress;
 mod roles;

@@ -20,6 +20,8 @@ pub(crate) struct MachineChoice {
     pub root: Option<PathBuf>,
     /// Another runtime directory than the user's.
     pub runtime: Option<PathBuf>,
+    /// Where programs lie that the search path lacks: schedulers of the cache.
+    pub programs: Option<PathBuf>,
 }
 
 impl MachineChoice {
@@ -33,7 +35,10 @@ impl MachineChoice {
             Some(root) => Machine::fake(absolute(root)?, runtime)?,
             None => Machine::host(runtime),
         };
-        Ok(machine.with_search_path(search_path()))
+        let directories: Vec<String> = std::iter::once(search_path())
+            .chain(self.programs.iter().map(|path| path.display().to_string()))
+            .collect();
+        Ok(machine.with_search_path(directories.join(":")))
     }
 }
 
@@ -123,6 +128,11 @@ pub(crate) fn cache_directory(chosen: Option<&Path>) -> Result<PathBuf> {
 /// Where programs are looked for.
 pub(crate) fn search_path() -> String {
     std::env::var("PATH").unwrap_or_default()
+}
+
+/// The clang that the user chose to build BPF programs with.
+pub(crate) fn bpf_clang() -> Option<String> {
+    std::env::var("BPF_CLANG").ok()
 }
 
 /// This binary, for its roles. The link works even when the file was replaced.

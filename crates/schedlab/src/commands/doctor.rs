@@ -30,6 +30,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     checks.extend(probe_checks(&machine, &catalogue));
     checks.extend(workload_checks(&machine, &catalogue));
     checks.extend(guest_checks(common)?);
+    checks.push(scheduler_check(common)?);
     checks.push(journal_check(common)?);
     checks.push(judged(
         "state",
@@ -52,7 +53,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     }
     let user = if machine.is_root() { "root" } else { "not root: some factors need it" };
     text.push_str(&format!("  {:<26} {user}\n", "user"));
-    for kind in ["state", "vm", "factor", "probe", "workload"] {
+    for kind in ["state", "vm", "schedulers", "factor", "probe", "workload"] {
         text.push_str(&format!("\n{}\n", heading(kind)));
         for check in checks.iter().filter(|check| check.kind == kind) {
             text.push_str(&line(check));
@@ -68,6 +69,7 @@ fn heading(kind: &str) -> &'static str {
         "probe" => "Probes: what can be observed here",
         "workload" => "Workloads: what can run here",
         "vm" => "Virtual machines: what guests need",
+        "schedulers" => "Published schedulers: what building them needs",
         _ => "State",
     }
 }
@@ -75,7 +77,7 @@ fn heading(kind: &str) -> &'static str {
 fn line(check: &Check) -> String {
     let mark = if check.is_supported { "ok " } else { "-- " };
     let current = check.current.as_ref().map_or(String::new(), |current| match check.kind {
-        "vm" => current.clone(),
+        "vm" | "schedulers" => current.clone(),
         _ => format!("now {current}"),
     });
     let mut text = format!("  {mark} {:<20} {current}", check.id).trim_end().to_owned() + "\n";
@@ -146,6 +148,26 @@ fn guest_checks(common: &Common) -> Result<Vec<Check>> {
         },
     };
     Ok(parts.into_iter().map(check).collect())
+}
+
+/// Only fetching a scheduler needs it: what is cached runs without.
+fn scheduler_check(common: &Common) -> Result<Check> {
+    let check = supported("schedulers", "toolchain", None);
+    Ok(match super::schedulers::open(common)?.toolchain() {
+        Ok(toolchain) => {
+            let without = toolchain.without_seccomp();
+            let limit = (!without.is_empty())
+                .then(|| format!("{}: apt-get install libseccomp-dev", without.join(", ")));
+            let versions = [&toolchain.cargo_version, &toolchain.clang_version];
+            let current = versions.map(String::as_str).join(", ");
+            let linking = toolchain.not_static.map(|why| format!("; nothing static: {why}"));
+            let current = format!("{current}{}", linking.unwrap_or_default());
+            Check { current: Some(current), limit, ..check }
+        }
+        Err(error) => {
+            Check { is_supported: false, why: error.cause, remedy: error.remedy, ..check }
+        }
+    })
 }
 
 fn factor_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {

@@ -128,7 +128,7 @@ fn fetch(kernels: &Kernels, arguments: &KernelsFetch) -> Result<ExitCode> {
     if arguments.dry_run {
         return would_fetch(kernels, &names);
     }
-    let mut line = FetchLine { is_terminal: std::io::stderr().is_terminal(), is_drawn: false };
+    let mut line = ProgressLine::new();
     for name in &names {
         let fetched = kernels.fetch(name, &mut |progress| line.note(&progress));
         line.clear();
@@ -193,7 +193,7 @@ fn build(kernels: &Kernels, arguments: &KernelsBuild) -> Result<ExitCode> {
         fragments: arguments.fragments.clone(),
         jobs: jobs.unwrap_or(1),
     };
-    let mut line = FetchLine { is_terminal: std::io::stderr().is_terminal(), is_drawn: false };
+    let mut line = ProgressLine::new();
     let built = kernels.build(&build, &mut |progress| line.note(&progress));
     line.clear();
     print(&details(&built.map_err(venues::artefact_error)?))?;
@@ -282,12 +282,17 @@ fn remove(kernels: &Kernels, arguments: &KernelsRemove) -> Result<ExitCode> {
 }
 
 /// Progress on standard error: one line that rewrites itself on a terminal.
-struct FetchLine {
-    is_terminal: bool,
+pub(super) struct ProgressLine {
+    /// Something can be drawn.
+    pub is_terminal: bool,
     is_drawn: bool,
 }
 
-impl FetchLine {
+impl ProgressLine {
+    pub(super) fn new() -> Self {
+        Self { is_terminal: std::io::stderr().is_terminal(), is_drawn: false }
+    }
+
     fn note(&mut self, progress: &Progress) {
         match progress {
             Progress::Downloading { kernel, done, total } => {
@@ -305,12 +310,12 @@ impl FetchLine {
         }
     }
 
-    fn say(&mut self, text: &str) {
+    pub(super) fn say(&mut self, text: &str) {
         self.clear();
         tell(text);
     }
 
-    fn draw(&mut self, text: &str) {
+    pub(super) fn draw(&mut self, text: &str) {
         if self.is_terminal {
             // Progress that cannot be drawn is no reason to stop.
             let _ = write!(std::io::stderr(), "\r\x1b[2K{text}");
@@ -318,7 +323,7 @@ impl FetchLine {
         }
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if self.is_drawn {
             let _ = write!(std::io::stderr(), "\r\x1b[2K");
             self.is_drawn = false;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Every kind, in the order it is listed.
-const KINDS: [(Kind, &str); 8] = [
+const KINDS: [(Kind, &str); 9] = [
     (Kind::Workloads, "workloads"),
     (Kind::Factors, "factors"),
     (Kind::Probes, "probes"),
@@ -17,6 +17,7 @@ const KINDS: [(Kind, &str); 8] = [
     (Kind::Imports, "imports"),
     (Kind::Suites, "suites"),
     (Kind::Kernels, "kernels"),
+    (Kind::Schedulers, "schedulers"),
 ];
 
 /// One listed thing.
@@ -35,6 +36,7 @@ pub(super) fn run(common: &Common, arguments: &List) -> Result<ExitCode> {
     for (kind, name) in kinds {
         let found = match kind {
             Kind::Kernels => kernels(common)?,
+            Kind::Schedulers => schedulers(common)?,
             kind => entries(&catalogue, *kind),
         };
         listed.push((*name, found));
@@ -177,7 +179,7 @@ fn entries(catalogue: &Catalogue, kind: Kind) -> Vec<Entry> {
             .map(|importer| entry(importer.describe(), json!({})))
             .collect(),
         Kind::Suites => suites(),
-        Kind::Kernels => Vec::new(),
+        Kind::Kernels | Kind::Schedulers => Vec::new(),
     }
 }
 
@@ -191,6 +193,18 @@ fn kernels(common: &Common) -> Result<Vec<Entry>> {
         details: json!({}),
     };
     Ok(cached.iter().map(to_entry).collect())
+}
+
+/// What the factor `scheduler` can name, and what is here of it.
+fn schedulers(common: &Common) -> Result<Vec<Entry>> {
+    let present = super::schedulers::present(&super::schedulers::open(common)?)?;
+    let to_entry = |one: super::schedulers::Present| Entry {
+        summary: one.summary(),
+        doc: one.doc(),
+        details: json!({}),
+        id: one.id,
+    };
+    Ok(present.into_iter().map(to_entry).collect())
 }
 
 /// Experiments in `suites/` here, beside the binary, or installed with it.

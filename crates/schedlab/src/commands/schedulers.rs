@@ -1,0 +1,359 @@
+//! `schedlab schedulers`: what is known, what is in the cache, and how it gets there.
+
+use super::kernels::ProgressLine;
+use crate::cli::Common;
+use crate::cli::schedulers::{
+    SchedulersAction, SchedulersFetch, SchedulersList, SchedulersRemove, SchedulersShow,
+};
+use crate::exit::ExitCode;
+use crate::known_schedulers::{KnownScheduler, Origin, known_schedulers};
+use crate::output::{print, tell};
+use crate::surroundings::{bpf_clang, cache_directory, search_path};
+use artefacts::{Scheduler, SchedulerName, SchedulerOffer, SchedulerProgress, Schedulers};
+use contract::{Error, Result};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How often a build is told of where nothing can be drawn.
+const TOLD_EVERY: Duration = Duration::from_secs(30);
+
+/// The cache that the command line means.
+pub(super) fn open(common: &Common) -> Result<Schedulers> {
+    let cache = cache_directory(common.cache.as_deref())?;
+    Ok(Schedulers::open(&cache, &search_path(), bpf_clang()))
+}
+
+pub(super) fn run(common: &Common, action: &SchedulersAction) -> Result<ExitCode> {
+    let schedulers = open(common)?;
+    match action {
+        SchedulersAction::List(arguments) if arguments.offered => offered(&schedulers, arguments),
+        SchedulersAction::List(arguments) => list(&schedulers, arguments),
+        SchedulersAction::Fetch(arguments) => fetch(&schedulers, arguments),
+        SchedulersAction::Show(arguments) => show(&schedulers, arguments),
+        SchedulersAction::Remove(arguments) => remove(&schedulers, arguments),
+    }
+}
+
+/// A scheduler and what is here of it.
+pub(super) struct Present {
+    /// What it is called.
+    pub id: String,
+    /// What is known of it; nothing of one that only the cache knows.
+    pub known: Option<KnownScheduler>,
+    /// Its versions in the cache, newest last.
+    pub cached: Vec<Scheduler>,
+    /// A program of its name on the search path.
+    pub path: Option<PathBuf>,
+}
+
+impl Present {
+    /// What an experiment would use, in a few words.
+    fn state(&self) -> String {
+        let cached = self.cached.iter().rev().map(|one| format!("@{}", one.version));
+        let path = self.path.iter().map(|path| path.display().to_string());
+        let all: Vec<String> = cached.chain(path).collect();
+        if all.is_empty() { "not fetched".to_owned() } else { all.join(" ") }
+    }
+
+    pub(super) fn summary(&self) -> String {
+        let summary = self.known.map_or("", |known| known.summary);
+        format!("{summary} ({})", self.state())
+    }
+
+    /// What kind of scheduler it is, and what is here of it.
+    pub(super) fn doc(&self) -> String {
+        let kind = self.known.map_or("Only the cache knows it.", |known| known.doc);
+        format!("{kind}\n\n{}", facts(self))
+    }
+
+    fn default_arguments(&self) -> &'static [&'static str] {
+        self.known.map_or(&[], |known| match known.origin {
+            Origin::Registry(published) => published.default_arguments,
+        })
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let cached: Vec<Value> = self.cached.iter().map(scheduler_to_json).collect();
+        json!({
+            "name": self.id,
+            "source": self.known.map(|known| known.origin.source()),
+            "summary": self.known.map(|known| known.summary),
+            "default_arguments": self.default_arguments(),
+            "cached": cached,
+            "path": self.path,
+        })
+    }
+}
+
+/// Everything that is known, then what only the cache knows.
+pub(super) fn present(schedulers: &Schedulers) -> Result<Vec<Present>> {
+    let present = |id: &str, known| Present {
+        id: id.to_owned(),
+        known,
+        cached: Vec::new(),
+        path: id.parse().ok().and_then(|name| schedulers.on_path(&name)),
+    };
+    let mut all: Vec<Present> =
+        known_schedulers().into_iter().map(|known| present(known.id, Some(known))).collect();
+    for scheduler in schedulers.cached().map_err(venues::artefact_error)? {
+        let index = all.iter().position(|one| one.id == scheduler.name).unwrap_or_else(|| {
+            all.push(present(&scheduler.name, None));
+            all.len() - 1
+        });
+        all[index].cached.push(scheduler);
+    }
+    Ok(all)
+}
+
+fn encoded(value: &Value) -> Result<String> {
+    serde_json::to_string_pretty(value)
+        .map(|text| text + "\n")
+        .map_err(|error| Error::environment("cannot encode the schedulers", error))
+}
+
+fn row(name: &str, state: &str, rest: &str) -> String {
+    format!("{name:<18} {state:<14} {rest}").trim_end().to_owned() + "\n"
+}
+
+fn list(schedulers: &Schedulers, arguments: &SchedulersList) -> Result<ExitCode> {
+    let all = present(schedulers)?;
+    if arguments.json {
+        let all: Vec<Value> = all.iter().map(Present::to_json).collect();
+        print(&encoded(&json!({ "schedulers": all }))?)?;
+        return Ok(ExitCode::Done);
+    }
+    let mut text: String = all
+        .iter()
+        .map(|one| row(&one.id, &one.state(), one.known.map_or("", |known| known.summary)))
+        .collect();
+    if all.iter().all(|one| one.cached.is_empty()) {
+        text.push_str("none is cached; schedlab schedulers fetch scx_rusty builds one\n");
+    }
+    print(&text)?;
+    Ok(ExitCode::Done)
+}
+
+/// Every published scheduler that is known.
+fn all_names() -> Vec<SchedulerName> {
+    known_schedulers()
+        .iter()
+        .filter(|known| matches!(known.origin, Origin::Registry(_)))
+        .filter_map(|known| known.id.parse().ok())
+        .collect()
+}
+
+fn names(texts: &[String]) -> Result<Vec<SchedulerName>> {
+    texts.iter().map(|text| text.parse().map_err(venues::artefact_error)).collect()
+}
+
+fn offered(schedulers: &Schedulers, arguments: &SchedulersList) -> Result<ExitCode> {
+    let mut offers = Vec::new();
+    let mut first_error = None;
+    for name in all_names() {
+        match schedulers.offered(&name) {
+            Ok(offer) => offers.push(offer),
+            Err(error) => {
+                tell(&format!("{}: {}", error.attempted, error.cause));
+                first_error = first_error.or(Some(error));
+            }
+        }
+    }
+    // Some are better than none; none is a failure.
+    if let (true, Some(error)) = (offers.is_empty(), first_error) {
+        return Err(venues::artefact_error(error));
+    }
+    if arguments.json {
+        print(&encoded(&json!({ "offers": offers }))?)?;
+        return Ok(ExitCode::Done);
+    }
+    print(&offers.iter().map(offer_row).collect::<String>())?;
+    Ok(ExitCode::Done)
+}
+
+fn offer_row(offer: &SchedulerOffer) -> String {
+    let rust = offer.rust_version.as_ref().map(|version| format!(", needs Rust {version}"));
+    let cached = if offer.is_cached { ", is cached" } else { "" };
+    let rest = format!("{}{}{cached}", offer.license, rust.unwrap_or_default());
+    row(&offer.name, &offer.version, &rest)
+}
+
+fn fetch(schedulers: &Schedulers, arguments: &SchedulersFetch) -> Result<ExitCode> {
+    let names = if arguments.all { all_names() } else { names(&arguments.names)? };
+    if arguments.dry_run {
+        return would_fetch(schedulers, &names);
+    }
+    let mut line = FetchLine { line: ProgressLine::new(), told: Instant::now() };
+    for name in &names {
+        let fetched = schedulers.fetch(name, &mut |progress| line.note(&progress));
+        line.line.clear();
+        let scheduler = fetched.map_err(venues::artefact_error)?;
+        print(&row(&scheduler.name, &format!("@{}", scheduler.version), linking(&scheduler)))?;
+    }
+    Ok(ExitCode::Done)
+}
+
+fn linking(scheduler: &Scheduler) -> &'static str {
+    if scheduler.is_static { "static" } else { "with this machine's libraries" }
+}
+
+fn would_fetch(schedulers: &Schedulers, names: &[SchedulerName]) -> Result<ExitCode> {
+    let mut text = String::new();
+    let mut count = 0;
+    for name in names {
+        let offer = schedulers.offered(name).map_err(venues::artefact_error)?;
+        count += usize::from(!offer.is_cached);
+        text.push_str(&offer_row(&offer));
+    }
+    if count > 0 {
+        let toolchain = schedulers.toolchain().map_err(venues::artefact_error)?;
+        for words in [&toolchain.cargo_version, &toolchain.rustc_version, &toolchain.clang_version]
+        {
+            text.push_str(&format!("with {words}\n"));
+        }
+        if let Some(why) = &toolchain.not_static {
+            text.push_str(&format!("not static: {why}\n"));
+        }
+    }
+    text.push_str(&format!("{count} would be built\n"));
+    print(&text)?;
+    Ok(ExitCode::Done)
+}
+
+fn show(schedulers: &Schedulers, arguments: &SchedulersShow) -> Result<ExitCode> {
+    let name: SchedulerName = arguments.name.parse().map_err(venues::artefact_error)?;
+    let found = present(schedulers)?.into_iter().find(|present| present.id == name.name);
+    let mut shown = match found {
+        Some(shown) if name.version.is_none() => shown,
+        // One version must be here to be shown; so must one that nobody knows.
+        found => {
+            let scheduler = schedulers.find(&name).map_err(venues::artefact_error)?;
+            let known = found.and_then(|present| present.known);
+            Present { id: name.name.clone(), known, cached: vec![scheduler], path: None }
+        }
+    };
+    for scheduler in &shown.cached {
+        scheduler.verify().map_err(venues::artefact_error)?;
+    }
+    shown.cached.reverse();
+    let text = match shown.known {
+        Some(known) => format!("{}: {}\n\n{}", shown.id, known.summary, shown.doc()),
+        None => format!("{}\n\n{}", shown.id, shown.doc()),
+    };
+    print(&if arguments.json { encoded(&shown.to_json())? } else { text })?;
+    Ok(ExitCode::Done)
+}
+
+/// What a person may want to know of what is here of a scheduler.
+fn facts(shown: &Present) -> String {
+    let mut text = String::new();
+    let mut say = |key: &str, value: &str| text.push_str(&format!("{key:<12} {value}\n"));
+    for scheduler in &shown.cached {
+        say("version", &scheduler.version);
+        say("program", &scheduler.program.display().to_string());
+        say("sha256", &scheduler.digest);
+        say("linked", linking(scheduler));
+        say("licence", &scheduler.license);
+        for words in &scheduler.built_with {
+            say("built with", words);
+        }
+        say("built in", &format!("{} s", scheduler.build_seconds));
+    }
+    if shown.cached.is_empty() {
+        say("cached", &format!("no; schedlab schedulers fetch {} builds it", shown.id));
+    }
+    say("on PATH", &shown.path.as_ref().map_or("no".to_owned(), |path| path.display().to_string()));
+    match shown.default_arguments() {
+        [] => say("arguments", "none where none are given"),
+        arguments => say("arguments", &arguments.join(" ")),
+    }
+    text
+}
+
+fn scheduler_to_json(scheduler: &Scheduler) -> Value {
+    json!({
+        "version": scheduler.version,
+        "program": scheduler.program,
+        "sha256": scheduler.digest,
+        "static": scheduler.is_static,
+        "license": scheduler.license,
+        "built_with": scheduler.built_with,
+        "build_seconds": scheduler.build_seconds,
+    })
+}
+
+fn remove(schedulers: &Schedulers, arguments: &SchedulersRemove) -> Result<ExitCode> {
+    for name in names(&arguments.names)? {
+        let scheduler = match arguments.dry_run {
+            true => schedulers.find(&name),
+            false => schedulers.remove(&name),
+        };
+        let scheduler = scheduler.map_err(venues::artefact_error)?;
+        let word = if arguments.dry_run { "would remove" } else { "removed" };
+        print(&format!("{word} {}\n", scheduler.id()))?;
+    }
+    Ok(ExitCode::Done)
+}
+
+/// Progress on standard error; where nothing can be drawn, a line now and then.
+struct FetchLine {
+    line: ProgressLine,
+    told: Instant,
+}
+
+impl FetchLine {
+    fn note(&mut self, progress: &SchedulerProgress) {
+        match progress {
+            SchedulerProgress::Building { scheduler, done, total, what } => {
+                let counts = match total {
+                    0 => String::new(),
+                    total => format!("compiling {done} of {total}: "),
+                };
+                let text: String =
+                    format!("{scheduler}: {counts}{what}").chars().take(78).collect();
+                if self.line.is_terminal {
+                    self.line.draw(&text);
+                } else if self.told.elapsed() >= TOLD_EVERY {
+                    self.line.say(&text);
+                    self.told = Instant::now();
+                }
+            }
+            SchedulerProgress::Resolving { name } => {
+                self.line.draw(&format!("{name}: asking the registry"));
+            }
+            SchedulerProgress::Fetched { scheduler } => {
+                self.line.say(&format!("{scheduler}: built"));
+            }
+            SchedulerProgress::Cached { scheduler } => {
+                self.line.say(&format!("{scheduler}: is cached"));
+            }
+            SchedulerProgress::Note(text) => self.line.say(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_published_scheduler_can_be_fetched_by_its_name() {
+        assert_eq!(all_names().len(), schedulers::PUBLISHED.len());
+        for name in all_names() {
+            assert!(schedulers::published(&name.name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_layers_of_scx_layered_are_json_and_the_last_takes_the_rest() {
+        let layered = schedulers::published("scx_layered").unwrap();
+        let [layers] = layered.default_arguments else { panic!("{layered:?}") };
+        let layers: Vec<Value> = serde_json::from_str(layers).unwrap();
+        assert_eq!(layers.len(), 3);
+        assert_eq!(layers[2]["matches"], json!([[]]));
+        for layer in &layers {
+            let policy = layer["kind"].as_object().unwrap().values().next().unwrap();
+            assert!(policy["slice_us"].is_u64() && policy["weight"].is_u64(), "{layer}");
+        }
+    }
+}
