@@ -3,3 +3,5 @@
 //!
 //! This crate must not know experiments, trials or journals: it says what a scheduler is
 //! started with and how to tell that it is in charge. The executor starts and ends it.
+
+pub mod own;

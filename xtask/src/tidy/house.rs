@@ -59,6 +59,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "fuzz", layer: 7, uses: Below },
     Room { name: "fidelity", layer: 7, uses: Below },
     Room { name: "bars", layer: 7, uses: Below },
+    Room { name: "proofs", layer: 7, uses: Below },
     Room { name: "manual", layer: 7, uses: Below },
     Room { name: "xtask", layer: 7, uses: Nothing },
 ];
