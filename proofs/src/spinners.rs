@@ -8,13 +8,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A loop that runs until it is told to end.
-pub struct Spinner<T> {
+pub(crate) struct Spinner<T> {
     thread: JoinHandle<T>,
 }
 
 impl<T> Spinner<T> {
     /// CPU time so far (pthread_getcpuclockid(3)).
-    pub fn cpu_time(&self) -> Result<Duration, String> {
+    pub(crate) fn cpu_time(&self) -> Result<Duration, String> {
         let mut clock = 0;
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the thread was not joined, so its handle is valid; both pointers are to locals.
@@ -31,15 +31,15 @@ impl<T> Spinner<T> {
 }
 
 /// Several loops and the word to end.
-pub struct Spinners<T> {
-    pub all: Vec<Spinner<T>>,
+pub(crate) struct Spinners<T> {
+    pub(crate) all: Vec<Spinner<T>>,
     end: Arc<AtomicBool>,
 }
 
 impl<T: Send + 'static> Spinners<T> {
     /// Starts a loop for each nice value; all run when this returns. `turn` is called again
     /// and again until the end, and `result` after it.
-    pub fn start<S: Default + 'static>(
+    pub(crate) fn start<S: Default + 'static>(
         nices: &[i32],
         turn: fn(&mut S),
         result: fn(S) -> T,
@@ -70,7 +70,7 @@ impl<T: Send + 'static> Spinners<T> {
     }
 
     /// Ends them; what each has to tell, in the order they were started.
-    pub fn end(self) -> Result<Vec<T>, String> {
+    pub(crate) fn end(self) -> Result<Vec<T>, String> {
         self.end.store(true, Ordering::Relaxed);
         let ended = self.all.into_iter().map(|spinner| spinner.thread.join());
         ended.map(|result| result.map_err(|_| "a loop panicked".to_owned())).collect()

@@ -4,6 +4,7 @@
 //! This crate must not know experiments, trials or journals: it says what a scheduler is
 //! started with and how to tell that it is in charge. The executor starts and ends it.
 
+pub mod own;
 mod published;
 
 pub use published::{PUBLISHED, Published, published};

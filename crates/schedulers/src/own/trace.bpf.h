@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a scheduler decided and what it knew when it did: one event of 64 bytes for each
+ * operation, from which a model that shares no code can recompute every decision.
+ * src/own/trace.rs reads these; the two must agree.
+ *
+ * Each event has the clock (CLOCK_MONOTONIC) at the begin and at the end of the operation,
+ * because the operations of several CPUs overlap: what happened first is known only
+ * where the intervals do not. Without tracing all of it is removed by the verifier.
+ */
+#ifndef SCHEDLAB_TRACE_BPF_H
+#define SCHEDLAB_TRACE_BPF_H
+
+const volatile bool tracing = false;
+
+/* A lost event makes a trace useless as a proof; how many were lost is kept. */
+u64 events_lost = 0;
+
+enum event_kind {
+	EVENT_INIT_TASK = 1,	/* a static_prio, c allowed CPUs; flag FORK */
+	EVENT_EXIT_TASK = 2,
+	EVENT_SELECT_CPU = 3,	/* target chosen CPU, a previous CPU, b wake_flags, c allowed CPUs; flag IDLE */
+	EVENT_ENQUEUE = 4,	/* target CPU of the task, a clock used, b key, c allowed CPUs, d quota left;
+				   flags WAKEUP, SYNC, FORK, CLAIMED, STICKY, YIELDED */
+	EVENT_DISPATCH = 5,	/* pid chosen (0: none), a previous task (0: none), b clock used,
+				   c key chosen, d key of the previous task; flags RUNNABLE, KEPT, MOVED, STICKY */
+	EVENT_RUNNING = 6,	/* a clock used, b key, d quota left */
+	EVENT_STOPPING = 7,	/* a clock used, b key, c ran, d quota left; flag RUNNABLE */
+	EVENT_QUIESCENT = 8,	/* a deq_flags */
+	EVENT_SET_WEIGHT = 9,	/* a static_prio, b the one before, d key */
+	EVENT_SET_CPUMASK = 10, /* c allowed CPUs */
+	EVENT_KICK = 11,	/* target kicked CPU, pid on whose behalf, a its key, b key and c pid of the
+				   running task; flags IDLE, PREEMPT, RETRY */
+	EVENT_IDLE = 12,	/* target CPU; flag IDLE: it became idle */
+	EVENT_CPU = 13,		/* target CPU; flag ONLINE: it came */
+	EVENT_YIELD = 14,
+	EVENT_STICKY = 64,	/* bfs: pid became sticky on target, a the one that lost it */
+	/* From 64 on each algorithm has its own; 64 to 79 are bfs. */
+};
+
+enum event_flag {
+	FLAG_WAKEUP = 1 << 0,
+	FLAG_SYNC = 1 << 1,
+	FLAG_FORK = 1 << 2,
+	FLAG_IDLE = 1 << 3,
+	FLAG_PREEMPT = 1 << 4,
+	FLAG_RUNNABLE = 1 << 5,
+	FLAG_KEPT = 1 << 6,
+	FLAG_MOVED = 1 << 7,
+	FLAG_STICKY = 1 << 8,
+	FLAG_RETRY = 1 << 9,
+	FLAG_YIELDED = 1 << 10,
+	FLAG_CLAIMED = 1 << 11,
+	FLAG_ONLINE = 1 << 12,
+};
+
+struct event {
+	u64 begin_ns;
+	u64 end_ns;
+	u64 a;
+	u64 b;
+	u64 c;
+	u64 d;
+	u32 sequence; /* of the events of this CPU: a gap is a loss */
+	s32 pid;
+	u16 cpu; /* where the operation ran */
+	s16 target;
+	u16 kind;
+	u16 flags;
+};
+_Static_assert(sizeof(struct event) == 64, "src/own/trace.rs reads 64 bytes");
+
+/* One page until the loader asks for more. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} event_sequence SEC(".maps");
+
+static __always_inline u64 trace_begin(void)
+{
+	return tracing ? bpf_ktime_get_ns() : 0;
+}
+
+static __noinline int emit(struct event *event)
+{
+	u32 key = 0, *sequence = bpf_map_lookup_elem(&event_sequence, &key);
+
+	if (!event || !sequence)
+		return 0;
+	event->cpu = bpf_get_smp_processor_id();
+	/* An interrupt may wake a task in the middle of an operation that has them on. */
+	event->sequence = __sync_fetch_and_add(sequence, 1);
+	event->end_ns = bpf_ktime_get_ns();
+	/* The reader looks by the clock: waking it would put the tracer into the trace. */
+	if (bpf_ringbuf_output(&events, event, sizeof(*event), BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&events_lost, 1);
+	return 0;
+}
+
+#define EMIT(...)                                           \
+	do {                                                \
+		if (tracing) {                              \
+			struct event ___event = { __VA_ARGS__ }; \
+			emit(&___event);                    \
+		}                                           \
+	} while (0)
+
+#endif
