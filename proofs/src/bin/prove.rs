@@ -5,7 +5,7 @@ use contract::Error;
 use proofs::crowd::Mix;
 use proofs::survival::{Trial, survive};
 use proofs::{shares, waits};
-use schedulers::own::{Choice, Options, Running, serve};
+use schedulers::own::{Choice, Options, Running, keep, serve, stall};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -44,7 +44,7 @@ enum Command {
     },
     /// Keep a scheduler in charge until standard input ends
     Serve {
-        /// The scheduler: lab:bfs?rr_interval=6ms
+        /// The scheduler: lab:bfs?rr_interval=6ms; `stall` breaks after four seconds
         scheduler: String,
     },
 }
@@ -103,6 +103,7 @@ fn main() -> ExitCode {
         Command::Waits { scheduler, tasks, seconds } => {
             under(&scheduler, || waits::measure(tasks, Duration::from_secs(seconds)))
         }
+        Command::Serve { scheduler } if scheduler == "stall" => keep(&stall()),
         Command::Serve { scheduler } => {
             return ExitCode::from(u8::try_from(serve(&scheduler)).unwrap_or(1));
         }

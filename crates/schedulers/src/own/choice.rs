@@ -49,6 +49,12 @@ impl Choice {
         Ok(Self { algorithm, given })
     }
 
+    /// An algorithm with its defaults.
+    #[cfg(feature = "fixtures")]
+    pub(super) fn of(algorithm: &'static Algorithm) -> Self {
+        Self { algorithm, given: vec![None; algorithm.parameters.len()] }
+    }
+
     /// Which algorithm.
     pub fn algorithm(&self) -> &'static Algorithm {
         self.algorithm
