@@ -4,4 +4,5 @@
 //! scheduler stays in charge, and records what the scheduler tells.
 
 pub mod crowd;
+pub mod recording;
 pub mod survival;

@@ -5,7 +5,9 @@ use contract::Error;
 use proofs::crowd::Mix;
 use proofs::survival::{Trial, survive};
 use schedulers::own::{Choice, serve};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use sys::Machine;
@@ -21,6 +23,8 @@ struct Cli {
 enum Command {
     /// Load a scheduler, keep tasks busy, unload it; fails where the kernel ended it
     Load(Load),
+    /// Load a scheduler with tracing, keep tasks busy, and write what it told
+    Trace(Record),
     /// Keep a scheduler in charge until standard input ends
     Serve {
         /// The scheduler: lab:bfs?rr_interval=6ms
@@ -39,6 +43,18 @@ struct Load {
     /// Take CPU 1 away and give it back all the time
     #[arg(long)]
     hotplug: bool,
+}
+
+#[derive(Args)]
+struct Record {
+    /// The scheduler: lab:bfs?rr_interval=6ms
+    scheduler: String,
+    /// How long, in seconds
+    seconds: u64,
+    /// The file, or - for standard output
+    file: PathBuf,
+    #[command(flatten)]
+    tasks: Tasks,
 }
 
 #[derive(Args)]
@@ -76,6 +92,7 @@ fn main() -> ExitCode {
     bpf::print_to(|text| tell(io::stderr(), text));
     let outcome = match Cli::parse().command {
         Command::Load(load) => run_load(&load),
+        Command::Trace(record) => run_trace(&record),
         Command::Serve { scheduler } => {
             return ExitCode::from(u8::try_from(serve(&scheduler)).unwrap_or(1));
         }
@@ -115,6 +132,25 @@ fn run_load(load: &Load) -> Result<(), Error> {
     }
     tell(io::stdout(), text.trim_end());
     Ok(())
+}
+
+fn run_trace(record: &Record) -> Result<(), Error> {
+    let choice = choice(&record.scheduler)?;
+    let duration = Duration::from_secs(record.seconds);
+    let trace =
+        proofs::recording::record(&Machine::host("/run"), &choice, duration, record.tasks.mix())?;
+    for gap in trace.gaps() {
+        tell(io::stderr(), &format!("the trace is no proof: {gap}"));
+    }
+    let path = &record.file;
+    let written = if path.as_os_str() == "-" {
+        trace.write(io::stdout().lock())
+    } else {
+        File::create(path).and_then(|file| trace.write(BufWriter::new(file)))
+    };
+    written.map_err(|error| {
+        Error::environment(format!("cannot write the trace to {}", path.display()), error)
+    })
 }
 
 fn tell(mut to: impl Write, text: &str) {
