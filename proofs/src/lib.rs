@@ -4,6 +4,7 @@
 //! scheduler stays in charge, and records what the scheduler tells.
 
 pub mod crowd;
+pub mod recording;
 pub mod shares;
 mod spinners;
 pub mod survival;

@@ -7,7 +7,9 @@ use proofs::survival::{Trial, survive};
 use proofs::{shares, waits};
 use schedulers::own::{Choice, Options, Running, keep, serve, stall};
 use serde_json::Value;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use sys::Machine;
@@ -42,6 +44,8 @@ enum Command {
         #[arg(long, default_value_t = 30)]
         seconds: u64,
     },
+    /// Load a scheduler with tracing, keep tasks busy, and write what it told
+    Trace(Record),
     /// Keep a scheduler in charge until standard input ends
     Serve {
         /// The scheduler: lab:bfs?rr_interval=6ms; `stall` breaks after four seconds
@@ -60,6 +64,18 @@ struct Load {
     /// Take CPU 1 away and give it back all the time
     #[arg(long)]
     hotplug: bool,
+}
+
+#[derive(Args)]
+struct Record {
+    /// The scheduler: lab:bfs?rr_interval=6ms
+    scheduler: String,
+    /// How long, in seconds
+    seconds: u64,
+    /// The file, or - for standard output
+    file: PathBuf,
+    #[command(flatten)]
+    tasks: Tasks,
 }
 
 #[derive(Args)]
@@ -104,6 +120,7 @@ fn main() -> ExitCode {
             under(&scheduler, || waits::measure(tasks, Duration::from_secs(seconds)))
         }
         Command::Serve { scheduler } if scheduler == "stall" => keep(&stall()),
+        Command::Trace(record) => run_trace(&record),
         Command::Serve { scheduler } => {
             return ExitCode::from(u8::try_from(serve(&scheduler)).unwrap_or(1));
         }
@@ -159,6 +176,25 @@ fn under(text: &str, measure: impl FnOnce() -> Result<Value, String>) -> Result<
     }
     tell(io::stdout(), &seen.to_string());
     Ok(())
+}
+
+fn run_trace(record: &Record) -> Result<(), Error> {
+    let choice = choice(&record.scheduler)?;
+    let duration = Duration::from_secs(record.seconds);
+    let trace =
+        proofs::recording::record(&Machine::host("/run"), &choice, duration, record.tasks.mix())?;
+    for gap in trace.gaps() {
+        tell(io::stderr(), &format!("the trace is no proof: {gap}"));
+    }
+    let path = &record.file;
+    let written = if path.as_os_str() == "-" {
+        trace.write(io::stdout().lock())
+    } else {
+        File::create(path).and_then(|file| trace.write(BufWriter::new(file)))
+    };
+    written.map_err(|error| {
+        Error::environment(format!("cannot write the trace to {}", path.display()), error)
+    })
 }
 
 fn tell(mut to: impl Write, text: &str) {

@@ -1,0 +1,78 @@
+//! Records what a scheduler tells while tasks are busy under it.
+
+use crate::crowd::{Crowd, Mix};
+use contract::Error;
+use schedulers::own::trace::{Event, Malformed, Trace};
+use schedulers::own::{Choice, Options, Running};
+use std::cell::RefCell;
+use std::thread;
+use std::time::{Duration, Instant};
+use sys::Machine;
+
+/// The buffer in the kernel: a million events, seconds of what a guest does.
+const BUFFER_BYTES: u32 = 64 << 20;
+
+/// The most events kept: 64 bytes each must fit into a guest of 512 MiB beside the buffer.
+const MOST_EVENTS: usize = 3_000_000;
+
+#[derive(Default)]
+struct Received {
+    events: Vec<Event>,
+    passed_over: u64,
+    malformed: Option<Malformed>,
+}
+
+/// Loads a scheduler with tracing, runs the tasks for a while, and returns what was told,
+/// from the first task under the scheduler to the last.
+///
+/// # Errors
+/// It did not load, the kernel ended it, or what it told cannot be read.
+pub fn record(
+    machine: &Machine,
+    choice: &Choice,
+    duration: Duration,
+    mix: Mix,
+) -> Result<Trace, Error> {
+    let attempted = format!("cannot record lab:{choice}");
+    let fail = |cause: String| Error::environment(attempted.as_str(), cause);
+    let options = Options { trace_bytes: Some(BUFFER_BYTES) };
+    let mut running = Running::start(machine, choice, &options)?;
+    let received = RefCell::new(Received::default());
+    let ring = running.events(|bytes| receive(&mut received.borrow_mut(), bytes))?;
+    let take = || ring.take().map_err(|error| fail(error.to_string()));
+    let crowd = Crowd::start(mix).map_err(|error| fail(error.to_string()))?;
+    let until = Instant::now() + duration;
+    while Instant::now() < until {
+        take()?;
+        if let Some(exit) = running.exit() {
+            return Err(fail(exit.to_string()));
+        }
+        // Seldom enough to leave the CPUs to the tasks, often enough for the buffer.
+        thread::sleep(Duration::from_millis(20));
+    }
+    drop(crowd);
+    let exit = running.stop();
+    take()?;
+    drop(ring);
+    if let Some(exit) = exit.filter(|exit| !exit.is_clean()) {
+        return Err(fail(exit.to_string()));
+    }
+    let received = received.into_inner();
+    if let Some(malformed) = received.malformed {
+        return Err(fail(malformed.to_string()));
+    }
+    Ok(Trace {
+        choice: choice.to_string(),
+        kernel: machine.kernel_release()?,
+        lost: running.events_lost()? + received.passed_over,
+        events: received.events,
+    })
+}
+
+fn receive(received: &mut Received, bytes: &[u8]) {
+    match Event::decode(bytes) {
+        Ok(event) if received.events.len() < MOST_EVENTS => received.events.push(event),
+        Ok(_) => received.passed_over += 1,
+        Err(malformed) => received.malformed = Some(malformed),
+    }
+}
