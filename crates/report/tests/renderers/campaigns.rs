@@ -86,6 +86,7 @@ pub fn mixed() -> Campaign {
             ("exit status 1: cannot fork | out of memory".to_owned(), 1),
             ("ran longer than its limit of 30 s".to_owned(), 1),
         ]),
+        rules: BTreeMap::new(),
     }];
     let mut campaign = campaign("Does a real-time policy shorten wake-ups?", findings, failures);
     campaign.findings.caveats = vec![Caveat::new(CaveatCode::SingleBoot, "6 blocks in 1 boot")];
@@ -109,14 +110,15 @@ pub fn emulated() -> Campaign {
         claim: model::Claim {
             says: "FIFO wakes up faster".to_owned(),
             source: None,
-            workload: "cyclic".to_owned(),
+            workload: Some("cyclic".to_owned()),
             metric: "latency_p50".to_owned(),
-            subject: "fifo".to_owned(),
-            reference: "baseline".to_owned(),
+            subject: "fifo".into(),
+            reference: "baseline".into(),
             effect: model::ClaimedEffect::Better,
         },
         outcome: model::ClaimOutcome::Confirmed,
         reason: "measured -62.0 % of the value".to_owned(),
+        tally: None,
         is_emulated: true,
     }];
     let rank =
