@@ -112,6 +112,12 @@ impl Machine {
         Ok(stats.filter(|stat| stat.state != 'Z').collect())
     }
 
+    /// How often a task has moved to another CPU since it began (`se.nr_migrations` of
+    /// /proc/PID/sched, kernel/sched/debug.c); `None` where the kernel does not tell.
+    pub fn migrations(&self, pid: i32) -> Option<u64> {
+        migrations(&self.running().read(&format!("/proc/{pid}/sched")).ok()?)
+    }
+
     /// The ids of a process's threads, on the real machine.
     ///
     /// # Errors
@@ -122,9 +128,23 @@ impl Machine {
     }
 }
 
+fn migrations(text: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with("se.nr_migrations"))?;
+    line.split_once(':')?.1.trim().parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn migrations_are_those_of_the_task_and_not_of_its_memory() {
+        let text = "latt (7, #threads: 1)\n------\nse.vruntime : 1.2\n\
+                    se.nr_migrations                 :                   31\n\
+                    numa_pages_migrated              :                    4\n";
+        assert_eq!(migrations(text), Some(31));
+        assert_eq!(migrations("numa_pages_migrated : 4\n"), None);
+    }
 
     #[test]
     fn a_name_with_parentheses_does_not_shift_the_fields() {

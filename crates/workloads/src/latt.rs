@@ -27,6 +27,9 @@ answers. The parent waits for all answers and begins the next round until `durat
 runs: the wake-up. `turnaround_time` runs until its work is done; `work_time` is the part
 between. These are the study's words for latt's \"wakeup\" and \"wakeup + work\".
 
+`migrations_per_answer` counts how often clients were moved to another CPU, as the kernel
+counts it (/proc/PID/sched); where it does not tell, there is no value.
+
 **What moves it.** Wake-up preemption and placement, time slices (clients beyond the number
 of CPUs wait for one another), load balancing of a burst, and the cost of the compression.
 
@@ -88,6 +91,13 @@ impl Workload for Entry {
             Reduction::Quotient,
             "Bursts answered per second, sleeps included",
         ));
+        metrics.push(Metric::new(
+            "migrations_per_answer",
+            Unit::PerOperation,
+            Direction::Lower,
+            Reduction::Quotient,
+            "Moves of clients to another CPU, for each answer",
+        ));
         metrics
     }
 
@@ -114,12 +124,12 @@ impl Workload for Entry {
 
     fn prepare(
         &self,
-        _: &Machine,
+        machine: &Machine,
         parameters: &Parameters,
         launch: &LaunchSpec,
     ) -> Result<Box<dyn Load>> {
         let schedule = Schedule::of(parameters);
-        Ok(Box::new(Bursts::start(schedule, parameters.count("clients"), launch)?))
+        Ok(Box::new(Bursts::start(machine, schedule, parameters.count("clients"), launch)?))
     }
 }
 
@@ -212,11 +222,13 @@ impl Work {
 
 /// One client's pipes, as the parent holds them.
 struct Client {
+    pid: i32,
     wake: OwnedFd,
     answer: OwnedFd,
 }
 
 struct Bursts {
+    machine: Machine,
     family: Family,
     clients: Vec<Client>,
     written_ns: Vec<u64>,
@@ -225,12 +237,20 @@ struct Bursts {
     response: Histogram,
     turnaround: Histogram,
     work: Histogram,
+    /// Of all clients before the first burst, where the kernel tells.
+    migrations: Option<u64>,
 }
 
 impl Bursts {
-    fn start(schedule: Schedule, clients: u64, launch: &LaunchSpec) -> Result<Self> {
+    fn start(
+        machine: &Machine,
+        schedule: Schedule,
+        clients: u64,
+        launch: &LaunchSpec,
+    ) -> Result<Self> {
         crate::process::allow_open_files(clients * 2 + 64)?;
         let mut bursts = Self {
+            machine: machine.clone(),
             family: Family::new()?,
             clients: Vec::new(),
             written_ns: Vec::new(),
@@ -239,6 +259,7 @@ impl Bursts {
             response: Histogram::new(),
             turnaround: Histogram::new(),
             work: Histogram::new(),
+            migrations: None,
         };
         for _ in 0..clients {
             bursts.start_client(launch)?;
@@ -249,7 +270,12 @@ impl Bursts {
                 bursts.family.early_death().unwrap_or_else(unknown)
             })?;
         }
+        bursts.migrations = bursts.migrations_so_far();
         Ok(bursts)
+    }
+
+    fn migrations_so_far(&self) -> Option<u64> {
+        self.clients.iter().map(|client| self.machine.migrations(client.pid)).sum()
     }
 
     fn start_client(&mut self, launch: &LaunchSpec) -> Result<()> {
@@ -264,7 +290,7 @@ impl Bursts {
         // end of its own or of an earlier client.
         let mut wake = Some(wake);
         let mut earlier = std::mem::take(&mut self.clients);
-        self.family.fork(launch, || {
+        let pid = self.family.fork(launch, || {
             wake = None;
             earlier.clear();
             let mut work = Work::new(work_bytes);
@@ -273,7 +299,7 @@ impl Bursts {
             serve(&wake_reader, &answer_writer, &mut work)
         })?;
         self.clients = earlier;
-        self.clients.extend(wake.map(|wake| Client { wake, answer }));
+        self.clients.extend(wake.map(|wake| Client { pid, wake, answer }));
         self.written_ns.push(0);
         Ok(())
     }
@@ -338,6 +364,11 @@ impl Load for Bursts {
         }
         let elapsed_ns = sys::monotonic_ns() - start_ns;
         let entries = rounds * self.clients.len() as u64;
+        let migrations = self.migrations.zip(self.migrations_so_far());
+        let migrations = migrations.map(|(before, now)| {
+            let moves = now.saturating_sub(before) as f64;
+            Sample::quotient("migrations_per_answer", moves, entries as f64)
+        });
         // Closing the wake pipes ends the clients. They are reaped here because
         // getrusage(2) knows a child's times only once it has been waited for.
         self.clients.clear();
@@ -348,13 +379,14 @@ impl Load for Bursts {
                 format!("{} of {entries} answers were counted", self.response.count()),
             ));
         }
+        let samples = vec![
+            Sample::histogram("response_time", std::mem::take(&mut self.response)),
+            Sample::histogram("turnaround_time", std::mem::take(&mut self.turnaround)),
+            Sample::histogram("work_time", std::mem::take(&mut self.work)),
+            Sample::quotient("rounds_per_second", rounds as f64, elapsed_ns as f64 / 1e9),
+        ];
         Ok(Measurement {
-            samples: vec![
-                Sample::histogram("response_time", std::mem::take(&mut self.response)),
-                Sample::histogram("turnaround_time", std::mem::take(&mut self.turnaround)),
-                Sample::histogram("work_time", std::mem::take(&mut self.work)),
-                Sample::quotient("rounds_per_second", rounds as f64, elapsed_ns as f64 / 1e9),
-            ],
+            samples: samples.into_iter().chain(migrations).collect(),
             operations: Some(entries),
         })
     }
