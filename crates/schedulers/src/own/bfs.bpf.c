@@ -315,15 +315,13 @@ void BPF_PROG(bfs_set_weight, struct task_struct *p, u32 weight)
 SEC("struct_ops/bfs_cpu_offline")
 void BPF_PROG(bfs_cpu_offline, s32 cpu)
 {
-	u64 begin = trace_begin();
 	struct cpu_context *own = cpu_context(cpu);
 
 	if (own) {
 		own->sticky_pid = 0;
 		own->running_pid = 0;
-		want_no_work(own);
 	}
-	EMIT(.kind = EVENT_CPU, .begin_ns = begin, .target = cpu);
+	leave_cpu(cpu, QUEUE);
 }
 
 SEC("struct_ops.s/bfs_init")

@@ -284,6 +284,50 @@ static __always_inline void start_running(struct task_struct *p, struct task_con
 }
 
 /*
+ * The only task of ours that goes past a queue: the kernel asks a CPU that is going offline
+ * for nothing any more, but waits until all tasks that only it may run have left it (its
+ * kthreads park, others lose their affinity). Those in `queue` would wait for ever, and the
+ * CPU with them, so they are given to it. Later ones the kernel gives to it itself.
+ */
+static __noinline bool has_other_cpu(struct task_struct *p, s32 cpu)
+{
+	const struct cpumask *online = scx_bpf_get_online_cpumask();
+	bool found = false;
+	s32 other;
+
+	bpf_for(other, 0, nr_cpus) {
+		if (other != cpu && is_allowed(p, other) && bpf_cpumask_test_cpu(other, online)) {
+			found = true;
+			break;
+		}
+	}
+	scx_bpf_put_cpumask(online);
+	return found;
+}
+
+static __always_inline void release_pinned(u64 queue, s32 cpu)
+{
+	struct task_struct *p;
+
+	bpf_for_each(scx_dsq, p, queue, 0) {
+		if (is_allowed(p, cpu) && !has_other_cpu(p, cpu))
+			scx_bpf_dsq_move(QUEUE_POSITION, p, SCX_DSQ_LOCAL_ON | (u32)cpu, 0);
+	}
+	scx_bpf_kick_cpu(cpu, 0);
+}
+
+static __always_inline void leave_cpu(s32 cpu, u64 queue)
+{
+	u64 begin = trace_begin();
+	struct cpu_context *own = cpu_context(cpu);
+
+	if (own)
+		want_no_work(own);
+	release_pinned(queue, cpu);
+	EMIT(.kind = EVENT_CPU, .begin_ns = begin, .target = cpu);
+}
+
+/*
  * Operations that are the same for all. The question mark has libbpf leave out those that
  * a scheduler replaces by its own.
  */
@@ -388,12 +432,7 @@ void BPF_PROG(common_cpu_online, s32 cpu)
 SEC("?struct_ops/cpu_offline")
 void BPF_PROG(common_cpu_offline, s32 cpu)
 {
-	u64 begin = trace_begin();
-	struct cpu_context *own = cpu_context(cpu);
-
-	if (own)
-		want_no_work(own);
-	EMIT(.kind = EVENT_CPU, .begin_ns = begin, .target = cpu);
+	leave_cpu(cpu, QUEUE);
 }
 
 /* How it ended. src/own/running.rs reads it; `kind` is written last. */

@@ -180,6 +180,8 @@ extern s32 scx_bpf_pick_idle_cpu(const struct cpumask *cpus_allowed, u64 flags) 
 extern s32 scx_bpf_select_cpu_dfl(struct task_struct *p, s32 prev_cpu, u64 wake_flags,
 				  bool *is_idle) __ksym __weak;
 extern u32 scx_bpf_nr_cpu_ids(void) __ksym __weak;
+extern const struct cpumask *scx_bpf_get_online_cpumask(void) __ksym __weak;
+extern void scx_bpf_put_cpumask(const struct cpumask *cpumask) __ksym __weak;
 extern bool scx_bpf_task_set_slice(struct task_struct *p, u64 slice) __ksym __weak;
 extern void scx_bpf_error_bstr(char *fmt, unsigned long long *data, u32 data__sz) __ksym __weak;
 extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;

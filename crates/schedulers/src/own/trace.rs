@@ -89,7 +89,7 @@ kinds! {
     Kick = 11,
     /// A CPU became idle or busy: `target`.
     Idle = 12,
-    /// A CPU came or went: `target`.
+    /// A CPU came, or went with all queued tasks that no other may run: `target`.
     Cpu = 13,
     /// A task yielded.
     Yield = 14,
