@@ -32,6 +32,7 @@ pub fn schema(catalogue: &Catalogue) -> Value {
     );
     let workloads: Vec<Value> = catalogue.workloads.iter().map(|entry| workload(*entry)).collect();
     let mut definitions = values();
+    definitions.extend(claims());
     for (name, definition) in [
         (
             "level",
@@ -99,6 +100,27 @@ fn values() -> Map<String, Value> {
             },
             "maxProperties": 16,
         },
+        "load": {
+            "oneOf": [
+                { "type": "string", "pattern": "^cpu:[0-9]+$" },
+                {
+                    "type": "object",
+                    "properties": {
+                        "cpu": { "type": "integer", "minimum": 1, "maximum": 1024 },
+                        "session": { "enum": ["same", "separate"], "default": "same" },
+                        "pinned": { "type": "boolean", "default": true },
+                    },
+                    "required": ["cpu"],
+                    "additionalProperties": false,
+                },
+            ],
+        },
+    }))
+}
+
+/// What others have published, and its two sides.
+fn claims() -> Map<String, Value> {
+    object(json!({
         "claim": {
             "type": "object",
             "properties": {
@@ -122,21 +144,6 @@ fn values() -> Map<String, Value> {
             "oneOf": [
                 { "type": "string" },
                 { "allOf": [{ "$ref": "#/$defs/level" }], "minProperties": 1 },
-            ],
-        },
-        "load": {
-            "oneOf": [
-                { "type": "string", "pattern": "^cpu:[0-9]+$" },
-                {
-                    "type": "object",
-                    "properties": {
-                        "cpu": { "type": "integer", "minimum": 1, "maximum": 1024 },
-                        "session": { "enum": ["same", "separate"], "default": "same" },
-                        "pinned": { "type": "boolean", "default": true },
-                    },
-                    "required": ["cpu"],
-                    "additionalProperties": false,
-                },
             ],
         },
     }))

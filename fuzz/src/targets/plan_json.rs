@@ -5,7 +5,7 @@ use model::Plan;
 
 pub const TARGET: Target = Target {
     name: "plan-json",
-    words: &["\"format\"", "schedlab.plan/1", "\"subjects\"", "\"workloads\"", "\"blocks\"", "null"],
+    words: &["\"format\"", "schedlab.plan/2", "\"within\"", "\"subjects\"", "\"workloads\"", "\"blocks\"", "null"],
     run,
 };
 
