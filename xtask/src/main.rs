@@ -27,6 +27,8 @@ const SOAK: [&str; 7] =
 const SOAK_ENDS: [&str; 4] = ["--no-fail-fast", "--", "--nocapture", "--test-threads=1"];
 /// The test that kills campaigns on this host; `SCHEDLAB_KILLS` says how often.
 const KILLS: &str = "a_kill_at_a_random_instant_leaves_every_knob";
+/// The test that runs each of our schedulers, and the variable that says for how many seconds.
+const STORMS: (&str, &str) = ("vm::fairness::each_of_ours_survives", "SCHEDLAB_SCHEDULER_SECONDS");
 /// The tests with guests that a soak repeats, and the variable that says how often.
 const GUEST_SOAKS: [(&str, &str); 3] = [
     ("vm::exec::boots_in_a_row", "SCHEDLAB_BOOTS"),
@@ -73,11 +75,15 @@ enum Command {
     },
     /// Measure the quality bars that need a clock (about three minutes)
     Bars,
-    /// Kill campaigns at random instants on this host, as root (about three minutes)
+    /// Kill campaigns at random instants on this host, as root (about three minutes), and run
+    /// each of our schedulers under storms in a guest (over an hour)
     Soak {
         /// How many kills
         #[arg(long, default_value_t = 200)]
         kills: u32,
+        /// How long each scheduler runs, in seconds
+        #[arg(long, default_value_t = 600)]
+        seconds: u32,
     },
     /// Boot guests in a row, kill campaigns in guests and inside a guest, as root (about twenty
     /// minutes without KVM)
@@ -141,7 +147,10 @@ fn run(command: Command) -> Outcome {
             arguments.push(format!("--binary={binary}"));
             cargo.run(arguments)
         }
-        Command::Soak { kills } => soak(&cargo, KILLS, "SCHEDLAB_KILLS", kills),
+        Command::Soak { kills, seconds } => {
+            let killed = soak(&cargo, KILLS, "SCHEDLAB_KILLS", kills);
+            killed.and(soak(&cargo, STORMS.0, STORMS.1, seconds))
+        }
         Command::VmSoak { boots, kills } => {
             let outcomes = GUEST_SOAKS.iter().map(|(test, variable)| {
                 let times = if *variable == "SCHEDLAB_BOOTS" { boots } else { kills };

@@ -6,6 +6,7 @@ mod conformance;
 mod corruption;
 mod exec;
 mod external;
+mod fairness;
 mod faults;
 mod interruption;
 mod kills;

@@ -1,0 +1,166 @@
+//! Our schedulers in real guests: shares by weight, bounded waiting, survival. What each
+//! decides is replayed elsewhere; here only what tasks get is looked at.
+
+use super::{Guests, has_guests, times};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+const KERNEL: &str = "debian:6.18";
+/// HZ=250 in Debian's kernels: slices end at ticks.
+const TICK_MS: f64 = 4.0;
+/// Busy loops that wait for each other.
+const CROWD: f64 = 200.0;
+const CPUS: f64 = 2.0;
+/// What an emulated machine on a shared host may add to any wait.
+const SLACK_MS: f64 = 1500.0;
+
+/// The program that loads and measures, built beside the binary under test.
+fn prove() -> String {
+    let path = PathBuf::from(env!("CARGO_BIN_EXE_schedlab")).with_file_name("prove");
+    assert!(path.is_file(), "cargo build --package proofs makes {}", path.display());
+    path.display().to_string()
+}
+
+/// Runs it in a guest of its own; what it printed.
+fn proved(vcpus: &str, words: &[&str]) -> String {
+    let guests = Guests::new();
+    let prove = prove();
+    let mut all = vec!["vm", "exec", KERNEL, "--vcpus", vcpus, "--cmdline", &guests.word];
+    all.extend(["--file", &prove, "--", &prove]);
+    all.extend(words);
+    let (shown, _) = guests.expect(0, &all);
+    guests.assert_nothing_is_left(words[1]);
+    shown
+}
+
+fn ids() -> Vec<&'static str> {
+    schedulers::own::ALGORITHMS.iter().map(|algorithm| algorithm.id).collect()
+}
+
+/// Two guests of one processor each at a time: nothing but CPU time of the guest is read.
+fn for_each_of<T: Send>(
+    ids: &[&'static str],
+    measure: impl Fn(&str) -> T + Sync,
+) -> Vec<(String, T)> {
+    let left = Mutex::new(ids.to_vec());
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some(id) = left.lock().unwrap().pop() else { return };
+                    let measured = measure(id);
+                    done.lock().unwrap().push((id.to_owned(), measured));
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap()
+}
+
+/// CPU time by nice value from -5 to 5.
+fn shares(id: &str) -> Vec<f64> {
+    let text = proved("1", &["shares", &format!("lab:{id}"), "--seconds", "20"]);
+    let seen: Value = serde_json::from_str(text.trim()).unwrap();
+    let loops = seen["loops"].as_array().unwrap();
+    let times: Vec<f64> = loops.iter().map(|of| of["cpu_ns"].as_f64().unwrap()).collect();
+    let total: f64 = times.iter().sum();
+    assert!(total >= 10e9, "{id}: {total} ns of CPU time");
+    times.into_iter().map(|time| time / total).collect()
+}
+
+/// What each should get of eleven loops of nice -5 to 5, and how far it may be off.
+fn expected(id: &str) -> (Vec<f64>, f64) {
+    // kernel/sched/core.c, sched_prio_to_weight, nice -5 to 5.
+    let weights =
+        [3121.0, 2501.0, 1991.0, 1586.0, 1277.0, 1024.0, 820.0, 655.0, 526.0, 423.0, 335.0];
+    let claims: Vec<f64> = match id {
+        "cfs" | "eevdf" | "lottery" => weights.to_vec(),
+        // Deadlines lie ahead by a tenth more for each level: turns come by 1.1 less often.
+        "bfs" => (0..11).map(|level| 1.1_f64.powi(-level)).collect(),
+        _ => vec![1.0; 11],
+    };
+    let total: f64 = claims.iter().sum();
+    let tolerance = match id {
+        "cfs" | "eevdf" => 0.05,
+        // Some 5,000 draws: the rarest winner has 120 of them, give or take 11.
+        "lottery" => 0.30,
+        _ => 0.10,
+    };
+    (claims.into_iter().map(|claim| claim / total).collect(), tolerance)
+}
+
+#[test]
+fn cpu_time_is_shared_by_weight_where_the_algorithm_says_so_and_evenly_where_not() {
+    let _exclusive = crate::bench::exclusive();
+    if !has_guests() {
+        return;
+    }
+    for (id, seen) in for_each_of(&ids(), shares) {
+        let (wanted, tolerance) = expected(&id);
+        let off = seen.iter().zip(&wanted).map(|(seen, wanted)| (seen / wanted - 1.0).abs());
+        let worst = off.fold(0.0, f64::max);
+        println!("{id}: shares off by at most {:.1} %", worst * 100.0);
+        assert!(worst <= tolerance, "{id}: {worst} of {wanted:?} in {seen:?}");
+    }
+}
+
+/// The longest wait that each page states for so many busy loops of nice 0.
+fn bound_ms(id: &str) -> f64 {
+    let turns = CROWD / CPUS;
+    let of_slice = |slice_ms: f64| turns * (slice_ms + TICK_MS);
+    match id {
+        "fifo" => of_slice(100.0),
+        "rr" => of_slice(10.0),
+        // A deadline of nice 0 lies 6.73 intervals ahead.
+        "bfs" => 6.73 * 6.0 + of_slice(6.0),
+        "cfs" => 2.0 * of_slice(0.75),
+        "eevdf" => 2.0 * of_slice(3.0),
+        // Nobody is drawn in 14 times as many draws as there are tasks with p = e^-14 each.
+        "lottery" => 14.0 * of_slice(10.0),
+        // In the lowest level a quantum is 8 ms x 2^2.
+        "mlfq" => of_slice(32.0) + 500.0,
+        other => panic!("what bound does {other} state?"),
+    }
+}
+
+#[test]
+fn nobody_waits_longer_than_its_scheduler_states() {
+    let _exclusive = crate::bench::exclusive();
+    if !has_guests() {
+        return;
+    }
+    for id in ids() {
+        let seconds = if id == "fifo" { "16" } else { "10" };
+        let words = ["waits", &format!("lab:{id}"), "--tasks", "200", "--seconds", seconds];
+        let seen: Value = serde_json::from_str(proved("2", &words).trim()).unwrap();
+        let longest_ms = seen["longest_ns"].as_f64().unwrap() / 1e6;
+        println!("{id}: the longest wait of 200 loops is {longest_ms:.0} ms");
+        assert!(longest_ms <= bound_ms(id) + SLACK_MS, "{id}: {longest_ms} ms");
+    }
+}
+
+/// `cargo xtask soak` makes it ten minutes.
+#[test]
+fn each_of_ours_survives_storms_of_tasks_and_cpus_that_come_and_go() {
+    let _exclusive = crate::bench::exclusive();
+    if !has_guests() {
+        return;
+    }
+    let seconds = times("SCHEDLAB_SCHEDULER_SECONDS", 30).to_string();
+    for id in ids() {
+        let scheduler = format!("lab:{id}");
+        let words = ["load", &scheduler, &seconds, "--hotplug", "--nice", "--spawners", "3"];
+        let text = proved("2", &words);
+        println!("{text}");
+        let value = |key: &str| -> f64 {
+            let line = text.lines().find(|line| line.starts_with(key)).unwrap();
+            line.split(' ').nth(1).unwrap().parse().unwrap()
+        };
+        assert!(value("hotplugs") > 10.0, "{text}");
+        for kind in ["spinner", "sleeper", "pair", "spawner"] {
+            assert!(value(&format!("fewest_steps_of_a_{kind}")) > 0.0, "{kind} starved: {text}");
+        }
+    }
+}
