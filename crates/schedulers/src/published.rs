@@ -21,8 +21,8 @@ pub struct Published {
 
 /// Ten times what most take in an emulated guest of two processors (measured: 0.7 to 3.4 s).
 const ATTACH: Duration = Duration::from_secs(30);
-/// `scx_lavd` takes 18 to over 34 s there and `scx_layered` 12 to over 20 s: their programs are
-/// large, and it is the kernel's verifier that takes the time (measured).
+/// `scx_lavd` takes 11 to 46 s there and `scx_layered` 10 to 54 s, the most on a busy host: their
+/// programs are large, and it is the kernel's verifier that takes the time (measured).
 const ATTACH_LARGE: Duration = Duration::from_secs(120);
 
 /// Layers that mean something on any machine: by nice value, without cgroups. One line, for it is
