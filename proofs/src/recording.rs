@@ -53,11 +53,10 @@ pub fn record(
     drop(crowd);
     let exit = running.stop();
     take()?;
-    drop(ring);
     if let Some(exit) = exit.filter(|exit| !exit.is_clean()) {
         return Err(fail(exit.to_string()));
     }
-    let received = received.into_inner();
+    let received = received.take();
     if let Some(malformed) = received.malformed {
         return Err(fail(malformed.to_string()));
     }

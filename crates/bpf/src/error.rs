@@ -28,12 +28,12 @@ pub enum Error {
     },
 }
 
+#[cfg(feature = "libbpf")]
 impl Error {
     pub(crate) fn malformed(object: &str, what: impl Into<String>) -> Self {
         Self::Malformed { object: object.to_owned(), what: what.into() }
     }
 
-    #[cfg(feature = "libbpf")]
     pub(crate) fn refused(
         object: &str,
         action: &'static str,

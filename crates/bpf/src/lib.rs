@@ -5,6 +5,7 @@
 
 mod btf;
 mod error;
+#[cfg(feature = "libbpf")]
 mod layout;
 mod probe;
 

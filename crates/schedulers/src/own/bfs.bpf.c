@@ -59,11 +59,12 @@ static __always_inline u64 settle(struct task_context *task, u64 now)
 	return ran;
 }
 
+/* A CPU that is going offline does not come back for its sticky task. */
 static __always_inline bool is_sticky(struct task_struct *p, struct task_context *task)
 {
 	struct cpu_context *there;
 
-	if (task->sticky_cpu < 0)
+	if (task->sticky_cpu < 0 || is_leaving(task->sticky_cpu))
 		return false;
 	there = cpu_context(task->sticky_cpu);
 	return there && there->sticky_pid == p->pid;
@@ -149,6 +150,8 @@ void BPF_PROG(bfs_enqueue, struct task_struct *p, u64 enq_flags)
 	if (is_sticky(p, task))
 		flags |= FLAG_STICKY;
 	end_enqueue(task);
+	if (enqueue_past(p, task->left_ns, enq_flags))
+		return;
 	announce(task);
 	insert_ordered(p, QUEUE, task->left_ns, task->key, enq_flags);
 	EMIT(.kind = EVENT_ENQUEUE, .flags = flags, .begin_ns = begin, .pid = p->pid,
@@ -178,8 +181,10 @@ __noinline s32 take_earliest(s32 cpu, bool of_others, u64 bound, u64 *key)
 	if (!key)
 		return 0;
 	bpf_for_each(scx_dsq, p, QUEUE, 0) {
-		if (!is_allowed(p, cpu))
+		if (!is_allowed(p, cpu)) {
+			RESCUE_IF_STRANDED(p);
 			continue;
+		}
 		task = context_of(p);
 		if (!task)
 			return 0;
@@ -311,7 +316,6 @@ void BPF_PROG(bfs_set_weight, struct task_struct *p, u32 weight)
 	     .b = former, .d = task->key);
 }
 
-/* A CPU that is gone does not come back for its sticky task. */
 SEC("struct_ops/bfs_cpu_offline")
 void BPF_PROG(bfs_cpu_offline, s32 cpu)
 {

@@ -24,6 +24,8 @@ static __always_inline void enqueue_at_tail(struct task_struct *p, u64 enq_flags
 		task->left_ns = quota_ns;
 	task->queued_ns = now;
 	end_enqueue(task);
+	if (enqueue_past(p, task->left_ns, enq_flags))
+		return;
 	announce(task);
 	scx_bpf_dsq_insert(p, QUEUE, task->left_ns, enq_flags);
 	EMIT(.kind = EVENT_ENQUEUE, .flags = flags, .begin_ns = begin, .pid = p->pid,
@@ -43,8 +45,10 @@ __noinline s32 take_head(s32 cpu, u64 *key)
 	if (!key)
 		return 0;
 	bpf_for_each(scx_dsq, p, QUEUE, 0) {
-		if (!is_allowed(p, cpu))
+		if (!is_allowed(p, cpu)) {
+			RESCUE_IF_STRANDED(p);
 			continue;
+		}
 		task = context_of(p);
 		if (!task)
 			return 0;

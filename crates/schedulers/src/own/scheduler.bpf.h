@@ -284,11 +284,23 @@ static __always_inline void start_running(struct task_struct *p, struct task_con
 }
 
 /*
- * The only task of ours that goes past a queue: the kernel asks a CPU that is going offline
- * for nothing any more, but waits until all tasks that only it may run have left it (its
- * kthreads park, others lose their affinity). Those in `queue` would wait for ever, and the
- * CPU with them, so they are given to it. Later ones the kernel gives to it itself.
+ * CPUs that are going offline. From the moment the kernel marks such a CPU inactive it asks
+ * it for nothing, but waits for a grace period of RCU before it tells us (cpu_offline), and
+ * then until all tasks that only this CPU may run have left it. A task of those that waits
+ * in a queue of ours waits for ever, and where it was preempted in the middle of an RCU read,
+ * so does the kernel. These tasks, and only these, are given to the CPU past the queue: as
+ * they are enqueued, and by the other CPUs, which come upon them in the queue.
  */
+static __always_inline bool is_leaving(s32 cpu)
+{
+	const struct cpuhp_cpu_state *state;
+
+	if (!&cpuhp_state)
+		return false;
+	state = bpf_per_cpu_ptr(&cpuhp_state, cpu);
+	return state && state->target < state->state;
+}
+
 static __noinline bool has_other_cpu(struct task_struct *p, s32 cpu)
 {
 	const struct cpumask *online = scx_bpf_get_online_cpumask();
@@ -305,25 +317,58 @@ static __noinline bool has_other_cpu(struct task_struct *p, s32 cpu)
 	return found;
 }
 
-static __always_inline void release_pinned(u64 queue, s32 cpu)
+static __always_inline bool is_stranded(struct task_struct *p)
 {
-	struct task_struct *p;
+	s32 cpu = scx_bpf_task_cpu(p);
 
-	bpf_for_each(scx_dsq, p, queue, 0) {
-		if (is_allowed(p, cpu) && !has_other_cpu(p, cpu))
-			scx_bpf_dsq_move(QUEUE_POSITION, p, SCX_DSQ_LOCAL_ON | (u32)cpu, 0);
-	}
-	scx_bpf_kick_cpu(cpu, 0);
+	return is_leaving(cpu) && is_allowed(p, cpu) && !has_other_cpu(p, cpu);
 }
 
+static __always_inline void tell_rescue(struct task_struct *p, s32 cpu)
+{
+	u64 begin = trace_begin();
+
+	EMIT(.kind = EVENT_RESCUE, .begin_ns = begin, .pid = p->pid, .target = cpu);
+}
+
+/* In enqueue, before the task is announced: whether it went past the queue. */
+static __always_inline bool enqueue_past(struct task_struct *p, u64 slice_ns, u64 enq_flags)
+{
+	if (!is_stranded(p))
+		return false;
+	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, enq_flags);
+	tell_rescue(p, scx_bpf_task_cpu(p));
+	return true;
+}
+
+/* In a walk through a queue, on a task that may not run here. */
+#define RESCUE_IF_STRANDED(p)                                                            \
+	do {                                                                             \
+		if (is_stranded(p)) {                                                    \
+			s32 ___cpu = scx_bpf_task_cpu(p);                                \
+			if (scx_bpf_dsq_move(QUEUE_POSITION, p,                          \
+					     SCX_DSQ_LOCAL_ON | (u32)___cpu, 0)) {       \
+				tell_rescue(p, ___cpu);                                  \
+				scx_bpf_kick_cpu(___cpu, 0);                             \
+			}                                                                \
+		}                                                                        \
+	} while (0)
+
+/* What is still there when the kernel tells us. */
 static __always_inline void leave_cpu(s32 cpu, u64 queue)
 {
 	u64 begin = trace_begin();
 	struct cpu_context *own = cpu_context(cpu);
+	struct task_struct *p;
 
 	if (own)
 		want_no_work(own);
-	release_pinned(queue, cpu);
+	bpf_for_each(scx_dsq, p, queue, 0) {
+		if (is_allowed(p, cpu) && !has_other_cpu(p, cpu) &&
+		    scx_bpf_dsq_move(QUEUE_POSITION, p, SCX_DSQ_LOCAL_ON | (u32)cpu, 0))
+			tell_rescue(p, cpu);
+	}
+	scx_bpf_kick_cpu(cpu, 0);
 	EMIT(.kind = EVENT_CPU, .begin_ns = begin, .target = cpu);
 }
 

@@ -91,6 +91,18 @@ struct scx_init_task_args {
 	bool fork;
 } __attribute__((preserve_access_index));
 
+/* kernel/cpu.c: how far a CPU has come on its way up or down, and where it is to go. */
+enum cpuhp_state {
+	CPUHP_OFFLINE = 0,
+};
+
+struct cpuhp_cpu_state {
+	enum cpuhp_state state;
+	enum cpuhp_state target;
+} __attribute__((preserve_access_index));
+
+extern const struct cpuhp_cpu_state cpuhp_state __ksym __weak;
+
 struct scx_exit_task_args;
 struct bpf_iter_scx_dsq {
 	u64 __opaque[6];

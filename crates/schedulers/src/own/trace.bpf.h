@@ -34,6 +34,7 @@ enum event_kind {
 	EVENT_IDLE = 12,	/* target CPU; flag IDLE: it became idle */
 	EVENT_CPU = 13,		/* target CPU; flag ONLINE: it came; else it went, with all tasks that no other may run */
 	EVENT_YIELD = 14,
+	EVENT_RESCUE = 15,	/* pid was given past the queue to target, which is going offline */
 	EVENT_STICKY = 64,	/* bfs: pid became sticky on target, a the one that lost it */
 	/* From 64 on each algorithm has its own; 64 to 79 are bfs. */
 };

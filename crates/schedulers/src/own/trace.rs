@@ -93,6 +93,8 @@ kinds! {
     Cpu = 13,
     /// A task yielded.
     Yield = 14,
+    /// A task was given past the queue to the CPU `target`, which is going offline.
+    Rescue = 15,
     /// bfs: `pid` became sticky on `target`; `a` was before.
     Sticky = 64,
 }
@@ -334,7 +336,7 @@ mod tests {
     #[test]
     fn kinds_and_flags_are_those_of_the_header() {
         let kinds = declared("EVENT_");
-        assert_eq!(kinds.len(), 15);
+        assert_eq!(kinds.len(), 16);
         for (name, number) in kinds {
             let kind = EventKind::from_number(number.parse().unwrap()).unwrap();
             assert_eq!(format!("{kind:?}").to_uppercase(), name);
