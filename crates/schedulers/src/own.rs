@@ -55,7 +55,9 @@ macro_rules! algorithms {
 }
 
 algorithms! {
+    bfs,
     fifo,
+    rr,
 }
 
 impl Algorithm {

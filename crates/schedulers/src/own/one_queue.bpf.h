@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One queue in order of arrival, for fifo and rr: they differ in how long a task may run,
- * and in what is left of it after a sleep. A task_context needs `queued_ns`.
+ * One queue in order of arrival, for fifo and rr: they differ in how long a task may run
+ * and nothing else. A task_context needs `queued_ns`.
  */
 #ifndef SCHEDLAB_ONE_QUEUE_BPF_H
 #define SCHEDLAB_ONE_QUEUE_BPF_H
@@ -33,12 +33,15 @@ static __always_inline void enqueue_at_tail(struct task_struct *p, u64 enq_flags
 		wake_idle_cpu(p);
 }
 
-/* The first that may run here, moved to the CPU. */
-static __always_inline s32 take_head(s32 cpu, u64 *key)
+/* The first that may run here, moved to the CPU. Not static, so that the verifier looks at
+ * it once. */
+__noinline s32 take_head(s32 cpu, u64 *key)
 {
 	struct task_struct *p;
 	struct task_context *task;
 
+	if (!key)
+		return 0;
 	bpf_for_each(scx_dsq, p, QUEUE, 0) {
 		if (!is_allowed(p, cpu))
 			continue;

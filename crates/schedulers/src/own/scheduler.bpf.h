@@ -283,9 +283,12 @@ static __always_inline void start_running(struct task_struct *p, struct task_con
 	     .b = key, .d = task->left_ns);
 }
 
-/* Operations that are the same for all. */
+/*
+ * Operations that are the same for all. The question mark has libbpf leave out those that
+ * a scheduler replaces by its own.
+ */
 
-SEC("struct_ops.s/init_task")
+SEC("?struct_ops.s/init_task")
 s32 BPF_PROG(common_init_task, struct task_struct *p, struct scx_init_task_args *args)
 {
 	u64 begin = trace_begin();
@@ -302,7 +305,7 @@ s32 BPF_PROG(common_init_task, struct task_struct *p, struct scx_init_task_args 
 	return 0;
 }
 
-SEC("struct_ops/exit_task")
+SEC("?struct_ops/exit_task")
 void BPF_PROG(common_exit_task, struct task_struct *p, struct scx_exit_task_args *args)
 {
 	u64 begin = trace_begin();
@@ -313,7 +316,7 @@ void BPF_PROG(common_exit_task, struct task_struct *p, struct scx_exit_task_args
 	EMIT(.kind = EVENT_EXIT_TASK, .begin_ns = begin, .pid = p->pid);
 }
 
-SEC("struct_ops/quiescent")
+SEC("?struct_ops/quiescent")
 void BPF_PROG(common_quiescent, struct task_struct *p, u64 deq_flags)
 {
 	u64 begin = trace_begin();
@@ -325,7 +328,7 @@ void BPF_PROG(common_quiescent, struct task_struct *p, u64 deq_flags)
 	EMIT(.kind = EVENT_QUIESCENT, .begin_ns = begin, .pid = p->pid, .a = deq_flags);
 }
 
-SEC("struct_ops/set_cpumask")
+SEC("?struct_ops/set_cpumask")
 void BPF_PROG(common_set_cpumask, struct task_struct *p, const struct cpumask *cpumask)
 {
 	u64 begin = trace_begin();
@@ -333,7 +336,7 @@ void BPF_PROG(common_set_cpumask, struct task_struct *p, const struct cpumask *c
 	EMIT(.kind = EVENT_SET_CPUMASK, .begin_ns = begin, .pid = p->pid, .c = cpumask->bits[0]);
 }
 
-SEC("struct_ops/set_weight")
+SEC("?struct_ops/set_weight")
 void BPF_PROG(common_set_weight, struct task_struct *p, u32 weight)
 {
 	u64 begin = trace_begin();
@@ -347,7 +350,7 @@ void BPF_PROG(common_set_weight, struct task_struct *p, u32 weight)
 }
 
 /* Only told: the kernel keeps its own mask of idle CPUs (KEEP_BUILTIN_IDLE). */
-SEC("struct_ops/update_idle")
+SEC("?struct_ops/update_idle")
 void BPF_PROG(common_update_idle, s32 cpu, bool idle)
 {
 	u64 begin = trace_begin();
@@ -356,7 +359,7 @@ void BPF_PROG(common_update_idle, s32 cpu, bool idle)
 }
 
 /* The kernel would only zero the slice; the mark tells a yield from a slice used up. */
-SEC("struct_ops/yield")
+SEC("?struct_ops/yield")
 bool BPF_PROG(common_yield, struct task_struct *from, struct task_struct *to)
 {
 	u64 begin = trace_begin();
@@ -374,7 +377,7 @@ bool BPF_PROG(common_yield, struct task_struct *from, struct task_struct *to)
 }
 
 /* Without these two the kernel ends the scheduler when a CPU comes or goes. */
-SEC("struct_ops/cpu_online")
+SEC("?struct_ops/cpu_online")
 void BPF_PROG(common_cpu_online, s32 cpu)
 {
 	u64 begin = trace_begin();
@@ -382,7 +385,7 @@ void BPF_PROG(common_cpu_online, s32 cpu)
 	EMIT(.kind = EVENT_CPU, .flags = FLAG_ONLINE, .begin_ns = begin, .target = cpu);
 }
 
-SEC("struct_ops/cpu_offline")
+SEC("?struct_ops/cpu_offline")
 void BPF_PROG(common_cpu_offline, s32 cpu)
 {
 	u64 begin = trace_begin();
@@ -402,7 +405,7 @@ struct exit_record {
 };
 struct exit_record exit_record = {};
 
-SEC("struct_ops/exit")
+SEC("?struct_ops/exit")
 void BPF_PROG(common_exit, struct scx_exit_info *ei)
 {
 	bpf_probe_read_kernel_str(exit_record.reason, sizeof(exit_record.reason), ei->reason);

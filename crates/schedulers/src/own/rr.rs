@@ -1,0 +1,19 @@
+//! Round robin.
+
+use super::Algorithm;
+use contract::{Parameter, ParameterKind};
+
+pub(super) static ALGORITHM: Algorithm = Algorithm {
+    id: "rr",
+    summary: "round robin: one queue, equal quanta, nice ignored",
+    doc: include_str!("rr.md"),
+    parameters: &[Parameter {
+        name: "quantum",
+        // Below a tick nothing changes; above 1 s a hundred tasks come near the kernel's
+        // limit of 30 s waiting.
+        kind: ParameterKind::Duration { min: 1_000_000, max: 1_000_000_000 },
+        default: Some("10ms"),
+        summary: "how long a task may run before it goes to the tail",
+    }],
+    object: object!("rr"),
+};
