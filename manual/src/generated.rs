@@ -1,6 +1,7 @@
-//! The generated files below docs/, and whether they are fresh.
+//! The generated files below docs/, the generated part of README.md, and whether they are
+//! fresh.
 
-use crate::{catalogue_page, exit_codes_page};
+use crate::{catalogue_page, exit_codes_page, schedulers_page};
 use std::fs;
 use std::path::Path;
 
@@ -14,7 +15,47 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
         ("catalog.md", catalogue_page::page(&catalogue)),
         ("exit-codes.md", exit_codes_page::page(schedlab::EXIT_CODES)),
         ("experiment.schema.json", schema),
+        ("schedulers.md", schedulers_page::page()),
     ])
+}
+
+/// Around what is generated in a file that people write.
+const BEGIN: &str = "<!-- schedulers: written by cargo xtask docs -->\n";
+const END: &str = "<!-- end of schedulers -->\n";
+
+/// README with the table of today between its marks.
+fn readme(text: &str) -> Result<String, String> {
+    let parts = text.split_once(BEGIN).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(END)?;
+        Some((before, after))
+    });
+    let (before, after) = parts.ok_or("README.md lacks the marks of the table of schedulers")?;
+    Ok(format!("{before}{BEGIN}{}{END}{after}", schedulers_page::table()))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+/// Writes the generated part of README.
+///
+/// # Errors
+/// When it cannot be read or written, or has no place for it.
+pub fn write_readme(path: &Path) -> Result<(), String> {
+    let text = readme(&read(path)?)?;
+    fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// Compares the generated part of README with what would be written.
+///
+/// # Errors
+/// When it differs, cannot be read, or has no place for it.
+pub fn check_readme(path: &Path) -> Result<(), String> {
+    let text = read(path)?;
+    if readme(&text)? == text {
+        return Ok(());
+    }
+    Err("README.md is stale: run cargo xtask docs".to_owned())
 }
 
 /// Writes every file.
@@ -48,9 +89,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_part_of_readme_between_its_marks_is_written_and_nothing_else() {
+        let text = format!("# Title\n{BEGIN}stale\n{END}by hand\n");
+        let fresh = readme(&text).unwrap();
+        assert!(fresh.contains("`fair`") && !fresh.contains("stale"), "{fresh}");
+        assert!(fresh.starts_with("# Title\n") && fresh.ends_with("by hand\n"));
+        assert_eq!(readme(&fresh).unwrap(), fresh);
+        assert!(readme("no marks").is_err());
+    }
+
+    #[test]
     fn a_changed_or_missing_page_is_stale() {
         let docs = tempfile::tempdir().unwrap();
-        assert_eq!(check(docs.path()).unwrap_err().lines().count(), 3);
+        assert_eq!(check(docs.path()).unwrap_err().lines().count(), 4);
         write(docs.path()).unwrap();
         assert_eq!(check(docs.path()), Ok(()));
         fs::write(docs.path().join("catalog.md"), "by hand").unwrap();

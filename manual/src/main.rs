@@ -9,6 +9,7 @@
 mod catalogue_page;
 mod exit_codes_page;
 mod generated;
+mod schedulers_page;
 mod share;
 
 use clap::Parser;
@@ -40,10 +41,15 @@ fn main() -> ExitCode {
 }
 
 fn run(action: &Action) -> Result<(), String> {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let (docs, readme) = (project.join("docs"), project.join("README.md"));
     match action {
-        Action::Docs => generated::write(&docs),
-        Action::Check => generated::check(&docs),
+        Action::Docs => generated::write(&docs).and_then(|()| generated::write_readme(&readme)),
+        Action::Check => {
+            let stale = [generated::check(&docs), generated::check_readme(&readme)];
+            let all: Vec<String> = stale.into_iter().filter_map(Result::err).collect();
+            if all.is_empty() { Ok(()) } else { Err(all.join("\n")) }
+        }
         Action::Share { directory } => {
             share::write(directory).map_err(|error| format!("cannot write man pages: {error}"))
         }

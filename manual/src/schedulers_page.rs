@@ -1,8 +1,8 @@
 //! docs/schedulers.md and README's table: every scheduler that can be a level.
 
 use contract::{Parameter, ParameterKind};
+use schedulers::PUBLISHED;
 use schedulers::own::ALGORITHMS;
-use schedulers::published::PUBLISHED;
 use std::fmt::Write;
 
 /// The table in README: what a level of the factor `scheduler` may be.
@@ -56,7 +56,8 @@ fn deeper(page: &str) -> String {
 }
 
 fn parameters(parameters: &[Parameter]) -> String {
-    let mut text = String::from("\n| parameter | default | values | meaning |\n|---|---|---|---|\n");
+    let mut text =
+        String::from("\n| parameter | default | values | meaning |\n|---|---|---|---|\n");
     for parameter in parameters {
         let values = match parameter.kind {
             ParameterKind::Duration { min, max } => {

@@ -33,6 +33,8 @@ const GUEST_SOAKS: [(&str, &str); 3] = [
     ("vm::kills::a_kill_at_a_random_instant", "SCHEDLAB_VM_KILLS"),
     ("vm::kills::kills_of_a_campaign_inside_a_guest", "SCHEDLAB_INNER_KILLS"),
 ];
+/// The test that runs published schedulers in a guest, and the variable that lets it fetch them.
+const EXTERNAL: (&str, &str) = ("vm::external::published_schedulers", "SCHEDLAB_EXTERNAL");
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's automation", disable_version_flag = true)]
@@ -87,6 +89,9 @@ enum Command {
         #[arg(long, default_value_t = 50)]
         kills: u32,
     },
+    /// Fetch and build the published schedulers scx_rusty, scx_lavd, scx_bpfland and scx_layered,
+    /// and run each in a guest (minutes; the first time half an hour)
+    External,
     /// Build the release binary and install it with man pages, completions, suites and licences
     Install(install::Destination),
 }
@@ -145,6 +150,7 @@ fn run(command: Command) -> Outcome {
             // One that fails does not keep the next from running.
             outcomes.collect::<Vec<_>>().into_iter().collect()
         }
+        Command::External => soak(&cargo, EXTERNAL.0, EXTERNAL.1, 1),
         Command::Install(destination) => install::install(&cargo, &destination),
     }
 }

@@ -127,7 +127,7 @@ impl Keeper for Started {
             text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         // A program that complains says what for first, and then how it is used.
         let is_error = |line: &&str| line.get(..5).is_some_and(|w| w.eq_ignore_ascii_case("error"));
-        let begin = lines.iter().rposition(|line| is_error(&line));
+        let begin = lines.iter().rposition(is_error);
         let last = &lines[begin.unwrap_or_else(|| lines.len().saturating_sub(LAST_LINES))..];
         let cut =
             last.iter().take(LAST_LINES).map(|line| &line[..line.floor_char_boundary(LINE_BYTES)]);

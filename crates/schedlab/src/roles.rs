@@ -11,6 +11,7 @@ pub(crate) fn serve(arguments: &[OsString]) -> Option<u8> {
     let status = match role {
         executor::LOAD_ROLE => executor::serve_load(&catalogue(), &sys::Machine::host("")),
         executor::BACKGROUND_ROLE => executor::serve_background(),
+        schedulers::SCHEDULER_ROLE => keep_scheduler(arguments.get(2..).unwrap_or_default()),
         executor::GUARDIAN_ROLE => guardian(arguments.get(2..).unwrap_or_default()),
         _ => return None,
     };
@@ -42,6 +43,17 @@ fn serve_agent() -> i32 {
         executable: surroundings::executable(),
         version: env!("CARGO_PKG_VERSION"),
     })
+}
+
+/// Keeps one of our schedulers in charge.
+fn keep_scheduler(arguments: &[OsString]) -> i32 {
+    match arguments {
+        [choice] => schedulers::own::serve(&choice.to_string_lossy()),
+        _ => {
+            anstream::eprintln!("expected a scheduler with its parameters, such as bfs");
+            i32::from(ExitCode::Usage.number())
+        }
+    }
 }
 
 fn guardian(arguments: &[OsString]) -> i32 {

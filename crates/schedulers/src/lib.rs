@@ -4,7 +4,11 @@
 //! This crate must not know experiments, trials or journals: it says what a scheduler is
 //! started with and how to tell that it is in charge. The executor starts and ends it.
 
+mod factor;
+mod in_charge;
+mod level;
 pub mod own;
 mod published;
 
+pub use factor::{Entry, SCHEDULER_ROLE};
 pub use published::{PUBLISHED, Published, published};

@@ -88,7 +88,9 @@ fn is_drawn(words: &str) -> bool {
 fn verb(words: &str) -> Option<String> {
     let (verb, rest) = words.split_once(' ')?;
     let shown = ["Updating", "Downloading", "Downloaded", "Compiling", "Installing"];
-    shown.contains(&verb).then(|| format!("{} {}", verb.to_lowercase(), rest.trim()))
+    // Where a program is put is no news: it is moved on.
+    let is_shown = shown.contains(&verb) && !rest.starts_with('/');
+    is_shown.then(|| format!("{} {}", verb.to_lowercase(), rest.trim()))
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use clap::{Args, Subcommand};
 
 pub(crate) const HELP: &str = "\
 Names of schedulers:
+  fair               the kernel's own
+  lab:bfs            one of ours; show tells its algorithm and parameters
   scx_rusty          a published one; the newest in the cache, for fetch the newest on the registry
   scx_rusty@1.1.4    exactly this version
 
@@ -11,7 +13,7 @@ Examples:
   schedlab schedulers list --offered
   schedlab schedulers fetch --dry-run scx_rusty scx_lavd
   schedlab schedulers fetch scx_rusty scx_lavd scx_bpfland scx_layered
-  schedlab schedulers show scx_layered";
+  schedlab schedulers show lab:bfs";
 
 #[derive(Debug, Args)]
 pub(crate) struct Schedulers {

@@ -1,6 +1,6 @@
 //! `schedlab plan`: what would happen, before anything happens.
 
-use super::{host, kernels, pilot, venue};
+use super::{host, kernels, pilot, schedulers, venue};
 use crate::cli::{Common, Experiment, PlanArguments, PlanOptions};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
@@ -105,7 +105,10 @@ pub(super) fn make(
         budget_ns,
         is_quick: options.quick,
         drawn_seed: random_u64()?,
-        resolve: &|factor, text| kernels::stands_for(common, factor, text),
+        resolve: &|factor, text| {
+            kernels::stands_for(common, factor, text)
+                .or_else(|| schedulers::stands_for(common, factor, text))
+        },
     };
     match plan::plan(&crate::catalogue(), probes::DEFAULT, &request) {
         Ok(plan) if wrong.is_empty() => {

@@ -10,7 +10,8 @@ use crate::known_schedulers::{KnownScheduler, Origin, known_schedulers};
 use crate::output::{print, tell};
 use crate::surroundings::{bpf_clang, cache_directory, search_path};
 use artefacts::{Scheduler, SchedulerName, SchedulerOffer, SchedulerProgress, Schedulers};
-use contract::{Error, Result};
+use contract::{Error, Factor, Result, join_words, split_words};
+use schedulers::own::Algorithm;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -22,6 +23,40 @@ const TOLD_EVERY: Duration = Duration::from_secs(30);
 pub(super) fn open(common: &Common) -> Result<Schedulers> {
     let cache = cache_directory(common.cache.as_deref())?;
     Ok(Schedulers::open(&cache, &search_path(), bpf_clang()))
+}
+
+/// What a level of the factor `scheduler` stands for here: a published name for its newest
+/// version in the cache, else for the program on the search path; a path for the whole one.
+/// What is not here stays as it was written: the venue says how to bring it.
+pub(super) fn stands_for(
+    common: &Common,
+    factor: &str,
+    text: &str,
+) -> Option<std::result::Result<Vec<String>, String>> {
+    if factor != schedulers::Entry.describe().id {
+        return None;
+    }
+    // What cannot be split is told by the factor.
+    let words = split_words(text).ok()?;
+    let (first, arguments) = words.split_first()?;
+    let with = |program: &str| {
+        let words = [program].into_iter().chain(arguments.iter().map(String::as_str));
+        Some(Ok(vec![join_words(words)]))
+    };
+    if first.contains('/') && !first.contains(':') {
+        let whole = std::path::absolute(first).ok()?;
+        return with(&whole.to_string_lossy());
+    }
+    let name: SchedulerName = first.parse().ok()?;
+    let all = open(common).ok()?;
+    match (all.resolve(&name), all.on_path(&name)) {
+        (Ok(scheduler), _) => with(&scheduler.id()),
+        (Err(_), Some(path)) if name.version.is_none() => with(&path.to_string_lossy()),
+        (Err(error), _) if all.find(&name).is_ok() => {
+            Some(Err(format!("{}; {}", error.cause, error.remedy)))
+        }
+        (Err(_), _) => None,
+    }
 }
 
 pub(super) fn run(common: &Common, action: &SchedulersAction) -> Result<ExitCode> {
@@ -50,6 +85,10 @@ pub(super) struct Present {
 impl Present {
     /// What an experiment would use, in a few words.
     fn state(&self) -> String {
+        if !self.is_of_registry() {
+            let source = self.known.as_ref().map(|known| known.origin.source());
+            return source.unwrap_or_default().to_owned();
+        }
         let cached = self.cached.iter().rev().map(|one| format!("@{}", one.version));
         let path = self.path.iter().map(|path| path.display().to_string());
         let all: Vec<String> = cached.chain(path).collect();
@@ -57,19 +96,30 @@ impl Present {
     }
 
     pub(super) fn summary(&self) -> String {
-        let summary = self.known.map_or("", |known| known.summary);
+        let summary = self.known.as_ref().map_or("", |known| known.summary);
         format!("{summary} ({})", self.state())
     }
 
     /// What kind of scheduler it is, and what is here of it.
     pub(super) fn doc(&self) -> String {
-        let kind = self.known.map_or("Only the cache knows it.", |known| known.doc);
-        format!("{kind}\n\n{}", facts(self))
+        let kind = self.known.as_ref().map_or("Only the cache knows it.", |known| known.doc);
+        match self.known.as_ref().map(|known| known.origin) {
+            Some(Origin::Kernel) => kind.to_owned(),
+            Some(Origin::Ours(algorithm)) => format!("{}\n{}", kind.trim(), parameters(algorithm)),
+            _ => format!("{kind}\n\n{}", facts(self)),
+        }
+    }
+
+    /// Whether it is fetched and built.
+    fn is_of_registry(&self) -> bool {
+        let origin = self.known.as_ref().map(|known| known.origin);
+        matches!(origin, None | Some(Origin::Registry(_)))
     }
 
     fn default_arguments(&self) -> &'static [&'static str] {
-        self.known.map_or(&[], |known| match known.origin {
+        self.known.as_ref().map_or(&[], |known| match known.origin {
             Origin::Registry(published) => published.default_arguments,
+            Origin::Kernel | Origin::Ours(_) => &[],
         })
     }
 
@@ -77,8 +127,8 @@ impl Present {
         let cached: Vec<Value> = self.cached.iter().map(scheduler_to_json).collect();
         json!({
             "name": self.id,
-            "source": self.known.map(|known| known.origin.source()),
-            "summary": self.known.map(|known| known.summary),
+            "source": self.known.as_ref().map(|known| known.origin.source()),
+            "summary": self.known.as_ref().map(|known| known.summary),
             "default_arguments": self.default_arguments(),
             "cached": cached,
             "path": self.path,
@@ -94,8 +144,10 @@ pub(super) fn present(schedulers: &Schedulers) -> Result<Vec<Present>> {
         cached: Vec::new(),
         path: id.parse().ok().and_then(|name| schedulers.on_path(&name)),
     };
-    let mut all: Vec<Present> =
-        known_schedulers().into_iter().map(|known| present(known.id, Some(known))).collect();
+    let mut all: Vec<Present> = known_schedulers()
+        .into_iter()
+        .map(|known| present(&known.id.clone(), Some(known)))
+        .collect();
     for scheduler in schedulers.cached().map_err(venues::artefact_error)? {
         let index = all.iter().position(|one| one.id == scheduler.name).unwrap_or_else(|| {
             all.push(present(&scheduler.name, None));
@@ -125,10 +177,12 @@ fn list(schedulers: &Schedulers, arguments: &SchedulersList) -> Result<ExitCode>
     }
     let mut text: String = all
         .iter()
-        .map(|one| row(&one.id, &one.state(), one.known.map_or("", |known| known.summary)))
+        .map(|one| row(&one.id, &one.state(), one.known.as_ref().map_or("", |known| known.summary)))
         .collect();
     if all.iter().all(|one| one.cached.is_empty()) {
-        text.push_str("none is cached; schedlab schedulers fetch scx_rusty builds one\n");
+        text.push_str(
+            "no published one is cached; schedlab schedulers fetch scx_rusty builds one\n",
+        );
     }
     print(&text)?;
     Ok(ExitCode::Done)
@@ -221,6 +275,15 @@ fn would_fetch(schedulers: &Schedulers, names: &[SchedulerName]) -> Result<ExitC
 }
 
 fn show(schedulers: &Schedulers, arguments: &SchedulersShow) -> Result<ExitCode> {
+    if let Some(own) = known_schedulers().into_iter().find(|known| known.id == arguments.name)
+        && !matches!(own.origin, Origin::Registry(_))
+    {
+        let id = own.id.clone();
+        return tell_of(
+            &Present { id, known: Some(own), cached: Vec::new(), path: None },
+            arguments,
+        );
+    }
     let name: SchedulerName = arguments.name.parse().map_err(venues::artefact_error)?;
     let found = present(schedulers)?.into_iter().find(|present| present.id == name.name);
     let mut shown = match found {
@@ -236,12 +299,31 @@ fn show(schedulers: &Schedulers, arguments: &SchedulersShow) -> Result<ExitCode>
         scheduler.verify().map_err(venues::artefact_error)?;
     }
     shown.cached.reverse();
-    let text = match shown.known {
+    tell_of(&shown, arguments)
+}
+
+fn tell_of(shown: &Present, arguments: &SchedulersShow) -> Result<ExitCode> {
+    let text = match &shown.known {
         Some(known) => format!("{}: {}\n\n{}", shown.id, known.summary, shown.doc()),
         None => format!("{}\n\n{}", shown.id, shown.doc()),
     };
     print(&if arguments.json { encoded(&shown.to_json())? } else { text })?;
     Ok(ExitCode::Done)
+}
+
+/// What can be set of one of ours, as it is written behind its name.
+fn parameters(algorithm: &Algorithm) -> String {
+    let mut text = format!("lab:{}", algorithm.id);
+    let mut separator = '?';
+    for parameter in algorithm.parameters {
+        text.push_str(&format!(
+            "{separator}{}={}",
+            parameter.name,
+            parameter.default.unwrap_or_default()
+        ));
+        separator = '&';
+    }
+    format!("With its defaults: {text}\n")
 }
 
 /// What a person may want to know of what is here of a scheduler.

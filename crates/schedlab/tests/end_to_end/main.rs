@@ -10,6 +10,7 @@ mod fake_root;
 mod host;
 mod import;
 mod kernels;
+mod schedulers;
 mod sim;
 mod suites;
 mod vm;

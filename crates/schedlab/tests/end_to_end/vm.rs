@@ -5,6 +5,7 @@ mod campaigns;
 mod conformance;
 mod corruption;
 mod exec;
+mod external;
 mod faults;
 mod interruption;
 mod kills;

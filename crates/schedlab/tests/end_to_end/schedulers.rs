@@ -1,0 +1,112 @@
+//! Published schedulers: what is said without any, and what is told of those that are cached.
+//! Nothing here asks the registry.
+
+use crate::bench::{Bench, errors};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// `schedlab schedulers` on a cache of the test's own.
+fn words_of<'a>(cache: &'a str, words: &[&'a str]) -> Vec<&'a str> {
+    [&["--cache", cache, "schedulers"], words].concat()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn an_empty_cache_lists_what_is_known_and_a_way_to_get_it() {
+    let bench = Bench::new();
+    let cache = bench.path().join("cache").display().to_string();
+    let text = bench.expect(0, &words_of(&cache, &["list"]));
+    assert!(text.contains("scx_lavd") && text.contains("schedlab schedulers fetch"), "{text}");
+    let all = json(&bench.expect(0, &words_of(&cache, &["list", "--json"])));
+    assert!(all["schedulers"].as_array().unwrap().len() >= 13, "{all}");
+    assert!(
+        all["schedulers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one["cached"] == Value::from(Vec::<Value>::new()))
+    );
+    let text = bench.expect(0, &words_of(&cache, &["show", "scx_layered"]));
+    assert!(text.contains("NiceAbove") && text.contains("fetch scx_layered"), "{text}");
+    assert!(bench.expect(0, &["--cache", &cache, "list", "schedulers"]).contains("scx_rusty"));
+    let one = ["--cache", &cache, "list", "--explain", "scx_rusty"];
+    assert!(bench.expect(0, &one).contains("last-level cache"));
+    for missing in ["scx_rusty@1.1.4", "scx_unknown"] {
+        let output = bench.run(&words_of(&cache, &["show", missing]));
+        assert_eq!(output.status.code(), Some(4));
+        let remedy = format!("schedlab schedulers fetch {missing}");
+        assert!(errors(&output).contains(&remedy), "{}", errors(&output));
+    }
+    bench.expect(4, &words_of(&cache, &["remove", "scx_rusty@1.1.4"]));
+    for wrong in [
+        &["show", "rusty"][..],
+        &["fetch", "scx_rusty@newest"],
+        &["fetch", "scx_../../x"],
+        &["fetch"],
+        &["fetch", "--all", "scx_rusty"],
+        &["remove", "scx_rusty"],
+    ] {
+        bench.expect(2, &words_of(&cache, wrong));
+    }
+    assert!(!Path::new(&cache).exists(), "nothing of this needs the cache to be made");
+}
+
+#[test]
+fn without_a_toolchain_everything_that_is_missing_is_told_at_once() {
+    let bench = Bench::new();
+    let cache = bench.path().join("cache").display().to_string();
+    let no_programs = |words: &[&str]| {
+        let mut command = bench.command(&[&["--cache", cache.as_str()], words].concat());
+        command.env("PATH", bench.path()).output().unwrap()
+    };
+    let output = no_programs(&["schedulers", "fetch", "scx_rusty"]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(errors(&output).contains("cargo"), "{}", errors(&output));
+    let output = no_programs(&["doctor"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("make pkg-config gcc clang-19 libelf-dev zlib1g-dev"), "{text}");
+}
+
+#[test]
+fn a_cached_scheduler_is_shown_with_its_digest_and_not_trusted_when_it_changed() {
+    let bench = Bench::new();
+    let listed = json(&bench.expect(0, &["schedulers", "list", "--json"]));
+    let all = listed["schedulers"].as_array().unwrap();
+    let Some((name, cached)) =
+        all.iter().find_map(|one| Some((&one["name"], one["cached"].get(0)?)))
+    else {
+        testing::skip(
+            "showing a built scheduler needs one in the cache: schedlab schedulers fetch scx_rusty",
+        );
+        return;
+    };
+    let id = format!("{}@{}", name.as_str().unwrap(), cached["version"].as_str().unwrap());
+    let text = bench.expect(0, &["schedulers", "show", &id]);
+    assert!(text.contains(cached["sha256"].as_str().unwrap()), "{text}");
+    // A cache of our own with the same scheduler, whose program is then changed.
+    let program = Path::new(cached["program"].as_str().unwrap());
+    let (from, own) = (program.parent().unwrap().parent().unwrap(), bench.path().join("cache"));
+    let into = own.join("schedulers");
+    for part in ["bin".to_owned(), id.clone()] {
+        fs::create_dir_all(into.join(part)).unwrap();
+    }
+    let page = Path::new(&id).join("scheduler.json");
+    fs::copy(from.join(&page), into.join(&page)).unwrap();
+    let copy = into.join("bin").join(&id);
+    fs::copy(program, &copy).unwrap();
+    let cache = own.display().to_string();
+    bench.expect(0, &words_of(&cache, &["show", &id]));
+    fs::write(&copy, "other").unwrap();
+    let output = bench.run(&words_of(&cache, &["show", &id]));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(errors(&output).contains("SHA-256"), "{}", errors(&output));
+    assert!(
+        bench.expect(0, &words_of(&cache, &["remove", "--dry-run", &id])).contains("would remove")
+    );
+    bench.expect(0, &words_of(&cache, &["remove", &id]));
+    assert!(!copy.exists() && !into.join(&id).exists());
+}

@@ -1,0 +1,226 @@
+//! A scheduler in charge: brought there, watched, and taken out again.
+
+use contract::{Error, Held, Holder, Keeper, Lost, NotHeld, Program, Result};
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+use sys::{KernelLog, Machine, SchedExt};
+
+/// Rule broken by a scheduler that left before its trial was over.
+const EJECTED: &str = "EJECTED";
+/// Rule broken by one that came into charge although the kernel's own should have been.
+const SCHEDULER_CHANGED: &str = "SCHEDULER_CHANGED";
+/// How long the kernel may take to say why it threw a scheduler out.
+const REASON_PATIENCE: Duration = Duration::from_secs(1);
+/// How long a scheduler may take to leave when it is asked to, and again when it is killed.
+const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
+const INTERVAL: Duration = Duration::from_millis(10);
+/// What the kernel's own messages about schedulers begin with (kernel/sched/ext.c, 6.12).
+const PREFIX: &str = "sched_ext: ";
+/// More messages than these tell nothing new.
+const MESSAGES: usize = 4;
+
+/// What is started, and what it is expected to be.
+pub(crate) struct Start {
+    pub(crate) program: Program,
+    pub(crate) arguments: Vec<OsString>,
+    /// What the kernel will call it, where that is known.
+    pub(crate) ops: Option<String>,
+    /// How long it may take to be in charge.
+    pub(crate) patience: Duration,
+}
+
+/// A loaded scheduler and the process that keeps it loaded.
+pub(crate) struct InCharge {
+    machine: Machine,
+    keeper: Box<dyn Keeper>,
+    log: Option<KernelLog>,
+    reading: SchedExt,
+    facts: Vec<(String, String)>,
+}
+
+impl InCharge {
+    /// Starts the scheduler and waits until every task of the fair class is its.
+    pub(crate) fn acquire(
+        machine: &Machine,
+        start: &Start,
+        holder: &mut dyn Holder,
+    ) -> Result<Self, NotHeld> {
+        let before = SchedExt::read(machine);
+        if let Some(ops) = &before.ops {
+            return Err(NotHeld::Refused(format!("the scheduler {ops} is loaded already")));
+        }
+        let log = KernelLog::from_now(machine).ok();
+        let began = Instant::now();
+        let keeper = holder.start(&start.program, &start.arguments)?;
+        let mut scheduler = Self {
+            machine: machine.clone(),
+            keeper,
+            log,
+            reading: SchedExt::default(),
+            facts: Vec::new(),
+        };
+        // The kernel counts a load after it says `enabled` (scx_enable, 6.18): before that the
+        // next reading would be another one.
+        let is_counted = || match (before.loads, SchedExt::read(machine).loads) {
+            (Some(before), Some(now)) => now > before,
+            _ => true,
+        };
+        while !(SchedExt::is_in_charge(machine) && is_counted()) {
+            if let Some(how) = scheduler.keeper.ended() {
+                let why = scheduler.keeper.last_words();
+                return Err(NotHeld::Refused(format!("its program ended with {how}: {why}")));
+            }
+            if began.elapsed() > start.patience {
+                let patience = model::format_duration(start.patience.as_nanos() as u64);
+                let is_partial = machine
+                    .read("/sys/kernel/sched_ext/state")
+                    .is_ok_and(|state| state.trim() == "enabled");
+                let why = if is_partial {
+                    "it takes only tasks of the policy SCHED_EXT, and workloads have another"
+                } else {
+                    "it did not come into charge"
+                };
+                let words = scheduler.keeper.last_words();
+                return Err(NotHeld::Refused(format!("{why} within {patience}: {words}")));
+            }
+            holder.pause()?;
+        }
+        let took = began.elapsed();
+        scheduler.reading = SchedExt::read(machine);
+        let ops = scheduler.reading.ops.clone().unwrap_or_default();
+        if start.ops.as_ref().is_some_and(|expected| *expected != ops) {
+            return Err(NotHeld::Refused(format!("another scheduler is in charge: {ops}")));
+        }
+        scheduler.facts =
+            vec![("ops".to_owned(), ops), ("load_ms".to_owned(), took.as_millis().to_string())];
+        Ok(scheduler)
+    }
+
+    /// More that is known of it, for the record.
+    pub(crate) fn note(&mut self, key: &str, value: String) {
+        self.facts.push((key.to_owned(), value));
+    }
+
+    /// What the kernel said of its end, and failing that what it said itself.
+    fn last_reasons(&mut self) -> String {
+        let deadline = Instant::now() + REASON_PATIENCE;
+        let mut messages = Vec::new();
+        let is_told = |messages: &[String]| messages.iter().any(|text| text.contains("disabled ("));
+        // The reason is named first, what led to it follows at once.
+        let mut is_last = false;
+        while let Some(log) = &mut self.log
+            && !is_last
+            && Instant::now() < deadline
+        {
+            is_last = is_told(&messages);
+            std::thread::sleep(INTERVAL);
+            messages.extend(log.messages());
+        }
+        let reasons = told(&messages);
+        if reasons.is_empty() { self.keeper.last_words() } else { reasons }
+    }
+}
+
+/// Waits until no scheduler is loaded; whether that came.
+fn left(machine: &Machine, patience: Duration) -> bool {
+    let deadline = Instant::now() + patience;
+    while SchedExt::read(machine).ops.is_some() {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(INTERVAL);
+    }
+    true
+}
+
+/// The kernel's messages about schedulers, as one text.
+fn told(messages: &[String]) -> String {
+    let about = messages.iter().filter_map(|text| text.strip_prefix(PREFIX));
+    about.take(MESSAGES).collect::<Vec<_>>().join("; ")
+}
+
+impl Held for InCharge {
+    fn check(&mut self) -> Result<(), Lost> {
+        let now = SchedExt::read(&self.machine);
+        let is_same = now == self.reading && SchedExt::is_in_charge(&self.machine);
+        let ended = self.keeper.ended();
+        if is_same && ended.is_none() {
+            return Ok(());
+        }
+        let reasons = self.last_reasons();
+        let ended = ended.or_else(|| self.keeper.ended());
+        let program =
+            ended.map_or_else(String::new, |how| format!("; its program ended with {how}"));
+        let was = &self.reading;
+        let detail = format!("it was {was}, now there is {now}{program}: {reasons}");
+        Err(Lost { rule: EJECTED, detail })
+    }
+
+    fn group(&self) -> Option<i32> {
+        Some(self.keeper.group())
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        self.facts.clone()
+    }
+
+    fn release(mut self: Box<Self>) -> Result<()> {
+        self.keeper.terminate();
+        let deadline = Instant::now() + LEAVE_PATIENCE;
+        let is_gone = left(&self.machine, LEAVE_PATIENCE);
+        // The kernel lets go of it before its program is done with tidying up.
+        while is_gone && self.keeper.ended().is_none() && Instant::now() < deadline {
+            std::thread::sleep(INTERVAL);
+        }
+        let Self { machine, keeper, reading, .. } = *self;
+        // With its last descriptor the kernel lets go of it, whatever its program thinks.
+        drop(keeper);
+        if is_gone || left(&machine, LEAVE_PATIENCE) {
+            return Ok(());
+        }
+        Err(Error::environment(
+            "cannot put the kernel's own scheduler back in charge",
+            format!("{reading} stays although its program was killed"),
+        ))
+    }
+}
+
+/// The kernel's own classes in charge: nothing to do but to watch.
+pub(crate) struct Fair {
+    machine: Machine,
+    reading: SchedExt,
+}
+
+impl Fair {
+    /// They are where no scheduler is loaded.
+    pub(crate) fn acquire(machine: &Machine) -> Result<Self, NotHeld> {
+        let reading = SchedExt::read(machine);
+        match &reading.ops {
+            None => Ok(Self { machine: machine.clone(), reading }),
+            Some(ops) => Err(NotHeld::Refused(format!("the scheduler {ops} is loaded"))),
+        }
+    }
+}
+
+impl Held for Fair {
+    fn check(&mut self) -> Result<(), Lost> {
+        let now = SchedExt::read(&self.machine);
+        if now == self.reading {
+            return Ok(());
+        }
+        let detail = format!("there was {}, now there is {now}", self.reading);
+        Err(Lost { rule: SCHEDULER_CHANGED, detail })
+    }
+
+    fn group(&self) -> Option<i32> {
+        None
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn release(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
