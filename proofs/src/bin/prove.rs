@@ -4,10 +4,12 @@ use clap::{Args, Parser, Subcommand};
 use contract::Error;
 use proofs::crowd::Mix;
 use proofs::survival::{Trial, survive};
-use proofs::{shares, waits};
+use proofs::trace::Trace;
+use proofs::{models, recording, shares, waits};
 use schedulers::own::{Choice, Options, Running, serve};
 use serde_json::Value;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use sys::Machine;
@@ -41,6 +43,19 @@ enum Command {
         /// How long, in seconds
         #[arg(long, default_value_t = 30)]
         seconds: u64,
+    },
+    /// Record what a scheduler decides under tasks of every kind: a line of JSON, then events
+    Trace {
+        /// The scheduler: lab:bfs?without=sticky
+        scheduler: String,
+        /// How long, in seconds
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+    },
+    /// Replay a recorded trace through the model of its algorithm
+    Replay {
+        /// As `trace` wrote it
+        trace: PathBuf,
     },
     /// Keep a scheduler in charge until standard input ends
     Serve {
@@ -103,6 +118,10 @@ fn main() -> ExitCode {
         Command::Waits { scheduler, tasks, seconds } => {
             under(&scheduler, || waits::measure(tasks, Duration::from_secs(seconds)))
         }
+        Command::Trace { scheduler, seconds } => {
+            run_trace(&scheduler, Duration::from_secs(seconds))
+        }
+        Command::Replay { trace } => run_replay(&trace),
         Command::Serve { scheduler } => {
             return ExitCode::from(u8::try_from(serve(&scheduler)).unwrap_or(1));
         }
@@ -141,6 +160,22 @@ fn run_load(load: &Load) -> Result<(), Error> {
         text.push_str(&format!("{name} {count}\n"));
     }
     tell(io::stdout(), text.trim_end());
+    Ok(())
+}
+
+fn run_trace(scheduler: &str, duration: Duration) -> Result<(), Error> {
+    let recording = recording::record(&Machine::host("/run"), &choice(scheduler)?, duration)?;
+    let fail = |error: io::Error| Error::environment("cannot write the trace", error);
+    recording.write(&mut io::stdout().lock()).map_err(fail)
+}
+
+fn run_replay(path: &Path) -> Result<(), Error> {
+    let attempted = format!("cannot accept {}", path.display());
+    let bytes = std::fs::read(path).map_err(|error| Error::environment(&attempted, error))?;
+    let trace = Trace::read(&bytes).map_err(|error| Error::environment(&attempted, error))?;
+    let summary =
+        models::replay(&trace).map_err(|rejection| Error::environment(&attempted, rejection))?;
+    tell(io::stdout(), summary.to_string().trim_end());
     Ok(())
 }
 
