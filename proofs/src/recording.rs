@@ -1,97 +1,79 @@
-//! Records what a scheduler of ours decides while tasks of every kind keep it busy.
+//! Records what a scheduler tells while tasks are busy under it.
 
 use crate::mixed::Mixed;
-use crate::trace::{FORMAT, Header};
 use contract::Error;
+use schedulers::own::trace::{Event, Malformed, Trace};
 use schedulers::own::{Choice, Options, Running};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 use sys::Machine;
 
-/// 72 bytes an event in the ring: room for 400,000, which is more than ten seconds of a
-/// scheduler in an emulated guest, so that a late reader loses nothing.
-const RING_BYTES: u32 = 32 << 20;
-/// The reader is a task like any other, and seldom enough not to matter.
-const INTERVAL: Duration = Duration::from_millis(50);
+/// The buffer in the kernel: a million events, seconds of what a guest does.
+const BUFFER_BYTES: u32 = 64 << 20;
 
-/// A trace to be written.
-#[derive(Debug)]
-pub struct Recording {
-    header: Header,
-    events: Vec<u8>,
+/// The most events kept: 64 bytes each must fit into a guest of 512 MiB beside the buffer.
+const MOST_EVENTS: usize = 3_000_000;
+
+#[derive(Default)]
+struct Received {
+    events: Vec<Event>,
+    passed_over: u64,
+    malformed: Option<Malformed>,
 }
 
-/// Loads the scheduler, runs tasks, and unloads it.
+/// Loads a scheduler with tracing, runs tasks of every kind for a while, and returns what
+/// was told, from the first task under the scheduler until before it leaves: then the kernel
+/// goes past it.
 ///
 /// # Errors
-/// It did not load, the kernel ended it, or events were lost.
-pub fn record(machine: &Machine, choice: &Choice, duration: Duration) -> Result<Recording, Error> {
+/// It did not load, the kernel ended it, or what it told cannot be read or is not complete.
+pub fn record(
+    machine: &Machine,
+    choice: &Choice,
+    duration: Duration,
+) -> Result<Trace, Error> {
     let attempted = format!("cannot record lab:{choice}");
     let fail = |cause: String| Error::environment(attempted.as_str(), cause);
-    let options = Options { trace_bytes: Some(RING_BYTES) };
+    let options = Options { trace_bytes: Some(BUFFER_BYTES) };
     let mut running = Running::start(machine, choice, &options)?;
-    let events = RefCell::new(Vec::new());
-    {
-        let ring = running.events(|event| events.borrow_mut().extend_from_slice(event))?;
-        let take = || ring.take().map_err(|error| fail(error.to_string()));
-        let mixed = Mixed::start().map_err(|error| fail(error.to_string()))?;
-        let until = Instant::now() + duration;
-        while Instant::now() < until {
-            thread::sleep(INTERVAL);
-            take()?;
-        }
-        mixed.end();
-        // Whatever comes after this is of a scheduler that is about to leave.
+    let received = RefCell::new(Received::default());
+    let ring = running.events(|bytes| receive(&mut received.borrow_mut(), bytes))?;
+    let take = || ring.take().map_err(|error| fail(error.to_string()));
+    let mixed = Mixed::start().map_err(|error| fail(error.to_string()))?;
+    let until = Instant::now() + duration;
+    while Instant::now() < until {
         take()?;
+        if let Some(exit) = running.exit() {
+            return Err(fail(exit.to_string()));
+        }
+        // Seldom enough to leave the CPUs to the tasks, often enough for the buffer.
+        thread::sleep(Duration::from_millis(20));
     }
+    mixed.end();
+    take()?;
     let lost = running.events_lost()?;
-    if let Some(exit) = running.exit() {
+    drop(ring);
+    let exit = running.exit().or_else(|| running.stop());
+    if let Some(exit) = exit.filter(|exit| !exit.is_clean()) {
         return Err(fail(exit.to_string()));
     }
-    running.stop();
-    if lost > 0 {
-        return Err(fail(format!("{lost} events were lost: the ring was full")));
+    let received = received.into_inner();
+    if let Some(malformed) = received.malformed {
+        return Err(fail(malformed.to_string()));
     }
-    let events = events.into_inner();
-    let header = Header {
-        format: FORMAT,
-        algorithm: choice.algorithm().id.to_owned(),
-        parameters: parameters(choice),
-        scheduler: choice.to_string(),
-        cpus: u16::try_from(thread::available_parallelism().map_or(1, usize::from)).unwrap_or(1),
-        kernel: machine.read("/proc/sys/kernel/osrelease")?.trim().to_owned(),
-        lost,
-        events: (events.len() / crate::trace::EVENT_BYTES) as u64,
-    };
-    Ok(Recording { header, events })
+    let (choice, kernel) = (choice.to_string(), machine.kernel_release()?);
+    let trace = Trace { choice, kernel, lost: lost + received.passed_over, events: received.events };
+    match trace.gaps() {
+        gaps if gaps.is_empty() => Ok(trace),
+        gaps => Err(fail(format!("the trace is no proof: {}", gaps.join("; ")))),
+    }
 }
 
-/// The numbers among a scheduler's parameters.
-fn parameters(choice: &Choice) -> BTreeMap<String, u64> {
-    use model::ParameterValue::{Count, Duration, Flag, Size};
-    let declared = choice.algorithm().parameters.iter();
-    declared
-        .filter_map(|parameter| match choice.value(parameter.name)? {
-            Count(value) | Duration(value) | Size(value) => Some((parameter.name, value)),
-            Flag(value) => Some((parameter.name, u64::from(value))),
-            _ => None,
-        })
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
-}
-
-impl Recording {
-    /// Writes a line of JSON and the events.
-    ///
-    /// # Errors
-    /// The writer's.
-    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *to, &self.header)?;
-        to.write_all(b"\n")?;
-        to.write_all(&self.events)?;
-        to.flush()
+fn receive(received: &mut Received, bytes: &[u8]) {
+    match Event::decode(bytes) {
+        Ok(event) if received.events.len() < MOST_EVENTS => received.events.push(event),
+        Ok(_) => received.passed_over += 1,
+        Err(malformed) => received.malformed = Some(malformed),
     }
 }

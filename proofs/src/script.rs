@@ -1,6 +1,6 @@
 //! Traces written by hand, for the tests of models.
 
-use crate::trace::{Event, FORMAT, Flag, Header, Kind, Trace};
+use crate::trace::{Event, Flag, Header, Kind, Trace};
 use std::collections::BTreeMap;
 
 /// The task that most scripts are about.
@@ -22,14 +22,9 @@ pub struct Added<'s>(&'s mut Event);
 impl Script {
     pub fn new(algorithm: &str, cpus: u16) -> Self {
         let header = Header {
-            format: FORMAT,
             algorithm: algorithm.to_owned(),
             parameters: BTreeMap::new(),
-            scheduler: algorithm.to_owned(),
             cpus,
-            kernel: "6.18".to_owned(),
-            lost: 0,
-            events: 0,
         };
         Self { header, events: Vec::new(), numbers: BTreeMap::new() }
     }
@@ -79,9 +74,7 @@ impl Script {
     }
 
     pub fn trace(&self) -> Trace {
-        let mut header = self.header.clone();
-        header.events = self.events.len() as u64;
-        Trace::new(header, self.events.clone()).unwrap()
+        Trace::new(self.header.clone(), self.events.clone()).unwrap()
     }
 }
 

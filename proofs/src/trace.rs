@@ -1,35 +1,22 @@
-//! A recorded trace: one line of JSON that says what was recorded, then events of 64 bytes
-//! as the scheduler wrote them (trace.bpf.h of the crate `schedulers`).
+//! A recorded trace as models read it: events in the order in which operations ended, and
+//! the parameters of the scheduler.
 
-use serde::{Deserialize, Serialize};
+use model::ParameterValue::{Count, Duration, Flag as Switch, Size};
+use schedulers::own::trace::EVENT_BYTES;
+use schedulers::own::{Choice, trace as recorded};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Bytes of one event.
-pub const EVENT_BYTES: usize = 64;
-/// Changes with the header or the events.
-pub const FORMAT: u32 = 1;
-
-/// What was recorded, and where.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// [`FORMAT`] of the writer.
-    pub format: u32,
     /// Which algorithm.
     pub algorithm: String,
     /// The scheduler's parameters as numbers: nanoseconds, counts, 0 or 1. What was left
     /// out (`without`) is not among them: a model knows the whole algorithm only.
     pub parameters: BTreeMap<String, u64>,
-    /// The scheduler as it was asked for, for people.
-    pub scheduler: String,
-    /// CPUs of the guest.
+    /// CPUs that told anything.
     pub cpus: u16,
-    /// Release of the kernel.
-    pub kernel: String,
-    /// Events that found no room.
-    pub lost: u64,
-    /// Events that follow.
-    pub events: u64,
 }
 
 /// What an event is about. The names are those of trace.bpf.h.
@@ -181,26 +168,20 @@ impl Trace {
     /// # Errors
     /// Not a trace, or events were lost.
     pub fn read(bytes: &[u8]) -> Result<Self, Unusable> {
-        let fail = |why: String| Unusable(why);
-        let end = bytes.iter().position(|byte| *byte == b'\n');
-        let end = end.ok_or_else(|| fail("it has no first line".to_owned()))?;
-        let header: Header = serde_json::from_slice(&bytes[..end])
-            .map_err(|error| fail(format!("its first line cannot be read: {error}")))?;
-        if header.format != FORMAT {
-            return Err(fail(format!("it has format {}, not {FORMAT}", header.format)));
+        let fail = |why: &dyn fmt::Display| Unusable(why.to_string());
+        let read = recorded::Trace::decode(bytes).map_err(|malformed| fail(&malformed))?;
+        if let Some(gap) = read.gaps().first() {
+            return Err(fail(gap));
         }
-        if header.lost != 0 {
-            return Err(fail(format!("{} events were lost", header.lost)));
-        }
-        let (records, rest) = bytes[end + 1..].as_chunks::<EVENT_BYTES>();
-        if records.len() as u64 != header.events || !rest.is_empty() {
-            let (seen, told) = (records.len(), header.events);
-            return Err(fail(format!("it has {seen} events and {} bytes, not {told}", rest.len())));
-        }
-        let decode = |(index, record): (usize, &[u8; EVENT_BYTES])| {
-            Event::decode(record).ok_or_else(|| fail(format!("event {index} is of no known kind")))
+        let choice = Choice::parse(&read.choice).map_err(|error| fail(&error))?;
+        let events: Option<Vec<_>> =
+            read.events.iter().map(|event| Event::decode(&event.encode())).collect();
+        let events = events.ok_or_else(|| fail(&"it has an event of no known kind"))?;
+        let header = Header {
+            algorithm: choice.algorithm().id.to_owned(),
+            parameters: numbers(&choice),
+            cpus: events.iter().map(|event| event.cpu + 1).max().unwrap_or(0),
         };
-        let events = records.iter().enumerate().map(decode).collect::<Result<Vec<_>, _>>()?;
         Self::new(header, events)
     }
 
@@ -238,60 +219,62 @@ impl Trace {
     }
 }
 
+/// The numbers among a scheduler's parameters.
+fn numbers(choice: &Choice) -> BTreeMap<String, u64> {
+    let declared = choice.algorithm().parameters.iter();
+    declared
+        .filter_map(|parameter| match choice.value(parameter.name)? {
+            Count(value) | Duration(value) | Size(value) => Some((parameter.name, value)),
+            Switch(value) => Some((parameter.name, u64::from(value))),
+            _ => None,
+        })
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::script::{Script, TASK};
 
-    fn bytes(script: &Script) -> Vec<u8> {
-        let trace = script.trace();
-        let mut bytes = serde_json::to_vec(&trace.header).unwrap();
-        bytes.push(b'\n');
-        for event in &trace.events {
-            bytes.extend(encode(event));
-        }
-        bytes
-    }
-
-    fn encode(event: &Event) -> Vec<u8> {
-        let number = KINDS.iter().position(|kind| *kind == event.kind).unwrap() as u16 + 1;
-        let words = [event.begin_ns, event.end_ns, event.a, event.b, event.c, event.d];
+    #[test]
+    fn an_event_is_read_from_its_bytes() {
+        let words = [10_u64, 20, 1, 2, 3, 4];
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bytes.extend(event.sequence.to_le_bytes());
-        bytes.extend(event.pid.to_le_bytes());
-        bytes.extend(event.cpu.to_le_bytes());
-        bytes.extend(event.target.to_le_bytes());
-        bytes.extend(number.to_le_bytes());
-        bytes.extend(event.flags.to_le_bytes());
-        bytes
+        bytes.extend(7_u32.to_le_bytes());
+        bytes.extend((-1_i32).to_le_bytes());
+        for half in [1_u16, 0xffff, 4, 1 << 11 | 1] {
+            bytes.extend(half.to_le_bytes());
+        }
+        let event = Event::decode(bytes.as_slice().try_into().unwrap()).unwrap();
+        assert_eq!((event.begin_ns, event.end_ns, event.d), (10, 20, 4));
+        assert_eq!((event.sequence, event.pid, event.cpu, event.target), (7, -1, 1, -1));
+        assert_eq!(event.kind, Kind::Enqueue);
+        assert!(event.has(Flag::Wakeup) && event.has(Flag::Claimed) && !event.has(Flag::Sync));
     }
 
     #[test]
-    fn what_was_written_is_read() {
-        let mut script = Script::new("fifo", 2);
-        script.event(1, 30, Kind::Quiescent, TASK).d(9);
-        script.event(0, 10, Kind::Enqueue, TASK).target(-1).a(5).flags(&[Flag::Wakeup]);
-        let bytes = bytes(&script);
-        assert_eq!(Trace::read(&bytes).unwrap(), script.trace());
-        assert_eq!(script.trace().events[0].target, -1);
+    fn what_was_recorded_is_read_with_its_parameters_and_without_what_was_left_out() {
+        let mut trace = recorded::Trace { choice: "bfs?without=sticky".to_owned(), ..Default::default() };
+        let read = |trace: &recorded::Trace| {
+            let mut bytes = Vec::new();
+            trace.write(&mut bytes).unwrap();
+            Trace::read(&bytes)
+        };
+        let header = read(&trace).unwrap().header;
+        assert_eq!(header.algorithm, "bfs");
+        assert_eq!(header.parameters, BTreeMap::from([("rr_interval".to_owned(), 6_000_000)]));
+        trace.lost = 4;
+        assert!(read(&trace).unwrap_err().to_string().contains("4 events"));
+        assert!(Trace::read(b"none").is_err());
     }
 
     #[test]
-    fn a_trace_that_lacks_something_is_refused() {
+    fn a_gap_is_refused() {
         let mut script = Script::new("fifo", 1);
         for at in [10, 20, 30] {
             script.event(0, at, Kind::Yield, TASK);
         }
-        let whole = bytes(&script);
-        let refused = |bytes: &[u8], why: &str| {
-            let told = Trace::read(bytes).unwrap_err().to_string();
-            assert!(told.contains(why), "{told}");
-        };
-        refused(b"", "no first line");
-        refused(b"{}\n", "cannot be read");
-        refused(&whole[..whole.len() - 1], "not 3");
-        let text = String::from_utf8_lossy(&whole).replacen("\"lost\":0", "\"lost\":4", 1);
-        refused(text.as_bytes(), "4 events were lost");
         let mut gap = script.trace();
         gap.events.remove(1);
         let told = Trace::new(gap.header, gap.events).unwrap_err().to_string();

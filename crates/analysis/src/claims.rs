@@ -2,65 +2,87 @@
 //!
 //! A claim is confirmed or refuted by the verdict of its own question, and its size
 //! by the family interval: confirmed where the direction was shown and the interval
-//! reaches the claimed size give or take the margin, refuted where it does not.
+//! reaches the claimed size give or take the margin, refuted where it does not. A claim
+//! about several comparisons is confirmed where each of them confirms it, and refuted
+//! where some refute it and none confirms it.
 
+use crate::places::{Place, told};
 use crate::verdict::is_forbidden;
 use model::{
-    Claim, ClaimFinding, ClaimOutcome, ClaimedEffect, Direction, Finding, Plan, Role, Verdict,
+    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Direction, Finding, Plan, Role,
+    Verdict,
 };
 use stats::ln;
 
 /// Judges every claim of a plan.
 pub(crate) fn claims(plan: &Plan, findings: &[Finding]) -> Vec<ClaimFinding> {
-    plan.claims
-        .iter()
-        .map(|claim| {
-            let found = find(claim, findings);
-            let (outcome, reason) = match found {
-                Some((finding, is_turned)) => judged(claim, finding, is_turned),
-                None => (ClaimOutcome::Undecided, "the question was not asked".to_owned()),
-            };
-            let is_emulated = found.is_some_and(|(finding, _)| finding.is_emulated());
-            ClaimFinding { claim: claim.clone(), outcome, reason, is_emulated }
-        })
-        .collect()
+    let of_claim = |claim: &Claim| {
+        let mut about = about(plan, claim, findings);
+        if claim.is_single() {
+            about.truncate(1);
+        }
+        let is_emulated = about.iter().any(|(finding, _)| finding.is_emulated());
+        let judged: Vec<Judged<'_>> = about
+            .into_iter()
+            .map(|(finding, is_turned)| judge(claim, finding, is_turned))
+            .collect();
+        let (outcome, reason, tally) = match judged.as_slice() {
+            [] => (ClaimOutcome::Undecided, "the question was not asked".to_owned(), None),
+            [only] => (only.outcome, only.reason.clone(), None),
+            several => together(plan, several),
+        };
+        ClaimFinding { claim: claim.clone(), outcome, reason, tally, is_emulated }
+    };
+    plan.claims.iter().map(of_claim).collect()
 }
 
-/// The finding that a claim is about, and whether it compares the other way round.
-fn find<'a>(claim: &Claim, findings: &'a [Finding]) -> Option<(&'a Finding, bool)> {
-    let about = findings.iter().filter(|finding| {
+/// The findings that a claim is about, each with whether it compares the other way round.
+fn about<'a>(plan: &Plan, claim: &Claim, findings: &'a [Finding]) -> Vec<(&'a Finding, bool)> {
+    let asked = findings.iter().filter(|finding| {
         let question = &finding.question;
         question.role == Role::Primary
-            && question.workload == claim.workload
             && question.metric == claim.metric
+            && claim.workload.as_ref().is_none_or(|label| *label == question.workload)
     });
-    about.into_iter().find_map(|finding| {
-        let own = (finding.question.subject.as_str(), finding.question.reference.as_str());
-        if own == (claim.subject.as_str(), claim.reference.as_str()) {
+    let turned = |finding: &'a Finding| {
+        let subject = plan.subject(&finding.question.subject)?;
+        let reference = plan.subject(&finding.question.reference)?;
+        if claim.speaks_of(subject, reference) {
             return Some((finding, false));
         }
-        (own == (claim.reference.as_str(), claim.subject.as_str())).then_some((finding, true))
-    })
+        claim.speaks_of(reference, subject).then_some((finding, true))
+    };
+    asked.filter_map(turned).collect()
 }
 
-fn judged(claim: &Claim, finding: &Finding, is_turned: bool) -> (ClaimOutcome, String) {
+/// What one comparison says of a claim.
+struct Judged<'a> {
+    finding: &'a Finding,
+    outcome: ClaimOutcome,
+    reason: String,
+    /// The measured log ratio of the value, the claim's way round.
+    log: Option<f64>,
+}
+
+fn judge<'a>(claim: &Claim, finding: &'a Finding, is_turned: bool) -> Judged<'a> {
     let verdict = match (finding.verdict, is_turned) {
         (Verdict::Better, true) => Verdict::Worse,
         (Verdict::Worse, true) => Verdict::Better,
         (verdict, _) => verdict,
     };
     let Some(effect) = finding.effect.as_ref().filter(|_| !is_forbidden(finding)) else {
-        let why = finding.reason.clone().unwrap_or_else(|| "there is no estimate".to_owned());
-        return (ClaimOutcome::Undecided, why);
+        let reason = finding.reason.clone().unwrap_or_else(|| "there is no estimate".to_owned());
+        return Judged { finding, outcome: ClaimOutcome::Undecided, reason, log: None };
     };
     // In the metric's own direction, as claims are written.
     let sign = finding.question.direction.sign() * if is_turned { -1.0 } else { 1.0 };
     let family = &effect.family_interval;
     let mut ends = [sign * ln(family.low), sign * ln(family.high)];
     ends.sort_by(f64::total_cmp);
-    let measured = format!(
+    let log = sign * effect.log_mean;
+    let reason = format!(
         "measured {} of the value, {} to {} with the whole family in mind",
-        change(sign * effect.log_mean),
+        change(log),
         change(ends[0]),
         change(ends[1])
     );
@@ -79,7 +101,55 @@ fn judged(claim: &Claim, finding: &Finding, is_turned: bool) -> (ClaimOutcome, S
             if is_small { ClaimOutcome::Confirmed } else { of_size(verdict, wanted, reaches) }
         }
     };
-    (outcome, measured)
+    Judged { finding, outcome, reason, log: Some(log) }
+}
+
+/// What several comparisons say together, with their numbers and where each kind was.
+fn together(plan: &Plan, judged: &[Judged<'_>]) -> (ClaimOutcome, String, Option<ClaimTally>) {
+    let count = |wanted| judged.iter().filter(|one| one.outcome == wanted).count();
+    let tally = ClaimTally {
+        confirmed: count(ClaimOutcome::Confirmed),
+        refuted: count(ClaimOutcome::Refuted),
+        undecided: count(ClaimOutcome::Undecided),
+    };
+    let outcome = match tally {
+        ClaimTally { refuted: 0, undecided: 0, .. } => ClaimOutcome::Confirmed,
+        ClaimTally { confirmed: 0, refuted: 1.., .. } => ClaimOutcome::Refuted,
+        _ => ClaimOutcome::Undecided,
+    };
+    let questions: Vec<&model::Question> = judged.iter().map(|one| &one.finding.question).collect();
+    let places = Place::of_each(plan, &questions);
+    let mut clauses: Vec<String> = Vec::new();
+    for (wanted, word) in [
+        (ClaimOutcome::Confirmed, "confirmed"),
+        (ClaimOutcome::Refuted, "refuted"),
+        (ClaimOutcome::Undecided, "open"),
+    ] {
+        let is_chosen: Vec<bool> = judged.iter().map(|one| one.outcome == wanted).collect();
+        let total = judged.len();
+        match is_chosen.iter().filter(|is_chosen| **is_chosen).count() {
+            0 => {}
+            all if all == total => clauses.push(format!("{word} in all {total} comparisons")),
+            some => {
+                let of_total = if clauses.is_empty() {
+                    format!(" of {total} comparisons")
+                } else {
+                    String::new()
+                };
+                clauses.push(format!("{word} in {some}{of_total} ({})", told(&places, &is_chosen)));
+            }
+        }
+    }
+    let mut logs: Vec<f64> = judged.iter().filter_map(|one| one.log).collect();
+    logs.sort_by(f64::total_cmp);
+    let measured = match logs.as_slice() {
+        [] => String::new(),
+        [only] => format!("; measured {} of the value", change(*only)),
+        [least, .., most] => {
+            format!("; measured {} to {} of the value", change(*least), change(*most))
+        }
+    };
+    (outcome, format!("{}{measured}", clauses.join(", ")), Some(tally))
 }
 
 fn of_direction(verdict: Verdict, wanted: Verdict) -> ClaimOutcome {
@@ -117,7 +187,6 @@ fn change(log: f64) -> String {
 mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, records};
-    use crate::judge;
     use model::{Reduction, Unit};
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
@@ -130,10 +199,10 @@ mod tests {
         let claim = Claim {
             says: "b is faster".to_owned(),
             source: None,
-            workload: "w".to_owned(),
+            workload: Some("w".to_owned()),
             metric: "m".to_owned(),
-            subject: ids.0.to_owned(),
-            reference: ids.1.to_owned(),
+            subject: ids.0.into(),
+            reference: ids.1.into(),
             effect,
         };
         let plan = Plan { claims: vec![claim], ..plan(&["a", "b"], vec![rate], 8) };
@@ -142,7 +211,7 @@ mod tests {
         };
         let mut all = records("a", &values(100.0, 0));
         all.extend(records("b", &values(100.0 + percent, 3)));
-        let found = judge(&plan, &all).claims.remove(0);
+        let found = judge_campaign(&plan, &all);
         assert!(found.reason.contains('%'), "{}", found.reason);
         found.outcome
     }
@@ -175,5 +244,112 @@ mod tests {
         let back = ClaimedEffect::Change(1.0 / 1.45 - 1.0);
         assert_eq!(outcome(45.0, 0.01, back, true), ClaimOutcome::Confirmed);
         assert_eq!(outcome(45.0, 0.01, ClaimedEffect::Better, true), ClaimOutcome::Refuted);
+    }
+
+    /// Two schedulers on one, two and four processors; `bfs` takes this many percent more
+    /// of `m`, of which less is better.
+    fn over_groups(percents: [f64; 3], noises: [f64; 3], claim: Claim) -> ClaimFinding {
+        let ids = ["cfs-1", "cfs-2", "cfs-4", "bfs-1", "bfs-2", "bfs-4"];
+        let time = metric("m", Direction::Lower, Reduction::Median);
+        let mut plan = Plan { claims: vec![claim], ..plan(&ids, vec![time], 8) };
+        plan.comparisons = model::Comparisons::Within("vcpus".to_owned());
+        let mut all = Vec::new();
+        for (index, subject) in plan.subjects.iter_mut().enumerate() {
+            let (scheduler, cpus) = subject.id.split_once('-').unwrap();
+            for (factor, level) in [("scheduler", scheduler), ("vcpus", cpus)] {
+                subject.levels.insert(factor.to_owned(), model::Level::canonical(level));
+            }
+            let more = if scheduler == "bfs" { percents[index % 3] } else { 0.0 };
+            let centre = (100.0 + more) / f64::from(cpus.parse::<u8>().unwrap());
+            let values: Vec<f64> = (0..8)
+                .map(|block| centre * (1.0 + noises[index % 3] * NOISE[(block + 3 * index) % 8]))
+                .collect();
+            all.extend(records(&subject.id, &values));
+        }
+        judge_campaign(&plan, &all)
+    }
+
+    fn judge_campaign(plan: &Plan, records: &[model::Record]) -> ClaimFinding {
+        crate::judge(plan, records).claims.remove(0)
+    }
+
+    fn levels(factor: &str, level: &str) -> model::Claimed {
+        let level = model::Level::canonical(level);
+        model::Claimed::Levels([(factor.to_owned(), level)].into())
+    }
+
+    fn sooner() -> Claim {
+        Claim {
+            says: "BFS answers sooner than CFS".to_owned(),
+            source: None,
+            workload: None,
+            metric: "m".to_owned(),
+            subject: levels("scheduler", "bfs"),
+            reference: levels("scheduler", "cfs"),
+            effect: ClaimedEffect::Better,
+        }
+    }
+
+    #[test]
+    fn a_claim_over_groups_is_confirmed_by_all_and_refuted_where_none_confirms() {
+        let quiet = [0.004; 3];
+        let loud = [0.004, 0.6, 0.004];
+        for (percents, noises, outcome, reason) in [
+            (
+                [-20.0, -30.0, -40.0],
+                quiet,
+                ClaimOutcome::Confirmed,
+                "confirmed in all 3 comparisons; measured -40.0 % to -20.0 % of the value",
+            ),
+            (
+                [20.0, -30.0, -40.0],
+                quiet,
+                ClaimOutcome::Undecided,
+                "confirmed in 2 of 3 comparisons (vcpus 2, 4), refuted in 1 (vcpus 1); measured",
+            ),
+            (
+                [20.0, 5.0, 40.0],
+                loud,
+                ClaimOutcome::Refuted,
+                "refuted in 2 of 3 comparisons (vcpus 1, 4), open in 1 (vcpus 2); measured",
+            ),
+            (
+                [-20.0, 5.0, -20.0],
+                loud,
+                ClaimOutcome::Undecided,
+                "confirmed in 2 of 3 comparisons (vcpus 1, 4), open in 1 (vcpus 2); measured",
+            ),
+        ] {
+            let found = over_groups(percents, noises, sooner());
+            assert_eq!(found.outcome, outcome, "{}", found.reason);
+            assert!(found.reason.starts_with(reason), "{}", found.reason);
+            let tally = found.tally.unwrap();
+            assert_eq!(tally.confirmed + tally.refuted + tally.undecided, 3);
+        }
+    }
+
+    #[test]
+    fn a_claim_over_groups_may_be_turned_narrowed_and_not_asked() {
+        let percents = [-20.0, -30.0, 40.0];
+        let back = Claim {
+            subject: levels("scheduler", "cfs"),
+            reference: levels("scheduler", "bfs"),
+            effect: ClaimedEffect::Worse,
+            ..sooner()
+        };
+        let found = over_groups(percents, [0.004; 3], back);
+        assert!(found.reason.starts_with("confirmed in 2 of 3"), "{}", found.reason);
+        let mut narrow = sooner();
+        narrow.subject = model::Claimed::Levels(
+            [("scheduler", "bfs"), ("vcpus", "2")]
+                .map(|(factor, level)| (factor.to_owned(), model::Level::canonical(level)))
+                .into(),
+        );
+        let found = over_groups(percents, [0.004; 3], narrow);
+        assert_eq!((found.outcome, found.tally), (ClaimOutcome::Confirmed, None));
+        assert!(found.reason.starts_with("measured -30.0 % of the value"), "{}", found.reason);
+        let absent = Claim { reference: levels("scheduler", "fair"), ..sooner() };
+        let found = over_groups(percents, [0.004; 3], absent);
+        assert_eq!(found.reason, "the question was not asked");
     }
 }

@@ -21,9 +21,13 @@ pub(crate) fn failures(plan: &Plan, observations: &Observations<'_>) -> Vec<Fail
         let others = plan.subjects.iter().filter(|subject| subject.id != plan.reference().id);
         for subject in others {
             let Some(mut count) = of(&subject.id) else { continue };
-            let (failed, ran_there, invalid, trials) = of_reference
-                .as_ref()
-                .map_or((0, 0, 0, 0), |one| (one.failed, ran(one), one.invalid, one.trials));
+            let Some(other) = plan.compared_with(&subject.id) else {
+                // The reference of a group is compared with nothing itself.
+                counts.push(count);
+                continue;
+            };
+            let (failed, ran_there, invalid, trials) = of(&other.id)
+                .map_or((0, 0, 0, 0), |one| (one.failed, ran(&one), one.invalid, one.trials));
             count.p_failure = fisher_exact(count.failed, ran(&count), failed, ran_there);
             count.p_invalid = fisher_exact(count.invalid, count.trials, invalid, trials);
             counts.push(count);
@@ -48,6 +52,7 @@ fn counted<'a>(observations: &Observations<'a>) -> BTreeMap<(&'a str, &'a str), 
             p_failure: None,
             p_invalid: None,
             reasons: BTreeMap::new(),
+            rules: BTreeMap::new(),
         });
         count.trials += 1;
         let reason = match &record.outcome {
@@ -58,6 +63,7 @@ fn counted<'a>(observations: &Observations<'a>) -> BTreeMap<(&'a str, &'a str), 
             }
             Outcome::Invalid { rule, detail } => {
                 count.invalid += 1;
+                *count.rules.entry(rule.clone()).or_default() += 1;
                 format!("{rule}: {detail}")
             }
         };

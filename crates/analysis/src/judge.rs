@@ -425,10 +425,10 @@ mod tests {
         plan.claims = vec![model::Claim {
             says: "b is better".to_owned(),
             source: None,
-            workload: "w".to_owned(),
+            workload: Some("w".to_owned()),
             metric: "m".to_owned(),
-            subject: "b".to_owned(),
-            reference: "a".to_owned(),
+            subject: "b".into(),
+            reference: "a".into(),
             effect: model::ClaimedEffect::Better,
         }];
         let flags = |change: fn(&mut Record)| {

@@ -20,6 +20,7 @@ mod looks;
 mod observations;
 mod pairs;
 mod pilot;
+mod places;
 mod pooled;
 mod quality;
 mod questions;

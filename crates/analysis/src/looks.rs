@@ -227,10 +227,10 @@ mod tests {
         let claim = model::Claim {
             says: "b is better".to_owned(),
             source: None,
-            workload: "w".to_owned(),
+            workload: Some("w".to_owned()),
             metric: "m".to_owned(),
-            subject: "b".to_owned(),
-            reference: "a".to_owned(),
+            subject: "b".into(),
+            reference: "a".into(),
             effect: model::ClaimedEffect::Better,
         };
         let plan = Plan {

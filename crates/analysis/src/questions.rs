@@ -60,25 +60,78 @@ fn of_metric<'a>(
 
 /// Pairs of subjects that are compared, each with what it is compared with first.
 fn compared(plan: &Plan) -> Vec<(&Subject, &Subject)> {
-    let reference = plan.reference();
-    let others = plan.subjects.iter().filter(|subject| subject.id != reference.id);
-    let with_reference = others.map(|subject| (reference, subject));
-    match plan.comparisons {
-        Comparisons::Reference => with_reference.collect(),
-        Comparisons::All => {
-            // The control is a twin of the reference alone.
-            let controls = with_reference.filter(|(_, subject)| subject.is_control);
-            every_pair(plan).into_iter().chain(controls).collect()
-        }
-    }
+    // The control is a twin of the reference alone.
+    let controls = plan.subjects.iter().filter(|subject| subject.is_control);
+    let twins = controls.map(|control| (plan.reference(), control));
+    plan.comparisons.pairs(&plan.subjects).into_iter().chain(twins).collect()
 }
 
 /// Every pair of subjects, the earlier one first, controls left out.
 pub(crate) fn every_pair(plan: &Plan) -> Vec<(&Subject, &Subject)> {
-    let subjects: Vec<&Subject> =
-        plan.subjects.iter().filter(|subject| !subject.is_control).collect();
-    let pairs = subjects.iter().enumerate().flat_map(|(index, first)| {
-        subjects[index + 1..].iter().map(move |second| (*first, *second))
-    });
-    pairs.collect()
+    Comparisons::All.pairs(&plan.subjects)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{metric, plan, records};
+    use crate::judge;
+    use model::{Direction, Level, Reduction, Verdict};
+
+    /// `cfs` and `bfs` with one and two processors, and the reference again.
+    fn grouped() -> Plan {
+        let ids = ["cfs-1", "cfs-1-again", "cfs-2", "bfs-1", "bfs-2"];
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let mut plan = plan(&ids, metrics, 8);
+        for subject in &mut plan.subjects {
+            let (scheduler, cpus) = subject.id.split_once('-').unwrap_or_default();
+            for (factor, level) in [("scheduler", scheduler), ("vcpus", &cpus[..1])] {
+                subject.levels.insert(factor.to_owned(), Level::canonical(level));
+            }
+        }
+        Plan { comparisons: Comparisons::Within("vcpus".to_owned()), ..plan }
+    }
+
+    #[test]
+    fn within_a_factor_each_is_compared_with_the_reference_of_its_level() {
+        let asked: Vec<(String, String, Role)> = questions(&grouped())
+            .into_iter()
+            .map(|asked| (asked.question.subject, asked.question.reference, asked.question.role))
+            .collect();
+        let pair = |a: &str, b: &str, role| (a.to_owned(), b.to_owned(), role);
+        assert_eq!(
+            asked,
+            [
+                pair("bfs-1", "cfs-1", Role::Primary),
+                pair("bfs-2", "cfs-2", Role::Primary),
+                pair("cfs-1-again", "cfs-1", Role::Control),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_the_levels_of_the_factor_do_is_no_part_of_any_answer() {
+        let noise = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
+        let mut all = Vec::new();
+        for (turn, (id, centre)) in [
+            ("cfs-1", 100.0),
+            ("cfs-1-again", 100.0),
+            ("cfs-2", 50.0),
+            ("bfs-1", 80.0),
+            ("bfs-2", 60.0),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let values: Vec<f64> = (0..8)
+                .map(|block| centre * (1.0 + 0.004 * noise[(block + 3 * turn) % 8]))
+                .collect();
+            all.extend(records(id, &values));
+        }
+        let findings = judge(&grouped(), &all);
+        assert_eq!(findings.families[DECLARED_FAMILY], 3, "one family, the control included");
+        let verdicts: Vec<Verdict> = findings.findings.iter().map(|found| found.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Better, Verdict::Worse, Verdict::Equivalent]);
+        assert_eq!(findings.rankings, [], "not every pair was compared");
+    }
 }

@@ -241,13 +241,15 @@ impl Schedulers {
         Ok(toolchain)
     }
 
-    /// Brings a scheduler into the cache; what is there already is not built again.
+    /// Brings a scheduler into the cache; what is there already is not built again. A build
+    /// ends, and leaves nothing, soon after it is to stop.
     ///
     /// # Errors
     /// When the registry lacks it, something that builds need is missing, or the build fails.
     pub fn fetch(
         &self,
         name: &SchedulerName,
+        is_to_stop: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(SchedulerProgress),
     ) -> Result<Scheduler> {
         // A version never means another program tomorrow.
@@ -267,7 +269,7 @@ impl Schedulers {
             }
             (Err(error), Err(_)) => return Err(error),
         };
-        install::install(self, &offer, progress)
+        install::install(self, &offer, is_to_stop, progress)
     }
 
     /// Takes a scheduler out of the cache.

@@ -256,6 +256,11 @@ fn invoke(
     let mut running = start(executor, trial, knobs, beside, number)?;
     let ended =
         observe(executor, trial, knobs, beside, number, &mut running, deadline, progress, on_event);
+    // A workload that fails without what was held for it says nothing of the subject.
+    let ended = match (ended, beside.check()) {
+        (Err(Stop::Outcome(Outcome::Failed { .. })), Err(lost)) => Err(Stop::from(lost)),
+        (ended, _) => ended,
+    };
     running.child.finish(if ended.is_ok() { STOP_PATIENCE } else { Duration::ZERO });
     running.end_leftovers(executor, beside)?;
     if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {

@@ -156,7 +156,7 @@ fn assemble(
         blocks,
         looks: Vec::new(),
         budget_ns: None,
-        comparisons: settings.comparisons,
+        comparisons: settings.comparisons.clone(),
         use_cases: Vec::new(),
         claims: Vec::new(),
         imported: Some(Imported {
@@ -247,7 +247,8 @@ fn refuse_many(
 ) -> Result<(), Trouble> {
     let pairs = match settings.comparisons {
         Comparisons::All => subjects.saturating_mul(subjects - 1) / 2,
-        Comparisons::Reference => subjects - 1,
+        // Within a factor there are fewer still.
+        Comparisons::Reference | Comparisons::Within(_) => subjects - 1,
     };
     let comparisons = pairs.saturating_mul(metrics).saturating_mul(cells);
     let planned = cells.saturating_mul(table.metrics.len());

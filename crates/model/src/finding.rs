@@ -1,6 +1,6 @@
 //! Findings: effects with their intervals, and the verdicts on them.
 
-use crate::{Caveat, CaveatCode, Direction, Unit};
+use crate::{Caveat, CaveatCode, ClaimFinding, Direction, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -321,6 +321,9 @@ pub struct FailureCount {
     pub p_invalid: Option<f64>,
     /// How often each reason was given.
     pub reasons: BTreeMap<String, u64>,
+    /// How often each validity rule was broken.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rules: BTreeMap<String, u64>,
 }
 
 /// Every subject's rank on one workload and metric, or in one use case: 1 plus the
@@ -394,30 +397,4 @@ pub struct Worst {
     pub ratio: f64,
     /// Its unadjusted interval.
     pub interval: Interval,
-}
-
-/// A published claim and what this campaign says of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ClaimFinding {
-    /// The claim.
-    pub claim: crate::Claim,
-    /// What became of it.
-    pub outcome: ClaimOutcome,
-    /// Why, in one sentence with its numbers.
-    pub reason: String,
-    /// Whether the numbers are those of an emulated processor.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_emulated: bool,
-}
-
-/// What new data say of a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ClaimOutcome {
-    /// It was shown again.
-    Confirmed,
-    /// The data exclude it.
-    Refuted,
-    /// The data say neither.
-    Undecided,
 }

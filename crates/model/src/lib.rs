@@ -5,6 +5,8 @@
 //! ARCHITECTURE.md.
 
 mod caveat;
+mod claim;
+mod comparisons;
 mod cpu_list;
 mod digits;
 mod finding;
@@ -24,14 +26,18 @@ mod sample;
 mod vm;
 
 pub use caveat::{Caveat, CaveatCode};
+pub use claim::{Claim, ClaimFinding, ClaimOutcome, ClaimTally, Claimed, ClaimedEffect};
+pub use comparisons::{Comparisons, Group, groups};
 pub use cpu_list::CpuList;
 pub use digits::round_significant;
 pub use finding::{
-    BlockEffect, ClaimFinding, ClaimOutcome, Companion, DECLARED_FAMILY, Diagnostics, Effect,
-    FailureCount, Finding, Findings, Interval, LeftOut, Look, Planning, Question, Rank, Ranking,
-    Role, Strength, Tail, UseCaseFinding, Verdict, Weight, Worst,
+    BlockEffect, Companion, DECLARED_FAMILY, Diagnostics, Effect, FailureCount, Finding, Findings,
+    Interval, LeftOut, Look, Planning, Question, Rank, Ranking, Role, Strength, Tail,
+    UseCaseFinding, Verdict, Weight, Worst,
 };
-pub use format::{FINDINGS_FORMAT, PLAN_FORMAT, RECORD_FORMAT, REPORT_FORMAT};
+pub use format::{
+    FINDINGS_FORMAT, FINDINGS_FORMATS, PLAN_FORMAT, PLAN_FORMATS, RECORD_FORMAT, REPORT_FORMAT,
+};
 pub use histogram::{Histogram, HistogramError};
 pub use kernel_version::KernelVersion;
 pub use level::Level;
@@ -41,8 +47,8 @@ pub use parameters::{ParameterValue, Parameters};
 pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
-    Background, Block, Claim, ClaimedEffect, Comparisons, Imported, ImportedDesign, Plan, Session,
-    SimSettings, Sitting, Subject, Trial, UseCase, WorkloadPlan,
+    Background, Block, Imported, ImportedDesign, Plan, Session, SimSettings, Sitting, Subject,
+    Trial, UseCase, WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,

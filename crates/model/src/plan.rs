@@ -1,6 +1,6 @@
 //! A plan: every trial of a campaign in the order it will run.
 
-use crate::{Caveat, Level, Metric, Parameters, VmSettings};
+use crate::{Caveat, Claim, Comparisons, Level, Metric, Parameters, VmSettings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -143,24 +143,6 @@ pub enum Session {
     Separate,
 }
 
-/// Which subjects are compared with each other.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Comparisons {
-    /// Each with the reference.
-    #[default]
-    Reference,
-    /// Each with each, so that they can be ranked.
-    All,
-}
-
-impl Comparisons {
-    /// Whether it is what plans have that do not say.
-    pub fn is_default(&self) -> bool {
-        *self == Self::Reference
-    }
-}
-
 /// What subjects are wanted for: a web server, a batch machine, a desktop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UseCase {
@@ -168,40 +150,6 @@ pub struct UseCase {
     pub id: String,
     /// Its components; the weights add up to 1.
     pub weights: Vec<crate::Weight>,
-}
-
-/// What somebody has published about a subject.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Claim {
-    /// The claim in a person's words.
-    pub says: String,
-    /// Where it was made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    /// Workload label.
-    pub workload: String,
-    /// Metric id.
-    pub metric: String,
-    /// The subject it is about.
-    pub subject: String,
-    /// What that was compared with.
-    pub reference: String,
-    /// What was claimed.
-    pub effect: ClaimedEffect,
-}
-
-/// The effect that a claim claims.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ClaimedEffect {
-    /// Better, by an amount that is not said.
-    Better,
-    /// Worse, by an amount that is not said.
-    Worse,
-    /// No difference that matters.
-    Same,
-    /// The metric's value changes by this fraction: 0.45 is 45 % more.
-    Change(f64),
 }
 
 /// Where imported numbers come from, and how they were collected.

@@ -1,7 +1,7 @@
 //! Which subjects share a boot inside a block.
 
 use contract::{Catalogue, Knob};
-use model::{Level, Subject};
+use model::{Comparisons, Level, Subject};
 use std::collections::BTreeMap;
 
 /// What a machine is booted with: the levels of the boot factors.
@@ -14,8 +14,12 @@ type Booted<'s> = BTreeMap<&'s str, &'s Level>;
 /// what differs between them includes what differs between any two boots, and a
 /// control in the reference's own boot could never show that: it would vouch for a
 /// comparison whose largest noise it does not have. It boots a machine of its own
-/// then. Where all share one boot, so does the control.
-pub(crate) fn boots(catalogue: &Catalogue, subjects: &[Subject]) -> BTreeMap<String, usize> {
+/// then. Where all that are compared share a boot, the control shares the reference's.
+pub(crate) fn boots(
+    catalogue: &Catalogue,
+    subjects: &[Subject],
+    comparisons: &Comparisons,
+) -> BTreeMap<String, usize> {
     let mut known: Vec<Booted<'_>> = Vec::new();
     let mut numbers = BTreeMap::new();
     for subject in subjects.iter().filter(|subject| !subject.is_control) {
@@ -26,7 +30,10 @@ pub(crate) fn boots(catalogue: &Catalogue, subjects: &[Subject]) -> BTreeMap<Str
         });
         numbers.insert(subject.id.clone(), number);
     }
-    let own = if known.len() > 1 { known.len() } else { 0 };
+    let pairs = comparisons.pairs(subjects);
+    let crosses_boots = pairs.iter().any(|(a, b)| numbers.get(&a.id) != numbers.get(&b.id));
+    // The reference comes first, so its boot is the first.
+    let own = if crosses_boots { known.len() } else { 0 };
     for control in subjects.iter().filter(|subject| subject.is_control) {
         numbers.insert(control.id.clone(), own);
     }

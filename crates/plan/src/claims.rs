@@ -1,22 +1,33 @@
 //! `[[claims]]`: what others have published, to be confirmed or refuted.
 
 use crate::document::{Entry, Node, Table, Value};
+use crate::levels::Levels;
 use crate::problems::Problems;
 use crate::settings::TITLE_LIMIT;
+use crate::subjects::Arm;
 use crate::values;
 use crate::workloads::Planned;
-use model::{Claim, ClaimedEffect, Comparisons};
+use contract::Catalogue;
+use model::{Claim, Claimed, ClaimedEffect, Comparisons, Level, Subject};
+use std::collections::BTreeMap;
 
 const KEYS: [&str; 7] = ["says", "source", "workload", "metric", "subject", "reference", "effect"];
 /// More than this nobody reads.
 const CLAIM_LIMIT: usize = 64;
 
+/// What the experiment asks: a claim about anything else would stay open for ever.
+pub(crate) struct Asked<'a> {
+    pub(crate) arms: &'a [Arm],
+    pub(crate) workloads: &'a [Planned],
+    pub(crate) comparisons: &'a Comparisons,
+}
+
 /// Reads all claims.
 pub(crate) fn read(
     table: &Table,
-    workloads: &[Planned],
-    subject_ids: &[&str],
-    comparisons: Comparisons,
+    catalogue: &Catalogue,
+    asked: &Asked<'_>,
+    levels: &mut Levels<'_>,
     problems: &mut Problems,
 ) -> Vec<Claim> {
     let Some(entry) = table.get("claims") else { return Vec::new() };
@@ -30,18 +41,23 @@ pub(crate) fn read(
         problems.report(&entry.place, cause);
         return Vec::new();
     }
-    let mut reader = Reader { workloads, subject_ids, comparisons, problems };
+    let subjects: Vec<Subject> = asked.arms.iter().map(Arm::subject).collect();
+    let Asked { workloads, comparisons, .. } = *asked;
+    let mut reader =
+        Reader { catalogue, workloads, subjects: &subjects, comparisons, levels, problems };
     items.iter().filter_map(|item| reader.claim(item)).collect()
 }
 
-struct Reader<'a, 'p> {
+struct Reader<'a, 'l, 'p> {
+    catalogue: &'a Catalogue,
     workloads: &'a [Planned],
-    subject_ids: &'a [&'a str],
-    comparisons: Comparisons,
+    subjects: &'a [Subject],
+    comparisons: &'a Comparisons,
+    levels: &'p mut Levels<'l>,
     problems: &'p mut Problems,
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_, '_, '_> {
     fn claim(&mut self, item: &Node) -> Option<Claim> {
         let table = values::table(item, "a claim", self.problems)?;
         for entry in &table.entries {
@@ -56,7 +72,7 @@ impl Reader<'_, '_> {
         let metric = self.text(table, item, "metric");
         let workload = metric.as_ref().and_then(|metric| self.workload(table, item, metric));
         let subject = self.subject(table, item);
-        let reference = self.reference(table);
+        let reference = self.reference(table, item, subject.as_ref());
         let effect = self.effect(table, item);
         let claim = Claim {
             says: says?,
@@ -98,8 +114,10 @@ impl Reader<'_, '_> {
         Some(text.to_owned())
     }
 
-    /// The workload it names, or the only one that has the metric as a primary one.
-    fn workload(&mut self, table: &Table, item: &Node, metric: &str) -> Option<String> {
+    /// The workload it names, or the only one that has the metric as a primary one; nothing
+    /// where several have it, and all of them are meant.
+    #[expect(clippy::option_option, reason = "a problem, or every workload")]
+    fn workload(&mut self, table: &Table, item: &Node, metric: &str) -> Option<Option<String>> {
         let named = match table.get("workload") {
             Some(entry) => Some((values::text(&entry.node, "workload", self.problems)?, entry)),
             None => None,
@@ -113,8 +131,8 @@ impl Reader<'_, '_> {
         let metrics = self.workloads.iter().flat_map(|workload| &workload.plan.primary);
         let metrics: Vec<&str> = metrics.map(String::as_str).collect();
         match (named, asked.as_slice()) {
-            (Some((label, _)), labels) if labels.contains(&label) => Some(label.to_owned()),
-            (None, [only]) => Some((*only).to_owned()),
+            (Some((label, _)), labels) if labels.contains(&label) => Some(Some(label.to_owned())),
+            (None, [only]) => Some(Some((*only).to_owned())),
             (Some((label, entry)), _) => {
                 self.problems
                     .report(
@@ -136,38 +154,111 @@ impl Reader<'_, '_> {
                     .hint(format!("primary metrics are {}", metrics.join(", ")));
                 None
             }
-            (None, several) => {
-                self.problems
-                    .report(&item.place, format!("several workloads have `{metric}`"))
-                    .hint(format!("say which: workload = \"{}\"", several[0]));
-                None
-            }
+            (None, _) => Some(None),
         }
     }
 
-    fn subject(&mut self, table: &Table, item: &Node) -> Option<String> {
-        let named = self.text(table, item, "subject")?;
-        let place = table.get("subject").map_or(&item.place, |entry| &entry.node.place);
-        self.known(&named, place).then_some(named)
-    }
-
-    /// What it was compared with; the experiment's reference where not said.
-    fn reference(&mut self, table: &Table) -> Option<String> {
-        let Some(entry) = table.get("reference") else {
-            return self.subject_ids.first().map(|id| (*id).to_owned());
+    fn subject(&mut self, table: &Table, item: &Node) -> Option<Claimed> {
+        let Some(entry) = table.get("subject") else {
+            self.problems.report(&item.place, "a claim needs `subject`");
+            return None;
         };
-        let named = values::text(&entry.node, "reference", self.problems)?.to_owned();
-        self.known(&named, &entry.node.place).then_some(named)
+        self.side(entry)
     }
 
-    fn known(&mut self, id: &str, place: &crate::document::Place) -> bool {
-        let is_known = self.subject_ids.contains(&id);
-        if !is_known {
-            self.problems
-                .report(place, format!("no subject is called `{id}`"))
-                .near(id, self.subject_ids.iter().copied());
+    /// What it was compared with. Where that is not said, it is what the subject is compared
+    /// with here: the reference, that of its level, or the reference's own levels.
+    fn reference(
+        &mut self,
+        table: &Table,
+        item: &Node,
+        subject: Option<&Claimed>,
+    ) -> Option<Claimed> {
+        if let Some(entry) = table.get("reference") {
+            return self.side(entry);
         }
-        is_known
+        let reference = self.subjects.first()?;
+        match subject {
+            Some(Claimed::Levels(levels)) => {
+                let own: BTreeMap<String, Level> = levels
+                    .keys()
+                    .filter_map(|id| Some((id.clone(), reference.levels.get(id)?.clone())))
+                    .collect();
+                if own.len() < levels.len() {
+                    self.problems
+                        .report(&item.place, "a claim about levels needs `reference` here")
+                        .hint(format!("the reference `{}` does not set all of them", reference.id));
+                    return None;
+                }
+                Some(Claimed::Levels(own))
+            }
+            Some(Claimed::Subject(id)) => {
+                let pairs = self.comparisons.pairs(self.subjects);
+                let found = pairs.iter().find(|(_, other)| other.id == *id);
+                Some(Claimed::Subject(found.map_or(reference, |(first, _)| first).id.clone()))
+            }
+            None => Some(Claimed::Subject(reference.id.clone())),
+        }
+    }
+
+    /// A subject's name, or levels of factors.
+    fn side(&mut self, entry: &Entry) -> Option<Claimed> {
+        if let Value::Table(levels) = &entry.node.value {
+            return self.levels(levels, entry).map(Claimed::Levels);
+        }
+        let named = values::text(&entry.node, &entry.key, self.problems)?;
+        let ids = self.subjects.iter().map(|subject| subject.id.as_str());
+        if !ids.clone().any(|id| id == named) {
+            self.problems
+                .report(&entry.node.place, format!("no subject is called `{named}`"))
+                .near(named, ids);
+            return None;
+        }
+        Some(Claimed::Subject(named.to_owned()))
+    }
+
+    /// Levels in their one spelling, each of which some subject has.
+    fn levels(&mut self, table: &Table, side: &Entry) -> Option<BTreeMap<String, Level>> {
+        if table.entries.is_empty() {
+            self.problems
+                .report(&side.node.place, format!("`{}` names no level", side.key))
+                .hint("write a subject's name, or levels: { scheduler = \"lab:bfs\" }");
+            return None;
+        }
+        let mut levels = BTreeMap::new();
+        for entry in &table.entries {
+            let Some(factor) = self.catalogue.factor(&entry.key) else {
+                let known = self.catalogue.factors.iter().map(|factor| factor.describe().id);
+                self.problems
+                    .report(&entry.place, format!("unknown factor `{}` in a claim", entry.key))
+                    .near(&entry.key, known)
+                    .hint("`schedlab list factors` shows what can be set");
+                continue;
+            };
+            let read = self.levels.one(factor, &entry.node, &entry.node.place, self.problems);
+            let Some(level) = read.map(|written| written.level) else { continue };
+            let mut had: Vec<&str> = Vec::new();
+            for known in self.subjects.iter().filter_map(|one| one.levels.get(&entry.key)) {
+                if !had.contains(&known.as_str()) {
+                    had.push(known.as_str());
+                }
+            }
+            if had.contains(&level.as_str()) {
+                levels.insert(entry.key.clone(), level);
+                continue;
+            }
+            let id = &entry.key;
+            let hint = if had.is_empty() {
+                format!("no subject sets `{id}`")
+            } else {
+                format!("levels of `{id}` here are {}", had.join(", "))
+            };
+            self.problems
+                .report(&entry.node.place, format!("no subject has {id} = {level}"))
+                .near(level.as_str(), had.iter().copied())
+                .hint(hint);
+        }
+        (levels.len() == table.entries.len()).then_some(levels)
     }
 
     fn effect(&mut self, table: &Table, item: &Node) -> Option<ClaimedEffect> {
@@ -190,18 +281,47 @@ impl Reader<'_, '_> {
         effect
     }
 
-    /// A claim about two subjects that are not compared would stay undecided for ever.
+    /// A claim about subjects that are not compared would stay undecided for ever.
     fn check_asked(&mut self, claim: &Claim, item: &Node) {
-        let pair = [claim.subject.as_str(), claim.reference.as_str()];
-        if pair[0] == pair[1] {
+        if claim.subject == claim.reference {
             self.problems.report(&item.place, "a claim compares two different subjects");
             return;
         }
-        let first = self.subject_ids.first().copied().unwrap_or_default();
-        if self.comparisons == Comparisons::Reference && !pair.contains(&first) {
-            self.problems
-                .report(&item.place, format!("{} and {} are not compared", pair[0], pair[1]))
-                .hint("write comparisons = \"all\", or claim something about the reference");
+        let runs = |subject: &Subject, reference: &Subject| {
+            self.workloads.iter().any(|workload| {
+                workload.plan.primary.contains(&claim.metric)
+                    && claim.workload.as_ref().is_none_or(|label| *label == workload.plan.label)
+                    && workload.plan.runs_for(subject)
+                    && workload.plan.runs_for(reference)
+            })
+        };
+        let is_meant = |(reference, subject): &(&Subject, &Subject)| {
+            claim.speaks_of(subject, reference) || claim.speaks_of(reference, subject)
+        };
+        let pairs = self.comparisons.pairs(self.subjects);
+        let meant: Vec<&(&Subject, &Subject)> =
+            pairs.iter().filter(|pair| is_meant(pair)).collect();
+        let is_by_levels = [&claim.subject, &claim.reference]
+            .iter()
+            .any(|side| matches!(side, Claimed::Levels(_)));
+        if meant.is_empty() {
+            let cause = format!("{} and {} are not compared", claim.subject, claim.reference);
+            let other = "or claim something about";
+            let hint = match self.comparisons {
+                _ if is_by_levels => {
+                    "a claim speaks of compared subjects that differ in nothing but the factors it names"
+                        .to_owned()
+                }
+                Comparisons::Within(factor) => {
+                    format!("write comparisons = \"all\", {other} subjects of one level of {factor}")
+                }
+                _ => format!("write comparisons = \"all\", {other} the reference"),
+            };
+            self.problems.report(&item.place, cause).hint(hint);
+        } else if is_by_levels && !meant.iter().any(|(reference, subject)| runs(subject, reference))
+        {
+            let cause = format!("no workload asks `{}` of {}", claim.metric, claim.subject);
+            self.problems.report(&item.place, cause);
         }
     }
 }

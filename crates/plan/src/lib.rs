@@ -26,6 +26,7 @@ mod use_cases;
 mod values;
 mod vm;
 mod williams;
+mod within;
 mod workloads;
 mod written;
 

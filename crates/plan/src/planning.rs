@@ -1,5 +1,6 @@
 //! From a read experiment to a plan: the control arm, `--quick`, the budget, the order.
 
+use crate::claims::Asked;
 use crate::document::{self, Place};
 use crate::levels::{Levels, Resolve, as_written};
 use crate::problem::Problem;
@@ -7,7 +8,7 @@ use crate::problems::Problems;
 use crate::settings::{self, Control, LARGEST_SEED, Settings};
 use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
-use crate::{boots, claims, digest, order, overrides, quick, use_cases};
+use crate::{boots, claims, digest, order, overrides, quick, use_cases, within};
 use contract::{Catalogue, ParameterKind};
 use model::{
     Block, PLAN_FORMAT, ParameterValue, Plan, SimSettings, Subject, VmSettings, format_duration,
@@ -86,15 +87,21 @@ fn try_plan(
     overrides::apply(&mut table, request.overrides, problems);
     let settings = settings::read(&table, catalogue, default_probes, request.venue, problems);
     let mut levels = Levels::new(request.resolve);
+    let before = problems.len();
     let mut arms = subjects::read(&table, catalogue, &settings.venue, &mut levels, problems);
+    if problems.len() == before {
+        within::check(&table, &settings.comparisons, &arms, problems);
+    }
     let ids: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
     let mut workloads = workloads::read(&table, catalogue, &settings, &ids, problems);
+    within::complete(&mut workloads, &settings.comparisons, &arms);
     let control = arms.first().map(|arm| subjects::control_id(&arm.id)).unwrap_or_default();
     let with_control: Vec<&str> = ids.iter().copied().chain([control.as_str()]).collect();
     let failure_rate = settings::failure_rates(&settings, &with_control, problems);
     let mut use_cases = use_cases::read(&table, &workloads, problems);
-    let claims = claims::read(&table, &workloads, &ids, settings.comparisons, problems);
-    let quick = quick::read(&table, &arms, &workloads, problems);
+    let asked = Asked { arms: &arms, workloads: &workloads, comparisons: &settings.comparisons };
+    let claims = claims::read(&table, catalogue, &asked, &mut levels, problems);
+    let quick = quick::read(&table, &arms, &workloads, &settings.comparisons, problems);
     check_together(&settings, &arms, &workloads, problems);
     if !problems.is_empty() {
         return None;
@@ -110,7 +117,12 @@ fn try_plan(
         });
     let mut notes = levels.into_notes();
     if request.is_quick {
-        notes.extend(quick.narrow(&mut arms, &mut workloads, &mut use_cases));
+        notes.extend(quick.narrow(
+            &mut arms,
+            &mut workloads,
+            &mut use_cases,
+            &settings.comparisons,
+        ));
     }
     let mut draft = draft(request, settings, &arms, workloads);
     draft.plan.notes = notes;
@@ -257,7 +269,9 @@ impl Draft {
             .map(trial_ns)
             .sum();
         let boots: BTreeSet<usize> = match self.plan.vm {
-            Some(_) => boots::boots(catalogue, subjects).into_values().collect(),
+            Some(_) => {
+                boots::boots(catalogue, subjects, &self.plan.comparisons).into_values().collect()
+            }
             None => BTreeSet::new(),
         };
         trials_ns + boots.len() as u64 * VmSettings::BOOT_EXPECTED_NS
@@ -342,7 +356,7 @@ fn laid_out(plan: &Plan, block_count: u32, catalogue: &Catalogue) -> Vec<Block> 
     if plan.vm.is_none() {
         return order::blocks(plan.seed, block_count, subjects, workloads);
     }
-    let boots = boots::boots(catalogue, subjects);
+    let boots = boots::boots(catalogue, subjects, &plan.comparisons);
     order::booted_blocks(plan.seed, block_count, subjects, workloads, &boots)
 }
 

@@ -8,9 +8,9 @@ use crate::planning::LEAST_BLOCKS;
 use crate::problems::Problems;
 use crate::settings::BLOCK_LIMIT;
 use crate::subjects::Arm;
-use crate::values;
 use crate::workloads::Planned;
-use model::UseCase;
+use crate::{values, within};
+use model::{Comparisons, Subject, UseCase, groups};
 use std::collections::BTreeSet;
 
 /// Keys of `[quick]`.
@@ -30,6 +30,7 @@ pub(crate) fn read(
     table: &Table,
     arms: &[Arm],
     workloads: &[Planned],
+    comparisons: &Comparisons,
     problems: &mut Problems,
 ) -> Quick {
     let mut quick = Quick::default();
@@ -57,6 +58,9 @@ pub(crate) fn read(
     }
     if problems.len() == before {
         quick.check(entry, arms, workloads, problems);
+    }
+    if let (Comparisons::Within(factor), true) = (comparisons, problems.len() == before) {
+        quick.check_groups(entry, arms, factor, problems);
     }
     quick
 }
@@ -113,6 +117,40 @@ impl Quick {
         }
     }
 
+    /// Each level that remains must still compare something.
+    fn check_groups(&self, entry: &Entry, arms: &[Arm], factor: &str, problems: &mut Problems) {
+        let subjects: Vec<Subject> = arms.iter().map(Arm::subject).collect();
+        for group in groups(&subjects, factor) {
+            let Some(reference) = group.reference else { continue };
+            let is_compared = group.others.iter().any(|other| self.keeps_subject(&other.id));
+            let name = within::named(&group, factor);
+            match (self.keeps_subject(&reference.id), is_compared) {
+                (false, true) => {
+                    problems
+                        .report(
+                            &entry.place,
+                            format!(
+                                "[quick] leaves out `{}`, the reference of {name}",
+                                reference.id
+                            ),
+                        )
+                        .hint(
+                            "name it in `subjects`: the others of its level are compared with it",
+                        );
+                }
+                (true, false) => {
+                    problems
+                        .report(
+                            &entry.place,
+                            format!("[quick] leaves nothing to compare with `{}`", reference.id),
+                        )
+                        .hint(format!("name another subject of {name}, or leave this one out"));
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn keeps_subject(&self, id: &str) -> bool {
         self.subjects.as_ref().is_none_or(|kept| kept.contains(id))
     }
@@ -127,6 +165,7 @@ impl Quick {
         arms: &mut Vec<Arm>,
         workloads: &mut Vec<Planned>,
         use_cases: &mut Vec<UseCase>,
+        comparisons: &Comparisons,
     ) -> Vec<String> {
         let mut notes = Vec::new();
         let (subject_count, workload_count) = (arms.len(), workloads.len());
@@ -135,13 +174,17 @@ impl Quick {
             let ids: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
             notes.push(told(&ids, subject_count, "subjects"));
         }
-        let reference = arms.first().map(|arm| arm.id.clone()).unwrap_or_default();
+        let subjects: Vec<Subject> = arms.iter().map(Arm::subject).collect();
+        let pairs = comparisons.pairs(&subjects);
         workloads.retain_mut(|workload| {
             let only = &mut workload.plan.subjects;
             let is_for_all = only.is_empty();
             only.retain(|id| arms.iter().any(|arm| arm.id == *id));
-            // One that is left with the reference alone compares nothing.
-            let is_asked = is_for_all || only.iter().any(|id| *id != reference);
+            // One that is left with references alone compares nothing.
+            let is_compared = |pair: &(&Subject, &Subject)| {
+                only.contains(&pair.0.id) && only.contains(&pair.1.id)
+            };
+            let is_asked = is_for_all || pairs.iter().any(is_compared);
             is_asked && self.keeps_workload(workload)
         });
         if workloads.len() < workload_count {

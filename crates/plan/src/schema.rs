@@ -106,8 +106,8 @@ fn values() -> Map<String, Value> {
                 "source": { "type": "string", "maxLength": 200 },
                 "workload": { "type": "string" },
                 "metric": { "type": "string" },
-                "subject": { "type": "string" },
-                "reference": { "type": "string" },
+                "subject": { "$ref": "#/$defs/claimed" },
+                "reference": { "$ref": "#/$defs/claimed" },
                 "effect": {
                     "type": "string",
                     "pattern": r"^(better|worse|same|[-+]?[0-9]*\.?[0-9]+ *%)$",
@@ -116,6 +116,13 @@ fn values() -> Map<String, Value> {
             },
             "required": ["says", "metric", "subject", "effect"],
             "additionalProperties": false,
+        },
+        "claimed": {
+            "description": "A subject, or every subject of these levels",
+            "oneOf": [
+                { "type": "string" },
+                { "allOf": [{ "$ref": "#/$defs/level" }], "minProperties": 1 },
+            ],
         },
         "load": {
             "oneOf": [
@@ -167,9 +174,9 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
         "control": { "enum": [true, false, "auto"], "default": "auto" },
         "order": { "const": "randomised" },
         "comparisons": {
-            "enum": ["reference", "all"],
+            "enum": comparisons(catalogue),
             "default": "reference",
-            "description": "Each subject with the first, or each with each and ranked",
+            "description": "Each subject with the first, each with each and ranked, or each with the first of its own level of a factor",
         },
         "use_cases": { "$ref": "#/$defs/use_cases" },
         "claims": {
@@ -211,6 +218,11 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
         },
     });
     object(properties)
+}
+
+fn comparisons(catalogue: &Catalogue) -> Vec<String> {
+    let within = catalogue.factors.iter().map(|factor| format!("within {}", factor.describe().id));
+    ["reference", "all"].into_iter().map(str::to_owned).chain(within).collect()
 }
 
 /// What `--quick` keeps.

@@ -194,7 +194,7 @@ fn read_key(
         "margin" => settings.margins = Margins::read(node, problems),
         "control" => read_control(node, settings, problems),
         "order" => read_order(node, problems),
-        "comparisons" => read_comparisons(node, settings, problems),
+        "comparisons" => read_comparisons(node, catalogue, settings, problems),
         "probes" => read_probes(node, catalogue, settings, problems),
         "settle" => {
             if let Some(settle_ns) = values::duration(node, "settle", 0..=60 * SECOND_NS, problems)
@@ -305,18 +305,37 @@ fn read_order(node: &Node, problems: &mut Problems) {
     }
 }
 
-fn read_comparisons(node: &Node, settings: &mut Settings, problems: &mut Problems) {
+fn read_comparisons(
+    node: &Node,
+    catalogue: &Catalogue,
+    settings: &mut Settings,
+    problems: &mut Problems,
+) {
     let Some(comparisons) = values::text(node, "comparisons", problems) else { return };
-    match comparisons {
-        "reference" => settings.comparisons = Comparisons::Reference,
-        "all" => settings.comparisons = Comparisons::All,
-        other => {
-            problems
-                .report(&node.place, format!("unknown comparisons `{other}`"))
-                .near(other, ["reference", "all"])
-                .hint("\"reference\" compares each subject with the first, \"all\" each with each and ranks them");
+    settings.comparisons = match comparisons.split_once(' ') {
+        None if comparisons == "reference" => Comparisons::Reference,
+        None if comparisons == "all" => Comparisons::All,
+        Some(("within", factor)) if catalogue.factor(factor.trim()).is_some() => {
+            Comparisons::Within(factor.trim().to_owned())
         }
-    }
+        Some(("within", other)) => {
+            problems
+                .report(&node.place, format!("unknown factor `{}`", other.trim()))
+                .near(other.trim(), catalogue.factors.iter().map(|factor| factor.describe().id))
+                .hint("`schedlab list factors` shows what can be set");
+            return;
+        }
+        _ => {
+            problems
+                .report(&node.place, format!("unknown comparisons `{comparisons}`"))
+                .near(comparisons, ["reference", "all"])
+                .hint(
+                    "\"reference\" compares each subject with the first, \"all\" each with each and ranks \
+                     them, \"within FACTOR\" each with the first of its own level of a factor",
+                );
+            return;
+        }
+    };
 }
 
 fn read_probes(

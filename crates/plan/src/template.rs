@@ -22,7 +22,8 @@ blocks = 10               # replicates; 6 is quick, 20 is for publication, below
 # alpha = 0.05            # family-wise error rate of all primary comparisons
 # control = "auto"        # a second copy of the reference: true, false, or when time allows
 # invocations = 3         # executions inside a trial; they are not replicates
-# comparisons = "all"     # each subject with each, and ranked; "reference": each with the first
+# comparisons = "all"     # each subject with each, and ranked; "reference": each with the first;
+                          # "within FACTOR": each with the first of its own level of a factor
 # settle = "100ms"        # pause after knobs are set
 # budget = "20m"          # cut blocks, then the control, to fit this time; with looks: stop then
 
@@ -107,7 +108,9 @@ fn asked_together(catalogue: &Catalogue) -> String {
          # up to 1. The report says which subjects serve each use best, and where they do worst.\n\
          # use_cases = {{ web-server = {{ {id} = 1.0 }} }}\n\n\
          # What others have published; the report says confirmed, refuted or undecided. An effect\n\
-         # is better, worse, same, or a change of the value itself such as \"-20%\".\n\
+         # is better, worse, same, or a change of the value itself such as \"-20%\". Without a\n\
+         # workload it is about all that ask the metric, and subject = {{ FACTOR = \"LEVEL\" }} is about\n\
+         # every subject of that level.\n\
          # claims = [{{ says = \"it is better\", metric = {}, subject = \"other\", effect = \"better\" }}]\n",
         quoted(&metric.id)
     )

@@ -6,15 +6,19 @@
 
 mod answer;
 mod caveats;
+mod ejections;
 mod emulated;
 mod explain;
+mod ladder;
 mod quantities;
 mod render;
 mod standings;
 mod view;
 mod wrap;
 
+pub use ejections::Ejections;
 pub use explain::explain;
+pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
 pub use render::{Page, RENDERERS, Renderer};
 pub use view::{CaveatView, Design, Inputs, Report, SubjectView, view};
 pub use wrap::wrapped;

@@ -8,6 +8,7 @@ mod bar;
 mod benchfmt;
 mod csv;
 mod json;
+mod ladder;
 mod markdown;
 mod table;
 mod terminal;

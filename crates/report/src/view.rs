@@ -2,6 +2,8 @@
 
 use crate::answer::answer;
 use crate::caveats::explained;
+use crate::ejections::{Ejections, ejections};
+use crate::ladder::{Ladder, ladders};
 use model::{
     Caveat, Finding, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan, REPORT_FORMAT,
     Record, Unit,
@@ -47,6 +49,12 @@ pub struct Report {
     pub subjects: Vec<SubjectView>,
     /// Every finding.
     pub findings: Findings,
+    /// Where subjects are compared within a factor: ratios along it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ladders: Vec<Ladder>,
+    /// Subjects whose scheduler left before a trial was over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ejections: Vec<Ejections>,
     /// Every caveat with its meaning and where it applies.
     pub caveats: Vec<CaveatView>,
     /// The machine when the campaign began.
@@ -188,6 +196,8 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         },
         subjects: subjects(plan),
         findings: inputs.findings.clone(),
+        ladders: ladders(plan, inputs.findings),
+        ejections: ejections(plan, &inputs.findings.failures),
         caveats: explained(inputs.findings, inputs.store_caveats),
         environment: inputs.environment.clone(),
         differences: differences(inputs.records),

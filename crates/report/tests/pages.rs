@@ -154,6 +154,7 @@ fn findings() -> Findings {
                 "LEVEL_CHANGED: policy should be fifo:1 and is other".to_owned(),
                 6,
             )]),
+            rules: BTreeMap::new(),
         }],
         caveats: vec![Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot")],
     }
@@ -316,6 +317,6 @@ fn markdown_and_csv_are_complete() {
 fn the_json_is_the_whole_view_and_comes_back() {
     let text = drawn("json", PLAIN);
     let report: report::Report = serde_json::from_str(&text).unwrap();
-    assert_eq!(report.format, "schedlab.report/2");
+    assert_eq!(report.format, "schedlab.report/3");
     assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", text);
 }

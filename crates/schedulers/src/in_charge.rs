@@ -86,6 +86,8 @@ impl InCharge {
             holder.pause()?;
         }
         let took = began.elapsed();
+        // What is said of its coming is no reason of its leaving.
+        scheduler.log.as_mut().map(KernelLog::messages);
         scheduler.reading = SchedExt::read(machine);
         let ops = scheduler.reading.ops.clone().unwrap_or_default();
         if start.ops.as_ref().is_some_and(|expected| *expected != ops) {

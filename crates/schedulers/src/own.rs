@@ -13,7 +13,9 @@ pub mod trace;
 
 pub use choice::Choice;
 pub use running::{Exit, Options, Running};
-pub use serve::serve;
+pub use serve::{keep, serve};
+#[cfg(feature = "fixtures")]
+pub use stall::stall;
 pub use statistics::Statistics;
 
 use contract::Parameter;
@@ -53,6 +55,9 @@ macro_rules! algorithms {
         pub static ALGORITHMS: &[&Algorithm] = &[$(&$name::ALGORITHM),*];
     };
 }
+
+#[cfg(feature = "fixtures")]
+mod stall;
 
 algorithms! {
     bfs,

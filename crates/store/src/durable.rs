@@ -75,13 +75,13 @@ pub fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
 
 /// A versioned JSON document. A version this program does not know is said to
 /// be one, rather than reported as whatever field it trips over.
-pub fn read_document<T: DeserializeOwned>(path: &Path, limit: u64, format: &str) -> Result<T> {
+pub fn read_document<T: DeserializeOwned>(path: &Path, limit: u64, known: &[&str]) -> Result<T> {
     let bytes = read_limited(path, limit)?;
-    parse_document(&bytes, &path.display().to_string(), format)
+    parse_document(&bytes, &path.display().to_string(), known)
 }
 
 /// The same for text in memory; `place` names it in errors.
-pub fn parse_document<T: DeserializeOwned>(bytes: &[u8], place: &str, format: &str) -> Result<T> {
+pub fn parse_document<T: DeserializeOwned>(bytes: &[u8], place: &str, known: &[&str]) -> Result<T> {
     #[derive(serde::Deserialize)]
     struct Versioned {
         format: String,
@@ -90,10 +90,14 @@ pub fn parse_document<T: DeserializeOwned>(bytes: &[u8], place: &str, format: &s
     let broken = |error: serde_json::Error| Error::environment(attempted(), error);
     let parsed = serde_json::from_slice::<T>(bytes);
     match serde_json::from_slice::<Versioned>(bytes) {
-        Ok(found) if found.format != format => Err(Error::new(
+        Ok(found) if !known.contains(&found.format.as_str()) => Err(Error::new(
             ErrorKind::Environment,
             attempted(),
-            format!("its format is `{}`, this program reads `{format}`", found.format),
+            format!(
+                "its format is `{}`, this program reads `{}`",
+                found.format,
+                known.join("`, `")
+            ),
             "read it with the version of schedlab that wrote it",
         )),
         _ => parsed.map_err(broken),

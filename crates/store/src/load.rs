@@ -7,7 +7,7 @@ use crate::documents::{
 use crate::durable::read_document;
 use crate::records::scan;
 use contract::{Error, ErrorKind, Result};
-use model::{Caveat, FINDINGS_FORMAT, Findings, Fingerprint, PLAN_FORMAT, Plan, Record};
+use model::{Caveat, FINDINGS_FORMATS, Findings, Fingerprint, PLAN_FORMATS, Plan, Record};
 use std::path::{Path, PathBuf};
 
 /// A plan of ten thousand blocks is below 16 MB.
@@ -68,7 +68,7 @@ pub fn load(directory: &Path) -> Result<Loaded> {
 /// # Errors
 /// When the file is broken, too large or of an unknown version.
 pub fn load_findings(directory: &Path) -> Result<Option<Findings>> {
-    read_if_present(&directory.join("findings.json"), LARGEST_FINDINGS, FINDINGS_FORMAT)
+    read_if_present(&directory.join("findings.json"), LARGEST_FINDINGS, &FINDINGS_FORMATS)
 }
 
 /// Whether a directory holds a campaign: `plan.json` is written last, so one
@@ -99,11 +99,11 @@ pub fn read_plan(directory: &Path) -> Result<Plan> {
             "give the directory of a campaign, its name, or `last`",
         ));
     }
-    read_document(&directory.join("plan.json"), LARGEST_PLAN, PLAN_FORMAT)
+    read_document(&directory.join("plan.json"), LARGEST_PLAN, &PLAN_FORMATS)
 }
 
 pub fn read_state(directory: &Path) -> Result<StateDocument> {
-    read_document(&directory.join("state.json"), LARGEST_SMALL, STATE_FORMAT)
+    read_document(&directory.join("state.json"), LARGEST_SMALL, &[STATE_FORMAT])
 }
 
 /// The stored fingerprint; one that does not match its digest was edited, and
@@ -111,7 +111,7 @@ pub fn read_state(directory: &Path) -> Result<StateDocument> {
 pub fn read_environment(directory: &Path) -> Result<Option<EnvironmentDocument>> {
     let path = directory.join("environment.json");
     let found: Option<EnvironmentDocument> =
-        read_if_present(&path, LARGEST_SMALL, ENVIRONMENT_FORMAT)?;
+        read_if_present(&path, LARGEST_SMALL, &[ENVIRONMENT_FORMAT])?;
     if let Some(document) = &found
         && fingerprint_digest(&document.fingerprint) != document.digest
     {
@@ -128,10 +128,10 @@ pub fn read_environment(directory: &Path) -> Result<Option<EnvironmentDocument>>
 fn read_if_present<T: serde::de::DeserializeOwned>(
     path: &Path,
     limit: u64,
-    format: &str,
+    known: &[&str],
 ) -> Result<Option<T>> {
     if !path.exists() {
         return Ok(None);
     }
-    read_document(path, limit, format).map(Some)
+    read_document(path, limit, known).map(Some)
 }

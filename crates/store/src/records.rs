@@ -52,7 +52,7 @@ pub fn scan(path: &Path) -> Result<Scan> {
             }
         }
         let place = format!("line {number} of {}", path.display());
-        scan.records.push(parse_document(&line, &place, RECORD_FORMAT)?);
+        scan.records.push(parse_document(&line, &place, &[RECORD_FORMAT])?);
         scan.complete_bytes += length as u64;
     }
 }

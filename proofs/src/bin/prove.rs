@@ -6,9 +6,10 @@ use proofs::crowd::Mix;
 use proofs::survival::{Trial, survive};
 use proofs::trace::Trace;
 use proofs::{models, recording, shares, waits};
-use schedulers::own::{Choice, Options, Running, serve};
+use schedulers::own::{Choice, Options, Running, keep, serve, stall};
 use serde_json::Value;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -44,22 +45,16 @@ enum Command {
         #[arg(long, default_value_t = 30)]
         seconds: u64,
     },
-    /// Record what a scheduler decides under tasks of every kind: a line of JSON, then events
-    Trace {
-        /// The scheduler: lab:bfs?without=sticky
-        scheduler: String,
-        /// How long, in seconds
-        #[arg(long, default_value_t = 10)]
-        seconds: u64,
-    },
-    /// Replay a recorded trace through the model of its algorithm
+    /// Load a scheduler with tracing, keep tasks of every kind busy, and write what it told
+    Trace(Record),
+    /// Replay a trace through the model of its algorithm
     Replay {
         /// As `trace` wrote it
         trace: PathBuf,
     },
     /// Keep a scheduler in charge until standard input ends
     Serve {
-        /// The scheduler: lab:bfs?rr_interval=6ms
+        /// The scheduler: lab:bfs?rr_interval=6ms; `stall` breaks after four seconds
         scheduler: String,
     },
 }
@@ -75,6 +70,17 @@ struct Load {
     /// Take CPU 1 away and give it back all the time
     #[arg(long)]
     hotplug: bool,
+}
+
+#[derive(Args)]
+struct Record {
+    /// The scheduler: lab:bfs?rr_interval=6ms
+    scheduler: String,
+    /// How long, in seconds
+    seconds: u64,
+    /// The file, or - for standard output
+    #[arg(default_value = "-")]
+    file: PathBuf,
 }
 
 #[derive(Args)]
@@ -118,9 +124,8 @@ fn main() -> ExitCode {
         Command::Waits { scheduler, tasks, seconds } => {
             under(&scheduler, || waits::measure(tasks, Duration::from_secs(seconds)))
         }
-        Command::Trace { scheduler, seconds } => {
-            run_trace(&scheduler, Duration::from_secs(seconds))
-        }
+        Command::Serve { scheduler } if scheduler == "stall" => keep(&stall()),
+        Command::Trace(record) => run_trace(&record),
         Command::Replay { trace } => run_replay(&trace),
         Command::Serve { scheduler } => {
             return ExitCode::from(u8::try_from(serve(&scheduler)).unwrap_or(1));
@@ -163,12 +168,6 @@ fn run_load(load: &Load) -> Result<(), Error> {
     Ok(())
 }
 
-fn run_trace(scheduler: &str, duration: Duration) -> Result<(), Error> {
-    let recording = recording::record(&Machine::host("/run"), &choice(scheduler)?, duration)?;
-    let fail = |error: io::Error| Error::environment("cannot write the trace", error);
-    recording.write(&mut io::stdout().lock()).map_err(fail)
-}
-
 fn run_replay(path: &Path) -> Result<(), Error> {
     let attempted = format!("cannot accept {}", path.display());
     let bytes = std::fs::read(path).map_err(|error| Error::environment(&attempted, error))?;
@@ -193,6 +192,21 @@ fn under(text: &str, measure: impl FnOnce() -> Result<Value, String>) -> Result<
     }
     tell(io::stdout(), &seen.to_string());
     Ok(())
+}
+
+fn run_trace(record: &Record) -> Result<(), Error> {
+    let choice = choice(&record.scheduler)?;
+    let duration = Duration::from_secs(record.seconds);
+    let trace = recording::record(&Machine::host("/run"), &choice, duration)?;
+    let path = &record.file;
+    let written = if path.as_os_str() == "-" {
+        trace.write(io::stdout().lock())
+    } else {
+        File::create(path).and_then(|file| trace.write(BufWriter::new(file)))
+    };
+    written.map_err(|error| {
+        Error::environment(format!("cannot write the trace to {}", path.display()), error)
+    })
 }
 
 fn tell(mut to: impl Write, text: &str) {

@@ -7,11 +7,15 @@ use super::{
 };
 use crate::programs::{command, last_words, output_of};
 use crate::{Error, ErrorKind, Result, digest, linkage};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::thread::{CapabilitiesSecureBits, set_capabilities_secure_bits};
 use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Named, so that flags for static programs do not reach what cargo runs on this machine.
@@ -88,6 +92,7 @@ impl From<Error> for Failure {
 pub(super) fn install(
     schedulers: &Schedulers,
     offer: &SchedulerOffer,
+    is_to_stop: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(SchedulerProgress),
 ) -> Result<Scheduler> {
     let id = offer.exact().to_string();
@@ -107,7 +112,15 @@ pub(super) fn install(
     for directory in [Some(draft.as_path()), log.parent()].into_iter().flatten() {
         fs::create_dir_all(directory).map_err(|error| Error::file("make", directory, error))?;
     }
-    let job = Job { schedulers, offer, toolchain: &toolchain, draft: &draft, log: &log, id: &id };
+    let job = Job {
+        schedulers,
+        offer,
+        toolchain: &toolchain,
+        draft: &draft,
+        log: &log,
+        id: &id,
+        is_to_stop,
+    };
     let outcome = job.build(progress).and_then(|page| job.put(page));
     if outcome.is_err() {
         // The error that matters is the first one; a later fetch sweeps again.
@@ -162,6 +175,7 @@ struct Job<'a> {
     draft: &'a Path,
     log: &'a Path,
     id: &'a str,
+    is_to_stop: &'a dyn Fn() -> bool,
 }
 
 impl Job<'_> {
@@ -232,6 +246,7 @@ impl Job<'_> {
         })?;
         let told = child.stderr.take();
         let followed = told.map_or(Ok(()), |told| {
+            let told = Stoppable { from: told, is_to_stop: self.is_to_stop };
             cargo_output::follow(told, &mut log, &mut |step| {
                 progress(SchedulerProgress::Building {
                     scheduler: self.id.to_owned(),
@@ -241,6 +256,12 @@ impl Job<'_> {
                 });
             })
         });
+        if (self.is_to_stop)() {
+            // What cargo started writes only to the build directory, which holds no result.
+            let _ = kill_process_group(Pid::from_child(&child), Signal::TERM);
+            let _ = child.wait();
+            return Err(Error::environment(self.attempted(), "it was interrupted").into());
+        }
         let status = child.wait().map_err(|error| Error::environment(self.attempted(), error))?;
         followed.map_err(fail)?;
         if !status.success() {
@@ -290,6 +311,8 @@ impl Job<'_> {
             .args(["--bin", &self.offer.name, &self.offer.name])
             // No project's configuration lies above it.
             .current_dir("/")
+            // Of its own, so that all of it ends when we say so.
+            .process_group(0)
             .stdout(Stdio::null());
         for name in NOT_INHERITED {
             cargo.env_remove(name);
@@ -332,6 +355,28 @@ impl Job<'_> {
         self.schedulers
             .read(self.id)
             .ok_or_else(|| Error::environment(self.attempted(), "it cannot be read back"))
+    }
+}
+
+/// What cargo says, as long as somebody wants to hear it.
+struct Stoppable<'a> {
+    from: ChildStderr,
+    is_to_stop: &'a dyn Fn() -> bool,
+}
+
+impl Read for Stoppable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let pause = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+        loop {
+            if (self.is_to_stop)() {
+                return Err(std::io::ErrorKind::ConnectionAborted.into());
+            }
+            match poll(&mut [PollFd::new(&self.from, PollFlags::IN)], Some(&pause)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return self.from.read(buffer),
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }
 
@@ -461,7 +506,8 @@ mod tests {
         fn fetch(&self, name: &str) -> (Result<Scheduler>, Vec<SchedulerProgress>) {
             let mut told = Vec::new();
             let name: SchedulerName = name.parse().unwrap();
-            let fetched = self.schedulers().fetch(&name, &mut |progress| told.push(progress));
+            let fetched =
+                self.schedulers().fetch(&name, &|| false, &mut |progress| told.push(progress));
             (fetched, told)
         }
 
@@ -556,6 +602,23 @@ mod tests {
         bench.fetch("scx_rusty").0.unwrap();
         assert!(!place.join(".incoming-scx_rusty@1.1.3").exists());
         assert_eq!(fs::read_dir(place.join("bin")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_build_that_is_to_stop_ends_and_leaves_nothing() {
+        let bench = Bench::new();
+        // Cargo would wait for this one's writer for ever.
+        let fifo = bench.directory.path().join("static");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let is_building = std::cell::Cell::new(false);
+        let name: SchedulerName = "scx_rusty".parse().unwrap();
+        let fetched = bench.schedulers().fetch(&name, &|| is_building.get(), &mut |progress| {
+            is_building
+                .set(is_building.get() || matches!(progress, SchedulerProgress::Building { .. }));
+        });
+        assert!(fetched.unwrap_err().cause.contains("interrupted"));
+        assert!(bench.is_clean());
     }
 
     #[test]

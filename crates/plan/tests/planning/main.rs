@@ -7,6 +7,7 @@ mod catalogue;
 mod golden;
 mod options;
 mod orders;
+mod within;
 
 use catalogue::{CATALOGUE, DEFAULT_PROBES};
 use model::Plan;

@@ -2,9 +2,10 @@
 
 use super::bar::Scale;
 use super::table::{effect, groups, level, look, reference_value, subject_value, symbol, words};
-use super::{Page, Renderer};
+use super::{Page, Renderer, ladder};
 use crate::answer::trimmed;
 use crate::emulated::{HIDDEN, WHY_HIDDEN, is_hidden};
+use crate::ladder::LadderCell;
 use crate::quantities::{confidence, duration, interval, p_value, percent, raw_change, value};
 use crate::standings::{claim, ranks, use_case};
 use crate::view::Report;
@@ -36,6 +37,7 @@ impl Renderer for Entry {
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
         writeln!(output, "# {}\n\n{}\n", plain(&report.title), plain(&report.answer))?;
         verdicts(report, output)?;
+        ladders(report, output)?;
         standings(report, output)?;
         failures(report, output)?;
         caveats(report, output)?;
@@ -49,6 +51,32 @@ impl Renderer for Entry {
         }
         Ok(())
     }
+}
+
+/// Ratios along the factor that subjects are compared within.
+fn ladders(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let Some(first) = report.ladders.first() else { return Ok(()) };
+    writeln!(output, "## Ratios by {}\n\n{}\n", first.factor, ladder::LEGEND)?;
+    for drawn in &report.ladders {
+        let titles: Vec<String> = drawn.workloads.iter().map(|label| cell(label)).collect();
+        writeln!(output, "**{}**\n", plain(&ladder::heading(drawn)))?;
+        writeln!(output, "| {} | {} |", drawn.factor, titles.join(" | "))?;
+        writeln!(output, "|--:|{}", "--:|".repeat(titles.len()))?;
+        for rung in &drawn.rungs {
+            let cells: Vec<String> = rung.cells.iter().map(|cell| ratio(cell.as_ref())).collect();
+            writeln!(output, "| {} | {} |", cell(rung.level.as_str()), cells.join(" | "))?;
+        }
+        writeln!(output)?;
+    }
+    Ok(())
+}
+
+/// `0.71 (0.65-0.78) ▲`.
+fn ratio(cell: Option<&LadderCell>) -> String {
+    let Some(cell) = cell else { return String::new() };
+    let (ratio, interval) = ladder::numbers(cell);
+    let interval = if interval.is_empty() { interval } else { format!(" ({interval})") };
+    format!("{ratio}{interval} {}", symbol(cell.verdict, true))
 }
 
 /// Ranks, use cases and claims.
@@ -255,7 +283,11 @@ fn failures(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             reasons.join("; ")
         )?;
     }
-    writeln!(output)
+    writeln!(output)?;
+    for ejections in &report.ejections {
+        writeln!(output, "{}\n", plain(&ejections.words()))?;
+    }
+    Ok(())
 }
 
 fn caveats(report: &Report, output: &mut dyn Write) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use super::bar::Scale;
 use super::table::{effect, groups, level, look, reference_value, subject_value, symbol, words};
-use super::{Page, Renderer};
+use super::{Page, Renderer, ladder};
 use crate::answer::trimmed;
 use crate::emulated::WHY_HIDDEN;
 use crate::quantities::{duration, p_value, percent};
@@ -62,6 +62,7 @@ impl Renderer for Entry {
         };
         screen.heading(report)?;
         screen.verdicts(report)?;
+        screen.ladders(report)?;
         screen.standings(report)?;
         screen.failures(report)?;
         if page.is_verbose {
@@ -288,6 +289,25 @@ impl Screen<'_> {
         Ok(())
     }
 
+    /// Ratios along the factor that subjects are compared within.
+    fn ladders(&mut self, report: &Report) -> io::Result<()> {
+        for drawn in &report.ladders {
+            writeln!(self.output)?;
+            self.paragraph(&ladder::heading(drawn), "", BOLD)?;
+            for line in
+                ladder::lines(drawn, self.page.width.saturating_sub(2), self.page.is_unicode)
+            {
+                let indent = if line.is_empty() { "" } else { "  " };
+                writeln!(self.output, "{indent}{line}")?;
+            }
+        }
+        if !report.ladders.is_empty() {
+            let legend = format!("{} {}", ladder::LEGEND, ladder::OF_CURVES);
+            self.paragraph(&legend, "", DIM)?;
+        }
+        Ok(())
+    }
+
     /// Use cases, claims and ranks.
     fn standings(&mut self, report: &Report) -> io::Result<()> {
         let findings = &report.findings;
@@ -335,6 +355,12 @@ impl Screen<'_> {
     }
 
     fn failures(&mut self, report: &Report) -> io::Result<()> {
+        if !report.ejections.is_empty() {
+            writeln!(self.output)?;
+        }
+        for ejections in &report.ejections {
+            self.paragraph(&ejections.words(), "", style_of(Verdict::Worse))?;
+        }
         for count in
             report.findings.failures.iter().filter(|count| count.failed + count.invalid > 0)
         {

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 /// Everything that a report is made from.
 pub struct Campaign {
-    plan: Plan,
+    pub plan: Plan,
     records: Vec<Record>,
-    findings: Findings,
+    pub findings: Findings,
     environment: Fingerprint,
     store_caveats: Vec<Caveat>,
 }
@@ -86,6 +86,7 @@ pub fn mixed() -> Campaign {
             ("exit status 1: cannot fork | out of memory".to_owned(), 1),
             ("ran longer than its limit of 30 s".to_owned(), 1),
         ]),
+        rules: BTreeMap::new(),
     }];
     let mut campaign = campaign("Does a real-time policy shorten wake-ups?", findings, failures);
     campaign.findings.caveats = vec![Caveat::new(CaveatCode::SingleBoot, "6 blocks in 1 boot")];
@@ -109,14 +110,15 @@ pub fn emulated() -> Campaign {
         claim: model::Claim {
             says: "FIFO wakes up faster".to_owned(),
             source: None,
-            workload: "cyclic".to_owned(),
+            workload: Some("cyclic".to_owned()),
             metric: "latency_p50".to_owned(),
-            subject: "fifo".to_owned(),
-            reference: "baseline".to_owned(),
+            subject: "fifo".into(),
+            reference: "baseline".into(),
             effect: model::ClaimedEffect::Better,
         },
         outcome: model::ClaimOutcome::Confirmed,
         reason: "measured -62.0 % of the value".to_owned(),
+        tally: None,
         is_emulated: true,
     }];
     let rank =
@@ -207,7 +209,7 @@ pub fn hostile() -> Campaign {
     campaign(title, findings, Vec::new())
 }
 
-fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>) -> Campaign {
+pub fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>) -> Campaign {
     let judged = findings.iter().filter(|finding| finding.question.role != Role::Screen).count();
     Campaign {
         plan: plan(title),
@@ -376,10 +378,10 @@ pub fn every_verdict() -> (Vec<Finding>, Findings) {
 }
 
 /// A finding in the making.
-struct Draft(Finding);
+pub struct Draft(Finding);
 
 impl Draft {
-    fn new(workload: &str, metric: &str, subject: &str) -> Self {
+    pub fn new(workload: &str, metric: &str, subject: &str) -> Self {
         Self(Finding {
             question: Question {
                 workload: workload.to_owned(),
@@ -409,7 +411,12 @@ impl Draft {
         })
     }
 
-    fn role(mut self, role: Role) -> Self {
+    pub fn against(mut self, reference: &str) -> Self {
+        self.0.question.reference = reference.to_owned();
+        self
+    }
+
+    pub fn role(mut self, role: Role) -> Self {
         self.0.question.role = role;
         self
     }
@@ -425,7 +432,7 @@ impl Draft {
         self
     }
 
-    fn decided(mut self, verdict: Verdict, is_clear: bool) -> Self {
+    pub fn decided(mut self, verdict: Verdict, is_clear: bool) -> Self {
         self.0.verdict = verdict;
         if matches!(verdict, Verdict::Better | Verdict::Worse) {
             self.0.strength = Some(if is_clear { Strength::Clearly } else { Strength::Detectable });
@@ -448,7 +455,7 @@ impl Draft {
         self
     }
 
-    fn effect(mut self, reference: f64, ratio: f64, low: f64, high: f64) -> Self {
+    pub fn effect(mut self, reference: f64, ratio: f64, low: f64, high: f64) -> Self {
         let raw_ratio = match self.0.question.direction {
             Direction::Higher => ratio,
             Direction::Lower => 1.0 / ratio,
@@ -486,7 +493,7 @@ impl Draft {
         self
     }
 
-    fn finding(self) -> Finding {
+    pub fn finding(self) -> Finding {
         self.0
     }
 }

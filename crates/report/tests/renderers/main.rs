@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "a failing step of a test should panic")]
 
 mod campaigns;
+mod multicore;
 
 use campaigns::{Campaign, emulated, every_verdict, hostile, mixed, undecided};
 use expect_test::expect_file;
 use model::{Caveat, CaveatCode};
+use multicore::multicore;
 use report::{Inputs, Page, RENDERERS, Report, view};
 use unicode_width::UnicodeWidthStr;
 
@@ -40,7 +42,7 @@ fn a_person_reads_each_kind_of_verdict_at_60_80_and_120_columns() {
 
 #[test]
 fn every_width_fits_every_campaign() {
-    for campaign in [mixed(), undecided(), hostile(), emulated()] {
+    for campaign in [mixed(), undecided(), hostile(), emulated(), multicore()] {
         for width in 60..130 {
             for is_verbose in [false, true] {
                 let text = drawn(&campaign, "terminal", Page { is_verbose, ..page(width) });
@@ -141,6 +143,49 @@ fn a_plain_page_is_plain_ascii_and_a_coloured_one_has_the_same_text() {
     assert_eq!(bare, drawn(&mixed(), "terminal", verbose));
 }
 
+/// The part of a page from the first line that holds these words to the last.
+fn part<'a>(text: &'a str, first: &str, last: &str) -> &'a str {
+    let start = text.lines().find(|line| line.contains(first)).unwrap();
+    let end = text.lines().rfind(|line| line.contains(last)).unwrap();
+    let offset = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
+    &text[offset(start)..offset(end) + end.len()]
+}
+
+#[test]
+fn ratios_along_a_factor_are_tables_and_curves_in_80_columns() {
+    let campaign = multicore();
+    let text = drawn(&campaign, "terminal", page(80));
+    let told = part(&text, "lab:bfs / lab:cfs", "x EJECTED");
+    expect_file!["../golden/multicore-80.txt"].assert_eq(told);
+    let narrow = drawn(&campaign, "terminal", page(60));
+    expect_file!["../golden/multicore-60.txt"].assert_eq(part(
+        &narrow,
+        "lab:bfs / lab:cfs",
+        "fair / lab:cfs",
+    ));
+    let plain = drawn(&campaign, "terminal", Page { is_unicode: false, ..page(80) });
+    assert!(plain.is_ascii(), "{plain}");
+    expect_file!["../golden/multicore-ascii-80.txt"].assert_eq(part(
+        &plain,
+        "lab:bfs / lab:cfs",
+        "fair / lab:cfs",
+    ));
+    let markdown = drawn(&campaign, "markdown", page(80));
+    let told = part(&markdown, "## Ratios by vcpus", "ejected in");
+    expect_file!["../golden/multicore.md"].assert_eq(told);
+    let report = view(&campaign.inputs());
+    let [bfs, fair] = report.ladders.as_slice() else { panic!("{:?}", report.ladders) };
+    let levels: Vec<&str> = bfs.rungs.iter().map(|rung| rung.level.as_str()).collect();
+    assert_eq!(levels, ["1", "2", "4"], "by number, not as the plan has them");
+    let cell = bfs.rungs[0].cells[0].as_ref().unwrap();
+    let found = cell.ratio.unwrap();
+    assert!(found.ratio < 1.0 && cell.verdict == model::Verdict::Better, "lower is better");
+    assert!(found.interval.low < found.ratio && found.ratio < found.interval.high);
+    assert_eq!(fair.rungs[2].cells[4].as_ref().unwrap().ratio, None);
+    assert_eq!((report.ejections[0].ejected, report.ejections[0].trials), (3, 20));
+    assert!(view(&mixed().inputs()).ladders.is_empty());
+}
+
 #[test]
 fn files_hold_everything() {
     expect_file!["../golden/mixed.md"].assert_eq(&drawn(&mixed(), "markdown", page(80)));
@@ -150,7 +195,7 @@ fn files_hold_everything() {
 
 #[test]
 fn a_report_survives_json_and_the_same_inputs_give_the_same_bytes() {
-    for campaign in [mixed(), undecided(), hostile()] {
+    for campaign in [mixed(), undecided(), hostile(), multicore()] {
         let text = drawn(&campaign, "json", page(80));
         let back: Report = serde_json::from_str(&text).unwrap();
         assert_eq!(back, view(&campaign.inputs()));

@@ -213,9 +213,7 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
             looks.join(", ")
         )?;
     }
-    if plan.comparisons == Comparisons::All {
-        writeln!(text, "compared each subject with each, and ranked")?;
-    }
+    compared(text, plan)?;
     writeln!(text, "\nSubjects (the first is the reference)")?;
     for subject in &plan.subjects {
         writeln!(text, "  {:<24} {}", subject.id, levels_text(subject))?;
@@ -235,6 +233,23 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
     writeln!(text, "\nWritten")?;
     for path in paths(common, plan) {
         writeln!(text, "  {path}")?;
+    }
+    Ok(())
+}
+
+/// Which subjects are compared, where it is not each with the first.
+fn compared(text: &mut String, plan: &Plan) -> std::fmt::Result {
+    let factor = match &plan.comparisons {
+        Comparisons::Reference => return Ok(()),
+        Comparisons::All => return writeln!(text, "compared each subject with each, and ranked"),
+        Comparisons::Within(factor) => factor,
+    };
+    writeln!(text, "compared within {factor}: each subject with the first of its level")?;
+    for group in model::groups(&plan.subjects, factor) {
+        let others: Vec<&str> = group.others.iter().map(|other| other.id.as_str()).collect();
+        let reference = group.reference.map_or("nothing", |subject| subject.id.as_str());
+        let level = group.level.map_or("none", Level::as_str);
+        writeln!(text, "         {level}: {} with {reference}", others.join(", "))?;
     }
     Ok(())
 }
@@ -306,7 +321,8 @@ fn asked_together(text: &mut String, plan: &Plan) -> std::fmt::Result {
         writeln!(text, "\nPublished claims that the records will confirm, refute or leave open")?;
     }
     for claim in &plan.claims {
-        writeln!(text, "  {} ({} {})", claim.says, claim.workload, claim.metric)?;
+        let workload = claim.workload.as_deref().unwrap_or("every workload's");
+        writeln!(text, "  {} ({workload} {})", claim.says, claim.metric)?;
     }
     Ok(())
 }

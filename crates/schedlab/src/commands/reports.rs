@@ -62,7 +62,9 @@ pub(super) fn judged(common: &Common, campaign: &str) -> Result<(Loaded, Finding
     let loaded = store::load(&directory)?;
     let findings = lab::judge_records(&loaded);
     let stored = store::load_findings(&directory).ok().flatten();
-    if loaded.is_finished && stored.is_some_and(|stored| stored != findings) {
+    // Those of an earlier format lack what it did not have.
+    let is_other = |stored: Findings| stored.format == findings.format && stored != findings;
+    if loaded.is_finished && stored.is_some_and(is_other) {
         tell("the stored findings are not what the records say: `schedlab judge` writes them anew");
     }
     Ok((loaded, findings))

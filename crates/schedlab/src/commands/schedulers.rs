@@ -238,9 +238,15 @@ fn fetch(schedulers: &Schedulers, arguments: &SchedulersFetch) -> Result<ExitCod
         return would_fetch(schedulers, &names);
     }
     let mut line = FetchLine { line: ProgressLine::new(), told: Instant::now() };
+    let interrupt = super::run::hear_signals()?;
+    let is_to_stop = || interrupt.signal().is_some();
     for name in &names {
-        let fetched = schedulers.fetch(name, &mut |progress| line.note(&progress));
+        let fetched = schedulers.fetch(name, &is_to_stop, &mut |progress| line.note(&progress));
         line.line.clear();
+        if let (Err(_), Some(signal)) = (&fetched, interrupt.signal()) {
+            tell(&format!("interrupted: {name} was not built"));
+            return Ok(ExitCode::Signal(signal));
+        }
         let scheduler = fetched.map_err(venues::artefact_error)?;
         print(&row(&scheduler.name, &format!("@{}", scheduler.version), linking(&scheduler)))?;
     }

@@ -379,3 +379,93 @@ fn a_pilot_plans_and_an_unfinished_campaign_has_no_verdict() {
     assert!(ended.contains("STOPPED_EARLY") && ended.contains("better"), "{ended}");
     assert!(bench.expect(0, &["show", "last"]).contains("STOPPED_EARLY"));
 }
+
+#[test]
+fn levels_of_a_factor_are_compared_each_for_itself_and_claims_speak_of_all() {
+    let bench = Bench::new();
+    let text = r#"
+venue = "sim"
+blocks = 12
+seed = 5
+comparisons = "within vcpus"
+[factors]
+sim_effect = ["0%", "25%"]
+vcpus = [1, 2, 4]
+[[workloads]]
+use = "messaging"
+[[workloads]]
+use = "messaging"
+label = "storm"
+groups = 2
+[[claims]]
+says = "it takes a fifth of the time away"
+source = "a leaflet"
+metric = "makespan"
+subject = { sim_effect = "25 %" }
+effect = "-20%"
+[[claims]]
+says = "on four processors it is worse"
+metric = "makespan"
+subject = { sim_effect = "25%", vcpus = 4 }
+reference = { sim_effect = "0%" }
+effect = "worse"
+"#;
+    let file = bench.experiment("within", text);
+    let planned = bench.expect(0, &["plan", &file]);
+    assert!(planned.contains("compared within vcpus"), "{planned}");
+    let pair = "2: sim-effect-25--vcpus-2 with sim-effect-0--vcpus-2";
+    assert!(planned.contains(pair), "{planned}");
+    let shown = bench.expect(0, &["run", &file]);
+    for said in [
+        "makespan by vcpus: 25% / 0% (lower is better)",
+        "confirmed in all 6 comparisons",
+        "refuted in all 2 comparisons",
+    ] {
+        assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{shown}");
+    }
+    let report: serde_json::Value =
+        serde_json::from_str(&bench.expect(0, &["show", "last", "--format", "json"])).unwrap();
+    assert_eq!(report["format"], "schedlab.report/3");
+    assert_eq!(report["findings"]["families"]["declared"], 8, "six pairs and two controls");
+    let ladder = &report["ladders"][0];
+    assert_eq!(ladder["workloads"], serde_json::json!(["messaging", "storm"]));
+    let rungs = ladder["rungs"].as_array().unwrap();
+    assert_eq!(rungs.len(), 3);
+    for rung in rungs {
+        let ratio = rung["cells"][1]["ratio"]["ratio"].as_f64().unwrap();
+        assert!((0.76..0.84).contains(&ratio), "{rung}");
+    }
+    let rows = bench.expect(0, &["show", "last", "--format", "csv"]);
+    assert!(rows.contains("sim-effect-25--vcpus-4"), "{rows}");
+}
+
+/// A campaign of the first format, as an earlier version left it.
+#[test]
+fn campaigns_of_earlier_formats_are_judged_reported_and_resumed() {
+    let bench = Bench::new();
+    let text = format!(
+        "{EXPERIMENT}[[claims]]\nsays = \"it is faster\"\nmetric = \"makespan\"\nsubject = \"faster\"\n\
+         effect = \"better\"\n"
+    );
+    let file = bench.experiment("old", &text);
+    bench.expect(0, &["run", &file]);
+    let campaign = bench.campaign();
+    let aged = |name: &str, new: &str, old: &str| {
+        let path = campaign.join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(new), "{name}");
+        std::fs::write(&path, text.replace(new, old)).unwrap();
+    };
+    aged("plan.json", "schedlab.plan/2", "schedlab.plan/1");
+    aged("findings.json", "schedlab.findings/3", "schedlab.findings/2");
+    let shown = bench.expect(0, &["show", "last"]);
+    assert!(shown.contains("confirmed: \"it is faster\""), "{shown}");
+    bench.expect(0, &["report", "last"]);
+    bench.expect(0, &["judge", "last"]);
+    let findings = std::fs::read_to_string(campaign.join("findings.json")).unwrap();
+    assert!(findings.contains("schedlab.findings/3"), "it is judged anew");
+    aged("plan.json", "schedlab.plan/1", "schedlab.plan/99");
+    let refused = bench.run(&["show", "last"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(errors(&refused).contains("reads `schedlab.plan/2`, `schedlab.plan/1`"));
+}

@@ -1,7 +1,7 @@
 //! The suites that are delivered: each plans, whole and quick.
 
 use contract::{BootKnob, BootSpec, Catalogue, Description, Factor, Knob, Requirement, Result};
-use model::{Fingerprint, Level, Plan};
+use model::{Claimed, Fingerprint, Level, Plan};
 use plan::Request;
 use std::path::{Path, PathBuf};
 
@@ -106,7 +106,7 @@ fn a_quick_cfs_against_eevdf_is_four_subjects_and_three_workloads_in_five_blocks
     let minutes = plan.expected_ns() / 60_000_000_000;
     assert!(minutes < 8, "{minutes} min leave too little room for an emulated processor");
     // Every claim is asked.
-    let has = |id: &String| subjects.contains(&id.as_str());
+    let has = |side: &Claimed| plan.subjects.iter().any(|subject| side.includes(subject));
     assert!(plan.claims.iter().all(|claim| has(&claim.subject) && has(&claim.reference)));
 }
 

@@ -11,6 +11,7 @@ mod interruption;
 mod kills;
 mod knobs;
 mod replay;
+mod schedulers;
 
 use crate::bench::{Bench, errors};
 use serde_json::Value;

@@ -49,6 +49,12 @@ impl Choice {
         Ok(Self { algorithm, given })
     }
 
+    /// An algorithm with its defaults.
+    #[cfg(feature = "fixtures")]
+    pub(super) fn of(algorithm: &'static Algorithm) -> Self {
+        Self { algorithm, given: vec![None; algorithm.parameters.len()] }
+    }
+
     /// Which algorithm.
     pub fn algorithm(&self) -> &'static Algorithm {
         self.algorithm
@@ -137,5 +143,68 @@ fn suggestion(name: &str, known: &[&str]) -> String {
         Some((_, nearest)) => format!("did you mean `{nearest}`?"),
         None if known.is_empty() => "it has none".to_owned(),
         None => format!("there are {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<&str, &str>) {
+        match (Choice::parse(text), expected) {
+            (Ok(choice), Ok(canonical)) => {
+                assert_eq!(choice.to_string(), canonical);
+                assert_eq!(Choice::parse(canonical).unwrap(), choice);
+            }
+            (Err(error), Err(part)) => {
+                assert!(error.to_string().contains(part), "{text}: {error}");
+            }
+            (found, expected) => panic!("{text}: {found:?} instead of {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn equal_choices_have_equal_text() {
+        check("bfs", Ok("bfs"));
+        check("bfs?", Ok("bfs"));
+        check("bfs?without=sticky&rr_interval=6000us", Ok("bfs?rr_interval=6ms&without=sticky"));
+        check("bfs?rr_interval=6ms", Ok("bfs?rr_interval=6ms"));
+        check("fifo?run_limit=1s", Ok("fifo?run_limit=1s"));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_told_with_the_nearest_name() {
+        check("bsf", Err("did you mean `bfs`?"));
+        check("linux", Err("there are bfs"));
+        check("bfs?rr_intervall=6ms", Err("did you mean `rr_interval`?"));
+        check("bfs?rr_interval", Err("write lab:bfs?rr_interval=VALUE"));
+        check("bfs?rr_interval=6", Err("rr_interval"));
+        check("bfs?rr_interval=2s", Err("2s is outside 1ms to 1s"));
+        check("bfs?without=sticky&without=idle", Err("without is given twice"));
+        check("bfs?without=fun", Err("is not one of none, deadline"));
+        check("", Err("there is no algorithm ``"));
+    }
+
+    #[test]
+    fn every_parameter_becomes_a_constant_of_the_object() {
+        let choice = Choice::parse("bfs?without=sticky").unwrap();
+        let expected = [
+            ("rr_interval_ns".to_owned(), 6_000_000u64.to_ne_bytes().to_vec()),
+            ("without".to_owned(), 3u32.to_ne_bytes().to_vec()),
+        ];
+        assert_eq!(choice.constants(), expected);
+        for algorithm in ALGORITHMS {
+            let choice = Choice::parse(algorithm.id).unwrap();
+            assert_eq!(choice.constants().len(), algorithm.parameters.len(), "{}", algorithm.id);
+            if let Ok(mut object) = bpf::Opened::open(algorithm.id, algorithm.object) {
+                for (name, bytes) in choice.constants() {
+                    object.set(&name, &bytes).unwrap();
+                }
+                object.set("tracing", &[1]).unwrap();
+                assert!(object.set("tracing", &[1, 2]).is_err());
+            } else {
+                assert!(cfg!(not(feature = "bpf")), "{}", algorithm.id);
+            }
+        }
     }
 }

@@ -17,7 +17,8 @@ const LOOK_EVERY_NS: i64 = 500_000_000;
 /// could not be loaded or the kernel ended it; why is then on standard error.
 pub fn serve(text: &str) -> i32 {
     bpf::print_to(tell);
-    match keep(text) {
+    let name = text.strip_prefix("lab:").unwrap_or(text);
+    match Choice::parse(name).and_then(|choice| keep(&choice)) {
         Ok(()) => 0,
         Err(error) => {
             tell(&error.to_string());
@@ -26,9 +27,11 @@ pub fn serve(text: &str) -> i32 {
     }
 }
 
-fn keep(text: &str) -> Result<(), Error> {
-    let name = text.strip_prefix("lab:").unwrap_or(text);
-    let choice = Choice::parse(name)?;
+/// Keeps it in charge until a signal, the end of standard input, or the kernel ends it.
+///
+/// # Errors
+/// When it could not be loaded, or the kernel ended it.
+pub fn keep(choice: &Choice) -> Result<(), Error> {
     let attempted = format!("cannot keep the scheduler lab:{choice} in charge");
     let environment = |error: io::Error| Error::environment(attempted.as_str(), error);
     let is_asked = Arc::new(AtomicBool::new(false));
@@ -36,7 +39,7 @@ fn keep(text: &str) -> Result<(), Error> {
         signal_hook::flag::register(signal, Arc::clone(&is_asked)).map_err(environment)?;
     }
     let machine = Machine::host("/run");
-    let mut running = Running::start(&machine, &choice, &Options::default())?;
+    let mut running = Running::start(&machine, choice, &Options::default())?;
     while !is_asked.load(Ordering::Relaxed) && running.exit().is_none() {
         if input_ended().map_err(environment)? {
             break;

@@ -1,0 +1,127 @@
+//! Comparisons inside the levels of a factor, and claims about all of them.
+
+use crate::{plan, request};
+use model::{Claimed, Comparisons, Plan};
+use plan::Request;
+
+const GRID: &str = r#"
+venue = "vm"
+blocks = 5
+comparisons = "within kernel"
+
+[quick]
+subjects = [
+    "kernel-debian-6-1--nice-0", "kernel-debian-6-1--nice-5", "kernel-debian-6-6--nice-0", "kernel-debian-6-6--nice-5",
+]
+
+[factors]
+kernel = ["debian:6.1", "debian:6.6", "debian:6.18"]
+nice = [0, 5]
+
+[[workloads]]
+use = "messaging"
+subjects = ["kernel-debian-6-6--nice-5"]
+
+[[workloads]]
+use = "messaging"
+label = "storm"
+
+[[claims]]
+says = "kind processes wait"
+metric = "makespan"
+subject = { nice = "+5" }
+effect = "worse"
+
+[[claims]]
+says = "on 6.6 by half"
+metric = "makespan"
+workload = "storm"
+subject = { nice = 5, kernel = "debian:6.6" }
+reference = { nice = 0 }
+effect = "+50%"
+
+[[claims]]
+says = "one pair"
+metric = "makespan"
+workload = "storm"
+subject = "kernel-debian-6-6--nice-5"
+effect = "same"
+"#;
+
+fn pairs(plan: &Plan) -> Vec<(&str, &str)> {
+    let pairs = plan.comparisons.pairs(&plan.subjects);
+    pairs.iter().map(|(a, b)| (a.id.as_str(), b.id.as_str())).collect()
+}
+
+#[test]
+fn a_crossing_is_compared_level_by_level_and_its_pairs_share_their_boots() {
+    let plan = plan(request(GRID)).unwrap();
+    assert_eq!(plan.comparisons, Comparisons::Within("kernel".to_owned()));
+    assert_eq!(
+        pairs(&plan),
+        [
+            ("kernel-debian-6-1--nice-0", "kernel-debian-6-1--nice-5"),
+            ("kernel-debian-6-6--nice-0", "kernel-debian-6-6--nice-5"),
+            ("kernel-debian-6-18--nice-0", "kernel-debian-6-18--nice-5"),
+        ]
+    );
+    for block in &plan.blocks {
+        assert_eq!(block.boot_count(), 3, "the control sits in its twin's boot");
+        let boot = |id: &str| {
+            block.sittings.iter().find(|sitting| sitting.subject == id).and_then(|one| one.boot)
+        };
+        assert_eq!(boot("kernel-debian-6-1--nice-0-again"), boot("kernel-debian-6-1--nice-0"));
+        for (reference, subject) in pairs(&plan) {
+            assert_eq!(boot(reference), boot(subject));
+        }
+    }
+    // A workload of one subject runs for what that is compared with.
+    assert_eq!(
+        plan.workloads[0].subjects,
+        ["kernel-debian-6-1--nice-0", "kernel-debian-6-6--nice-0", "kernel-debian-6-6--nice-5"]
+    );
+}
+
+#[test]
+fn quick_keeps_whole_groups() {
+    let plan = plan(Request { is_quick: true, ..request(GRID) }).unwrap();
+    assert_eq!(pairs(&plan).len(), 2);
+    assert_eq!(plan.workloads.len(), 2);
+}
+
+#[test]
+fn claims_name_levels_in_their_one_spelling() {
+    let plan = plan(request(GRID)).unwrap();
+    let [all, narrow, single] = plan.claims.as_slice() else { panic!("{:?}", plan.claims) };
+    assert_eq!(all.workload, None, "two workloads ask it");
+    assert_eq!(
+        (all.subject.to_string(), all.reference.to_string()),
+        ("nice 5".into(), "nice 0".into())
+    );
+    assert_eq!(narrow.subject.to_string(), "kernel debian:6.6, nice 5");
+    assert_eq!(narrow.workload.as_deref(), Some("storm"));
+    assert_eq!(
+        single.reference,
+        Claimed::Subject("kernel-debian-6-6--nice-0".to_owned()),
+        "its level's"
+    );
+    assert!(single.is_single());
+    let text = serde_json::to_string(&plan).unwrap();
+    assert!(
+        text.contains(r#""format":"schedlab.plan/2""#) && text.contains(r#"{"within":"kernel"}"#)
+    );
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+}
+
+#[test]
+fn how_subjects_are_compared_is_part_of_what_a_plan_is() {
+    let digest = |comparisons: &str| {
+        let text = GRID.replace("within kernel", comparisons);
+        let without_claims = text.split("[[claims]]").next().unwrap_or_default().to_owned();
+        plan(request(&without_claims)).unwrap().digest
+    };
+    let digests = ["within kernel", "within nice", "all", "reference"].map(digest);
+    for (index, digest) in digests.iter().enumerate() {
+        assert!(!digests[..index].contains(digest));
+    }
+}
