@@ -28,11 +28,7 @@ struct Received {
 ///
 /// # Errors
 /// It did not load, the kernel ended it, or what it told cannot be read or is not complete.
-pub fn record(
-    machine: &Machine,
-    choice: &Choice,
-    duration: Duration,
-) -> Result<Trace, Error> {
+pub fn record(machine: &Machine, choice: &Choice, duration: Duration) -> Result<Trace, Error> {
     let attempted = format!("cannot record lab:{choice}");
     let fail = |cause: String| Error::environment(attempted.as_str(), cause);
     let options = Options { trace_bytes: Some(BUFFER_BYTES) };
@@ -63,7 +59,8 @@ pub fn record(
         return Err(fail(malformed.to_string()));
     }
     let (choice, kernel) = (choice.to_string(), machine.kernel_release()?);
-    let trace = Trace { choice, kernel, lost: lost + received.passed_over, events: received.events };
+    let trace =
+        Trace { choice, kernel, lost: lost + received.passed_over, events: received.events };
     match trace.gaps() {
         gaps if gaps.is_empty() => Ok(trace),
         gaps => Err(fail(format!("the trace is no proof: {}", gaps.join("; ")))),

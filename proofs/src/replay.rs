@@ -222,12 +222,8 @@ impl<'t> Builder<'t> {
 
     fn begin_run(&mut self, index: usize, pid: i32, event: &Event) {
         let run = self.replay.runs.len();
-        let span = Span {
-            from: event.end_ns,
-            from_cpu: event.cpu,
-            until: u64::MAX,
-            until_cpu: NOWHERE,
-        };
+        let span =
+            Span { from: event.end_ns, from_cpu: event.cpu, until: u64::MAX, until_cpu: NOWHERE };
         self.replay.runs.push(Run { pid, cpu: cpu_of(event), begin: index, span });
         self.replay.links[index].run = Some(run);
         self.running.insert(cpu_of(event), run);

@@ -1,6 +1,7 @@
 //! Traces written by hand, for the tests of models.
 
 use crate::trace::{Event, Flag, Header, Kind, Trace};
+use crate::verdict::Rejection;
 use std::collections::BTreeMap;
 
 /// The task that most scripts are about.
@@ -21,11 +22,7 @@ pub struct Added<'s>(&'s mut Event);
 
 impl Script {
     pub fn new(algorithm: &str, cpus: u16) -> Self {
-        let header = Header {
-            algorithm: algorithm.to_owned(),
-            parameters: BTreeMap::new(),
-            cpus,
-        };
+        let header = Header { algorithm: algorithm.to_owned(), parameters: BTreeMap::new(), cpus };
         Self { header, events: Vec::new(), numbers: BTreeMap::new() }
     }
 
@@ -107,5 +104,40 @@ impl Added<'_> {
     pub fn flags(self, flags: &[Flag]) -> Self {
         self.0.flags = flags.iter().fold(0, |bits, flag| bits | *flag as u16);
         self
+    }
+}
+
+/// Steps in the life of a task, on CPUs 0 and 1.
+impl Script {
+    pub fn init(&mut self, at: u64, pid: i32, static_prio: u64) {
+        self.event(0, at, Kind::InitTask, pid).a(static_prio).c(3);
+    }
+
+    pub fn enqueue(
+        &mut self,
+        (cpu, at): (u16, u64),
+        pid: i32,
+        (key, left): (u64, u64),
+        flags: &[Flag],
+    ) {
+        self.event(cpu, at, Kind::Enqueue, pid).a(at).b(key).c(3).d(left).flags(flags);
+    }
+
+    pub fn start(&mut self, (cpu, at): (u16, u64), pid: i32, (key, left): (u64, u64)) {
+        self.event(cpu, at, Kind::Running, pid).a(at).b(key).d(left);
+    }
+
+    pub fn stop(&mut self, (cpu, at): (u16, u64), pid: i32, (key, left): (u64, u64)) {
+        let stopped = self.event(cpu, at, Kind::Stopping, pid).a(at).b(key).d(left);
+        stopped.flags(&[Flag::Runnable]);
+    }
+
+    /// The rule that its model says is broken; none where all that could be checked is right.
+    pub fn broken_rule(&self) -> Option<&'static str> {
+        match crate::models::replay(&self.trace()) {
+            Ok(_) | Err(Rejection::Vacuous(_)) => None,
+            Err(Rejection::Violation(violation)) => Some(violation.rule),
+            Err(other) => panic!("{other}"),
+        }
     }
 }

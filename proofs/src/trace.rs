@@ -255,7 +255,8 @@ mod tests {
 
     #[test]
     fn what_was_recorded_is_read_with_its_parameters_and_without_what_was_left_out() {
-        let mut trace = recorded::Trace { choice: "bfs?without=sticky".to_owned(), ..Default::default() };
+        let mut trace =
+            recorded::Trace { choice: "bfs?without=sticky".to_owned(), ..Default::default() };
         let read = |trace: &recorded::Trace| {
             let mut bytes = Vec::new();
             trace.write(&mut bytes).unwrap();

@@ -167,3 +167,95 @@ impl<'r, 't> Arrival<'r, 't> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::{Script, TASK};
+
+    const QUANTUM: u64 = 10_000_000;
+    const OTHER: i32 = 101;
+    /// When the first task starts, and when it is looked at again.
+    const START: u64 = 50_000;
+
+    /// One CPU: two tasks come, the first runs for so long, then `next` runs.
+    fn turns(first: i32, ran: u64, next: i32, left: u64) -> Script {
+        let mut script = Script::new("rr", 2).parameter("quantum", QUANTUM);
+        script.init(1_000, TASK, 120);
+        script.init(2_000, OTHER, 120);
+        script.enqueue((0, 10_000), TASK, (10_000, QUANTUM), &[Flag::Wakeup]);
+        script.enqueue((0, 20_000), OTHER, (20_000, left), &[Flag::Wakeup]);
+        script.dispatch(0, 40_000, first, 0, &[Flag::Moved]);
+        script.start((0, START), first, (10_000, QUANTUM));
+        let how = if next == first { Flag::Kept } else { Flag::Moved };
+        let previous = u64::try_from(first).unwrap();
+        let at = START + ran;
+        script.dispatch(0, at, next, first, &[Flag::Runnable, how]).a(previous);
+        script.event(0, at + 1_000, Kind::Yield, next);
+        script
+    }
+
+    #[test]
+    fn turns_in_order_of_arrival_are_right() {
+        assert_eq!(turns(TASK, QUANTUM, OTHER, QUANTUM).broken_rule(), None);
+        assert_eq!(turns(TASK, QUANTUM / 2, TASK, QUANTUM).broken_rule(), None);
+    }
+
+    #[test]
+    fn each_wrong_turn_has_its_rule() {
+        let wrong = |script: Script, rule| assert_eq!(script.broken_rule(), Some(rule));
+        wrong(turns(OTHER, QUANTUM, TASK, QUANTUM), rule::ARRIVAL_ORDER);
+        wrong(turns(TASK, QUANTUM, TASK, QUANTUM), rule::QUANTUM);
+        wrong(turns(TASK, QUANTUM / 2, OTHER, QUANTUM), rule::NO_PREEMPTION);
+        wrong(turns(TASK, QUANTUM, OTHER, QUANTUM - 1), rule::QUANTUM);
+        let mut kick = turns(TASK, QUANTUM, OTHER, QUANTUM);
+        kick.event(0, 90_000_000, Kind::Kick, TASK).flags(&[Flag::Preempt]);
+        wrong(kick, rule::NO_PREEMPTION);
+    }
+
+    #[test]
+    fn nobody_runs_past_the_queue_or_where_it_may_not() {
+        let mut direct = Script::new("rr", 1).parameter("quantum", QUANTUM);
+        direct.init(1_000, TASK, 120);
+        direct.enqueue((0, 10_000), TASK, (10_000, QUANTUM), &[Flag::Wakeup]);
+        direct.start((0, 20_000), TASK, (10_000, QUANTUM));
+        assert_eq!(direct.broken_rule(), Some(rule::NO_DIRECT_DISPATCH));
+        let mut elsewhere = Script::new("rr", 2).parameter("quantum", QUANTUM);
+        elsewhere.event(0, 10_000, Kind::Enqueue, TASK).a(10_000).c(1).flags(&[Flag::Wakeup]);
+        elsewhere.dispatch(1, 20_000, TASK, 0, &[Flag::Moved]);
+        assert_eq!(elsewhere.broken_rule(), Some(rule::AFFINITY));
+    }
+
+    /// CPU 1 idles; a task that ran there last wakes and goes to `target`.
+    fn wake(target: i16, flags: &[Flag]) -> Script {
+        let mut script = Script::new("rr", 2).parameter("quantum", QUANTUM);
+        script.event(0, 5_000, Kind::Idle, 0).flags(&[Flag::Idle]);
+        script.event(1, 5_000, Kind::Idle, 0).flags(&[Flag::Idle]);
+        script.event(1, 20_000, Kind::SelectCpu, TASK).target(target).a(1).c(3).flags(flags);
+        script.event(0, 30_000, Kind::Yield, TASK);
+        script.event(1, 30_000, Kind::Yield, TASK);
+        script
+    }
+
+    #[test]
+    fn a_woken_task_goes_to_the_idle_cpu_that_it_ran_on_last() {
+        assert_eq!(wake(1, &[Flag::Idle]).broken_rule(), None);
+        assert_eq!(wake(1, &[]).broken_rule(), Some(rule::IDLE_FIRST));
+        assert_eq!(wake(0, &[Flag::Idle]).broken_rule(), Some(rule::PREVIOUS_FIRST));
+    }
+
+    #[test]
+    fn a_cpu_that_finds_nothing_while_a_task_waits_is_wrong_unless_that_came_meanwhile() {
+        let script = |at| {
+            let mut script = Script::new("rr", 2).parameter("quantum", QUANTUM);
+            script.event(0, 10_000, Kind::Enqueue, TASK).a(10_000).c(3).flags(&[Flag::Wakeup]);
+            script.event(0, 20_000, Kind::Yield, TASK);
+            script.dispatch(1, at, 0, 0, &[]);
+            script.event(0, 90_000, Kind::Yield, TASK);
+            script.event(1, 90_000, Kind::Yield, TASK);
+            script
+        };
+        assert_eq!(script(50_000).broken_rule(), Some(rule::WORK_CONSERVED));
+        assert_eq!(script(10_050).broken_rule(), None);
+    }
+}

@@ -223,9 +223,7 @@ impl Model<'_, '_> {
             return Ok(());
         };
         self.tally.check(rule::PREEMPTION, victim > deadline && key <= victim, kick, || {
-            format!(
-                "the latest of {rivals:?} (CPU, deadline), if later than {deadline}: CPU {cpu}"
-            )
+            format!("the latest of {rivals:?} (CPU, deadline), if later than {deadline}: CPU {cpu}")
         })
     }
 
@@ -312,5 +310,123 @@ impl Model<'_, '_> {
             self.tally.undecided(rule::EARLIEST_DEADLINE);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::{Script, TASK};
+
+    const RR_INTERVAL: u64 = 6_000_000;
+    const OTHER: i32 = 101;
+    const THIRD: i32 = 102;
+
+    fn deadline(now: u64, static_prio: u64) -> u64 {
+        now + prio_ratio(static_prio) * RR_INTERVAL / 128
+    }
+
+    #[test]
+    fn ratios_are_those_of_bfs() {
+        // sched_init of kernel/sched_bfs.c, by hand.
+        let first: Vec<u64> = (100..106).map(prio_ratio).collect();
+        assert_eq!(first, [128, 140, 154, 169, 185, 203]);
+    }
+
+    fn script() -> Script {
+        let mut script = Script::new("bfs", 2).parameter("rr_interval", RR_INTERVAL);
+        script.init(1_000, TASK, 120);
+        script.init(2_000, OTHER, 110);
+        script.init(3_000, THIRD, 130);
+        script
+    }
+
+    fn at(now: u64, static_prio: u64) -> (u64, u64) {
+        (deadline(now, static_prio), RR_INTERVAL)
+    }
+
+    /// Two tasks wait, and this one goes first.
+    fn choice(first: i32) -> Script {
+        let mut script = script();
+        script.enqueue((0, 10_000), TASK, at(10_000, 120), &[Flag::Wakeup]);
+        script.enqueue((0, 20_000), OTHER, at(20_000, 110), &[Flag::Wakeup]);
+        script.dispatch(0, 30_000, first, 0, &[Flag::Moved]);
+        script.event(0, 40_000, Kind::Yield, first);
+        script
+    }
+
+    #[test]
+    fn the_earliest_deadline_goes_first_not_who_came_first() {
+        assert_eq!(choice(OTHER).broken_rule(), None);
+        assert_eq!(choice(TASK).broken_rule(), Some(rule::EARLIEST_DEADLINE));
+    }
+
+    #[test]
+    fn a_deadline_or_a_quota_that_is_not_the_published_one_is_wrong() {
+        for (key, left) in [(1, 0), (0, 1)] {
+            let mut script = script();
+            let (deadline, quota) = at(10_000, 120);
+            script.enqueue((0, 10_000), TASK, (deadline + key, quota - left), &[Flag::Wakeup]);
+            script.event(0, 40_000, Kind::Yield, TASK);
+            assert_eq!(script.broken_rule(), Some(rule::DEADLINE));
+        }
+    }
+
+    /// A late deadline runs on CPU 1, and an earlier one wakes; then this follows.
+    fn wake(flags: &[Flag], kick: Option<i16>) -> Script {
+        let mut script = script();
+        script.enqueue((1, 10_000), THIRD, at(10_000, 130), &[Flag::Wakeup]);
+        script.dispatch(1, 20_000, THIRD, 0, &[Flag::Moved]);
+        script.start((1, 30_000), THIRD, at(10_000, 130));
+        script.enqueue((0, 50_000), OTHER, at(50_000, 110), flags);
+        if let Some(cpu) = kick {
+            script.event(0, 51_000, Kind::Kick, OTHER).target(cpu).flags(&[Flag::Preempt]);
+        }
+        script.event(0, 60_000, Kind::Yield, TASK);
+        script.event(0, 90_000, Kind::Yield, TASK);
+        script.event(1, 90_000, Kind::Yield, TASK);
+        script
+    }
+
+    #[test]
+    fn a_woken_task_preempts_a_later_deadline_unless_its_waker_is_about_to_sleep() {
+        assert_eq!(wake(&[Flag::Wakeup], Some(1)).broken_rule(), None);
+        assert_eq!(wake(&[Flag::Wakeup], None).broken_rule(), Some(rule::PREEMPTION));
+        assert_eq!(wake(&[Flag::Wakeup, Flag::Sync], None).broken_rule(), None);
+        let sync = wake(&[Flag::Wakeup, Flag::Sync], Some(1));
+        assert_eq!(sync.broken_rule(), Some(rule::PREEMPTION));
+        assert_eq!(wake(&[], Some(1)).broken_rule(), Some(rule::PREEMPTION));
+    }
+
+    /// CPU 0 drops a task for an earlier one; CPU 1 takes that although another waits.
+    fn drop_and_take(flags: &[Flag], has_other: bool) -> Script {
+        let mut script = script();
+        script.enqueue((0, 10_000), THIRD, at(10_000, 130), &[Flag::Wakeup]);
+        script.dispatch(0, 20_000, THIRD, 0, &[Flag::Moved]);
+        script.start((0, 30_000), THIRD, at(10_000, 130));
+        script.enqueue((0, 40_000), OTHER, at(40_000, 110), &[Flag::Wakeup]);
+        script.event(0, 41_000, Kind::Kick, OTHER).target(0).flags(&[Flag::Preempt]);
+        let both = [Flag::Runnable, Flag::Moved];
+        let key = deadline(10_000, 130);
+        script.dispatch(0, 50_000, OTHER, THIRD, &both).d(key);
+        let left = RR_INTERVAL - 30_000;
+        script.stop((0, 60_000), THIRD, (key, left));
+        script.enqueue((0, 70_000), THIRD, (key, left), flags);
+        script.start((0, 80_000), OTHER, at(40_000, 110));
+        if has_other {
+            script.enqueue((0, 90_000), TASK, at(90_000, 120), &[Flag::Wakeup, Flag::Sync]);
+        }
+        script.event(0, 99_000, Kind::Yield, TASK);
+        script.dispatch(1, 120_000, THIRD, 0, &[Flag::Moved]);
+        script.event(0, 190_000, Kind::Yield, TASK);
+        script.event(1, 190_000, Kind::Yield, TASK);
+        script
+    }
+
+    #[test]
+    fn a_sticky_task_is_taken_only_where_nobody_else_waits() {
+        assert_eq!(drop_and_take(&[Flag::Sticky], false).broken_rule(), None);
+        assert_eq!(drop_and_take(&[Flag::Sticky], true).broken_rule(), Some(rule::STICKY));
+        assert_eq!(drop_and_take(&[], false).broken_rule(), None, "the flag is not believed");
     }
 }
