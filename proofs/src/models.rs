@@ -2,10 +2,13 @@
 
 mod arrival;
 mod bfs;
+mod cfs;
 mod fifo;
+mod queues;
 mod quota;
 mod rr;
 mod single_queue;
+mod weight;
 
 use crate::trace::{Trace, Unusable};
 use crate::verdict::{Rejection, Summary};
@@ -36,6 +39,18 @@ pub mod rule {
     pub const STICKY: &str = "sticky";
     /// Who is preempted for whom.
     pub const PREEMPTION: &str = "preemption";
+    /// What a queue's members weigh together.
+    pub const LOAD: &str = "load";
+    /// What a task has had, by its weight.
+    pub const VIRTUAL_TIME: &str = "virtual time";
+    /// Where a task begins that wakes, is forked or comes from another queue.
+    pub const PLACEMENT: &str = "placement";
+    /// The lowest virtual run time goes first.
+    pub const LEFTMOST: &str = "leftmost first";
+    /// Who is preempted by a woken task, and by how much that is behind.
+    pub const GRANULARITY: &str = "granularity";
+    /// When a CPU takes a task from another's queue.
+    pub const BALANCE: &str = "balance";
 }
 
 /// Replays a trace through the model of its algorithm.
@@ -47,6 +62,7 @@ pub fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         "fifo" => fifo::replay(trace),
         "rr" => rr::replay(trace),
         "bfs" => bfs::replay(trace),
+        "cfs" => cfs::replay(trace),
         other => Err(Unusable(format!("there is no model of `{other}`")).into()),
     }
 }

@@ -75,6 +75,8 @@ pub enum Flag {
     Yielded = 1 << 10,
     Claimed = 1 << 11,
     Online = 1 << 12,
+    Joined = 1 << 13,
+    Left = 1 << 14,
 }
 
 /// One operation of the scheduler.
