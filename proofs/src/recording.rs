@@ -1,6 +1,6 @@
 //! Records what a scheduler tells while tasks are busy under it.
 
-use crate::crowd::{Crowd, Mix};
+use crate::mixed::Mixed;
 use contract::Error;
 use schedulers::own::trace::{Event, Malformed, Trace};
 use schedulers::own::{Choice, Options, Running};
@@ -22,17 +22,13 @@ struct Received {
     malformed: Option<Malformed>,
 }
 
-/// Loads a scheduler with tracing, runs the tasks for a while, and returns what was told,
-/// from the first task under the scheduler to the last.
+/// Loads a scheduler with tracing, runs tasks of every kind for a while, and returns what
+/// was told, from the first task under the scheduler until before it leaves: then the kernel
+/// goes past it.
 ///
 /// # Errors
-/// It did not load, the kernel ended it, or what it told cannot be read.
-pub fn record(
-    machine: &Machine,
-    choice: &Choice,
-    duration: Duration,
-    mix: Mix,
-) -> Result<Trace, Error> {
+/// It did not load, the kernel ended it, or what it told cannot be read or is not complete.
+pub fn record(machine: &Machine, choice: &Choice, duration: Duration) -> Result<Trace, Error> {
     let attempted = format!("cannot record lab:{choice}");
     let fail = |cause: String| Error::environment(attempted.as_str(), cause);
     let options = Options { trace_bytes: Some(BUFFER_BYTES) };
@@ -40,7 +36,7 @@ pub fn record(
     let received = RefCell::new(Received::default());
     let ring = running.events(|bytes| receive(&mut received.borrow_mut(), bytes))?;
     let take = || ring.take().map_err(|error| fail(error.to_string()));
-    let crowd = Crowd::start(mix).map_err(|error| fail(error.to_string()))?;
+    let mixed = Mixed::start().map_err(|error| fail(error.to_string()))?;
     let until = Instant::now() + duration;
     while Instant::now() < until {
         take()?;
@@ -50,9 +46,10 @@ pub fn record(
         // Seldom enough to leave the CPUs to the tasks, often enough for the buffer.
         thread::sleep(Duration::from_millis(20));
     }
-    drop(crowd);
-    let exit = running.stop();
+    mixed.end();
     take()?;
+    let lost = running.events_lost()?;
+    let exit = running.exit().or_else(|| running.stop());
     if let Some(exit) = exit.filter(|exit| !exit.is_clean()) {
         return Err(fail(exit.to_string()));
     }
@@ -60,12 +57,13 @@ pub fn record(
     if let Some(malformed) = received.malformed {
         return Err(fail(malformed.to_string()));
     }
-    Ok(Trace {
-        choice: choice.to_string(),
-        kernel: machine.kernel_release()?,
-        lost: running.events_lost()? + received.passed_over,
-        events: received.events,
-    })
+    let (choice, kernel) = (choice.to_string(), machine.kernel_release()?);
+    let trace =
+        Trace { choice, kernel, lost: lost + received.passed_over, events: received.events };
+    match trace.gaps() {
+        gaps if gaps.is_empty() => Ok(trace),
+        gaps => Err(fail(format!("the trace is no proof: {}", gaps.join("; ")))),
+    }
 }
 
 fn receive(received: &mut Received, bytes: &[u8]) {

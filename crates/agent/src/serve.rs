@@ -21,7 +21,7 @@ const LOGS: &str = "/tmp/schedlab/logs";
 const SCRATCH: &str = "/tmp/schedlab/scratch";
 /// Below the disk for workloads' files, in guests that have one.
 const SCRATCH_ON_DISK: &str = "schedlab";
-/// How long output may still come when the program itself has ended.
+/// For how long no output may have come when the program itself has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// What waits to be acted on; whoever brings more waits as well.
 const QUEUED: usize = 64;
@@ -220,11 +220,13 @@ impl Agent {
     /// Passes streams and signals on until the program has ended.
     fn attend(&mut self, program: &mut Program, incoming: &Receiver<Incoming>) -> io::Result<i32> {
         let mut status = None;
-        let mut ended_at = None;
+        let mut ended_at: Option<Instant> = None;
         loop {
             match incoming.recv_timeout(ENDED_INTERVAL) {
                 Ok(Incoming::Output(stream, bytes)) => {
                     self.channel.send(&Answer::Output { stream, payload: Bytes(bytes) })?;
+                    // Sending takes longer than the program did: it left more than this.
+                    ended_at = ended_at.map(|_| Instant::now());
                 }
                 Ok(Incoming::Fed(bytes)) => self.channel.send(&Answer::Fed { bytes })?,
                 Ok(Incoming::Ended) => program.open_streams -= 1,

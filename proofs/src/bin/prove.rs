@@ -4,12 +4,13 @@ use clap::{Args, Parser, Subcommand};
 use contract::Error;
 use proofs::crowd::Mix;
 use proofs::survival::{Trial, survive};
-use proofs::{shares, waits};
+use proofs::trace::Trace;
+use proofs::{models, recording, shares, waits};
 use schedulers::own::{Choice, Options, Running, keep, serve, stall};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use sys::Machine;
@@ -44,8 +45,13 @@ enum Command {
         #[arg(long, default_value_t = 30)]
         seconds: u64,
     },
-    /// Load a scheduler with tracing, keep tasks busy, and write what it told
+    /// Load a scheduler with tracing, keep tasks of every kind busy, and write what it told
     Trace(Record),
+    /// Replay a trace through the model of its algorithm
+    Replay {
+        /// As `trace` wrote it
+        trace: PathBuf,
+    },
     /// Keep a scheduler in charge until standard input ends
     Serve {
         /// The scheduler: lab:bfs?rr_interval=6ms; `stall` breaks after four seconds
@@ -73,9 +79,8 @@ struct Record {
     /// How long, in seconds
     seconds: u64,
     /// The file, or - for standard output
+    #[arg(default_value = "-")]
     file: PathBuf,
-    #[command(flatten)]
-    tasks: Tasks,
 }
 
 #[derive(Args)]
@@ -121,6 +126,7 @@ fn main() -> ExitCode {
         }
         Command::Serve { scheduler } if scheduler == "stall" => keep(&stall()),
         Command::Trace(record) => run_trace(&record),
+        Command::Replay { trace } => run_replay(&trace),
         Command::Serve { scheduler } => {
             return ExitCode::from(u8::try_from(serve(&scheduler)).unwrap_or(1));
         }
@@ -162,6 +168,16 @@ fn run_load(load: &Load) -> Result<(), Error> {
     Ok(())
 }
 
+fn run_replay(path: &Path) -> Result<(), Error> {
+    let attempted = format!("cannot accept {}", path.display());
+    let bytes = std::fs::read(path).map_err(|error| Error::environment(&attempted, error))?;
+    let trace = Trace::read(&bytes).map_err(|error| Error::environment(&attempted, error))?;
+    let summary =
+        models::replay(&trace).map_err(|rejection| Error::environment(&attempted, rejection))?;
+    tell(io::stdout(), summary.to_string().trim_end());
+    Ok(())
+}
+
 /// Measures with a scheduler in charge, and prints what was seen if it stayed.
 fn under(text: &str, measure: impl FnOnce() -> Result<Value, String>) -> Result<(), Error> {
     let machine = Machine::host("/run");
@@ -181,11 +197,7 @@ fn under(text: &str, measure: impl FnOnce() -> Result<Value, String>) -> Result<
 fn run_trace(record: &Record) -> Result<(), Error> {
     let choice = choice(&record.scheduler)?;
     let duration = Duration::from_secs(record.seconds);
-    let trace =
-        proofs::recording::record(&Machine::host("/run"), &choice, duration, record.tasks.mix())?;
-    for gap in trace.gaps() {
-        tell(io::stderr(), &format!("the trace is no proof: {gap}"));
-    }
+    let trace = recording::record(&Machine::host("/run"), &choice, duration)?;
     let path = &record.file;
     let written = if path.as_os_str() == "-" {
         trace.write(io::stdout().lock())

@@ -273,9 +273,10 @@ void BPF_PROG(bfs_running, struct task_struct *p)
 	task->sticky_cpu = -1;
 	if (own->sticky_pid == p->pid)
 		own->sticky_pid = 0;
-	start_running(p, task, own, cpu, bpf_ktime_get_ns(), task->key);
 	own->running_key = task->key;
 	own->running_pid = p->pid;
+	/* Its event says that all of this has happened. */
+	start_running(p, task, own, cpu, bpf_ktime_get_ns(), task->key);
 }
 
 SEC("struct_ops/bfs_stopping")

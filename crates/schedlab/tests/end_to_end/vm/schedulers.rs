@@ -9,7 +9,7 @@ use std::path::PathBuf;
 const FILES: &str = r#"files = ["/bin/sleep", "/usr/bin/pkill"]"#;
 
 /// The program with the broken scheduler, built beside the binary under test.
-fn prove() -> PathBuf {
+pub(super) fn prove() -> PathBuf {
     let path = PathBuf::from(env!("CARGO_BIN_EXE_schedlab")).with_file_name("prove");
     assert!(path.is_file(), "cargo build --package proofs makes {}", path.display());
     path

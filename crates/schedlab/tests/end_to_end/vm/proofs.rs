@@ -1,0 +1,76 @@
+//! Our schedulers decide as their pages say: what each did in a guest is replayed through
+//! an independent model, which accepts it, and rejects it where a rule was left out.
+
+use super::schedulers::prove;
+use super::{Guests, has_guests};
+use std::process::Output;
+
+const KERNEL: &str = "debian:6.18";
+/// So long in a guest, emulated or not, puts every rule to the test many times.
+const SECONDS: &str = "8";
+
+/// All of a scheduler: each rule holds, and none was never put to the test.
+#[test]
+fn what_ours_decide_is_what_a_model_of_the_algorithm_decides() {
+    let _exclusive = crate::bench::exclusive();
+    if !has_guests() {
+        return;
+    }
+    for scheduler in ["fifo", "rr", "bfs"] {
+        for vcpus in ["1", "2"] {
+            let output = replayed(scheduler, vcpus);
+            let (summary, told) = streams(&output);
+            assert!(output.status.success(), "{scheduler} on {vcpus}: {told}");
+            println!("{scheduler} on {vcpus}:\n{summary}");
+        }
+    }
+}
+
+/// A scheduler without a rule, and the rule by which the model tells.
+const MUTANTS: [(&str, &str); 4] = [
+    ("bfs?without=deadline", "deadline"),
+    ("bfs?without=preemption", "preemption"),
+    ("bfs?without=sticky", "sticky"),
+    ("bfs?without=idle", "idle first"),
+];
+
+#[test]
+fn a_scheduler_without_a_rule_is_rejected_by_the_name_of_that_rule() {
+    let _exclusive = crate::bench::exclusive();
+    if !has_guests() {
+        return;
+    }
+    for (mutant, rule) in MUTANTS {
+        let output = replayed(mutant, "2");
+        let (summary, told) = streams(&output);
+        assert!(!output.status.success(), "{mutant} is accepted: {summary}");
+        assert!(told.contains(&format!(": {rule}: expected ")), "{mutant}: {told}");
+        println!("{mutant}: {told}");
+    }
+}
+
+fn streams(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// Records a scheduler in a guest, and replays what it did on this machine.
+fn replayed(scheduler: &str, vcpus: &str) -> Output {
+    let guests = Guests::new();
+    let prove = prove();
+    let program = prove.display().to_string();
+    let lab = format!("lab:{scheduler}");
+    let machine = ["vm", "exec", KERNEL, "--vcpus", vcpus, "--cmdline", &guests.word];
+    let output = guests
+        .command(&machine)
+        .args(["--file", &program, "--", &program, "trace", &lab, SECONDS, "-"])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{lab} is not recorded: {told}");
+    let file = guests.bench.path().join("trace");
+    std::fs::write(&file, &output.stdout).unwrap();
+    let replay = std::process::Command::new(prove).arg("replay").arg(file).output().unwrap();
+    guests.assert_nothing_is_left("after a recording");
+    replay
+}

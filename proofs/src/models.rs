@@ -1,0 +1,68 @@
+//! One model for each algorithm, by its published definition and its page.
+
+mod arrival;
+mod bfs;
+mod cfs;
+mod fifo;
+mod queues;
+mod quota;
+mod rr;
+mod single_queue;
+mod weight;
+
+use crate::trace::{Trace, Unusable};
+use crate::verdict::{Rejection, Summary};
+
+/// Names of the rules. A rejection carries one.
+pub mod rule {
+    /// A task gets onto a CPU only by that CPU's choice.
+    pub const NO_DIRECT_DISPATCH: &str = "no direct dispatch";
+    /// A task runs only where it may.
+    pub const AFFINITY: &str = "affinity";
+    /// A woken task is offered to an idle CPU where there is one.
+    pub const IDLE_FIRST: &str = "idle first";
+    /// Of idle CPUs the one it ran on last.
+    pub const PREVIOUS_FIRST: &str = "previous CPU first";
+    /// No CPU goes without while a task waits that it may take.
+    pub const WORK_CONSERVED: &str = "work conserved";
+    /// Who came first goes first.
+    pub const ARRIVAL_ORDER: &str = "arrival order";
+    /// What a task may use before it is somebody else's turn.
+    pub const QUANTUM: &str = "quantum";
+    /// Nobody is preempted.
+    pub const NO_PREEMPTION: &str = "no preemption";
+    /// What a virtual deadline is, and when it changes.
+    pub const DEADLINE: &str = "deadline";
+    /// The earliest deadline goes first.
+    pub const EARLIEST_DEADLINE: &str = "earliest deadline";
+    /// A CPU keeps what it had for itself.
+    pub const STICKY: &str = "sticky";
+    /// Who is preempted for whom.
+    pub const PREEMPTION: &str = "preemption";
+    /// What a queue's members weigh together.
+    pub const LOAD: &str = "load";
+    /// What a task has had, by its weight.
+    pub const VIRTUAL_TIME: &str = "virtual time";
+    /// Where a task begins that wakes, is forked or comes from another queue.
+    pub const PLACEMENT: &str = "placement";
+    /// The lowest virtual run time goes first.
+    pub const LEFTMOST: &str = "leftmost first";
+    /// Who is preempted by a woken task, and by how much that is behind.
+    pub const GRANULARITY: &str = "granularity";
+    /// When a CPU takes a task from another's queue.
+    pub const BALANCE: &str = "balance";
+}
+
+/// Replays a trace through the model of its algorithm.
+///
+/// # Errors
+/// The trace is not that of this algorithm, or puts a rule never to the test.
+pub fn replay(trace: &Trace) -> Result<Summary, Rejection> {
+    match trace.header.algorithm.as_str() {
+        "fifo" => fifo::replay(trace),
+        "rr" => rr::replay(trace),
+        "bfs" => bfs::replay(trace),
+        "cfs" => cfs::replay(trace),
+        other => Err(Unusable(format!("there is no model of `{other}`")).into()),
+    }
+}

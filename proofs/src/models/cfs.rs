@@ -1,0 +1,309 @@
+//! The completely fair scheduler: cfs.md, and kernel/sched/fair.c of 2.6.23 to 6.5.
+//!
+//! Virtual run time is run time by weight; the lowest goes first. A woken task is placed at
+//! most half a latency behind the others, a forked one a slice ahead of them, and what
+//! changes its queue keeps its distance to the lowest. A woken task preempts one that is
+//! ahead of it by more than a granularity.
+
+use super::queues::{BALANCE, CHANGE, PLACE, Queues};
+use super::rule;
+use super::single_queue::SingleQueue;
+use super::weight::{NICE_0, weight};
+use crate::replay::{Replay, Run, Timeline};
+use crate::trace::{Event, Flag, Kind, Trace};
+use crate::verdict::{Rejection, Summary, Tally, Verdict};
+use std::collections::HashMap;
+
+struct Model<'r, 't> {
+    replay: &'r Replay<'t>,
+    queue: SingleQueue<'r, 't>,
+    running: Timeline<'r, Run>,
+    queues: Queues,
+    latency: u64,
+    min_granularity: u64,
+    wakeup_granularity: u64,
+    tasks: HashMap<i32, Task>,
+    cpus: HashMap<i16, Cpu>,
+    /// Virtual run times of those that wait, by spell.
+    keys: Vec<Option<u64>>,
+    tally: Tally,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Task {
+    vruntime: u64,
+    /// Of service, in ns times 1024: what is no whole ns of vruntime yet.
+    rest: u64,
+    static_prio: u64,
+    weight: u64,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Cpu {
+    running: Option<i32>,
+    since: u64,
+    min_vruntime: u64,
+    /// The running task when the CPU last looked.
+    seen: u64,
+    /// It took a task from another CPU's queue.
+    has_pulled: bool,
+}
+
+pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
+    let replay = Replay::new(trace);
+    let mut tally = Tally::default();
+    let queues = Queues::of(&replay, &mut tally)?;
+    let mut model = Model {
+        replay: &replay,
+        queue: SingleQueue::new(&replay),
+        running: Timeline::new(&replay.runs),
+        queues,
+        latency: trace.parameter("latency")?,
+        min_granularity: trace.parameter("min_granularity")?,
+        wakeup_granularity: trace.parameter("wakeup_granularity")?,
+        tasks: HashMap::new(),
+        cpus: HashMap::new(),
+        keys: vec![None; replay.spells.len()],
+        tally,
+    };
+    for index in 0..trace.events.len() {
+        model.take(index)?;
+    }
+    let mut rules = vec![
+        rule::LOAD,
+        rule::VIRTUAL_TIME,
+        rule::PLACEMENT,
+        rule::LEFTMOST,
+        rule::GRANULARITY,
+        rule::NO_DIRECT_DISPATCH,
+        rule::IDLE_FIRST,
+        rule::WORK_CONSERVED,
+    ];
+    if trace.header.cpus > 1 {
+        rules.extend([rule::PREVIOUS_FIRST, rule::BALANCE]);
+    }
+    model.tally.finish(&rules)
+}
+
+impl Task {
+    fn serve(&mut self, ran: u64) {
+        let service = self.rest + ran * NICE_0;
+        let weight = self.weight.max(1);
+        self.vruntime = self.vruntime.wrapping_add(service / weight);
+        self.rest = service % weight;
+    }
+}
+
+/// How far one virtual time is ahead of another.
+fn ahead(one: u64, other: u64) -> i64 {
+    one.wrapping_sub(other).cast_signed()
+}
+
+impl Model<'_, '_> {
+    fn take(&mut self, index: usize) -> Verdict {
+        let event = self.replay.event(index);
+        self.queue.advance(event);
+        self.running.advance(event.end_ns);
+        match event.kind {
+            Kind::InitTask => {
+                let task = Task { static_prio: event.a, ..Task::default() };
+                self.tasks.insert(event.pid, task);
+                Ok(())
+            }
+            Kind::SetWeight => {
+                if let Some(task) = self.tasks.get_mut(&event.pid) {
+                    task.static_prio = event.a;
+                }
+                Ok(())
+            }
+            Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
+            Kind::Enqueue => self.enqueue(index, event),
+            Kind::Dispatch => self.dispatch(index, event),
+            Kind::Running => {
+                self.compare(event.pid, event, event.b)?;
+                let cpu = self.cpus.entry(event.target).or_default();
+                (cpu.running, cpu.since) = (Some(event.pid), event.a);
+                self.queue.start(&mut self.tally, index)
+            }
+            Kind::Stopping => {
+                self.charge(event.target, event.a);
+                self.cpus.entry(event.target).or_default().running = None;
+                self.compare(event.pid, event, event.b)
+            }
+            kind if kind == CHANGE => self.change(event),
+            kind if kind == PLACE => self.place(index, event),
+            kind if kind == BALANCE => self.pull(event),
+            _ => Ok(()),
+        }
+    }
+
+    /// The running task of a CPU ran until now.
+    fn charge(&mut self, cpu: i16, now: u64) {
+        let cpu = self.cpus.entry(cpu).or_default();
+        if let Some(task) = cpu.running.and_then(|pid| self.tasks.get_mut(&pid)) {
+            task.serve(now.saturating_sub(cpu.since));
+            cpu.since = cpu.since.max(now);
+            cpu.seen = task.vruntime;
+        }
+    }
+
+    fn compare(&mut self, pid: i32, event: &Event, key: u64) -> Verdict {
+        let Some(task) = self.tasks.get_mut(&pid) else { return Ok(()) };
+        let off = ahead(key, task.vruntime);
+        // Another CPU that looked at the queue meanwhile may have charged it up to its own
+        // clock, or not any more: as much as it ran while this went on.
+        let weight = task.weight.max(1);
+        let within = (event.end_ns - event.begin_ns) * NICE_0 / weight + 1;
+        if off != 0 && off.unsigned_abs() <= within {
+            task.vruntime = key;
+            self.tally.undecided(rule::VIRTUAL_TIME);
+            return Ok(());
+        }
+        let expected = task.vruntime;
+        self.tally.check(rule::VIRTUAL_TIME, off == 0, event, || {
+            format!("virtual run time {expected}, not {key}")
+        })
+    }
+
+    /// A look at a queue: the lowest of its members, but never less than before.
+    fn change(&mut self, event: &Event) -> Verdict {
+        self.charge(event.target, event.a);
+        let cpu = self.cpus.entry(event.target).or_default();
+        let former = cpu.min_vruntime;
+        // Changes whose events overlap come in another order than they were made in.
+        cpu.min_vruntime = if ahead(event.d, former) > 0 { event.d } else { former };
+        if ahead(event.d, former) <= 0 {
+            return Ok(());
+        }
+        let margin = (event.end_ns - event.begin_ns).cast_signed() * 70;
+        let Some(running) = cpu.running else { return Ok(()) };
+        let Some(running) = self.tasks.get(&running) else { return Ok(()) };
+        let is_right = ahead(event.d, running.vruntime) <= margin;
+        self.tally.check(rule::PLACEMENT, is_right, event, || {
+            format!("no lowest virtual run time beyond {}, which runs", running.vruntime)
+        })
+    }
+
+    /// The share of the period that a task has by its weight.
+    fn slice(&self, count: u64, load: u64, weight: u64) -> u64 {
+        let period = (count * self.min_granularity).max(self.latency);
+        (period * weight / load.max(1)).max(self.min_granularity)
+    }
+
+    fn place(&mut self, index: usize, event: &Event) -> Verdict {
+        let join = self.queues.joined_by.get(&index).copied();
+        let Some((join, task)) = join.zip(self.tasks.get(&event.pid).copied()) else {
+            return Ok(());
+        };
+        let members = self.queues.after.get(&join).copied().unwrap_or_default();
+        let lowest = self.replay.event(join).d;
+        let from = event.a.cast_signed();
+        self.compare(event.pid, event, event.c)?;
+        let weight = weight(task.static_prio);
+        let mut vruntime = self.tasks.get(&event.pid).map_or(0, |task| task.vruntime);
+        if from < 0 {
+            vruntime = lowest;
+        } else if from != i64::from(event.target) {
+            vruntime = vruntime.wrapping_add(lowest).wrapping_sub(event.b);
+        }
+        let credit = lowest.wrapping_sub(self.latency / 2);
+        if event.has(Flag::Fork) {
+            let slice = self.slice(members.count, members.load, weight);
+            vruntime = vruntime.wrapping_add(slice * NICE_0 / weight);
+        } else if event.has(Flag::Wakeup) && ahead(vruntime, credit) < 0 {
+            vruntime = credit;
+        }
+        if let Some(task) = self.tasks.get_mut(&event.pid) {
+            (task.vruntime, task.weight) = (vruntime, weight);
+        }
+        self.tally.check(rule::PLACEMENT, event.d == vruntime, event, || {
+            format!("to be placed at {vruntime}: {lowest} is the lowest, of {members:?}")
+        })
+    }
+
+    fn enqueue(&mut self, index: usize, event: &Event) -> Verdict {
+        self.compare(event.pid, event, event.b)?;
+        let vruntime = self.tasks.get(&event.pid).map(|task| task.vruntime);
+        if let Some(spell) = self.replay.links[index].spell {
+            self.keys[spell] = vruntime;
+        }
+        self.queue.offer(&mut self.tally, index)?;
+        self.preemption(index, event)
+    }
+
+    /// A woken task preempts the running one where that is ahead by more than a granularity.
+    fn preemption(&mut self, index: usize, event: &Event) -> Verdict {
+        let link = &self.replay.links[index];
+        let is_new = event.has(Flag::Wakeup) || event.has(Flag::Fork);
+        let is_served = link.idle_kick.is_some() || event.has(Flag::Claimed);
+        let Some(task) = self.tasks.get(&event.pid) else { return Ok(()) };
+        let kick = link.preempt_kick.map(|kick| self.replay.event(kick));
+        if is_served || !is_new {
+            return self.tally.check(rule::GRANULARITY, kick.is_none(), event, || {
+                "nobody to be preempted for this task".to_owned()
+            });
+        }
+        let (begin, over) = self.replay.whole(index);
+        let end = kick.map_or(over, |kick| kick.end_ns);
+        let mut runs = self.running.throughout(event.cpu, (begin, end));
+        let run = runs.find(|(_, run)| i64::from(run.cpu) == i64::from(event.target));
+        let Some(running) = run.and_then(|(_, run)| self.tasks.get(&run.pid)) else {
+            self.tally.undecided(rule::GRANULARITY);
+            return Ok(());
+        };
+        let granularity = self.wakeup_granularity * NICE_0 / task.weight.max(1);
+        let lead = ahead(running.vruntime, task.vruntime.wrapping_add(granularity));
+        // It goes on running until the look at it, which is somewhere in the operation.
+        let margin = (event.end_ns - begin + 1_000) * NICE_0 / running.weight.max(1);
+        let margin = margin.cast_signed();
+        if lead.abs() <= margin {
+            self.tally.undecided(rule::GRANULARITY);
+            return Ok(());
+        }
+        self.tally.check(rule::GRANULARITY, kick.is_some() == (lead > 0), event, || {
+            format!("a preemption: {}; the running task is {lead} ns beyond the limit", lead > 0)
+        })
+    }
+
+    fn pull(&mut self, event: &Event) -> Verdict {
+        self.cpus.entry(event.target).or_default().has_pulled = true;
+        let is_due = event.has(Flag::Idle) || event.b.saturating_sub(event.c) > event.d;
+        self.tally.check(rule::BALANCE, is_due, event, || {
+            "a load that differs by more than the task's weight".to_owned()
+        })
+    }
+
+    fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
+        self.queue.dispatch(&mut self.tally, index)?;
+        let cpu = self.cpus.entry(event.target).or_default();
+        let (has_pulled, seen) = (cpu.has_pulled, cpu.seen);
+        cpu.has_pulled = false;
+        if has_pulled || event.pid == 0 {
+            return Ok(());
+        }
+        let yielded = if event.has(Flag::Yielded) { self.wakeup_granularity } else { 0 };
+        let own = event.has(Flag::Runnable).then(|| seen.wrapping_add(yielded));
+        let chosen = self.replay.links[index].spell.and_then(|spell| self.keys[spell]);
+        // What another CPU charged meanwhile.
+        let margin = (event.end_ns - event.begin_ns).cast_signed() * 70;
+        if let (true, Some(own), Some(chosen)) = (event.has(Flag::Moved), own, chosen) {
+            self.tally.check(rule::LEFTMOST, ahead(chosen, own) <= margin, event, || {
+                format!("task {} at {own} to go on, not one at {chosen}", event.a)
+            })?;
+        }
+        let (bound, margin) = match (event.has(Flag::Kept), own, chosen) {
+            (true, Some(own), _) => (own, margin),
+            (false, _, Some(chosen)) => (chosen, 0),
+            _ => return Ok(()),
+        };
+        let others: Vec<_> = self.queue.others(index).collect();
+        for (number, rival) in others {
+            let is_here = self.replay.event(rival.enqueue).target == event.target;
+            let Some(key) = self.keys[number].filter(|_| is_here) else { continue };
+            self.tally.check(rule::LEFTMOST, ahead(bound, key) <= margin, event, || {
+                format!("task {} at {key}, not one at {bound}", rival.pid)
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! Queues of single CPUs and their members, for cfs and eevdf: how many there are and what
+//! they weigh, after each change. A queue numbers its changes, so that their order is known
+//! where the operations overlap.
+
+use super::rule;
+use super::weight::weight;
+use crate::replay::Replay;
+use crate::trace::{Event, Flag, Kind};
+use crate::verdict::{Tally, Verdict};
+use std::collections::HashMap;
+
+/// EVENT_QUEUE, a change of a queue; EVENT_PLACE, where a newcomer was put.
+pub(super) const CHANGE: Kind = Kind::Own(80);
+pub(super) const PLACE: Kind = Kind::Own(81);
+/// EVENT_BALANCE: a CPU took a task from another's queue.
+pub(super) const BALANCE: Kind = Kind::Own(83);
+
+/// A queue after a change.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Members {
+    pub count: u64,
+    pub load: u64,
+}
+
+/// By number of the event; and for each placement the change that it was part of.
+pub(super) struct Queues {
+    pub after: HashMap<usize, Members>,
+    pub joined_by: HashMap<usize, usize>,
+}
+
+impl Queues {
+    /// Counts members and weights, and holds the scheduler's sums against them.
+    pub(super) fn of(
+        replay: &Replay<'_>,
+        tally: &mut Tally,
+    ) -> Result<Self, Box<crate::verdict::Violation>> {
+        let mut prio: HashMap<i32, u64> = HashMap::new();
+        let mut weights: HashMap<i32, u64> = HashMap::new();
+        // By queue: version, event, and what it adds.
+        let mut changes: HashMap<i16, Vec<(u64, usize, i64)>> = HashMap::new();
+        let mut last: HashMap<(u16, i32), usize> = HashMap::new();
+        let mut joined_by = HashMap::new();
+        for (index, event) in replay.trace.events.iter().enumerate() {
+            match event.kind {
+                Kind::InitTask | Kind::SetWeight => {
+                    prio.insert(event.pid, event.a);
+                }
+                kind if kind == CHANGE => {
+                    let mut adds = 0;
+                    if event.has(Flag::Joined) {
+                        adds = weight(prio.get(&event.pid).copied().unwrap_or(120)).cast_signed();
+                        weights.insert(event.pid, adds.cast_unsigned());
+                        last.insert((event.cpu, event.pid), index);
+                    } else if event.has(Flag::Left) {
+                        adds = -weights.get(&event.pid).copied().unwrap_or(0).cast_signed();
+                    }
+                    changes.entry(event.target).or_default().push((event.b >> 32, index, adds));
+                }
+                kind if kind == PLACE => {
+                    if let Some(join) = last.get(&(event.cpu, event.pid)) {
+                        joined_by.insert(index, *join);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut after = HashMap::new();
+        for changes in changes.values_mut() {
+            changes.sort_unstable();
+            let mut members = Members::default();
+            for (_, index, adds) in changes {
+                members.load = members.load.saturating_add_signed(*adds);
+                members.count = members.count.saturating_add_signed(adds.signum());
+                sum(tally, replay.event(*index), members)?;
+                after.insert(*index, members);
+            }
+        }
+        Ok(Self { after, joined_by })
+    }
+}
+
+fn sum(tally: &mut Tally, event: &Event, members: Members) -> Verdict {
+    let told = event.b & u64::from(u32::MAX);
+    tally.check(rule::LOAD, told == members.load, event, || {
+        format!("a load of {}, the sum of the weights of {} members", members.load, members.count)
+    })
+}
