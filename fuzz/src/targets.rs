@@ -72,6 +72,8 @@ targets! {
     process_stat,
     quantity,
     record_line,
+    scheduler_level,
+    scheduler_trace,
     task_schedstat,
     wire_frames,
     words,
