@@ -93,6 +93,7 @@ pub(crate) fn plan(subjects: &[&str], metrics: Vec<Metric>, blocks: u32) -> Plan
         imported: None,
         probes: Vec::new(),
         settle_ns: 0,
+        setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
         options: Vec::new(),

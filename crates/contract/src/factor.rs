@@ -44,6 +44,13 @@ pub trait Factor: Sync {
         None
     }
 
+    /// How long it takes, all in all, to bring this level into force for a trial and to take it
+    /// back, in nanoseconds and on an emulated processor; for estimates only.
+    fn setting_ns(&self, level: &Level) -> u64 {
+        let _ = level;
+        0
+    }
+
     /// Files that decide what this level is: with other contents it is another one. What
     /// cannot be found is left out; [`Self::requires`] names it.
     fn programs(&self, machine: &Machine, level: &Level) -> Vec<PathBuf> {

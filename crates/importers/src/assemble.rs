@@ -168,6 +168,7 @@ fn assemble(
         }),
         probes: Vec::new(),
         settle_ns: 0,
+        setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
         options: Vec::new(),

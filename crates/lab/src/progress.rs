@@ -29,7 +29,7 @@ impl Progress {
             Event::TrialFinished { record } => {
                 self.done += 1;
                 self.spent_ns += record.duration_ns;
-                self.expected_done_ns += self.expected_ns(&record.workload);
+                self.expected_done_ns += self.expected_ns(&record.subject, &record.workload);
                 self.current = None;
             }
             Event::BlockRepeated { .. } => {
@@ -66,12 +66,13 @@ impl Progress {
         (plan.expected_ns() as f64 * share * scale) as u64
     }
 
-    fn expected_ns(&self, workload: &str) -> u64 {
+    fn expected_ns(&self, subject: &str, workload: &str) -> u64 {
         let plan = self.plan.as_ref();
         let workload =
             plan.and_then(|plan| plan.workload(workload).map(|workload| (plan, workload)));
         workload.map_or(0, |(plan, workload)| {
-            workload.expected_ns * u64::from(workload.invocations) + plan.settle_ns
+            let set_ns = plan.setting_ns.get(subject).copied().unwrap_or_default();
+            workload.expected_ns * u64::from(workload.invocations) + plan.settle_ns + set_ns
         })
     }
 }

@@ -156,6 +156,7 @@ fn plan(blocks: u32) -> Plan {
         imported: None,
         probes: Vec::new(),
         settle_ns: 0,
+        setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
         options: Vec::new(),

@@ -59,6 +59,10 @@ pub struct Plan {
     pub probes: Vec<String>,
     /// Pause after knobs are set and before the first invocation.
     pub settle_ns: u64,
+    /// How long it is expected to take to set a subject's levels for one trial, by its id;
+    /// subjects that are set in no time are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub setting_ns: BTreeMap<String, u64>,
     /// Settings of the simulator; present exactly when `venue` is `sim`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sim: Option<SimSettings>,
@@ -284,6 +288,11 @@ impl Plan {
         };
         let trials_ns: u64 =
             block.sittings.iter().flat_map(|sitting| &sitting.workloads).map(workload_ns).sum();
-        trials_ns + block.boot_count() * VmSettings::BOOT_EXPECTED_NS
+        let setting_ns = |sitting: &Sitting| {
+            let once = self.setting_ns.get(&sitting.subject).copied().unwrap_or_default();
+            once * sitting.workloads.len() as u64
+        };
+        let settings_ns: u64 = block.sittings.iter().map(setting_ns).sum();
+        trials_ns + settings_ns + block.boot_count() * VmSettings::BOOT_EXPECTED_NS
     }
 }

@@ -125,6 +125,7 @@ fn try_plan(
         ));
     }
     let mut draft = draft(request, settings, &arms, workloads);
+    draft.plan.setting_ns = setting_ns(&draft.plan.subjects, catalogue);
     draft.plan.notes = notes;
     draft.plan.use_cases = use_cases;
     draft.plan.claims = claims;
@@ -187,6 +188,17 @@ struct Draft {
     scenario: String,
 }
 
+/// How long it takes to set each subject for a trial, of those where it takes time.
+fn setting_ns(subjects: &[Subject], catalogue: &Catalogue) -> BTreeMap<String, u64> {
+    let of = |subject: &Subject| -> u64 {
+        let levels = subject.levels.iter();
+        let known = levels.filter_map(|(id, level)| Some((catalogue.factor(id)?, level)));
+        known.map(|(factor, level)| factor.setting_ns(level)).sum()
+    };
+    let all = subjects.iter().map(|subject| (subject.id.clone(), of(subject)));
+    all.filter(|(_, ns)| *ns > 0).collect()
+}
+
 fn draft(
     request: &Request<'_>,
     settings: Settings,
@@ -222,6 +234,7 @@ fn draft(
         imported: None,
         probes: settings.probes,
         settle_ns: settings.settle_ns,
+        setting_ns: BTreeMap::new(),
         sim: None,
         vm,
         options: Vec::new(),
@@ -263,11 +276,12 @@ impl Draft {
         let trial_ns = |planned: &Planned| {
             planned.plan.expected_ns * u64::from(planned.plan.invocations) + self.plan.settle_ns
         };
-        let trials_ns: u64 = subjects
-            .iter()
-            .flat_map(|subject| self.entries.iter().filter(|p| p.plan.runs_for(subject)))
-            .map(trial_ns)
-            .sum();
+        let sitting_ns = |subject: &Subject| -> u64 {
+            let set_ns = self.plan.setting_ns.get(&subject.id).copied().unwrap_or_default();
+            let running = self.entries.iter().filter(|planned| planned.plan.runs_for(subject));
+            running.map(|planned| trial_ns(planned) + set_ns).sum()
+        };
+        let trials_ns: u64 = subjects.iter().map(sitting_ns).sum();
         let boots: BTreeSet<usize> = match self.plan.vm {
             Some(_) => {
                 boots::boots(catalogue, subjects, &self.plan.comparisons).into_values().collect()

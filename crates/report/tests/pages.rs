@@ -209,6 +209,7 @@ fn plan() -> Plan {
         imported: None,
         probes: Vec::new(),
         settle_ns: 0,
+        setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
         options: vec!["--set".to_owned(), "blocks=6".to_owned()],

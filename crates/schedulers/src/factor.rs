@@ -44,6 +44,8 @@ static DESCRIPTION: Description = Description {
 pub const SCHEDULER_ROLE: &str = "__scheduler";
 /// How long one of ours may take to be in charge; a second or two on an emulated processor.
 const OWN_PATIENCE: Duration = Duration::from_secs(30);
+/// What ours take to come and go on an emulated processor (measured).
+const LOAD_NS: u64 = 1_500_000_000;
 /// The same for a program that we know nothing of.
 const FOREIGN_PATIENCE: Duration = Duration::from_secs(120);
 /// Settings of the fair class, which is not in charge then.
@@ -85,6 +87,18 @@ impl Factor for Entry {
             Ok(Scheduler::Fair) | Err(_) => Vec::new(),
             Ok(Scheduler::Own(_)) => vec![loadable(), root()],
             Ok(found) => vec![sched_ext(), root(), program(found)],
+        }
+    }
+
+    fn setting_ns(&self, level: &Level) -> u64 {
+        match scheduler(level) {
+            Ok(Scheduler::Fair) | Err(_) => 0,
+            // Patience is ten times what most take, and six times what the slowest do.
+            Ok(Scheduler::Named { name, .. }) => {
+                let patience = published(&name).map_or(FOREIGN_PATIENCE, |one| one.attach_patience);
+                patience.as_nanos() as u64 / 8
+            }
+            Ok(Scheduler::Own(_) | Scheduler::File { .. }) => LOAD_NS,
         }
     }
 

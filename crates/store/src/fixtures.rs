@@ -34,6 +34,7 @@ pub fn plan(name: &str, digest: &str) -> Plan {
         imported: None,
         probes: Vec::new(),
         settle_ns: 0,
+        setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
         options: Vec::new(),

@@ -292,6 +292,7 @@ fn plan(title: &str) -> Plan {
         imported: None,
         probes: Vec::new(),
         settle_ns: 0,
+        setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
         options: Vec::new(),
