@@ -63,6 +63,10 @@ algorithms! {
     bfs,
     fifo,
     rr,
+    cfs,
+    eevdf,
+    lottery,
+    mlfq,
 }
 
 impl Algorithm {

@@ -108,6 +108,11 @@ struct bpf_iter_scx_dsq {
 	u64 __opaque[6];
 } __attribute__((aligned(8)));
 
+/* In a value of a map: found by name and size, so without relocations. */
+struct bpf_spin_lock {
+	u32 val;
+};
+
 /* The state of bpf_for(). */
 struct bpf_iter_num {
 	u64 __opaque[1];
@@ -123,6 +128,7 @@ struct scx_bpf_dsq_insert_vtime_args {
 
 /* Its numbers moved between 6.18 and 7.2: bpf_core_enum_value() asks the kernel. */
 enum scx_enq_flags {
+	SCX_ENQ_HEAD = 16,
 	SCX_ENQ_CPU_SELECTED = 1024,
 };
 

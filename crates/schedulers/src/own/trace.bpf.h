@@ -36,7 +36,23 @@ enum event_kind {
 	EVENT_YIELD = 14,
 	EVENT_RESCUE = 15,	/* pid was given past the queue to target, which is going offline */
 	EVENT_STICKY = 64,	/* bfs: pid became sticky on target, a the one that lost it */
-	/* From 64 on each algorithm has its own; 64 to 79 are bfs. */
+	/* From 64 on each algorithm has its own; 64 to 79 are bfs, 80 to 95 cfs and eevdf, 96
+	   to 111 lottery, 112 to 127 mlfq. */
+	EVENT_QUEUE = 80, /* queue target after a change: a clock used, b version << 32 | load; cfs c
+			     key of the first (~0: none, or not looked at), d min_vruntime; eevdf c V, d rest of V; flag JOINED or LEFT: pid did */
+	EVENT_PLACE = 81, /* pid joined target, a from which queue (-1: none); cfs b min_vruntime there,
+			     c vruntime before, d after; eevdf b lag, c ve, d vd; flags WAKEUP, FORK */
+	EVENT_TICK = 82,  /* cfs: a clock used, b slice, c ran in this turn, d key of the first (~0: none);
+			     flag PREEMPT: the turn is over */
+	EVENT_BALANCE = 83, /* target pulled pid, a from which queue, b load there, c load here, d weight;
+			       flag IDLE: it had nothing to run */
+	EVENT_REQUEST = 84, /* eevdf: a request of pid ended: a clock used, c ve, d vd of the next */
+	EVENT_DRAW = 96,    /* lottery: target drew, pid won: a random number, b tickets in the draw, c the
+			       winner's, d the running task's, which come first; flag RETRY: nobody who
+			       may run there held it */
+	EVENT_BOOST = 112,  /* mlfq: pid was moved to the top (0: all that do not wait), a clock used,
+			       b number of the boost, c from which level */
+	EVENT_DEMOTE = 113, /* mlfq: pid used up its allotment: a clock used, b used, c level before, d after */
 };
 
 enum event_flag {
@@ -53,6 +69,8 @@ enum event_flag {
 	FLAG_YIELDED = 1 << 10,
 	FLAG_CLAIMED = 1 << 11,
 	FLAG_ONLINE = 1 << 12,
+	FLAG_JOINED = 1 << 13,
+	FLAG_LEFT = 1 << 14,
 };
 
 struct event {

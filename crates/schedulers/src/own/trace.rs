@@ -97,6 +97,22 @@ kinds! {
     Rescue = 15,
     /// bfs: `pid` became sticky on `target`; `a` was before.
     Sticky = 64,
+    /// cfs, eevdf: a queue changed: `target`, `pid` that joined or left, `a` clock used, `b` version (upper half) and load; cfs `d` min_vruntime; eevdf `c` V, `d` its rest.
+    Queue = 80,
+    /// cfs, eevdf: a task joined a queue: `target`, `a` from which (-1: none); cfs `b` min_vruntime there, `c` vruntime before, `d` after; eevdf `b` lag, `c` ve, `d` vd.
+    Place = 81,
+    /// cfs: a tick: `a` clock used, `b` slice, `c` ran in this turn, `d` key of the first.
+    Tick = 82,
+    /// cfs, eevdf: a CPU pulled a task: `target`, `a` from which, `b` load there, `c` load here, `d` weight.
+    Balance = 83,
+    /// eevdf: a request ended: `a` clock used, `c` ve and `d` vd of the next.
+    Request = 84,
+    /// lottery: `target` drew and `pid` won: `a` random number, `b` tickets in the draw, `c` those of the winner, `d` those of the running task, which come first.
+    Draw = 96,
+    /// mlfq: `pid` was moved to the top (0: all that do not wait): `a` clock used, `b` number of the boost, `c` from which level.
+    Boost = 112,
+    /// mlfq: `pid` used up its allotment: `a` clock used, `b` used, `c` level before, `d` after.
+    Demote = 113,
 }
 
 /// Bits of an event.
@@ -130,6 +146,10 @@ impl Flags {
     pub const CLAIMED: Self = Self(1 << 11);
     /// The CPU came.
     pub const ONLINE: Self = Self(1 << 12);
+    /// The task became a member of the queue.
+    pub const JOINED: Self = Self(1 << 13);
+    /// The task is no member of the queue any more.
+    pub const LEFT: Self = Self(1 << 14);
 
     /// Whether all bits of `other` are set.
     pub fn has(self, other: Self) -> bool {
@@ -336,14 +356,14 @@ mod tests {
     #[test]
     fn kinds_and_flags_are_those_of_the_header() {
         let kinds = declared("EVENT_");
-        assert_eq!(kinds.len(), 16);
+        assert_eq!(kinds.len(), 24);
         for (name, number) in kinds {
             let kind = EventKind::from_number(number.parse().unwrap()).unwrap();
             assert_eq!(format!("{kind:?}").to_uppercase(), name);
         }
         let source = include_str!("trace.rs").replace('_', "");
         let flags = declared("FLAG_");
-        assert_eq!(flags.len(), 13);
+        assert_eq!(flags.len(), 15);
         for (name, value) in flags {
             assert!(source.contains(&format!("const {name}: Self = Self({value});")), "{name}");
         }
