@@ -5,7 +5,7 @@
 //! changes its queue keeps its distance to the lowest. A woken task preempts one that is
 //! ahead of it by more than a granularity.
 
-use super::queues::{BALANCE, CHANGE, PLACE, Queues};
+use super::queues::{BALANCE, CHANGE, MOST_CHARGE_NS, PLACE, Queues};
 use super::rule;
 use super::single_queue::SingleQueue;
 use super::weight::{NICE_0, weight};
@@ -141,7 +141,7 @@ impl Model<'_, '_> {
     fn charge(&mut self, cpu: i16, now: u64) {
         let cpu = self.cpus.entry(cpu).or_default();
         if let Some(task) = cpu.running.and_then(|pid| self.tasks.get_mut(&pid)) {
-            task.serve(now.saturating_sub(cpu.since));
+            task.serve(now.saturating_sub(cpu.since).min(MOST_CHARGE_NS));
             cpu.since = cpu.since.max(now);
             cpu.seen = task.vruntime;
         }

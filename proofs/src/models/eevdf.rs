@@ -4,7 +4,7 @@
 //! eligible from ve on and due at vd = ve + r / w; of those with ve <= V the earliest vd goes
 //! first. A task that leaves keeps its lag, w (V - ve), and the lags of the others shift V.
 
-use super::queues::{CHANGE, PLACE, Queues};
+use super::queues::{CHANGE, MOST_CHARGE_NS, PLACE, Queues};
 use super::quota::USED_UP_NS;
 use super::rule;
 use super::single_queue::SingleQueue;
@@ -163,7 +163,7 @@ impl Model<'_, '_> {
     fn charge(&mut self, cpu: i16, now: u64) {
         let cpu = self.cpus.entry(cpu).or_default();
         let Some(task) = cpu.running.and_then(|pid| self.tasks.get_mut(&pid)) else { return };
-        let ran = now.saturating_sub(cpu.since);
+        let ran = now.saturating_sub(cpu.since).min(MOST_CHARGE_NS);
         task.used += ran;
         cpu.since = cpu.since.max(now);
         cpu.shift(i128::from(ran * NICE_0));

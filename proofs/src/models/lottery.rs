@@ -118,7 +118,7 @@ impl Model<'_, '_> {
         let ticket = event.a % total;
         let place = u128::from(ticket) * CLASSES as u128 / u128::from(total);
         // A class is as wide as another only where there are many tickets in each.
-        if total >= 1_000 {
+        if total >= 20 * CLASSES as u64 {
             self.places[usize::try_from(place).unwrap_or(0).min(CLASSES - 1)] += 1;
         }
         let has_won = ticket < own;

@@ -25,7 +25,10 @@ struct Model<'r, 't> {
     quantum: u64,
     boost_every: u64,
     boosted_at: Option<u64>,
+    boosts: u64,
     tasks: HashMap<i32, Task>,
+    /// The last spell of each task.
+    spells: HashMap<i32, usize>,
     /// Levels by spell and by run.
     waiting: Vec<Option<u64>>,
     levels_of_runs: Vec<Option<u64>>,
@@ -36,6 +39,8 @@ struct Model<'r, 't> {
 struct Task {
     quota: Quota,
     level: u64,
+    /// Number of the last boost that it has had.
+    boost: u64,
 }
 
 pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
@@ -48,7 +53,9 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         quantum: trace.parameter("quantum")?,
         boost_every: trace.parameter("boost")?,
         boosted_at: None,
+        boosts: 0,
         tasks: HashMap::new(),
+        spells: HashMap::new(),
         waiting: vec![None; replay.spells.len()],
         levels_of_runs: vec![None; replay.runs.len()],
         tally: Tally::default(),
@@ -110,13 +117,18 @@ impl Model<'_, '_> {
         if event.pid != 0 {
             let allotment = self.allotment(0);
             if let Some(task) = self.tasks.get_mut(&event.pid) {
+                task.quota.charge(event.a);
                 (task.level, task.quota.left) = (0, allotment);
+                task.boost = event.b;
+            }
+            if let Some(spell) = self.spells.get(&event.pid) {
+                self.waiting[*spell] = Some(0);
             }
             return Ok(());
         }
         let is_due =
             self.boosted_at.is_none_or(|last| event.a.saturating_sub(last) >= self.boost_every);
-        self.boosted_at = Some(event.a);
+        (self.boosted_at, self.boosts) = (Some(event.a), event.b);
         let every = self.boost_every;
         self.tally.check(rule::BOOST, is_due, event, || format!("a boost each {every} ns"))
     }
@@ -140,10 +152,12 @@ impl Model<'_, '_> {
         if let Some(task) = self.tasks.get_mut(&event.pid) {
             if event.has(Flag::Fork) && task.quota.left == 0 {
                 (task.level, task.quota.left) = (0, allotment);
+                task.boost = self.boosts;
             }
             let level = task.level;
             if let Some(spell) = self.replay.links[index].spell {
                 self.waiting[spell] = Some(level);
+                self.spells.insert(event.pid, spell);
             }
             self.compare(event.pid, event, event.b, event.d)?;
             self.preemption(index, event, level)?;
@@ -173,9 +187,15 @@ impl Model<'_, '_> {
         // A boost lifts those that run as well.
         let is_boosted = self.boosted_at.is_some_and(|at| at + self.quantum > begin);
         let runs = self.running.throughout(event.cpu, (begin, end));
+        // Who ran when all went to the top is there as well.
+        let lifted = |run: &Run| self.boosted_at.is_some_and(|at| at > run.span.from);
+        let level_of = |number: usize, run: &Run| match lifted(run) {
+            true => Some(0),
+            false => self.levels_of_runs[number],
+        };
         let rivals: Vec<(u16, u64)> = runs
             .filter(|(_, run)| allows(event.c, run.cpu))
-            .filter_map(|(number, run)| Some((run.cpu, self.levels_of_runs[number]?)))
+            .filter_map(|(number, run)| Some((run.cpu, level_of(number, run)?)))
             .collect();
         let lowest = rivals.iter().copied().max_by_key(|(_, level)| *level);
         let Some((cpu, lowest)) = lowest.filter(|_| !is_boosted) else {
@@ -204,7 +224,9 @@ impl Model<'_, '_> {
             }
             task.quota.start(event.a);
             if let Some(run) = self.replay.links[index].run {
-                self.levels_of_runs[run] = Some(task.level);
+                // One that has not noticed a boost yet is at the top all the same.
+                let is_lifted = task.boost != self.boosts;
+                self.levels_of_runs[run] = Some(if is_lifted { 0 } else { task.level });
             }
         }
         self.compare(event.pid, event, event.b, event.d)?;
