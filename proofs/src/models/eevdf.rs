@@ -9,7 +9,7 @@ use super::quota::USED_UP_NS;
 use super::rule;
 use super::single_queue::SingleQueue;
 use super::weight::{NICE_0, weight};
-use crate::replay::Replay;
+use crate::replay::{Replay, Run, Timeline};
 use crate::trace::{Event, Flag, Kind, Trace};
 use crate::verdict::{Rejection, Summary, Tally, Verdict};
 use std::collections::HashMap;
@@ -23,6 +23,7 @@ const TICK_NS: u64 = 4_000_000;
 struct Model<'r, 't> {
     replay: &'r Replay<'t>,
     queue: SingleQueue<'r, 't>,
+    running: Timeline<'r, Run>,
     queues: Queues,
     slice: u64,
     tasks: HashMap<i32, Task>,
@@ -62,6 +63,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
     let mut model = Model {
         replay: &replay,
         queue: SingleQueue::new(&replay),
+        running: Timeline::new(&replay.runs),
         queues,
         slice: trace.parameter("slice")?,
         tasks: HashMap::new(),
@@ -79,6 +81,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         rule::LAG,
         rule::ELIGIBILITY,
         rule::EARLIEST_DEADLINE,
+        rule::PREEMPTION,
         rule::NO_DIRECT_DISPATCH,
         rule::WORK_CONSERVED,
     ];
@@ -117,6 +120,7 @@ impl Model<'_, '_> {
     fn take(&mut self, index: usize) -> Verdict {
         let event = self.replay.event(index);
         self.queue.advance(event);
+        self.running.advance(event.end_ns);
         match event.kind {
             Kind::InitTask => {
                 let task = Task { static_prio: event.a, ..Task::default() };
@@ -254,7 +258,45 @@ impl Model<'_, '_> {
         {
             self.keys[spell] = Some((task.ve, task.vd));
         }
-        self.queue.offer(&mut self.tally, index)
+        self.queue.offer(&mut self.tally, index)?;
+        self.preemption(index, event)
+    }
+
+    /// A woken task that is eligible preempts a later deadline on its CPU.
+    fn preemption(&mut self, index: usize, event: &Event) -> Verdict {
+        let link = &self.replay.links[index];
+        let is_new = event.has(Flag::Wakeup) || event.has(Flag::Fork);
+        let kick = link.preempt_kick.map(|kick| self.replay.event(kick));
+        let Some(task) = self.tasks.get(&event.pid) else { return Ok(()) };
+        if !is_new || link.idle_kick.is_some() || event.has(Flag::Claimed) {
+            return self.tally.check(rule::PREEMPTION, kick.is_none(), event, || {
+                "nobody to be preempted for this task".to_owned()
+            });
+        }
+        let (begin, over) = self.replay.whole(index);
+        let end = kick.map_or(over, |kick| kick.end_ns);
+        let mut runs = self.running.throughout(event.cpu, (begin, end));
+        let run = runs.find(|(_, run)| i64::from(run.cpu) == i64::from(event.target));
+        let running = run.and_then(|(_, run)| self.tasks.get(&run.pid));
+        let time = self.cpus.get(&event.target).map(|cpu| cpu.time);
+        let (Some(running), Some(time)) = (running, time) else {
+            self.tally.undecided(rule::PREEMPTION);
+            return Ok(());
+        };
+        let ahead = |one: u64, other: u64| one.wrapping_sub(other).cast_signed();
+        let margin = ((kick.map_or(event.end_ns, |kick| kick.end_ns) - begin) * 70).cast_signed();
+        let (is_later, beyond) = (ahead(running.vd, task.vd) > 0, ahead(task.ve, time));
+        if is_later && beyond.abs() <= margin && beyond != 0 {
+            self.tally.undecided(rule::PREEMPTION);
+            return Ok(());
+        }
+        let is_due = is_later && beyond <= 0;
+        self.tally.check(rule::PREEMPTION, kick.is_some() == is_due, event, || {
+            format!(
+                "preemption: {is_due}; due {} or {}, eligible at {}, it is {time}",
+                task.vd, running.vd, task.ve
+            )
+        })
     }
 
     fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {

@@ -135,8 +135,12 @@ impl Model<'_, '_> {
                 .tally
                 .check(rule::WINNER, !has_won, event, || "the running task to win".to_owned());
         }
-        // It has its own tickets in any case.
-        let is_right = event.c <= total && (!has_won || event.c == own);
+        if event.c > total {
+            // The winner joined the queue after the tickets were counted.
+            self.tally.undecided(rule::WINNER);
+            return Ok(());
+        }
+        let is_right = !has_won || event.c == own;
         self.tally.check(rule::WINNER, is_right, event, || {
             format!("ticket {ticket} of {total}: the running task to win: {has_won}")
         })
