@@ -3,7 +3,10 @@
 mod arrival;
 mod bfs;
 mod cfs;
+mod eevdf;
 mod fifo;
+mod lottery;
+mod mlfq;
 mod queues;
 mod quota;
 mod rr;
@@ -39,6 +42,22 @@ pub mod rule {
     pub const STICKY: &str = "sticky";
     /// Who is preempted for whom.
     pub const PREEMPTION: &str = "preemption";
+    /// The highest level goes first.
+    pub const HIGHEST_LEVEL: &str = "highest level";
+    /// What a task may use of a level before it goes one down.
+    pub const ALLOTMENT: &str = "allotment";
+    /// All go to the top, each so often.
+    pub const BOOST: &str = "boost";
+    /// How many tickets a task has.
+    pub const TICKETS: &str = "tickets";
+    /// Who holds the ticket that is drawn.
+    pub const WINNER: &str = "winner";
+    /// What a request is, and when it ends.
+    pub const REQUEST: &str = "request";
+    /// What a task is owed, or owes, stays with it.
+    pub const LAG: &str = "lag";
+    /// Nobody goes who had more than its share.
+    pub const ELIGIBILITY: &str = "eligibility";
     /// What a queue's members weigh together.
     pub const LOAD: &str = "load";
     /// What a task has had, by its weight.
@@ -63,6 +82,9 @@ pub fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         "rr" => rr::replay(trace),
         "bfs" => bfs::replay(trace),
         "cfs" => cfs::replay(trace),
+        "eevdf" => eevdf::replay(trace),
+        "lottery" => lottery::replay(trace),
+        "mlfq" => mlfq::replay(trace),
         other => Err(Unusable(format!("there is no model of `{other}`")).into()),
     }
 }

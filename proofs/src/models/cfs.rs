@@ -5,7 +5,7 @@
 //! changes its queue keeps its distance to the lowest. A woken task preempts one that is
 //! ahead of it by more than a granularity.
 
-use super::queues::{BALANCE, CHANGE, PLACE, Queues};
+use super::queues::{BALANCE, CHANGE, MOST_CHARGE_NS, PLACE, Queues};
 use super::rule;
 use super::single_queue::SingleQueue;
 use super::weight::{NICE_0, weight};
@@ -141,7 +141,7 @@ impl Model<'_, '_> {
     fn charge(&mut self, cpu: i16, now: u64) {
         let cpu = self.cpus.entry(cpu).or_default();
         if let Some(task) = cpu.running.and_then(|pid| self.tasks.get_mut(&pid)) {
-            task.serve(now.saturating_sub(cpu.since));
+            task.serve(now.saturating_sub(cpu.since).min(MOST_CHARGE_NS));
             cpu.since = cpu.since.max(now);
             cpu.seen = task.vruntime;
         }
@@ -305,5 +305,71 @@ impl Model<'_, '_> {
             })?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::{Script, TASK};
+
+    const LATENCY: u64 = 6_000_000;
+    const OTHER: i32 = 101;
+
+    /// Two tasks of nice 0 join the queue of CPU 0, this far apart; the lowest is `lowest`.
+    fn script(lowest: u64, other: u64, load: u64) -> Script {
+        let script = Script::new("cfs", 1).parameter("latency", LATENCY);
+        let script = script.parameter("min_granularity", 750_000);
+        let mut script = script.parameter("wakeup_granularity", 1_000_000);
+        script.init(1_000, TASK, 120);
+        script.init(2_000, OTHER, 120);
+        for (at, pid, version, load, placed) in
+            [(10_000, TASK, 1, 1024, 0), (20_000, OTHER, 2, load, other)]
+        {
+            let lowest = if pid == TASK { 0 } else { lowest };
+            let change = script.event(0, at, CHANGE, pid).a(at).b(version << 32 | load).d(lowest);
+            change.flags(&[Flag::Joined]);
+            let flags = if pid == TASK { [Flag::Wakeup] } else { [Flag::Fork] };
+            let place = script.event(0, at + 200, PLACE, pid).a(u64::MAX).d(placed);
+            place.flags(&flags);
+            script.enqueue((0, at + 400), pid, (placed, 0), &flags);
+        }
+        script
+    }
+
+    /// What a forked task of nice 0 among two begins with: half of the period.
+    const DEBIT: u64 = LATENCY / 2;
+
+    fn chosen(pid: i32) -> Script {
+        let mut script = script(0, DEBIT, 2048);
+        script.dispatch(0, 30_000, pid, 0, &[Flag::Moved]);
+        script.event(0, 40_000, Kind::Yield, pid);
+        script
+    }
+
+    #[test]
+    fn the_lowest_virtual_run_time_goes_first() {
+        assert_eq!(chosen(TASK).broken_rule(), None);
+        assert_eq!(chosen(OTHER).broken_rule(), Some(rule::LEFTMOST));
+    }
+
+    #[test]
+    fn a_load_or_a_place_that_is_not_the_models_is_wrong() {
+        assert_eq!(script(0, DEBIT, 2047).broken_rule(), Some(rule::LOAD));
+        assert_eq!(script(0, 0, 2048).broken_rule(), Some(rule::PLACEMENT));
+    }
+
+    /// One ran for so long, in a turn that began at 50 us.
+    fn ran(for_ns: u64, told: u64) -> Script {
+        let mut script = chosen(TASK);
+        script.start((0, 50_000), TASK, (0, 0));
+        script.stop((0, 50_000 + for_ns), TASK, (told, 0));
+        script
+    }
+
+    #[test]
+    fn virtual_run_time_is_run_time_by_weight() {
+        assert_eq!(ran(2_000_000, 2_000_000).broken_rule(), None);
+        assert_eq!(ran(2_000_000, 1_000_000).broken_rule(), Some(rule::VIRTUAL_TIME));
     }
 }

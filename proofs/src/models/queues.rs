@@ -15,6 +15,10 @@ pub(super) const PLACE: Kind = Kind::Own(81);
 /// EVENT_BALANCE: a CPU took a task from another's queue.
 pub(super) const BALANCE: Kind = Kind::Own(83);
 
+/// A task is charged for no more than this at once: longer without a tick, and it was the
+/// guest that did not run (per_cpu_queues.bpf.h, and on the pages).
+pub(super) const MOST_CHARGE_NS: u64 = 12_000_000;
+
 /// A queue after a change.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Members {

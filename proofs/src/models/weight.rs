@@ -15,3 +15,17 @@ pub(super) fn weight(static_prio: u64) -> u64 {
     let index = static_prio.saturating_sub(100).min(39);
     WEIGHTS[usize::try_from(index).unwrap_or(39)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_a_quarter_and_the_middle_is_1024() {
+        assert_eq!((weight(100), weight(120), weight(139)), (88761, NICE_0, 15));
+        for prio in 100..139 {
+            let ratio = weight(prio) as f64 / weight(prio + 1) as f64;
+            assert!((1.15..1.35).contains(&ratio), "{prio}: {ratio}");
+        }
+    }
+}

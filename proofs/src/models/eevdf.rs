@@ -1,0 +1,346 @@
+//! Earliest eligible virtual deadline first: eevdf.md, and Stoica and Abdel-Wahab, 1995.
+//!
+//! The virtual time V of a queue advances by service over load. A request of length r is
+//! eligible from ve on and due at vd = ve + r / w; of those with ve <= V the earliest vd goes
+//! first. A task that leaves keeps its lag, w (V - ve), and the lags of the others shift V.
+
+use super::queues::{CHANGE, MOST_CHARGE_NS, PLACE, Queues};
+use super::quota::USED_UP_NS;
+use super::rule;
+use super::single_queue::SingleQueue;
+use super::weight::{NICE_0, weight};
+use crate::replay::{Replay, Run, Timeline};
+use crate::trace::{Event, Flag, Kind, Trace};
+use crate::verdict::{Rejection, Summary, Tally, Verdict};
+use std::collections::HashMap;
+
+/// EVENT_BALANCE and EVENT_REQUEST: a request ended, and the next begins.
+const BALANCE: Kind = super::queues::BALANCE;
+const REQUEST: Kind = Kind::Own(84);
+/// A tick at HZ=250: how much more than its slice a task may be served (eevdf.md).
+const TICK_NS: u64 = 4_000_000;
+
+struct Model<'r, 't> {
+    replay: &'r Replay<'t>,
+    queue: SingleQueue<'r, 't>,
+    running: Timeline<'r, Run>,
+    queues: Queues,
+    slice: u64,
+    tasks: HashMap<i32, Task>,
+    cpus: HashMap<i16, Cpu>,
+    /// When eligible and when due, by spell.
+    keys: Vec<Option<(u64, u64)>>,
+    tally: Tally,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Task {
+    ve: u64,
+    /// Service before ve that is no whole ns of it, in ns times 1024.
+    rest: u64,
+    vd: u64,
+    used: u64,
+    lag: i128,
+    static_prio: u64,
+    weight: u64,
+    has_yielded: bool,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Cpu {
+    running: Option<i32>,
+    since: u64,
+    time: u64,
+    rest: u64,
+    load: u64,
+    has_pulled: bool,
+}
+
+pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
+    let replay = Replay::new(trace);
+    let mut tally = Tally::default();
+    let queues = Queues::of(&replay, &mut tally)?;
+    let mut model = Model {
+        replay: &replay,
+        queue: SingleQueue::new(&replay),
+        running: Timeline::new(&replay.runs),
+        queues,
+        slice: trace.parameter("slice")?,
+        tasks: HashMap::new(),
+        cpus: HashMap::new(),
+        keys: vec![None; replay.spells.len()],
+        tally,
+    };
+    for index in 0..trace.events.len() {
+        model.take(index)?;
+    }
+    let rules = [
+        rule::LOAD,
+        rule::VIRTUAL_TIME,
+        rule::REQUEST,
+        rule::LAG,
+        rule::ELIGIBILITY,
+        rule::EARLIEST_DEADLINE,
+        rule::PREEMPTION,
+        rule::NO_DIRECT_DISPATCH,
+        rule::WORK_CONSERVED,
+    ];
+    model.tally.finish(&rules)
+}
+
+impl Cpu {
+    /// Service, in ns times 1024, moves the mean.
+    fn shift(&mut self, service: i128) {
+        if self.load == 0 {
+            self.rest = 0;
+            return;
+        }
+        let sum = i128::from(self.rest) + service;
+        let load = i128::from(self.load);
+        self.time = self.time.wrapping_add(sum.div_euclid(load) as u64);
+        self.rest = sum.rem_euclid(load) as u64;
+    }
+}
+
+impl Task {
+    /// A request from ve on.
+    fn request(&mut self, slice: u64) {
+        self.used = 0;
+        self.vd = self.ve.wrapping_add(slice * NICE_0 / self.weight.max(1));
+    }
+
+    /// What it has had beyond V, in ns times 1024.
+    fn lead(&self, time: u64) -> i128 {
+        let ahead = i128::from(self.ve.wrapping_sub(time).cast_signed());
+        ahead * i128::from(self.weight) + i128::from(self.rest + self.used * NICE_0)
+    }
+}
+
+impl Model<'_, '_> {
+    fn take(&mut self, index: usize) -> Verdict {
+        let event = self.replay.event(index);
+        self.queue.advance(event);
+        self.running.advance(event.end_ns);
+        match event.kind {
+            Kind::InitTask => {
+                let task = Task { static_prio: event.a, ..Task::default() };
+                self.tasks.insert(event.pid, task);
+                Ok(())
+            }
+            Kind::SetWeight => {
+                if let Some(task) = self.tasks.get_mut(&event.pid) {
+                    task.static_prio = event.a;
+                }
+                Ok(())
+            }
+            Kind::Yield => {
+                if let Some(task) = self.tasks.get_mut(&event.pid) {
+                    task.has_yielded = true;
+                }
+                Ok(())
+            }
+            Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
+            Kind::Enqueue => self.enqueue(index, event),
+            Kind::Dispatch => self.dispatch(index, event),
+            Kind::Running => {
+                self.compare(event.pid, event, event.b)?;
+                let cpu = self.cpus.entry(event.target).or_default();
+                (cpu.running, cpu.since) = (Some(event.pid), event.a);
+                self.queue.start(&mut self.tally, index)
+            }
+            Kind::Stopping => {
+                self.charge(event.target, event.a);
+                self.cpus.entry(event.target).or_default().running = None;
+                self.compare(event.pid, event, event.b)
+            }
+            kind if kind == CHANGE => self.change(index, event),
+            kind if kind == PLACE => self.place(event),
+            kind if kind == REQUEST => self.request(event),
+            kind if kind == BALANCE => {
+                self.cpus.entry(event.target).or_default().has_pulled = true;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn charge(&mut self, cpu: i16, now: u64) {
+        let cpu = self.cpus.entry(cpu).or_default();
+        let Some(task) = cpu.running.and_then(|pid| self.tasks.get_mut(&pid)) else { return };
+        let ran = now.saturating_sub(cpu.since).min(MOST_CHARGE_NS);
+        task.used += ran;
+        cpu.since = cpu.since.max(now);
+        cpu.shift(i128::from(ran * NICE_0));
+    }
+
+    fn compare(&mut self, pid: i32, event: &Event, key: u64) -> Verdict {
+        let Some(task) = self.tasks.get(&pid).copied() else { return Ok(()) };
+        self.tally.check(rule::REQUEST, key == task.vd, event, || {
+            format!("a virtual deadline of {}, not {key}", task.vd)
+        })
+    }
+
+    /// A queue after a look at it, an arrival or a departure.
+    fn change(&mut self, index: usize, event: &Event) -> Verdict {
+        self.charge(event.target, event.a);
+        let load = self.queues.after.get(&index).map_or(0, |members| members.load);
+        let cpu = self.cpus.entry(event.target).or_default();
+        cpu.load = load;
+        if let Some(task) = self.tasks.get_mut(&event.pid) {
+            if event.has(Flag::Joined) {
+                task.weight = weight(task.static_prio);
+                let lost = -task.lag;
+                let whole = lost.div_euclid(i128::from(task.weight));
+                task.ve = cpu.time.wrapping_add(whole as u64);
+                task.rest = lost.rem_euclid(i128::from(task.weight)) as u64;
+                task.request(self.slice);
+                cpu.shift(lost);
+            } else if event.has(Flag::Left) {
+                let most = i128::from((self.slice + TICK_NS) * NICE_0);
+                let lag = -task.lead(cpu.time);
+                cpu.shift(lag);
+                task.lag = lag.clamp(-most, most);
+            }
+        }
+        let expected = (cpu.time, cpu.rest);
+        let told = (event.c, event.d);
+        // Another CPU's operation on this queue may have been made in between: then this much
+        // may be charged before or after the load changed.
+        let margin = (event.end_ns - event.begin_ns) * 70 + 1;
+        let off = expected.0.wrapping_sub(told.0).cast_signed().unsigned_abs();
+        (cpu.time, cpu.rest) = told;
+        if expected != told && off <= margin {
+            self.tally.undecided(rule::VIRTUAL_TIME);
+            return Ok(());
+        }
+        self.tally.check(rule::VIRTUAL_TIME, expected == told, event, || {
+            format!("virtual time and its rest {expected:?}, not {told:?}")
+        })
+    }
+
+    /// Where a newcomer begins: as far behind V as it was when it left, or ahead.
+    fn place(&mut self, event: &Event) -> Verdict {
+        let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
+        let lag = i128::from(event.b.cast_signed());
+        // What V was when it left is known within what overlapped then.
+        let margin = i128::from(NICE_0) * 200_000;
+        let (expected, within) = (task.lag, (lag - task.lag).abs() <= margin);
+        task.lag = lag;
+        (task.ve, task.vd) = (event.c, event.d);
+        task.rest = (-lag).rem_euclid(i128::from(task.weight.max(1))) as u64;
+        let due = event.c.wrapping_add(self.slice * NICE_0 / task.weight.max(1));
+        self.tally.check(rule::LAG, within, event, || format!("a lag of {expected}, not {lag}"))?;
+        self.tally.check(rule::REQUEST, event.d == due, event, || format!("due at {due}"))
+    }
+
+    /// A request ends when it was served, or given back by a yield.
+    fn request(&mut self, event: &Event) -> Verdict {
+        let slice = self.slice;
+        let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
+        let is_over = task.used + USED_UP_NS >= slice || task.has_yielded;
+        let service = task.rest + task.used * NICE_0;
+        let weight = task.weight.max(1);
+        task.ve = task.ve.wrapping_add(service / weight);
+        task.rest = service % weight;
+        task.has_yielded = false;
+        task.request(slice);
+        let expected = (task.ve, task.vd);
+        let is_right = is_over && (event.c, event.d) == expected;
+        self.tally.check(rule::REQUEST, is_right, event, || {
+            format!("served: {is_over}; the next eligible and due at {expected:?}")
+        })
+    }
+
+    fn enqueue(&mut self, index: usize, event: &Event) -> Verdict {
+        self.compare(event.pid, event, event.b)?;
+        if let (Some(spell), Some(task)) =
+            (self.replay.links[index].spell, self.tasks.get(&event.pid))
+        {
+            self.keys[spell] = Some((task.ve, task.vd));
+        }
+        self.queue.offer(&mut self.tally, index)?;
+        self.preemption(index, event)
+    }
+
+    /// A woken task that is eligible preempts a later deadline on its CPU.
+    fn preemption(&mut self, index: usize, event: &Event) -> Verdict {
+        let link = &self.replay.links[index];
+        let is_new = event.has(Flag::Wakeup) || event.has(Flag::Fork);
+        let kick = link.preempt_kick.map(|kick| self.replay.event(kick));
+        let Some(task) = self.tasks.get(&event.pid) else { return Ok(()) };
+        if !is_new || link.idle_kick.is_some() || event.has(Flag::Claimed) {
+            return self.tally.check(rule::PREEMPTION, kick.is_none(), event, || {
+                "nobody to be preempted for this task".to_owned()
+            });
+        }
+        let (begin, over) = self.replay.whole(index);
+        let end = kick.map_or(over, |kick| kick.end_ns);
+        let mut runs = self.running.throughout(event.cpu, (begin, end));
+        let run = runs.find(|(_, run)| i64::from(run.cpu) == i64::from(event.target));
+        let running = run.and_then(|(_, run)| self.tasks.get(&run.pid));
+        let time = self.cpus.get(&event.target).map(|cpu| cpu.time);
+        let (Some(running), Some(time)) = (running, time) else {
+            self.tally.undecided(rule::PREEMPTION);
+            return Ok(());
+        };
+        let ahead = |one: u64, other: u64| one.wrapping_sub(other).cast_signed();
+        let margin = ((kick.map_or(event.end_ns, |kick| kick.end_ns) - begin) * 70).cast_signed();
+        let (is_later, beyond) = (ahead(running.vd, task.vd) > 0, ahead(task.ve, time));
+        if is_later && beyond.abs() <= margin && beyond != 0 {
+            self.tally.undecided(rule::PREEMPTION);
+            return Ok(());
+        }
+        let is_due = is_later && beyond <= 0;
+        self.tally.check(rule::PREEMPTION, kick.is_some() == is_due, event, || {
+            format!(
+                "preemption: {is_due}; due {} or {}, eligible at {}, it is {time}",
+                task.vd, running.vd, task.ve
+            )
+        })
+    }
+
+    fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
+        self.queue.dispatch(&mut self.tally, index)?;
+        let cpu = self.cpus.entry(event.target).or_default();
+        let (has_pulled, time) = (cpu.has_pulled, cpu.time);
+        cpu.has_pulled = false;
+        if has_pulled || event.pid == 0 {
+            return Ok(());
+        }
+        // V as of the look at the queue, give or take what changed it meanwhile.
+        let margin = ((event.end_ns - event.begin_ns) * 70).cast_signed();
+        let ahead = |one: u64, other: u64| one.wrapping_sub(other).cast_signed();
+        let own = i32::try_from(event.a).ok().and_then(|pid| self.tasks.get(&pid));
+        let own = own.filter(|_| event.has(Flag::Runnable)).map(|task| (task.ve, task.vd));
+        let waiting = self.replay.links[index].spell.and_then(|spell| self.keys[spell]);
+        let Some(chosen) = (if event.has(Flag::Kept) { own } else { waiting }) else {
+            return Ok(());
+        };
+        let others = self.queue.others(index).filter_map(|(number, rival)| {
+            let is_here = self.replay.event(rival.enqueue).target == event.target;
+            self.keys[number].filter(|_| is_here).map(|key| (rival.pid, key))
+        });
+        let mut rivals: Vec<(i32, (u64, u64))> = others.collect();
+        if event.has(Flag::Moved) && !event.has(Flag::Yielded) {
+            rivals.extend(own.map(|own| (i32::try_from(event.a).unwrap_or(0), own)));
+        }
+        let is_eligible = ahead(chosen.0, time) <= margin;
+        for (pid, key) in rivals {
+            if ahead(key.0, time) > -margin {
+                self.tally.undecided(rule::EARLIEST_DEADLINE);
+                continue;
+            }
+            self.tally.check(rule::ELIGIBILITY, is_eligible, event, || {
+                format!(
+                    "task {pid}, eligible from {} on, at {time}, not one from {} on",
+                    key.0, chosen.0
+                )
+            })?;
+            let is_first = ahead(chosen.1, key.1) <= 0 || event.has(Flag::Yielded);
+            self.tally.check(rule::EARLIEST_DEADLINE, is_first, event, || {
+                format!("task {pid}, due at {}, not one due at {}", key.1, chosen.1)
+            })?;
+        }
+        Ok(())
+    }
+}

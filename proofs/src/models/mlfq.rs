@@ -1,0 +1,373 @@
+//! The multi-level feedback queue: mlfq.md, and the five rules of Arpaci-Dusseau, *Operating
+//! Systems: Three Easy Pieces*, with the better accounting.
+//!
+//! The highest level goes first, in turns; who is new begins at the top; who has used up the
+//! allotment of a level, in however many pieces, goes one down; from time to time all go to
+//! the top.
+
+use super::quota::Quota;
+use super::rule;
+use super::single_queue::{SingleQueue, allows};
+use crate::replay::{Replay, Run, Timeline};
+use crate::trace::{Event, Flag, Kind, Trace};
+use crate::verdict::{Rejection, Summary, Tally, Verdict};
+use std::collections::HashMap;
+
+/// EVENT_BOOST: pid went to the top, or all that do not wait; EVENT_DEMOTE.
+const BOOST: Kind = Kind::Own(112);
+const DEMOTE: Kind = Kind::Own(113);
+
+struct Model<'r, 't> {
+    replay: &'r Replay<'t>,
+    queue: SingleQueue<'r, 't>,
+    running: Timeline<'r, Run>,
+    levels: u64,
+    quantum: u64,
+    boost_every: u64,
+    boosted_at: Option<u64>,
+    boosts: u64,
+    tasks: HashMap<i32, Task>,
+    /// The last spell of each task.
+    spells: HashMap<i32, usize>,
+    /// Levels by spell and by run.
+    waiting: Vec<Option<u64>>,
+    levels_of_runs: Vec<Option<u64>>,
+    tally: Tally,
+}
+
+#[derive(Default)]
+struct Task {
+    quota: Quota,
+    level: u64,
+    /// Number of the last boost that it has had.
+    boost: u64,
+}
+
+pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
+    let replay = Replay::new(trace);
+    let mut model = Model {
+        replay: &replay,
+        queue: SingleQueue::new(&replay),
+        running: Timeline::new(&replay.runs),
+        levels: trace.parameter("levels")?,
+        quantum: trace.parameter("quantum")?,
+        boost_every: trace.parameter("boost")?,
+        boosted_at: None,
+        boosts: 0,
+        tasks: HashMap::new(),
+        spells: HashMap::new(),
+        waiting: vec![None; replay.spells.len()],
+        levels_of_runs: vec![None; replay.runs.len()],
+        tally: Tally::default(),
+    };
+    for index in 0..trace.events.len() {
+        model.take(index)?;
+    }
+    let rules = [
+        rule::HIGHEST_LEVEL,
+        rule::ALLOTMENT,
+        rule::BOOST,
+        rule::PREEMPTION,
+        rule::NO_DIRECT_DISPATCH,
+        rule::IDLE_FIRST,
+        rule::WORK_CONSERVED,
+    ];
+    model.tally.finish(&rules)
+}
+
+impl Model<'_, '_> {
+    fn allotment(&self, level: u64) -> u64 {
+        self.quantum << level
+    }
+
+    fn take(&mut self, index: usize) -> Verdict {
+        let event = self.replay.event(index);
+        self.queue.advance(event);
+        self.running.advance(event.end_ns);
+        match event.kind {
+            Kind::InitTask => {
+                self.tasks.insert(event.pid, Task::default());
+                Ok(())
+            }
+            Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
+            Kind::Enqueue => self.enqueue(index, event),
+            Kind::Dispatch => self.dispatch(index, event),
+            Kind::Running => self.start(index, event),
+            Kind::Stopping => {
+                let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
+                task.quota.stop(event.a);
+                self.compare(event.pid, event, event.b, event.d)
+            }
+            kind if kind == BOOST => self.boost(event),
+            kind if kind == DEMOTE => self.demote(event),
+            _ => Ok(()),
+        }
+    }
+
+    fn compare(&mut self, pid: i32, event: &Event, level: u64, left: u64) -> Verdict {
+        let Some(task) = self.tasks.get(&pid) else { return Ok(()) };
+        let expected = (task.level, task.quota.left);
+        self.tally.check(rule::ALLOTMENT, expected == (level, left), event, || {
+            format!("level and rest of the allotment {expected:?}, not {:?}", (level, left))
+        })
+    }
+
+    /// All to the top, when the time has come: one event for all, and one for each.
+    fn boost(&mut self, event: &Event) -> Verdict {
+        if event.pid != 0 {
+            let allotment = self.allotment(0);
+            if let Some(task) = self.tasks.get_mut(&event.pid) {
+                task.quota.charge(event.a);
+                (task.level, task.quota.left) = (0, allotment);
+                task.boost = event.b;
+            }
+            if let Some(spell) = self.spells.get(&event.pid) {
+                self.waiting[*spell] = Some(0);
+            }
+            return Ok(());
+        }
+        let is_due =
+            self.boosted_at.is_none_or(|last| event.a.saturating_sub(last) >= self.boost_every);
+        (self.boosted_at, self.boosts) = (Some(event.a), event.b);
+        let every = self.boost_every;
+        self.tally.check(rule::BOOST, is_due, event, || format!("a boost each {every} ns"))
+    }
+
+    /// The allotment is used up: a level down, with the allotment of that.
+    fn demote(&mut self, event: &Event) -> Verdict {
+        let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
+        task.quota.charge(event.a);
+        let is_over = task.quota.is_used_up();
+        let below = (task.level + 1).min(self.levels - 1);
+        let former = std::mem::replace(&mut task.level, below);
+        task.quota.left = self.quantum << below;
+        let is_right = is_over && (event.c, event.d) == (former, below);
+        self.tally.check(rule::ALLOTMENT, is_right, event, || {
+            format!("from level {former} to {below}, when the allotment is used up: {is_over}")
+        })
+    }
+
+    fn enqueue(&mut self, index: usize, event: &Event) -> Verdict {
+        let allotment = self.allotment(0);
+        if let Some(task) = self.tasks.get_mut(&event.pid) {
+            if event.has(Flag::Fork) && task.quota.left == 0 {
+                (task.level, task.quota.left) = (0, allotment);
+                task.boost = self.boosts;
+            }
+            let level = task.level;
+            if let Some(spell) = self.replay.links[index].spell {
+                self.waiting[spell] = Some(level);
+                self.spells.insert(event.pid, spell);
+            }
+            self.compare(event.pid, event, event.b, event.d)?;
+            self.preemption(index, event, level)?;
+        }
+        // All go to the top each so often: who still waits below was passed by.
+        let late = self.boosted_at.filter(|last| event.a > last + 2 * self.boost_every);
+        if let Some(last) = late {
+            self.tally.check(rule::BOOST, false, event, || {
+                format!("a boost since {last}, each {} ns", self.boost_every)
+            })?;
+        }
+        self.queue.offer(&mut self.tally, index)
+    }
+
+    /// A task that arrives takes the CPU of the lowest level, where that is below its own.
+    fn preemption(&mut self, index: usize, event: &Event, level: u64) -> Verdict {
+        let link = &self.replay.links[index];
+        let arrives = event.has(Flag::Wakeup) || event.has(Flag::Fork);
+        let kick = link.preempt_kick.map(|kick| self.replay.event(kick));
+        if !arrives || link.idle_kick.is_some() || event.has(Flag::Claimed) {
+            return self.tally.check(rule::PREEMPTION, kick.is_none(), event, || {
+                "nobody to be preempted for this task".to_owned()
+            });
+        }
+        let (begin, over) = self.replay.whole(index);
+        let end = kick.map_or(over, |kick| kick.end_ns);
+        // A boost lifts those that run as well.
+        let is_boosted = self.boosted_at.is_some_and(|at| at + self.quantum > begin);
+        let runs = self.running.throughout(event.cpu, (begin, end));
+        // Who ran when all went to the top is there as well.
+        let lifted = |run: &Run| self.boosted_at.is_some_and(|at| at > run.span.from);
+        let level_of = |number: usize, run: &Run| match lifted(run) {
+            true => Some(0),
+            false => self.levels_of_runs[number],
+        };
+        let rivals: Vec<(u16, u64)> = runs
+            .filter(|(_, run)| allows(event.c, run.cpu))
+            .filter_map(|(number, run)| Some((run.cpu, level_of(number, run)?)))
+            .collect();
+        let lowest = rivals.iter().copied().max_by_key(|(_, level)| *level);
+        let Some((cpu, lowest)) = lowest.filter(|_| !is_boosted) else {
+            self.tally.undecided(rule::PREEMPTION);
+            return Ok(());
+        };
+        let Some(kick) = kick else {
+            return self.tally.check(rule::PREEMPTION, lowest <= level, event, || {
+                format!("CPU {cpu} to be preempted: it runs level {lowest}, below {level}")
+            });
+        };
+        let victim = rivals.iter().find(|(cpu, _)| i64::from(*cpu) == i64::from(kick.target));
+        let Some((_, victim)) = victim.copied() else {
+            self.tally.undecided(rule::PREEMPTION);
+            return Ok(());
+        };
+        self.tally.check(rule::PREEMPTION, victim > level && victim >= lowest, kick, || {
+            format!("the lowest of {rivals:?} (CPU, level), if below {level}")
+        })
+    }
+
+    fn start(&mut self, index: usize, event: &Event) -> Verdict {
+        if let Some(task) = self.tasks.get_mut(&event.pid) {
+            if task.quota.is_used_up() {
+                task.quota.left = self.quantum << task.level;
+            }
+            task.quota.start(event.a);
+            if let Some(run) = self.replay.links[index].run {
+                // One that has not noticed a boost yet is at the top all the same.
+                let is_lifted = task.boost != self.boosts;
+                self.levels_of_runs[run] = Some(if is_lifted { 0 } else { task.level });
+            }
+        }
+        self.compare(event.pid, event, event.b, event.d)?;
+        self.queue.start(&mut self.tally, index)
+    }
+
+    fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
+        self.queue.dispatch(&mut self.tally, index)?;
+        let mut own = None;
+        if event.has(Flag::Runnable) {
+            let previous = i32::try_from(event.a).unwrap_or_default();
+            if let Some(task) = self.tasks.get_mut(&previous) {
+                task.quota.charge(event.b);
+                own = Some(task.level);
+                if let Some(run) = self.replay.links[index].run {
+                    self.levels_of_runs[run] = own;
+                }
+            }
+        }
+        let chosen = self.replay.links[index].spell.and_then(|spell| self.waiting[spell]);
+        // One that goes on does so before all that are below it.
+        let level = if event.has(Flag::Kept) { own } else { chosen };
+        let is_boosted = self.boosted_at.is_some_and(|at| at + self.quantum > event.begin_ns);
+        let Some(level) = level.filter(|_| !is_boosted) else {
+            self.tally.undecided(rule::HIGHEST_LEVEL);
+            return Ok(());
+        };
+        let others: Vec<_> = self.queue.others(index).collect();
+        for (number, rival) in others {
+            let Some(above) = self.waiting[number] else { continue };
+            let enqueued = self.replay.event(rival.enqueue).begin_ns;
+            if self.boosted_at.is_some_and(|at| at > enqueued) {
+                self.tally.undecided(rule::HIGHEST_LEVEL);
+                continue;
+            }
+            self.tally.check(rule::HIGHEST_LEVEL, above >= level, event, || {
+                format!("task {} of level {above}, not one of {level}", rival.pid)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::{Script, TASK};
+
+    const QUANTUM: u64 = 8_000_000;
+    const OTHER: i32 = 101;
+    const THIRD: i32 = 102;
+
+    fn script() -> Script {
+        let script = Script::new("mlfq", 2).parameter("levels", 3);
+        let mut script = script.parameter("quantum", QUANTUM).parameter("boost", 500_000_000);
+        for (number, pid) in [TASK, OTHER, THIRD].into_iter().enumerate() {
+            let at = 1_000 * (number as u64 + 1);
+            script.init(at, pid, 120);
+            script.enqueue((0, at + 5_000), pid, (0, QUANTUM), &[Flag::Fork]);
+            script.event(0, at + 5_500, Kind::Quiescent, pid).a(1);
+        }
+        script
+    }
+
+    /// A task runs for so long, goes a level down, and waits there with one above it; then
+    /// this one is taken.
+    fn demoted(ran: u64, taken: i32) -> Script {
+        let mut script = script();
+        script.enqueue((0, 20_000), TASK, (0, QUANTUM), &[Flag::Wakeup]);
+        script.dispatch(0, 30_000, TASK, 0, &[Flag::Moved]);
+        script.start((0, 40_000), TASK, (0, QUANTUM));
+        let at = 40_000 + ran;
+        script.event(0, at, DEMOTE, TASK).a(at).c(0).d(1);
+        script.stop((0, at + 1_000), TASK, (1, 2 * QUANTUM - 1_000));
+        script.enqueue((0, at + 2_000), TASK, (1, 2 * QUANTUM - 1_000), &[]);
+        script.enqueue((0, at + 3_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
+        script.dispatch(0, at + 4_000, taken, 0, &[Flag::Moved]);
+        script.event(0, at + 5_000, Kind::Yield, taken);
+        script
+    }
+
+    #[test]
+    fn who_used_up_the_allotment_goes_a_level_down_and_waits_for_those_above() {
+        assert_eq!(demoted(QUANTUM, OTHER).broken_rule(), None);
+        assert_eq!(demoted(QUANTUM, TASK).broken_rule(), Some(rule::HIGHEST_LEVEL));
+        assert_eq!(demoted(QUANTUM / 2, OTHER).broken_rule(), Some(rule::ALLOTMENT));
+    }
+
+    #[test]
+    fn a_sleep_gives_no_new_allotment() {
+        let mut script = script();
+        script.enqueue((0, 20_000), TASK, (0, QUANTUM), &[Flag::Wakeup]);
+        script.dispatch(0, 30_000, TASK, 0, &[Flag::Moved]);
+        script.start((0, 40_000), TASK, (0, QUANTUM));
+        script.stop((0, 140_000), TASK, (0, QUANTUM - 100_000));
+        script.enqueue((0, 150_000), TASK, (0, QUANTUM), &[Flag::Wakeup]);
+        assert_eq!(script.broken_rule(), Some(rule::ALLOTMENT));
+    }
+
+    #[test]
+    fn boosts_come_each_so_often_and_not_more_seldom() {
+        let with = |at: u64| {
+            let mut script = script();
+            script.event(0, 20_000, BOOST, 0).a(20_000).b(1);
+            script.event(0, at, BOOST, 0).a(at).b(2);
+            script.broken_rule()
+        };
+        assert_eq!(with(500_020_000), None);
+        assert_eq!(with(400_000_000), Some(rule::BOOST));
+        let mut late = script();
+        late.event(0, 20_000, BOOST, 0).a(20_000).b(1);
+        late.enqueue((0, 1_100_000_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
+        assert_eq!(late.broken_rule(), Some(rule::BOOST));
+    }
+
+    /// A task of this level runs on CPU 1 when one of the top wakes.
+    fn wake(level: u64, kick: bool) -> Script {
+        let mut script = script();
+        script.enqueue((1, 20_000), TASK, (0, QUANTUM), &[Flag::Wakeup]);
+        script.dispatch(1, 30_000, TASK, 0, &[Flag::Moved]);
+        script.start((1, 40_000), TASK, (0, QUANTUM));
+        let at = 40_000 + QUANTUM;
+        if level == 1 {
+            script.event(1, at, DEMOTE, TASK).a(at).c(0).d(1);
+        }
+        script.dispatch(1, at, TASK, TASK, &[Flag::Runnable, Flag::Kept]);
+        script.enqueue((0, at + 5_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
+        if kick {
+            script.event(0, at + 6_000, Kind::Kick, OTHER).target(1).flags(&[Flag::Preempt]);
+        }
+        for cpu in [0, 1] {
+            script.event(cpu, at + 9_000, Kind::Yield, TASK);
+            script.event(cpu, at + 19_000, Kind::Yield, TASK);
+        }
+        script
+    }
+
+    #[test]
+    fn who_arrives_preempts_a_level_below_its_own() {
+        assert_eq!(wake(1, true).broken_rule(), None);
+        assert_eq!(wake(1, false).broken_rule(), Some(rule::PREEMPTION));
+        assert_eq!(wake(0, true).broken_rule(), Some(rule::PREEMPTION));
+    }
+}
