@@ -8,6 +8,8 @@ use std::process::Output;
 const KERNEL: &str = "debian:6.18";
 /// So long in a guest, emulated or not, puts every rule to the test many times.
 const SECONDS: &str = "8";
+/// So long takes a lottery to draw 20,000 times, which its shares are tested by.
+const SECONDS_OF_DRAWS: &str = "30";
 
 /// All of a scheduler: each rule holds, and none was never put to the test.
 #[test]
@@ -16,7 +18,7 @@ fn what_ours_decide_is_what_a_model_of_the_algorithm_decides() {
     if !has_guests() {
         return;
     }
-    for scheduler in ["fifo", "rr", "bfs"] {
+    for scheduler in schedulers::own::ALGORITHMS.iter().map(|algorithm| algorithm.id) {
         for vcpus in ["1", "2"] {
             let output = replayed(scheduler, vcpus);
             let (summary, told) = streams(&output);
@@ -27,11 +29,17 @@ fn what_ours_decide_is_what_a_model_of_the_algorithm_decides() {
 }
 
 /// A scheduler without a rule, and the rule by which the model tells.
-const MUTANTS: [(&str, &str); 4] = [
+const MUTANTS: [(&str, &str); 10] = [
     ("bfs?without=deadline", "deadline"),
     ("bfs?without=preemption", "preemption"),
     ("bfs?without=sticky", "sticky"),
     ("bfs?without=idle", "idle first"),
+    ("cfs?without=granularity", "granularity"),
+    ("cfs?without=balance", "idle first"),
+    ("eevdf?without=eligibility", "eligibility"),
+    ("eevdf?without=lag", "lag"),
+    ("mlfq?without=preemption", "preemption"),
+    ("mlfq?without=allotment", "allotment"),
 ];
 
 #[test]
@@ -60,10 +68,11 @@ fn replayed(scheduler: &str, vcpus: &str) -> Output {
     let prove = prove();
     let program = prove.display().to_string();
     let lab = format!("lab:{scheduler}");
+    let seconds = if scheduler == "lottery" { SECONDS_OF_DRAWS } else { SECONDS };
     let machine = ["vm", "exec", KERNEL, "--vcpus", vcpus, "--cmdline", &guests.word];
     let output = guests
         .command(&machine)
-        .args(["--file", &program, "--", &program, "trace", &lab, SECONDS, "-"])
+        .args(["--file", &program, "--", &program, "trace", &lab, seconds, "-"])
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
