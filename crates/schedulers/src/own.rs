@@ -58,6 +58,7 @@ algorithms! {
     bfs,
     fifo,
     rr,
+    cfs,
 }
 
 impl Algorithm {
