@@ -59,6 +59,7 @@ algorithms! {
     fifo,
     rr,
     cfs,
+    eevdf,
 }
 
 impl Algorithm {
