@@ -60,6 +60,7 @@ algorithms! {
     rr,
     cfs,
     eevdf,
+    lottery,
 }
 
 impl Algorithm {
