@@ -61,6 +61,7 @@ algorithms! {
     cfs,
     eevdf,
     lottery,
+    mlfq,
 }
 
 impl Algorithm {
