@@ -268,9 +268,9 @@ void BPF_PROG(cfs_tick, struct task_struct *p)
 	first = first_key(cpu);
 	slice = slice_ns(own, view.account.weight);
 	ran = view.account.turn_ns;
-	is_over = first != NONE &&
-		  (ran > slice || (ran >= min_granularity_ns &&
-				   is_before(first + slice, view.account.vruntime)));
+	/* Also where nobody is in the queue: the kernel may have put somebody past it. */
+	is_over = ran > slice || (first != NONE && ran >= min_granularity_ns &&
+				  is_before(first + slice, view.account.vruntime));
 	set_slice(p, is_over ? 0 : slice);
 	EMIT(.kind = EVENT_TICK, .flags = is_over ? FLAG_PREEMPT : 0, .begin_ns = begin,
 	     .pid = p->pid, .target = cpu, .a = now, .b = slice, .c = ran, .d = first);

@@ -9,6 +9,8 @@ use std::sync::Mutex;
 const KERNEL: &str = "debian:6.18";
 /// HZ=250 in Debian's kernels: slices end at ticks.
 const TICK_MS: f64 = 4.0;
+/// Of one CPU, for eleven loops under mlfq: its turns at the two upper levels.
+const LEAST_SHARE: f64 = 0.024 / 0.5;
 /// Busy loops that wait for each other.
 const CROWD: f64 = 200.0;
 const CPUS: f64 = 2.0;
@@ -77,8 +79,12 @@ fn expected(id: &str) -> (Vec<f64>, f64) {
     let total: f64 = claims.iter().sum();
     let tolerance = match id {
         "cfs" | "eevdf" => 0.05,
-        // Some 5,000 draws: the rarest winner has 120 of them, give or take 11.
-        "lottery" => 0.30,
+        // Some 1,700 draws: the rarest winner has 40 of them, give or take 6. Shares of 20,000
+        // draws are tested where traces are replayed.
+        "lottery" => 0.60,
+        // It promises no shares: who is lifted first has the turns at the bottom until the next
+        // boost, three of eleven in 500 ms. The others have at least 8 and 16 ms of them.
+        "mlfq" => 2.0,
         _ => 0.10,
     };
     (claims.into_iter().map(|claim| claim / total).collect(), tolerance)
@@ -96,24 +102,24 @@ fn cpu_time_is_shared_by_weight_where_the_algorithm_says_so_and_evenly_where_not
         let worst = off.fold(0.0, f64::max);
         println!("{id}: shares off by at most {:.1} %", worst * 100.0);
         assert!(worst <= tolerance, "{id}: {worst} of {wanted:?} in {seen:?}");
+        let least = seen.iter().copied().fold(1.0, f64::min);
+        assert!(least >= LEAST_SHARE || id != "mlfq", "{id}: {least} in {seen:?}");
     }
 }
 
-/// The longest wait that each page states for so many busy loops of nice 0.
+/// The longest wait that each page states for so many busy loops of nice 0 on two CPUs.
 fn bound_ms(id: &str) -> f64 {
     let turns = CROWD / CPUS;
-    let of_slice = |slice_ms: f64| turns * (slice_ms + TICK_MS);
     match id {
-        "fifo" => of_slice(100.0),
-        "rr" => of_slice(10.0),
-        // A deadline of nice 0 lies 6.73 intervals ahead.
-        "bfs" => 6.73 * 6.0 + of_slice(6.0),
-        "cfs" => 2.0 * of_slice(0.75),
-        "eevdf" => 2.0 * of_slice(3.0),
-        // Nobody is drawn in 14 times as many draws as there are tasks with p = e^-14 each.
-        "lottery" => 14.0 * of_slice(10.0),
-        // In the lowest level a quantum is 8 ms x 2^2.
-        "mlfq" => of_slice(32.0) + 500.0,
+        "fifo" => (turns + 1.0) * (100.0 + TICK_MS),
+        "rr" => (turns + 1.0) * (10.0 + TICK_MS),
+        "bfs" => 39.0 * 6.0 + turns * (6.0 + TICK_MS),
+        "cfs" => turns * (0.75 + 2.0 * TICK_MS) + 6.0,
+        "eevdf" => turns * (2.0 * 3.0 + TICK_MS) + 3.0 + TICK_MS,
+        "mlfq" => 2.0 * 500.0 + (turns + 1.0) * (32.0 + TICK_MS),
+        // No bound, only chances: all of 200 have been drawn after 2,900 draws, one every
+        // 6 ms, but for one time in ten thousand.
+        "lottery" => 2_900.0 * 6.0,
         other => panic!("what bound does {other} state?"),
     }
 }
@@ -125,12 +131,19 @@ fn nobody_waits_longer_than_its_scheduler_states() {
         return;
     }
     for id in ids() {
-        let seconds = if id == "fifo" { "16" } else { "10" };
+        // Longer than the bound, or it would hold by itself.
+        let seconds = match id {
+            "fifo" => "16",
+            "lottery" => "24",
+            _ => "10",
+        };
         let words = ["waits", &format!("lab:{id}"), "--tasks", "200", "--seconds", seconds];
         let seen: Value = serde_json::from_str(proved("2", &words).trim()).unwrap();
         let longest_ms = seen["longest_ns"].as_f64().unwrap() / 1e6;
         println!("{id}: the longest wait of 200 loops is {longest_ms:.0} ms");
-        assert!(longest_ms <= bound_ms(id) + SLACK_MS, "{id}: {longest_ms} ms");
+        let bound_ms = bound_ms(id);
+        println!("{id}: stated are {bound_ms:.0} ms");
+        assert!(longest_ms <= bound_ms + SLACK_MS, "{id}: {longest_ms} ms");
     }
 }
 
