@@ -67,6 +67,10 @@ struct Builder<'t> {
     running: HashMap<u16, usize>,
     /// By CPU: the idle span that has not ended.
     idle: HashMap<u16, usize>,
+    /// By CPU: the end of its last claim.
+    claims: HashMap<u16, u64>,
+    /// By CPU: when it last began to look for a task.
+    looks: HashMap<u16, u64>,
     /// By CPU: its last enqueue.
     enqueues: HashMap<u16, usize>,
     /// By CPU: the end of the event before this one.
@@ -84,6 +88,8 @@ impl<'t> Replay<'t> {
             places: HashMap::new(),
             running: HashMap::new(),
             idle: HashMap::new(),
+            claims: HashMap::new(),
+            looks: HashMap::new(),
             enqueues: HashMap::new(),
             ended: HashMap::new(),
         };
@@ -178,6 +184,7 @@ impl<'t> Builder<'t> {
     }
 
     fn dispatch(&mut self, index: usize, event: &Event) {
+        self.looks.insert(event.cpu, event.begin_ns);
         if event.has(Flag::Moved) {
             let mut place = Place::Taken;
             if let Place::Waiting(spell) = self.place(event.pid) {
@@ -272,7 +279,10 @@ impl<'t> Builder<'t> {
     fn idle(&mut self, event: &Event) {
         let Ok(cpu) = u16::try_from(event.target) else { return };
         self.unidle(cpu, event.begin_ns, event.cpu);
-        if event.has(Flag::Idle) {
+        // The kernel marks a CPU as idle before it says so: it may have been claimed between.
+        let looked_ns = self.looks.get(&cpu).copied().unwrap_or(0);
+        let is_claimed = self.claims.get(&cpu).is_some_and(|claimed_ns| *claimed_ns > looked_ns);
+        if event.has(Flag::Idle) && !is_claimed {
             self.idle.insert(cpu, self.replay.idles.len());
             let span = Span {
                 from: event.end_ns,
@@ -286,6 +296,7 @@ impl<'t> Builder<'t> {
 
     fn claim(&mut self, index: usize, event: &Event, from_ns: u64) {
         if let Ok(cpu) = u16::try_from(event.target) {
+            self.claims.insert(cpu, event.end_ns);
             self.replay.links[index].claimed = self.idle.get(&cpu).copied();
             self.unidle(cpu, from_ns, event.cpu);
         }
@@ -358,6 +369,22 @@ mod tests {
         assert!(replay.links[enqueue].idle_kick.is_some());
         assert_eq!(replay.whole(enqueue), (10_000, 20_000));
         assert_eq!(replay.idles[0].span.until, 10_100);
+    }
+
+    #[test]
+    fn a_cpu_that_is_claimed_before_it_says_that_it_is_idle_is_not_surely_idle() {
+        let idle_spans = |claimed_ns: u64| {
+            let mut script = Script::new("fifo", 2);
+            script.dispatch(1, 1_000, 0, 0, &[]);
+            script.event(0, claimed_ns, Kind::SelectCpu, TASK).target(1).flags(&[Flag::Idle]);
+            script.event(1, 5_000, Kind::Idle, 0).target(1).flags(&[Flag::Idle]);
+            script.event(0, 20_000, Kind::Yield, TASK);
+            script.event(1, 20_000, Kind::Yield, TASK);
+            let trace = script.trace();
+            Replay::new(&trace).idles.len()
+        };
+        assert_eq!(idle_spans(4_000), 0);
+        assert_eq!(idle_spans(500), 1, "that was the time before");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::weight::{NICE_0, weight};
 use crate::replay::{Replay, Run, Timeline};
 use crate::trace::{Event, Flag, Kind, Trace};
 use crate::verdict::{Rejection, Summary, Tally, Verdict};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// EVENT_BALANCE and EVENT_REQUEST: a request ended, and the next begins.
 const BALANCE: Kind = super::queues::BALANCE;
@@ -71,8 +71,15 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         keys: vec![None; replay.spells.len()],
         tally,
     };
-    for index in 0..trace.events.len() {
-        model.take(index)?;
+    let mut versions = Versions::of(trace);
+    for (index, event) in trace.events.iter().enumerate() {
+        // Another CPU's change may be told after those that came after it.
+        for earlier in versions.before(index, event) {
+            model.change(earlier, &trace.events[earlier])?;
+        }
+        if !versions.is_taken(index) {
+            model.take(index)?;
+        }
     }
     let rules = [
         rule::LOAD,
@@ -86,6 +93,41 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         rule::WORK_CONSERVED,
     ];
     model.tally.finish(&rules)
+}
+
+/// The order in which the queues changed, which their locks gave a number.
+struct Versions {
+    /// By queue and version, what is not taken yet.
+    left: BTreeMap<(i16, u64), usize>,
+    taken: HashSet<usize>,
+}
+
+impl Versions {
+    fn of(trace: &Trace) -> Self {
+        let all = trace.events.iter().enumerate().filter(|(_, event)| event.kind == CHANGE);
+        let left = all.map(|(index, event)| ((event.target, event.b >> 32), index)).collect();
+        Self { left, taken: HashSet::new() }
+    }
+
+    /// Changes of the same queue that came before this one and are told after it.
+    fn before(&mut self, index: usize, event: &Event) -> Vec<usize> {
+        if event.kind != CHANGE || self.is_taken(index) {
+            return Vec::new();
+        }
+        let own = (event.target, event.b >> 32);
+        let earlier = self.left.range((event.target, 0)..own);
+        let (keys, indices): (Vec<(i16, u64)>, Vec<usize>) =
+            earlier.map(|(key, index)| (*key, *index)).unzip();
+        for key in keys.iter().chain([&own]) {
+            self.left.remove(key);
+        }
+        self.taken.extend(&indices);
+        indices
+    }
+
+    fn is_taken(&self, index: usize) -> bool {
+        self.taken.contains(&index)
+    }
 }
 
 impl Cpu {

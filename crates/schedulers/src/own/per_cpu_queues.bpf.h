@@ -193,11 +193,12 @@ static __always_inline void preempt(s32 cpu, struct cpu_context *own, s32 pid, u
 
 /*
  * Takes one task out of another CPU's queue to run here next: the first that may run here
- * and weighs less than `below`. It becomes a member here when it starts to run.
+ * and, where this CPU is not idle, weighs less than the loads differ by. It becomes a member
+ * here when it starts to run. Loads are read once: the other CPU goes on meanwhile.
  */
-static __noinline s32 pull_from(s32 source, s32 cpu, u64 below)
+static __noinline s32 pull_from(s32 source, s32 cpu, bool is_idle)
 {
-	u64 begin = trace_begin(), source_load, load;
+	u64 begin = trace_begin(), source_load, load, below = NONE;
 	struct cpu_context *own = cpu_context(cpu), *other = cpu_context(source);
 	struct task_context *task;
 	struct task_struct *p;
@@ -207,6 +208,9 @@ static __noinline s32 pull_from(s32 source, s32 cpu, u64 below)
 		return 0;
 	source_load = other->load;
 	load = own->load;
+	barrier();
+	if (!is_idle)
+		below = source_load > load ? source_load - load : 0;
 	bpf_for_each(scx_dsq, p, source, 0) {
 		if (!is_allowed(p, cpu))
 			continue;
@@ -221,7 +225,7 @@ static __noinline s32 pull_from(s32 source, s32 cpu, u64 below)
 			continue;
 		}
 		is_taken(task);
-		EMIT(.kind = EVENT_BALANCE, .flags = below == NONE ? FLAG_IDLE : 0,
+		EMIT(.kind = EVENT_BALANCE, .flags = is_idle ? FLAG_IDLE : 0,
 		     .begin_ns = begin, .pid = pid, .target = cpu, .a = source, .b = source_load,
 		     .c = load, .d = task->account.weight);
 		return pid;
@@ -247,13 +251,13 @@ static __noinline s32 pull_when_idle(s32 cpu, u64 *nr_queued)
 	}
 	if (longest < 0)
 		return 0;
-	pid = pull_from(longest, cpu, NONE);
+	pid = pull_from(longest, cpu, true);
 	if (pid)
 		return pid;
 	bpf_for(other, 0, nr_cpus) {
 		if (other == cpu || other == longest || scx_bpf_dsq_nr_queued(other) <= 0)
 			continue;
-		pid = pull_from(other, cpu, NONE);
+		pid = pull_from(other, cpu, true);
 		if (pid)
 			return pid;
 	}
@@ -281,7 +285,7 @@ static __noinline s32 pull_from_busiest(s32 cpu)
 	}
 	if (busiest < 0 || most <= own->load)
 		return 0;
-	return pull_from(busiest, cpu, most - own->load);
+	return pull_from(busiest, cpu, false);
 }
 
 /*

@@ -1,7 +1,7 @@
 //! Our schedulers decide as their pages say: what each did in a guest is replayed through
 //! an independent model, which accepts it, and rejects it where a rule was left out.
 
-use super::schedulers::prove;
+use super::schedulers::{kept, prove};
 use super::{Guests, has_guests};
 use std::process::Output;
 
@@ -11,6 +11,21 @@ const SECONDS: &str = "8";
 /// So long takes a lottery to draw 20,000 times, which its shares are tested by.
 const SECONDS_OF_DRAWS: &str = "30";
 
+/// Where there is one CPU, every decision is in one order; where there are two, there are rules
+/// about which.
+const PROVED: [(&str, &str); 10] = [
+    ("fifo", "2"),
+    ("rr", "2"),
+    ("bfs", "1"),
+    ("bfs", "2"),
+    ("cfs", "1"),
+    ("cfs", "2"),
+    ("eevdf", "1"),
+    ("eevdf", "2"),
+    ("lottery", "2"),
+    ("mlfq", "2"),
+];
+
 /// All of a scheduler: each rule holds, and none was never put to the test.
 #[test]
 fn what_ours_decide_is_what_a_model_of_the_algorithm_decides() {
@@ -18,14 +33,14 @@ fn what_ours_decide_is_what_a_model_of_the_algorithm_decides() {
     if !has_guests() {
         return;
     }
-    for scheduler in schedulers::own::ALGORITHMS.iter().map(|algorithm| algorithm.id) {
-        for vcpus in ["1", "2"] {
-            let output = replayed(scheduler, vcpus);
-            let (summary, told) = streams(&output);
-            assert!(output.status.success(), "{scheduler} on {vcpus}: {told}");
-            println!("{scheduler} on {vcpus}:\n{summary}");
-        }
+    for (scheduler, vcpus) in PROVED {
+        let output = replayed(scheduler, vcpus);
+        let (summary, told) = streams(&output);
+        assert!(output.status.success(), "{scheduler} on {vcpus}: {told}");
+        println!("{scheduler} on {vcpus}:\n{summary}");
     }
+    let is_proved = |id: &str| PROVED.iter().any(|(scheduler, _)| *scheduler == id);
+    assert!(schedulers::own::ALGORITHMS.iter().all(|algorithm| is_proved(algorithm.id)));
 }
 
 /// A scheduler without a rule, and the rule by which the model tells.
@@ -70,11 +85,8 @@ fn replayed(scheduler: &str, vcpus: &str) -> Output {
     let lab = format!("lab:{scheduler}");
     let seconds = if scheduler == "lottery" { SECONDS_OF_DRAWS } else { SECONDS };
     let machine = ["vm", "exec", KERNEL, "--vcpus", vcpus, "--cmdline", &guests.word];
-    let output = guests
-        .command(&machine)
-        .args(["--file", &program, "--", &program, "trace", &lab, seconds, "-"])
-        .output()
-        .unwrap();
+    let words = ["--file", &program, "--", &program, "trace", &lab, seconds, "-"];
+    let output = kept(|| guests.command(&machine).args(words).output().unwrap());
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{lab} is not recorded: {told}");
     let file = guests.bench.path().join("trace");

@@ -4,6 +4,7 @@
 use super::{Guests, has_guests, of};
 use serde_json::Value;
 use std::path::PathBuf;
+use std::process::Output;
 
 /// Programs that the workloads of this file start in guests.
 const FILES: &str = r#"files = ["/bin/sleep", "/usr/bin/pkill"]"#;
@@ -13,6 +14,18 @@ pub(super) fn prove() -> PathBuf {
     let path = PathBuf::from(env!("CARGO_BIN_EXE_schedlab")).with_file_name("prove");
     assert!(path.is_file(), "cargo build --package proofs makes {}", path.display());
     path
+}
+
+/// What a program in a guest gave. An emulated machine of two processors is sometimes lost when
+/// the kernel patches its own code while a scheduler comes or goes (`Oops: int3`, QEMU 7.2):
+/// schedlab then exits with 125, which says nothing of a scheduler, and it is tried again.
+pub(super) fn kept(run: impl Fn() -> Output) -> Output {
+    let first = run();
+    if first.status.code() != Some(125) {
+        return first;
+    }
+    testing::unsupported(&format!("a guest was lost: {}", String::from_utf8_lossy(&first.stderr)));
+    run()
 }
 
 fn readings<'r>(record: &'r Value, moment: &str) -> &'r str {
@@ -42,7 +55,8 @@ fn ours_are_in_charge_while_the_workload_runs_and_gone_after_it() {
             continue;
         }
         let guests = Guests::new();
-        let file = guests.experiment(&format!("blocks = 1\nkernel = \"{kernel}\""), &rest);
+        let file =
+            guests.experiment(&format!("blocks = 1\nvcpus = 1\nkernel = \"{kernel}\""), &rest);
         let (_, told) = guests.expect(0, &["run", &file]);
         let records = guests.records();
         assert_eq!(records.len(), 2 * (ids.len() + 1), "{told}");
@@ -114,8 +128,8 @@ fn a_scheduler_that_is_killed_stalls_or_never_comes_makes_its_trial_invalid_and_
     }
     let guests = Guests::new();
     let rest = LEAVING.replace("PROVE", &prove().display().to_string());
-    let file =
-        guests.experiment("blocks = 1\nkernel = \"debian:6.18\"", &format!("{FILES}\n{rest}"));
+    let file = guests
+        .experiment("blocks = 1\nvcpus = 1\nkernel = \"debian:6.18\"", &format!("{FILES}\n{rest}"));
     let (shown, told) = guests.expect(6, &["run", &file]);
     let records = guests.records();
     let outcome = |subject: &str| -> (String, String) {
