@@ -74,8 +74,7 @@ fn expected(id: &str) -> (Vec<f64>, f64) {
         [3121.0, 2501.0, 1991.0, 1586.0, 1277.0, 1024.0, 820.0, 655.0, 526.0, 423.0, 335.0];
     let claims: Vec<f64> = match id {
         "cfs" | "eevdf" | "lottery" => weights.to_vec(),
-        // Deadlines lie ahead by a tenth more for each level: turns come by 1.1 less often.
-        "bfs" => (0..11).map(|level| 1.1_f64.powi(-level)).collect(),
+        // Deadlines decide who is next, not how often: bfs.md.
         _ => vec![1.0; 11],
     };
     let total: f64 = claims.iter().sum();
