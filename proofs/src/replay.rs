@@ -67,6 +67,8 @@ struct Builder<'t> {
     running: HashMap<u16, usize>,
     /// By CPU: the idle span that has not ended.
     idle: HashMap<u16, usize>,
+    /// By CPU: the one that ended last.
+    idle_before: HashMap<u16, usize>,
     /// By CPU: the end of its last claim.
     claims: HashMap<u16, u64>,
     /// By CPU: when it last began to look for a task.
@@ -88,6 +90,7 @@ impl<'t> Replay<'t> {
             places: HashMap::new(),
             running: HashMap::new(),
             idle: HashMap::new(),
+            idle_before: HashMap::new(),
             claims: HashMap::new(),
             looks: HashMap::new(),
             enqueues: HashMap::new(),
@@ -118,7 +121,7 @@ fn over(events: &[Event]) -> Vec<Link> {
     let mut links = vec![Link::default(); events.len()];
     for (event, link) in events.iter().zip(&mut links).rev() {
         link.over_ns = next.get(&event.cpu).copied().unwrap_or(u64::MAX);
-        if !matches!(event.kind, Kind::Kick | Kind::Own(_) | Kind::InitTask) {
+        if !matches!(event.kind, Kind::Kick | Kind::Charge | Kind::Own(_) | Kind::InitTask) {
             next.insert(event.cpu, event.begin_ns);
         }
     }
@@ -145,7 +148,7 @@ impl<'t> Builder<'t> {
                 let place = if event.a & 1 != 0 { Place::Asleep } else { Place::Unknown };
                 self.places.insert(event.pid, place);
             }
-            Kind::ExitTask | Kind::InitTask => {
+            Kind::ExitTask | Kind::InitTask | Kind::Rescue => {
                 self.leave_unsure(event.pid);
                 self.places.insert(event.pid, Place::Unknown);
             }
@@ -298,6 +301,14 @@ impl<'t> Builder<'t> {
         if let Ok(cpu) = u16::try_from(event.target) {
             self.claims.insert(cpu, event.end_ns);
             self.replay.links[index].claimed = self.idle.get(&cpu).copied();
+            // It may be told after another CPU has kicked the same one, or that has woken up.
+            if let Some(idle) = self.idle_before.get(&cpu)
+                && !self.idle.contains_key(&cpu)
+                && self.replay.idles[*idle].span.until > from_ns
+            {
+                let span = &mut self.replay.idles[*idle].span;
+                (span.until, span.until_cpu) = (from_ns, event.cpu);
+            }
             self.unidle(cpu, from_ns, event.cpu);
         }
     }
@@ -306,6 +317,7 @@ impl<'t> Builder<'t> {
         if let Some(idle) = self.idle.remove(&cpu) {
             let span = &mut self.replay.idles[idle].span;
             (span.until, span.until_cpu) = (at_ns, by_cpu);
+            self.idle_before.insert(cpu, idle);
         }
     }
 
@@ -385,6 +397,20 @@ mod tests {
         };
         assert_eq!(idle_spans(4_000), 0);
         assert_eq!(idle_spans(500), 1, "that was the time before");
+    }
+
+    #[test]
+    fn a_claim_that_is_told_late_ends_what_was_idle_when_it_may_have_been_made() {
+        let mut script = Script::new("fifo", 2);
+        script.event(1, 1_000, Kind::Idle, 0).target(1).flags(&[Flag::Idle]);
+        script.event(0, 10_000, Kind::Enqueue, TASK).c(3).flags(&[Flag::Wakeup]);
+        script.event(1, 18_000, Kind::Yield, TASK + 1);
+        script.event(1, 20_000, Kind::Kick, TASK + 1).target(1).flags(&[Flag::Idle]);
+        script.event(0, 30_000, Kind::Kick, TASK).target(1).flags(&[Flag::Idle]);
+        script.event(0, 40_000, Kind::Yield, TASK);
+        script.event(1, 40_000, Kind::Yield, TASK);
+        let trace = script.trace();
+        assert_eq!(Replay::new(&trace).idles[0].span.until, 10_100);
     }
 
     #[test]

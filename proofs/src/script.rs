@@ -127,6 +127,10 @@ impl Script {
         self.event(cpu, at, Kind::Running, pid).a(at).b(key).d(left);
     }
 
+    pub fn charge(&mut self, (cpu, at): (u16, u64), pid: i32, (key, left): (u64, u64)) {
+        self.event(cpu, at, Kind::Charge, pid).a(at).b(key).d(left);
+    }
+
     pub fn stop(&mut self, (cpu, at): (u16, u64), pid: i32, (key, left): (u64, u64)) {
         let stopped = self.event(cpu, at, Kind::Stopping, pid).a(at).b(key).d(left);
         stopped.flags(&[Flag::Runnable]);

@@ -41,14 +41,14 @@ impl<T: Send + 'static> Spinners<T> {
     /// and again until the end, and `result` after it.
     pub(crate) fn start<S: Default + 'static>(
         nices: &[i32],
-        turn: fn(&mut S),
-        result: fn(S) -> T,
+        turn: impl Fn(&mut S) + Clone + Send + 'static,
+        result: impl Fn(S) -> T + Clone + Send + 'static,
     ) -> Result<Self, String> {
         let end = Arc::new(AtomicBool::new(false));
         let (started, hears) = channel();
         let mut all = Vec::new();
         for nice in nices.iter().copied() {
-            let end = Arc::clone(&end);
+            let (end, turn, result) = (Arc::clone(&end), turn.clone(), result.clone());
             let started: Sender<Result<(), String>> = started.clone();
             let work = move || {
                 // Whoever does not hear this any more has given up already.

@@ -37,11 +37,13 @@ pub enum Kind {
     Idle,
     Cpu,
     Yield,
+    Rescue,
+    Charge,
     /// One of an algorithm's own, from 64 on.
     Own(u16),
 }
 
-const KINDS: [Kind; 14] = [
+const KINDS: [Kind; 16] = [
     Kind::InitTask,
     Kind::ExitTask,
     Kind::SelectCpu,
@@ -56,6 +58,8 @@ const KINDS: [Kind; 14] = [
     Kind::Idle,
     Kind::Cpu,
     Kind::Yield,
+    Kind::Rescue,
+    Kind::Charge,
 ];
 
 /// Flags of an event, as in trace.bpf.h.

@@ -1,5 +1,6 @@
 //! The wish to stop, set by a signal handler and read where stopping is safe.
 
+use crate::error::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -18,6 +19,22 @@ impl Interrupt {
         match self.0.load(Ordering::SeqCst) {
             0 => None,
             signal => Some(signal),
+        }
+    }
+
+    /// Gives up once there was one, in what can be gone on with.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Interrupted`] with the signal.
+    pub fn check(&self) -> Result<()> {
+        match self.signal() {
+            None => Ok(()),
+            Some(signal) => Err(Error::new(
+                ErrorKind::Interrupted,
+                "stopped",
+                format!("signal {signal}"),
+                "the same command goes on from here",
+            )),
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Processes that hold something for a trial: started in a group of their own, journalled,
 //! and ended with the executor.
 
-use crate::child::Marking;
 use crate::journal::{Journal, JournalEntry};
 use crate::watch::Watch;
-use contract::{Error, ErrorKind, Holder, Interrupt, Keeper, Program, Result};
+use contract::{Error, Holder, Interrupt, Keeper, Program, Result};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
@@ -46,12 +45,12 @@ impl<'e> TrialHolder<'e> {
         Self { executable, search_path, log, mark, journal: &mut watch.journal, interrupt }
     }
 
-    fn command(&self, program: &Program, arguments: &[OsString], marking: &Marking<'_>) -> Command {
+    fn command(&self, program: &Program, arguments: &[OsString]) -> Command {
         let (file, role) = match program {
             Program::Own(role) => (self.executable, Some(*role)),
             Program::File(path) => (path.as_path(), None),
         };
-        let (name, value) = marking.mark.split_once('=').unwrap_or((marking.mark, ""));
+        let (name, value) = self.mark.split_once('=').unwrap_or((&self.mark, ""));
         let mut command = Command::new(file);
         command.args(role).args(arguments).env(name, value).env("PATH", self.search_path);
         command.process_group(0);
@@ -73,9 +72,7 @@ impl Holder for TrialHolder<'_> {
         let (output, errors) = logs.map_err(|error| {
             Error::environment(format!("cannot open {}", self.log.display()), error)
         })?;
-        let marking =
-            Marking { executable: self.executable, mark: &self.mark, log: &self.log, padding: 0 };
-        let mut command = self.command(program, arguments, &marking);
+        let mut command = self.command(program, arguments);
         command.stdin(Stdio::piped()).stdout(output).stderr(errors);
         let child = command.spawn().map_err(|error| {
             Error::environment(
@@ -91,15 +88,7 @@ impl Holder for TrialHolder<'_> {
 
     fn pause(&mut self) -> Result<()> {
         std::thread::sleep(INTERVAL);
-        match self.interrupt.signal() {
-            None => Ok(()),
-            Some(signal) => Err(Error::new(
-                ErrorKind::Interrupted,
-                "stopped",
-                format!("signal {signal}"),
-                "the same command goes on from here",
-            )),
-        }
+        self.interrupt.check()
     }
 }
 

@@ -199,22 +199,10 @@ fn start_background(executor: &mut Executor, trial: &Trial) -> Result<Option<Hog
 fn pause(executor: &Executor, length: Duration) -> Result<(), Stop> {
     let deadline = Instant::now() + length;
     while let Some(left) = deadline.checked_duration_since(Instant::now()) {
-        check_signal(executor)?;
+        executor.interrupt.check()?;
         std::thread::sleep(left.min(LONGEST_WAIT));
     }
-    check_signal(executor)
-}
-
-fn check_signal(executor: &Executor) -> Result<(), Stop> {
-    match executor.interrupt.signal() {
-        None => Ok(()),
-        Some(signal) => Err(Stop::Error(Error::new(
-            ErrorKind::Interrupted,
-            "stopped",
-            format!("signal {signal}"),
-            "the same command goes on from here",
-        ))),
-    }
+    Ok(executor.interrupt.check()?)
 }
 
 fn check_levels(trial: &Trial, levels: &BTreeMap<String, Level>, rule: &str) -> Result<(), Stop> {
@@ -250,7 +238,7 @@ fn invoke(
     progress: &mut Progress,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<(), Stop> {
-    check_signal(executor)?;
+    executor.interrupt.check()?;
     on_event(Event::TrialPhase(Phase::Preparing { invocation: number }));
     let deadline = Instant::now() + Duration::from_nanos(trial.workload.time_limit_ns);
     let mut running = start(executor, trial, knobs, beside, number)?;
@@ -499,7 +487,7 @@ fn wait(
             }
             Waited::Nothing => {}
         }
-        check_signal(executor)?;
+        executor.interrupt.check()?;
         let now = Instant::now();
         if now >= deadline {
             let limit = model::format_duration(trial.workload.time_limit_ns);

@@ -93,10 +93,8 @@ impl Factor for Entry {
     fn setting_ns(&self, level: &Level) -> u64 {
         match scheduler(level) {
             Ok(Scheduler::Fair) | Err(_) => 0,
-            // Patience is ten times what most take, and six times what the slowest do.
             Ok(Scheduler::Named { name, .. }) => {
-                let patience = published(&name).map_or(FOREIGN_PATIENCE, |one| one.attach_patience);
-                patience.as_nanos() as u64 / 8
+                published(&name).map_or(LOAD_NS, |known| known.attach.usual.as_nanos() as u64)
             }
             Ok(Scheduler::Own(_) | Scheduler::File { .. }) => LOAD_NS,
         }
@@ -172,7 +170,7 @@ fn start(machine: &Machine, scheduler: &Scheduler) -> Result<Start, String> {
             } else {
                 words(arguments)
             };
-            let patience = known.map_or(FOREIGN_PATIENCE, |known| known.attach_patience);
+            let patience = known.map_or(FOREIGN_PATIENCE, |known| known.attach.patience);
             Ok(Start { program: Program::File(path), arguments, ops: None, patience })
         }
         Scheduler::File { path, arguments } => Ok(Start {

@@ -129,14 +129,7 @@ impl Session for SimSession {
     }
 
     fn run(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<Record> {
-        if let Some(signal) = self.interrupt.signal() {
-            return Err(contract::Error::new(
-                contract::ErrorKind::Interrupted,
-                "stopped",
-                format!("signal {signal}"),
-                "the same command goes on from here",
-            ));
-        }
+        self.interrupt.check()?;
         let metrics = self.own_metrics.get(&trial.workload.label).cloned().unwrap_or_default();
         let mut outcome = Outcome::Completed;
         let mut invocations = Vec::new();

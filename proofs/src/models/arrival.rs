@@ -18,6 +18,8 @@ pub(super) struct Arrival<'r, 't> {
     quantum: u64,
     /// Those that were seen to come.
     tasks: HashMap<i32, Task>,
+    /// By CPU: whether the running task's time was over when its dispatch charged it.
+    is_over: HashMap<u16, bool>,
     tally: Tally,
 }
 
@@ -35,6 +37,7 @@ impl<'r, 't> Arrival<'r, 't> {
             queue: SingleQueue::new(&replay),
             quantum,
             tasks: HashMap::new(),
+            is_over: HashMap::new(),
             tally: Tally::default(),
         };
         for index in 0..trace.events.len() {
@@ -66,6 +69,7 @@ impl<'r, 't> Arrival<'r, 't> {
             Kind::Enqueue => self.enqueue(index, event),
             Kind::Dispatch => self.dispatch(index, event),
             Kind::Running => self.start(index, event),
+            Kind::Charge => self.charge(event),
             Kind::Stopping => self.stop(event),
             Kind::Yield => {
                 if let Some(task) = self.tasks.get_mut(&event.pid) {
@@ -106,6 +110,16 @@ impl<'r, 't> Arrival<'r, 't> {
         self.queue.start(&mut self.tally, index)
     }
 
+    /// Whether its time is over is decided here.
+    fn charge(&mut self, event: &Event) -> Verdict {
+        let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
+        task.quota.charge(event.a);
+        let left = task.quota.left;
+        let is_over = task.quota.is_used_up() || task.has_yielded;
+        self.is_over.insert(event.cpu, is_over);
+        self.tally.check(rule::QUANTUM, event.d == left, event, || format!("{left} ns left"))
+    }
+
     fn stop(&mut self, event: &Event) -> Verdict {
         let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
         task.quota.stop(event.a);
@@ -121,8 +135,7 @@ impl<'r, 't> Arrival<'r, 't> {
         }
         let previous = i32::try_from(event.a).unwrap_or_default();
         let Some(task) = self.tasks.get_mut(&previous) else { return Ok(()) };
-        task.quota.charge(event.b);
-        let is_over = task.quota.is_used_up() || task.has_yielded;
+        let is_over = self.is_over.get(&event.cpu).copied().unwrap_or_default();
         if event.has(Flag::Kept) {
             if is_over {
                 task.quota.left = self.quantum;
@@ -190,9 +203,30 @@ mod tests {
         let how = if next == first { Flag::Kept } else { Flag::Moved };
         let previous = u64::try_from(first).unwrap();
         let at = START + ran;
+        script.charge((0, at), first, (10_000, QUANTUM - ran));
         script.dispatch(0, at, next, first, &[Flag::Runnable, how]).a(previous);
         script.event(0, at + 1_000, Kind::Yield, next);
         script
+    }
+
+    /// CPU 1 sets the nice value of the running task while CPU 0 looks for another.
+    #[test]
+    fn a_task_that_is_stopped_and_started_within_a_dispatch_is_charged_once() {
+        let with = |left: u64| {
+            let mut script = Script::new("rr", 2).parameter("quantum", QUANTUM);
+            script.init(1_000, TASK, 120);
+            script.enqueue((0, 10_000), TASK, (10_000, QUANTUM), &[Flag::Wakeup]);
+            script.dispatch(0, 20_000, TASK, 0, &[Flag::Moved]);
+            script.start((0, 30_000), TASK, (10_000, QUANTUM));
+            script.charge((0, 130_000), TASK, (10_000, QUANTUM - 100_000));
+            script.stop((1, 140_000), TASK, (10_000, QUANTUM - 110_000));
+            script.start((1, 150_000), TASK, (10_000, QUANTUM - 110_000));
+            script.dispatch(0, 160_000, TASK, TASK, &[Flag::Runnable, Flag::Kept]).b(130_000);
+            script.stop((0, 170_000), TASK, (10_000, left));
+            script.broken_rule()
+        };
+        assert_eq!(with(QUANTUM - 130_000), None);
+        assert_eq!(with(QUANTUM - 150_000), Some(rule::QUANTUM));
     }
 
     #[test]

@@ -26,6 +26,8 @@ struct Model<'r, 't> {
     /// Deadlines by spell, and by run.
     waiting_keys: Vec<Option<u64>>,
     running_keys: Vec<Option<u64>>,
+    /// By CPU: the deadline of the running task when its dispatch charged it.
+    charged_keys: HashMap<u16, Option<u64>>,
     tally: Tally,
 }
 
@@ -48,6 +50,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         tasks: HashMap::new(),
         waiting_keys: vec![None; replay.spells.len()],
         running_keys: vec![None; replay.runs.len()],
+        charged_keys: HashMap::new(),
         tally: Tally::default(),
     };
     for index in 0..trace.events.len() {
@@ -96,6 +99,12 @@ impl Model<'_, '_> {
             Kind::Running => self.start(index, event),
             Kind::Stopping => {
                 self.charge(event.pid, event.a, true);
+                self.compare(event.pid, event, event.b, Some(event.d))
+            }
+            Kind::Charge => {
+                self.charge(event.pid, event.a, false);
+                let deadline = self.tasks.get(&event.pid).and_then(|task| task.deadline);
+                self.charged_keys.insert(event.cpu, deadline);
                 self.compare(event.pid, event, event.b, Some(event.d))
             }
             Kind::SetWeight => self.set_weight(event),
@@ -242,10 +251,7 @@ impl Model<'_, '_> {
         self.queue.dispatch(&mut self.tally, index)?;
         let mut own = None;
         if event.has(Flag::Runnable) {
-            let previous = i32::try_from(event.a).unwrap_or_default();
-            self.charge(previous, event.b, false);
-            self.compare(previous, event, event.d, None)?;
-            own = self.tasks.get(&previous).and_then(|task| task.deadline);
+            own = self.charged_keys.get(&event.cpu).copied().flatten();
             if let Some(run) = self.replay.links[index].run {
                 self.running_keys[run] = own;
             }
@@ -408,7 +414,8 @@ mod tests {
         script.event(0, 41_000, Kind::Kick, OTHER).target(0).flags(&[Flag::Preempt]);
         let both = [Flag::Runnable, Flag::Moved];
         let key = deadline(10_000, 130);
-        script.dispatch(0, 50_000, OTHER, THIRD, &both).d(key);
+        script.charge((0, 50_000), THIRD, (key, RR_INTERVAL - 20_000));
+        script.dispatch(0, 50_000, OTHER, THIRD, &both);
         let left = RR_INTERVAL - 30_000;
         script.stop((0, 60_000), THIRD, (key, left));
         script.enqueue((0, 70_000), THIRD, (key, left), flags);

@@ -28,6 +28,8 @@ struct Model<'r, 't> {
     slice: u64,
     tasks: HashMap<i32, Task>,
     cpus: HashMap<i16, Cpu>,
+    /// By change of a queue: the request that ended with it, as far as that was served then.
+    requests: HashMap<usize, usize>,
     /// When eligible and when due, by spell.
     keys: Vec<Option<(u64, u64)>>,
     tally: Tally,
@@ -68,6 +70,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         slice: trace.parameter("slice")?,
         tasks: HashMap::new(),
         cpus: HashMap::new(),
+        requests: requests(trace),
         keys: vec![None; replay.spells.len()],
         tally,
     };
@@ -93,6 +96,24 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         rule::WORK_CONSERVED,
     ];
     model.tally.finish(&rules)
+}
+
+/// A request ends within a change of its queue, which its CPU tells just before.
+fn requests(trace: &Trace) -> HashMap<usize, usize> {
+    let mut changes: HashMap<u16, usize> = HashMap::new();
+    let mut requests = HashMap::new();
+    for (index, event) in trace.events.iter().enumerate() {
+        match event.kind {
+            CHANGE => {
+                changes.insert(event.cpu, index);
+            }
+            REQUEST => {
+                requests.extend(changes.get(&event.cpu).map(|change| (*change, index)));
+            }
+            _ => {}
+        }
+    }
+    requests
 }
 
 /// The order in which the queues changed, which their locks gave a number.
@@ -197,7 +218,6 @@ impl Model<'_, '_> {
             }
             kind if kind == CHANGE => self.change(index, event),
             kind if kind == PLACE => self.place(event),
-            kind if kind == REQUEST => self.request(event),
             kind if kind == BALANCE => {
                 self.cpus.entry(event.target).or_default().has_pulled = true;
                 Ok(())
@@ -253,11 +273,15 @@ impl Model<'_, '_> {
         (cpu.time, cpu.rest) = told;
         if expected != told && off <= margin {
             self.tally.undecided(rule::VIRTUAL_TIME);
-            return Ok(());
+        } else {
+            self.tally.check(rule::VIRTUAL_TIME, expected == told, event, || {
+                format!("virtual time and its rest {expected:?}, not {told:?}")
+            })?;
         }
-        self.tally.check(rule::VIRTUAL_TIME, expected == told, event, || {
-            format!("virtual time and its rest {expected:?}, not {told:?}")
-        })
+        match self.requests.get(&index) {
+            Some(request) => self.request(self.replay.event(*request)),
+            None => Ok(()),
+        }
     }
 
     /// Where a newcomer begins: as far behind V as it was when it left, or ahead.

@@ -26,6 +26,8 @@ struct Model<'r, 't> {
     boost_every: u64,
     boosted_at: Option<u64>,
     boosts: u64,
+    /// Clock of each, and when it had been told: others may tell what they do meanwhile.
+    all_boosts: Vec<(u64, u64)>,
     tasks: HashMap<i32, Task>,
     /// The last spell of each task.
     spells: HashMap<i32, usize>,
@@ -54,6 +56,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         boost_every: trace.parameter("boost")?,
         boosted_at: None,
         boosts: 0,
+        all_boosts: boosts(trace),
         tasks: HashMap::new(),
         spells: HashMap::new(),
         waiting: vec![None; replay.spells.len()],
@@ -75,7 +78,21 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
     model.tally.finish(&rules)
 }
 
+/// The events for all, not those for each.
+fn boosts(trace: &Trace) -> Vec<(u64, u64)> {
+    let all = trace.events.iter().filter(|event| event.kind == BOOST && event.pid == 0);
+    all.map(|event| (event.a, event.end_ns)).collect()
+}
+
 impl Model<'_, '_> {
+    /// All went to the top during an operation or less than a quantum before it: whoever runs
+    /// may not have noticed.
+    fn is_boosted(&self, (begin, end): (u64, u64)) -> bool {
+        let next = self.all_boosts.partition_point(|(at, _)| *at <= end);
+        let last = self.all_boosts[..next].last();
+        last.is_some_and(|(at, told)| (*at).max(*told) + self.quantum > begin)
+    }
+
     fn allotment(&self, level: u64) -> u64 {
         self.quantum << level
     }
@@ -96,6 +113,11 @@ impl Model<'_, '_> {
             Kind::Stopping => {
                 let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
                 task.quota.stop(event.a);
+                self.compare(event.pid, event, event.b, event.d)
+            }
+            Kind::Charge => {
+                let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
+                task.quota.charge(event.a);
                 self.compare(event.pid, event, event.b, event.d)
             }
             kind if kind == BOOST => self.boost(event),
@@ -185,7 +207,7 @@ impl Model<'_, '_> {
         let (begin, over) = self.replay.whole(index);
         let end = kick.map_or(over, |kick| kick.end_ns);
         // A boost lifts those that run as well.
-        let is_boosted = self.boosted_at.is_some_and(|at| at + self.quantum > begin);
+        let is_boosted = self.is_boosted((begin, end));
         let runs = self.running.throughout(event.cpu, (begin, end));
         // Who ran when all went to the top is there as well.
         let lifted = |run: &Run| self.boosted_at.is_some_and(|at| at > run.span.from);
@@ -238,8 +260,7 @@ impl Model<'_, '_> {
         let mut own = None;
         if event.has(Flag::Runnable) {
             let previous = i32::try_from(event.a).unwrap_or_default();
-            if let Some(task) = self.tasks.get_mut(&previous) {
-                task.quota.charge(event.b);
+            if let Some(task) = self.tasks.get(&previous) {
                 own = Some(task.level);
                 if let Some(run) = self.replay.links[index].run {
                     self.levels_of_runs[run] = own;
@@ -249,7 +270,7 @@ impl Model<'_, '_> {
         let chosen = self.replay.links[index].spell.and_then(|spell| self.waiting[spell]);
         // One that goes on does so before all that are below it.
         let level = if event.has(Flag::Kept) { own } else { chosen };
-        let is_boosted = self.boosted_at.is_some_and(|at| at + self.quantum > event.begin_ns);
+        let is_boosted = self.is_boosted((event.begin_ns, event.end_ns));
         let Some(level) = level.filter(|_| !is_boosted) else {
             self.tally.undecided(rule::HIGHEST_LEVEL);
             return Ok(());

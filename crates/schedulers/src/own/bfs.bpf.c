@@ -234,6 +234,7 @@ void BPF_PROG(bfs_dispatch, s32 cpu, struct task_struct *prev)
 	if (before && is_runnable) {
 		flags = FLAG_RUNNABLE | (before->has_yielded ? FLAG_YIELDED : 0);
 		settle(before, now);
+		tell_charge(prev, before, cpu, now, before->key);
 		before->has_yielded = 0;
 		pid = take_earliest(cpu, false, before->key, &key);
 		if (pid) {
@@ -258,7 +259,7 @@ void BPF_PROG(bfs_dispatch, s32 cpu, struct task_struct *prev)
 	}
 	count(STAT_DISPATCHES);
 	EMIT(.kind = EVENT_DISPATCH, .flags = flags, .begin_ns = begin, .pid = pid, .target = cpu,
-	     .a = prev ? prev->pid : 0, .b = now, .c = key, .d = before ? before->key : 0);
+	     .a = prev ? prev->pid : 0, .b = now, .c = key);
 }
 
 SEC("struct_ops/bfs_running")

@@ -254,8 +254,7 @@ void BPF_PROG(lottery_dispatch, s32 cpu, struct task_struct *prev)
 	}
 	count(STAT_DISPATCHES);
 	EMIT(.kind = EVENT_DISPATCH, .flags = flags, .begin_ns = begin, .pid = draw.pid,
-	     .target = cpu, .a = prev ? prev->pid : 0, .b = now, .c = draw.tickets,
-	     .d = draw.before);
+	     .target = cpu, .a = prev ? prev->pid : 0, .b = now, .c = draw.tickets);
 }
 
 /* A winner's compensation is over, and it has a whole quantum. */

@@ -78,7 +78,8 @@ static __noinline int boost_if_due(s32 cpu, u64 now)
 	struct task_struct *p;
 	u32 level;
 
-	if (without == WITHOUT_BOOST || now - last < boost_ns ||
+	/* Another CPU may have had one after this one read its clock. */
+	if (without == WITHOUT_BOOST || (s64)(now - last) < (s64)boost_ns ||
 	    __sync_val_compare_and_swap(&boosted_ns, last, now) != last)
 		return 0;
 	number = __sync_fetch_and_add(&boosts, 1) + 1;
@@ -240,9 +241,12 @@ void BPF_PROG(mlfq_dispatch, s32 cpu, struct task_struct *prev)
 
 	if (!own)
 		return;
-	boost_if_due(cpu, now);
 	if (prev && before && is_runnable) {
 		charge(before, now);
+		tell_charge(prev, before, cpu, now, before->level);
+	}
+	boost_if_due(cpu, now);
+	if (prev && before && is_runnable) {
 		flags = FLAG_RUNNABLE | (before->has_yielded ? FLAG_YIELDED : 0);
 		/* Those of its level go first when its time is over. */
 		end = settle(prev, before, now) || before->has_yielded;
@@ -270,7 +274,7 @@ void BPF_PROG(mlfq_dispatch, s32 cpu, struct task_struct *prev)
 	}
 	count(STAT_DISPATCHES);
 	EMIT(.kind = EVENT_DISPATCH, .flags = flags, .begin_ns = begin, .pid = pid, .target = cpu,
-	     .a = prev ? prev->pid : 0, .b = now, .c = key, .d = before ? before->level : 0);
+	     .a = prev ? prev->pid : 0, .b = now, .c = key);
 }
 
 SEC("struct_ops/mlfq_running")

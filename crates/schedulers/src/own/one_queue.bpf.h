@@ -1,14 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * One queue in order of arrival, for fifo and rr: they differ in how long a task may run
- * and nothing else. A task_context needs `queued_ns`.
+ * and nothing else. A scheduler says what that is, then includes this:
+ *
+ *	const volatile u64 quantum_ns = 10000000;
+ *	#define QUOTA_NS quantum_ns
+ *	#include "one_queue.bpf.h"
+ *	SCHEDULER("rr", ONE_QUEUE)
  */
 #ifndef SCHEDLAB_ONE_QUEUE_BPF_H
 #define SCHEDLAB_ONE_QUEUE_BPF_H
 
+#include "context.bpf.h"
+
+struct task_context {
+	TASK_CONTEXT;
+	u64 queued_ns; /* when it was last enqueued */
+};
+
+struct cpu_context {
+	CPU_CONTEXT;
+};
+
+#include "scheduler.bpf.h"
+
+SEC("?struct_ops/select_cpu")
+s32 BPF_PROG(one_queue_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
+{
+	return select_idle_cpu(p, prev_cpu, wake_flags, true);
+}
+
 /* To the tail, with a whole quota unless it was only moved (its nice value or its CPUs
  * changed while it waited). */
-static __always_inline void enqueue_at_tail(struct task_struct *p, u64 enq_flags, u64 quota_ns)
+SEC("?struct_ops/enqueue")
+void BPF_PROG(one_queue_enqueue, struct task_struct *p, u64 enq_flags)
 {
 	u64 begin = trace_begin(), now = bpf_ktime_get_ns();
 	struct task_context *task = context_of(p);
@@ -21,7 +46,7 @@ static __always_inline void enqueue_at_tail(struct task_struct *p, u64 enq_flags
 	flags = enqueue_flags(task, enq_flags);
 	is_claimed = task->is_claimed;
 	if ((flags & (FLAG_WAKEUP | FLAG_YIELDED)) || task->left_ns < USED_UP_NS)
-		task->left_ns = quota_ns;
+		task->left_ns = QUOTA_NS;
 	task->queued_ns = now;
 	end_enqueue(task);
 	if (enqueue_past(p, task->left_ns, enq_flags))
@@ -64,7 +89,7 @@ __noinline s32 take_head(s32 cpu, u64 *key)
 	return 0;
 }
 
-static __always_inline void dispatch_from_head(s32 cpu, struct task_struct *prev, u64 quota_ns)
+static __always_inline void dispatch_from_head(s32 cpu, struct task_struct *prev)
 {
 	u64 begin = trace_begin(), now = bpf_ktime_get_ns(), key = 0;
 	struct task_context *before = prev ? context_of(prev) : NULL;
@@ -78,6 +103,7 @@ static __always_inline void dispatch_from_head(s32 cpu, struct task_struct *prev
 		return;
 	if (before && is_runnable) {
 		charge(before, now);
+		tell_charge(prev, before, cpu, now, before->queued_ns);
 		is_used_up = before->has_yielded || before->left_ns < USED_UP_NS;
 		flags = FLAG_RUNNABLE | (before->has_yielded ? FLAG_YIELDED : 0);
 	}
@@ -88,7 +114,7 @@ static __always_inline void dispatch_from_head(s32 cpu, struct task_struct *prev
 	} else if (before && is_runnable) {
 		/* Nobody else, or its time is not over: it goes on where it is. */
 		if (is_used_up)
-			before->left_ns = quota_ns;
+			before->left_ns = QUOTA_NS;
 		before->has_yielded = 0;
 		set_slice(prev, before->left_ns);
 		pid = prev->pid;
@@ -104,10 +130,17 @@ static __always_inline void dispatch_from_head(s32 cpu, struct task_struct *prev
 	}
 	count(STAT_DISPATCHES);
 	EMIT(.kind = EVENT_DISPATCH, .flags = flags, .begin_ns = begin, .pid = pid, .target = cpu,
-	     .a = prev ? prev->pid : 0, .b = now, .c = key, .d = before ? before->queued_ns : 0);
+	     .a = prev ? prev->pid : 0, .b = now, .c = key);
 }
 
-static __always_inline void run_from_head(struct task_struct *p)
+SEC("?struct_ops/dispatch")
+void BPF_PROG(one_queue_dispatch, s32 cpu, struct task_struct *prev)
+{
+	dispatch_from_head(cpu, prev);
+}
+
+SEC("?struct_ops/running")
+void BPF_PROG(one_queue_running, struct task_struct *p)
 {
 	struct task_context *task = context_of(p);
 	s32 cpu = scx_bpf_task_cpu(p);
@@ -117,7 +150,8 @@ static __always_inline void run_from_head(struct task_struct *p)
 		start_running(p, task, own, cpu, bpf_ktime_get_ns(), task->queued_ns);
 }
 
-static __always_inline void stop_to_tail(struct task_struct *p, bool runnable)
+SEC("?struct_ops/stopping")
+void BPF_PROG(one_queue_stopping, struct task_struct *p, bool runnable)
 {
 	u64 begin = trace_begin(), now = bpf_ktime_get_ns(), ran;
 	struct task_context *task = context_of(p);
@@ -130,5 +164,20 @@ static __always_inline void stop_to_tail(struct task_struct *p, bool runnable)
 	     .pid = p->pid, .target = scx_bpf_task_cpu(p), .a = now, .b = task->queued_ns,
 	     .c = ran, .d = task->left_ns);
 }
+
+SEC("?struct_ops.s/init")
+s32 BPF_PROG(one_queue_init)
+{
+	return init_cpus() ?: scx_bpf_create_dsq(QUEUE, -1);
+}
+
+/* What a scheduler gives after it replaces these. */
+#define ONE_QUEUE                                      \
+	.select_cpu = (void *)one_queue_select_cpu,    \
+	.enqueue = (void *)one_queue_enqueue,          \
+	.dispatch = (void *)one_queue_dispatch,        \
+	.running = (void *)one_queue_running,          \
+	.stopping = (void *)one_queue_stopping,        \
+	.init = (void *)one_queue_init
 
 #endif

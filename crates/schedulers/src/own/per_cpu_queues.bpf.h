@@ -397,8 +397,7 @@ static __always_inline void dispatch_from_queue(s32 cpu, struct task_struct *pre
 	}
 	count(STAT_DISPATCHES);
 	EMIT(.kind = EVENT_DISPATCH, .flags = flags, .begin_ns = begin, .pid = pid, .target = cpu,
-	     .a = prev ? prev->pid : 0, .b = now, .c = key,
-	     .d = view.is_candidate ? key_of(&view.account) : 0);
+	     .a = prev ? prev->pid : 0, .b = now, .c = key);
 }
 
 static __always_inline void run_from_queue(struct task_struct *p)

@@ -108,10 +108,19 @@ static __always_inline u64 charge(struct task_context *task, u64 now)
 {
 	u64 ran = task->since_ns && now > task->since_ns ? now - task->since_ns : 0;
 
-	task->since_ns = now;
+	if (task->since_ns < now)
+		task->since_ns = now;
 	task->ran_ns += ran;
 	task->left_ns -= ran < task->left_ns ? ran : task->left_ns;
 	return ran;
+}
+
+/* After a charge of the running task in a dispatch. */
+static __always_inline void tell_charge(struct task_struct *p, struct task_context *task, s32 cpu,
+					u64 now, u64 key)
+{
+	EMIT(.kind = EVENT_CHARGE, .begin_ns = now, .pid = p->pid, .target = cpu, .a = now,
+	     .b = key, .d = task->left_ns);
 }
 
 /*

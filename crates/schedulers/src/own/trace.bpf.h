@@ -23,7 +23,7 @@ enum event_kind {
 	EVENT_ENQUEUE = 4,	/* target CPU of the task, a clock used, b key, c allowed CPUs, d quota left;
 				   flags WAKEUP, SYNC, FORK, CLAIMED, STICKY, YIELDED */
 	EVENT_DISPATCH = 5,	/* pid chosen (0: none), a previous task (0: none), b clock used,
-				   c key chosen, d key of the previous task; flags RUNNABLE, KEPT, MOVED, STICKY */
+				   c key chosen; flags RUNNABLE, KEPT, MOVED, STICKY */
 	EVENT_RUNNING = 6,	/* a clock used, b key, d quota left */
 	EVENT_STOPPING = 7,	/* a clock used, b key, c ran, d quota left; flag RUNNABLE */
 	EVENT_QUIESCENT = 8,	/* a deq_flags */
@@ -35,6 +35,9 @@ enum event_kind {
 	EVENT_CPU = 13,		/* target CPU; flag ONLINE: it came; else it went, with all tasks that no other may run */
 	EVENT_YIELD = 14,
 	EVENT_RESCUE = 15,	/* pid was given past the queue to target, which is going offline */
+	EVENT_CHARGE = 16,	/* pid, which runs on target, up to its dispatch: a clock used, b key, d quota left.
+				   The dispatch may let go of the run queue afterwards, and another CPU stop and
+				   start the task before the dispatch's own event */
 	EVENT_STICKY = 64,	/* bfs: pid became sticky on target, a the one that lost it */
 	/* From 64 on each algorithm has its own; 64 to 79 are bfs, 80 to 95 cfs and eevdf, 96
 	   to 111 lottery, 112 to 127 mlfq. */

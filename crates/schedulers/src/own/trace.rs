@@ -95,6 +95,8 @@ kinds! {
     Yield = 14,
     /// A task was given past the queue to the CPU `target`, which is going offline.
     Rescue = 15,
+    /// The running task of `target` was charged in a dispatch: `a` clock used, `b` key, `d` quota left.
+    Charge = 16,
     /// bfs: `pid` became sticky on `target`; `a` was before.
     Sticky = 64,
     /// cfs, eevdf: a queue changed: `target`, `pid` that joined or left, `a` clock used, `b` version (upper half) and load; cfs `d` min_vruntime; eevdf `c` V, `d` its rest.
@@ -356,7 +358,7 @@ mod tests {
     #[test]
     fn kinds_and_flags_are_those_of_the_header() {
         let kinds = declared("EVENT_");
-        assert_eq!(kinds.len(), 24);
+        assert_eq!(kinds.len(), 25);
         for (name, number) in kinds {
             let kind = EventKind::from_number(number.parse().unwrap()).unwrap();
             assert_eq!(format!("{kind:?}").to_uppercase(), name);
