@@ -67,8 +67,6 @@ struct Builder<'t> {
     running: HashMap<u16, usize>,
     /// By CPU: the idle span that has not ended.
     idle: HashMap<u16, usize>,
-    /// By CPU: the one that ended last.
-    idle_before: HashMap<u16, usize>,
     /// By CPU: the end of its last claim.
     claims: HashMap<u16, u64>,
     /// By CPU: when it last began to look for a task.
@@ -90,7 +88,6 @@ impl<'t> Replay<'t> {
             places: HashMap::new(),
             running: HashMap::new(),
             idle: HashMap::new(),
-            idle_before: HashMap::new(),
             claims: HashMap::new(),
             looks: HashMap::new(),
             enqueues: HashMap::new(),
@@ -157,7 +154,9 @@ impl<'t> Builder<'t> {
                     self.replay.spells[spell].allowed &= event.c;
                 }
             }
-            Kind::SelectCpu if event.has(Flag::Idle) => self.claim(index, event, event.begin_ns),
+            Kind::SelectCpu if event.has(Flag::Idle) => {
+                self.claim(index, event, (event.begin_ns, event.end_ns));
+            }
             Kind::Kick => self.kick(index, event),
             Kind::Idle => self.idle(event),
             _ => {}
@@ -262,7 +261,7 @@ impl<'t> Builder<'t> {
         if event.has(Flag::Idle) {
             // The CPU was claimed before the kick, after the event that came before.
             let from_ns = self.ended.get(&event.cpu).copied().unwrap_or(0);
-            self.claim(index, event, from_ns);
+            self.claim(index, event, (from_ns, event.begin_ns));
         }
         let enqueue = self.enqueues.get(&event.cpu).copied();
         let is_part = |enqueue: &usize| {
@@ -297,18 +296,19 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn claim(&mut self, index: usize, event: &Event, from_ns: u64) {
-        if let Ok(cpu) = u16::try_from(event.target) {
-            self.claims.insert(cpu, event.end_ns);
-            self.replay.links[index].claimed = self.idle.get(&cpu).copied();
-            // It may be told after another CPU has kicked the same one, or that has woken up.
-            if let Some(idle) = self.idle_before.get(&cpu)
-                && !self.idle.contains_key(&cpu)
-                && self.replay.idles[*idle].span.until > from_ns
-            {
-                let span = &mut self.replay.idles[*idle].span;
-                (span.until, span.until_cpu) = (from_ns, event.cpu);
-            }
+    /// A CPU was claimed within this time. It may be told after another CPU has kicked the same
+    /// one, or that has woken up, or even gone idle again.
+    fn claim(&mut self, index: usize, event: &Event, (from_ns, to_ns): (u64, u64)) {
+        let Ok(cpu) = u16::try_from(event.target) else { return };
+        self.claims.insert(cpu, to_ns);
+        let open = self.idle.get(&cpu).copied();
+        let ended = self.replay.idles.iter_mut().enumerate().rev();
+        let ended = ended.filter(|(idle, of)| of.cpu == cpu && Some(*idle) != open);
+        for (_, idle) in ended.take_while(|(_, idle)| idle.span.until > from_ns) {
+            (idle.span.until, idle.span.until_cpu) = (from_ns, event.cpu);
+        }
+        if open.is_some_and(|open| self.replay.idles[open].span.began_before(event.cpu, to_ns)) {
+            self.replay.links[index].claimed = open;
             self.unidle(cpu, from_ns, event.cpu);
         }
     }
@@ -317,7 +317,6 @@ impl<'t> Builder<'t> {
         if let Some(idle) = self.idle.remove(&cpu) {
             let span = &mut self.replay.idles[idle].span;
             (span.until, span.until_cpu) = (at_ns, by_cpu);
-            self.idle_before.insert(cpu, idle);
         }
     }
 
@@ -406,11 +405,15 @@ mod tests {
         script.event(0, 10_000, Kind::Enqueue, TASK).c(3).flags(&[Flag::Wakeup]);
         script.event(1, 18_000, Kind::Yield, TASK + 1);
         script.event(1, 20_000, Kind::Kick, TASK + 1).target(1).flags(&[Flag::Idle]);
-        script.event(0, 30_000, Kind::Kick, TASK).target(1).flags(&[Flag::Idle]);
+        script.dispatch(1, 21_000, 0, 0, &[]);
+        script.event(1, 22_000, Kind::Idle, 0).target(1).flags(&[Flag::Idle]);
+        script.event(0, 30_000, Kind::Kick, TASK).target(1).flags(&[Flag::Idle]).begin(19_000);
         script.event(0, 40_000, Kind::Yield, TASK);
         script.event(1, 40_000, Kind::Yield, TASK);
         let trace = script.trace();
-        assert_eq!(Replay::new(&trace).idles[0].span.until, 10_100);
+        let ends: Vec<u64> = Replay::new(&trace).idles.iter().map(|idle| idle.span.until).collect();
+        assert_eq!(ends[0], 10_100);
+        assert!(ends[1] > 40_000, "that began after the claim: {ends:?}");
     }
 
     #[test]

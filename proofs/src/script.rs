@@ -76,6 +76,12 @@ impl Script {
 }
 
 impl Added<'_> {
+    /// It began earlier than its place in the script says.
+    pub fn begin(self, begin_ns: u64) -> Self {
+        self.0.begin_ns = begin_ns;
+        self
+    }
+
     pub fn target(self, cpu: i16) -> Self {
         self.0.target = cpu;
         self

@@ -15,7 +15,7 @@ const LINE_LIMIT: usize = 160;
 
 /// How lines of the kernel's begin to tell why something ended (kernel/panic.c, mm/oom_kill.c,
 /// lib/bug.c, 6.12).
-const CAUSES: [&str; 4] = ["Kernel panic", "Out of memory:", "BUG:", "Oops:"];
+const CAUSES: [&str; 5] = ["Kernel panic", "Out of memory:", "BUG:", "Oops:", "int3:"];
 
 /// The console of one machine and what QEMU itself complained of, in files of the campaign
 /// or in memory.

@@ -4,7 +4,7 @@ use super::boot::{Booted, Booter, NotBooted, Saved, interrupted};
 use super::boot_specs;
 use super::guest::Lost;
 use super::qemu::Engine;
-use super::record::{Began, Crowd, NOT_BOOTED, read_back, set_times, stamp, unread, without_guest};
+use super::record::{self, Began, Crowd, NOT_BOOTED, read_back, set_times, stamp, unread, without_guest};
 use super::replay::{Replayed, replay};
 use contract::{BootSpec, Error, ErrorKind, Event, Missing, Phase, Result, Session};
 use executor::Watch;
@@ -177,8 +177,8 @@ impl Session for VmSession {
                     Err(Lost::Interrupted(signal)) => return Err(interrupted(signal)),
                     Err(lost) => {
                         let words = booted.console.last_words();
-                        let reason = format!("{lost}; the guest's console: {words}");
-                        without_guest(trial, &began, boot_id, Outcome::Failed { reason })
+                        let outcome = record::lost(engine, crowd.vcpus, &lost, &words);
+                        without_guest(trial, &began, boot_id, outcome)
                     }
                 }
             }
