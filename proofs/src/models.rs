@@ -50,8 +50,10 @@ pub mod rule {
     pub const BOOST: &str = "boost";
     /// How many tickets a task has.
     pub const TICKETS: &str = "tickets";
-    /// Who holds the ticket that is drawn.
+    /// Whether the running task holds the ticket that is drawn.
     pub const WINNER: &str = "winner";
+    /// Which of those that wait holds it.
+    pub const HOLDER: &str = "holder";
     /// What a request is, and when it ends.
     pub const REQUEST: &str = "request";
     /// What a task is owed, or owes, stays with it.

@@ -9,6 +9,7 @@ type Check = Box<dyn Fn(&Machine) -> Result<(), Missing>>;
 /// A need, in words and as a check that changes nothing.
 pub struct Requirement {
     what: String,
+    is_taken_along: bool,
     check: Check,
 }
 
@@ -22,6 +23,7 @@ impl Requirement {
         let named = what.clone();
         Self {
             what,
+            is_taken_along: false,
             check: Box::new(move |machine| {
                 check(machine).map_err(|(why, remedy)| Missing { what: named.clone(), why, remedy })
             }),
@@ -105,6 +107,17 @@ impl Requirement {
                 "use a machine with more CPUs, or other parameters".to_owned(),
             ))
         })
+    }
+
+    /// This need is a file of [`crate::Factor::programs`]: a venue that takes those to another
+    /// machine can say beforehand that there is none.
+    pub fn taken_along(self) -> Self {
+        Self { is_taken_along: true, ..self }
+    }
+
+    /// Whether [`Self::taken_along`] was said.
+    pub fn is_taken_along(&self) -> bool {
+        self.is_taken_along
     }
 
     /// What is needed, in words.

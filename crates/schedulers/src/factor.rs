@@ -240,6 +240,7 @@ fn program(scheduler: Scheduler) -> Requirement {
             _ => (format!("there is no file for {level}"), "check the path".to_owned()),
         })
     })
+    .taken_along()
 }
 
 #[cfg(test)]

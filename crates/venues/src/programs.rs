@@ -2,7 +2,7 @@
 
 use crate::HostSettings;
 use contract::{Error, Result};
-use model::{Fingerprint, Level, Plan};
+use model::{Fingerprint, Level, Missing, Plan};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
@@ -78,6 +78,19 @@ pub(crate) fn of_levels(settings: &HostSettings, plan: &Plan) -> Vec<(PathBuf, L
         }
     }
     files.into_iter().collect()
+}
+
+/// Files that levels are made of and that are not here to be taken along.
+pub(crate) fn absent(settings: &HostSettings, plan: &Plan) -> Vec<Missing> {
+    let mut absent = Vec::new();
+    for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
+        let Some(factor) = settings.catalogue.factor(id) else { continue };
+        let needs = factor.requires(level);
+        let files = needs.iter().filter(|need| need.is_taken_along());
+        absent.extend(files.filter_map(|need| need.met(&settings.machine).err()));
+    }
+    absent.dedup();
+    absent
 }
 
 fn stamp(metadata: &Metadata) -> Stamp {

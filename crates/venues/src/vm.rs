@@ -27,7 +27,7 @@ pub use inspect::{Part, inspect};
 pub use kernel::Kernel;
 pub use vcpus::Vcpus;
 
-use crate::programs::{Programs, of_levels};
+use crate::programs::{self, Programs, of_levels};
 use crate::{Host, HostSettings};
 use artefacts::Kernels;
 use boot::Booter;
@@ -218,6 +218,10 @@ impl Vm {
                 why: "mksquashfs is not on PATH".to_owned(),
                 remedy: "install it: apt-get install squashfs-tools".to_owned(),
             });
+        }
+        // A tools image may have them.
+        if vm.tools.is_empty() {
+            absent.extend(programs::absent(&self.host.host, plan));
         }
         absent
     }

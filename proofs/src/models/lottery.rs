@@ -10,6 +10,7 @@ use crate::replay::Replay;
 use crate::trace::{Event, Flag, Kind, Trace};
 use crate::verdict::{Rejection, Summary, Tally, Verdict};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// EVENT_DRAW: a random number, tickets in the draw, the winner's, the running task's.
@@ -27,6 +28,9 @@ struct Model<'r, 't> {
     quantum: u64,
     is_compensated: bool,
     prio: HashMap<i32, u64>,
+    /// The last spell of each task, and the tickets of each spell.
+    spells: HashMap<i32, usize>,
+    tickets: Vec<u64>,
     /// Draws by class of the ticket's place.
     places: [u64; CLASSES],
     /// Wins of the running task: expected number, its variance, and how many there were.
@@ -45,6 +49,8 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         quantum: trace.parameter("quantum")?,
         is_compensated: trace.parameter("compensation")? != 0,
         prio: HashMap::new(),
+        spells: HashMap::new(),
+        tickets: vec![0; replay.spells.len()],
         places: [0; CLASSES],
         expected: 0.0,
         variance: 0.0,
@@ -59,6 +65,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
     let rules = [
         rule::TICKETS,
         rule::WINNER,
+        rule::HOLDER,
         rule::NO_DIRECT_DISPATCH,
         rule::IDLE_FIRST,
         rule::WORK_CONSERVED,
@@ -78,6 +85,10 @@ impl Model<'_, '_> {
             }
             Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
             Kind::Enqueue => {
+                if let Some(spell) = self.replay.links[index].spell {
+                    self.spells.insert(event.pid, spell);
+                    self.tickets[spell] = event.b;
+                }
                 self.tickets(event)?;
                 self.queue.offer(&mut self.tally, index)
             }
@@ -89,7 +100,7 @@ impl Model<'_, '_> {
                     "nobody to be preempted".to_owned()
                 })
             }
-            kind if kind == DRAW => self.draw(event),
+            kind if kind == DRAW => self.draw(index, event),
             _ => Ok(()),
         }
     }
@@ -113,7 +124,7 @@ impl Model<'_, '_> {
     }
 
     /// The running task's tickets come first: whether it wins follows from the draw.
-    fn draw(&mut self, event: &Event) -> Verdict {
+    fn draw(&mut self, index: usize, event: &Event) -> Verdict {
         let (total, own) = (event.b.max(1), event.d);
         let ticket = event.a % total;
         let place = u128::from(ticket) * CLASSES as u128 / u128::from(total);
@@ -143,6 +154,39 @@ impl Model<'_, '_> {
         let is_right = !has_won || event.c == own;
         self.tally.check(rule::WINNER, is_right, event, || {
             format!("ticket {ticket} of {total}: the running task to win: {has_won}")
+        })?;
+        if has_won { Ok(()) } else { self.holder(index, event, ticket) }
+    }
+
+    /// Along the queue, most tickets first and of equals the first to come, the ticket that was
+    /// drawn is the winner's. Certain where those who surely wait have all tickets of the draw.
+    fn holder(&mut self, index: usize, event: &Event, ticket: u64) -> Verdict {
+        let Some(winner) = self.spells.get(&event.pid).copied() else { return Ok(()) };
+        let waiting = self.queue.others(index).map(|(spell, _)| spell);
+        let mut queue: Vec<usize> = waiting.chain([winner]).collect();
+        let came = |spell: usize| self.replay.whole(self.replay.spells[spell].enqueue);
+        queue.sort_by_key(|spell| (Reverse(self.tickets[*spell]), came(*spell).1));
+        queue.dedup();
+        let all: u64 = queue.iter().map(|spell| self.tickets[*spell]).sum();
+        if all + event.d != event.b {
+            self.tally.undecided(rule::HOLDER);
+            return Ok(());
+        }
+        let mut passed = event.d;
+        let holder = queue.into_iter().find(|spell| {
+            passed += self.tickets[*spell];
+            ticket < passed
+        });
+        let Some(holder) = holder else { return Ok(()) };
+        let (own, other) = (came(winner), came(holder));
+        let overlap = own.0 <= other.1 && other.0 <= own.1;
+        if holder != winner && overlap && self.tickets[holder] == self.tickets[winner] {
+            self.tally.undecided(rule::HOLDER);
+            return Ok(());
+        }
+        let holder_pid = self.replay.spells[holder].pid;
+        self.tally.check(rule::HOLDER, holder == winner, event, || {
+            format!("task {holder_pid} to hold ticket {ticket} of {}", event.b)
         })
     }
 
@@ -221,6 +265,29 @@ mod tests {
             draw.c(if wins(random) { 1_024 } else { 500 }).d(1_024);
         }
         replay(&script.trace())
+    }
+
+    const OTHER: i32 = 101;
+
+    /// Two wait, one of them with twice the tickets; this ticket is drawn, and this one wins.
+    fn held(ticket: u64, winner: i32) -> Option<&'static str> {
+        let mut script = script();
+        script.init(2_000, OTHER, 120);
+        script.enqueue((0, 10_000), TASK, (1_024, 0), &[Flag::Wakeup]);
+        script.enqueue((0, 20_000), OTHER, (2_048, QUANTUM / 2), &[Flag::Wakeup]);
+        let tickets = if winner == TASK { 1_024 } else { 2_048 };
+        script.event(0, 30_050, DRAW, winner).a(ticket).b(3_072).c(tickets);
+        script.dispatch(0, 30_000, winner, 0, &[Flag::Moved]);
+        script.event(0, 40_000, Kind::Yield, winner);
+        rule_of(&script)
+    }
+
+    #[test]
+    fn the_holder_of_the_ticket_is_found_along_the_queue_most_tickets_first() {
+        assert_eq!(held(2_047, OTHER), None);
+        assert_eq!(held(2_048, TASK), None);
+        assert_eq!(held(2_047, TASK), Some(rule::HOLDER));
+        assert_eq!(held(2_048, OTHER), Some(rule::HOLDER));
     }
 
     /// Knuth's multiplicative hash: in order, but spread evenly.

@@ -71,6 +71,29 @@ fn without_a_toolchain_everything_that_is_missing_is_told_at_once() {
     assert!(text.contains("make pkg-config gcc clang-19 libelf-dev zlib1g-dev"), "{text}");
 }
 
+const ABSENT: &str = r#"
+venue = "vm"
+kernel = "debian:6.18"
+[subjects.fair]
+scheduler = "fair"
+[subjects.unknown]
+scheduler = "scx_unknown"
+[subjects.misspelt]
+scheduler = "/no/such/scheduler --fast"
+[[workloads]]
+use = "messaging"
+"#;
+
+#[test]
+fn a_plan_tells_which_schedulers_are_not_here_before_anything_boots() {
+    let bench = Bench::new();
+    let file = bench.path().join("absent.toml");
+    fs::write(&file, ABSENT).unwrap();
+    let text = bench.expect(0, &["plan", &file.display().to_string()]);
+    assert!(text.contains("schedlab schedulers fetch scx_unknown"), "{text}");
+    assert!(text.contains("/no/such/scheduler"), "{text}");
+}
+
 #[test]
 fn a_cached_scheduler_is_shown_with_its_digest_and_not_trusted_when_it_changed() {
     let bench = Bench::new();

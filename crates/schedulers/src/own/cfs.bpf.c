@@ -208,12 +208,6 @@ static __always_inline void preempt_if_ahead(struct task_struct *p, struct task_
 		preempt(cpu, own, p->pid, vruntime);
 }
 
-SEC("struct_ops/cfs_select_cpu")
-s32 BPF_PROG(cfs_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
-{
-	return select_idle_cpu(p, prev_cpu, wake_flags, true);
-}
-
 SEC("struct_ops/cfs_enqueue")
 void BPF_PROG(cfs_enqueue, struct task_struct *p, u64 enq_flags)
 {
@@ -229,24 +223,6 @@ void BPF_PROG(cfs_enqueue, struct task_struct *p, u64 enq_flags)
 	if (enqueue_to_cpu(p, task, own, cpu, now, enq_flags, &flags) &&
 	    without != WITHOUT_GRANULARITY && (flags & (FLAG_WAKEUP | FLAG_FORK)))
 		preempt_if_ahead(p, task, own, cpu);
-}
-
-SEC("struct_ops/cfs_dispatch")
-void BPF_PROG(cfs_dispatch, s32 cpu, struct task_struct *prev)
-{
-	dispatch_from_queue(cpu, prev);
-}
-
-SEC("struct_ops/cfs_running")
-void BPF_PROG(cfs_running, struct task_struct *p)
-{
-	run_from_queue(p);
-}
-
-SEC("struct_ops/cfs_stopping")
-void BPF_PROG(cfs_stopping, struct task_struct *p, bool runnable)
-{
-	stop_to_queue(p, runnable);
 }
 
 /*
@@ -293,10 +269,6 @@ s32 BPF_PROG(cfs_init)
 }
 
 QUEUES_SCHEDULER("cfs",
-	.select_cpu = (void *)cfs_select_cpu,
 	.enqueue = (void *)cfs_enqueue,
-	.dispatch = (void *)cfs_dispatch,
-	.running = (void *)cfs_running,
-	.stopping = (void *)cfs_stopping,
 	.tick = (void *)cfs_tick,
 	.init = (void *)cfs_init)

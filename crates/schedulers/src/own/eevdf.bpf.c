@@ -254,12 +254,6 @@ static __always_inline void preempt_if_later(struct task_struct *p, struct task_
 		preempt(cpu, own, p->pid, task->account.vd);
 }
 
-SEC("struct_ops/eevdf_select_cpu")
-s32 BPF_PROG(eevdf_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
-{
-	return select_idle_cpu(p, prev_cpu, wake_flags, true);
-}
-
 SEC("struct_ops/eevdf_enqueue")
 void BPF_PROG(eevdf_enqueue, struct task_struct *p, u64 enq_flags)
 {
@@ -274,24 +268,6 @@ void BPF_PROG(eevdf_enqueue, struct task_struct *p, u64 enq_flags)
 	if (enqueue_to_cpu(p, task, own, cpu, now, enq_flags, &flags) &&
 	    without != WITHOUT_PREEMPTION && (flags & (FLAG_WAKEUP | FLAG_FORK)))
 		preempt_if_later(p, task, own, cpu);
-}
-
-SEC("struct_ops/eevdf_dispatch")
-void BPF_PROG(eevdf_dispatch, s32 cpu, struct task_struct *prev)
-{
-	dispatch_from_queue(cpu, prev);
-}
-
-SEC("struct_ops/eevdf_running")
-void BPF_PROG(eevdf_running, struct task_struct *p)
-{
-	run_from_queue(p);
-}
-
-SEC("struct_ops/eevdf_stopping")
-void BPF_PROG(eevdf_stopping, struct task_struct *p, bool runnable)
-{
-	stop_to_queue(p, runnable);
 }
 
 /* Only charges; a request ends with the slice. */
@@ -312,10 +288,6 @@ s32 BPF_PROG(eevdf_init)
 }
 
 QUEUES_SCHEDULER("eevdf",
-	.select_cpu = (void *)eevdf_select_cpu,
 	.enqueue = (void *)eevdf_enqueue,
-	.dispatch = (void *)eevdf_dispatch,
-	.running = (void *)eevdf_running,
-	.stopping = (void *)eevdf_stopping,
 	.tick = (void *)eevdf_tick,
 	.init = (void *)eevdf_init)

@@ -172,12 +172,6 @@ static __always_inline s32 take_any(s32 cpu)
 	return 0;
 }
 
-SEC("struct_ops/lottery_select_cpu")
-s32 BPF_PROG(lottery_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
-{
-	return select_idle_cpu(p, prev_cpu, wake_flags, true);
-}
-
 SEC("struct_ops/lottery_enqueue")
 void BPF_PROG(lottery_enqueue, struct task_struct *p, u64 enq_flags)
 {
@@ -326,7 +320,6 @@ s32 BPF_PROG(lottery_init)
 }
 
 SCHEDULER("lottery",
-	.select_cpu = (void *)lottery_select_cpu,
 	.enqueue = (void *)lottery_enqueue,
 	.dispatch = (void *)lottery_dispatch,
 	.running = (void *)lottery_running,

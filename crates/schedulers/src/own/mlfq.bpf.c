@@ -130,12 +130,6 @@ static __always_inline void preempt_lowest(struct task_struct *p, struct task_co
 	     .target = found, .a = task->level, .b = lowest);
 }
 
-SEC("struct_ops/mlfq_select_cpu")
-s32 BPF_PROG(mlfq_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
-{
-	return select_idle_cpu(p, prev_cpu, wake_flags, true);
-}
-
 /* To the tail of its level; to the head when it was preempted before its time was over. */
 SEC("struct_ops/mlfq_enqueue")
 void BPF_PROG(mlfq_enqueue, struct task_struct *p, u64 enq_flags)
@@ -339,7 +333,6 @@ s32 BPF_PROG(mlfq_init)
 }
 
 SCHEDULER("mlfq",
-	.select_cpu = (void *)mlfq_select_cpu,
 	.enqueue = (void *)mlfq_enqueue,
 	.dispatch = (void *)mlfq_dispatch,
 	.running = (void *)mlfq_running,

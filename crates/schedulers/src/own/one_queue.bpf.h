@@ -24,12 +24,6 @@ struct cpu_context {
 
 #include "scheduler.bpf.h"
 
-SEC("?struct_ops/select_cpu")
-s32 BPF_PROG(one_queue_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
-{
-	return select_idle_cpu(p, prev_cpu, wake_flags, true);
-}
-
 /* To the tail, with a whole quota unless it was only moved (its nice value or its CPUs
  * changed while it waited). */
 SEC("?struct_ops/enqueue")
@@ -173,7 +167,6 @@ s32 BPF_PROG(one_queue_init)
 
 /* What a scheduler gives after it replaces these. */
 #define ONE_QUEUE                                      \
-	.select_cpu = (void *)one_queue_select_cpu,    \
 	.enqueue = (void *)one_queue_enqueue,          \
 	.dispatch = (void *)one_queue_dispatch,        \
 	.running = (void *)one_queue_running,          \

@@ -356,7 +356,8 @@ static __always_inline s32 look_elsewhere(s32 cpu, struct cpu_context *own, u64 
 	return pid;
 }
 
-static __always_inline void dispatch_from_queue(s32 cpu, struct task_struct *prev)
+SEC("?struct_ops/dispatch")
+void BPF_PROG(queue_dispatch, s32 cpu, struct task_struct *prev)
 {
 	u64 begin = trace_begin(), now = bpf_ktime_get_ns(), key = 0;
 	struct task_context *before = prev ? context_of(prev) : NULL;
@@ -400,7 +401,8 @@ static __always_inline void dispatch_from_queue(s32 cpu, struct task_struct *pre
 	     .a = prev ? prev->pid : 0, .b = now, .c = key);
 }
 
-static __always_inline void run_from_queue(struct task_struct *p)
+SEC("?struct_ops/running")
+void BPF_PROG(queue_running, struct task_struct *p)
 {
 	struct task_context *task = context_of(p);
 	s32 cpu = scx_bpf_task_cpu(p);
@@ -423,7 +425,8 @@ static __always_inline void run_from_queue(struct task_struct *p)
 	start_running(p, task, own, cpu, now, key_of(&task->account));
 }
 
-static __always_inline void stop_to_queue(struct task_struct *p, bool runnable)
+SEC("?struct_ops/stopping")
+void BPF_PROG(queue_stopping, struct task_struct *p, bool runnable)
 {
 	u64 begin = trace_begin(), now = bpf_ktime_get_ns(), ran;
 	struct task_context *task = context_of(p);
@@ -521,6 +524,9 @@ static __always_inline s32 init_queues(void)
 #define QUEUES_SCHEDULER(id, ...)                             \
 	SCHEDULER(id, .init_task = (void *)queue_init_task,   \
 		  .exit_task = (void *)queue_exit_task,       \
+		  .dispatch = (void *)queue_dispatch,         \
+		  .running = (void *)queue_running,           \
+		  .stopping = (void *)queue_stopping,         \
 		  .quiescent = (void *)queue_quiescent,       \
 		  .cpu_offline = (void *)queue_cpu_offline, __VA_ARGS__)
 

@@ -426,6 +426,12 @@ void BPF_PROG(common_quiescent, struct task_struct *p, u64 deq_flags)
 	EMIT(.kind = EVENT_QUIESCENT, .begin_ns = begin, .pid = p->pid, .a = deq_flags);
 }
 
+SEC("?struct_ops/select_cpu")
+s32 BPF_PROG(common_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
+{
+	return select_idle_cpu(p, prev_cpu, wake_flags, true);
+}
+
 SEC("?struct_ops/set_cpumask")
 void BPF_PROG(common_set_cpumask, struct task_struct *p, const struct cpumask *cpumask)
 {
@@ -530,6 +536,7 @@ static __always_inline s32 init_cpus(void)
 	SEC(".struct_ops.link")                                                   \
 	struct sched_ext_ops scheduler_operations = {                             \
 		.init_task = (void *)common_init_task,                            \
+		.select_cpu = (void *)common_select_cpu,                          \
 		.exit_task = (void *)common_exit_task,                            \
 		.quiescent = (void *)common_quiescent,                            \
 		.set_cpumask = (void *)common_set_cpumask,                        \

@@ -4,7 +4,9 @@ use super::boot::{Booted, Booter, NotBooted, Saved, interrupted};
 use super::boot_specs;
 use super::guest::Lost;
 use super::qemu::Engine;
-use super::record::{self, Began, Crowd, NOT_BOOTED, read_back, set_times, stamp, unread, without_guest};
+use super::record::{
+    self, Began, Crowd, NOT_BOOTED, read_back, set_times, stamp, unread, without_guest,
+};
 use super::replay::{Replayed, replay};
 use contract::{BootSpec, Error, ErrorKind, Event, Missing, Phase, Result, Session};
 use executor::Watch;
