@@ -35,7 +35,7 @@ enum without {
 
 const volatile u64 latency_ns = 6000000;
 const volatile u64 min_granularity_ns = 750000;
-const volatile u64 wakeup_granularity_ns = 1000000;
+const volatile u64 wakeup_granularity_ns = 7000000;
 const volatile u64 balance_interval_ns = 16000000;
 const volatile u32 without = WITHOUT_NONE;
 

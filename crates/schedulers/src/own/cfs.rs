@@ -24,7 +24,7 @@ pub(super) static ALGORITHM: Algorithm = Algorithm {
         Parameter {
             name: "wakeup_granularity",
             kind: ParameterKind::Duration { min: 0, max: 1_000_000_000 },
-            default: Some("1ms"),
+            default: Some("7ms"),
             summary: "how far ahead a running task of weight 1024 must be to be preempted",
         },
         Parameter {

@@ -32,12 +32,13 @@ impl Began {
 
 /// What a guest that was lost says of its subject: it failed, unless the emulator did.
 pub(crate) fn lost(engine: Engine, vcpus: usize, why: &Lost, last_words: &str) -> Outcome {
-    let reason = format!("{why}; the guest's console: {last_words}");
-    if engine == Engine::Tcg && vcpus > 1 && last_words.contains(STRAY_BREAKPOINT) {
-        let detail = format!("the emulator lost the guest, not the subject: {reason}");
+    let is_emulated = engine == Engine::Tcg && vcpus > 1;
+    let stray = last_words.split(" | ").find(|line| line.contains(STRAY_BREAKPOINT));
+    if let Some(line) = stray.filter(|_| is_emulated) {
+        let detail = format!("the emulator lost the guest, not the subject: {why}: {line}");
         return Outcome::Invalid { rule: EMULATOR_FAULT.to_owned(), detail };
     }
-    Outcome::Failed { reason }
+    Outcome::Failed { reason: format!("{why}; the guest's console: {last_words}") }
 }
 
 /// A trial without a guest's own record.
