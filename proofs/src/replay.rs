@@ -307,7 +307,7 @@ impl<'t> Builder<'t> {
         for (_, idle) in ended.take_while(|(_, idle)| idle.span.until > from_ns) {
             (idle.span.until, idle.span.until_cpu) = (from_ns, event.cpu);
         }
-        if open.is_some_and(|open| self.replay.idles[open].span.began_before(event.cpu, to_ns)) {
+        if open.is_some_and(|open| !self.replay.idles[open].span.began_after(event.cpu, to_ns)) {
             self.replay.links[index].claimed = open;
             self.unidle(cpu, from_ns, event.cpu);
         }
@@ -414,6 +414,18 @@ mod tests {
         let ends: Vec<u64> = Replay::new(&trace).idles.iter().map(|idle| idle.span.until).collect();
         assert_eq!(ends[0], 10_100);
         assert!(ends[1] > 40_000, "that began after the claim: {ends:?}");
+    }
+
+    #[test]
+    fn a_claim_at_the_moment_at_which_a_cpu_says_that_it_is_idle_counts() {
+        let mut script = Script::new("fifo", 2);
+        script.dispatch(1, 1_000, 0, 0, &[]);
+        script.event(1, 2_000, Kind::Idle, 0).target(1).flags(&[Flag::Idle]);
+        script.event(0, 2_050, Kind::SelectCpu, TASK).target(1).flags(&[Flag::Idle]);
+        script.event(0, 9_000, Kind::Yield, TASK);
+        script.event(1, 9_000, Kind::Yield, TASK);
+        let trace = script.trace();
+        assert!(Replay::new(&trace).idles[0].span.until <= 2_050);
     }
 
     #[test]

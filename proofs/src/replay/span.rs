@@ -75,6 +75,12 @@ impl Span {
         self.from.saturating_add(slack) <= at
     }
 
+    /// Whether it had surely not begun by then.
+    pub(super) fn began_after(&self, cpu: u16, at: u64) -> bool {
+        let slack = if self.from_cpu == cpu { 0 } else { SLACK_NS };
+        self.from > at.saturating_add(slack)
+    }
+
     /// It ended with this operation: at its begin, as far as is certain.
     pub(super) fn close(&mut self, event: &Event) {
         (self.until, self.until_cpu) = (event.begin_ns, event.cpu);

@@ -28,8 +28,8 @@ const PROVED: [(&str, &str); 13] = [
     ("mlfq", "2"),
     ("lottery", "2"),
 ];
-/// A mutant may be rejected for another rule first, for the same cause.
-const RECORDINGS: u32 = 3;
+/// A mutant may break another rule first, in so short a time.
+const RECORDINGS: u32 = 2;
 
 /// All of a scheduler: each rule holds, and none was never put to the test.
 #[test]
