@@ -2,10 +2,13 @@
 
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+/// Between two looks whether to begin, and whether all have begun.
+const INTERVAL: Duration = Duration::from_millis(20);
 
 /// A loop that runs until it is told to end.
 pub(crate) struct Spinner<T> {
@@ -39,21 +42,31 @@ pub(crate) struct Spinners<T> {
 impl<T: Send + 'static> Spinners<T> {
     /// Starts a loop for each nice value; all run when this returns. `turn` is called again
     /// and again until the end, and `result` after it.
+    ///
+    /// No loop begins before the last thread was made, and none needs a lock to begin: whoever
+    /// is handed a lock waits behind all that run already, and the next behind one more.
     pub(crate) fn start<S: Default + 'static>(
         nices: &[i32],
         turn: impl Fn(&mut S) + Clone + Send + 'static,
         result: impl Fn(S) -> T + Clone + Send + 'static,
     ) -> Result<Self, String> {
         let end = Arc::new(AtomicBool::new(false));
+        let running = Arc::new(AtomicUsize::new(0));
+        let begin = Arc::new(AtomicBool::new(false));
         let (started, hears) = channel();
         let mut all = Vec::new();
         for nice in nices.iter().copied() {
             let (end, turn, result) = (Arc::clone(&end), turn.clone(), result.clone());
+            let (running, begin) = (Arc::clone(&running), Arc::clone(&begin));
             let started: Sender<Result<(), String>> = started.clone();
             let work = move || {
                 // Whoever does not hear this any more has given up already.
                 let _ = started.send(set_nice(nice));
+                while !begin.load(Ordering::Relaxed) {
+                    std::thread::sleep(INTERVAL);
+                }
                 let mut state = S::default();
+                running.fetch_add(1, Ordering::Relaxed);
                 while !end.load(Ordering::Relaxed) {
                     turn(&mut state);
                 }
@@ -65,6 +78,10 @@ impl<T: Send + 'static> Spinners<T> {
         }
         for _ in nices {
             hears.recv().map_err(|_| "a loop did not start".to_owned())??;
+        }
+        begin.store(true, Ordering::Relaxed);
+        while running.load(Ordering::Relaxed) < nices.len() {
+            std::thread::sleep(INTERVAL);
         }
         Ok(Self { all, end })
     }
