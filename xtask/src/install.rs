@@ -25,7 +25,7 @@ pub struct Destination {
 }
 
 const DOCUMENTS: &[&str] =
-    &["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "CHANGELOG.md"];
+    &["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "LICENSE-GPL-2.0", "README.md", "CHANGELOG.md"];
 
 /// Builds and installs.
 pub fn install(cargo: &Cargo, destination: &Destination) -> Outcome {

@@ -76,8 +76,8 @@ pub enum Program {
     File(PathBuf),
 }
 
-/// Starts processes for whoever holds something: they are journalled before they do anything,
-/// and end with the executor whatever happens.
+/// Starts processes for whoever holds something: they carry the executor's mark, are journalled
+/// at once, and end with the executor whatever happens.
 pub trait Holder {
     /// Starts a program in a process group of its own. Its input stays open until it is to
     /// end; what it writes goes into a log.

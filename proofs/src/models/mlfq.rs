@@ -25,6 +25,7 @@ struct Model<'r, 't> {
     quantum: u64,
     boost_every: u64,
     boosted_at: Option<u64>,
+    begun_at: u64,
     boosts: u64,
     /// Clock of each, and when it had been told: others may tell what they do meanwhile.
     all_boosts: Vec<(u64, u64)>,
@@ -55,6 +56,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         quantum: trace.parameter("quantum")?,
         boost_every: trace.parameter("boost")?,
         boosted_at: None,
+        begun_at: trace.events.first().map_or(0, |event| event.begin_ns),
         boosts: 0,
         all_boosts: boosts(trace),
         tasks: HashMap::new(),
@@ -185,8 +187,8 @@ impl Model<'_, '_> {
             self.preemption(index, event, level)?;
         }
         // All go to the top each so often: who still waits below was passed by.
-        let late = self.boosted_at.filter(|last| event.a > last + 2 * self.boost_every);
-        if let Some(last) = late {
+        let last = self.boosted_at.unwrap_or(self.begun_at);
+        if event.a > last + 2 * self.boost_every {
             self.tally.check(rule::BOOST, false, event, || {
                 format!("a boost since {last}, each {} ns", self.boost_every)
             })?;
@@ -361,6 +363,9 @@ mod tests {
         late.event(0, 20_000, BOOST, 0).a(20_000).b(1);
         late.enqueue((0, 1_100_000_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
         assert_eq!(late.broken_rule(), Some(rule::BOOST));
+        let mut never = script();
+        never.enqueue((0, 1_100_000_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
+        assert_eq!(never.broken_rule(), Some(rule::BOOST));
     }
 
     /// A task of this level runs on CPU 1 when one of the top wakes.

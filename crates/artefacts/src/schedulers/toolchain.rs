@@ -59,7 +59,9 @@ pub(super) fn find(schedulers: &Schedulers, attempted: &str) -> Result<Toolchain
     }
     let clang = clang(schedulers);
     if clang.is_none() {
-        let what = format!("clang {} or later", LEAST_CLANG.0);
+        let chosen = schedulers.clang.as_ref().filter(|name| !name.is_empty());
+        let named = chosen.map(|name| format!(" (BPF_CLANG is {name})"));
+        let what = format!("clang {} or later{}", LEAST_CLANG.0, named.unwrap_or_default());
         lacks.push(Lack { what, package: format!("clang-{TRIED_CLANG}") });
     }
     let mut shared_only = Vec::new();

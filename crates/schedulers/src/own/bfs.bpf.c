@@ -145,7 +145,7 @@ void BPF_PROG(bfs_enqueue, struct task_struct *p, u64 enq_flags)
 		renew(task, now);
 	if (without == WITHOUT_DEADLINE && (flags & FLAG_WAKEUP))
 		task->key = now;
-	if (flags & FLAG_WAKEUP)
+	if (flags & (FLAG_WAKEUP | FLAG_FORK))
 		task->sticky_cpu = -1;
 	if (is_sticky(p, task))
 		flags |= FLAG_STICKY;
@@ -267,13 +267,15 @@ void BPF_PROG(bfs_running, struct task_struct *p)
 {
 	struct task_context *task = context_of(p);
 	s32 cpu = scx_bpf_task_cpu(p);
-	struct cpu_context *own = cpu_context(cpu);
+	struct cpu_context *own = cpu_context(cpu), *there;
 
 	if (!task || !own)
 		return;
+	/* Sticky no more, wherever it was. */
+	there = task->sticky_cpu < 0 ? NULL : cpu_context(task->sticky_cpu);
+	if (there)
+		__sync_val_compare_and_swap(&there->sticky_pid, p->pid, 0);
 	task->sticky_cpu = -1;
-	if (own->sticky_pid == p->pid)
-		own->sticky_pid = 0;
 	own->running_key = task->key;
 	own->running_pid = p->pid;
 	/* Its event says that all of this has happened. */

@@ -16,7 +16,7 @@ pub(super) static ALGORITHM: Algorithm = Algorithm {
         },
         Parameter {
             name: "quantum",
-            // 1 s at the eighth level is 128 times this.
+            // The eighth level has 128 times as much: 12.8 s at most.
             kind: ParameterKind::Duration { min: 1_000_000, max: 100_000_000 },
             default: Some("8ms"),
             summary: "quantum and allotment at the top; each level below has twice as much",
