@@ -21,6 +21,8 @@ const CLASSES: usize = 20;
 const LEAST_P: f64 = 0.001;
 /// The least share of a quantum that is compensated for (lottery.md).
 const MOST_COMPENSATION: u64 = 64;
+/// Clocks of two CPUs may differ by this much (replay::span).
+const SLACK_NS: u64 = 1_000;
 
 struct Model<'r, 't> {
     replay: &'r Replay<'t>,
@@ -31,6 +33,8 @@ struct Model<'r, 't> {
     /// The last spell of each task, and the tickets of each spell.
     spells: HashMap<i32, usize>,
     tickets: Vec<u64>,
+    /// By CPU: from when until when each of its enqueues took, in order.
+    enqueues: HashMap<u16, Vec<(u64, u64)>>,
     /// Draws by class of the ticket's place.
     places: [u64; CLASSES],
     /// Wins of the running task: expected number, its variance, and how many there were.
@@ -51,6 +55,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         prio: HashMap::new(),
         spells: HashMap::new(),
         tickets: vec![0; replay.spells.len()],
+        enqueues: enqueues(&replay),
         places: [0; CLASSES],
         expected: 0.0,
         variance: 0.0,
@@ -74,7 +79,27 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
     model.tally.finish(&rules)
 }
 
+fn enqueues(replay: &Replay<'_>) -> HashMap<u16, Vec<(u64, u64)>> {
+    let mut enqueues: HashMap<u16, Vec<(u64, u64)>> = HashMap::new();
+    for spell in &replay.spells {
+        let cpu = replay.event(spell.enqueue).cpu;
+        enqueues.entry(cpu).or_default().push(replay.whole(spell.enqueue));
+    }
+    enqueues
+}
+
 impl Model<'_, '_> {
+    /// Another CPU put a task into the queue while a draw went along it.
+    fn is_joined(&self, draw: &Event) -> bool {
+        let others = self.enqueues.iter().filter(|(cpu, _)| **cpu != draw.cpu);
+        others.map(|(_, enqueues)| enqueues).any(|enqueues| {
+            // Operations of one CPU follow each other: only the last can reach into the draw.
+            let next = enqueues.partition_point(|(begin, _)| *begin <= draw.end_ns + SLACK_NS);
+            let last = enqueues[..next].last();
+            last.is_some_and(|(_, over)| over.saturating_add(SLACK_NS) >= draw.begin_ns)
+        })
+    }
+
     fn take(&mut self, index: usize) -> Verdict {
         let event = self.replay.event(index);
         self.queue.advance(event);
@@ -168,7 +193,7 @@ impl Model<'_, '_> {
         queue.sort_by_key(|spell| (Reverse(self.tickets[*spell]), came(*spell).1));
         queue.dedup();
         let all: u64 = queue.iter().map(|spell| self.tickets[*spell]).sum();
-        if all + event.d != event.b {
+        if all + event.d != event.b || self.is_joined(event) {
             self.tally.undecided(rule::HOLDER);
             return Ok(());
         }
