@@ -4,14 +4,13 @@
 //! by the family interval: confirmed where the direction was shown and the interval
 //! reaches the claimed size give or take the margin, refuted where it does not. A claim
 //! about several comparisons is confirmed where each of them confirms it, and refuted
-//! where some refute it and none confirms it. Comparisons in which no ratio is defined, because
-//! values are zero, say nothing and do not count.
+//! where some refute it and none confirms it.
 
 use crate::places::{Place, told};
 use crate::verdict::is_forbidden;
 use model::{
-    Caveat, CaveatCode, Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Direction,
-    Finding, Plan, Role, Verdict,
+    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Direction, Finding, Plan, Role,
+    Verdict,
 };
 use stats::ln;
 
@@ -23,21 +22,14 @@ pub(crate) fn claims(plan: &Plan, findings: &[Finding]) -> Vec<ClaimFinding> {
             about.truncate(1);
         }
         let is_emulated = about.iter().any(|(finding, _)| finding.is_emulated());
-        let all = about.len();
-        about.retain(|(finding, _)| !claims_nothing(finding) || all == 1);
-        let undefined = all - about.len();
         let judged: Vec<Judged<'_>> = about
             .into_iter()
             .map(|(finding, is_turned)| judge(claim, finding, is_turned))
             .collect();
         let (outcome, reason, tally) = match judged.as_slice() {
-            [] if undefined > 0 => {
-                let reason = format!("no ratio in {undefined} comparisons, where values are zero");
-                (ClaimOutcome::Undecided, reason, None)
-            }
             [] => (ClaimOutcome::Undecided, "the question was not asked".to_owned(), None),
             [only] => (only.outcome, only.reason.clone(), None),
-            several => together(plan, several, undefined),
+            several => together(plan, several),
         };
         ClaimFinding { claim: claim.clone(), outcome, reason, tally, is_emulated }
     };
@@ -61,12 +53,6 @@ fn about<'a>(plan: &Plan, claim: &Claim, findings: &'a [Finding]) -> Vec<(&'a Fi
         claim.speaks_of(reference, subject).then_some((finding, true))
     };
     asked.filter_map(turned).collect()
-}
-
-/// No block has a ratio, because one of its values is zero.
-fn claims_nothing(finding: &Finding) -> bool {
-    let is_zero = |caveat: &Caveat| caveat.code == CaveatCode::ZeroValue;
-    finding.pairs == 0 && finding.effect.is_none() && finding.caveats.iter().any(is_zero)
 }
 
 /// What one comparison says of a claim.
@@ -118,13 +104,8 @@ fn judge<'a>(claim: &Claim, finding: &'a Finding, is_turned: bool) -> Judged<'a>
     Judged { finding, outcome, reason, log: Some(log) }
 }
 
-/// What several comparisons say together, with their numbers and where each kind was; and how
-/// many more have no ratio.
-fn together(
-    plan: &Plan,
-    judged: &[Judged<'_>],
-    undefined: usize,
-) -> (ClaimOutcome, String, Option<ClaimTally>) {
+/// What several comparisons say together, with their numbers and where each kind was.
+fn together(plan: &Plan, judged: &[Judged<'_>]) -> (ClaimOutcome, String, Option<ClaimTally>) {
     let count = |wanted| judged.iter().filter(|one| one.outcome == wanted).count();
     let tally = ClaimTally {
         confirmed: count(ClaimOutcome::Confirmed),
@@ -158,9 +139,6 @@ fn together(
                 clauses.push(format!("{word} in {some}{of_total} ({})", told(&places, &is_chosen)));
             }
         }
-    }
-    if undefined > 0 {
-        clauses.push(format!("no ratio in {undefined} more, where values are zero"));
     }
     let mut logs: Vec<f64> = judged.iter().filter_map(|one| one.log).collect();
     logs.sort_by(f64::total_cmp);
@@ -259,17 +237,6 @@ mod tests {
         ] {
             assert_eq!(outcome(percent, spread, effect, false), expected, "{percent} {effect:?}");
         }
-    }
-
-    #[test]
-    fn a_comparison_whose_values_are_zero_says_nothing_of_a_claim() {
-        let found = over_groups([-100.0, -30.0, -40.0], [0.004; 3], sooner());
-        assert_eq!(found.outcome, ClaimOutcome::Confirmed, "{}", found.reason);
-        let reason = "confirmed in all 2 comparisons, no ratio in 1 more, where values are zero";
-        assert!(found.reason.starts_with(reason), "{}", found.reason);
-        let all = over_groups([-100.0; 3], [0.004; 3], sooner());
-        assert_eq!(all.outcome, ClaimOutcome::Undecided);
-        assert_eq!(all.reason, "no ratio in 3 comparisons, where values are zero");
     }
 
     #[test]

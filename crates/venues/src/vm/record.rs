@@ -13,7 +13,7 @@ const EMULATOR_FAULT: &str = "EMULATOR_FAULT";
 /// How the kernel of a guest then ends (arch/x86/kernel/dumpstack.c, `__die_header`). It patches
 /// its own code by way of breakpoints, as when a scheduler comes or goes. An emulated processor
 /// may still meet one when the others have it replaced, and a kernel that has set none stops
-/// (QEMU 7.2, several emulated processors in parallel; never seen with one, nor under KVM).
+/// (seen with QEMU 7.2 and two or four emulated processors in parallel; not with one).
 const STRAY_BREAKPOINT: &str = "int3: 0000 [#";
 /// Rule broken by a boot factor that the guest does not have.
 const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";
