@@ -3,7 +3,8 @@
 //!
 //! This crate must not know how a scheduler is written: a model ([`models`]) recomputes each
 //! decision of a trace ([`trace`]) from what was known then, by the algorithm's published
-//! definition. Keys that a scheduler computed are compared with the model's, never believed.
+//! definition. Keys that a scheduler computed are compared with the model's; what a model takes
+//! from the trace instead is said in docs/manual/schedulers.md.
 
 pub mod crowd;
 pub mod mixed;

@@ -70,6 +70,8 @@ pub mod rule {
     pub const LEFTMOST: &str = "leftmost first";
     /// Who is preempted by a woken task, and by how much that is behind.
     pub const GRANULARITY: &str = "granularity";
+    /// How long a turn is, and when a tick ends it.
+    pub const TURN: &str = "turn";
     /// When a CPU takes a task from another's queue.
     pub const BALANCE: &str = "balance";
 }

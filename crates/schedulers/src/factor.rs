@@ -171,7 +171,8 @@ fn start(machine: &Machine, scheduler: &Scheduler) -> Result<Start, String> {
                 words(arguments)
             };
             let patience = known.map_or(FOREIGN_PATIENCE, |known| known.attach.patience);
-            Ok(Start { program: Program::File(path), arguments, ops: None, patience })
+            let ops = known.map(|known| known.ops().to_owned());
+            Ok(Start { program: Program::File(path), arguments, ops, patience })
         }
         Scheduler::File { path, arguments } => Ok(Start {
             program: Program::File(path.clone()),

@@ -23,7 +23,7 @@ const MESSAGES: usize = 4;
 pub(crate) struct Start {
     pub(crate) program: Program,
     pub(crate) arguments: Vec<OsString>,
-    /// What the kernel will call it, where that is known.
+    /// What the kernel will call it, where that is known: so, or so and `_` with a version behind.
     pub(crate) ops: Option<String>,
     /// How long it may take to be in charge.
     pub(crate) patience: Duration,
@@ -90,7 +90,7 @@ impl InCharge {
         scheduler.log.as_mut().map(KernelLog::messages);
         scheduler.reading = SchedExt::read(machine);
         let ops = scheduler.reading.ops.clone().unwrap_or_default();
-        if start.ops.as_ref().is_some_and(|expected| *expected != ops) {
+        if start.ops.as_ref().is_some_and(|expected| !is_named(&ops, expected)) {
             return Err(NotHeld::Refused(format!("another scheduler is in charge: {ops}")));
         }
         scheduler.facts =
@@ -121,6 +121,12 @@ impl InCharge {
         let reasons = told(&messages);
         if reasons.is_empty() { self.keeper.last_words() } else { reasons }
     }
+}
+
+/// The published ones name themselves with version and target:
+/// `bpfland_1.1.4_x86_64_unknown_linux_gnu`.
+fn is_named(ops: &str, expected: &str) -> bool {
+    ops.strip_prefix(expected).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
 /// Waits until no scheduler is loaded; whether that came.
@@ -224,5 +230,23 @@ impl Held for Fair {
 
     fn release(self: Box<Self>) -> Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheduler_is_known_by_its_name_with_or_without_a_version() {
+        for (ops, expected, is_so) in [
+            ("bfs", "bfs", true),
+            ("bpfland_1.1.4_x86_64_unknown_linux_gnu", "bpfland", true),
+            ("rustland_1.1.4_x86_64_unknown_linux_gnu", "rusty", false),
+            ("bfs2", "bfs", false),
+            ("", "bfs", false),
+        ] {
+            assert_eq!(is_named(ops, expected), is_so, "{ops} for {expected}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Levels of the factor: which scheduler, which version, with what arguments.
 
 use crate::own::Choice;
+use crate::published::PREFIX;
 use contract::{join_words, split_words};
 use model::Level;
 use std::path::PathBuf;
@@ -9,8 +10,6 @@ use std::path::PathBuf;
 const FAIR: &str = "fair";
 /// Before the name of one of ours.
 const OWN: &str = "lab:";
-/// Before the name of every published one.
-const PUBLISHED: &str = "scx_";
 
 /// A scheduler to be put in charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +57,7 @@ impl Scheduler {
             Some((name, version)) => (name, Some(version)),
         };
         let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if !name.starts_with(PUBLISHED) || name == PUBLISHED || !name.chars().all(is_word) {
+        if !name.starts_with(PREFIX) || name == PREFIX || !name.chars().all(is_word) {
             return Err(format!(
                 "`{name}` is no scheduler: write fair, scx_NAME, lab:NAME or the path of a program"
             ));

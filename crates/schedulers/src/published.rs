@@ -28,6 +28,9 @@ pub struct Attach {
     pub patience: Duration,
 }
 
+/// Before the name of every published one.
+pub(crate) const PREFIX: &str = "scx_";
+
 /// Measured: 0.6 to 3.4 s, the most on a busy host.
 const ATTACH: Attach =
     Attach { usual: Duration::from_millis(1500), patience: Duration::from_secs(30) };
@@ -182,6 +185,13 @@ pub static PUBLISHED: &[Published] = &[
     },
 ];
 
+impl Published {
+    /// What the kernel calls it while it is in charge, but for its version (seen of all of them).
+    pub fn ops(&self) -> &'static str {
+        self.name.trim_start_matches(PREFIX)
+    }
+}
+
 /// The published scheduler of a name.
 pub fn published(name: &str) -> Option<&'static Published> {
     PUBLISHED.iter().find(|known| known.name == name)
@@ -195,7 +205,7 @@ mod tests {
     fn names_are_sorted_and_each_is_explained() {
         assert!(PUBLISHED.windows(2).all(|pair| pair[0].name < pair[1].name));
         for known in PUBLISHED {
-            assert!(known.name.starts_with("scx_"), "{known:?}");
+            assert!(known.name.starts_with(PREFIX), "{known:?}");
             assert!(!known.summary.ends_with('.') && known.doc.ends_with('.'), "{known:?}");
             assert!(known.attach.patience > known.attach.usual, "{known:?}");
         }

@@ -5,7 +5,9 @@
 //! changes its queue keeps its distance to the lowest. A woken task preempts one that is
 //! ahead of it by more than a granularity.
 
-use super::queues::{BALANCE, CHANGE, MOST_CHARGE_NS, PLACE, Queues};
+mod turns;
+
+use super::queues::{BALANCE, CHANGE, MOST_CHARGE_NS, PLACE, Queues, TICK};
 use super::rule;
 use super::single_queue::SingleQueue;
 use super::weight::{NICE_0, weight};
@@ -36,6 +38,10 @@ struct Task {
     rest: u64,
     static_prio: u64,
     weight: u64,
+    /// What it ran since it was chosen, in ns, and by how much the scheduler may differ: another
+    /// CPU charges while a choice is made.
+    turn: u64,
+    turn_margin: u64,
 }
 
 #[derive(Default, Clone, Copy)]
@@ -75,6 +81,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         rule::PLACEMENT,
         rule::LEFTMOST,
         rule::GRANULARITY,
+        rule::TURN,
         rule::NO_DIRECT_DISPATCH,
         rule::IDLE_FIRST,
         rule::WORK_CONSERVED,
@@ -91,6 +98,11 @@ impl Task {
         let weight = self.weight.max(1);
         self.vruntime = self.vruntime.wrapping_add(service / weight);
         self.rest = service % weight;
+        self.turn += ran;
+    }
+
+    fn begin_turn(&mut self, margin: u64) {
+        (self.turn, self.turn_margin) = (0, margin);
     }
 }
 
@@ -132,6 +144,7 @@ impl Model<'_, '_> {
             }
             kind if kind == CHANGE => self.change(event),
             kind if kind == PLACE => self.place(index, event),
+            kind if kind == TICK => self.tick(event),
             kind if kind == BALANCE => self.pull(event),
             _ => Ok(()),
         }
@@ -215,6 +228,7 @@ impl Model<'_, '_> {
         }
         if let Some(task) = self.tasks.get_mut(&event.pid) {
             (task.vruntime, task.weight) = (vruntime, weight);
+            task.begin_turn(0);
         }
         self.tally.check(rule::PLACEMENT, event.d == vruntime, event, || {
             format!("to be placed at {vruntime}: {lowest} is the lowest, of {members:?}")
@@ -223,7 +237,11 @@ impl Model<'_, '_> {
 
     fn enqueue(&mut self, index: usize, event: &Event) -> Verdict {
         self.compare(event.pid, event, event.b)?;
-        let vruntime = self.tasks.get(&event.pid).map(|task| task.vruntime);
+        let task = self.tasks.get_mut(&event.pid);
+        let vruntime = task.map(|task| {
+            task.begin_turn(0);
+            task.vruntime
+        });
         if let Some(spell) = self.replay.links[index].spell {
             self.keys[spell] = vruntime;
         }
@@ -278,6 +296,9 @@ impl Model<'_, '_> {
         let cpu = self.cpus.entry(event.target).or_default();
         let (has_pulled, seen) = (cpu.has_pulled, cpu.seen);
         cpu.has_pulled = false;
+        if let (true, Some(task)) = (event.has(Flag::Kept), self.tasks.get_mut(&event.pid)) {
+            task.begin_turn(event.end_ns - event.begin_ns);
+        }
         if has_pulled || event.pid == 0 {
             return Ok(());
         }
@@ -371,5 +392,27 @@ mod tests {
     fn virtual_run_time_is_run_time_by_weight() {
         assert_eq!(ran(2_000_000, 2_000_000).broken_rule(), None);
         assert_eq!(ran(2_000_000, 1_000_000).broken_rule(), Some(rule::VIRTUAL_TIME));
+    }
+
+    /// A tick so many ns after the turn of one of two began; the other one's key is `DEBIT`.
+    fn ticked(ran: u64, (slice, told): (u64, u64), flags: &[Flag]) -> Option<&'static str> {
+        let mut script = chosen(TASK);
+        script.start((0, 50_000), TASK, (0, 0));
+        let at = 50_000 + ran;
+        script.event(0, at, CHANGE, 0).a(at).b(3 << 32 | 2048).c(DEBIT).d(DEBIT.min(ran));
+        script.event(0, at + 200, TICK, TASK).a(at).b(slice).c(told).d(DEBIT).flags(flags);
+        script.broken_rule()
+    }
+
+    #[test]
+    fn a_turn_is_over_after_a_slice_of_the_period_or_a_slice_ahead() {
+        const MS: u64 = 1_000_000;
+        let half = LATENCY / 2;
+        assert_eq!(ticked(2 * MS, (half, 2 * MS), &[]), None);
+        assert_eq!(ticked(4 * MS, (half, 4 * MS), &[Flag::Preempt]), None);
+        assert_eq!(ticked(4 * MS, (half, 4 * MS), &[]), Some(rule::TURN));
+        assert_eq!(ticked(2 * MS, (half, 2 * MS), &[Flag::Preempt]), Some(rule::TURN));
+        assert_eq!(ticked(4 * MS, (2 * half, 4 * MS), &[]), Some(rule::TURN), "no such slice");
+        assert_eq!(ticked(4 * MS, (half, MS), &[]), Some(rule::TURN), "no such turn");
     }
 }

@@ -12,6 +12,8 @@ use std::collections::HashMap;
 /// EVENT_QUEUE, a change of a queue; EVENT_PLACE, where a newcomer was put.
 pub(super) const CHANGE: Kind = Kind::Own(80);
 pub(super) const PLACE: Kind = Kind::Own(81);
+/// EVENT_TICK: a look at the running task, of cfs.
+pub(super) const TICK: Kind = Kind::Own(82);
 /// EVENT_BALANCE: a CPU took a task from another's queue.
 pub(super) const BALANCE: Kind = Kind::Own(83);
 
@@ -30,7 +32,13 @@ pub(super) struct Members {
 pub(super) struct Queues {
     pub after: HashMap<usize, Members>,
     pub joined_by: HashMap<usize, usize>,
+    /// The changes of each queue, in the order in which they were made.
+    changes: HashMap<i16, Vec<usize>>,
 }
+
+/// Changes whose events overlap may begin in another order than they were made in; by no more
+/// than so many, of a few CPUs.
+const DISORDER: usize = 16;
 
 impl Queues {
     /// Counts members and weights, and holds the scheduler's sums against them.
@@ -79,7 +87,28 @@ impl Queues {
                 after.insert(*index, members);
             }
         }
-        Ok(Self { after, joined_by })
+        let made = |changes: Vec<(u64, usize, i64)>| changes.into_iter().map(|(_, index, _)| index);
+        let changes =
+            changes.into_iter().map(|(queue, changes)| (queue, made(changes).collect())).collect();
+        Ok(Self { after, joined_by, changes })
+    }
+
+    /// What a queue may have been at some time of an operation.
+    pub(super) fn during(
+        &self,
+        replay: &Replay<'_>,
+        queue: i16,
+        (begin, end): (u64, u64),
+    ) -> impl Iterator<Item = Members> {
+        let changes = self.changes.get(&queue).map_or(&[][..], Vec::as_slice);
+        let next = changes.partition_point(|change| replay.event(*change).begin_ns <= end);
+        let near = next.saturating_sub(DISORDER)..(next + DISORDER).min(changes.len());
+        near.filter(move |at| {
+            let is_made = replay.event(changes[*at]).begin_ns <= end;
+            let follower = changes.get(at + 1);
+            is_made && follower.is_none_or(|follower| replay.event(*follower).end_ns >= begin)
+        })
+        .filter_map(|at| self.after.get(&changes[at]).copied())
     }
 }
 

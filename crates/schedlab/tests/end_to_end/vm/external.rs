@@ -1,7 +1,8 @@
-//! Programs that others publish, in real guests: what is cached is run, and where it is not that
-//! is said. `cargo xtask external` fetches and builds first.
+//! Schedulers that others publish, as subjects in real guests: what is cached is compared, and
+//! where it is not that is said. `cargo xtask external` fetches and builds first.
 
-use super::{Guests, has_guests};
+use super::schedulers::{WORKLOADS, reading};
+use super::{Guests, has_guests, of};
 use crate::bench::errors;
 use serde_json::Value;
 
@@ -13,21 +14,6 @@ const PUBLISHED: [&str; 4] = ["scx_bpfland", "scx_rusty", "scx_lavd", "scx_layer
 const QUICK: usize = 2;
 /// Set by `cargo xtask external`: all four, fetched where they are not cached.
 const EXTERNAL: &str = "SCHEDLAB_EXTERNAL";
-
-/// Starts the program that it is given, insists that it takes over within two minutes and stays
-/// under a load for five seconds, and that it leaves when it is told to.
-const SCRIPT: &str = "
-    state() { cat /sys/kernel/sched_ext/state; }
-    within() { i=0; while [ \"$(state)\" != $2 ]; do
-        i=$((i + 1)); if [ $i -gt $1 ]; then echo \"not $2: $(state)\"; cat /tmp/told; exit 9; fi
-        sleep 0.1; done; echo $2 after $i; }
-    \"$0\" \"$@\" >/tmp/told 2>&1 & scheduler=$!
-    within 1200 enabled
-    cat /sys/kernel/sched_ext/root/ops
-    (while :; do :; done) & one=$!
-    (while :; do echo; done | while read -r line; do :; done) & two=$!
-    sleep 5; echo then $(state); kill $one $two
-    kill -TERM $scheduler; wait $scheduler; within 300 disabled";
 
 #[test]
 fn published_schedulers_take_over_a_guest_stay_and_leave() {
@@ -43,32 +29,53 @@ fn published_schedulers_take_over_a_guest_stay_and_leave() {
         println!("{}", String::from_utf8_lossy(&output.stdout));
     }
     let count = if is_external { PUBLISHED.len() } else { QUICK };
-    for name in &PUBLISHED[..count] {
-        let shown = guests.bench.expect(0, &["schedulers", "show", name, "--json"]);
-        let shown: Value = serde_json::from_str(&shown).unwrap();
-        let Some(program) = shown["cached"][0]["program"].as_str() else {
-            assert!(!is_external, "{name} was fetched and is not there");
-            testing::unsupported(&format!(
-                "running {name} needs it in the cache: schedlab schedulers fetch {name}"
-            ));
-            continue;
-        };
-        let mut words = vec!["vm", "exec", KERNEL, "--memory", "1GiB", "--cmdline", &guests.word];
-        words.extend(["--file", program, "--", "sh", "-c", SCRIPT, program]);
-        let arguments = shown["default_arguments"].as_array().unwrap();
-        words.extend(arguments.iter().filter_map(Value::as_str));
-        let (text, told) = guests.expect(0, &words);
-        let ops = name.trim_start_matches("scx_");
-        let lines: Vec<&str> = text.lines().collect();
-        assert!(
-            lines.len() == 4
-                && lines[0].starts_with("enabled")
-                && lines[1].starts_with(ops)
-                && lines[2] == "then enabled"
-                && lines[3].starts_with("disabled"),
-            "{name}\n{text}\n{told}"
-        );
-        println!("{name}: {} (tenths of a second), {}", lines[0], lines[1]);
+    let (here, missing): (Vec<&str>, Vec<&str>) =
+        PUBLISHED[..count].iter().partition(|name| is_cached(&guests, name));
+    for name in missing {
+        assert!(!is_external, "{name} was fetched and is not there");
+        testing::unsupported(&format!(
+            "running {name} needs it in the cache: schedlab schedulers fetch {name}"
+        ));
+    }
+    if here.is_empty() {
+        return;
+    }
+    let mut rest = String::from("memory = \"1GiB\"\n[subjects.fair]\nscheduler = \"fair\"\n");
+    for name in &here {
+        rest.push_str(&format!("[subjects.{}]\nscheduler = \"{name}\"\n", subject(name)));
+    }
+    rest.push_str(WORKLOADS);
+    let keys = format!("blocks = 1\nvcpus = 1\nkernel = \"{KERNEL}\"");
+    let (_, told) = guests.expect(0, &["run", &guests.experiment(&keys, &rest)]);
+    let records = guests.records();
+    assert_eq!(records.len(), 2 * (here.len() + 1), "{told}");
+    for record in &records {
+        assert_eq!(record["outcome"]["kind"], "completed", "{record}");
+        assert_eq!(reading(record, "after"), reading(record, "before"), "{record}");
+    }
+    for record in of(&records, "fair", "") {
+        assert_eq!(reading(record, "after"), "fair", "{record}");
+    }
+    for name in &here {
+        for record in of(&records, subject(name), "") {
+            assert!(reading(record, "after").starts_with(&format!("{name}@")), "{record}");
+            let facts = &record["fingerprint_difference"];
+            let fact = |key: &str| facts[key].as_str().unwrap_or_default();
+            let ops = fact("scheduler.ops");
+            assert!(ops.starts_with(subject(name)), "{record}");
+            println!("{name}: {ops} in charge after {} ms", fact("scheduler.load_ms"));
+        }
     }
     guests.assert_nothing_is_left("after published schedulers");
+}
+
+/// The word that distinguishes it, which is also how it calls itself.
+fn subject(name: &str) -> &str {
+    name.trim_start_matches("scx_")
+}
+
+fn is_cached(guests: &Guests, name: &str) -> bool {
+    let shown = guests.bench.expect(0, &["schedulers", "show", name, "--json"]);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    shown["cached"][0].is_object()
 }

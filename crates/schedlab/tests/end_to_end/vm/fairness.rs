@@ -9,8 +9,8 @@ use std::sync::Mutex;
 const KERNEL: &str = "debian:6.18";
 /// HZ=250 in Debian's kernels: slices end at ticks.
 const TICK_MS: f64 = 4.0;
-/// Of one CPU, for eleven loops under mlfq: its turns at the two upper levels, between boosts
-/// that come a little late.
+/// Of one CPU, for eleven loops under mlfq: its 8 and 16 ms at the two upper levels, between
+/// boosts that come a little late.
 const LEAST_SHARE: f64 = 0.024 / 0.55;
 /// Busy loops that wait for each other.
 const CROWD: f64 = 200.0;
@@ -70,12 +70,15 @@ fn shares(id: &str) -> Vec<f64> {
     times.into_iter().map(|time| time / total).collect()
 }
 
-/// What each should get of eleven loops of nice -5 to 5, and how far it may be off.
-fn expected(id: &str) -> (Vec<f64>, f64) {
+/// What each should get of eleven loops of nice -5 to 5, and how far it may be off. None of mlfq,
+/// which promises no shares: who is lifted first has the turns at the bottom until the next boost,
+/// three of eleven in 500 ms.
+fn expected(id: &str) -> Option<(Vec<f64>, f64)> {
     // kernel/sched/core.c, sched_prio_to_weight, nice -5 to 5.
     let weights =
         [3121.0, 2501.0, 1991.0, 1586.0, 1277.0, 1024.0, 820.0, 655.0, 526.0, 423.0, 335.0];
     let claims: Vec<f64> = match id {
+        "mlfq" => return None,
         "cfs" | "eevdf" | "lottery" => weights.to_vec(),
         // Deadlines decide who is next, not how often: bfs.md.
         _ => vec![1.0; 11],
@@ -86,12 +89,9 @@ fn expected(id: &str) -> (Vec<f64>, f64) {
         // Some 1,700 draws: the rarest winner has 40 of them, give or take 6. Shares of 20,000
         // draws are tested where traces are replayed.
         "lottery" => 0.60,
-        // It promises no shares: who is lifted first has the turns at the bottom until the next
-        // boost, three of eleven in 500 ms. The others have at least 8 and 16 ms of them.
-        "mlfq" => 5.0,
         _ => 0.10,
     };
-    (claims.into_iter().map(|claim| claim / total).collect(), tolerance)
+    Some((claims.into_iter().map(|claim| claim / total).collect(), tolerance))
 }
 
 #[test]
@@ -101,13 +101,16 @@ fn cpu_time_is_shared_by_weight_where_the_algorithm_says_so_and_evenly_where_not
         return;
     }
     for (id, seen) in for_each_of(&ids(), shares) {
-        let (wanted, tolerance) = expected(&id);
+        let Some((wanted, tolerance)) = expected(&id) else {
+            let least = seen.iter().copied().fold(1.0, f64::min);
+            println!("{id}: the least share is {:.1} %", least * 100.0);
+            assert!(least >= LEAST_SHARE, "{id}: {least} in {seen:?}");
+            continue;
+        };
         let off = seen.iter().zip(&wanted).map(|(seen, wanted)| (seen / wanted - 1.0).abs());
         let worst = off.fold(0.0, f64::max);
         println!("{id}: shares off by at most {:.1} %", worst * 100.0);
         assert!(worst <= tolerance, "{id}: {worst} of {wanted:?} in {seen:?}");
-        let least = seen.iter().copied().fold(1.0, f64::min);
-        assert!(least >= LEAST_SHARE || id != "mlfq", "{id}: {least} in {seen:?}");
     }
 }
 
