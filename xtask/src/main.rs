@@ -96,7 +96,7 @@ enum Command {
         kills: u32,
     },
     /// Fetch and build the published schedulers scx_rusty, scx_lavd, scx_bpfland and scx_layered,
-    /// and run each in a guest (minutes; the first time half an hour)
+    /// and run each in guests as a subject (minutes; the first time half an hour)
     External,
     /// Build the release binary and install it with man pages, completions, suites and licences
     Install(install::Destination),
