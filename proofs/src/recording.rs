@@ -2,7 +2,7 @@
 
 use crate::mixed::Mixed;
 use contract::Error;
-use schedulers::own::trace::{Event, Malformed, Trace};
+use schedulers::own::trace::{EVENT_BYTES, Event, Malformed, Trace};
 use schedulers::own::{Choice, Options, Running};
 use std::cell::RefCell;
 use std::thread;
@@ -11,6 +11,10 @@ use sys::Machine;
 
 /// The buffer in the kernel: a million events, seconds of what a guest does.
 const BUFFER_BYTES: u32 = 64 << 20;
+
+/// So many events are read between two looks at the clock: a guest may make them as fast as
+/// it reads them.
+const AT_ONCE: usize = 20_000;
 
 /// The most events kept: 64 bytes each must fit into a guest of 512 MiB beside the buffer.
 const MOST_EVENTS: usize = 3_000_000;
@@ -35,19 +39,26 @@ pub fn record(machine: &Machine, choice: &Choice, duration: Duration) -> Result<
     let mut running = Running::start(machine, choice, &options)?;
     let received = RefCell::new(Received::default());
     let ring = running.events(|bytes| receive(&mut received.borrow_mut(), bytes))?;
-    let take = || ring.take().map_err(|error| fail(error.to_string()));
+    let take = || ring.take(AT_ONCE).map_err(|error| fail(error.to_string()));
     let mixed = Mixed::start().map_err(|error| fail(error.to_string()))?;
     let until = Instant::now() + duration;
     while Instant::now() < until {
-        take()?;
+        let has_more = take()? == AT_ONCE;
         if let Some(exit) = running.exit() {
             return Err(fail(exit.to_string()));
         }
-        // Seldom enough to leave the CPUs to the tasks, often enough for the buffer.
-        thread::sleep(Duration::from_millis(20));
+        if !has_more {
+            // Seldom enough to leave the CPUs to the tasks, often enough for the buffer.
+            thread::sleep(Duration::from_millis(20));
+        }
     }
     mixed.end();
-    take()?;
+    // No more than the buffer holds: what is told from now on is not waited for.
+    let mut left = BUFFER_BYTES as usize / EVENT_BYTES;
+    while left > 0 {
+        let taken = take()?;
+        left = if taken < AT_ONCE { 0 } else { left.saturating_sub(taken) };
+    }
     let lost = running.events_lost()?;
     let exit = running.exit().or_else(|| running.stop());
     if let Some(exit) = exit.filter(|exit| !exit.is_clean()) {

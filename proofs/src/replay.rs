@@ -292,7 +292,7 @@ impl<'t> Builder<'t> {
                 until: u64::MAX,
                 until_cpu: NOWHERE,
             };
-            self.replay.idles.push(Idle { cpu, span });
+            self.replay.idles.push(Idle { cpu, marked_ns: looked_ns, span });
         }
     }
 
@@ -307,7 +307,7 @@ impl<'t> Builder<'t> {
         for (_, idle) in ended.take_while(|(_, idle)| idle.span.until > from_ns) {
             (idle.span.until, idle.span.until_cpu) = (from_ns, event.cpu);
         }
-        if open.is_some_and(|open| !self.replay.idles[open].span.began_after(event.cpu, to_ns)) {
+        if open.is_some_and(|open| !self.replay.idles[open].is_marked_after(event.cpu, to_ns)) {
             self.replay.links[index].claimed = open;
             self.unidle(cpu, from_ns, event.cpu);
         }
@@ -426,6 +426,18 @@ mod tests {
         script.event(1, 9_000, Kind::Yield, TASK);
         let trace = script.trace();
         assert!(Replay::new(&trace).idles[0].span.until <= 2_050);
+    }
+
+    #[test]
+    fn a_claim_before_a_cpu_says_that_it_is_idle_counts_when_it_is_told_after_that() {
+        let mut script = Script::new("fifo", 2);
+        script.dispatch(1, 1_000, 0, 0, &[]);
+        script.event(1, 15_000, Kind::Idle, 0).target(1).flags(&[Flag::Idle]);
+        script.event(0, 20_000, Kind::Kick, TASK).target(1).flags(&[Flag::Idle]).begin(13_000);
+        script.event(0, 40_000, Kind::Yield, TASK);
+        script.event(1, 40_000, Kind::Yield, TASK);
+        let trace = script.trace();
+        assert!(Replay::new(&trace).idles[0].span.until < 15_000);
     }
 
     #[test]

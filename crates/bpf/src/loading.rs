@@ -8,7 +8,6 @@ use libbpf_rs::{
 };
 use std::fmt;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 /// libbpf calls a plain function of the whole process; this is whom it reaches.
 static PRINT: OnceLock<fn(&str)> = OnceLock::new();
@@ -192,20 +191,17 @@ impl Loaded {
 }
 
 impl Ring<'_> {
-    /// Takes everything that is there.
+    /// Takes what is there, but no more records than these; how many it were. Producers may be
+    /// as fast as the reader: taking everything might never end.
     ///
     /// # Errors
     /// libbpf's.
-    pub fn take(&self) -> Result<()> {
-        self.ring.consume().map_err(|error| Error::refused(&self.name, "read", &error))
-    }
-
-    /// Waits until a producer wakes the reader, and takes everything.
-    ///
-    /// # Errors
-    /// libbpf's.
-    pub fn wait(&self, at_most: Duration) -> Result<()> {
-        self.ring.poll(at_most).map_err(|error| Error::refused(&self.name, "read", &error))
+    pub fn take(&self, at_most: usize) -> Result<usize> {
+        let taken = self.ring.consume_raw_n(at_most);
+        usize::try_from(taken).map_err(|_| {
+            let error = std::io::Error::from_raw_os_error(-taken);
+            Error::refused(&self.name, "read", &error)
+        })
     }
 }
 

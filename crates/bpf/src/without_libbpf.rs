@@ -2,7 +2,6 @@
 
 use crate::{Error, Result};
 use std::convert::Infallible;
-use std::time::Duration;
 
 /// An object that was opened and is not in the kernel yet.
 #[derive(Debug)]
@@ -96,15 +95,7 @@ impl Ring<'_> {
     ///
     /// # Errors
     /// Never; there is no such object.
-    pub fn take(&self) -> Result<()> {
-        match self.0 {}
-    }
-
-    /// Waits for something, and takes it.
-    ///
-    /// # Errors
-    /// Never; there is no such object.
-    pub fn wait(&self, _: Duration) -> Result<()> {
+    pub fn take(&self, _: usize) -> Result<usize> {
         match self.0 {}
     }
 }

@@ -57,8 +57,18 @@ pub struct Run {
 pub struct Idle {
     /// The CPU.
     pub cpu: u16,
+    /// When the kernel marked it as idle at the earliest, which is before it says so.
+    pub(super) marked_ns: u64,
     /// When it surely was.
     pub span: Span,
+}
+
+impl Idle {
+    /// Whether a claim by this CPU at this time surely came before.
+    pub(super) fn is_marked_after(&self, cpu: u16, at: u64) -> bool {
+        let slack = if self.span.from_cpu == cpu { 0 } else { SLACK_NS };
+        self.marked_ns > at.saturating_add(slack)
+    }
 }
 
 impl Span {
@@ -73,12 +83,6 @@ impl Span {
     pub fn began_before(&self, cpu: u16, at: u64) -> bool {
         let slack = if self.from_cpu == cpu { 0 } else { SLACK_NS };
         self.from.saturating_add(slack) <= at
-    }
-
-    /// Whether it had surely not begun by then.
-    pub(super) fn began_after(&self, cpu: u16, at: u64) -> bool {
-        let slack = if self.from_cpu == cpu { 0 } else { SLACK_NS };
-        self.from > at.saturating_add(slack)
     }
 
     /// It ended with this operation: at its begin, as far as is certain.
