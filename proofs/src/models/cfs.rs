@@ -400,7 +400,8 @@ mod tests {
         script.start((0, 50_000), TASK, (0, 0));
         let at = 50_000 + ran;
         script.event(0, at, CHANGE, 0).a(at).b(3 << 32 | 2048).c(DEBIT).d(DEBIT.min(ran));
-        script.event(0, at + 200, TICK, TASK).a(at).b(slice).c(told).d(DEBIT).flags(flags);
+        let tick = script.event(0, at + 200, TICK, TASK).begin(at - 100);
+        tick.a(at).b(slice).c(told).d(DEBIT).flags(flags);
         script.broken_rule()
     }
 

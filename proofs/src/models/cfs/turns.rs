@@ -4,6 +4,7 @@ use super::{Model, ahead, rule};
 use crate::models::weight::NICE_0;
 use crate::trace::{Event, Flag};
 use crate::verdict::Verdict;
+use std::collections::BTreeSet;
 
 /// The key of a queue in which nobody waits.
 const NONE: u64 = u64::MAX;
@@ -38,11 +39,12 @@ impl Model<'_, '_> {
         })
     }
 
-    /// Others may join and leave while the tick looks.
+    /// Others may join and leave while the tick looks. Its own look is a change as well, after
+    /// which the queue is as before.
     fn slice_at(&mut self, event: &Event, weight: u64) -> Verdict {
         let (told, window) = (event.b, (event.begin_ns, event.end_ns));
         let members = self.queues.during(self.replay, event.target, window);
-        let slices: Vec<u64> =
+        let slices: BTreeSet<u64> =
             members.map(|members| self.slice(members.count, members.load, weight)).collect();
         if slices.len() != 1 && !slices.contains(&told) {
             self.tally.undecided(rule::TURN);
