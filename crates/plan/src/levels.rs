@@ -123,9 +123,11 @@ fn parsed(
         Ok(level) => Some(Written { level, place: key.clone() }),
         Err(cause) => {
             let id = factor.describe().id;
+            // A factor that told what may be meant knows better.
+            let candidates = if cause.contains("did you mean") { &[] } else { factor.examples() };
             problems
                 .report(&node.place, format!("`{text}` is not a level of `{id}`: {cause}"))
-                .near(text, factor.examples().iter().copied())
+                .near(text, candidates.iter().copied())
                 .hint(format!(
                     "expected {}, for example {}",
                     factor.syntax(),

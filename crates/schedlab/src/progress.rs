@@ -1,11 +1,15 @@
-//! Progress on standard error: one line that rewrites itself on a terminal,
-//! silence when piped, except for what a person must read.
+//! Progress on standard error: one line that rewrites itself on a terminal;
+//! when piped a line now and then, and what a person must read.
 
 use crate::output::{tell, width};
 use contract::Event;
 use lab::Progress;
 use model::{Outcome, Phase};
 use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// How often a log is told how far the campaign is.
+const TOLD_EVERY: Duration = Duration::from_secs(60);
 
 /// Draws a campaign's events.
 pub(crate) struct ProgressLine {
@@ -13,6 +17,7 @@ pub(crate) struct ProgressLine {
     is_terminal: bool,
     is_verbose: bool,
     is_drawn: bool,
+    told: Instant,
 }
 
 impl ProgressLine {
@@ -22,6 +27,7 @@ impl ProgressLine {
             is_terminal: std::io::stderr().is_terminal(),
             is_verbose,
             is_drawn: false,
+            told: Instant::now(),
         }
     }
 
@@ -31,13 +37,8 @@ impl ProgressLine {
         match event {
             Event::Notice(text) => self.line(text),
             Event::CampaignStarted { plan, .. } => {
-                let (done, total) = self.progress.trials();
-                let left = human_duration(self.progress.left_ns());
                 let clock = if plan.venue == "sim" { " of simulated time" } else { "" };
-                self.line(&format!(
-                    "{}: {done} of {total} trials done, about {left}{clock} to go",
-                    plan.title
-                ));
+                self.line(&format!("{}: {}{clock} to go", plan.title, self.so_far()));
             }
             Event::BlockRepeated { block, again } => {
                 self.line(&format!("block {} runs again as block {}", block + 1, again + 1));
@@ -76,8 +77,18 @@ impl ProgressLine {
         tell(text);
     }
 
+    fn so_far(&self) -> String {
+        let (done, total) = self.progress.trials();
+        let left = human_duration(self.progress.left_ns());
+        format!("{done} of {total} trials done, about {left}")
+    }
+
     fn draw(&mut self) {
         if !self.is_terminal {
+            if self.told.elapsed() >= TOLD_EVERY {
+                self.told = Instant::now();
+                tell(&format!("{} to go", self.so_far()));
+            }
             return;
         }
         let (done, total) = self.progress.trials();

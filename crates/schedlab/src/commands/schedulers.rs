@@ -11,7 +11,7 @@ use crate::output::{print, tell};
 use crate::surroundings::{bpf_clang, cache_directory, search_path};
 use artefacts::{Scheduler, SchedulerName, SchedulerOffer, SchedulerProgress, Schedulers};
 use contract::{Error, Factor, Result, join_words, split_words};
-use schedulers::own::Algorithm;
+use schedulers::own::{Algorithm, Choice};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -281,7 +281,11 @@ fn would_fetch(schedulers: &Schedulers, names: &[SchedulerName]) -> Result<ExitC
 }
 
 fn show(schedulers: &Schedulers, arguments: &SchedulersShow) -> Result<ExitCode> {
-    if let Some(own) = known_schedulers().into_iter().find(|known| known.id == arguments.name)
+    let asked = match arguments.name.strip_prefix("lab:") {
+        Some(own) => format!("lab:{}", Choice::parse(own)?.algorithm().id),
+        None => arguments.name.clone(),
+    };
+    if let Some(own) = known_schedulers().into_iter().find(|known| known.id == asked)
         && !matches!(own.origin, Origin::Registry(_))
     {
         let id = own.id.clone();

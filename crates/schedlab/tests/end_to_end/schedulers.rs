@@ -41,6 +41,11 @@ fn an_empty_cache_lists_what_is_known_and_a_way_to_get_it() {
         let remedy = format!("schedlab schedulers fetch {missing}");
         assert!(errors(&output).contains(&remedy), "{}", errors(&output));
     }
+    let output = bench.run(&words_of(&cache, &["show", "lab:bsf"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("did you mean `bfs`?"), "{}", errors(&output));
+    let text = bench.expect(0, &words_of(&cache, &["show", "lab:bfs?rr_interval=3ms"]));
+    assert!(text.starts_with("lab:bfs: "), "{text}");
     bench.expect(4, &words_of(&cache, &["remove", "scx_rusty@1.1.4"]));
     for wrong in [
         &["show", "rusty"][..],
@@ -53,6 +58,16 @@ fn an_empty_cache_lists_what_is_known_and_a_way_to_get_it() {
         bench.expect(2, &words_of(&cache, wrong));
     }
     assert!(!Path::new(&cache).exists(), "nothing of this needs the cache to be made");
+}
+
+#[test]
+fn a_misspelt_scheduler_of_ours_is_told_with_one_suggestion() {
+    let bench = Bench::new();
+    let text = "[subjects.kernel]\nscheduler = \"fair\"\n\
+        [subjects.ours]\nscheduler = \"lab:bsf\"\n\n[[workloads]]\nuse = \"wakeup\"\n";
+    let output = bench.run(&["plan", &bench.experiment("misspelt", text)]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(errors(&output).matches("did you mean").count(), 1, "{}", errors(&output));
 }
 
 #[test]
