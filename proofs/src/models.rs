@@ -72,8 +72,10 @@ pub mod rule {
     pub const GRANULARITY: &str = "granularity";
     /// How long a turn is, and when a tick ends it.
     pub const TURN: &str = "turn";
-    /// When a CPU takes a task from another's queue.
+    /// When a busy CPU takes a task from another's queue, and from which.
     pub const BALANCE: &str = "balance";
+    /// A CPU takes one out of turn only when it has nothing to run.
+    pub const PULL: &str = "pull when idle";
 }
 
 /// Replays a trace through the model of its algorithm.

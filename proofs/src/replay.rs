@@ -9,7 +9,7 @@ pub use span::{Idle, Run, Span, Spell, Timeline};
 
 use crate::trace::{Event, Flag, Kind, Trace};
 use span::NOWHERE;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What belongs to an event, by numbers of other events and of spans.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +57,8 @@ enum Place {
     Taken,
     Running,
     Asleep,
+    /// Given to a CPU past the queue, for no reason that the trace knows.
+    Bypassing,
 }
 
 /// Builds a [`Replay`] event by event.
@@ -75,6 +77,8 @@ struct Builder<'t> {
     enqueues: HashMap<u16, usize>,
     /// By CPU: the end of the event before this one.
     ended: HashMap<u16, u64>,
+    /// CPUs that go offline some time.
+    leaving: HashSet<i16>,
 }
 
 impl<'t> Replay<'t> {
@@ -92,6 +96,7 @@ impl<'t> Replay<'t> {
             looks: HashMap::new(),
             enqueues: HashMap::new(),
             ended: HashMap::new(),
+            leaving: leaving(&trace.events),
         };
         for index in 0..trace.events.len() {
             builder.take(index);
@@ -125,6 +130,11 @@ fn over(events: &[Event]) -> Vec<Link> {
     links
 }
 
+fn leaving(events: &[Event]) -> HashSet<i16> {
+    let gone = events.iter().filter(|event| event.kind == Kind::Cpu && !event.has(Flag::Online));
+    gone.map(|event| event.target).collect()
+}
+
 /// The CPU that an event is about: another CPU may stop and start a task there, to change
 /// its nice value.
 fn cpu_of(event: &Event) -> u16 {
@@ -145,10 +155,11 @@ impl<'t> Builder<'t> {
                 let place = if event.a & 1 != 0 { Place::Asleep } else { Place::Unknown };
                 self.places.insert(event.pid, place);
             }
-            Kind::ExitTask | Kind::InitTask | Kind::Rescue => {
+            Kind::ExitTask | Kind::InitTask => {
                 self.leave_unsure(event.pid);
                 self.places.insert(event.pid, Place::Unknown);
             }
+            Kind::Rescue => self.rescue(event),
             Kind::SetCpumask => {
                 if let Place::Waiting(spell) = self.place(event.pid) {
                     self.replay.spells[spell].allowed &= event.c;
@@ -216,7 +227,7 @@ impl<'t> Builder<'t> {
     fn start(&mut self, index: usize, event: &Event) {
         self.replay.links[index].is_dispatched = match self.place(event.pid) {
             Place::Taken => Some(true),
-            Place::Asleep => Some(false),
+            Place::Asleep | Place::Bypassing => Some(false),
             Place::Waiting(spell) => {
                 self.replay.spells[spell].span.void();
                 Some(false)
@@ -255,6 +266,16 @@ impl<'t> Builder<'t> {
         if let Place::Waiting(spell) = self.place(pid) {
             self.replay.spells[spell].span.void();
         }
+    }
+
+    /// Past the queue go only those whose CPU is going offline, and those that ran and must
+    /// not change their CPU.
+    fn rescue(&mut self, event: &Event) {
+        let is_held = event.has(Flag::Runnable)
+            && matches!(self.place(event.pid), Place::Running | Place::Unknown);
+        let is_right = is_held || self.leaving.contains(&event.target);
+        self.leave_unsure(event.pid);
+        self.places.insert(event.pid, if is_right { Place::Unknown } else { Place::Bypassing });
     }
 
     fn kick(&mut self, index: usize, event: &Event) {

@@ -125,8 +125,8 @@ impl Script {
         pid: i32,
         (key, left): (u64, u64),
         flags: &[Flag],
-    ) {
-        self.event(cpu, at, Kind::Enqueue, pid).a(at).b(key).c(3).d(left).flags(flags);
+    ) -> Added<'_> {
+        self.event(cpu, at, Kind::Enqueue, pid).a(at).b(key).c(3).d(left).flags(flags)
     }
 
     pub fn start(&mut self, (cpu, at): (u16, u64), pid: i32, (key, left): (u64, u64)) {

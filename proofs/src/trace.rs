@@ -39,7 +39,7 @@ pub enum Kind {
     Yield,
     Rescue,
     Charge,
-    /// One of an algorithm's own, from 64 on.
+    /// One of an algorithm's own, from 80 on.
     Own(u16),
 }
 

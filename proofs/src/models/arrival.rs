@@ -29,6 +29,16 @@ struct Task {
     has_yielded: bool,
 }
 
+impl Task {
+    /// It comes to the queue, or past it: who has used up a quantum or yields gets another.
+    fn renew(&mut self, quantum: u64) {
+        if self.has_yielded || self.quota.is_used_up() {
+            self.quota.left = quantum;
+        }
+        self.has_yielded = false;
+    }
+}
+
 impl<'r, 't> Arrival<'r, 't> {
     pub(super) fn replay(trace: &Trace, quantum: u64) -> Result<Summary, Rejection> {
         let replay = Replay::new(trace);
@@ -70,6 +80,12 @@ impl<'r, 't> Arrival<'r, 't> {
             Kind::Dispatch => self.dispatch(index, event),
             Kind::Running => self.start(index, event),
             Kind::Charge => self.charge(event),
+            Kind::Rescue => {
+                if let Some(task) = self.tasks.get_mut(&event.pid) {
+                    task.renew(self.quantum);
+                }
+                Ok(())
+            }
             Kind::Stopping => self.stop(event),
             Kind::Yield => {
                 if let Some(task) = self.tasks.get_mut(&event.pid) {
@@ -90,11 +106,10 @@ impl<'r, 't> Arrival<'r, 't> {
     fn enqueue(&mut self, index: usize, event: &Event) -> Verdict {
         let tally = &mut self.tally;
         if let Some(task) = self.tasks.get_mut(&event.pid) {
-            let is_anew = event.has(Flag::Wakeup) || task.has_yielded || task.quota.is_used_up();
-            if is_anew {
+            if event.has(Flag::Wakeup) {
                 task.quota.left = self.quantum;
             }
-            task.has_yielded = false;
+            task.renew(self.quantum);
             let left = task.quota.left;
             tally.check(rule::QUANTUM, event.d == left, event, || format!("{left} ns left"))?;
         }
@@ -291,5 +306,25 @@ mod tests {
         };
         assert_eq!(script(50_000).broken_rule(), Some(rule::WORK_CONSERVED));
         assert_eq!(script(10_050).broken_rule(), None);
+    }
+
+    /// A task runs, is put back past the queue, and runs again.
+    fn past_the_queue(flags: &[Flag], is_leaving: bool) -> Option<&'static str> {
+        let mut script = turns(TASK, 2_000_000, TASK, QUANTUM);
+        let at = START + 3_000_000;
+        script.stop((0, at), TASK, (10_000, QUANTUM - 3_000_000));
+        script.event(0, at + 1_000, Kind::Rescue, TASK).flags(flags);
+        script.start((0, at + 2_000), TASK, (10_000, QUANTUM - 3_000_000));
+        if is_leaving {
+            script.event(0, at + 3_000, Kind::Cpu, 0);
+        }
+        script.broken_rule()
+    }
+
+    #[test]
+    fn past_the_queue_goes_who_must_stay_or_whose_cpu_leaves() {
+        assert_eq!(past_the_queue(&[Flag::Runnable], false), None);
+        assert_eq!(past_the_queue(&[], true), None);
+        assert_eq!(past_the_queue(&[], false), Some(rule::NO_DIRECT_DISPATCH));
     }
 }

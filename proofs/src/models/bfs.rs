@@ -405,7 +405,7 @@ mod tests {
     }
 
     /// CPU 0 drops a task for an earlier one; CPU 1 takes that although another waits.
-    fn drop_and_take(flags: &[Flag], has_other: bool) -> Script {
+    fn drop_and_take(flags: &[Flag], has_other: bool, allowed: u64) -> Script {
         let mut script = script();
         script.enqueue((0, 10_000), THIRD, at(10_000, 130), &[Flag::Wakeup]);
         script.dispatch(0, 20_000, THIRD, 0, &[Flag::Moved]);
@@ -418,7 +418,7 @@ mod tests {
         script.dispatch(0, 50_000, OTHER, THIRD, &both);
         let left = RR_INTERVAL - 30_000;
         script.stop((0, 60_000), THIRD, (key, left));
-        script.enqueue((0, 70_000), THIRD, (key, left), flags);
+        script.enqueue((0, 70_000), THIRD, (key, left), flags).c(allowed);
         script.start((0, 80_000), OTHER, at(40_000, 110));
         if has_other {
             script.enqueue((0, 90_000), TASK, at(90_000, 120), &[Flag::Wakeup, Flag::Sync]);
@@ -432,8 +432,16 @@ mod tests {
 
     #[test]
     fn a_sticky_task_is_taken_only_where_nobody_else_waits() {
-        assert_eq!(drop_and_take(&[Flag::Sticky], false).broken_rule(), None);
-        assert_eq!(drop_and_take(&[Flag::Sticky], true).broken_rule(), Some(rule::STICKY));
-        assert_eq!(drop_and_take(&[], false).broken_rule(), None, "the flag is not believed");
+        let broken = |flags: &[Flag], has_other| drop_and_take(flags, has_other, 3).broken_rule();
+        assert_eq!(broken(&[Flag::Sticky], false), None);
+        assert_eq!(broken(&[Flag::Sticky], true), Some(rule::STICKY));
+        assert_eq!(broken(&[], false), None, "the flag is not believed");
+    }
+
+    #[test]
+    fn nobody_is_sticky_where_it_may_not_run() {
+        let broken = |flags: &[Flag], has_other| drop_and_take(flags, has_other, 2).broken_rule();
+        assert_eq!(broken(&[], false), None);
+        assert_eq!(broken(&[], true), Some(rule::EARLIEST_DEADLINE), "a rival as any other");
     }
 }

@@ -7,7 +7,7 @@
 
 mod turns;
 
-use super::queues::{BALANCE, CHANGE, MOST_CHARGE_NS, PLACE, Queues, TICK};
+use super::queues::{BALANCE, CHANGE, MOST_CHARGE_NS, PLACE, Pull, Queues, TICK};
 use super::rule;
 use super::single_queue::SingleQueue;
 use super::weight::{NICE_0, weight};
@@ -51,14 +51,17 @@ struct Cpu {
     min_vruntime: u64,
     /// The running task when the CPU last looked.
     seen: u64,
-    /// It took a task from another CPU's queue.
-    has_pulled: bool,
+    /// What it just took from another CPU's queue, if anything.
+    pulled: Option<Pull>,
+    /// When it last did so in turn.
+    balanced_ns: Option<u64>,
 }
 
 pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
     let replay = Replay::new(trace);
     let mut tally = Tally::default();
-    let queues = Queues::of(&replay, &mut tally)?;
+    let interval = trace.parameter("balance_interval")?;
+    let queues = Queues::of(&replay, interval, &mut tally)?;
     let mut model = Model {
         replay: &replay,
         queue: SingleQueue::new(&replay),
@@ -87,7 +90,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         rule::WORK_CONSERVED,
     ];
     if trace.header.cpus > 1 {
-        rules.extend([rule::PREVIOUS_FIRST, rule::BALANCE]);
+        rules.extend([rule::PREVIOUS_FIRST, rule::BALANCE, rule::PULL]);
     }
     model.tally.finish(&rules)
 }
@@ -130,6 +133,12 @@ impl Model<'_, '_> {
             }
             Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
             Kind::Enqueue => self.enqueue(index, event),
+            Kind::Rescue => {
+                if let Some(task) = self.tasks.get_mut(&event.pid) {
+                    task.begin_turn(0);
+                }
+                Ok(())
+            }
             Kind::Dispatch => self.dispatch(index, event),
             Kind::Running => {
                 self.compare(event.pid, event, event.b)?;
@@ -284,22 +293,24 @@ impl Model<'_, '_> {
     }
 
     fn pull(&mut self, event: &Event) -> Verdict {
-        self.cpus.entry(event.target).or_default().has_pulled = true;
-        let is_due = event.has(Flag::Idle) || event.b.saturating_sub(event.c) > event.d;
-        self.tally.check(rule::BALANCE, is_due, event, || {
-            "a load that differs by more than the task's weight".to_owned()
-        })
+        let cpu = self.cpus.entry(event.target).or_default();
+        cpu.pulled = Some(Pull::of(event));
+        let weight = self.tasks.get(&event.pid).map(|task| task.weight);
+        self.queues.pull(self.replay, &mut self.tally, event, weight)
     }
 
     fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
         self.queue.dispatch(&mut self.tally, index)?;
         let cpu = self.cpus.entry(event.target).or_default();
-        let (has_pulled, seen) = (cpu.has_pulled, cpu.seen);
-        cpu.has_pulled = false;
+        let (pulled, seen) = (cpu.pulled.take(), cpu.seen);
         if let (true, Some(task)) = (event.has(Flag::Kept), self.tasks.get_mut(&event.pid)) {
             task.begin_turn(event.end_ns - event.begin_ns);
         }
-        if has_pulled || event.pid == 0 {
+        if let Some(pull) = pulled {
+            let (tally, last) = (&mut self.tally, &mut cpu.balanced_ns);
+            return self.queues.pulled(&self.queue, tally, (index, event), pull, last);
+        }
+        if event.pid == 0 {
             return Ok(());
         }
         let yielded = if event.has(Flag::Yielded) { self.wakeup_granularity } else { 0 };
@@ -335,12 +346,14 @@ mod tests {
     use crate::script::{Script, TASK};
 
     const LATENCY: u64 = 6_000_000;
+    const INTERVAL: u64 = 16_000_000;
     const OTHER: i32 = 101;
 
     /// Two tasks of nice 0 join the queue of CPU 0, this far apart; the lowest is `lowest`.
     fn script(lowest: u64, other: u64, load: u64) -> Script {
         let script = Script::new("cfs", 1).parameter("latency", LATENCY);
         let script = script.parameter("min_granularity", 750_000);
+        let script = script.parameter("balance_interval", INTERVAL);
         let mut script = script.parameter("wakeup_granularity", 1_000_000);
         script.init(1_000, TASK, 120);
         script.init(2_000, OTHER, 120);
@@ -415,5 +428,47 @@ mod tests {
         assert_eq!(ticked(2 * MS, (half, 2 * MS), &[Flag::Preempt]), Some(rule::TURN));
         assert_eq!(ticked(4 * MS, (2 * half, 4 * MS), &[]), Some(rule::TURN), "no such slice");
         assert_eq!(ticked(4 * MS, (half, MS), &[]), Some(rule::TURN), "no such turn");
+    }
+
+    /// CPU 1, which is empty, pulls a task of nice 0 from CPU 0, where two are; and then
+    /// another, after so long.
+    fn pulls((source, here): (u64, u64), weight: u64, why: &[Flag], again: Option<u64>) -> Script {
+        let mut script = script(0, DEBIT, 2048);
+        for (at, pid) in [Some((100_000, TASK)), again.map(|after| (100_000 + after, OTHER))]
+            .into_iter()
+            .flatten()
+        {
+            let pull = script.event(1, at, BALANCE, pid).a(0).b(source).c(here).d(weight);
+            pull.flags(why);
+            script.dispatch(1, at + 200, pid, 0, &[Flag::Moved]);
+        }
+        script.event(0, 100_000_000, Kind::Yield, TASK);
+        script.event(1, 100_000_000, Kind::Yield, TASK);
+        script
+    }
+
+    #[test]
+    fn a_pull_in_turn_needs_a_difference_the_true_loads_and_its_turn() {
+        let broken = |loads, weight, again| pulls(loads, weight, &[], again).broken_rule();
+        assert_eq!(broken((2048, 0), 1024, None), None);
+        assert_eq!(broken((2048, 0), 1024, Some(INTERVAL)), None);
+        for (loads, weight, again) in [
+            ((2048, 1024), 1024, None),
+            ((4096, 0), 1024, None),
+            ((2048, 0), 512, None),
+            ((2048, 0), 1024, Some(INTERVAL - 1)),
+        ] {
+            assert_eq!(broken(loads, weight, again), Some(rule::BALANCE), "{loads:?} {weight}");
+        }
+    }
+
+    #[test]
+    fn a_pull_out_of_turn_needs_an_idle_cpu() {
+        assert_eq!(pulls((1, 1), 1, &[Flag::Idle], Some(1_000)).broken_rule(), None);
+        let mut script = script(0, DEBIT, 2048);
+        script.event(0, 100_000, BALANCE, OTHER).a(1).flags(&[Flag::Idle]);
+        script.dispatch(0, 100_200, OTHER, 0, &[Flag::Moved]);
+        script.event(0, 200_000, Kind::Yield, TASK);
+        assert_eq!(script.broken_rule(), Some(rule::PULL), "one waits here");
     }
 }

@@ -4,7 +4,7 @@
 //! eligible from ve on and due at vd = ve + r / w; of those with ve <= V the earliest vd goes
 //! first. A task that leaves keeps its lag, w (V - ve), and the lags of the others shift V.
 
-use super::queues::{CHANGE, MOST_CHARGE_NS, PLACE, Queues};
+use super::queues::{CHANGE, MOST_CHARGE_NS, PLACE, Pull, Queues};
 use super::quota::USED_UP_NS;
 use super::rule;
 use super::single_queue::SingleQueue;
@@ -43,6 +43,8 @@ struct Task {
     vd: u64,
     used: u64,
     lag: i128,
+    /// V of the queue that it joined last, before that.
+    joined_at: u64,
     static_prio: u64,
     weight: u64,
     has_yielded: bool,
@@ -55,13 +57,17 @@ struct Cpu {
     time: u64,
     rest: u64,
     load: u64,
-    has_pulled: bool,
+    /// What it just took from another CPU's queue, if anything.
+    pulled: Option<Pull>,
+    /// When it last did so in turn.
+    balanced_ns: Option<u64>,
 }
 
 pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
     let replay = Replay::new(trace);
     let mut tally = Tally::default();
-    let queues = Queues::of(&replay, &mut tally)?;
+    let interval = trace.parameter("balance_interval")?;
+    let queues = Queues::of(&replay, interval, &mut tally)?;
     let mut model = Model {
         replay: &replay,
         queue: SingleQueue::new(&replay),
@@ -84,7 +90,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
             model.take(index)?;
         }
     }
-    let rules = [
+    let mut rules = vec![
         rule::LOAD,
         rule::VIRTUAL_TIME,
         rule::REQUEST,
@@ -95,6 +101,9 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         rule::NO_DIRECT_DISPATCH,
         rule::WORK_CONSERVED,
     ];
+    if trace.header.cpus > 1 {
+        rules.extend([rule::BALANCE, rule::PULL]);
+    }
     model.tally.finish(&rules)
 }
 
@@ -219,8 +228,10 @@ impl Model<'_, '_> {
             kind if kind == CHANGE => self.change(index, event),
             kind if kind == PLACE => self.place(event),
             kind if kind == BALANCE => {
-                self.cpus.entry(event.target).or_default().has_pulled = true;
-                Ok(())
+                let cpu = self.cpus.entry(event.target).or_default();
+                cpu.pulled = Some(Pull::of(event));
+                let weight = self.tasks.get(&event.pid).map(|task| task.weight);
+                self.queues.pull(self.replay, &mut self.tally, event, weight)
             }
             _ => Ok(()),
         }
@@ -251,6 +262,7 @@ impl Model<'_, '_> {
         if let Some(task) = self.tasks.get_mut(&event.pid) {
             if event.has(Flag::Joined) {
                 task.weight = weight(task.static_prio);
+                task.joined_at = cpu.time;
                 let lost = -task.lag;
                 let whole = lost.div_euclid(i128::from(task.weight));
                 task.ve = cpu.time.wrapping_add(whole as u64);
@@ -292,10 +304,15 @@ impl Model<'_, '_> {
         let margin = i128::from(NICE_0) * 200_000;
         let (expected, within) = (task.lag, (lag - task.lag).abs() <= margin);
         task.lag = lag;
+        let from = (-lag).div_euclid(i128::from(task.weight.max(1)));
+        let from = task.joined_at.wrapping_add(from as u64);
+        let off = from.wrapping_sub(event.c).cast_signed().unsigned_abs();
+        let is_there = off <= (event.end_ns - event.begin_ns) * 70 + 1;
         (task.ve, task.vd) = (event.c, event.d);
         task.rest = (-lag).rem_euclid(i128::from(task.weight.max(1))) as u64;
         let due = event.c.wrapping_add(self.slice * NICE_0 / task.weight.max(1));
         self.tally.check(rule::LAG, within, event, || format!("a lag of {expected}, not {lag}"))?;
+        self.tally.check(rule::LAG, is_there, event, || format!("eligible from {from} on"))?;
         self.tally.check(rule::REQUEST, event.d == due, event, || format!("due at {due}"))
     }
 
@@ -368,9 +385,12 @@ impl Model<'_, '_> {
     fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
         self.queue.dispatch(&mut self.tally, index)?;
         let cpu = self.cpus.entry(event.target).or_default();
-        let (has_pulled, time) = (cpu.has_pulled, cpu.time);
-        cpu.has_pulled = false;
-        if has_pulled || event.pid == 0 {
+        let (pulled, time) = (cpu.pulled.take(), cpu.time);
+        if let Some(pull) = pulled {
+            let (tally, last) = (&mut self.tally, &mut cpu.balanced_ns);
+            return self.queues.pulled(&self.queue, tally, (index, event), pull, last);
+        }
+        if event.pid == 0 {
             return Ok(());
         }
         // V as of the look at the queue, give or take what changed it meanwhile.
@@ -408,5 +428,53 @@ impl Model<'_, '_> {
             })?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::{Script, TASK};
+
+    const SLICE: u64 = 3_000_000;
+    const MS: u64 = 1_000_000;
+    const OTHER: i32 = 101;
+
+    /// A queue changed: how its load, V and the rest of V are told.
+    fn change(script: &mut Script, (at, pid): (u64, i32), told: [u64; 4], flags: &[Flag]) {
+        let [version, load, time, rest] = told;
+        let change = script.event(0, at, CHANGE, pid).a(at).b(version << 32 | load);
+        change.c(time).d(rest).flags(flags);
+    }
+
+    /// Two tasks of nice 0; one runs for 2 ms, 1 ms more than its share, leaves, and comes
+    /// again. V was 1 ms when it left; it took 1 ms of that along.
+    fn comes_again((lag, ve): (i64, u64), time: u64) -> Script {
+        let mut script = Script::new("eevdf", 1).parameter("slice", SLICE);
+        script = script.parameter("balance_interval", 16 * MS);
+        script.init(1_000, TASK, 120);
+        script.init(2_000, OTHER, 120);
+        for (at, pid, version) in [(10_000, TASK, 1), (20_000, OTHER, 2)] {
+            change(&mut script, (at, pid), [version, 1024 * version, 0, 0], &[Flag::Joined]);
+            script.event(0, at + 200, PLACE, pid).a(u64::MAX).d(SLICE);
+        }
+        script.start((0, 50_000), TASK, (SLICE, 0));
+        let end = 50_000 + 2 * MS;
+        script.stop((0, end), TASK, (SLICE, 0));
+        change(&mut script, (end + 1_000, TASK), [3, 1024, 0, 0], &[Flag::Left]);
+        change(&mut script, (end + 9_000, TASK), [4, 2048, time, 0], &[Flag::Joined]);
+        let place = script.event(0, end + 9_200, PLACE, TASK).b(lag.cast_unsigned());
+        place.c(ve).d(ve + SLICE);
+        script
+    }
+
+    #[test]
+    fn a_newcomer_begins_as_far_from_v_as_it_left() {
+        let lag = -1024 * MS.cast_signed();
+        assert_eq!(comes_again((lag, MS), MS / 2).broken_rule(), None);
+        assert_eq!(comes_again((0, 0), MS / 2).broken_rule(), Some(rule::LAG));
+        let placed_at_v = comes_again((lag, 0), MS / 2);
+        assert_eq!(placed_at_v.broken_rule(), Some(rule::LAG), "the lag is told, but not used");
+        assert_eq!(comes_again((lag, MS), 0).broken_rule(), Some(rule::VIRTUAL_TIME));
     }
 }

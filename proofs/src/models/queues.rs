@@ -3,6 +3,7 @@
 //! where the operations overlap.
 
 use super::rule;
+use super::single_queue::SingleQueue;
 use super::weight::weight;
 use crate::replay::Replay;
 use crate::trace::{Event, Flag, Kind};
@@ -34,16 +35,34 @@ pub(super) struct Queues {
     pub joined_by: HashMap<usize, usize>,
     /// The changes of each queue, in the order in which they were made.
     changes: HashMap<i16, Vec<usize>>,
+    /// How often a CPU looks at the loads of others, ns.
+    interval: u64,
 }
 
 /// Changes whose events overlap may begin in another order than they were made in; by no more
 /// than so many, of a few CPUs.
 const DISORDER: usize = 16;
 
+/// Why a CPU took a task from another's queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pull {
+    /// It had nothing to run.
+    Idle,
+    /// It compares loads, each so often.
+    InTurn,
+}
+
+impl Pull {
+    pub(super) fn of(balance: &Event) -> Self {
+        if balance.has(Flag::Idle) { Pull::Idle } else { Pull::InTurn }
+    }
+}
+
 impl Queues {
     /// Counts members and weights, and holds the scheduler's sums against them.
     pub(super) fn of(
         replay: &Replay<'_>,
+        interval: u64,
         tally: &mut Tally,
     ) -> Result<Self, Box<crate::verdict::Violation>> {
         let mut prio: HashMap<i32, u64> = HashMap::new();
@@ -90,7 +109,67 @@ impl Queues {
         let made = |changes: Vec<(u64, usize, i64)>| changes.into_iter().map(|(_, index, _)| index);
         let changes =
             changes.into_iter().map(|(queue, changes)| (queue, made(changes).collect())).collect();
-        Ok(Self { after, joined_by, changes })
+        Ok(Self { after, joined_by, changes, interval })
+    }
+
+    /// A CPU took a task of this weight from another's queue: because it had nothing to run, or
+    /// in turn, where the loads differ by more than the weight.
+    pub(super) fn pull(
+        &self,
+        replay: &Replay<'_>,
+        tally: &mut Tally,
+        event: &Event,
+        weight: Option<u64>,
+    ) -> Verdict {
+        if event.has(Flag::Idle) {
+            return Ok(());
+        }
+        let (source, here, weighs) = (event.b, event.c, event.d);
+        tally.check(rule::BALANCE, source.saturating_sub(here) > weighs, event, || {
+            "a load that differs by more than the task's weight".to_owned()
+        })?;
+        tally.check(rule::BALANCE, weight.is_none_or(|weight| weight == weighs), event, || {
+            format!("a task of weight {weight:?}")
+        })?;
+        let window = (event.begin_ns, event.end_ns);
+        let from = i16::try_from(event.a).unwrap_or(-1);
+        for (queue, told) in [(from, source), (event.target, here)] {
+            let mut loads = self.during(replay, queue, window).map(|members| members.load);
+            let changes = self.changes.get(&queue).map_or(&[][..], Vec::as_slice);
+            let first = changes.first().map(|first| replay.event(*first).end_ns);
+            let was_empty = told == 0 && first.is_none_or(|first| first >= window.0);
+            let is_known = was_empty || loads.any(|load| load == told);
+            tally.check(rule::BALANCE, is_known, event, || {
+                format!("queue {queue} to have had a load of {told}")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// A dispatch that took another CPU's task: when it had nothing to run, or in turn, so long
+    /// after the last time.
+    pub(super) fn pulled(
+        &self,
+        queue: &SingleQueue<'_, '_>,
+        tally: &mut Tally,
+        event: (usize, &Event),
+        pull: Pull,
+        last: &mut Option<u64>,
+    ) -> Verdict {
+        let (index, event) = event;
+        if pull == Pull::InTurn {
+            let since = last.replace(event.b);
+            let is_time = since.is_none_or(|last| event.b.saturating_sub(last) >= self.interval);
+            return tally.check(rule::BALANCE, is_time, event, || {
+                format!("no look at other loads within {} ns", self.interval)
+            });
+        }
+        let here =
+            queue.others(index).find(|(_, spell)| queue.enqueue_of(spell).target == event.target);
+        let is_right = here.is_none() && !event.has(Flag::Runnable);
+        tally.check(rule::PULL, is_right, event, || {
+            "no pull from another queue while there is something to run".to_owned()
+        })
     }
 
     /// What a queue may have been at some time of an operation.
@@ -102,13 +181,18 @@ impl Queues {
     ) -> impl Iterator<Item = Members> {
         let changes = self.changes.get(&queue).map_or(&[][..], Vec::as_slice);
         let next = changes.partition_point(|change| replay.event(*change).begin_ns <= end);
-        let near = next.saturating_sub(DISORDER)..(next + DISORDER).min(changes.len());
-        near.filter(move |at| {
-            let is_made = replay.event(changes[*at]).begin_ns <= end;
+        let is_within = move |at: usize| {
+            let is_made = replay.event(changes[at]).begin_ns <= end;
             let follower = changes.get(at + 1);
             is_made && follower.is_none_or(|follower| replay.event(*follower).end_ns >= begin)
-        })
-        .filter_map(|at| self.after.get(&changes[at]).copied())
+        };
+        let upto = (next + DISORDER).min(changes.len());
+        let near = (0..upto).rev().scan(0, move |outside, at| {
+            *outside = if is_within(at) { 0 } else { *outside + 1 };
+            (*outside <= 2 * DISORDER).then_some((*outside == 0, at))
+        });
+        near.filter(|(is_within, _)| *is_within)
+            .filter_map(|(_, at)| self.after.get(&changes[at]).copied())
     }
 }
 

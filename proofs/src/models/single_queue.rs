@@ -36,6 +36,11 @@ impl<'r, 't> SingleQueue<'r, 't> {
         waiting.filter(move |(spell, item)| Some(*spell) != own && allows(item.allowed, cpu))
     }
 
+    /// By which a task began to wait.
+    pub(super) fn enqueue_of(&self, spell: &Spell) -> &'t Event {
+        self.replay.event(spell.enqueue)
+    }
+
     /// `select_cpu`: an idle CPU is claimed where one is idle all the time, and the previous
     /// one where that is.
     pub(super) fn select_cpu(&self, tally: &mut Tally, index: usize) -> Verdict {

@@ -59,12 +59,14 @@ static __always_inline u64 settle(struct task_context *task, u64 now)
 	return ran;
 }
 
-/* A CPU that is going offline does not come back for its sticky task. */
+/* A CPU that is going offline does not come back for its sticky task, and one that the task
+ * may not use any more cannot. */
 static __always_inline bool is_sticky(struct task_struct *p, struct task_context *task)
 {
 	struct cpu_context *there;
 
-	if (task->sticky_cpu < 0 || is_leaving(task->sticky_cpu))
+	if (task->sticky_cpu < 0 || is_leaving(task->sticky_cpu) ||
+	    !is_allowed(p, task->sticky_cpu))
 		return false;
 	there = cpu_context(task->sticky_cpu);
 	return there && there->sticky_pid == p->pid;
@@ -88,12 +90,10 @@ static __always_inline void offer(s32 pid)
 static __always_inline void make_sticky(struct task_struct *p, struct task_context *task,
 					struct cpu_context *own, s32 cpu)
 {
-	u64 begin = trace_begin();
 	s32 former = own->sticky_pid;
 
 	task->sticky_cpu = cpu;
 	own->sticky_pid = p->pid;
-	EMIT(.kind = EVENT_STICKY, .begin_ns = begin, .pid = p->pid, .target = cpu, .a = former);
 	if (former && former != p->pid && without != WITHOUT_IDLE)
 		offer(former);
 }

@@ -11,7 +11,6 @@
 /* In every task_context: */
 #define TASK_CONTEXT                                                                 \
 	u64 since_ns;	 /* start of the time that is not charged yet; 0: does not run */ \
-	u64 ran_ns;	 /* charged so far */                                        \
 	u64 left_ns;	 /* left of its quota */                                     \
 	s32 last_cpu;	 /* -1: none yet */                                          \
 	s32 static_prio; /* as of the last set_weight */                             \

@@ -301,7 +301,7 @@ static __noinline int rescue_from(s32 leaving)
 	bpf_for_each(scx_dsq, p, leaving, 0) {
 		cpu = scx_bpf_task_cpu(p);
 		if (scx_bpf_dsq_move(QUEUE_POSITION, p, SCX_DSQ_LOCAL_ON | (u32)cpu, 0))
-			tell_rescue(p, cpu);
+			tell_rescue(p, cpu, 0);
 	}
 	scx_bpf_kick_cpu(leaving, 0);
 	return 0;

@@ -110,7 +110,6 @@ static __always_inline u64 charge(struct task_context *task, u64 now)
 
 	if (task->since_ns < now)
 		task->since_ns = now;
-	task->ran_ns += ran;
 	task->left_ns -= ran < task->left_ns ? ran : task->left_ns;
 	return ran;
 }
@@ -333,20 +332,38 @@ static __always_inline bool is_stranded(struct task_struct *p)
 	return is_leaving(cpu) && is_allowed(p, cpu) && !has_other_cpu(p, cpu);
 }
 
-static __always_inline void tell_rescue(struct task_struct *p, s32 cpu)
+/*
+ * Whether a task was preempted where it must not change its CPU (migrate_disable()). The
+ * kernel narrows its mask only after it was enqueued, and ends us when another CPU tries to
+ * take it before that (task_can_run_on_remote_rq()). While BPF runs, the current task counts
+ * one more than by its own doing.
+ */
+static __always_inline bool is_held(struct task_struct *p, u64 enq_flags)
+{
+	u16 depth = p->migration_disabled;
+
+	if (enq_flags & SCX_ENQ_WAKEUP)
+		return false;
+	return depth > 1 || (depth && bpf_get_current_task_btf() != p);
+}
+
+static __always_inline void tell_rescue(struct task_struct *p, s32 cpu, u16 flags)
 {
 	u64 begin = trace_begin();
 
-	EMIT(.kind = EVENT_RESCUE, .begin_ns = begin, .pid = p->pid, .target = cpu);
+	EMIT(.kind = EVENT_RESCUE, .flags = flags, .begin_ns = begin, .pid = p->pid,
+	     .target = cpu);
 }
 
 /* In enqueue, before the task is announced: whether it went past the queue. */
 static __always_inline bool enqueue_past(struct task_struct *p, u64 slice_ns, u64 enq_flags)
 {
-	if (!is_stranded(p))
+	bool must_stay = is_held(p, enq_flags);
+
+	if (!must_stay && !is_stranded(p))
 		return false;
 	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, slice_ns, enq_flags);
-	tell_rescue(p, scx_bpf_task_cpu(p));
+	tell_rescue(p, scx_bpf_task_cpu(p), must_stay ? FLAG_RUNNABLE : 0);
 	return true;
 }
 
@@ -357,7 +374,7 @@ static __always_inline bool enqueue_past(struct task_struct *p, u64 slice_ns, u6
 			s32 ___cpu = scx_bpf_task_cpu(p);                                \
 			if (scx_bpf_dsq_move(QUEUE_POSITION, p,                          \
 					     SCX_DSQ_LOCAL_ON | (u32)___cpu, 0)) {       \
-				tell_rescue(p, ___cpu);                                  \
+				tell_rescue(p, ___cpu, 0);                               \
 				scx_bpf_kick_cpu(___cpu, 0);                             \
 			}                                                                \
 		}                                                                        \
@@ -375,7 +392,7 @@ static __always_inline void leave_cpu(s32 cpu, u64 queue)
 	bpf_for_each(scx_dsq, p, queue, 0) {
 		if (is_allowed(p, cpu) && !has_other_cpu(p, cpu) &&
 		    scx_bpf_dsq_move(QUEUE_POSITION, p, SCX_DSQ_LOCAL_ON | (u32)cpu, 0))
-			tell_rescue(p, cpu);
+			tell_rescue(p, cpu, 0);
 	}
 	scx_bpf_kick_cpu(cpu, 0);
 	EMIT(.kind = EVENT_CPU, .begin_ns = begin, .target = cpu);
@@ -527,8 +544,9 @@ static __always_inline s32 init_cpus(void)
 
 /*
  * The operations. 30 s is the longest time a task may wait that the kernel accepts
- * (SCX_WATCHDOG_MAX_TIMEOUT). Exiting tasks and those whose migration is disabled take part
- * as all others do. What is given twice counts as given last.
+ * (SCX_WATCHDOG_MAX_TIMEOUT). Exiting tasks take part as all others do, and those whose
+ * migration is disabled as far as is_held() lets them. What is given twice counts as given
+ * last.
  */
 #define SCHEDULER(id, ...)                                                        \
 	_Pragma("clang diagnostic push")                                          \

@@ -73,6 +73,7 @@ struct task_struct {
 	s32 pid;
 	s32 static_prio;
 	const struct cpumask *cpus_ptr;
+	u16 migration_disabled;
 	struct sched_ext_entity scx;
 } __attribute__((preserve_access_index));
 
@@ -129,16 +130,10 @@ struct scx_bpf_dsq_insert_vtime_args {
 /* Its numbers moved between 6.18 and 7.2: bpf_core_enum_value() asks the kernel. */
 enum scx_enq_flags {
 	SCX_ENQ_HEAD = 16,
-	SCX_ENQ_CPU_SELECTED = 1024,
 };
 
 #define SCX_ENQ_WAKEUP 1ULL
-#define SCX_ENQ_REENQ (1ULL << 40)
-#define SCX_ENQ_LAST (1ULL << 41)
-#define SCX_DEQ_SLEEP 1ULL
-#define SCX_WAKE_FORK 4ULL
 #define SCX_WAKE_SYNC 16ULL
-#define SCX_KICK_IDLE 1ULL
 #define SCX_KICK_PREEMPT 2ULL
 #define SCX_TASK_QUEUED 1U
 #define SCX_DSQ_LOCAL 0x8000000000000002ULL
@@ -187,7 +182,6 @@ extern bool __scx_bpf_dsq_insert_vtime(struct task_struct *p,
 				       struct scx_bpf_dsq_insert_vtime_args *args) __ksym __weak;
 extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 dsq_id,
 			     u64 enq_flags) __ksym __weak;
-extern void scx_bpf_dsq_move_set_slice(struct bpf_iter_scx_dsq *it, u64 slice) __ksym __weak;
 extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 dsq_id, u64 flags) __ksym __weak;
 extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) __ksym __weak;
 extern void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) __ksym __weak;

@@ -34,13 +34,13 @@ enum event_kind {
 	EVENT_IDLE = 12,	/* target CPU; flag IDLE: it became idle */
 	EVENT_CPU = 13,		/* target CPU; flag ONLINE: it came; else it went, with all tasks that no other may run */
 	EVENT_YIELD = 14,
-	EVENT_RESCUE = 15,	/* pid was given past the queue to target, which is going offline */
+	EVENT_RESCUE = 15,	/* pid was given past the queue to target, which is going offline; flag RUNNABLE:
+				   which it ran on, and must not leave */
 	EVENT_CHARGE = 16,	/* pid, which runs on target, up to its dispatch: a clock used, b key, d quota left.
 				   The dispatch may let go of the run queue afterwards, and another CPU stop and
 				   start the task before the dispatch's own event */
-	EVENT_STICKY = 64,	/* bfs: pid became sticky on target, a the one that lost it */
-	/* From 64 on each algorithm has its own; 64 to 79 are bfs, 80 to 95 cfs and eevdf, 96
-	   to 111 lottery, 112 to 127 mlfq. */
+	/* From 80 on algorithms have their own: to 95 cfs and eevdf, to 111 lottery, to 127
+	   mlfq. */
 	EVENT_QUEUE = 80, /* queue target after a change: a clock used, b version << 32 | load; cfs c
 			     key of the first (~0: none, or not looked at), d min_vruntime; eevdf c V, d rest of V; flag JOINED or LEFT: pid did */
 	EVENT_PLACE = 81, /* pid joined target, a from which queue (-1: none); cfs b min_vruntime there,

@@ -73,7 +73,7 @@ kinds! {
     SelectCpu = 3,
     /// A task is about to be queued: `target` its CPU, `a` clock used, `b` key, `c` allowed CPUs, `d` quota left.
     Enqueue = 4,
-    /// A CPU looked for work: `pid` chosen, `a` previous task, `b` clock used, `c` key of the chosen, `d` key of the previous.
+    /// A CPU looked for work: `pid` chosen, `a` previous task, `b` clock used, `c` key of the chosen.
     Dispatch = 5,
     /// A task starts to run: `a` clock used, `b` key, `d` quota left.
     Running = 6,
@@ -93,12 +93,10 @@ kinds! {
     Cpu = 13,
     /// A task yielded.
     Yield = 14,
-    /// A task was given past the queue to the CPU `target`, which is going offline.
+    /// A task was given past the queue to the CPU `target`, which is going offline; flag Runnable: which it ran on, and must not leave.
     Rescue = 15,
     /// The running task of `target` was charged in a dispatch: `a` clock used, `b` key, `d` quota left.
     Charge = 16,
-    /// bfs: `pid` became sticky on `target`; `a` was before.
-    Sticky = 64,
     /// cfs, eevdf: a queue changed: `target`, `pid` that joined or left, `a` clock used, `b` version (upper half) and load; cfs `d` min_vruntime; eevdf `c` V, `d` its rest.
     Queue = 80,
     /// cfs, eevdf: a task joined a queue: `target`, `a` from which (-1: none); cfs `b` min_vruntime there, `c` vruntime before, `d` after; eevdf `b` lag, `c` ve, `d` vd.
@@ -338,7 +336,7 @@ mod tests {
             pid: -7,
             cpu,
             target: -1,
-            kind: EventKind::Sticky,
+            kind: EventKind::Balance,
             flags: Flags(Flags::IDLE.0 | Flags::ONLINE.0),
         }
     }
@@ -358,7 +356,7 @@ mod tests {
     #[test]
     fn kinds_and_flags_are_those_of_the_header() {
         let kinds = declared("EVENT_");
-        assert_eq!(kinds.len(), 25);
+        assert_eq!(kinds.len(), 24);
         for (name, number) in kinds {
             let kind = EventKind::from_number(number.parse().unwrap()).unwrap();
             assert_eq!(format!("{kind:?}").to_uppercase(), name);

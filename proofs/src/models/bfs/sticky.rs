@@ -1,8 +1,10 @@
 //! Which waiting tasks are sticky, where, and until when.
 //!
 //! A CPU that takes another task while its own could go on makes that its sticky task; a
-//! task is sticky no more when it runs or wakes, and when its CPU has another.
+//! task is sticky no more when it runs or wakes, when its CPU has another, and when it may not
+//! run there any more.
 
+use crate::models::single_queue::allows;
 use crate::replay::Replay;
 use crate::trace::{Event, Flag, Kind};
 use std::collections::HashMap;
@@ -52,7 +54,9 @@ impl Stickiness {
                     }
                     let Some(spell) = link.spell else { continue };
                     open.insert(event.pid, spell);
-                    let cpu = named.iter().find(|(_, pid)| **pid == event.pid);
+                    let is_it =
+                        |(cpu, pid): &(&u16, &i32)| **pid == event.pid && allows(event.c, **cpu);
+                    let cpu = named.iter().find(is_it);
                     spells[spell] = cpu.map(|(cpu, _)| Sticky { cpu: *cpu, lost: None });
                 }
                 Kind::ExitTask => {
