@@ -19,7 +19,7 @@ use model::{
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use sys::SchedExt;
+use sys::{Machine, SchedExt};
 
 /// Rule broken by a level that is not in force when the run begins.
 const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";
@@ -220,12 +220,14 @@ fn check_levels(trial: &Trial, levels: &BTreeMap<String, Level>, rule: &str) -> 
 }
 
 /// The scheduler that the trial began with is still in charge.
-fn check_scheduler(executor: &Executor) -> Result<(), Stop> {
-    let now = SchedExt::read(&executor.settings.machine);
-    if now == executor.scheduler {
+fn check_scheduler(machine: &Machine, began: &SchedExt, beside: &mut Beside) -> Result<(), Stop> {
+    let now = SchedExt::read(machine);
+    if now == *began {
         return Ok(());
     }
-    let detail = format!("the trial began with {}, now there is {now}", executor.scheduler);
+    // Whoever holds the scheduler knows why it left, also where it left since it was asked last.
+    beside.check()?;
+    let detail = format!("the trial began with {began}, now there is {now}");
     Err(Stop::invalid(SCHEDULER_CHANGED, detail))
 }
 
@@ -357,7 +359,7 @@ fn observe(
     let before = levels(executor, knobs, beside, running)?;
     note_levels(progress, &before);
     check_levels(trial, &before, LEVEL_NOT_SET)?;
-    check_scheduler(executor)?;
+    check_scheduler(machine, &executor.scheduler, beside)?;
     let health = Health::read(machine, &beside.groups(), running.cgroup.as_ref());
     for probe in &mut running.probes {
         probe.start()?;
@@ -374,7 +376,7 @@ fn observe(
             }
         }
         check_levels(trial, &during, LEVEL_CHANGED)?;
-        check_scheduler(executor)
+        check_scheduler(machine, &executor.scheduler, beside)
     })?;
     let (samples, report, unfit) = match answer {
         LoadAnswer::Done { changed_level: Some(change), .. } => {
@@ -416,7 +418,7 @@ fn levels(
 fn check_end(
     executor: &Executor,
     trial: &Trial,
-    beside: &Beside,
+    beside: &mut Beside,
     after: &BTreeMap<String, Level>,
     progress: &mut Progress,
 ) -> Result<(), Stop> {
@@ -426,8 +428,9 @@ fn check_end(
         }
     }
     check_levels(trial, after, LEVEL_CHANGED)?;
-    check_scheduler(executor)?;
-    match beside.ended_load(&executor.settings.machine) {
+    let machine = &executor.settings.machine;
+    check_scheduler(machine, &executor.scheduler, beside)?;
+    match beside.ended_load(machine) {
         Some(ended) => Err(Stop::invalid(BACKGROUND_ENDED, ended)),
         None => Ok(()),
     }
@@ -497,5 +500,54 @@ fn wait(
             check(executor, running)?;
             next_check = now + CHECK_INTERVAL;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::beside::Holding;
+    use contract::Held;
+
+    /// A scheduler that left, and knows why.
+    struct Ejected;
+
+    impl Held for Ejected {
+        fn check(&mut self) -> Result<(), Lost> {
+            Err(Lost { rule: "EJECTED", detail: "runnable task stall".to_owned() })
+        }
+
+        fn group(&self) -> Option<i32> {
+            None
+        }
+
+        fn facts(&self) -> Vec<(String, String)> {
+            Vec::new()
+        }
+
+        fn release(self: Box<Self>) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_scheduler_that_leaves_within_a_check_is_told_by_who_holds_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = Machine::fake(directory.path(), directory.path().join("run")).unwrap();
+        let rule = |began: &SchedExt, beside: &mut Beside| match check_scheduler(
+            &machine, began, beside,
+        ) {
+            Err(Stop::Outcome(Outcome::Invalid { rule, .. })) => Some(rule),
+            Err(_) => panic!("a changed scheduler makes a trial invalid"),
+            Ok(()) => None,
+        };
+        let none = SchedExt::default();
+        let began = SchedExt { ops: Some("bfs".to_owned()), ..none.clone() };
+        let held = Box::new(Ejected);
+        let holding = Holding { factor: "scheduler", level: Level::canonical("lab:bfs"), held };
+        let mut beside = Beside { holdings: vec![holding], ..Beside::default() };
+        assert_eq!(rule(&began, &mut beside).as_deref(), Some("EJECTED"));
+        assert_eq!(rule(&began, &mut Beside::default()).as_deref(), Some(SCHEDULER_CHANGED));
+        assert_eq!(rule(&none, &mut Beside::default()), None);
     }
 }
