@@ -7,6 +7,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use sys::Machine;
 
+/// The fact of a record whose trial left something behind on its machine: what, in words.
+pub const NOT_PUT_BACK: &str = "not_put_back";
+
 /// A knob whose level lasts as long as somebody holds it.
 pub trait HeldKnob: Sync {
     /// Brings the level into force and returns when it is.

@@ -62,7 +62,7 @@ impl Beside {
     /// # Errors
     /// When something is still in force, or could not be written down.
     pub(crate) fn end(&mut self, journal: &mut Journal) -> Result<()> {
-        let mut first = self.hogs.take().map_or(Ok(()), |hogs| hogs.stop(journal));
+        let mut outcome = self.hogs.take().map_or(Ok(()), |hogs| hogs.stop(journal));
         while let Some(holding) = self.holdings.pop() {
             let group = holding.held.group();
             let released = holding.held.release().map_err(|error| {
@@ -75,8 +75,9 @@ impl Beside {
             });
             let noted =
                 group.map_or(Ok(()), |group| journal.append(&JournalEntry::GroupEnded { group }));
-            first = first.and(released).and(noted);
+            // What is still in force outweighs what could not be written down.
+            outcome = released.and(outcome).and(noted);
         }
-        first
+        outcome
     }
 }

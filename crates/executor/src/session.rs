@@ -34,6 +34,8 @@ pub struct Executor {
     pub(crate) interrupt: Interrupt,
     /// Something could not be put back after a trial: no other one may begin.
     pub(crate) is_incomplete: bool,
+    /// Why something that a trial held may still be in force: no other one may begin.
+    pub(crate) not_taken_back: Option<Error>,
     /// In charge since the trial began.
     pub(crate) scheduler: SchedExt,
 }
@@ -48,7 +50,8 @@ impl Executor {
         let watch = Watch::open(settings.clone())?;
         let scheduler = SchedExt::read(&settings.machine);
         let interrupt = interrupt.clone();
-        Ok(Self { settings, watch, interrupt, is_incomplete: false, scheduler })
+        let not_taken_back = None;
+        Ok(Self { settings, watch, interrupt, is_incomplete: false, not_taken_back, scheduler })
     }
 
     /// The machine as it is.
@@ -65,13 +68,8 @@ impl Executor {
     /// When something of an earlier trial could not be put back, a signal came, or
     /// the machine cannot run trials at all. A failed workload is a record.
     pub fn run(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<Record> {
-        if self.is_incomplete {
-            return Err(Error::new(
-                ErrorKind::RestoreIncomplete,
-                "cannot run another trial",
-                "something of the last one could not be put back",
-                "`schedlab restore --check` lists it",
-            ));
+        if let Some(error) = self.left() {
+            return Err(error);
         }
         if self.watch.renew_guardian()? {
             on_event(Event::Notice("the guardian was killed; a new one watches".to_owned()));
@@ -79,11 +77,27 @@ impl Executor {
         trial::run(self, trial, on_event)
     }
 
+    /// What is still there of the last trial.
+    pub(crate) fn left(&self) -> Option<Error> {
+        let incomplete = || {
+            Error::new(
+                ErrorKind::RestoreIncomplete,
+                "cannot run another trial",
+                "something of the last one could not be put back",
+                "`schedlab restore --check` lists it",
+            )
+        };
+        self.not_taken_back.clone().or_else(|| self.is_incomplete.then(incomplete))
+    }
+
     /// Ends the session: scratch removed, journal empty, guardian gone, lock released.
     ///
     /// # Errors
-    /// When something could not be put back.
+    /// When something could not be put back, of the last trial too.
     pub fn close(self) -> Result<()> {
-        self.watch.close()
+        match (self.watch.close(), self.not_taken_back) {
+            (Err(error), _) if error.kind == ErrorKind::RestoreIncomplete => Err(error),
+            (closed, left) => left.map_or(closed, Err),
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::load_process::{LOAD_ROLE, LoadAnswer, LoadOrder};
 use crate::restore::restore;
 use crate::running::Running;
 use crate::session::Executor;
-use contract::{Error, ErrorKind, Event, LaunchSpec, Lost, Phase, Result, Target};
+use contract::{Error, ErrorKind, Event, LaunchSpec, Lost, NOT_PUT_BACK, Phase, Result, Target};
 use model::{
     Caveat, CpuList, Invocation, Level, LevelReading, Outcome, Record, RunReport, Session, Trial,
 };
@@ -97,14 +97,18 @@ pub(crate) fn run(
     let header = executor.watch.header.clone();
     let machine = executor.settings.machine.clone();
     let report = restore(&machine, &mut executor.watch.journal, true, &header)?;
-    // The record comes first; closing the session tells what is left.
+    // The record comes first; the next trial, or closing the session, tells what is left.
     executor.is_incomplete = !report.is_complete();
-    taken_back?;
-    let outcome = match ended {
-        Ok(()) => Outcome::Completed,
-        Err(Stop::Outcome(outcome)) => outcome,
-        Err(Stop::Error(error)) => return Err(error),
+    executor.not_taken_back = taken_back.err();
+    let outcome = match (ended, &executor.not_taken_back) {
+        (Ok(()), _) => Outcome::Completed,
+        (Err(Stop::Outcome(outcome)), _) => outcome,
+        (Err(Stop::Error(_)), Some(error)) => return Err(error.clone()),
+        (Err(Stop::Error(error)), None) => return Err(error),
     };
+    if let Some(error) = executor.left() {
+        progress.facts.insert(NOT_PUT_BACK.to_owned(), error.one_line());
+    }
     Ok(Record {
         started_unix_ns,
         duration_ns: sys::monotonic_ns() - started_ns,

@@ -1,6 +1,7 @@
 //! A bench to run the binary on: a directory of its own for everything.
 
 use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -60,6 +61,14 @@ impl Bench {
     pub fn experiment(&self, name: &str, text: &str) -> String {
         let path = self.path().join(format!("{name}.toml"));
         std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// Writes a program and returns its path.
+    pub fn program(&self, name: &str, text: &str) -> String {
+        let path = self.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
         path.display().to_string()
     }
 

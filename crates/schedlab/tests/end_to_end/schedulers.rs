@@ -2,6 +2,7 @@
 //! Nothing here asks the registry.
 
 use crate::bench::{Bench, errors};
+use crate::fake_root;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -148,4 +149,62 @@ fn a_cached_scheduler_is_shown_with_its_digest_and_not_trusted_when_it_changed()
     );
     bench.expect(0, &words_of(&cache, &["remove", &id]));
     assert!(!copy.exists() && !into.join(&id).exists());
+}
+
+/// A scheduler of a machine of files: in charge at once, and still there when it was killed.
+const STAYS: &str = r#"#!/bin/sh
+echo stays > ROOT/root/ops
+echo 1 > ROOT/switch_all
+echo 1 > ROOT/enable_seq
+echo enabled > ROOT/state
+trap '' TERM
+while :; do sleep 1; done
+"#;
+
+const HELD: &str = r#"
+title   = "A scheduler that stays"
+venue   = "host"
+blocks  = 2
+control = false
+settle  = "0s"
+probes  = []
+[subjects.fair]
+scheduler = "fair"
+[subjects.stays]
+scheduler = "PROGRAM"
+[[workloads]]
+use = "pipe"
+loops = 50
+invocations = 1
+"#;
+
+#[test]
+fn a_scheduler_that_will_not_leave_keeps_its_record_and_is_the_last_to_run() {
+    if !rustix::process::geteuid().is_root() {
+        testing::unsupported("putting a scheduler in charge needs root, of a machine of files too");
+        return;
+    }
+    let _exclusive = crate::bench::exclusive();
+    let root = tempfile::tempdir().unwrap();
+    fake_root::make(root.path());
+    let sched_ext = root.path().join("sys/kernel/sched_ext");
+    fs::create_dir_all(sched_ext.join("root")).unwrap();
+    for (file, text) in [("state", "disabled"), ("switch_all", "0"), ("enable_seq", "0")] {
+        fs::write(sched_ext.join(file), text).unwrap();
+    }
+    let bench = Bench::new().on_fake_root(root.path());
+    let program = bench.program("stays", &STAYS.replace("ROOT", &sched_ext.display().to_string()));
+    let file = bench.experiment("held", &HELD.replace("PROGRAM", &program));
+    let output = bench.run(&["run", &file]);
+    let told = errors(&output);
+    assert_eq!(output.status.code(), Some(7), "{told}");
+    assert!(told.contains("stays although its program was killed"), "{told}");
+    let records = bench.record_lines();
+    let last = json(records.last().unwrap());
+    assert_eq!(last["subject"], "stays");
+    assert_eq!(last["outcome"]["kind"], "completed");
+    let left = last["fingerprint_difference"]["not_put_back"].as_str().unwrap();
+    assert!(left.contains("cannot take back scheduler"), "{left}");
+    let of_it = records.iter().filter(|line| json(line)["subject"] == "stays").count();
+    assert_eq!(of_it, 1, "nothing runs under a scheduler that stayed: {records:?}");
 }

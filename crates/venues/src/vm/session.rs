@@ -8,7 +8,7 @@ use super::record::{
     self, Began, Crowd, NOT_BOOTED, read_back, set_times, stamp, unread, without_guest,
 };
 use super::replay::{Replayed, replay};
-use contract::{BootSpec, Error, ErrorKind, Event, Missing, Phase, Result, Session};
+use contract::{BootSpec, Error, ErrorKind, Event, Missing, NOT_PUT_BACK, Phase, Result, Session};
 use executor::Watch;
 use model::{CpuList, Fingerprint, Outcome, Plan, Record, Trial};
 use std::collections::BTreeMap;
@@ -81,6 +81,8 @@ enum State {
         boot_id: String,
         /// As it was when it was ready for its first trial.
         began: Box<Fingerprint>,
+        /// A trial left something behind: the next one begins with another guest.
+        is_spent: bool,
     },
     /// It ended under a trial.
     Lost,
@@ -105,7 +107,8 @@ impl Session for VmSession {
         let key =
             (trial.block, trial.boot.unwrap_or(0), is_from_snapshot.then_some(trial.position));
         match &self.state {
-            State::On { key: current, .. } | State::Broken { key: current, .. }
+            State::On { key: current, is_spent: false, .. }
+            | State::Broken { key: current, .. }
                 if *current == key =>
             {
                 return Ok(());
@@ -159,9 +162,10 @@ impl Session for VmSession {
             State::Off | State::Lost | State::Replayed(_) => {
                 return Err(Error::environment("cannot run a trial", "no guest was prepared"));
             }
-            State::On { booted, boot_id, began: guest_began, .. } => {
+            State::On { booted, boot_id, began: guest_began, is_spent, .. } => {
                 match converse(booted, trial, &self.booter, self.logs.as_deref(), on_event) {
                     Ok((mut record, frames)) => {
+                        *is_spent = record.fingerprint_difference.contains_key(NOT_PUT_BACK);
                         set_times(&mut record, &began);
                         explain(&mut record, booted.console.complaint());
                         let catalogue = &self.booter.host.host.catalogue;
@@ -275,7 +279,7 @@ impl VmSession {
                 match describe(&mut booted, &self.booter, &self.facts) {
                     Ok(began) => {
                         let (booted, began) = (Box::new(booted), Box::new(began));
-                        Ok(State::On { booted, key, boot_id, began })
+                        Ok(State::On { booted, key, boot_id, began, is_spent: false })
                     }
                     Err(Lost::Interrupted(signal)) => Err(interrupted(signal)),
                     Err(lost) => Ok(State::Broken { key, why: lost.to_string() }),
