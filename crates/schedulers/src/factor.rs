@@ -2,7 +2,7 @@
 
 use crate::in_charge::{Fair, InCharge, Start};
 use crate::level::Scheduler;
-use crate::published;
+use crate::published::{Published, published};
 use contract::{
     Description, Factor, Held, HeldKnob, Holder, Knob, NotHeld, Program, Requirement, join_words,
 };
@@ -22,7 +22,8 @@ static DESCRIPTION: Description = Description {
     doc: "`fair` is the kernel's own (EEVDF from 6.6, CFS before). `scx_NAME`, with its arguments, is \
           a published sched_ext scheduler that `schedlab schedulers fetch` built or that is on PATH; \
           `scx_NAME@VERSION` is exactly that version, and a name alone is pinned to the newest one \
-          here when the experiment is planned. An absolute path is any program that loads one. \
+          here when the experiment is planned. An absolute path is any program that loads one; what \
+          has the file name of a published one gets its default arguments and is held against its name. \
           `lab:NAME` is one of ours, `lab:NAME?parameter=value&parameter=value` with parameters: \
           textbook algorithms on one and the same kernel (`schedlab schedulers show lab:bfs`).\n\n\
           For each trial the scheduler's program is started before the workload and ended after it. \
@@ -93,10 +94,9 @@ impl Factor for Entry {
     fn setting_ns(&self, level: &Level) -> u64 {
         match scheduler(level) {
             Ok(Scheduler::Fair) | Err(_) => 0,
-            Ok(Scheduler::Named { name, .. }) => {
-                published(&name).map_or(LOAD_NS, |known| known.attach.usual.as_nanos() as u64)
+            Ok(scheduler) => {
+                known(&scheduler).map_or(LOAD_NS, |known| known.attach.usual.as_nanos() as u64)
             }
-            Ok(Scheduler::Own(_) | Scheduler::File { .. }) => LOAD_NS,
         }
     }
 
@@ -151,35 +151,41 @@ fn scheduler(level: &Level) -> Result<Scheduler, String> {
 
 /// What is started for a scheduler that is not the kernel's own.
 fn start(machine: &Machine, scheduler: &Scheduler) -> Result<Start, String> {
-    let words = |arguments: &[String]| arguments.iter().map(OsString::from).collect();
-    match scheduler {
-        Scheduler::Fair => Err("the kernel's own is not started".to_owned()),
-        Scheduler::Own(choice) => Ok(Start {
-            program: Program::Own(SCHEDULER_ROLE),
-            arguments: vec![choice.to_string().into()],
-            ops: Some(choice.algorithm().id.to_owned()),
-            patience: OWN_PATIENCE,
-        }),
-        Scheduler::Named { name, arguments, .. } => {
-            let known = published(name);
-            let path = file(machine, scheduler)
-                .ok_or_else(|| format!("there is no program {name} here"))?;
-            let defaults = known.map_or(&[][..], |known| known.default_arguments);
-            let arguments = if arguments.is_empty() {
-                defaults.iter().map(OsString::from).collect()
-            } else {
-                words(arguments)
-            };
-            let patience = known.map_or(FOREIGN_PATIENCE, |known| known.attach.patience);
-            let ops = known.map(|known| known.ops().to_owned());
-            Ok(Start { program: Program::File(path), arguments, ops, patience })
+    let arguments = match scheduler {
+        Scheduler::Fair => return Err("the kernel's own is not started".to_owned()),
+        Scheduler::Own(choice) => {
+            return Ok(Start {
+                program: Program::Own(SCHEDULER_ROLE),
+                arguments: vec![choice.to_string().into()],
+                ops: Some(choice.algorithm().id.to_owned()),
+                patience: OWN_PATIENCE,
+            });
         }
-        Scheduler::File { path, arguments } => Ok(Start {
-            program: Program::File(path.clone()),
-            arguments: words(arguments),
-            ops: None,
-            patience: FOREIGN_PATIENCE,
-        }),
+        Scheduler::Named { arguments, .. } | Scheduler::File { arguments, .. } => arguments,
+    };
+    let path = file(machine, scheduler)
+        .ok_or_else(|| format!("there is no program for {} here", scheduler.level()))?;
+    let known = known(scheduler);
+    let defaults = known.map_or(&[][..], |known| known.default_arguments);
+    let arguments = match arguments.as_slice() {
+        [] => defaults.iter().map(OsString::from).collect(),
+        given => given.iter().map(OsString::from).collect(),
+    };
+    let patience = known.map_or(FOREIGN_PATIENCE, |known| known.attach.patience);
+    let ops = known.map(|known| known.ops().to_owned());
+    Ok(Start { program: Program::File(path), arguments, ops, patience })
+}
+
+/// What is known of a published one, however it was named: a name is the whole path where
+/// its program was found on PATH.
+fn known(scheduler: &Scheduler) -> Option<&'static Published> {
+    match scheduler {
+        Scheduler::Fair | Scheduler::Own(_) => None,
+        Scheduler::Named { name, .. } => published(name),
+        Scheduler::File { path, .. } => {
+            let file = path.file_name()?.to_str()?;
+            published(file.split_once('@').map_or(file, |(name, _)| name))
+        }
     }
 }
 
@@ -247,6 +253,7 @@ fn program(scheduler: Scheduler) -> Requirement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn level(text: &str) -> Level {
         Entry.parse(text).unwrap()
@@ -273,13 +280,40 @@ mod tests {
         assert!(Entry.requires(&level("fair")).is_empty(), "every kernel has its own");
     }
 
-    #[test]
-    fn versions_are_found_by_their_file_names_and_layers_come_with_the_name() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("scx_layered@1.1.4");
+    fn program(directory: &Path, name: &str) -> PathBuf {
+        let path = directory.join(name);
         std::fs::write(&path, "").unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(&path, mode).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_published_one_is_known_by_its_file_name_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = Machine::fake(directory.path(), directory.path()).unwrap();
+        let layered = published("scx_layered").unwrap();
+        for name in ["scx_layered", "scx_layered@1.1.4"] {
+            let path = program(directory.path(), name).display().to_string();
+            let of = |text: &str| start(&machine, &Scheduler::parse(text).unwrap()).unwrap();
+            let known = of(&path);
+            assert_eq!(known.arguments, layered.default_arguments, "{name}");
+            assert_eq!(known.ops.as_deref(), Some("layered"), "{name}");
+            assert_eq!(known.patience, layered.attach.patience, "{name}");
+            let usual_ns = layered.attach.usual.as_nanos() as u64;
+            assert_eq!(Entry.setting_ns(&level(&path)), usual_ns, "{name}");
+            assert_eq!(of(&format!("{path} --run-example")).arguments, ["--run-example"]);
+        }
+        let mine = program(directory.path(), "mine").display().to_string();
+        let unknown = start(&machine, &Scheduler::parse(&mine).unwrap()).unwrap();
+        assert_eq!((unknown.arguments.len(), unknown.ops), (0, None));
+        assert_eq!(unknown.patience, FOREIGN_PATIENCE);
+    }
+
+    #[test]
+    fn versions_are_found_by_their_file_names_and_layers_come_with_the_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = program(directory.path(), "scx_layered@1.1.4");
         let machine = Machine::fake(directory.path(), directory.path())
             .unwrap()
             .with_search_path(directory.path().display().to_string());

@@ -51,10 +51,11 @@ pub(super) fn stands_for(
     let all = open(common).ok()?;
     match (all.resolve(&name), all.on_path(&name)) {
         (Ok(scheduler), _) => with(&scheduler.id()),
-        (Err(_), Some(path)) if name.version.is_none() => with(&path.to_string_lossy()),
+        // One that changed in the cache is told, and nothing stands in for it without a word.
         (Err(error), _) if all.find(&name).is_ok() => {
             Some(Err(format!("{}; {}", error.cause, error.remedy)))
         }
+        (Err(_), Some(path)) if name.version.is_none() => with(&path.to_string_lossy()),
         (Err(_), _) => None,
     }
 }

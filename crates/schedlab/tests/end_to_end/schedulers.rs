@@ -208,3 +208,50 @@ fn a_scheduler_that_will_not_leave_keeps_its_record_and_is_the_last_to_run() {
     let of_it = records.iter().filter(|line| json(line)["subject"] == "stays").count();
     assert_eq!(of_it, 1, "nothing runs under a scheduler that stayed: {records:?}");
 }
+
+const LAYERED: &str = r#"
+venue = "host"
+[subjects.fair]
+scheduler = "fair"
+[subjects.layered]
+scheduler = "scx_layered"
+[[workloads]]
+use = "messaging"
+"#;
+
+#[test]
+fn a_program_on_path_stands_for_its_name_unless_the_cached_one_changed() {
+    let bench = Bench::new();
+    let program = bench.program("scx_layered", "#!/bin/sh\n");
+    let file = bench.experiment("layered", LAYERED);
+    let cache = bench.path().join("cache");
+    let plan = || {
+        let cache = cache.display().to_string();
+        let mut command = bench.command(&["--cache", &cache, "plan", &file, "--json"]);
+        command.env("PATH", bench.path()).output().unwrap()
+    };
+    let output = plan();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert!(text.contains(&program), "{text}");
+    let cached = cache.join("schedulers");
+    let id = "scx_layered@1.1.4";
+    for directory in ["bin", id] {
+        fs::create_dir_all(cached.join(directory)).unwrap();
+    }
+    let page = serde_json::json!({
+        "format": "schedlab.scheduler/1",
+        "name": "scx_layered",
+        "version": "1.1.4",
+        "digest": "of another program",
+        "license": "GPL-2.0-only",
+        "is_static": true,
+        "built_with": [],
+        "build_seconds": 1,
+    });
+    fs::write(cached.join(id).join("scheduler.json"), page.to_string()).unwrap();
+    fs::write(cached.join("bin").join(id), "changed").unwrap();
+    let output = plan();
+    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    assert!(errors(&output).contains("SHA-256"), "{}", errors(&output));
+}
