@@ -26,6 +26,11 @@ pub enum Unable {
         /// The missing type or function.
         name: &'static str,
     },
+    /// It has sched_ext, but not all functions that the schedulers call.
+    LacksFunctions {
+        /// The missing ones.
+        names: Vec<&'static str>,
+    },
     /// The types show kfuncs with the argument that only the verifier may see.
     ImplicitArguments,
 }
@@ -36,8 +41,9 @@ impl Unable {
         match self {
             Unable::NotBuilt => "build with the default features (needs clang, libelf and zlib)",
             Unable::NoSchedExt => {
-                "choose a kernel from 6.12 on that was built with CONFIG_SCHED_CLASS_EXT (in a virtual machine)"
+                "choose a kernel from 6.18 on that was built with CONFIG_SCHED_CLASS_EXT (in a virtual machine)"
             }
+            Unable::LacksFunctions { .. } => "choose a kernel from 6.18 on (in a virtual machine)",
             Unable::NoTypes { .. } | Unable::TypesLackSchedExt { .. } => {
                 "choose a kernel that was built with CONFIG_DEBUG_INFO_BTF (in a virtual machine)"
             }
@@ -59,6 +65,9 @@ impl fmt::Display for Unable {
             Unable::TypesLackSchedExt { name } => {
                 write!(formatter, "its BTF ({BTF}) does not describe {name}")
             }
+            Unable::LacksFunctions { names } => {
+                write!(formatter, "this kernel lacks what the schedulers call: {}", names.join(", "))
+            }
             Unable::ImplicitArguments => formatter.write_str(
                 "its BTF carries implicit kfunc arguments (kernel built with pahole older than 1.26)",
             ),
@@ -68,11 +77,12 @@ impl fmt::Display for Unable {
 
 impl std::error::Error for Unable {}
 
-/// Looks whether this kernel can load sched_ext schedulers; changes nothing.
+/// Looks whether this kernel can load sched_ext schedulers that call these functions, of each
+/// group any one; changes nothing.
 ///
 /// # Errors
 /// Why it cannot.
-pub fn can_load_schedulers(machine: &Machine) -> Result<(), Unable> {
+pub fn can_load_schedulers(machine: &Machine, called: &[&[&'static str]]) -> Result<(), Unable> {
     if !machine.exists(SCHED_EXT) {
         return Err(Unable::NoSchedExt);
     }
@@ -89,6 +99,12 @@ pub fn can_load_schedulers(machine: &Machine) -> Result<(), Unable> {
         // Debian's 7.2.12: the third is `const struct bpf_prog_aux *aux`, which the
         // verifier fills in itself and which pahole from 1.26 on leaves out.
         Some(_) => return Err(Unable::ImplicitArguments),
+    }
+    let is_there = |name: &&str| btf.parameters_of(name).is_some();
+    let absent = called.iter().filter(|group| !group.iter().any(is_there));
+    let names: Vec<&str> = absent.filter_map(|group| group.first().copied()).collect();
+    if !names.is_empty() {
+        return Err(Unable::LacksFunctions { names });
     }
     if cfg!(feature = "libbpf") { Ok(()) } else { Err(Unable::NotBuilt) }
 }
@@ -109,8 +125,11 @@ mod tests {
         if let Some(types) = types {
             fs::write(kernel.join("btf/vmlinux"), types).unwrap();
         }
-        can_load_schedulers(&machine)
+        can_load_schedulers(&machine, CALLED)
     }
+
+    const CALLED: &[&[&str]] =
+        &[&["scx_bpf_create_dsq"], &["scx_bpf_dsq_insert"], &["vtime", "__vtime"]];
 
     #[test]
     fn each_kernel_that_cannot_is_told_apart() {
@@ -130,7 +149,14 @@ mod tests {
         let debian_7_2_12 = probe(Some(btf(&[ops, create(3)])), true).unwrap_err();
         assert_eq!(debian_7_2_12, Unable::ImplicitArguments);
         assert!(debian_7_2_12.to_string().contains("pahole older than 1.26"));
-        let able = probe(Some(btf(&[ops, create(2)])), true);
+        let function = |name| (name, Kind::Function(2));
+        let linux_6_12 = probe(Some(btf(&[ops, create(2)])), true).unwrap_err();
+        let names = vec!["scx_bpf_dsq_insert", "vtime"];
+        assert_eq!(linux_6_12, Unable::LacksFunctions { names });
+        assert!(linux_6_12.to_string().ends_with("call: scx_bpf_dsq_insert, vtime"));
+        assert!(linux_6_12.remedy().contains("6.18"));
+        let (insert, either) = (function("scx_bpf_dsq_insert"), function("__vtime"));
+        let able = probe(Some(btf(&[ops, create(2), insert, either])), true);
         assert_eq!(able.is_ok(), cfg!(feature = "libbpf"), "{able:?}");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::in_charge::{Fair, InCharge, Start};
 use crate::level::Scheduler;
+use crate::own::can_load;
 use crate::published::{Published, published};
 use contract::{
     Description, Factor, Held, HeldKnob, Holder, Knob, NotHeld, Program, Requirement, join_words,
@@ -201,8 +202,7 @@ fn file(machine: &Machine, scheduler: &Scheduler) -> Option<PathBuf> {
 /// A kernel that can load one of ours; looking at its types takes a moment.
 fn loadable() -> Requirement {
     Requirement::check("a kernel that can load schedulers", |machine| {
-        bpf::can_load_schedulers(machine)
-            .map_err(|unable| (unable.to_string(), unable.remedy().to_owned()))
+        can_load(machine).map_err(|unable| (unable.to_string(), unable.remedy().to_owned()))
     })
 }
 

@@ -5,12 +5,14 @@
 //!
 //! [`ALGORITHM`]: Algorithm
 
+mod called;
 mod choice;
 mod running;
 mod serve;
 mod statistics;
 pub mod trace;
 
+pub(crate) use called::can_load;
 pub use choice::Choice;
 pub use running::{Exit, Options, Running};
 pub use serve::{keep, serve};

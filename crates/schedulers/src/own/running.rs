@@ -1,6 +1,6 @@
 //! A scheduler of ours in charge of this machine.
 
-use super::{Choice, Statistics};
+use super::{Choice, Statistics, can_load};
 use bpf::{Attached, Loaded, Opened, Ring};
 use contract::Error;
 use std::fmt;
@@ -42,7 +42,7 @@ impl Running {
     /// This kernel cannot, another scheduler is loaded, or the kernel refuses.
     pub fn start(machine: &Machine, choice: &Choice, options: &Options) -> Result<Self, Error> {
         let attempted = format!("cannot load the scheduler lab:{choice}");
-        bpf::can_load_schedulers(machine)
+        can_load(machine)
             .map_err(|unable| Error::unsupported(attempted.as_str(), &unable, unable.remedy()))?;
         let fail = |error: bpf::Error| Error::environment(attempted.as_str(), error);
         let algorithm = choice.algorithm();
