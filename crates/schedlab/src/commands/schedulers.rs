@@ -241,6 +241,7 @@ fn fetch(schedulers: &Schedulers, arguments: &SchedulersFetch) -> Result<ExitCod
     let mut line = FetchLine { line: ProgressLine::new(), told: Instant::now() };
     let interrupt = super::run::hear_signals()?;
     let is_to_stop = || interrupt.signal().is_some();
+    let mut failures = Failures::default();
     for name in &names {
         let fetched = schedulers.fetch(name, &is_to_stop, &mut |progress| line.note(&progress));
         line.line.clear();
@@ -248,10 +249,41 @@ fn fetch(schedulers: &Schedulers, arguments: &SchedulersFetch) -> Result<ExitCod
             tell(&format!("interrupted: {name} was not built"));
             return Ok(ExitCode::Signal(signal));
         }
-        let scheduler = fetched.map_err(venues::artefact_error)?;
-        print(&row(&scheduler.name, &format!("@{}", scheduler.version), linking(&scheduler)))?;
+        match fetched {
+            Ok(scheduler) => {
+                let version = format!("@{}", scheduler.version);
+                print(&row(&scheduler.name, &version, linking(&scheduler)))?;
+            }
+            Err(error) => failures.note(name, error),
+        }
     }
-    Ok(ExitCode::Done)
+    Ok(failures.end(names.len(), "built"))
+}
+
+/// Those of several schedulers that failed: one does not keep the next from its turn.
+#[derive(Default)]
+struct Failures {
+    names: Vec<String>,
+    first: Option<ExitCode>,
+}
+
+impl Failures {
+    fn note(&mut self, name: &SchedulerName, error: artefacts::Error) {
+        let error = venues::artefact_error(error);
+        tell(&format!("schedlab: {error}"));
+        self.first.get_or_insert(ExitCode::from(&error));
+        self.names.push(name.to_string());
+    }
+
+    /// The exit code of all, which is that of the first that failed.
+    fn end(self, total: usize, done: &str) -> ExitCode {
+        let Some(first) = self.first else { return ExitCode::Done };
+        if total > 1 {
+            let count = total - self.names.len();
+            tell(&format!("{count} of {total} {done}; not {}", self.names.join(", ")));
+        }
+        first
+    }
 }
 
 fn linking(scheduler: &Scheduler) -> &'static str {
@@ -261,10 +293,15 @@ fn linking(scheduler: &Scheduler) -> &'static str {
 fn would_fetch(schedulers: &Schedulers, names: &[SchedulerName]) -> Result<ExitCode> {
     let mut text = String::new();
     let mut count = 0;
+    let mut failures = Failures::default();
     for name in names {
-        let offer = schedulers.offered(name).map_err(venues::artefact_error)?;
-        count += usize::from(!offer.is_cached);
-        text.push_str(&offer_row(&offer));
+        match schedulers.offered(name) {
+            Ok(offer) => {
+                count += usize::from(!offer.is_cached);
+                text.push_str(&offer_row(&offer));
+            }
+            Err(error) => failures.note(name, error),
+        }
     }
     if count > 0 {
         let toolchain = schedulers.toolchain().map_err(venues::artefact_error)?;
@@ -278,7 +315,7 @@ fn would_fetch(schedulers: &Schedulers, names: &[SchedulerName]) -> Result<ExitC
     }
     text.push_str(&format!("{count} would be built\n"));
     print(&text)?;
-    Ok(ExitCode::Done)
+    Ok(failures.end(names.len(), "are offered"))
 }
 
 fn show(schedulers: &Schedulers, arguments: &SchedulersShow) -> Result<ExitCode> {

@@ -82,6 +82,15 @@ fn without_a_toolchain_everything_that_is_missing_is_told_at_once() {
     let output = no_programs(&["schedulers", "fetch", "scx_rusty"]);
     assert_eq!(output.status.code(), Some(4));
     assert!(errors(&output).contains("cargo"), "{}", errors(&output));
+    for (words, counted) in [
+        (&["schedulers", "fetch", "--all"][..], "0 of 14 built; not scx_beerland, scx_bpfland"),
+        (&["schedulers", "fetch", "--dry-run", "--all"], "0 of 14 are offered; not scx_beerland"),
+    ] {
+        let output = no_programs(words);
+        assert_eq!(output.status.code(), Some(4));
+        let told = errors(&output);
+        assert!(told.contains(counted) && told.contains("registry for scx_tickless"), "{told}");
+    }
     let output = no_programs(&["doctor"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("make pkg-config gcc clang-19 libelf-dev zlib1g-dev"), "{text}");
