@@ -5,7 +5,7 @@ use cargo_metadata::{Metadata, MetadataCommand};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The platform that is built for; `.cargo/config.toml` names the same.
 pub const PLATFORM: &str = "x86_64-unknown-linux-gnu";
@@ -87,13 +87,22 @@ fn name_and_version(line: &str) -> Option<(String, String)> {
 
 /// Runs a command to its end; anything but success is a problem that names it.
 pub fn succeed(command: &mut Command) -> Outcome {
+    output(command.stdout(Stdio::inherit())).map(drop)
+}
+
+/// The same, and what it wrote to standard output.
+pub fn output(command: &mut Command) -> Result<String, Problems> {
     let words: Vec<_> = std::iter::once(command.get_program())
         .chain(command.get_args())
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Problems::one(format!("`{}` ended with {status}", words.join(" ")))),
+    match command.stdin(Stdio::inherit()).stderr(Stdio::inherit()).output() {
+        Ok(output) if output.status.success() => {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
+        Ok(output) => {
+            Err(Problems::one(format!("`{}` ended with {}", words.join(" "), output.status)))
+        }
         Err(error) => Err(Problems::one(format!("cannot start `{}`: {error}", words.join(" ")))),
     }
 }

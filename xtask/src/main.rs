@@ -17,12 +17,14 @@ mod validate;
 
 use cargo::Cargo;
 use clap::Parser;
-use problems::Outcome;
+use problems::{Outcome, Problems};
 use std::process::ExitCode;
 
 /// The beginning of a soak: the end-to-end tests, optimised; names of tests follow.
 const SOAK: [&str; 7] =
     ["test", "--release", "--locked", "--package", "schedlab", "--test", "end_to_end"];
+/// What follows a name to see whether a test has it.
+const LISTED: [&str; 2] = ["--", "--list"];
 /// What follows the names: one after the other, and what they print.
 const SOAK_ENDS: [&str; 4] = ["--no-fail-fast", "--", "--nocapture", "--test-threads=1"];
 /// The test that kills campaigns on this host; `SCHEDLAB_KILLS` says how often.
@@ -165,9 +167,34 @@ fn run(command: Command) -> Outcome {
 }
 
 /// Repeats a test's step so many times. A soak that skips because nobody is root, or there is
-/// no QEMU, has proved nothing.
+/// no QEMU, has proved nothing; neither has one whose test has another name by now, which
+/// succeeds as well.
 fn soak(cargo: &Cargo, test: &str, variable: &str, times: u32) -> Outcome {
+    let listed = cargo::output(&mut cargo.command(SOAK.iter().chain(&[test]).chain(&LISTED)))?;
+    if !has_test(&listed, test) {
+        return Err(Problems::one(format!("no end-to-end test has `{test}` in its name")));
+    }
     let mut command = cargo.command(SOAK.iter().chain(&[test]).chain(&SOAK_ENDS));
     command.env(variable, times.to_string()).env("SCHEDLAB_SKIPS", "refused");
     cargo::succeed(&mut command)
+}
+
+/// Whether a list of tests has one of this name; `NAME: test` is a line of it.
+fn has_test(listed: &str, name: &str) -> bool {
+    let mut tests = listed.lines().filter_map(|line| line.strip_suffix(": test"));
+    tests.any(|test| test.contains(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_without_the_test_is_noticed() {
+        let listed =
+            "vm::kills::a_kill_at_a_random_instant_leaves_nothing: test\n\n1 test, 0 benchmarks\n";
+        assert!(has_test(listed, "vm::kills::a_kill_at_a_random_instant"));
+        assert!(!has_test(listed, "vm::kills::a_kill_of_the_guest"));
+        assert!(!has_test("0 tests, 0 benchmarks\n", "vm::kills"));
+    }
 }
