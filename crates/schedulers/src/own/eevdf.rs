@@ -10,7 +10,8 @@ pub(super) static ALGORITHM: Algorithm = Algorithm {
     parameters: &[
         Parameter {
             name: "slice",
-            // The limits of base_slice_ns in Linux (kernel/sched/debug.c, 6.18: 0.1 to 100 ms).
+            // What Linux allows a task that asks for a slice of its own (`__setparam_fair`,
+            // kernel/sched/fair.c, 6.18: 0.1 to 100 ms).
             kind: ParameterKind::Duration { min: 100_000, max: 100_000_000 },
             default: Some("3ms"),
             summary: "how much service each request asks for",

@@ -9,8 +9,8 @@ pub(super) static ALGORITHM: Algorithm = Algorithm {
     doc: include_str!("fifo.md"),
     parameters: &[Parameter {
         name: "run_limit",
-        // Below a tick nothing changes; above 1 s a hundred tasks come near the kernel's
-        // limit of 30 s waiting.
+        // Below a tick nothing changes; at 1 s thirty tasks for each CPU reach the 30 s that
+        // the kernel lets a task wait (SCX_WATCHDOG_MAX_TIMEOUT, kernel/sched/ext.c, 6.12).
         kind: ParameterKind::Duration { min: 1_000_000, max: 1_000_000_000 },
         default: Some("100ms"),
         summary: "how long a task may run before it goes to the tail",
