@@ -1,6 +1,5 @@
 //! docs/schedulers.md and README's table: every scheduler that can be a level.
 
-use contract::{Parameter, ParameterKind};
 use schedulers::PUBLISHED;
 use schedulers::own::ALGORITHMS;
 use std::fmt::Write;
@@ -27,8 +26,7 @@ pub fn page() -> String {
          Textbook algorithms as sched_ext schedulers, to be compared on one and the same kernel.\n",
     );
     for algorithm in ALGORITHMS {
-        let _ = write!(text, "\n{}\n", deeper(algorithm.doc.trim()));
-        text.push_str(&parameters(algorithm.parameters));
+        let _ = write!(text, "\n{}\n", deeper(&algorithm.page()));
     }
     text.push_str("\n# Published\n\nFetched and built by `schedlab schedulers fetch NAME`.\n");
     for published in PUBLISHED {
@@ -53,32 +51,4 @@ fn deeper(page: &str) -> String {
         if line.starts_with('#') && !is_code { format!("#{line}") } else { line.to_owned() }
     });
     lines.collect::<Vec<_>>().join("\n")
-}
-
-fn parameters(parameters: &[Parameter]) -> String {
-    let mut text =
-        String::from("\n| parameter | default | values | meaning |\n|---|---|---|---|\n");
-    for parameter in parameters {
-        let values = match parameter.kind {
-            ParameterKind::Duration { min, max } => {
-                format!("{} to {}", model::format_duration(min), model::format_duration(max))
-            }
-            ParameterKind::Count { min, max } => format!("{min} to {max}"),
-            ParameterKind::Choice(words) => words.join(", "),
-            ParameterKind::Flag => "true, false".to_owned(),
-            ParameterKind::Size { min, max } => {
-                format!("{} to {}", model::format_size(min), model::format_size(max))
-            }
-            ParameterKind::Number { min, max } => format!("{min} to {max}"),
-            ParameterKind::Text | ParameterKind::Words | ParameterKind::Table => "text".to_owned(),
-        };
-        let _ = writeln!(
-            text,
-            "| `{}` | {} | {values} | {} |",
-            parameter.name,
-            parameter.default.unwrap_or("none"),
-            parameter.summary
-        );
-    }
-    text
 }

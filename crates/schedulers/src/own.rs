@@ -7,6 +7,7 @@
 
 mod called;
 mod choice;
+mod page;
 mod running;
 mod serve;
 mod statistics;
@@ -29,7 +30,8 @@ pub struct Algorithm {
     pub id: &'static str,
     /// One line without a full stop.
     pub summary: &'static str,
-    /// Markdown: formulas, sources, what it is good and bad at, invariants.
+    /// Markdown: formulas, sources, what it is good and bad at, invariants. The table of
+    /// parameters is not in it: [`Self::page`] has that.
     pub doc: &'static str,
     /// What can be set. Each is a constant of the BPF object: a duration `x` is the 64-bit
     /// `x_ns`, a count the 64-bit `x`, a choice the number of the word in 32 bits, a flag a
@@ -88,15 +90,17 @@ mod tests {
             let id = algorithm.id;
             assert!(id.bytes().all(|byte| byte.is_ascii_lowercase()), "{id}: ops.name");
             assert!(!algorithm.summary.ends_with('.') && !algorithm.summary.is_empty());
-            for heading in ["## Algorithm", "## Parameters", "## Good at", "## Bad at"] {
-                assert!(algorithm.doc.contains(heading), "{id}: no {heading}");
+            let page = algorithm.page();
+            for heading in ["## Algorithm", "## Parameters\n\n", "## Good at", "## Bad at"] {
+                assert!(page.contains(heading), "{id}: no {heading}");
             }
             for heading in ["## Invariants", "## Differences", "## Sources"] {
-                assert!(algorithm.doc.contains(heading), "{id}: no {heading}");
+                assert!(page.contains(heading), "{id}: no {heading}");
             }
             for parameter in algorithm.parameters {
                 let name = parameter.name;
-                assert!(algorithm.doc.contains(&format!("`{name}`")), "{id}: no word on {name}");
+                let rows = page.lines().filter(|line| line.starts_with(&format!("| `{name}` |")));
+                assert_eq!(rows.count(), 1, "{id}: {name}");
                 let default = parameter.default.unwrap_or_else(|| panic!("{id}: {name}"));
                 assert!(parameter.parse(default).is_ok(), "{id}: {name}={default}");
             }

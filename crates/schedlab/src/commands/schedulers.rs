@@ -106,7 +106,9 @@ impl Present {
         let kind = self.known.as_ref().map_or("Only the cache knows it.", |known| known.doc);
         match self.known.as_ref().map(|known| known.origin) {
             Some(Origin::Kernel) => kind.to_owned(),
-            Some(Origin::Ours(algorithm)) => format!("{}\n{}", kind.trim(), parameters(algorithm)),
+            Some(Origin::Ours(algorithm)) => {
+                format!("{}\n\n{}", algorithm.page(), parameters(algorithm))
+            }
             _ => format!("{kind}\n\n{}", facts(self)),
         }
     }
