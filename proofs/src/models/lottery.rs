@@ -1,10 +1,12 @@
 //! Lottery scheduling: lottery.md, and Waldspurger and Weihl, *Lottery Scheduling*, 1994.
 //!
 //! Who runs next holds the ticket that is drawn. Tickets are weights; one that did not use
-//! its whole quantum before it slept has more of them until it runs.
+//! its whole quantum before it slept has more of them until it runs. A draw counts for who
+//! gets the CPU in the dispatch that it was part of.
 
+use super::quota::Quota;
 use super::rule;
-use super::single_queue::SingleQueue;
+use super::single_queue::{SingleQueue, allows};
 use super::weight::weight;
 use crate::replay::Replay;
 use crate::trace::{Event, Flag, Kind, Trace};
@@ -21,6 +23,8 @@ const CLASSES: usize = 20;
 const LEAST_P: f64 = 0.001;
 /// The least share of a quantum that is compensated for (lottery.md).
 const MOST_COMPENSATION: u64 = 64;
+/// After so many draws in vain the first that may run is taken (lottery.md).
+const MOST_DRAWS: usize = 16;
 /// Clocks of two CPUs may differ by this much (replay::span).
 const SLACK_NS: u64 = 1_000;
 
@@ -29,9 +33,10 @@ struct Model<'r, 't> {
     queue: SingleQueue<'r, 't>,
     quantum: u64,
     is_compensated: bool,
-    prio: HashMap<i32, u64>,
-    /// The last spell of each task, and the tickets of each spell.
-    spells: HashMap<i32, usize>,
+    tasks: HashMap<i32, Task>,
+    /// By CPU: the draws of the dispatch that is under way.
+    drawn: HashMap<u16, Vec<&'t Event>>,
+    /// By spell.
     tickets: Vec<u64>,
     /// By CPU: from when until when each of its enqueues took, in order.
     enqueues: HashMap<u16, Vec<(u64, u64)>>,
@@ -45,6 +50,16 @@ struct Model<'r, 't> {
     tally: Tally,
 }
 
+#[derive(Default)]
+struct Task {
+    prio: u64,
+    /// When it was told that this is its nice value.
+    prio_since: u64,
+    quota: Quota,
+    /// What it ran of the quantum that it did not use up; 0: nothing to compensate for.
+    used: u64,
+}
+
 pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
     let replay = Replay::new(trace);
     let mut model = Model {
@@ -52,8 +67,8 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         queue: SingleQueue::new(&replay),
         quantum: trace.parameter("quantum")?,
         is_compensated: trace.parameter("compensation")? != 0,
-        prio: HashMap::new(),
-        spells: HashMap::new(),
+        tasks: HashMap::new(),
+        drawn: HashMap::new(),
         tickets: vec![0; replay.spells.len()],
         enqueues: enqueues(&replay),
         places: [0; CLASSES],
@@ -69,6 +84,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
     model.distribution()?;
     let rules = [
         rule::TICKETS,
+        rule::QUANTUM,
         rule::WINNER,
         rule::HOLDER,
         rule::NO_DIRECT_DISPATCH,
@@ -88,7 +104,7 @@ fn enqueues(replay: &Replay<'_>) -> HashMap<u16, Vec<(u64, u64)>> {
     enqueues
 }
 
-impl Model<'_, '_> {
+impl<'t> Model<'_, 't> {
     /// Another CPU put a task into the queue while a draw went along it.
     fn is_joined(&self, draw: &Event) -> bool {
         let others = self.enqueues.iter().filter(|(cpu, _)| **cpu != draw.cpu);
@@ -104,21 +120,50 @@ impl Model<'_, '_> {
         let event = self.replay.event(index);
         self.queue.advance(event);
         match event.kind {
-            Kind::InitTask | Kind::SetWeight => {
-                self.prio.insert(event.pid, event.a);
+            Kind::InitTask => {
+                self.tasks.insert(event.pid, Task { prio: event.a, ..Task::default() });
+                Ok(())
+            }
+            Kind::SetWeight => {
+                if let Some(task) = self.tasks.get_mut(&event.pid) {
+                    (task.prio, task.prio_since) = (event.a, event.end_ns);
+                }
                 Ok(())
             }
             Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
             Kind::Enqueue => {
                 if let Some(spell) = self.replay.links[index].spell {
-                    self.spells.insert(event.pid, spell);
                     self.tickets[spell] = event.b;
                 }
                 self.tickets(event)?;
+                self.forget_quantum(event.pid);
                 self.queue.offer(&mut self.tally, index)
             }
-            Kind::Dispatch => self.queue.dispatch(&mut self.tally, index),
-            Kind::Running => self.queue.start(&mut self.tally, index),
+            Kind::Rescue => {
+                self.forget_quantum(event.pid);
+                Ok(())
+            }
+            Kind::Dispatch => self.dispatch(index, event),
+            Kind::Running => {
+                if let Some(task) = self.tasks.get_mut(&event.pid) {
+                    if task.quota.is_used_up() {
+                        task.quota.left = self.quantum;
+                    }
+                    task.quota.start(event.a);
+                    task.used = 0;
+                }
+                self.left(event)?;
+                self.queue.start(&mut self.tally, index)
+            }
+            Kind::Stopping => {
+                if let Some(task) = self.tasks.get_mut(&event.pid) {
+                    task.quota.stop(event.a);
+                    if !event.has(Flag::Runnable) && !task.quota.is_used_up() {
+                        task.used = self.quantum.saturating_sub(task.quota.left).max(1);
+                    }
+                }
+                self.left(event)
+            }
             Kind::Kick => {
                 let is_right = !event.has(Flag::Preempt);
                 self.tally.check(rule::NO_PREEMPTION, is_right, event, || {
@@ -130,12 +175,24 @@ impl Model<'_, '_> {
         }
     }
 
-    /// The weight, or weight / f after only the fraction f of a quantum.
-    fn tickets(&mut self, event: &Event) -> Verdict {
-        let Some(weight) = self.prio.get(&event.pid).map(|prio| weight(*prio)) else {
+    /// Who waits has a whole quantum when it is taken.
+    fn forget_quantum(&mut self, pid: i32) {
+        if let Some(task) = self.tasks.get_mut(&pid) {
+            task.quota.left = 0;
+        }
+    }
+
+    fn left(&mut self, event: &Event) -> Verdict {
+        let Some(left) = self.tasks.get(&event.pid).map(|task| task.quota.left) else {
             return Ok(());
         };
-        let ran = event.d;
+        self.tally.check(rule::QUANTUM, event.d == left, event, || format!("{left} ns left"))
+    }
+
+    /// The weight, or weight / f after only the fraction f of a quantum.
+    fn tickets(&mut self, event: &Event) -> Verdict {
+        let Some(task) = self.tasks.get(&event.pid) else { return Ok(()) };
+        let (weight, ran) = (weight(task.prio), task.used);
         let expected = if !self.is_compensated || ran == 0 || ran >= self.quantum {
             weight
         } else if ran < self.quantum / MOST_COMPENSATION {
@@ -143,13 +200,15 @@ impl Model<'_, '_> {
         } else {
             weight * self.quantum / ran
         };
-        self.tally.check(rule::TICKETS, event.b == expected, event, || {
+        let is_right = (event.b, event.d) == (expected, ran);
+        self.tally.check(rule::TICKETS, is_right, event, || {
             format!("{expected} tickets for weight {weight} and {ran} ns of the last quantum")
         })
     }
 
-    /// The running task's tickets come first: whether it wins follows from the draw.
-    fn draw(&mut self, index: usize, event: &Event) -> Verdict {
+    /// The place of a ticket, and who holds it. Who gets the CPU, the dispatch says.
+    fn draw(&mut self, index: usize, event: &'t Event) -> Verdict {
+        self.drawn.entry(event.cpu).or_default().push(event);
         let (total, own) = (event.b.max(1), event.d);
         let ticket = event.a % total;
         let place = u128::from(ticket) * CLASSES as u128 / u128::from(total);
@@ -157,62 +216,192 @@ impl Model<'_, '_> {
         if total >= 20 * CLASSES as u64 {
             self.places[usize::try_from(place).unwrap_or(0).min(CLASSES - 1)] += 1;
         }
-        let has_won = ticket < own;
-        if own > 0 && own < total {
-            let share = own as f64 / total as f64;
-            self.expected += share;
-            self.variance += share * (1.0 - share);
-            self.wins += u64::from(has_won);
-        }
         self.draws += 1;
-        if event.has(Flag::Retry) {
-            self.tally.undecided(rule::WINNER);
-            return self
-                .tally
-                .check(rule::WINNER, !has_won, event, || "the running task to win".to_owned());
-        }
-        if event.c > total {
-            // The winner joined the queue after the tickets were counted.
-            self.tally.undecided(rule::WINNER);
-            return Ok(());
-        }
-        let is_right = !has_won || event.c == own;
+        let has_won = has_won(event);
+        let is_right = !has_won || (event.c == own && !event.has(Flag::Retry));
         self.tally.check(rule::WINNER, is_right, event, || {
             format!("ticket {ticket} of {total}: the running task to win: {has_won}")
         })?;
+        if event.c > total && !event.has(Flag::Retry) {
+            // The winner joined the queue after the tickets were counted.
+            self.tally.undecided(rule::HOLDER);
+            return Ok(());
+        }
         if has_won { Ok(()) } else { self.holder(index, event, ticket) }
     }
 
-    /// Along the queue, most tickets first and of equals the first to come, the ticket that was
-    /// drawn is the winner's. Certain where those who surely wait have all tickets of the draw.
-    fn holder(&mut self, index: usize, event: &Event, ticket: u64) -> Verdict {
-        let Some(winner) = self.spells.get(&event.pid).copied() else { return Ok(()) };
-        let waiting = self.queue.others(index).map(|(spell, _)| spell);
-        let mut queue: Vec<usize> = waiting.chain([winner]).collect();
-        let came = |spell: usize| self.replay.whole(self.replay.spells[spell].enqueue);
-        queue.sort_by_key(|spell| (Reverse(self.tickets[*spell]), came(*spell).1));
-        queue.dedup();
-        let all: u64 = queue.iter().map(|spell| self.tickets[*spell]).sum();
-        if all + event.d != event.b || self.is_joined(event) {
-            self.tally.undecided(rule::HOLDER);
-            return Ok(());
+    /// The CPU goes to who won the last draw. Draws before it found nobody who may run there.
+    fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
+        self.queue.dispatch(&mut self.tally, index)?;
+        let draws = self.drawn.remove(&event.cpu).unwrap_or_default();
+        let previous = i32::try_from(event.a).unwrap_or_default();
+        let takes_part = event.has(Flag::Runnable) && !event.has(Flag::Yielded);
+        self.own_tickets(event, &draws, takes_part.then_some(previous))?;
+        let is_kept = event.has(Flag::Kept) && event.pid == previous;
+        for draw in &draws {
+            self.count(draw, is_kept && !draw.has(Flag::Retry));
         }
-        let mut passed = event.d;
-        let holder = queue.into_iter().find(|spell| {
-            passed += self.tickets[*spell];
-            ticket < passed
+        let is_decided = |draw: &&Event| !draw.has(Flag::Retry);
+        match draws.iter().copied().find(is_decided) {
+            Some(draw) => {
+                let is_moved = event.has(Flag::Moved) && !event.has(Flag::Kept);
+                let is_other = !event.has(Flag::Runnable) || event.pid != previous;
+                let is_obeyed = if has_won(draw) { is_kept } else { is_moved && is_other };
+                let is_last = draws.last() == Some(&draw);
+                let is_right = is_obeyed && is_last && event.pid == draw.pid;
+                self.tally.check(rule::WINNER, is_right, event, || {
+                    let (ticket, total) = (draw.a % draw.b.max(1), draw.b);
+                    let holds = if has_won(draw) { "holds" } else { "does not hold" };
+                    format!("the draw obeyed: task {previous} {holds} ticket {ticket} of {total}")
+                })?;
+            }
+            None => self.undrawn(index, event, draws.len(), takes_part)?,
+        }
+        if event.has(Flag::Runnable)
+            && let Some(task) = self.tasks.get_mut(&previous)
+        {
+            task.quota.charge(event.b);
+            if is_kept {
+                task.quota.left = self.quantum;
+            }
+        }
+        Ok(())
+    }
+
+    /// The running task has its weight in tickets, and none where it cannot go on or yielded.
+    fn own_tickets(&mut self, event: &Event, draws: &[&Event], own: Option<i32>) -> Verdict {
+        let task = own.map(|pid| self.tasks.get(&pid));
+        let expected = match task {
+            Some(None) => return Ok(()),
+            Some(Some(task)) => weight(task.prio),
+            None => 0,
+        };
+        // Its nice value may change while the dispatch lets go of the run queue.
+        let since = task.flatten().map_or(0, |task| task.prio_since);
+        let is_changed = since > 0 && since + SLACK_NS >= event.begin_ns;
+        for draw in draws {
+            if is_changed && draw.d != expected {
+                self.tally.undecided(rule::TICKETS);
+                continue;
+            }
+            self.tally.check(rule::TICKETS, draw.d == expected, draw, || {
+                format!("{expected} tickets of the running task")
+            })?;
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, draw: &Event, is_won: bool) {
+        if draw.d > 0 && draw.d < draw.b {
+            let share = draw.d as f64 / draw.b as f64;
+            self.expected += share;
+            self.variance += share * (1.0 - share);
+            self.wins += u64::from(is_won);
+        }
+    }
+
+    /// Nobody won: there were no tickets, or too many draws were in vain.
+    fn undrawn(&mut self, index: usize, event: &Event, draws: usize, has_own: bool) -> Verdict {
+        let taken = self.replay.links[index].spell.map(|spell| self.replay.spells[spell].span);
+        let waited = taken.is_some_and(|span| span.began_before(event.cpu, event.begin_ns));
+        if draws < MOST_DRAWS && (has_own || waited) {
+            return self.tally.check(rule::WINNER, false, event, || {
+                format!("a draw that decides, not {draws} in vain")
+            });
+        }
+        if event.has(Flag::Kept) {
+            let waiting: Vec<i32> = self.queue.others(index).map(|(_, spell)| spell.pid).collect();
+            return self.tally.check(rule::WINNER, waiting.is_empty(), event, || {
+                format!("one of {waiting:?} to be taken: the running task did not win")
+            });
+        }
+        if draws > 0 {
+            self.tally.undecided(rule::WINNER);
+        }
+        Ok(())
+    }
+
+    /// The spell that the dispatch which a draw is part of ended.
+    fn taken(&self, index: usize, event: &Event) -> Option<usize> {
+        let later = index + 1..self.replay.trace.events.len();
+        let mut dispatches = later.filter(|later| {
+            let later = self.replay.event(*later);
+            later.kind == Kind::Dispatch && later.cpu == event.cpu
         });
-        let Some(holder) = holder else { return Ok(()) };
-        let (own, other) = (came(winner), came(holder));
-        let overlap = own.0 <= other.1 && other.0 <= own.1;
-        if holder != winner && overlap && self.tickets[holder] == self.tickets[winner] {
+        dispatches.next().and_then(|dispatch| self.replay.links[dispatch].spell)
+    }
+
+    /// Along the queue, most tickets first and of equals the first to come, the ticket that was
+    /// drawn is the winner's, or that of somebody who may not run here, and it is drawn again.
+    /// Certain where those who surely wait have all tickets of the draw.
+    fn holder(&mut self, index: usize, event: &Event, ticket: u64) -> Verdict {
+        let taken = self.taken(index, event).map(|spell| (spell, &self.replay.spells[spell]));
+        // Who is taken after a draw in vain waited during that draw.
+        let waited = taken.filter(|(_, spell)| match event.has(Flag::Retry) {
+            true => spell.span.began_before(event.cpu, event.begin_ns),
+            false => spell.pid == event.pid,
+        });
+        let winner = waited.filter(|(_, spell)| spell.pid == event.pid).map(|(spell, _)| spell);
+        if let Some(winner) = winner {
+            let tickets = self.tickets[winner];
+            self.tally.check(rule::TICKETS, event.c == tickets, event, || {
+                format!("{tickets} tickets of the winner")
+            })?;
+        }
+        let waiting = self.queue.waiting(index).chain(waited).map(|(spell, _)| spell);
+        let mut queue: Vec<usize> = waiting.collect();
+        queue.sort_by_key(|spell| Reverse(self.tickets[*spell]));
+        let all: u64 = queue.iter().map(|spell| self.tickets[*spell]).sum();
+        let is_known = winner.is_some() || event.has(Flag::Retry);
+        if !is_known || all + event.d != event.b || self.is_joined(event) {
             self.tally.undecided(rule::HOLDER);
             return Ok(());
         }
-        let holder_pid = self.replay.spells[holder].pid;
-        self.tally.check(rule::HOLDER, holder == winner, event, || {
-            format!("task {holder_pid} to hold ticket {ticket} of {}", event.b)
+        let held = self.held(&queue, ticket - event.d);
+        let spell = |number: &usize| &self.replay.spells[*number];
+        let allowed = |number: &usize| self.replay.event(spell(number).enqueue).c;
+        // Who may not run here wins nothing. Where that changed, nobody knows when.
+        let is_here = |number: &usize| allows(allowed(number), event.cpu);
+        let is_sure = held.iter().all(|holder| allowed(holder) == spell(holder).allowed);
+        let is_right = match winner {
+            Some(winner) => held.contains(&winner) && is_here(&winner),
+            None => held.iter().any(|holder| !is_here(holder)),
+        };
+        if !is_sure || (is_right && held.len() > 1) {
+            self.tally.undecided(rule::HOLDER);
+            return Ok(());
+        }
+        self.tally.check(rule::HOLDER, is_right, event, || {
+            let pids: Vec<i32> = held.iter().map(|holder| spell(holder).pid).collect();
+            format!("one of {pids:?} to hold ticket {ticket} of {}", event.b)
         })
+    }
+
+    /// Who may hold this ticket of the queue: of those with equal tickets the first to come is
+    /// the first, and of two that came at once either may be.
+    fn held(&self, queue: &[usize], ticket: u64) -> Vec<usize> {
+        let enqueue = |spell: &usize| self.replay.spells[*spell].enqueue;
+        let is_before = |one: &usize, other: &usize| {
+            let cpu = |spell: &usize| self.replay.event(enqueue(spell)).cpu;
+            let slack = if cpu(one) == cpu(other) { 0 } else { SLACK_NS };
+            let over = self.replay.whole(enqueue(one)).1;
+            over.saturating_add(slack) <= self.replay.whole(enqueue(other)).0
+        };
+        let mut passed = 0;
+        for equals in queue.chunk_by(|one, other| self.tickets[*one] == self.tickets[*other]) {
+            let tickets = self.tickets[equals[0]];
+            let place = usize::try_from((ticket - passed) / tickets.max(1)).unwrap_or(usize::MAX);
+            if place < equals.len() {
+                let may_hold = |spell: &&usize| {
+                    let before = equals.iter().filter(|other| is_before(other, spell)).count();
+                    let after = equals.iter().filter(|other| is_before(spell, other)).count();
+                    before <= place && place + after < equals.len()
+                };
+                return equals.iter().filter(may_hold).copied().collect();
+            }
+            passed += tickets * equals.len() as u64;
+        }
+        Vec::new()
     }
 
     /// Tickets are drawn with equal probability, and wins are in proportion to tickets.
@@ -236,6 +425,11 @@ impl Model<'_, '_> {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether the running task holds the ticket: its tickets come first.
+fn has_won(draw: &Event) -> bool {
+    draw.a % draw.b.max(1) < draw.d
 }
 
 /// Chi-square beyond this much.
@@ -264,17 +458,65 @@ mod tests {
         }
     }
 
+    /// A ticket is drawn: of how many, the winner and its tickets, the running task's.
+    type Draw = (u64, u64, (i32, u64), u64);
+
+    fn draw(script: &mut Script, at: u64, (ticket, total, winner, own): Draw) {
+        let (pid, tickets) = winner;
+        let draw = script.event(0, at, DRAW, pid).a(ticket).b(total).c(tickets).d(own);
+        if pid == 0 {
+            draw.flags(&[Flag::Retry]);
+        }
+    }
+
+    /// Somebody who waits alone gets the idle CPU.
+    fn take(script: &mut Script, at: u64, pid: i32, tickets: u64) {
+        draw(script, at, (5, tickets, (pid, tickets), 0));
+        script.dispatch(0, at + 100, pid, 0, &[Flag::Moved]);
+        script.start((0, at + 1_000), pid, (tickets, QUANTUM));
+    }
+
+    /// It wakes up, runs for so long, and sleeps.
+    fn slept(script: &mut Script, at: u64, pid: i32, ran: u64) {
+        script.enqueue((0, at), pid, (1_024, 0), &[Flag::Wakeup]);
+        take(script, at + 1_000, pid, 1_024);
+        let end = at + 2_000 + ran;
+        script.event(0, end, Kind::Stopping, pid).a(end).b(1_024).d(QUANTUM - ran);
+        script.event(0, end + 1_000, Kind::Quiescent, pid).a(1);
+    }
+
     #[test]
     fn tickets_are_weights_and_more_after_a_part_of_a_quantum() {
-        let with = |tickets, ran| {
+        let with = |tickets, ran, told| {
             let mut script = script();
-            script.enqueue((0, 10_000), TASK, (tickets, ran), &[Flag::Wakeup]);
+            if ran > 0 {
+                slept(&mut script, 10_000, TASK, ran);
+            }
+            script.enqueue((0, 2 * QUANTUM), TASK, (tickets, told), &[Flag::Wakeup]);
             rule_of(&script)
         };
-        assert_eq!(with(1024, 0), None);
-        assert_eq!(with(2048, QUANTUM / 2), None);
-        assert_eq!(with(1024, QUANTUM / 2), Some(rule::TICKETS));
-        assert_eq!(with(64 * 1024, 5), None, "there is a limit");
+        assert_eq!(with(1024, 0, 0), None);
+        assert_eq!(with(2048, QUANTUM / 2, QUANTUM / 2), None);
+        assert_eq!(with(1024, QUANTUM / 2, QUANTUM / 2), Some(rule::TICKETS));
+        assert_eq!(with(1024, QUANTUM / 2, 0), Some(rule::TICKETS), "it forgot what it ran");
+        assert_eq!(with(2048, 0, QUANTUM / 2), Some(rule::TICKETS), "it never ran");
+        assert_eq!(with(64 * 1024, 5, 5), None, "there is a limit");
+    }
+
+    #[test]
+    fn a_winner_has_a_whole_quantum_and_is_charged_for_what_it_runs() {
+        let with = |whole, left| {
+            let mut script = script();
+            script.enqueue((0, 10_000), TASK, (1_024, 0), &[Flag::Wakeup]);
+            draw(&mut script, 20_000, (5, 1_024, (TASK, 1_024), 0));
+            script.dispatch(0, 20_100, TASK, 0, &[Flag::Moved]);
+            script.start((0, 30_000), TASK, (1_024, whole));
+            script.stop((0, 1_030_000), TASK, (1_024, left));
+            rule_of(&script)
+        };
+        assert_eq!(with(QUANTUM, QUANTUM - 1_000_000), None);
+        assert_eq!(with(QUANTUM, QUANTUM), Some(rule::QUANTUM));
+        assert_eq!(with(2 * QUANTUM, 2 * QUANTUM - 1_000_000), Some(rule::QUANTUM));
     }
 
     /// Draws of a running task with half of the tickets.
@@ -285,9 +527,11 @@ mod tests {
         let mut script = script();
         for number in 0..2_000 {
             let (random, at) = (random(number), 2_000 + number * 1_000);
-            let pid = if wins(random) { TASK } else { 7 };
-            let draw = script.event(0, at, DRAW, pid).a(random).b(2_048);
-            draw.c(if wins(random) { 1_024 } else { 500 }).d(1_024);
+            let is_won = wins(random);
+            let (winner, how) = if is_won { (TASK, Flag::Kept) } else { (7, Flag::Moved) };
+            let tickets = if is_won { 1_024 } else { 500 };
+            draw(&mut script, at, (random, 2_048, (winner, tickets), 1_024));
+            script.dispatch(0, at + 100, winner, TASK, &[Flag::Runnable, how]);
         }
         replay(&script.trace())
     }
@@ -298,12 +542,14 @@ mod tests {
     fn held(ticket: u64, winner: i32) -> Option<&'static str> {
         let mut script = script();
         script.init(2_000, OTHER, 120);
-        script.enqueue((0, 10_000), TASK, (1_024, 0), &[Flag::Wakeup]);
-        script.enqueue((0, 20_000), OTHER, (2_048, QUANTUM / 2), &[Flag::Wakeup]);
-        let tickets = if winner == TASK { 1_024 } else { 2_048 };
-        script.event(0, 30_050, DRAW, winner).a(ticket).b(3_072).c(tickets);
-        script.dispatch(0, 30_000, winner, 0, &[Flag::Moved]);
-        script.event(0, 40_000, Kind::Yield, winner);
+        slept(&mut script, 10_000, OTHER, QUANTUM / 2);
+        script.enqueue((0, QUANTUM), TASK, (1_024, 0), &[Flag::Wakeup]);
+        script.enqueue((0, QUANTUM + 10_000), OTHER, (2_048, QUANTUM / 2), &[Flag::Wakeup]);
+        let (at, tickets) = (QUANTUM + 20_000, if winner == TASK { 1_024 } else { 2_048 });
+        draw(&mut script, at, (ticket, 3_072, (winner, if winner == 0 { 0 } else { tickets }), 0));
+        let (winner, tickets) = if winner == 0 { (OTHER, 2_048) } else { (winner, tickets) };
+        script.dispatch(0, at + 100, winner, 0, &[Flag::Moved]).begin(at).c(tickets);
+        script.event(0, at + 10_000, Kind::Yield, winner);
         rule_of(&script)
     }
 
@@ -313,6 +559,67 @@ mod tests {
         assert_eq!(held(2_048, TASK), None);
         assert_eq!(held(2_047, TASK), Some(rule::HOLDER));
         assert_eq!(held(2_048, OTHER), Some(rule::HOLDER));
+        assert_eq!(held(2_047, 0), Some(rule::HOLDER), "somebody holds it who may run here");
+    }
+
+    #[test]
+    fn a_ticket_of_one_who_may_not_run_here_is_drawn_again() {
+        let with = |ticket, winner, tickets| {
+            let mut script = script();
+            script.init(2_000, OTHER, 120);
+            script.enqueue((0, 10_000), TASK, (1_024, 0), &[Flag::Wakeup]);
+            script.event(0, 20_000, Kind::Enqueue, OTHER).b(1_024).c(2).flags(&[Flag::Wakeup]);
+            draw(&mut script, 30_000, (ticket, 2_048, (winner, tickets), 0));
+            draw(&mut script, 30_200, (5, 2_048, (TASK, 1_024), 0));
+            script.dispatch(0, 30_400, TASK, 0, &[Flag::Moved]).begin(30_000).c(1_024);
+            script.event(0, 40_000, Kind::Yield, TASK);
+            rule_of(&script)
+        };
+        assert_eq!(with(1_500, 0, 0), None);
+        assert_eq!(with(1_000, 0, 0), Some(rule::HOLDER));
+    }
+
+    /// A task runs, with so many tickets, when another waits.
+    fn contested(draws: &[Draw], (chosen, how): (i32, Flag)) -> Option<&'static str> {
+        let mut script = script();
+        script.init(2_000, OTHER, 120);
+        script.enqueue((0, 10_000), TASK, (1_024, 0), &[Flag::Wakeup]);
+        take(&mut script, 20_000, TASK, 1_024);
+        script.enqueue((0, 30_000), OTHER, (1_024, 0), &[Flag::Wakeup]);
+        for (number, drawn) in draws.iter().enumerate() {
+            draw(&mut script, 40_000 + 200 * number as u64, *drawn);
+        }
+        let dispatch = script.dispatch(0, 50_000, chosen, TASK, &[Flag::Runnable, how]);
+        dispatch.begin(39_000).b(39_000);
+        script.event(0, 60_000, Kind::Yield, chosen);
+        rule_of(&script)
+    }
+
+    #[test]
+    fn the_cpu_goes_to_who_won() {
+        let (kept, moved) = ((TASK, Flag::Kept), (OTHER, Flag::Moved));
+        let won = |ticket, winner| (ticket, 2_048, (winner, 1_024), 1_024);
+        assert_eq!(contested(&[won(1_023, TASK)], kept), None);
+        assert_eq!(contested(&[won(1_024, OTHER)], moved), None);
+        assert_eq!(contested(&[won(1_024, TASK)], kept), Some(rule::WINNER), "it lost");
+        assert_eq!(contested(&[won(1_024, OTHER)], kept), Some(rule::WINNER), "told, not obeyed");
+        assert_eq!(contested(&[won(1_023, TASK)], moved), Some(rule::WINNER), "it had won");
+        let again = [won(1_024, OTHER), won(1_023, TASK)];
+        assert_eq!(contested(&again, kept), Some(rule::WINNER), "one draw decides");
+        let rich = (2_047, 3_072, (TASK, 2_048), 2_048);
+        assert_eq!(contested(&[rich], kept), Some(rule::TICKETS));
+    }
+
+    #[test]
+    fn nobody_is_chosen_without_a_draw_but_after_many_in_vain() {
+        // Others wait who may not run here.
+        let vain = (1_500, 4_096, (0, 0), 1_024);
+        let with = |draws: usize, outcome| contested(&vec![vain; draws], outcome);
+        assert_eq!(with(MOST_DRAWS, (OTHER, Flag::Moved)), None);
+        assert_eq!(with(MOST_DRAWS - 1, (OTHER, Flag::Moved)), Some(rule::WINNER));
+        assert_eq!(with(0, (OTHER, Flag::Moved)), Some(rule::WINNER));
+        assert_eq!(with(0, (TASK, Flag::Kept)), Some(rule::WINNER));
+        assert_eq!(with(MOST_DRAWS, (TASK, Flag::Kept)), Some(rule::WINNER), "one could be taken");
     }
 
     /// Knuth's multiplicative hash: in order, but spread evenly.

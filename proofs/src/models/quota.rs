@@ -20,12 +20,12 @@ impl Quota {
         self.since = Some(now);
     }
 
-    /// It ran until now, and goes on.
+    /// It ran until now, and goes on. A charge that is told after a later one adds nothing.
     pub(super) fn charge(&mut self, now: u64) -> u64 {
         let Some(since) = self.since else { return 0 };
         let ran = now.saturating_sub(since);
         self.left = self.left.saturating_sub(ran);
-        self.since = Some(now);
+        self.since = Some(now.max(since));
         ran
     }
 

@@ -26,14 +26,18 @@ impl<'r, 't> SingleQueue<'r, 't> {
         self.idle.advance(event.end_ns);
     }
 
-    /// Tasks other than the chosen one that the CPU of a dispatch could have taken at any
-    /// moment of it.
-    pub(super) fn others(&self, index: usize) -> impl Iterator<Item = (usize, &'r Spell)> {
+    /// Tasks other than the chosen one that waited at every moment of an operation.
+    pub(super) fn waiting(&self, index: usize) -> impl Iterator<Item = (usize, &'r Spell)> {
         let event = self.replay.event(index);
         let waiting = self.waiting.throughout(event.cpu, (event.begin_ns, event.end_ns));
         let own = self.replay.links[index].spell;
-        let cpu = event.cpu;
-        waiting.filter(move |(spell, item)| Some(*spell) != own && allows(item.allowed, cpu))
+        waiting.filter(move |(spell, _)| Some(*spell) != own)
+    }
+
+    /// Those of them that the CPU of a dispatch could have taken.
+    pub(super) fn others(&self, index: usize) -> impl Iterator<Item = (usize, &'r Spell)> {
+        let cpu = self.replay.event(index).cpu;
+        self.waiting(index).filter(move |(_, item)| allows(item.allowed, cpu))
     }
 
     /// By which a task began to wait.

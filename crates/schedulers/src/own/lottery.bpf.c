@@ -17,9 +17,17 @@ struct cpu_context {
 
 #include "scheduler.bpf.h"
 
+/* lottery.rs has the words in this order. */
+enum ablation {
+	WITHOUT_NONE = 0,
+	WITHOUT_DRAW = 1,
+	WITHOUT_HOLDER = 2,
+};
+
 const volatile u64 quantum_ns = 10000000;
 const volatile u64 seed = 1;
 const volatile bool compensation = true;
+const volatile u32 without = WITHOUT_NONE;
 
 /* One that ran less than this part of its quantum is compensated for this part: without a
  * limit a task that ran for 1 us would hold 10,000 times its tickets. */
@@ -90,7 +98,7 @@ static __always_inline void find_holder(s32 cpu, u64 drawn_ticket, struct draw *
 		/* The key: the more tickets, the less. */
 		tickets = ~p->scx.dsq_vtime;
 		passed += tickets;
-		if (drawn_ticket >= passed)
+		if (drawn_ticket >= passed && without != WITHOUT_HOLDER)
 			continue;
 		if (!is_allowed(p, cpu)) {
 			RESCUE_IF_STRANDED(p);
@@ -129,7 +137,7 @@ static __noinline int draw_ticket(s32 cpu, s32 prev, struct draw *draw)
 		draw->random = next_random();
 		draw->pid = 0;
 		ticket = draw->random % draw->total;
-		if (ticket < draw->before) {
+		if (ticket < draw->before || (without == WITHOUT_DRAW && draw->before)) {
 			draw->is_prev = true;
 			draw->tickets = draw->before;
 		} else {

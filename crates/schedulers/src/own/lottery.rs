@@ -28,6 +28,13 @@ pub(super) static ALGORITHM: Algorithm = Algorithm {
             default: Some("true"),
             summary: "whether one that slept before its quantum was over gets more tickets",
         },
+        Parameter {
+            name: "without",
+            // In the order of `enum ablation` in lottery.bpf.c.
+            kind: ParameterKind::Choice(&["none", "draw", "holder"]),
+            default: Some("none"),
+            summary: "a rule to leave out, to see what it is for",
+        },
     ],
     object: object!("lottery"),
 };

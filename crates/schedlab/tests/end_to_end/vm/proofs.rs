@@ -55,7 +55,7 @@ fn what_ours_decide_is_what_a_model_of_the_algorithm_decides() {
 }
 
 /// A scheduler without a rule, and the rules by which the model may tell.
-const MUTANTS: [(&str, &[&str]); 13] = [
+const MUTANTS: [(&str, &[&str]); 15] = [
     ("bfs?without=deadline", &["deadline"]),
     ("bfs?without=preemption", &["preemption"]),
     ("bfs?without=sticky", &["sticky"]),
@@ -69,6 +69,8 @@ const MUTANTS: [(&str, &[&str]); 13] = [
     ("mlfq?without=preemption", &["preemption"]),
     ("mlfq?without=allotment", &["allotment"]),
     ("mlfq?without=boost", &["boost"]),
+    ("lottery?without=draw", &["winner"]),
+    ("lottery?without=holder", &["holder"]),
 ];
 
 #[test]
