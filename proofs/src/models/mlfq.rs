@@ -5,16 +5,18 @@
 //! allotment of a level, in however many pieces, goes one down; from time to time all go to
 //! the top.
 
+mod boosts;
+
 use super::quota::Quota;
 use super::rule;
 use super::single_queue::{SingleQueue, allows};
 use crate::replay::{Replay, Run, Timeline};
 use crate::trace::{Event, Flag, Kind, Trace};
 use crate::verdict::{Rejection, Summary, Tally, Verdict};
+use boosts::{BOOST, Boosts, SLACK_NS};
 use std::collections::HashMap;
 
-/// EVENT_BOOST: pid went to the top, or all that do not wait; EVENT_DEMOTE.
-const BOOST: Kind = Kind::Own(112);
+/// EVENT_DEMOTE.
 const DEMOTE: Kind = Kind::Own(113);
 
 struct Model<'r, 't> {
@@ -27,8 +29,9 @@ struct Model<'r, 't> {
     boosted_at: Option<u64>,
     begun_at: u64,
     boosts: u64,
-    /// Clock of each, and when it had been told: others may tell what they do meanwhile.
-    all_boosts: Vec<(u64, u64)>,
+    all_boosts: Boosts,
+    /// By CPU: the begin and the number of the boost that moves those who wait.
+    walks: HashMap<u16, (u64, u64)>,
     tasks: HashMap<i32, Task>,
     /// The last spell of each task.
     spells: HashMap<i32, usize>,
@@ -42,8 +45,12 @@ struct Model<'r, 't> {
 struct Task {
     quota: Quota,
     level: u64,
-    /// Number of the last boost that it has had.
-    boost: u64,
+    /// Number of the last boost that it has had, where that is certain.
+    boost: Option<u64>,
+    /// When another CPU last told that it has another level, and which.
+    changed: (u64, u16),
+    /// Nothing is certain of it until a boost that begins after this.
+    unsure_until: Option<u64>,
 }
 
 pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
@@ -58,7 +65,8 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         boosted_at: None,
         begun_at: trace.events.first().map_or(0, |event| event.begin_ns),
         boosts: 0,
-        all_boosts: boosts(trace),
+        all_boosts: Boosts::of(trace),
+        walks: HashMap::new(),
         tasks: HashMap::new(),
         spells: HashMap::new(),
         waiting: vec![None; replay.spells.len()],
@@ -80,19 +88,32 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
     model.tally.finish(&rules)
 }
 
-/// The events for all, not those for each.
-fn boosts(trace: &Trace) -> Vec<(u64, u64)> {
-    let all = trace.events.iter().filter(|event| event.kind == BOOST && event.pid == 0);
-    all.map(|event| (event.a, event.end_ns)).collect()
+impl Task {
+    /// What it has is certain: no other CPU changed it at about that time.
+    fn is_sure(&self, event: &Event) -> bool {
+        let (changed_ns, cpu) = self.changed;
+        let is_before = cpu == event.cpu || changed_ns + SLACK_NS < event.begin_ns;
+        self.unsure_until.is_none() && is_before
+    }
 }
 
 impl Model<'_, '_> {
     /// All went to the top during an operation or less than a quantum before it: whoever runs
     /// may not have noticed.
     fn is_boosted(&self, (begin, end): (u64, u64)) -> bool {
-        let next = self.all_boosts.partition_point(|(at, _)| *at <= end);
-        let last = self.all_boosts[..next].last();
-        last.is_some_and(|(at, told)| (*at).max(*told) + self.quantum > begin)
+        let last = self.all_boosts.last_by(end);
+        last.is_some_and(|boost| boost.at.max(boost.told_ns) + self.quantum > begin)
+    }
+
+    /// Who was at the end of an operation is at the top when a boost came after it; whether
+    /// the operation itself saw a boost meanwhile is not certain.
+    fn level_during(&self, number: usize, run: &Run, end: u64) -> Option<u64> {
+        let begin = self.replay.event(run.begin);
+        let last = self.all_boosts.last_by(end);
+        match last.filter(|boost| boost.told_ns + SLACK_NS >= begin.begin_ns) {
+            None => self.levels_of_runs[number],
+            Some(boost) => (boost.at > begin.end_ns + SLACK_NS).then_some(0),
+        }
     }
 
     fn allotment(&self, level: u64) -> u64 {
@@ -105,7 +126,7 @@ impl Model<'_, '_> {
         self.running.advance(event.end_ns);
         match event.kind {
             Kind::InitTask => {
-                self.tasks.insert(event.pid, Task::default());
+                self.tasks.insert(event.pid, Task { boost: Some(0), ..Task::default() });
                 Ok(())
             }
             Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
@@ -130,25 +151,69 @@ impl Model<'_, '_> {
 
     fn compare(&mut self, pid: i32, event: &Event, level: u64, left: u64) -> Verdict {
         let Some(task) = self.tasks.get(&pid) else { return Ok(()) };
+        if task.unsure_until.is_some() {
+            self.tally.undecided(rule::ALLOTMENT);
+            return Ok(());
+        }
         let expected = (task.level, task.quota.left);
         self.tally.check(rule::ALLOTMENT, expected == (level, left), event, || {
             format!("level and rest of the allotment {expected:?}, not {:?}", (level, left))
         })
     }
 
+    /// One goes to the top, from the level that it had: once for each boost.
+    fn lift(&mut self, event: &Event) -> Verdict {
+        let (allotment, seen) = (self.allotment(0), self.all_boosts.seen_by(event));
+        let walk = self.walks.get(&event.cpu).filter(|(begin, _)| *begin == event.begin_ns);
+        let (least, most) = walk.map_or(seen, |(_, number)| (*number, *number));
+        let is_known = (least..=most).contains(&event.b);
+        self.tally.check(rule::BOOST, is_known, event, || {
+            format!("the last boost, of number {least} to {most}")
+        })?;
+        let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
+        let is_sure = task.is_sure(event);
+        let (level, boost) = (task.level, task.boost);
+        if task.unsure_until.is_some_and(|until| event.begin_ns > until) {
+            task.unsure_until = None;
+        }
+        task.quota.charge(event.a);
+        (task.level, task.quota.left) = (0, allotment);
+        task.boost = task.unsure_until.is_none().then_some(event.b);
+        task.changed = (event.end_ns, event.cpu);
+        if let Some(spell) = self.spells.get(&event.pid) {
+            self.waiting[*spell] = task.unsure_until.is_none().then_some(0);
+        }
+        if !is_sure {
+            self.tally.undecided(rule::BOOST);
+            return Ok(());
+        }
+        let is_right = event.c == level && boost != Some(event.b);
+        self.tally.check(rule::BOOST, is_right, event, || {
+            format!("one from level {level} who had had boost {boost:?}")
+        })
+    }
+
+    /// Who is looked at after a boost has had it.
+    fn has_boost(&mut self, pid: i32, event: &Event) -> Verdict {
+        let Some(last) = self.all_boosts.last_over(event.begin_ns).map(|boost| boost.number) else {
+            return Ok(());
+        };
+        let Some(boost) = self.tasks.get(&pid).and_then(|task| task.boost) else { return Ok(()) };
+        self.tally.check(rule::BOOST, boost >= last, event, || {
+            format!("task {pid} to have had boost {last}, not {boost} as the last")
+        })
+    }
+
     /// All to the top, when the time has come: one event for all, and one for each.
     fn boost(&mut self, event: &Event) -> Verdict {
         if event.pid != 0 {
-            let allotment = self.allotment(0);
-            if let Some(task) = self.tasks.get_mut(&event.pid) {
-                task.quota.charge(event.a);
-                (task.level, task.quota.left) = (0, allotment);
-                task.boost = event.b;
+            return self.lift(event);
+        }
+        self.walks.insert(event.cpu, (event.begin_ns, event.b));
+        for (pid, over_ns) in self.all_boosts.contested(event) {
+            if let Some(task) = self.tasks.get_mut(&pid) {
+                (task.unsure_until, task.boost) = (Some(over_ns.saturating_add(SLACK_NS)), None);
             }
-            if let Some(spell) = self.spells.get(&event.pid) {
-                self.waiting[*spell] = Some(0);
-            }
-            return Ok(());
         }
         let is_due =
             self.boosted_at.is_none_or(|last| event.a.saturating_sub(last) >= self.boost_every);
@@ -161,10 +226,15 @@ impl Model<'_, '_> {
     fn demote(&mut self, event: &Event) -> Verdict {
         let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
         task.quota.charge(event.a);
-        let is_over = task.quota.is_used_up();
+        let (is_over, is_sure) = (task.quota.is_used_up(), task.is_sure(event));
         let below = (task.level + 1).min(self.levels - 1);
         let former = std::mem::replace(&mut task.level, below);
         task.quota.left = self.quantum << below;
+        task.changed = (event.end_ns, event.cpu);
+        if !is_sure {
+            self.tally.undecided(rule::ALLOTMENT);
+            return Ok(());
+        }
         let is_right = is_over && (event.c, event.d) == (former, below);
         self.tally.check(rule::ALLOTMENT, is_right, event, || {
             format!("from level {former} to {below}, when the allotment is used up: {is_over}")
@@ -172,19 +242,23 @@ impl Model<'_, '_> {
     }
 
     fn enqueue(&mut self, index: usize, event: &Event) -> Verdict {
-        let allotment = self.allotment(0);
+        let (allotment, (least, most)) = (self.allotment(0), self.all_boosts.seen_by(event));
         if let Some(task) = self.tasks.get_mut(&event.pid) {
             if event.has(Flag::Fork) && task.quota.left == 0 {
                 (task.level, task.quota.left) = (0, allotment);
-                task.boost = self.boosts;
+                task.boost = (least == most).then_some(least);
+                task.changed = (event.end_ns, event.cpu);
             }
-            let level = task.level;
+            let level = task.unsure_until.is_none().then_some(task.level);
             if let Some(spell) = self.replay.links[index].spell {
-                self.waiting[spell] = Some(level);
+                self.waiting[spell] = level;
                 self.spells.insert(event.pid, spell);
             }
+            self.has_boost(event.pid, event)?;
             self.compare(event.pid, event, event.b, event.d)?;
-            self.preemption(index, event, level)?;
+            if let Some(level) = level {
+                self.preemption(index, event, level)?;
+            }
         }
         // All go to the top each so often: who still waits below was passed by.
         let last = self.boosted_at.unwrap_or(self.begun_at);
@@ -211,15 +285,9 @@ impl Model<'_, '_> {
         // A boost lifts those that run as well.
         let is_boosted = self.is_boosted((begin, end));
         let runs = self.running.throughout(event.cpu, (begin, end));
-        // Who ran when all went to the top is there as well.
-        let lifted = |run: &Run| self.boosted_at.is_some_and(|at| at > run.span.from);
-        let level_of = |number: usize, run: &Run| match lifted(run) {
-            true => Some(0),
-            false => self.levels_of_runs[number],
-        };
         let rivals: Vec<(u16, u64)> = runs
             .filter(|(_, run)| allows(event.c, run.cpu))
-            .filter_map(|(number, run)| Some((run.cpu, level_of(number, run)?)))
+            .filter_map(|(number, run)| Some((run.cpu, self.level_during(number, run, end)?)))
             .collect();
         let lowest = rivals.iter().copied().max_by_key(|(_, level)| *level);
         let Some((cpu, lowest)) = lowest.filter(|_| !is_boosted) else {
@@ -249,21 +317,40 @@ impl Model<'_, '_> {
             task.quota.start(event.a);
             if let Some(run) = self.replay.links[index].run {
                 // One that has not noticed a boost yet is at the top all the same.
-                let is_lifted = task.boost != self.boosts;
-                self.levels_of_runs[run] = Some(if is_lifted { 0 } else { task.level });
+                let is_sure = task.unsure_until.is_none();
+                let boost = task.boost.filter(|_| is_sure);
+                self.levels_of_runs[run] =
+                    boost.map(|boost| if boost == self.boosts { task.level } else { 0 });
             }
         }
         self.compare(event.pid, event, event.b, event.d)?;
         self.queue.start(&mut self.tally, index)
     }
 
+    /// Who waited all through the last boost is taken from the top.
+    fn is_moved(&mut self, index: usize, event: &Event) -> Verdict {
+        let Some(spell) = self.replay.links[index].spell else { return Ok(()) };
+        let last = self.all_boosts.last_over(event.begin_ns).map(|boost| boost.begin_ns);
+        let (Some(level), Some(last)) = (self.waiting[spell], last) else { return Ok(()) };
+        let span = &self.replay.spells[spell].span;
+        if !span.began_before(u16::MAX, last) {
+            return Ok(());
+        }
+        self.tally.check(rule::BOOST, level == 0, event, || {
+            format!("task {} to be at the top since {last}, not at {level}", event.pid)
+        })
+    }
+
     fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
         self.queue.dispatch(&mut self.tally, index)?;
+        self.walks.remove(&event.cpu);
+        self.is_moved(index, event)?;
         let mut own = None;
         if event.has(Flag::Runnable) {
             let previous = i32::try_from(event.a).unwrap_or_default();
+            self.has_boost(previous, event)?;
             if let Some(task) = self.tasks.get(&previous) {
-                own = Some(task.level);
+                own = task.unsure_until.is_none().then_some(task.level);
                 if let Some(run) = self.replay.links[index].run {
                     self.levels_of_runs[run] = own;
                 }
@@ -366,6 +453,107 @@ mod tests {
         let mut never = script();
         never.enqueue((0, 1_100_000_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
         assert_eq!(never.broken_rule(), Some(rule::BOOST));
+    }
+
+    /// A task has sunk by then.
+    fn sunk() -> (Script, u64) {
+        let mut script = script();
+        script.enqueue((0, 20_000), TASK, (0, QUANTUM), &[Flag::Wakeup]);
+        script.dispatch(0, 30_000, TASK, 0, &[Flag::Moved]);
+        script.start((0, 40_000), TASK, (0, QUANTUM));
+        let at = 40_000 + QUANTUM;
+        script.event(0, at, DEMOTE, TASK).a(at).c(0).d(1);
+        script.stop((0, at + 1_000), TASK, (1, 2 * QUANTUM - 1_000));
+        (script, at + 2_000)
+    }
+
+    /// It sleeps through a boost. Then it is told to have had these, of a number and from a level.
+    fn slept(lifts: &[(u64, u64)]) -> Option<&'static str> {
+        let (mut script, at) = sunk();
+        script.event(0, at, Kind::Quiescent, TASK).a(1);
+        script.event(0, at + 1_000, BOOST, 0).a(at + 1_000).b(1);
+        script.dispatch(0, at + 2_000, 0, 0, &[]);
+        let mut key = (1, 2 * QUANTUM - 1_000);
+        for (number, (boost, from)) in lifts.iter().enumerate() {
+            let at = at + 10_000 + 1_000 * number as u64;
+            script.event(0, at, BOOST, TASK).a(at).b(*boost).c(*from);
+            key = (0, QUANTUM);
+        }
+        script.enqueue((0, at + 20_000), TASK, key, &[Flag::Wakeup]);
+        script.broken_rule()
+    }
+
+    #[test]
+    fn who_slept_through_a_boost_has_it_once_when_it_wakes_up() {
+        assert_eq!(slept(&[(1, 1)]), None);
+        assert_eq!(slept(&[(0, 1)]), Some(rule::BOOST), "that is none");
+        assert_eq!(slept(&[(2, 1)]), Some(rule::BOOST), "there was no second");
+        assert_eq!(slept(&[(1, 0)]), Some(rule::BOOST), "it had sunk");
+        assert_eq!(slept(&[(1, 1), (1, 0)]), Some(rule::BOOST), "once is enough");
+        assert_eq!(slept(&[]), Some(rule::BOOST), "it was passed by");
+    }
+
+    /// It waits during a boost, which tells of it, or not, and is taken afterwards.
+    fn waited(lift: Option<(u64, u64)>) -> Option<&'static str> {
+        let (mut script, at) = sunk();
+        script.enqueue((0, at), TASK, (1, 2 * QUANTUM - 1_000), &[]);
+        script.event(0, at + 1_000, Kind::Yield, OTHER);
+        script.event(1, at + 10_000, BOOST, 0).a(at + 10_000).b(1);
+        if let Some((number, from)) = lift {
+            let lift = script.event(1, at + 10_200, BOOST, TASK).begin(at + 10_000);
+            lift.a(at + 10_000).b(number).c(from);
+        }
+        script.dispatch(1, at + 10_400, THIRD, THIRD, &[Flag::Kept]);
+        script.dispatch(0, at + 20_000, TASK, 0, &[Flag::Moved]);
+        script.event(0, at + 30_000, Kind::Yield, TASK);
+        script.broken_rule()
+    }
+
+    #[test]
+    fn who_waits_during_a_boost_is_moved_from_its_level() {
+        assert_eq!(waited(Some((1, 1))), None);
+        assert_eq!(waited(Some((1, 2))), Some(rule::BOOST), "it was not there");
+        assert_eq!(waited(Some((0, 1))), Some(rule::BOOST), "that is none");
+        assert_eq!(waited(None), Some(rule::BOOST), "it was passed by");
+    }
+
+    #[test]
+    fn nothing_is_certain_of_a_task_that_is_taken_while_a_boost_moves_it() {
+        let (mut script, at) = sunk();
+        script.enqueue((0, at), TASK, (1, 2 * QUANTUM - 1_000), &[]);
+        script.event(1, at + 10_000, BOOST, 0).a(at + 10_000).b(1);
+        script.dispatch(0, at + 10_200, TASK, 0, &[Flag::Moved]);
+        script.start((0, at + 10_400), TASK, (0, QUANTUM));
+        let lift = script.event(1, at + 10_600, BOOST, TASK).begin(at + 10_000);
+        lift.a(at + 10_000).b(1).c(1);
+        script.dispatch(1, at + 10_800, THIRD, THIRD, &[Flag::Kept]);
+        script.stop((0, at + 20_400), TASK, (0, QUANTUM - 10_000));
+        assert_eq!(script.broken_rule(), None);
+        script.event(1, 600_000_000, BOOST, 0).a(600_000_000).b(2);
+        script.dispatch(1, 600_001_000, THIRD, THIRD, &[Flag::Kept]);
+        script.event(0, 600_010_000, BOOST, TASK).a(600_010_000).b(2).c(0);
+        script.enqueue((0, 600_020_000), TASK, (1, QUANTUM), &[Flag::Wakeup]);
+        assert_eq!(script.broken_rule(), Some(rule::ALLOTMENT), "the next makes it certain");
+    }
+
+    #[test]
+    fn whether_a_long_dispatch_saw_a_boost_is_not_certain() {
+        let (mut script, at) = sunk();
+        script.enqueue((0, at), TASK, (1, 2 * QUANTUM - 1_000), &[]);
+        script.dispatch(1, at + 10_000, TASK, 0, &[Flag::Moved]);
+        script.start((1, at + 20_000), TASK, (1, 2 * QUANTUM - 1_000));
+        script.event(0, at + 1_000_000, BOOST, 0).a(at + 1_000_000).b(1);
+        script.dispatch(0, at + 1_001_000, 0, 0, &[]);
+        let end = at + QUANTUM;
+        let long = script.dispatch(1, end, TASK, TASK, &[Flag::Runnable, Flag::Kept]);
+        long.begin(at + 30_000).b(at + 30_000);
+        let wake = end + 2 * QUANTUM;
+        script.event(0, wake, BOOST, OTHER).a(wake).b(1).c(0);
+        script.enqueue((0, wake + 1_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
+        for cpu in [0, 1] {
+            script.event(cpu, wake + 9_000, Kind::Yield, OTHER);
+        }
+        assert_eq!(script.broken_rule(), None);
     }
 
     /// A task of this level runs on CPU 1 when one of the top wakes.
