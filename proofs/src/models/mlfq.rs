@@ -260,13 +260,6 @@ impl Model<'_, '_> {
                 self.preemption(index, event, level)?;
             }
         }
-        // All go to the top each so often: who still waits below was passed by.
-        let last = self.boosted_at.unwrap_or(self.begun_at);
-        if event.a > last + 2 * self.boost_every {
-            self.tally.check(rule::BOOST, false, event, || {
-                format!("a boost since {last}, each {} ns", self.boost_every)
-            })?;
-        }
         self.queue.offer(&mut self.tally, index)
     }
 
@@ -345,6 +338,14 @@ impl Model<'_, '_> {
         self.queue.dispatch(&mut self.tally, index)?;
         self.walks.remove(&event.cpu);
         self.is_moved(index, event)?;
+        // Every choice looks whether the time has come. Nobody chooses while the host takes the
+        // CPUs away.
+        let begun = self.all_boosts.last_by(event.end_ns).map_or(self.begun_at, |boost| boost.at);
+        if event.b > begun + 2 * self.boost_every {
+            self.tally.check(rule::BOOST, false, event, || {
+                format!("a boost since {begun}, each {} ns", self.boost_every)
+            })?;
+        }
         let mut own = None;
         if event.has(Flag::Runnable) {
             let previous = i32::try_from(event.a).unwrap_or_default();
@@ -448,10 +449,10 @@ mod tests {
         assert_eq!(with(400_000_000), Some(rule::BOOST));
         let mut late = script();
         late.event(0, 20_000, BOOST, 0).a(20_000).b(1);
-        late.enqueue((0, 1_100_000_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
+        late.dispatch(0, 1_100_000_000, 0, 0, &[]);
         assert_eq!(late.broken_rule(), Some(rule::BOOST));
         let mut never = script();
-        never.enqueue((0, 1_100_000_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
+        never.dispatch(0, 1_100_000_000, 0, 0, &[]);
         assert_eq!(never.broken_rule(), Some(rule::BOOST));
     }
 
