@@ -177,6 +177,7 @@ __noinline s32 take_earliest(s32 cpu, bool of_others, u64 bound, u64 *key)
 {
 	struct task_struct *p;
 	struct task_context *task;
+	s32 from;
 
 	if (!key)
 		return 0;
@@ -192,11 +193,13 @@ __noinline s32 take_earliest(s32 cpu, bool of_others, u64 bound, u64 *key)
 			continue;
 		if (task->key > bound)
 			return 0;
+		from = scx_bpf_task_cpu(p);
 		if (!scx_bpf_dsq_move(QUEUE_POSITION, p, SCX_DSQ_LOCAL, 0)) {
 			/* Another CPU was faster. */
 			count(STAT_MOVES_LOST);
 			continue;
 		}
+		has_left(from, cpu);
 		is_taken(task);
 		*key = task->key;
 		return p->pid;

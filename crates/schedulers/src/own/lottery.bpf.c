@@ -93,6 +93,7 @@ static __always_inline void find_holder(s32 cpu, u64 drawn_ticket, struct draw *
 	struct task_context *task;
 	struct task_struct *p;
 	u64 passed = draw->before, tickets;
+	s32 from;
 
 	bpf_for_each(scx_dsq, p, QUEUE, 0) {
 		/* The key: the more tickets, the less. */
@@ -109,6 +110,7 @@ static __always_inline void find_holder(s32 cpu, u64 drawn_ticket, struct draw *
 			return;
 		draw->tickets = tickets;
 		draw->pid = p->pid;
+		from = scx_bpf_task_cpu(p);
 		if (!scx_bpf_dsq_move(QUEUE_POSITION, p, SCX_DSQ_LOCAL, 0)) {
 			/* Another CPU drew it at the same time. */
 			count(STAT_MOVES_LOST);
@@ -116,6 +118,7 @@ static __always_inline void find_holder(s32 cpu, u64 drawn_ticket, struct draw *
 			return;
 		}
 		uncount_tickets(task);
+		has_left(from, cpu);
 		is_taken(task);
 		return;
 	}
@@ -158,7 +161,7 @@ static __always_inline s32 take_any(s32 cpu)
 {
 	struct task_context *task;
 	struct task_struct *p;
-	s32 pid;
+	s32 pid, from;
 
 	bpf_for_each(scx_dsq, p, QUEUE, 0) {
 		if (!is_allowed(p, cpu)) {
@@ -169,11 +172,13 @@ static __always_inline s32 take_any(s32 cpu)
 		if (!task)
 			return 0;
 		pid = p->pid;
+		from = scx_bpf_task_cpu(p);
 		if (!scx_bpf_dsq_move(QUEUE_POSITION, p, SCX_DSQ_LOCAL, 0)) {
 			count(STAT_MOVES_LOST);
 			continue;
 		}
 		uncount_tickets(task);
+		has_left(from, cpu);
 		is_taken(task);
 		return pid;
 	}

@@ -175,7 +175,7 @@ static __noinline s32 take_head(s32 cpu, u64 level)
 {
 	struct task_context *task;
 	struct task_struct *p;
-	s32 pid;
+	s32 pid, from;
 
 	bpf_for_each(scx_dsq, p, level, 0) {
 		if (!is_allowed(p, cpu)) {
@@ -186,11 +186,13 @@ static __noinline s32 take_head(s32 cpu, u64 level)
 		if (!task)
 			return 0;
 		pid = p->pid;
+		from = scx_bpf_task_cpu(p);
 		if (!scx_bpf_dsq_move(QUEUE_POSITION, p, SCX_DSQ_LOCAL, 0)) {
 			/* Another CPU was faster. */
 			count(STAT_MOVES_LOST);
 			continue;
 		}
+		has_left(from, cpu);
 		is_taken(task);
 		return pid;
 	}

@@ -60,6 +60,7 @@ __noinline s32 take_head(s32 cpu, u64 *key)
 {
 	struct task_struct *p;
 	struct task_context *task;
+	s32 from;
 
 	if (!key)
 		return 0;
@@ -71,11 +72,13 @@ __noinline s32 take_head(s32 cpu, u64 *key)
 		task = context_of(p);
 		if (!task)
 			return 0;
+		from = scx_bpf_task_cpu(p);
 		if (!scx_bpf_dsq_move(QUEUE_POSITION, p, SCX_DSQ_LOCAL, 0)) {
 			/* Another CPU was faster. */
 			count(STAT_MOVES_LOST);
 			continue;
 		}
+		has_left(from, cpu);
 		is_taken(task);
 		*key = task->queued_ns;
 		return p->pid;

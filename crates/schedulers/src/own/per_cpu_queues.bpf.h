@@ -224,6 +224,7 @@ static __noinline s32 pull_from(s32 source, s32 cpu, bool is_idle)
 			count(STAT_MOVES_LOST);
 			continue;
 		}
+		has_left(source, cpu);
 		is_taken(task);
 		EMIT(.kind = EVENT_BALANCE, .flags = is_idle ? FLAG_IDLE : 0,
 		     .begin_ns = begin, .pid = pid, .target = cpu, .a = source, .b = source_load,

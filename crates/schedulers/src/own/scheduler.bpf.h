@@ -325,6 +325,17 @@ static __noinline bool has_other_cpu(struct task_struct *p, s32 cpu)
 	return found;
 }
 
+/*
+ * After a task of another CPU was taken. A CPU that is going offline waits until no task counts
+ * as its own any more, but looks only when it schedules (balance_push()): it may be idle, so
+ * the last one to go would leave it waiting for ever.
+ */
+static __always_inline void has_left(s32 from, s32 cpu)
+{
+	if (from != cpu && is_leaving(from))
+		scx_bpf_kick_cpu(from, 0);
+}
+
 static __always_inline bool is_stranded(struct task_struct *p)
 {
 	s32 cpu = scx_bpf_task_cpu(p);
