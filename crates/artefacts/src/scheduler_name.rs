@@ -36,7 +36,11 @@ impl FromStr for SchedulerName {
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         let own = name.strip_prefix("scx_").unwrap_or_default();
         if own.is_empty() || name.len() > LONGEST || !name.bytes().all(is_plain) {
-            return Err(refuse("a published scheduler is called scx_ and letters, digits or `_`"));
+            return Err(refuse(if name.starts_with("lab:") {
+                "it is one of ours, built in: there is nothing to fetch or to remove"
+            } else {
+                "a published scheduler is called scx_ and letters, digits or `_`; one of ours lab:NAME"
+            }));
         }
         if version.is_some_and(|version| !is_version(version)) {
             return Err(refuse("a version is three numbers, as 1.1.4"));

@@ -18,6 +18,8 @@ pub struct RestoreReport {
     pub restored: Vec<String>,
     /// Processes that were ended.
     pub ended: Vec<i32>,
+    /// Scratch directories that were removed.
+    pub removed: Vec<PathBuf>,
     /// Settings somebody else changed meanwhile; left alone.
     pub left_alone: Vec<String>,
     /// What could not be put back, and why; stays in the journal.
@@ -32,7 +34,7 @@ impl RestoreReport {
         self.left_alone.is_empty() && self.failed.is_empty()
     }
 
-    /// Whether there was anything to do.
+    /// Whether the machine was as before. Scratch of ours is no part of that.
     pub fn is_empty(&self) -> bool {
         self.restored.is_empty()
             && self.ended.is_empty()
@@ -247,10 +249,11 @@ pub fn restore(
     }
     for directory in &open.directories {
         match std::fs::remove_dir_all(directory) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Ok(()) => report.removed.push(directory.clone()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => {
                 report.failed.push(format!("cannot remove {}: {error}", directory.display()));
             }
-            _ => {}
         }
     }
     if report.failed.is_empty() {

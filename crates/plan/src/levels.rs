@@ -123,8 +123,9 @@ fn parsed(
         Ok(level) => Some(Written { level, place: key.clone() }),
         Err(cause) => {
             let id = factor.describe().id;
-            // A factor that told what may be meant knows better.
-            let candidates = if cause.contains("did you mean") { &[] } else { factor.examples() };
+            // A factor that told what may be meant, or which values there are, knows better.
+            let is_told = cause.contains("did you mean") || cause.contains(" is outside ");
+            let candidates = if is_told { &[] } else { factor.examples() };
             problems
                 .report(&node.place, format!("`{text}` is not a level of `{id}`: {cause}"))
                 .near(text, candidates.iter().copied())

@@ -68,7 +68,7 @@ impl InCharge {
         while !(SchedExt::is_in_charge(machine) && is_counted()) {
             if let Some(how) = scheduler.keeper.ended() {
                 let why = scheduler.keeper.last_words();
-                return Err(NotHeld::Refused(format!("its program ended with {how}: {why}")));
+                return Err(NotHeld::Refused(said(&format!("its program ended with {how}"), &why)));
             }
             if began.elapsed() > start.patience {
                 let patience = model::format_duration(start.patience.as_nanos() as u64);
@@ -81,7 +81,7 @@ impl InCharge {
                     "it did not come into charge"
                 };
                 let words = scheduler.keeper.last_words();
-                return Err(NotHeld::Refused(format!("{why} within {patience}: {words}")));
+                return Err(NotHeld::Refused(said(&format!("{why} within {patience}"), &words)));
             }
             holder.pause()?;
         }
@@ -230,6 +230,14 @@ impl Held for Fair {
 
     fn release(self: Box<Self>) -> Result<()> {
         Ok(())
+    }
+}
+
+/// A sentence, and a program's last words where it had any.
+fn said(sentence: &str, words: &str) -> String {
+    match words.trim() {
+        "" => sentence.to_owned(),
+        words => format!("{sentence}: {words}"),
     }
 }
 

@@ -159,12 +159,14 @@ pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = describe_into(&mut text, common, plan);
-    if plan.venue == "host" {
+    if plan.venue != "sim" {
         text.push_str(&leftovers(common)?);
     }
     let missing = venue(common, &plan.venue)?.missing(plan);
     if missing.is_empty() {
-        text.push_str("\nEverything it needs is here. Nothing has been changed.\n");
+        let as_far =
+            if plan.venue == "vm" { ", as far as can be told before a guest boots" } else { "" };
+        let _ = writeln!(text, "\nEverything it needs is here{as_far}. Nothing has been changed.");
     } else {
         text.push_str("\nMissing here; the run would be refused:\n");
         for lack in missing {
@@ -339,11 +341,15 @@ pub(super) fn levels_text(subject: &Subject) -> String {
 /// Every path the campaign would write.
 fn paths(common: &Common, plan: &Plan) -> Vec<String> {
     let mut paths = vec![format!("{}/{}-<time>-<id>/", common.results.display(), plan.name)];
-    if plan.venue != "host" {
+    if plan.venue == "sim" {
         return paths;
     }
     if let Ok(machine) = super::machine(common) {
         paths.push(format!("{}/ (journal and lock)", machine.runtime().display()));
+        // What a guest's knobs are written in is the guest's.
+        if plan.venue != "host" {
+            return paths;
+        }
         let catalogue: Catalogue = crate::catalogue();
         let mut files = BTreeSet::new();
         for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {

@@ -17,7 +17,7 @@ pub(super) fn run(common: &Common, arguments: &Restore) -> Result<ExitCode> {
         return Ok(ExitCode::Done);
     }
     let report = host.restore()?;
-    if report.is_empty() {
+    if report.is_empty() && report.removed.is_empty() {
         print("nothing to put back\n")?;
     }
     let mut text = String::new();
@@ -26,6 +26,9 @@ pub(super) fn run(common: &Common, arguments: &Restore) -> Result<ExitCode> {
     }
     for pid in &report.ended {
         text.push_str(&format!("ended process {pid}\n"));
+    }
+    for path in &report.removed {
+        text.push_str(&format!("removed {}\n", path.display()));
     }
     for line in &report.left_alone {
         text.push_str(&format!("left alone, somebody else changed it: {line}\n"));

@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+/// Before the name of one of ours.
+const OWN: &str = "lab:";
 /// How often a build is told of where nothing can be drawn.
 const TOLD_EVERY: Duration = Duration::from_secs(30);
 
@@ -321,8 +323,8 @@ fn would_fetch(schedulers: &Schedulers, names: &[SchedulerName]) -> Result<ExitC
 }
 
 fn show(schedulers: &Schedulers, arguments: &SchedulersShow) -> Result<ExitCode> {
-    let asked = match arguments.name.strip_prefix("lab:") {
-        Some(own) => format!("lab:{}", Choice::parse(own)?.algorithm().id),
+    let asked = match arguments.name.strip_prefix(OWN) {
+        Some(own) => format!("{OWN}{}", Choice::parse(own)?.algorithm().id),
         None => arguments.name.clone(),
     };
     if let Some(own) = known_schedulers().into_iter().find(|known| known.id == asked)
@@ -357,6 +359,7 @@ fn tell_of(shown: &Present, arguments: &SchedulersShow) -> Result<ExitCode> {
         Some(known) => format!("{}: {}\n\n{}", shown.id, known.summary, shown.doc()),
         None => format!("{}\n\n{}", shown.id, shown.doc()),
     };
+    let text = format!("{}\n", text.trim_end());
     print(&if arguments.json { encoded(&shown.to_json())? } else { text })?;
     Ok(ExitCode::Done)
 }
@@ -397,7 +400,7 @@ fn facts(shown: &Present) -> String {
     say("on PATH", &shown.path.as_ref().map_or("no".to_owned(), |path| path.display().to_string()));
     match shown.default_arguments() {
         [] => say("arguments", "none where none are given"),
-        arguments => say("arguments", &arguments.join(" ")),
+        arguments => say("arguments", &join_words(arguments.iter().copied())),
     }
     text
 }
