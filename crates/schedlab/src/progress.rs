@@ -18,6 +18,8 @@ pub(crate) struct ProgressLine {
     is_verbose: bool,
     is_drawn: bool,
     told: Instant,
+    /// What kind of time the durations are of.
+    clock: &'static str,
 }
 
 impl ProgressLine {
@@ -28,6 +30,7 @@ impl ProgressLine {
             is_verbose,
             is_drawn: false,
             told: Instant::now(),
+            clock: "",
         }
     }
 
@@ -37,8 +40,8 @@ impl ProgressLine {
         match event {
             Event::Notice(text) => self.line(text),
             Event::CampaignStarted { plan, .. } => {
-                let clock = if plan.venue == "sim" { " of simulated time" } else { "" };
-                self.line(&format!("{}: {}{clock} to go", plan.title, self.so_far()));
+                self.clock = if plan.venue == "sim" { " of simulated time" } else { "" };
+                self.line(&format!("{}: {}", plan.title, self.so_far()));
             }
             Event::BlockRepeated { block, again } => {
                 self.line(&format!("block {} runs again as block {}", block + 1, again + 1));
@@ -80,14 +83,14 @@ impl ProgressLine {
     fn so_far(&self) -> String {
         let (done, total) = self.progress.trials();
         let left = human_duration(self.progress.left_ns());
-        format!("{done} of {total} trials done, about {left}")
+        format!("{done} of {total} trials done, about {left}{} to go", self.clock)
     }
 
     fn draw(&mut self) {
         if !self.is_terminal {
             if self.told.elapsed() >= TOLD_EVERY {
                 self.told = Instant::now();
-                tell(&format!("{} to go", self.so_far()));
+                tell(&self.so_far());
             }
             return;
         }
@@ -95,9 +98,10 @@ impl ProgressLine {
         let Some((block, subject, workload)) = self.progress.current() else { return };
         let left = human_duration(self.progress.left_ns());
         let line = format!(
-            "trial {}/{total}  block {}  {subject}  {workload}  about {left} left",
+            "trial {}/{total}  block {}  {subject}  {workload}  about {left}{} left",
             done + 1,
-            block + 1
+            block + 1,
+            self.clock
         );
         // A line that wraps could not be cleared again.
         let line: String = line.chars().take(width(&std::io::stderr()).saturating_sub(1)).collect();
