@@ -11,6 +11,8 @@ pub enum Event {
         plan: Box<Plan>,
         /// Trials that earlier runs of this campaign recorded already.
         trials_done: usize,
+        /// Trials to come, as far as can be told now.
+        trials_left: usize,
     },
     /// A trial begins.
     TrialStarted {
@@ -20,6 +22,8 @@ pub enum Event {
         subject: String,
         /// Workload label.
         workload: String,
+        /// Trials to come, this one among them.
+        trials_left: usize,
     },
     /// The trial entered a phase.
     TrialPhase(Phase),

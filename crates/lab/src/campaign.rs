@@ -176,19 +176,19 @@ fn run_blocks(
     let digest = campaign.save_fingerprint(&fingerprint)?;
     let mut records = store::load(campaign.directory())?.records;
     let planned = order.plan.blocks.len();
-    let mut schedule = Schedule::of(campaign.plan(), planned, &records);
+    let mut schedule = Schedule::of(campaign.plan(), planned, &records, &boot_id);
+    for (block, why) in schedule.cut_off() {
+        repeat(campaign, block, why, on_event)?;
+    }
     on_event(Event::CampaignStarted {
         plan: Box::new(campaign.plan().clone()),
         trials_done: schedule.done_count(),
+        trials_left: schedule.due_count(campaign.plan(), &records),
     });
-    let cut_off = Schedule::cut_off_blocks(campaign.plan(), &records, &boot_id);
-    for (block, why) in &cut_off {
-        repeat(campaign, *block, why, on_event)?;
-    }
     let mut next = 0;
     while let Some(block) = campaign.plan().blocks.get(next).cloned() {
         next += 1;
-        if cut_off.iter().any(|(index, _)| *index == block.index) {
+        if schedule.is_cut_off(&block) {
             continue;
         }
         if let Some(why) = used_up(campaign.plan(), &block, &records, &schedule) {
@@ -202,6 +202,13 @@ fn run_blocks(
             {
                 continue;
             }
+            campaign.reserve(RECORD_SPACE)?;
+            on_event(Event::TrialStarted {
+                block: trial.block,
+                subject: trial.subject.id.clone(),
+                workload: trial.workload.label.clone(),
+                trials_left: schedule.due_count(campaign.plan(), &records),
+            });
             let record = run_trial(campaign, session, &trial, &digest, on_event)?;
             schedule.note(&record);
             on_event(Event::TrialFinished { record: Box::new(record.clone()) });
@@ -308,12 +315,6 @@ fn run_trial(
     digest: &str,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Record> {
-    campaign.reserve(RECORD_SPACE)?;
-    on_event(Event::TrialStarted {
-        block: trial.block,
-        subject: trial.subject.id.clone(),
-        workload: trial.workload.label.clone(),
-    });
     session.prepare(trial, on_event)?;
     // A trial that boots its machine has none before; one that shares a boot begins where
     // the trial before it ended.

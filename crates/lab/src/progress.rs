@@ -18,12 +18,13 @@ impl Progress {
     /// Takes in an event.
     pub fn note(&mut self, event: &Event) {
         match event {
-            Event::CampaignStarted { plan, trials_done } => {
-                self.total = plan.trial_count();
+            Event::CampaignStarted { plan, trials_done, trials_left } => {
                 self.done = *trials_done;
+                self.total = self.done + trials_left;
                 self.plan = Some((**plan).clone());
             }
-            Event::TrialStarted { block, subject, workload } => {
+            Event::TrialStarted { block, subject, workload, trials_left } => {
+                self.total = self.done + trials_left;
                 self.current = Some((*block, subject.clone(), workload.clone()));
             }
             Event::TrialFinished { record } => {
@@ -32,13 +33,10 @@ impl Progress {
                 self.expected_done_ns += self.expected_ns(&record.subject, &record.workload);
                 self.current = None;
             }
-            Event::BlockRepeated { .. } => {
-                if let Some(block) = self.plan.as_ref().and_then(|plan| plan.blocks.first()) {
-                    self.total +=
-                        block.sittings.iter().map(|sitting| sitting.workloads.len()).sum::<usize>();
-                }
-            }
-            Event::TrialPhase(_) | Event::Notice(_) | Event::CampaignFinished { .. } => {}
+            Event::TrialPhase(_)
+            | Event::BlockRepeated { .. }
+            | Event::Notice(_)
+            | Event::CampaignFinished { .. } => {}
         }
     }
 
@@ -57,7 +55,7 @@ impl Progress {
     /// Time left in nanoseconds.
     pub fn left_ns(&self) -> u64 {
         let Some(plan) = &self.plan else { return 0 };
-        let share = 1.0 - self.done as f64 / self.total.max(1) as f64;
+        let share = (self.total - self.done) as f64 / plan.trial_count().max(1) as f64;
         let scale = if self.expected_done_ns == 0 {
             1.0
         } else {

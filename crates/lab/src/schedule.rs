@@ -21,13 +21,21 @@ pub(crate) struct Schedule {
     invalid: BTreeSet<(u32, String)>,
     repeated: usize,
     planned: usize,
+    /// Blocks that do not go on, and why.
+    cut_off: Vec<(u32, &'static str)>,
 }
 
 impl Schedule {
-    pub(crate) fn of(plan: &Plan, planned_blocks: usize, records: &[Record]) -> Self {
+    pub(crate) fn of(
+        plan: &Plan,
+        planned_blocks: usize,
+        records: &[Record],
+        boot_id: &str,
+    ) -> Self {
         let mut schedule = Self {
             planned: planned_blocks,
             repeated: plan.blocks.len().saturating_sub(planned_blocks),
+            cut_off: cut_off_blocks(plan, records, boot_id),
             ..Self::default()
         };
         for record in records {
@@ -51,6 +59,37 @@ impl Schedule {
         self.done.len()
     }
 
+    /// Blocks that were cut off before now, and what did it: they run again as a whole.
+    pub(crate) fn cut_off(&self) -> Vec<(u32, &'static str)> {
+        self.cut_off.clone()
+    }
+
+    pub(crate) fn is_cut_off(&self, block: &Block) -> bool {
+        self.cut_off.iter().any(|(index, _)| *index == block.index)
+    }
+
+    /// How many trials are still to run: none of a block that was cut off, and none of a
+    /// subject that was given up.
+    pub(crate) fn due_count(&self, plan: &Plan, records: &[Record]) -> usize {
+        let given_up: BTreeSet<&str> = plan
+            .subjects
+            .iter()
+            .map(|subject| subject.id.as_str())
+            .filter(|subject| is_hopeless(records, subject))
+            .collect();
+        let is_due = |block: &Block, sitting: &Sitting, workload: &str| {
+            !given_up.contains(sitting.subject.as_str())
+                && !self.is_done(block.index, &sitting.subject, workload)
+        };
+        let due_of = |block: &Block| {
+            let due = |sitting: &Sitting| {
+                sitting.workloads.iter().filter(|workload| is_due(block, sitting, workload)).count()
+            };
+            block.sittings.iter().map(due).sum::<usize>()
+        };
+        plan.blocks.iter().filter(|block| !self.is_cut_off(block)).map(due_of).sum()
+    }
+
     /// Whether this finished block must run again, and may: not for a subject that
     /// was given up, whose trials would break the same rule.
     pub(crate) fn must_repeat(&self, block: &Block, records: &[Record]) -> bool {
@@ -64,26 +103,22 @@ impl Schedule {
     pub(crate) fn note_repeat(&mut self) {
         self.repeated += 1;
     }
+}
 
-    /// Blocks that were cut off inside a boot, and what did it: their subjects cannot
-    /// be paired with what would run now.
-    pub(crate) fn cut_off_blocks(
-        plan: &Plan,
-        records: &[Record],
-        boot_id: &str,
-    ) -> Vec<(u32, &'static str)> {
-        let cut_off = |block: &Block| {
-            let of_block: Vec<&Record> =
-                records.iter().filter(|record| record.block == block.index).collect();
-            let why = if block.boot_count() > 0 {
-                is_boot_cut_off(block, &of_block, records).then_some(BOOT_CUT_OFF)
-            } else {
-                is_rebooted(block, &of_block, records, boot_id).then_some(REBOOTED)
-            };
-            why.map(|why| (block.index, why))
+/// Blocks that were cut off inside a boot, and what did it: their subjects cannot be paired
+/// with what would run now.
+fn cut_off_blocks(plan: &Plan, records: &[Record], boot_id: &str) -> Vec<(u32, &'static str)> {
+    let cut_off = |block: &Block| {
+        let of_block: Vec<&Record> =
+            records.iter().filter(|record| record.block == block.index).collect();
+        let why = if block.boot_count() > 0 {
+            is_boot_cut_off(block, &of_block, records).then_some(BOOT_CUT_OFF)
+        } else {
+            is_rebooted(block, &of_block, records, boot_id).then_some(REBOOTED)
         };
-        plan.blocks.iter().filter_map(cut_off).collect()
-    }
+        why.map(|why| (block.index, why))
+    };
+    plan.blocks.iter().filter_map(cut_off).collect()
 }
 
 const REBOOTED: &str = "a reboot cut it off";

@@ -293,6 +293,36 @@ fn a_block_whose_boot_was_cut_off_runs_again_as_a_whole() {
     assert_ne!(boot("reference"), boot("refused"));
 }
 
+/// Runs or goes on with a campaign; trials done and in all when it began and when it ended.
+fn counted(results: &Path, plan: &Plan, script: Script) -> [(usize, usize); 2] {
+    let venue = Scripted { boot: "boot-1", missing: Vec::new(), script };
+    let mut progress = lab::Progress::default();
+    let mut begun = (0, 0);
+    let _ = lab::run(&order(results, plan, &venue), &mut |event| {
+        progress.note(&event);
+        if matches!(event, Event::CampaignStarted { .. }) {
+            begun = progress.trials();
+        }
+    });
+    [begun, progress.trials()]
+}
+
+#[test]
+fn progress_counts_the_trials_that_will_run_and_no_others() {
+    let results = tempfile::tempdir().unwrap();
+    let script = |trial: &Trial| match (trial.subject.id.as_str(), trial.block) {
+        ("steady", 2) => Answer::Lost,
+        _ => Answer::Completed,
+    };
+    assert_eq!(counted(results.path(), &booted_plan(), script), [(0, 15), (7, 15)]);
+    // Two trials of block 2 do not run; its repetition has three.
+    let always = |_: &Trial| Answer::Completed;
+    assert_eq!(counted(results.path(), &booted_plan(), always), [(7, 16), (16, 16)]);
+    // One block runs again for the refused subject, which is given up after the second.
+    let results = tempfile::tempdir().unwrap();
+    assert_eq!(counted(results.path(), &plan(5), refuses_always), [(0, 15), (14, 14)]);
+}
+
 #[test]
 fn a_block_that_ended_between_two_boots_is_completed() {
     let results = tempfile::tempdir().unwrap();
