@@ -17,6 +17,12 @@ pub trait Factor: Sync {
     /// Two or three levels that parse.
     fn examples(&self) -> &'static [&'static str];
 
+    /// Whether the errors of [`Self::parse`] tell by themselves which name may be meant;
+    /// else the nearest of the examples is suggested.
+    fn suggests(&self) -> bool {
+        false
+    }
+
     /// Text to canonical level.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ mod factor;
 mod held;
 mod interrupt;
 mod launch;
+mod nearest;
 mod parameter;
 mod probe;
 mod requirement;
@@ -28,6 +29,7 @@ pub use held::{Held, HeldKnob, Holder, Keeper, Lost, NOT_PUT_BACK, NotHeld, Prog
 pub use interrupt::Interrupt;
 pub use launch::{CpuQuota, LaunchSpec};
 pub use model::{Missing, Phase};
+pub use nearest::nearest;
 pub use parameter::{Parameter, ParameterKind, join_words, split_words};
 pub use probe::{Attached, Cost, Probe, Target};
 pub use requirement::Requirement;

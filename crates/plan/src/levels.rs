@@ -123,12 +123,14 @@ fn parsed(
         Ok(level) => Some(Written { level, place: key.clone() }),
         Err(cause) => {
             let id = factor.describe().id;
-            // A factor that told what may be meant, or which values there are, knows better.
-            let is_told = cause.contains("did you mean") || cause.contains(" is outside ");
-            let candidates = if is_told { &[] } else { factor.examples() };
+            // A word may be a slip of the pen; a number is another number.
+            let candidates = factor
+                .examples()
+                .iter()
+                .filter(|example| !factor.suggests() && words(example) != words(text));
             problems
                 .report(&node.place, format!("`{text}` is not a level of `{id}`: {cause}"))
-                .near(text, candidates.iter().copied())
+                .near(text, candidates.copied())
                 .hint(format!(
                     "expected {}, for example {}",
                     factor.syntax(),
@@ -137,4 +139,9 @@ fn parsed(
             None
         }
     }
+}
+
+/// A level without its numbers.
+fn words(text: &str) -> String {
+    text.chars().filter(|character| !matches!(character, '0'..='9' | '-' | '.')).collect()
 }

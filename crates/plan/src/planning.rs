@@ -344,7 +344,8 @@ impl Draft {
         plan.workloads = entries.into_iter().map(|planned| planned.plan).collect();
         if block_count < LEAST_BLOCKS {
             let note = format!(
-                "{block_count} blocks: a verdict needs at least {LEAST_BLOCKS}, so none will be given"
+                "{block_count} block{}: a verdict needs at least {LEAST_BLOCKS}, so none will be given",
+                if block_count == 1 { "" } else { "s" }
             );
             plan.notes.push(note);
         }

@@ -1,7 +1,6 @@
 //! Collects problems while an experiment is read, so that none hides another.
 
 use crate::document::Place;
-use crate::names::nearest;
 use crate::problem::Problem;
 
 /// Problems found so far, by place in the text or on the command line.
@@ -27,7 +26,7 @@ impl Found {
         name: &str,
         candidates: impl IntoIterator<Item = &'c str>,
     ) -> &mut Self {
-        self.nearest = nearest(name, candidates);
+        self.nearest = contract::nearest(name, candidates).map(str::to_owned);
         self
     }
 

@@ -3,7 +3,7 @@
 use crate::in_charge::{Fair, InCharge, Start};
 use crate::level::Scheduler;
 use crate::own::can_load;
-use crate::published::{Published, published};
+use crate::published::{Published, how_to_get, published};
 use contract::{
     Description, Factor, Held, HeldKnob, Holder, Knob, NotHeld, Program, Requirement, join_words,
 };
@@ -75,6 +75,10 @@ impl Factor for Entry {
         &["fair", "lab:bfs", "scx_rusty --slice-us-overutil 1000", "lab:bfs?rr_interval=10ms"]
     }
 
+    fn suggests(&self) -> bool {
+        true
+    }
+
     fn parse(&self, text: &str) -> Result<Level, String> {
         Scheduler::parse(text).map(|scheduler| scheduler.level())
     }
@@ -136,6 +140,9 @@ impl HeldKnob for Entry {
         }
         let start = start(machine, &scheduler).map_err(NotHeld::Refused)?;
         let mut in_charge = InCharge::acquire(machine, &start, holder)?;
+        if let Scheduler::Own(choice) = &scheduler {
+            in_charge.note("in_effect", choice.in_effect());
+        }
         if let Program::File(path) = &start.program {
             let words = start.arguments.iter().map(|word| word.to_string_lossy().into_owned());
             let words: Vec<String> = words.collect();
@@ -240,10 +247,9 @@ fn program(scheduler: Scheduler) -> Requirement {
             return Ok(());
         }
         Err(match (&scheduler, scheduler.program()) {
-            (Scheduler::Named { .. }, Some(program)) => (
-                "it is neither in the cache nor on PATH".to_owned(),
-                format!("schedlab schedulers fetch {program}"),
-            ),
+            (Scheduler::Named { .. }, Some(program)) => {
+                ("it is neither in the cache nor on PATH".to_owned(), how_to_get(&program))
+            }
             _ => (format!("there is no file for {level}"), "check the path".to_owned()),
         })
     })

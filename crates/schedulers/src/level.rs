@@ -1,8 +1,8 @@
 //! Levels of the factor: which scheduler, which version, with what arguments.
 
-use crate::own::Choice;
-use crate::published::PREFIX;
-use contract::{join_words, split_words};
+use crate::own::{ALGORITHMS, Choice};
+use crate::published::{PREFIX, PUBLISHED};
+use contract::{join_words, nearest, split_words};
 use model::Level;
 use std::path::PathBuf;
 
@@ -58,8 +58,10 @@ impl Scheduler {
         };
         let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !name.starts_with(PREFIX) || name == PREFIX || !name.chars().all(is_word) {
+            let meant =
+                meant(name).map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
             return Err(format!(
-                "`{name}` is no scheduler: write fair, scx_NAME, lab:NAME or the path of a program"
+                "`{name}` is no scheduler: write fair, scx_NAME, lab:NAME or the path of a program{meant}"
             ));
         }
         let is_version = |v: &str| {
@@ -97,6 +99,16 @@ impl Scheduler {
     }
 }
 
+/// The scheduler whose name a wrong one resembles; `bfs` is one of ours.
+fn meant(name: &str) -> Option<String> {
+    let ours = ALGORITHMS.iter().map(|algorithm| format!("{OWN}{}", algorithm.id));
+    let published = PUBLISHED.iter().map(|known| known.name.to_owned());
+    let all: Vec<String> = ours.chain(published).chain([FAIR.to_owned()]).collect();
+    let is_bare = |known: &&String| known.strip_prefix(OWN) == Some(name);
+    let bare = all.iter().find(is_bare).map(String::as_str);
+    bare.or_else(|| nearest(name, all.iter().map(String::as_str))).map(str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +133,9 @@ mod tests {
     fn what_is_no_scheduler_says_why() {
         for (text, why) in [
             ("rusty", "`rusty` is no scheduler"),
+            ("rusty", "did you mean `scx_rusty`?"),
+            ("bfs", "did you mean `lab:bfs`?"),
+            ("fiar", "did you mean `fair`?"),
             ("scx_", "`scx_` is no scheduler"),
             ("scx_Rusty", "`scx_Rusty` is no scheduler"),
             ("./scx_mine", "write it whole"),

@@ -11,4 +11,4 @@ pub mod own;
 mod published;
 
 pub use factor::{Entry, SCHEDULER_ROLE};
-pub use published::{PUBLISHED, Published, published};
+pub use published::{PUBLISHED, Published, how_to_get, published};

@@ -2,6 +2,7 @@
 //! what it is started with where nothing is said. Where they come from is no matter of this
 //! crate.
 
+use contract::nearest;
 use std::time::Duration;
 
 /// A scheduler that others publish as a crate of its name.
@@ -197,6 +198,17 @@ pub fn published(name: &str) -> Option<&'static Published> {
     PUBLISHED.iter().find(|known| known.name == name)
 }
 
+/// What brings the program of this name here, as advice: a command, or the published name
+/// that may be meant where the name is none.
+pub fn how_to_get(name: &str) -> String {
+    let bare = name.split_once('@').map_or(name, |(bare, _)| bare);
+    let names = PUBLISHED.iter().map(|known| known.name);
+    match nearest(bare, names).filter(|_| published(bare).is_none()) {
+        Some(meant) => format!("did you mean `{meant}`? `schedlab schedulers list` tells all"),
+        None => format!("schedlab schedulers fetch {name}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +222,18 @@ mod tests {
             assert!(known.attach.patience > known.attach.usual, "{known:?}");
         }
         assert!(published("scx_rusty").is_some() && published("scx_none").is_none());
+    }
+
+    #[test]
+    fn what_nobody_publishes_is_not_to_be_fetched() {
+        for (name, advice) in [
+            ("scx_rusty", "schedlab schedulers fetch scx_rusty"),
+            ("scx_rusty@1.1.4", "schedlab schedulers fetch scx_rusty@1.1.4"),
+            ("scx_rsty@1.1.4", "did you mean `scx_rusty`? `schedlab schedulers list` tells all"),
+            ("scx_of_mine", "schedlab schedulers fetch scx_of_mine"),
+        ] {
+            assert_eq!(how_to_get(name), advice);
+        }
     }
 
     #[test]

@@ -342,7 +342,11 @@ fn show(schedulers: &Schedulers, arguments: &SchedulersShow) -> Result<ExitCode>
         Some(shown) if name.version.is_none() => shown,
         // One version must be here to be shown; so must one that nobody knows.
         found => {
-            let scheduler = schedulers.find(&name).map_err(venues::artefact_error)?;
+            let here = schedulers.find(&name).map_err(venues::artefact_error);
+            let scheduler = here.map_err(|error| Error {
+                remedy: schedulers::how_to_get(&name.to_string()),
+                ..error
+            })?;
             let known = found.and_then(|present| present.known);
             Present { id: name.name.clone(), known, cached: vec![scheduler], path: None }
         }
@@ -365,18 +369,8 @@ fn tell_of(shown: &Present, arguments: &SchedulersShow) -> Result<ExitCode> {
 }
 
 /// What can be set of one of ours, as it is written behind its name.
-fn parameters(algorithm: &Algorithm) -> String {
-    let mut text = format!("lab:{}", algorithm.id);
-    let mut separator = '?';
-    for parameter in algorithm.parameters {
-        text.push_str(&format!(
-            "{separator}{}={}",
-            parameter.name,
-            parameter.default.unwrap_or_default()
-        ));
-        separator = '&';
-    }
-    format!("With its defaults: {text}\n")
+fn parameters(algorithm: &'static Algorithm) -> String {
+    format!("With its defaults: {OWN}{}\n", Choice::of(algorithm).in_effect())
 }
 
 /// What a person may want to know of what is here of a scheduler.

@@ -1,7 +1,7 @@
 //! One of our schedulers with its parameters, as text: `bfs?rr_interval=6ms&without=sticky`.
 
 use super::{ALGORITHMS, Algorithm};
-use contract::{Error, ParameterKind};
+use contract::{Error, ParameterKind, nearest};
 use model::{ParameterValue, format_duration, format_size};
 use std::fmt;
 
@@ -50,8 +50,7 @@ impl Choice {
     }
 
     /// An algorithm with its defaults.
-    #[cfg(feature = "fixtures")]
-    pub(super) fn of(algorithm: &'static Algorithm) -> Self {
+    pub fn of(algorithm: &'static Algorithm) -> Self {
         Self { algorithm, given: vec![None; algorithm.parameters.len()] }
     }
 
@@ -66,6 +65,12 @@ impl Choice {
         let declared = &self.algorithm.parameters[index];
         let default = || declared.default.and_then(|text| declared.parse(text).ok());
         self.given[index].clone().or_else(default)
+    }
+
+    /// Every parameter with the value in effect, the defaults too: `bfs?rr_interval=6ms&…`.
+    pub fn in_effect(&self) -> String {
+        let given = self.algorithm.parameters.iter().map(|one| self.value(one.name)).collect();
+        Self { algorithm: self.algorithm, given }.to_string()
     }
 
     /// The constants of the BPF object and their bytes.
@@ -132,15 +137,8 @@ fn canonical(value: &ParameterValue) -> String {
 }
 
 fn suggestion(name: &str, known: &[&str]) -> String {
-    // A third of the letters may be wrong, as in the names of experiments.
-    let allowance = (name.chars().count() / 3).clamp(1, 4);
-    let nearest = known
-        .iter()
-        .map(|candidate| (strsim::osa_distance(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= allowance)
-        .min();
-    match nearest {
-        Some((_, nearest)) => format!("did you mean `{nearest}`?"),
+    match nearest(name, known.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
         None if known.is_empty() => "it has none".to_owned(),
         None => format!("there are {}", known.join(", ")),
     }
@@ -183,6 +181,17 @@ mod tests {
         check("bfs?without=sticky&without=idle", Err("without is given twice"));
         check("bfs?without=fun", Err("is not one of none, deadline"));
         check("", Err("there is no algorithm ``"));
+    }
+
+    #[test]
+    fn what_is_in_effect_names_the_defaults_too() {
+        let given = Choice::parse("bfs?without=sticky").unwrap();
+        assert_eq!(given.in_effect(), "bfs?rr_interval=6ms&without=sticky");
+        for algorithm in ALGORITHMS {
+            let whole = Choice::of(algorithm).in_effect();
+            assert_eq!(Choice::parse(&whole).unwrap().in_effect(), whole);
+            assert!(algorithm.parameters.iter().all(|one| whole.contains(one.name)), "{whole}");
+        }
     }
 
     #[test]

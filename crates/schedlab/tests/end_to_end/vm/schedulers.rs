@@ -87,7 +87,10 @@ fn ours_are_in_charge_while_the_workload_runs_and_gone_after_it() {
                 let level = format!("lab:{id}");
                 assert_eq!(reading(record, "before"), level, "{record}");
                 assert_eq!(reading(record, "after"), level, "{record}");
-                assert_eq!(record["fingerprint_difference"]["scheduler.ops"], *id, "{record}");
+                let facts = &record["fingerprint_difference"];
+                assert_eq!(facts["scheduler.ops"], *id, "{record}");
+                let in_effect = facts["scheduler.in_effect"].as_str().unwrap();
+                assert!(in_effect.starts_with(&format!("{id}?")), "{record}");
             }
         }
         for record in of(&records, "fair", "") {

@@ -1,0 +1,50 @@
+//! Which name a wrong one resembles.
+
+/// No name is longer; more of a text is not looked at.
+const NAME_LIMIT: usize = 64;
+
+/// The candidate that resembles `name` most, if any is close enough to be meant.
+pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let folded = fold(name);
+    // A third of the letters may be wrong: enough for a slip, too few to turn
+    // one word into another.
+    let allowance = (folded.chars().count() / 3).clamp(1, 4);
+    candidates
+        .into_iter()
+        .filter(|candidate| *candidate != name)
+        .map(|candidate| (strsim::osa_distance(&folded, &fold(candidate)), candidate))
+        .filter(|(distance, candidate)| {
+            // The beginning, or the last words, of a long name are often all one remembers.
+            let known = fold(candidate);
+            *distance <= allowance
+                || (folded.len() >= 4 && known.starts_with(folded.as_str()))
+                || (folded.len() >= 3 && known.ends_with(&format!("_{folded}")))
+        })
+        .min_by_key(|(distance, candidate)| (*distance, candidate.len()))
+        .map(|(_, candidate)| candidate)
+}
+
+fn fold(name: &str) -> String {
+    name.chars().take(NAME_LIMIT).collect::<String>().to_lowercase().replace(['-', ' '], "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_its_name_and_another_word_does_not() {
+        let known = ["slice", "base_slice", "nice", "policy", "sched_features"];
+        for (wrong, meant) in [
+            ("slcie", Some("slice")),
+            ("base-slice", Some("base_slice")),
+            ("Policy", Some("policy")),
+            ("sched", Some("sched_features")),
+            ("features", Some("sched_features")),
+            ("colour", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(wrong, known), meant, "{wrong}");
+        }
+    }
+}
