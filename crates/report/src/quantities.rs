@@ -80,6 +80,16 @@ pub(crate) fn percent(ratio: f64) -> String {
     format!("{text} %")
 }
 
+/// The smallest effect that is found, from its fraction: a share, and from ten-fold on a
+/// factor, without digits where it only says that nothing would be found.
+pub fn smallest_effect(fraction: f64) -> String {
+    match 1.0 + fraction {
+        ratio if ratio >= 1000.0 || !ratio.is_finite() => "more than ×1000".to_owned(),
+        ratio if ratio >= 10.0 => format!("×{}", digits(ratio)),
+        _ => format!("{:.1} %", 100.0 * fraction),
+    }
+}
+
 /// Both ends of an interval, without the percent sign twice.
 pub(crate) fn interval(interval: &Interval) -> String {
     let (low, high) = (percent(interval.low), percent(interval.high));
@@ -146,6 +156,14 @@ mod tests {
             (0.0, Unit::Count, "0"),
         ] {
             assert_eq!(value(number, unit), text);
+        }
+        for (fraction, text) in [
+            (0.061, "6.1 %"),
+            (9.5, "×10.5"),
+            (9e10, "more than ×1000"),
+            (f64::INFINITY, "more than ×1000"),
+        ] {
+            assert_eq!(smallest_effect(fraction), text);
         }
         for (ratio, text) in [
             (1.031, "+3.1 %"),

@@ -6,7 +6,9 @@ use super::{Page, Renderer, ladder};
 use crate::answer::trimmed;
 use crate::emulated::{HIDDEN, WHY_HIDDEN, is_hidden};
 use crate::ladder::LadderCell;
-use crate::quantities::{confidence, duration, interval, p_value, percent, raw_change, value};
+use crate::quantities::{
+    confidence, duration, interval, p_value, percent, raw_change, smallest_effect, value,
+};
 use crate::standings::{claim, ranks, use_case};
 use crate::view::Report;
 use contract::Description;
@@ -229,10 +231,10 @@ fn planning(finding: &Finding, output: &mut dyn Write) -> io::Result<()> {
         |count: Option<u32>| count.map_or("more than 10 000".to_owned(), |count| count.to_string());
     writeln!(
         output,
-        "- {}: these blocks find effects from {:.1} % on with 80 % power; a difference of the margin's size needs {} \
+        "- {}: these blocks find effects from {} on with 80 % power; a difference of the margin's size needs {} \
          blocks, equivalence {}",
         plain(&finding.question.subject),
-        100.0 * planning.detectable,
+        smallest_effect(planning.detectable),
         blocks(planning.blocks_for_difference),
         blocks(planning.blocks_for_equivalence)
     )

@@ -94,7 +94,7 @@ fn text(planned: &Plan, findings: &[PilotFinding]) -> String {
             text,
             "  differences of blocks would vary by {}: {most} blocks find effects from {} on with 80 % power",
             percent(finding.expected_sd),
-            optional(finding.detectable)
+            finding.detectable.map_or("not seen".to_owned(), report::smallest_effect)
         );
         let _ = writeln!(
             text,
