@@ -82,14 +82,16 @@ pub(crate) fn of_levels(settings: &HostSettings, plan: &Plan) -> Vec<(PathBuf, L
 
 /// Files that levels are made of and that are not here to be taken along.
 pub(crate) fn absent(settings: &HostSettings, plan: &Plan) -> Vec<Missing> {
-    let mut absent = Vec::new();
+    let mut absent: Vec<Missing> = Vec::new();
     for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
         let Some(factor) = settings.catalogue.factor(id) else { continue };
         let needs = factor.requires(level);
-        let files = needs.iter().filter(|need| need.is_taken_along());
-        absent.extend(files.filter_map(|need| need.met(&settings.machine).err()));
+        for need in needs.iter().filter(|need| need.is_taken_along()) {
+            let lack = need.met(&settings.machine).err();
+            // Subjects may share a scheduler, on two kernels for instance.
+            absent.extend(lack.filter(|lack| !absent.contains(lack)));
+        }
     }
-    absent.dedup();
     absent
 }
 
