@@ -20,6 +20,9 @@ use clap::Parser;
 use problems::{Outcome, Problems};
 use std::process::ExitCode;
 
+/// Makes `prove`, which the tests with schedulers take into guests: no test builds the
+/// programs of another package.
+const PROVE: [&str; 5] = ["build", "--release", "--locked", "--package", "proofs"];
 /// The beginning of a soak: the end-to-end tests, optimised; names of tests follow.
 const SOAK: [&str; 7] =
     ["test", "--release", "--locked", "--package", "schedlab", "--test", "end_to_end"];
@@ -151,7 +154,8 @@ fn run(command: Command) -> Outcome {
         }
         Command::Soak { kills, seconds } => {
             let killed = soak(&cargo, KILLS, "SCHEDLAB_KILLS", kills);
-            killed.and(soak(&cargo, STORMS.0, STORMS.1, seconds))
+            let built = cargo.run(PROVE);
+            killed.and(built).and(soak(&cargo, STORMS.0, STORMS.1, seconds))
         }
         Command::VmSoak { boots, kills } => {
             let outcomes = GUEST_SOAKS.iter().map(|(test, variable)| {
