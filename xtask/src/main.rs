@@ -155,7 +155,7 @@ fn run(command: Command) -> Outcome {
         Command::Soak { kills, seconds } => {
             let killed = soak(&cargo, KILLS, "SCHEDLAB_KILLS", kills);
             let built = cargo.run(PROVE);
-            killed.and(built).and(soak(&cargo, STORMS.0, STORMS.1, seconds))
+            killed.and(built.and_then(|()| soak(&cargo, STORMS.0, STORMS.1, seconds)))
         }
         Command::VmSoak { boots, kills } => {
             let outcomes = GUEST_SOAKS.iter().map(|(test, variable)| {

@@ -6,9 +6,9 @@ const NAME_LIMIT: usize = 64;
 /// The candidate that resembles `name` most, if any is close enough to be meant.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let folded = fold(name);
-    // A third of the letters may be wrong: enough for a slip, too few to turn
-    // one word into another.
-    let allowance = (folded.chars().count() / 3).clamp(1, 4);
+    // A third of the letters may be wrong: enough for a slip, too few to turn one word
+    // into another. Of two letters none may be: `no` is not `on`.
+    let allowance = (folded.chars().count() / 3).min(4);
     candidates
         .into_iter()
         .filter(|candidate| *candidate != name)
@@ -45,6 +45,9 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(nearest(wrong, known), meant, "{wrong}");
+        }
+        for (wrong, meant) in [("no", None), ("of", None), ("0ff", Some("off"))] {
+            assert_eq!(nearest(wrong, ["on", "off"]), meant, "{wrong}");
         }
     }
 }

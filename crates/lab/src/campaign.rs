@@ -177,14 +177,16 @@ fn run_blocks(
     let mut records = store::load(campaign.directory())?.records;
     let planned = order.plan.blocks.len();
     let mut schedule = Schedule::of(campaign.plan(), planned, &records, &boot_id);
+    let mut repeated = Vec::new();
     for (block, why) in schedule.cut_off() {
-        repeat(campaign, block, why, on_event)?;
+        repeat(campaign, *block, why, &mut |event| repeated.push(event))?;
     }
     on_event(Event::CampaignStarted {
         plan: Box::new(campaign.plan().clone()),
         trials_done: schedule.done_count(),
         trials_left: schedule.due_count(campaign.plan(), &records),
     });
+    repeated.into_iter().for_each(&mut *on_event);
     let mut next = 0;
     while let Some(block) = campaign.plan().blocks.get(next).cloned() {
         next += 1;

@@ -60,8 +60,8 @@ impl Schedule {
     }
 
     /// Blocks that were cut off before now, and what did it: they run again as a whole.
-    pub(crate) fn cut_off(&self) -> Vec<(u32, &'static str)> {
-        self.cut_off.clone()
+    pub(crate) fn cut_off(&self) -> &[(u32, &'static str)] {
+        &self.cut_off
     }
 
     pub(crate) fn is_cut_off(&self, block: &Block) -> bool {

@@ -141,7 +141,32 @@ fn parsed(
     }
 }
 
-/// A level without its numbers.
+/// A level without its numbers and their units.
 fn words(text: &str) -> String {
-    text.chars().filter(|character| !matches!(character, '0'..='9' | '-' | '.')).collect()
+    let mut is_number = false;
+    let is_word = |character: &char| {
+        let is_part = character.is_ascii_alphanumeric() || *character == '.';
+        is_number = is_part && (is_number || character.is_ascii_digit());
+        !is_number && *character != '-'
+    };
+    text.chars().filter(is_word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_their_units_are_no_words() {
+        for (text, left) in [
+            ("-10", ""),
+            ("5ms", ""),
+            ("4.5s", ""),
+            ("fifo:200", "fifo:"),
+            ("deadline:2ms/10ms/10ms", "deadline://"),
+            ("scx_rusty", "scx_rusty"),
+        ] {
+            assert_eq!(words(text), left);
+        }
+    }
 }

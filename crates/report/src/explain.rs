@@ -2,7 +2,7 @@
 
 use crate::emulated::is_hidden;
 use crate::quantities::{
-    confidence, digits, interval, p_value, percent, raw_change, smallest_effect, value,
+    confidence, digits, effects_found, interval, p_value, percent, raw_change, value,
 };
 use crate::render::words;
 use model::{CaveatCode, Effect, Finding, Findings, Role, Strength, Verdict};
@@ -211,10 +211,10 @@ fn change(finding: &Finding) -> Option<String> {
         count.map_or("more than 10 000 blocks".to_owned(), |count| format!("{count} blocks"))
     };
     Some(format!(
-        "With this noise {} blocks find differences from {} on in 80 of 100 campaigns. A difference of {} % would \
+        "With this noise {} blocks find differences {} in 80 of 100 campaigns. A difference of {} % would \
          take {}, and showing that there is none {}.",
         finding.pairs,
-        smallest_effect(planning.detectable),
+        effects_found(planning.detectable),
         short(100.0 * finding.margin),
         blocks(planning.blocks_for_difference),
         blocks(planning.blocks_for_equivalence)

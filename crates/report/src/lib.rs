@@ -19,7 +19,7 @@ mod wrap;
 pub use ejections::Ejections;
 pub use explain::explain;
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
-pub use quantities::smallest_effect;
+pub use quantities::effects_found;
 pub use render::{Page, RENDERERS, Renderer};
 pub use view::{CaveatView, Design, Inputs, Report, SubjectView, view};
 pub use wrap::wrapped;

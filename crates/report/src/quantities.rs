@@ -80,13 +80,14 @@ pub(crate) fn percent(ratio: f64) -> String {
     format!("{text} %")
 }
 
-/// The smallest effect that is found, from its fraction: a share, and from ten-fold on a
+/// From which size on effects are found, of its fraction: `from 6.1 % on`, from ten-fold on a
 /// factor, without digits where it only says that nothing would be found.
-pub fn smallest_effect(fraction: f64) -> String {
+pub fn effects_found(fraction: f64) -> String {
     match 1.0 + fraction {
-        ratio if ratio >= 1000.0 || !ratio.is_finite() => "more than ×1000".to_owned(),
-        ratio if ratio >= 10.0 => format!("×{}", digits(ratio)),
-        _ => format!("{:.1} %", 100.0 * fraction),
+        ratio if ratio >= 1000.0 => "only beyond ×1000".to_owned(),
+        ratio if ratio >= 10.0 => format!("from ×{} on", digits(ratio)),
+        ratio if ratio >= 1.001 => format!("from {:.1} % on", 100.0 * fraction),
+        _ => format!("from {} % on", digits(100.0 * fraction)),
     }
 }
 
@@ -158,12 +159,13 @@ mod tests {
             assert_eq!(value(number, unit), text);
         }
         for (fraction, text) in [
-            (0.061, "6.1 %"),
-            (9.5, "×10.5"),
-            (9e10, "more than ×1000"),
-            (f64::INFINITY, "more than ×1000"),
+            (0.0004, "from 0.0400 % on"),
+            (0.061, "from 6.1 % on"),
+            (9.5, "from ×10.5 on"),
+            (9e10, "only beyond ×1000"),
+            (f64::INFINITY, "only beyond ×1000"),
         ] {
-            assert_eq!(smallest_effect(fraction), text);
+            assert_eq!(effects_found(fraction), text);
         }
         for (ratio, text) in [
             (1.031, "+3.1 %"),

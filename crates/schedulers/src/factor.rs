@@ -141,7 +141,7 @@ impl HeldKnob for Entry {
         let start = start(machine, &scheduler).map_err(NotHeld::Refused)?;
         let mut in_charge = InCharge::acquire(machine, &start, holder)?;
         if let Scheduler::Own(choice) = &scheduler {
-            in_charge.note("in_effect", choice.in_effect());
+            in_charge.note("in_force", choice.in_force());
         }
         if let Program::File(path) = &start.program {
             let words = start.arguments.iter().map(|word| word.to_string_lossy().into_owned());

@@ -100,7 +100,8 @@ impl Scheduler {
 }
 
 /// The scheduler whose name a wrong one resembles; `bfs` is one of ours.
-fn meant(name: &str) -> Option<String> {
+pub fn meant(name: &str) -> Option<String> {
+    let name = name.split_once('?').map_or(name, |(name, _)| name);
     let ours = ALGORITHMS.iter().map(|algorithm| format!("{OWN}{}", algorithm.id));
     let published = PUBLISHED.iter().map(|known| known.name.to_owned());
     let all: Vec<String> = ours.chain(published).chain([FAIR.to_owned()]).collect();
@@ -135,6 +136,7 @@ mod tests {
             ("rusty", "`rusty` is no scheduler"),
             ("rusty", "did you mean `scx_rusty`?"),
             ("bfs", "did you mean `lab:bfs`?"),
+            ("bfs?rr_interval=10ms", "did you mean `lab:bfs`?"),
             ("fiar", "did you mean `fair`?"),
             ("scx_", "`scx_` is no scheduler"),
             ("scx_Rusty", "`scx_Rusty` is no scheduler"),

@@ -11,4 +11,5 @@ pub mod own;
 mod published;
 
 pub use factor::{Entry, SCHEDULER_ROLE};
+pub use level::meant;
 pub use published::{PUBLISHED, Published, how_to_get, published};

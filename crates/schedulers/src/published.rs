@@ -1,6 +1,5 @@
 //! The published sched_ext schedulers: what each is, how long it may take to take over, and
-//! what it is started with where nothing is said. Where they come from is no matter of this
-//! crate.
+//! what it is started with where nothing is said. Fetching them is no matter of this crate.
 
 use contract::nearest;
 use std::time::Duration;
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_publishes_is_not_to_be_fetched() {
+    fn a_slip_of_a_published_name_is_not_to_be_fetched() {
         for (name, advice) in [
             ("scx_rusty", "schedlab schedulers fetch scx_rusty"),
             ("scx_rusty@1.1.4", "schedlab schedulers fetch scx_rusty@1.1.4"),

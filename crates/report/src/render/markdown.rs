@@ -7,7 +7,7 @@ use crate::answer::trimmed;
 use crate::emulated::{HIDDEN, WHY_HIDDEN, is_hidden};
 use crate::ladder::LadderCell;
 use crate::quantities::{
-    confidence, duration, interval, p_value, percent, raw_change, smallest_effect, value,
+    confidence, duration, effects_found, interval, p_value, percent, raw_change, value,
 };
 use crate::standings::{claim, ranks, use_case};
 use crate::view::Report;
@@ -231,10 +231,10 @@ fn planning(finding: &Finding, output: &mut dyn Write) -> io::Result<()> {
         |count: Option<u32>| count.map_or("more than 10 000".to_owned(), |count| count.to_string());
     writeln!(
         output,
-        "- {}: these blocks find effects from {} on with 80 % power; a difference of the margin's size needs {} \
+        "- {}: these blocks find effects {} with 80 % power; a difference of the margin's size needs {} \
          blocks, equivalence {}",
         plain(&finding.question.subject),
-        smallest_effect(planning.detectable),
+        effects_found(planning.detectable),
         blocks(planning.blocks_for_difference),
         blocks(planning.blocks_for_equivalence)
     )

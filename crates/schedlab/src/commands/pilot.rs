@@ -92,9 +92,12 @@ fn text(planned: &Plan, findings: &[PilotFinding]) -> String {
         );
         let _ = writeln!(
             text,
-            "  differences of blocks would vary by {}: {most} blocks find effects from {} on with 80 % power",
+            "  differences of blocks would vary by {}: {most} blocks find {} with 80 % power",
             percent(finding.expected_sd),
-            finding.detectable.map_or("not seen".to_owned(), report::smallest_effect)
+            finding.detectable.map_or("nobody knows what".to_owned(), |smallest| format!(
+                "effects {}",
+                report::effects_found(smallest)
+            ))
         );
         let _ = writeln!(
             text,

@@ -199,9 +199,10 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
     let booted = if boots > 0 { format!(" and {boots} boots") } else { String::new() };
     writeln!(
         text,
-        "trials   {} in {} blocks{booted}, about {}",
+        "trials   {} in {} block{}{booted}, about {}",
         plan.trial_count(),
         plan.blocks.len(),
+        if plan.blocks.len() == 1 { "" } else { "s" },
         human_duration(plan.expected_ns())
     )?;
     if !plan.looks.is_empty() {

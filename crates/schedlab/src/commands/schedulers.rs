@@ -336,7 +336,13 @@ fn show(schedulers: &Schedulers, arguments: &SchedulersShow) -> Result<ExitCode>
             arguments,
         );
     }
-    let name: SchedulerName = arguments.name.parse().map_err(venues::artefact_error)?;
+    let name: SchedulerName = arguments.name.parse().map_err(|error| {
+        let error = venues::artefact_error(error);
+        match schedulers::meant(&arguments.name) {
+            Some(meant) => Error { remedy: format!("did you mean `{meant}`?"), ..error },
+            None => error,
+        }
+    })?;
     let found = present(schedulers)?.into_iter().find(|present| present.id == name.name);
     let mut shown = match found {
         Some(shown) if name.version.is_none() => shown,
@@ -370,7 +376,7 @@ fn tell_of(shown: &Present, arguments: &SchedulersShow) -> Result<ExitCode> {
 
 /// What can be set of one of ours, as it is written behind its name.
 fn parameters(algorithm: &'static Algorithm) -> String {
-    format!("With its defaults: {OWN}{}\n", Choice::of(algorithm).in_effect())
+    format!("With its defaults: {OWN}{}\n", Choice::of(algorithm).in_force())
 }
 
 /// What a person may want to know of what is here of a scheduler.

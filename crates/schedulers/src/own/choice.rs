@@ -67,8 +67,8 @@ impl Choice {
         self.given[index].clone().or_else(default)
     }
 
-    /// Every parameter with the value in effect, the defaults too: `bfs?rr_interval=6ms&…`.
-    pub fn in_effect(&self) -> String {
+    /// Every parameter with the value in force, the defaults too: `bfs?rr_interval=6ms&…`.
+    pub fn in_force(&self) -> String {
         let given = self.algorithm.parameters.iter().map(|one| self.value(one.name)).collect();
         Self { algorithm: self.algorithm, given }.to_string()
     }
@@ -184,12 +184,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_effect_names_the_defaults_too() {
+    fn what_is_in_force_names_the_defaults_too() {
         let given = Choice::parse("bfs?without=sticky").unwrap();
-        assert_eq!(given.in_effect(), "bfs?rr_interval=6ms&without=sticky");
+        assert_eq!(given.in_force(), "bfs?rr_interval=6ms&without=sticky");
         for algorithm in ALGORITHMS {
-            let whole = Choice::of(algorithm).in_effect();
-            assert_eq!(Choice::parse(&whole).unwrap().in_effect(), whole);
+            let whole = Choice::of(algorithm).in_force();
+            assert_eq!(Choice::parse(&whole).unwrap().in_force(), whole);
             assert!(algorithm.parameters.iter().all(|one| whole.contains(one.name)), "{whole}");
         }
     }

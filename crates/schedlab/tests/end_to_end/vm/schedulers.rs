@@ -89,8 +89,8 @@ fn ours_are_in_charge_while_the_workload_runs_and_gone_after_it() {
                 assert_eq!(reading(record, "after"), level, "{record}");
                 let facts = &record["fingerprint_difference"];
                 assert_eq!(facts["scheduler.ops"], *id, "{record}");
-                let in_effect = facts["scheduler.in_effect"].as_str().unwrap();
-                assert!(in_effect.starts_with(&format!("{id}?")), "{record}");
+                let in_force = facts["scheduler.in_force"].as_str().unwrap();
+                assert!(in_force.starts_with(&format!("{id}?")), "{record}");
             }
         }
         for record in of(&records, "fair", "") {
