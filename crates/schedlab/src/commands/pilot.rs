@@ -92,12 +92,15 @@ fn text(planned: &Plan, findings: &[PilotFinding]) -> String {
         );
         let _ = writeln!(
             text,
-            "  differences of blocks would vary by {}: {most} blocks find {} with 80 % power",
+            "  differences of blocks would vary by {}: {}",
             percent(finding.expected_sd),
-            finding.detectable.map_or("nobody knows what".to_owned(), |smallest| format!(
-                "effects {}",
-                report::effects_found(smallest)
-            ))
+            finding.detectable.map_or(
+                format!("what {most} blocks find cannot be told"),
+                |smallest| format!(
+                    "{most} blocks find effects {} with 80 % power",
+                    report::effects_found(smallest)
+                )
+            )
         );
         let _ = writeln!(
             text,
