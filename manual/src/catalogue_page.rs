@@ -154,6 +154,7 @@ fn unit(unit: Unit) -> &'static str {
         Unit::PerOperation => "per operation",
         Unit::Count => "count",
         Unit::Bytes => "bytes",
+        Unit::BytesPerSecond => "bytes per second",
         Unit::Fraction => "fraction",
         Unit::Joules => "joules",
         Unit::Plain => "as the program says",

@@ -2,7 +2,7 @@
 //! scheduler.
 
 use crate::{Error, Result};
-use model::Level;
+use model::{Level, StorageTarget};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use sys::Machine;
@@ -38,6 +38,11 @@ pub trait Held {
 
     /// What it turned out to be, for the record: keys below the factor's own.
     fn facts(&self) -> Vec<(String, String)>;
+
+    /// Where the trial's files and devices lie, where that is what is held.
+    fn target(&self) -> Option<StorageTarget> {
+        None
+    }
 
     /// Gives it up and returns when it is no longer in force.
     ///

@@ -1,7 +1,7 @@
 //! How a workload's process is started: the levels that belong to a process
 //! rather than to the machine.
 
-use model::CpuList;
+use model::{CpuList, IoLimits, IoPriority, StorageTarget};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
@@ -30,6 +30,14 @@ pub struct LaunchSpec {
     pub cpu_max: Option<CpuQuota>,
     /// CPU weight of a cgroup of our own (1..10000, default 100).
     pub cpu_weight: Option<u64>,
+    /// Class and level of I/O priority.
+    pub io_priority: Option<IoPriority>,
+    /// I/O weight of a cgroup of our own (1..10000, default 100).
+    pub io_weight: Option<u64>,
+    /// I/O limits of a cgroup of our own on the target's device.
+    pub io_max: Option<IoLimits>,
+    /// Where files and devices of the workload lie; its scratch directory where not said.
+    pub target: Option<StorageTarget>,
     /// Seed of the trial.
     pub seed: u64,
     /// A directory for files of this invocation, removed afterwards.

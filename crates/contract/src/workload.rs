@@ -1,7 +1,7 @@
 //! What is run.
 
 use crate::{Description, LaunchSpec, Parameter, Requirement, Result};
-use model::{Metric, Parameters, RunReport, Sample};
+use model::{Caveat, Metric, Parameters, RunReport, Sample};
 use std::path::PathBuf;
 use sys::Machine;
 
@@ -76,6 +76,11 @@ pub trait Load {
     /// still there are read by the executor itself.
     fn changed_level(&self) -> Option<String> {
         None
+    }
+
+    /// Doubts about what was measured that the workload itself can see; asked after a run.
+    fn caveats(&self) -> Vec<Caveat> {
+        Vec::new()
     }
 
     /// Whether the run was what it claims to be (its regime, its counts).

@@ -4,7 +4,7 @@
 
 use crate::child::{answer, die_with_parent, receive};
 use contract::{Catalogue, LaunchSpec, Load, Measurement};
-use model::{Parameters, RunReport, Sample};
+use model::{Caveat, Parameters, RunReport, Sample};
 use serde::{Deserialize, Serialize};
 use sys::Machine;
 
@@ -42,6 +42,9 @@ pub(crate) enum LoadAnswer {
         unfit: Option<String>,
         /// A level that the run itself changed.
         changed_level: Option<String>,
+        /// What the workload doubts about it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        caveats: Vec<Caveat>,
     },
     /// Preparing or running failed.
     Failed {
@@ -83,7 +86,8 @@ fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
             let report = RunReport { operations: measurement.operations, ..report };
             let unfit = load.verify(&report).err();
             let changed_level = load.changed_level();
-            LoadAnswer::Done { samples: measurement.samples, report, unfit, changed_level }
+            let caveats = load.caveats();
+            LoadAnswer::Done { samples: measurement.samples, report, unfit, changed_level, caveats }
         }
         Err(error) => LoadAnswer::Failed { reason: error.one_line() },
     };

@@ -386,7 +386,10 @@ fn observe(
         LoadAnswer::Done { changed_level: Some(change), .. } => {
             return Err(Stop::invalid(LEVEL_CHANGED, change));
         }
-        LoadAnswer::Done { samples, report, unfit, .. } => (samples, report, unfit),
+        LoadAnswer::Done { samples, report, unfit, caveats, .. } => {
+            merge_caveats(progress, caveats);
+            (samples, report, unfit)
+        }
         LoadAnswer::Failed { reason } => return Err(Stop::failed(reason)),
         LoadAnswer::Ready => {
             return Err(Stop::failed("the workload answered out of turn".to_owned()));

@@ -30,6 +30,10 @@ pub(crate) fn unit(text: &str) -> (Unit, f64) {
         "KiB" => (Unit::Bytes, 1024.0),
         "MiB" => (Unit::Bytes, 1_048_576.0),
         "GiB" => (Unit::Bytes, 1_073_741_824.0),
+        "B/s" | "bytes/s" => (Unit::BytesPerSecond, 1.0),
+        "KiB/s" => (Unit::BytesPerSecond, 1024.0),
+        "MiB/s" => (Unit::BytesPerSecond, 1_048_576.0),
+        "GiB/s" => (Unit::BytesPerSecond, 1_073_741_824.0),
         "J" | "joules" => (Unit::Joules, 1.0),
         "count" => (Unit::Count, 1.0),
         _ => (Unit::Plain, 1.0),
@@ -46,6 +50,7 @@ pub(crate) fn can_be_negative(unit: Unit) -> bool {
         | Unit::PerOperation
         | Unit::Count
         | Unit::Bytes
+        | Unit::BytesPerSecond
         | Unit::Fraction
         | Unit::Joules => false,
     }

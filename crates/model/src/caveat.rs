@@ -60,6 +60,7 @@ codes! {
     FewBoots "FEW_BOOTS" "Several blocks share each of fewer than five boots: the finding speaks of these boots.",
     FewReplicates "FEW_REPLICATES" "Fewer than five replicates of a subject: no verdict is given.",
     Fragile "FRAGILE" "The verdict hangs on one block or on the method.",
+    HostCacheSuspected "HOST_CACHE_SUSPECTED" "The device answered faster than such a device can, or read again faster than at first although no cache of ours was used: the memory of a host was measured.",
     InsufficientTail "INSUFFICIENT_TAIL" "Too few samples beyond this percentile for a verdict.",
     Interference "INTERFERENCE" "Other programs used a noticeable share of the CPUs.",
     Noisy "NOISY" "The noise is large for this margin: with so many blocks fewer than 80 in 100 campaigns would show equivalence.",

@@ -23,6 +23,7 @@ mod plan;
 mod quantity;
 mod record;
 mod sample;
+mod storage;
 mod vm;
 
 pub use caveat::{Caveat, CaveatCode};
@@ -56,4 +57,5 @@ pub use quantity::{
 };
 pub use record::{Fingerprint, Invocation, LevelReading, Outcome, Record, RunReport, Usage};
 pub use sample::{Sample, SampleData};
+pub use storage::{IoLimits, IoPriority, StorageKind, StorageTarget};
 pub use vm::{Accelerator, Disk, VmSettings};

@@ -17,6 +17,8 @@ pub enum Unit {
     Count,
     /// Bytes.
     Bytes,
+    /// Bytes per second.
+    BytesPerSecond,
     /// A fraction of one.
     Fraction,
     /// Joules.

@@ -11,6 +11,10 @@ pub(crate) fn value(value: f64, unit: Unit) -> String {
             value,
             &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")],
         ),
+        Unit::BytesPerSecond => scaled(
+            value,
+            &[(1_073_741_824.0, "GiB/s"), (1_048_576.0, "MiB/s"), (1024.0, "KiB/s"), (1.0, "B/s")],
+        ),
         Unit::Fraction => format!("{} %", digits(100.0 * value)),
         Unit::Joules => scaled(value, &[(1e3, "kJ"), (1.0, "J"), (1e-3, "mJ")]),
         Unit::PerOperation => format!("{}/op", digits(value)),
@@ -26,6 +30,7 @@ pub(crate) fn stored_unit(unit: Unit) -> &'static str {
         Unit::PerOperation => "1/op",
         Unit::Count => "count",
         Unit::Bytes => "B",
+        Unit::BytesPerSecond => "B/s",
         Unit::Fraction => "fraction",
         Unit::Joules => "J",
         Unit::Plain => "",
@@ -37,8 +42,12 @@ fn scaled(value: f64, steps: &[(f64, &str)]) -> String {
     // 999.6 would print as 1000: take the next prefix from there on.
     let chosen = steps.iter().position(|(scale, _)| value >= 0.9995 * scale).unwrap_or(last);
     let (scale, name) = steps[chosen];
-    let space =
-        if name.starts_with('/') || name.ends_with("/s") && name.len() == 3 { "" } else { " " };
+    let space = if name.starts_with('/') || name.ends_with("/s") && name.len() == 3 && name != "B/s"
+    {
+        ""
+    } else {
+        " "
+    };
     format!("{}{space}{name}", digits(value / scale))
 }
 

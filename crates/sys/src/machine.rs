@@ -1,7 +1,7 @@
 //! A machine: where its files are, and the one way to read and write them.
 
 use crate::fake_kernel::FakeKernel;
-use model::{CpuList, KernelVersion};
+use model::{CpuList, KernelVersion, StorageTarget};
 use std::ffi::CString;
 use std::fs;
 use std::io::{self, Write};
@@ -15,6 +15,7 @@ pub struct Machine {
     root: PathBuf,
     runtime: PathBuf,
     search_path: String,
+    target: Option<StorageTarget>,
     fake: Option<FakeKernel>,
 }
 
@@ -60,8 +61,21 @@ impl Machine {
             root: PathBuf::from("/"),
             runtime: runtime.into(),
             search_path: String::new(),
+            target: None,
             fake: None,
         }
+    }
+
+    /// The same machine, on which the files and devices of workloads lie there: what knobs
+    /// of block devices speak of.
+    #[must_use]
+    pub fn with_target(self, target: StorageTarget) -> Self {
+        Self { target: Some(target), ..self }
+    }
+
+    /// Where the files and devices of workloads lie, where that is known.
+    pub fn target(&self) -> Option<&StorageTarget> {
+        self.target.as_ref()
     }
 
     /// The same machine, looking for programs along `path` (the text of PATH).
@@ -86,7 +100,8 @@ impl Machine {
     ) -> Result<Self, MachineError> {
         let root = root.into();
         let fake = FakeKernel::load(&root)?;
-        Ok(Self { root, runtime: runtime.into(), search_path: String::new(), fake: Some(fake) })
+        let runtime = runtime.into();
+        Ok(Self { root, runtime, search_path: String::new(), target: None, fake: Some(fake) })
     }
 
     /// Whether this is a machine of files rather than the real one.

@@ -272,6 +272,7 @@ fn base_value(metric: &Metric) -> f64 {
         Unit::Nanoseconds => 100_000.0,
         Unit::PerSecond => 10_000.0,
         Unit::Bytes => 1e7,
+        Unit::BytesPerSecond => 1e8,
         Unit::Fraction => 0.5,
         Unit::PerOperation | Unit::Count | Unit::Joules | Unit::Plain => 10.0,
     }
