@@ -1,10 +1,16 @@
 //! What can be set.
 
 use crate::{BootSpec, Description, HeldKnob, LaunchSpec, Requirement, Result};
-use model::{Fingerprint, Level};
+use model::{Fingerprint, Level, StorageTarget};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sys::{ControlFile, Machine};
+
+/// What is held and has a lower order is in force before any knob is set.
+pub const FIRST_KNOB: u8 = 10;
+
+/// Knobs of this order or a higher one lie in files that others make when they are set.
+pub const ON_TOP: u8 = 100;
 
 /// Something with levels: a knob of the machine or an attribute of a process.
 pub trait Factor: Sync {
@@ -30,7 +36,9 @@ pub trait Factor: Sync {
     fn parse(&self, text: &str) -> Result<Level, String>;
 
     /// Position when several factors are set: lower first, when restoring too.
-    /// Hotplug (10) comes before the slices (50) that it rescales (TRAPS 4).
+    /// Hotplug (10) comes before the slices (50) that it rescales (TRAPS 4). What is held and
+    /// comes before [`FIRST_KNOB`] is there before any file is looked for; from
+    /// [`ON_TOP`] on a knob's files are made by another knob, and gone again with it.
     fn order(&self) -> u8 {
         50
     }
@@ -38,9 +46,25 @@ pub trait Factor: Sync {
     /// What this level needs of the machine.
     fn requires(&self, level: &Level) -> Vec<Requirement>;
 
-    /// Files that the kernel rewrites when this is set; they are put back too.
-    fn moves(&self) -> &'static [&'static str] {
-        &[]
+    /// Files that the kernel rewrites when this is set; they are put back too. One that does
+    /// not exist, or holds nothing that can be read, is passed over.
+    fn moves(&self, machine: &Machine) -> Vec<String> {
+        let _ = machine;
+        Vec::new()
+    }
+
+    /// Where workloads' files would lie with this level, as far as it is known before it is in
+    /// force: needs of other factors and of workloads are checked against it.
+    fn target(&self, machine: &Machine, level: &Level) -> Option<StorageTarget> {
+        let _ = (machine, level);
+        None
+    }
+
+    /// Kernel modules that a guest must load for it, with their arguments: `null_blk
+    /// nr_devices=0`. A `?` before one makes it optional: it may be built in, or not needed.
+    fn modules(&self, level: &Level) -> Vec<String> {
+        let _ = level;
+        Vec::new()
     }
 
     /// What else this level changes, which may be the cause of an effect: one

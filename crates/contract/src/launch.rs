@@ -61,6 +61,11 @@ impl LaunchSpec {
         self.cpu_max.is_some() || self.cpu_weight.is_some()
     }
 
+    /// Whether a cgroup with the I/O controller is needed.
+    pub fn needs_io_cgroup(&self) -> bool {
+        self.io_weight.is_some() || self.io_max.is_some()
+    }
+
     /// Applies everything that children inherit to the calling thread, which
     /// must be the process's only one. Deadline tasks cannot fork
     /// (sched_setattr(2), EAGAIN), so that policy waits for [`Self::enter_task`].
@@ -73,6 +78,9 @@ impl LaunchSpec {
         }
         if let Some(slack) = self.timer_slack_ns {
             sys::set_timer_slack(slack).map_err(|error| ("timer_slack", error))?;
+        }
+        if let Some(priority) = self.io_priority {
+            sys::set_io_priority(0, priority).map_err(|error| ("ionice", error))?;
         }
         let is_deferred = self.policy == Some(Policy::Deadline);
         let is_default = self.policy.is_none()

@@ -24,7 +24,7 @@ pub use catalogue::Catalogue;
 pub use description::Description;
 pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
-pub use factor::{BootKnob, Factor, Knob, LaunchKnob, Setting, SystemKnob};
+pub use factor::{BootKnob, FIRST_KNOB, Factor, Knob, LaunchKnob, ON_TOP, Setting, SystemKnob};
 pub use held::{Held, HeldKnob, Holder, Keeper, Lost, NOT_PUT_BACK, NotHeld, Program};
 pub use interrupt::Interrupt;
 pub use launch::{CpuQuota, LaunchSpec};

@@ -3,7 +3,7 @@
 use crate::background::Hogs;
 use crate::journal::{Journal, JournalEntry};
 use contract::{Error, ErrorKind, Held, Lost, Result};
-use model::Level;
+use model::{Level, StorageTarget};
 use std::collections::{BTreeMap, BTreeSet};
 use sys::Machine;
 
@@ -18,6 +18,8 @@ pub(crate) struct Holding {
 #[derive(Default)]
 pub(crate) struct Beside {
     pub(crate) hogs: Option<Hogs>,
+    /// What knobs lie in: it outlives them.
+    pub(crate) made: Vec<Holding>,
     pub(crate) holdings: Vec<Holding>,
 }
 
@@ -25,7 +27,11 @@ impl Beside {
     /// Their process groups.
     pub(crate) fn groups(&self) -> BTreeSet<i32> {
         let hogs = self.hogs.iter().map(Hogs::pid);
-        hogs.chain(self.holdings.iter().filter_map(|holding| holding.held.group())).collect()
+        hogs.chain(self.held().filter_map(|holding| holding.held.group())).collect()
+    }
+
+    fn held(&self) -> impl Iterator<Item = &Holding> {
+        self.made.iter().chain(&self.holdings)
     }
 
     /// Whether everything held is still in force.
@@ -33,13 +39,18 @@ impl Beside {
     /// # Errors
     /// How the first one was lost.
     pub(crate) fn check(&mut self) -> Result<(), Lost> {
-        self.holdings.iter_mut().try_for_each(|holding| holding.held.check())
+        let mut held = self.made.iter_mut().chain(&mut self.holdings);
+        held.try_for_each(|holding| holding.held.check())
     }
 
     /// The levels that are held; to be read after [`Self::check`].
     pub(crate) fn levels(&self) -> BTreeMap<String, Level> {
-        let held = self.holdings.iter();
-        held.map(|holding| (holding.factor.to_owned(), holding.level.clone())).collect()
+        self.held().map(|holding| (holding.factor.to_owned(), holding.level.clone())).collect()
+    }
+
+    /// Where the trial's files and devices lie, where that is held.
+    pub(crate) fn target(&self) -> Option<StorageTarget> {
+        self.made.iter().find_map(|holding| holding.held.target())
     }
 
     /// What they turned out to be: `FACTOR.KEY` to text.
@@ -49,7 +60,7 @@ impl Beside {
             let factor = holding.factor;
             facts.map(|(key, value)| (format!("{factor}.{key}"), value)).collect::<Vec<_>>()
         };
-        self.holdings.iter().flat_map(of).collect()
+        self.held().flat_map(of).collect()
     }
 
     /// What is wrong where declared load did not last.
@@ -57,27 +68,44 @@ impl Beside {
         self.hogs.as_ref().and_then(|hogs| hogs.ended(machine))
     }
 
-    /// Ends everything, the last first.
+    /// Ends everything but what knobs lie in, the last first.
     ///
     /// # Errors
     /// When something is still in force, or could not be written down.
     pub(crate) fn end(&mut self, journal: &mut Journal) -> Result<()> {
-        let mut outcome = self.hogs.take().map_or(Ok(()), |hogs| hogs.stop(journal));
-        while let Some(holding) = self.holdings.pop() {
-            let group = holding.held.group();
-            let released = holding.held.release().map_err(|error| {
-                Error::new(
-                    ErrorKind::RestoreIncomplete,
-                    format!("cannot take back {} = {}", holding.factor, holding.level),
-                    error.one_line(),
-                    error.remedy,
-                )
-            });
-            let noted =
-                group.map_or(Ok(()), |group| journal.append(&JournalEntry::GroupEnded { group }));
-            // What is still in force outweighs what could not be written down.
-            outcome = released.and(outcome).and(noted);
-        }
-        outcome
+        let outcome = self.hogs.take().map_or(Ok(()), |hogs| hogs.stop(journal));
+        release(&mut self.holdings, outcome, journal)
     }
+
+    /// Gives back what knobs lay in, once they are as before.
+    ///
+    /// # Errors
+    /// As [`Self::end`].
+    pub(crate) fn give_back(&mut self, journal: &mut Journal) -> Result<()> {
+        release(&mut self.made, Ok(()), journal)
+    }
+}
+
+/// Releases all, the last first; the first error of `outcome` and theirs.
+fn release(
+    holdings: &mut Vec<Holding>,
+    mut outcome: Result<()>,
+    journal: &mut Journal,
+) -> Result<()> {
+    while let Some(holding) = holdings.pop() {
+        let group = holding.held.group();
+        let released = holding.held.release().map_err(|error| {
+            Error::new(
+                ErrorKind::RestoreIncomplete,
+                format!("cannot take back {} = {}", holding.factor, holding.level),
+                error.one_line(),
+                error.remedy,
+            )
+        });
+        let noted =
+            group.map_or(Ok(()), |group| journal.append(&JournalEntry::GroupEnded { group }));
+        // What is still in force outweighs what could not be written down.
+        outcome = released.and(outcome).and(noted);
+    }
+    outcome
 }

@@ -40,6 +40,10 @@ pub enum JournalEntry {
         old: String,
         /// What is written.
         new: String,
+        /// Whether it is a file of a device that was made for the trial: whatever it holds
+        /// later came of that.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_of_made: bool,
     },
     /// The announced value is being written.
     Writing {
@@ -278,6 +282,7 @@ mod tests {
             file: ControlFile::bracketed("/sys/x"),
             old: "always".to_owned(),
             new: "never".to_owned(),
+            is_of_made: false,
         }
     }
 

@@ -2,14 +2,20 @@
 
 use crate::beside::Holding;
 use crate::journal::{Journal, JournalEntry};
-use contract::{Catalogue, Error, Factor, Holder, Knob, LaunchSpec, NotHeld, Result, Setting};
+use contract::{
+    Catalogue, Error, FIRST_KNOB, Factor, Holder, Knob, LaunchSpec, NotHeld, ON_TOP, Result,
+    Setting,
+};
 use model::{Level, Subject};
 use std::collections::BTreeMap;
 use sys::{ControlFile, Machine};
 
 /// A subject's levels, sorted by who applies them, in the factors' order.
+#[derive(Default)]
 pub(crate) struct Knobs {
     system: Vec<(&'static dyn Factor, Level)>,
+    /// Held, and there before any knob is looked for.
+    made: Vec<(&'static dyn Factor, Level)>,
     held: Vec<(&'static dyn Factor, Level)>,
     launch: Vec<(&'static dyn Factor, Level)>,
 }
@@ -34,7 +40,7 @@ impl Knobs {
     /// # Errors
     /// When a factor is not in the catalogue, or belongs to the simulator.
     pub(crate) fn of(catalogue: &Catalogue, subject: &Subject) -> Result<Self> {
-        let mut knobs = Self { system: Vec::new(), held: Vec::new(), launch: Vec::new() };
+        let mut knobs = Self::default();
         for (id, level) in &subject.levels {
             let attempted = || format!("cannot set {id} to {level}");
             let factor = catalogue.factor(id).ok_or_else(|| {
@@ -42,6 +48,9 @@ impl Knobs {
             })?;
             match factor.knob() {
                 Knob::System(_) => knobs.system.push((factor, level.clone())),
+                Knob::Held(_) if factor.order() < FIRST_KNOB => {
+                    knobs.made.push((factor, level.clone()));
+                }
                 Knob::Held(_) => knobs.held.push((factor, level.clone())),
                 Knob::Launch(_) => knobs.launch.push((factor, level.clone())),
                 // The venue set it when it booted this machine, and reads it back.
@@ -56,6 +65,7 @@ impl Knobs {
             }
         }
         knobs.system.sort_by_key(|(factor, _)| factor.order());
+        knobs.made.sort_by_key(|(factor, _)| factor.order());
         knobs.held.sort_by_key(|(factor, _)| factor.order());
         knobs.launch.sort_by_key(|(factor, _)| factor.order());
         Ok(knobs)
@@ -63,25 +73,23 @@ impl Knobs {
 
     /// Writes every system level. All old values are journalled before the first
     /// write, because setting one knob may move another (hotplug rescales the
-    /// slices). What was written is in the journal, whatever this returns.
+    /// slices); those whose files another knob makes come after it. What was written is in
+    /// the journal, whatever this returns.
     pub(crate) fn apply(&self, machine: &Machine, journal: &mut Journal) -> Result<(), Refusal> {
-        let mut announced = Vec::new();
-        for (factor, level) in &self.system {
-            let Knob::System(knob) = factor.knob() else { continue };
-            for setting in knob.settings(machine, level)? {
-                announced.push(announce(machine, journal, *factor, level, setting)?);
-            }
-            for path in factor.moves().iter().filter(|path| machine.exists(path)) {
-                // Announced and never written: whatever moves it, it goes back.
-                let file = ControlFile::plain(*path);
-                let Ok(value) = file.read(machine) else { continue };
-                announce(machine, journal, *factor, level, Setting { file, value })?;
-            }
-        }
-        for change in &announced {
-            change.make(machine, journal)?;
-        }
-        Ok(())
+        let below = self.system.partition_point(|(factor, _)| factor.order() < ON_TOP);
+        let (below, on_top) = self.system.split_at(below);
+        apply(below, machine, journal)?;
+        apply(on_top, machine, journal)
+    }
+
+    /// Makes what other knobs lie in: a device with a queue. As [`Self::acquire`].
+    pub(crate) fn make(
+        &self,
+        machine: &Machine,
+        holder: &mut dyn Holder,
+        holdings: &mut Vec<Holding>,
+    ) -> Result<(), Refusal> {
+        acquire(&self.made, machine, holder, holdings)
     }
 
     /// Brings every level into force that somebody has to hold, one after the other into
@@ -92,18 +100,7 @@ impl Knobs {
         holder: &mut dyn Holder,
         holdings: &mut Vec<Holding>,
     ) -> Result<(), Refusal> {
-        for (factor, level) in &self.held {
-            let Knob::Held(knob) = factor.knob() else { continue };
-            let id = factor.describe().id;
-            match knob.acquire(machine, level, holder) {
-                Ok(held) => holdings.push(Holding { factor: id, level: level.clone(), held }),
-                Err(NotHeld::Refused(why)) => {
-                    return Err(Refusal::NotInForce(format!("{id} = {level}: {why}")));
-                }
-                Err(NotHeld::Stopped(error)) => return Err(Refusal::Lost(error)),
-            }
-        }
-        Ok(())
+        acquire(&self.held, machine, holder, holdings)
     }
 
     /// What every level reads back as, but those that are held; `threads` are the workload's, none before it starts.
@@ -140,6 +137,51 @@ impl Knobs {
     }
 }
 
+/// Announces and then writes the levels of these knobs.
+fn apply(
+    levels: &[(&'static dyn Factor, Level)],
+    machine: &Machine,
+    journal: &mut Journal,
+) -> Result<(), Refusal> {
+    let mut announced = Vec::new();
+    for (factor, level) in levels {
+        let Knob::System(knob) = factor.knob() else { continue };
+        for setting in knob.settings(machine, level)? {
+            announced.push(announce(machine, journal, *factor, level, setting)?);
+        }
+        for path in factor.moves(machine).into_iter().filter(|path| machine.exists(path)) {
+            // Announced and never written: whatever moves it, it goes back.
+            let file = ControlFile::plain(path);
+            let Ok(value) = file.read(machine) else { continue };
+            announce(machine, journal, *factor, level, Setting { file, value })?;
+        }
+    }
+    for change in &announced {
+        change.make(machine, journal)?;
+    }
+    Ok(())
+}
+
+fn acquire(
+    levels: &[(&'static dyn Factor, Level)],
+    machine: &Machine,
+    holder: &mut dyn Holder,
+    holdings: &mut Vec<Holding>,
+) -> Result<(), Refusal> {
+    for (factor, level) in levels {
+        let Knob::Held(knob) = factor.knob() else { continue };
+        let id = factor.describe().id;
+        match knob.acquire(machine, level, holder) {
+            Ok(held) => holdings.push(Holding { factor: id, level: level.clone(), held }),
+            Err(NotHeld::Refused(why)) => {
+                return Err(Refusal::NotInForce(format!("{id} = {level}: {why}")));
+            }
+            Err(NotHeld::Stopped(error)) => return Err(Refusal::Lost(error)),
+        }
+    }
+    Ok(())
+}
+
 /// A change that is in the journal and may be made.
 struct Change {
     id: u64,
@@ -156,6 +198,10 @@ fn announce(
 ) -> Result<Change> {
     let id = journal.next_id();
     let name = factor.describe().id;
+    let made = machine.target().filter(|target| target.is_made);
+    let is_of_made = made
+        .and_then(|target| target.device.as_ref())
+        .is_some_and(|device| setting.file.path.starts_with(&format!("/sys/block/{device}/")));
     journal.append(&JournalEntry::Setting {
         id,
         factor: name.to_owned(),
@@ -163,6 +209,7 @@ fn announce(
         file: setting.file.clone(),
         old: setting.file.read(machine)?,
         new: setting.value.clone(),
+        is_of_made,
     })?;
     Ok(Change { id, what: format!("{name} = {level}"), setting })
 }

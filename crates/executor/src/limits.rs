@@ -1,12 +1,14 @@
-//! Control groups for a workload: for killing, for statistics, and for CPU limits.
+//! Control groups for a workload: for killing, for statistics, and for limits of CPU time
+//! and I/O.
 
 use crate::journal::JournalEntry;
 use crate::session::Executor;
-use contract::{Error, LaunchSpec, Result};
-use sys::{Cgroup, CpuController};
+use contract::{CpuQuota, Error, LaunchSpec, Result};
+use model::IoLimits;
+use sys::{Cgroup, Controller, Machine};
 
 /// A group of the unified hierarchy for killing and statistics where we may make
-/// one, and one with the CPU controller where the levels ask for it.
+/// one, and one with the CPU or I/O controller where the levels ask for it.
 pub(crate) fn join_cgroups(
     executor: &mut Executor,
     launch: &LaunchSpec,
@@ -14,54 +16,132 @@ pub(crate) fn join_cgroups(
 ) -> Result<Option<Cgroup>> {
     let machine = executor.settings.machine.clone();
     let name = format!("schedlab.{}", executor.watch.mark.trim_start_matches("SCHEDLAB_MARK="));
-    let unified = Cgroup::unified_root(&machine);
-    let cpu = Cgroup::cpu_root(&machine).filter(|_| launch.needs_cpu_cgroup());
-    if launch.needs_cpu_cgroup() && cpu.is_none() {
-        return Err(Error::unsupported(
-            "cannot limit the workload's CPU time",
-            "no cgroup hierarchy with the cpu controller is mounted",
-            "use a virtual machine",
-        ));
-    }
+    let cpu = wanted(Cgroup::cpu_root(&machine), launch.needs_cpu_cgroup(), "CPU time", "cpu")?;
+    let io = wanted(Cgroup::io_root(&machine), launch.needs_io_cgroup(), "I/O", "io")?;
     let mut joined = None;
-    if let Some(root) = unified {
-        let is_needed = matches!(cpu, Some((CpuController::Unified, _)));
+    if let Some(root) = Cgroup::unified_root(&machine) {
+        let is_needed = [cpu, io].iter().any(|it| matches!(it, Some((Controller::Unified, _))));
         joined = match make_cgroup(executor, root, &name, pid) {
             Ok(cgroup) => Some(cgroup),
             Err(error) if is_needed => return Err(error),
             Err(_) => None,
         };
     }
-    match (cpu, &joined) {
-        (Some((CpuController::Unified, _)), Some(cgroup)) => {
-            if let Some(quota) = launch.cpu_max {
-                let text = format!("{} {}", quota.quota_ns / 1_000, quota.period_ns / 1_000);
-                machine.write(&cgroup.file("cpu.max"), &text)?;
+    let mut group = |found: Option<(Controller, &str)>| {
+        Ok::<_, Error>(match found {
+            Some((Controller::Unified, _)) => {
+                joined.clone().map(|group| (Controller::Unified, group))
             }
-            if let Some(weight) = launch.cpu_weight {
-                machine.write(&cgroup.file("cpu.weight"), &weight.to_string())?;
+            Some((Controller::Legacy, root)) => {
+                Some((Controller::Legacy, make_cgroup(executor, root, &name, pid)?))
             }
-        }
-        (Some((CpuController::Legacy, root)), _) => {
-            let cgroup = make_cgroup(executor, root, &name, pid)?;
-            if let Some(quota) = launch.cpu_max {
-                machine.write(
-                    &cgroup.file("cpu.cfs_period_us"),
-                    &(quota.period_ns / 1_000).to_string(),
-                )?;
-                machine.write(
-                    &cgroup.file("cpu.cfs_quota_us"),
-                    &(quota.quota_ns / 1_000).to_string(),
-                )?;
-            }
-            if let Some(weight) = launch.cpu_weight {
-                // v1 shares are 1024 where v2 weight is 100 (kernel/sched/core.c, cpu_weight_write_u64).
-                machine.write(&cgroup.file("cpu.shares"), &(weight * 1024 / 100).to_string())?;
-            }
-        }
-        _ => {}
+            None => None,
+        })
+    };
+    if let Some((controller, group)) = group(cpu)? {
+        limit_cpu(&machine, controller, &group, launch)?;
+    }
+    if let Some((controller, group)) = group(io)? {
+        limit_io(&machine, controller, &group, launch)?;
     }
     Ok(joined)
+}
+
+/// The hierarchy of a controller, where it is needed.
+fn wanted(
+    found: Option<(Controller, &'static str)>,
+    is_needed: bool,
+    what: &str,
+    controller: &str,
+) -> Result<Option<(Controller, &'static str)>> {
+    match found {
+        None if is_needed => Err(Error::unsupported(
+            format!("cannot limit the workload's {what}"),
+            format!("no cgroup hierarchy with the {controller} controller is mounted"),
+            "use a virtual machine",
+        )),
+        found => Ok(found.filter(|_| is_needed)),
+    }
+}
+
+fn limit_cpu(
+    machine: &Machine,
+    controller: Controller,
+    group: &Cgroup,
+    launch: &LaunchSpec,
+) -> Result<()> {
+    let write = |name: &str, text: String| machine.write(&group.file(name), &text);
+    if let Some(CpuQuota { quota_ns, period_ns }) = launch.cpu_max {
+        let [quota_us, period_us] = [quota_ns, period_ns].map(|ns| ns / 1_000);
+        match controller {
+            Controller::Unified => write("cpu.max", format!("{quota_us} {period_us}"))?,
+            Controller::Legacy => {
+                write("cpu.cfs_period_us", period_us.to_string())?;
+                write("cpu.cfs_quota_us", quota_us.to_string())?;
+            }
+        }
+    }
+    if let Some(weight) = launch.cpu_weight {
+        match controller {
+            Controller::Unified => write("cpu.weight", weight.to_string())?,
+            // v1 shares are 1024 where v2 weight is 100 (kernel/sched/core.c, cpu_weight_write_u64).
+            Controller::Legacy => write("cpu.shares", (weight * 1024 / 100).to_string())?,
+        }
+    }
+    Ok(())
+}
+
+fn limit_io(
+    machine: &Machine,
+    controller: Controller,
+    group: &Cgroup,
+    launch: &LaunchSpec,
+) -> Result<()> {
+    let write = |name: &str, text: String| machine.write(&group.file(name), &text);
+    if let Some(weight) = launch.io_weight {
+        match controller {
+            Controller::Unified => write("io.bfq.weight", weight.to_string())?,
+            Controller::Legacy => write("blkio.bfq.weight", weight.to_string())?,
+        }
+    }
+    let Some(limits) = launch.io_max else { return Ok(()) };
+    let device = machine.target().and_then(|target| target.device.clone());
+    let number =
+        device.and_then(|device| sys::device_number(machine, &device)).ok_or_else(|| {
+            Error::unsupported(
+                "cannot limit the workload's I/O",
+                "its files lie on no block device",
+                "name another target: target = \"loop:1G:/DIRECTORY\"",
+            )
+        })?;
+    for (name, text) in limit_files(controller, &number, &limits) {
+        write(name, text)?;
+    }
+    Ok(())
+}
+
+/// What is written where for limits on one device.
+fn limit_files(
+    controller: Controller,
+    number: &str,
+    limits: &IoLimits,
+) -> Vec<(&'static str, String)> {
+    let all = [
+        ("rbps", "blkio.throttle.read_bps_device", limits.read_bytes),
+        ("wbps", "blkio.throttle.write_bps_device", limits.write_bytes),
+        ("riops", "blkio.throttle.read_iops_device", limits.reads),
+        ("wiops", "blkio.throttle.write_iops_device", limits.writes),
+    ];
+    let set = all.iter().filter_map(|(name, file, limit)| Some((name, *file, (*limit)?)));
+    match controller {
+        Controller::Unified => {
+            let words: String = set.map(|(name, _, limit)| format!(" {name}={limit}")).collect();
+            vec![("io.max", format!("{number}{words}"))]
+        }
+        Controller::Legacy => {
+            set.map(|(_, file, limit)| (file, format!("{number} {limit}"))).collect()
+        }
+    }
 }
 
 fn make_cgroup(executor: &mut Executor, root: &str, name: &str, pid: i32) -> Result<Cgroup> {
@@ -73,4 +153,25 @@ fn make_cgroup(executor: &mut Executor, root: &str, name: &str, pid: i32) -> Res
     }
     cgroup.add(machine, pid)?;
     Ok(cgroup)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_written_as_either_hierarchy_takes_them() {
+        let limits = IoLimits { read_bytes: Some(1 << 20), writes: Some(9), ..IoLimits::default() };
+        assert_eq!(
+            limit_files(Controller::Unified, "8:16", &limits),
+            [("io.max", "8:16 rbps=1048576 wiops=9".to_owned())]
+        );
+        assert_eq!(
+            limit_files(Controller::Legacy, "8:16", &limits),
+            [
+                ("blkio.throttle.read_bps_device", "8:16 1048576".to_owned()),
+                ("blkio.throttle.write_iops_device", "8:16 9".to_owned())
+            ]
+        );
+    }
 }

@@ -2,37 +2,46 @@
 //! changed.
 
 use contract::{Catalogue, Factor, Knob, Missing, Requirement};
-use model::{Level, Plan};
+use model::{Level, Plan, Subject};
 use std::collections::BTreeMap;
 use sys::{Machine, SchedExt};
 
 /// Everything the plan needs that this machine lacks, each thing once. Changes nothing.
 pub fn missing(machine: &Machine, catalogue: &Catalogue, plan: &Plan) -> Vec<Missing> {
     let mut missing: BTreeMap<String, Missing> = BTreeMap::new();
-    for requirement in requirements(catalogue, plan) {
-        if let Err(lack) = requirement.met(machine) {
-            missing.entry(lack.what.clone()).or_insert(lack);
+    let mut note = |machine: &Machine, requirements: Vec<Requirement>| {
+        for requirement in requirements {
+            if let Err(lack) = requirement.met(machine) {
+                missing.entry(lack.what.clone()).or_insert(lack);
+            }
         }
+    };
+    note(machine, vec![no_sched_ext()]);
+    for subject in &plan.subjects {
+        let machine = with_target(machine, catalogue, subject);
+        for (id, level) in &subject.levels {
+            if let Some(factor) = catalogue.factor(id) {
+                note(&machine, factor_needs(factor, level));
+            }
+        }
+        for workload in &plan.workloads {
+            if let Some(entry) = catalogue.workload(&workload.uses) {
+                note(&machine, entry.requires(&workload.parameters));
+            }
+        }
+    }
+    for probe in plan.probes.iter().filter_map(|id| catalogue.probe(id)) {
+        note(machine, probe.requires());
     }
     missing.into_values().collect()
 }
 
-fn requirements(catalogue: &Catalogue, plan: &Plan) -> Vec<Requirement> {
-    let mut requirements = vec![no_sched_ext()];
-    for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
-        if let Some(factor) = catalogue.factor(id) {
-            requirements.extend(factor_needs(factor, level));
-        }
-    }
-    for workload in &plan.workloads {
-        if let Some(entry) = catalogue.workload(&workload.uses) {
-            requirements.extend(entry.requires(&workload.parameters));
-        }
-    }
-    for probe in plan.probes.iter().filter_map(|id| catalogue.probe(id)) {
-        requirements.extend(probe.requires());
-    }
-    requirements
+/// The machine as far as it is known where a subject's files and devices will lie.
+fn with_target(machine: &Machine, catalogue: &Catalogue, subject: &Subject) -> Machine {
+    let target = subject.levels.iter().find_map(|(id, level)| {
+        catalogue.factor(id).and_then(|factor| factor.target(machine, level))
+    });
+    target.map_or_else(|| machine.clone(), |target| machine.clone().with_target(target))
 }
 
 /// Everything a level needs of a machine: what the factor names, and that nobody

@@ -6,7 +6,7 @@
 
 use crate::ending::end;
 use crate::journal::{Journal, JournalEntry};
-use contract::{Error, Result};
+use contract::{Error, ON_TOP, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use sys::{Cgroup, ControlFile, Machine};
@@ -98,6 +98,7 @@ struct OpenSetting {
     file: ControlFile,
     old: String,
     new: String,
+    is_of_made: bool,
     is_written: bool,
     actual: Option<String>,
 }
@@ -111,9 +112,18 @@ impl Open {
                     open.boot_id = boot_id;
                     open.marks.insert(mark);
                 }
-                JournalEntry::Setting { id, factor, order, file, old, new } => {
+                JournalEntry::Setting { id, factor, order, file, old, new, is_of_made } => {
                     let (is_written, actual) = (false, None);
-                    let setting = OpenSetting { factor, order, file, old, new, is_written, actual };
+                    let setting = OpenSetting {
+                        factor,
+                        order,
+                        file,
+                        old,
+                        new,
+                        is_of_made,
+                        is_written,
+                        actual,
+                    };
                     open.settings.insert(id, setting);
                 }
                 JournalEntry::Writing { id } => {
@@ -157,7 +167,7 @@ impl Open {
 
     /// Whether `current`, which is not the old value, is ours to undo.
     fn is_ours(&self, id: u64, setting: &OpenSetting, current: &str) -> bool {
-        if self.is_restoring {
+        if self.is_restoring || setting.is_of_made {
             return true;
         }
         match &setting.actual {
@@ -354,6 +364,10 @@ fn restore_settings(
                 // Ours as long as it stays so: whoever changes it from now on is somebody else.
                 notes.add(&JournalEntry::Applied { id, actual: current });
             }
+            // What it was set in is gone: an elevator's own settings, a device of ours.
+            Err(error) if error.is_absent() && (setting.order >= ON_TOP || setting.is_of_made) => {
+                notes.add(&JournalEntry::Settled { id });
+            }
             Err(error) => report.failed.push(format!("{}: {error}", setting.line())),
         }
     }
@@ -469,6 +483,7 @@ mod tests {
             file: file.clone(),
             old,
             new: new.to_owned(),
+            is_of_made: false,
         };
         journal.append(&entry).unwrap();
         id

@@ -4,7 +4,7 @@ use crate::fingerprint::fingerprint;
 use crate::trial;
 use crate::watch::Watch;
 use contract::{Catalogue, Error, ErrorKind, Event, Interrupt, Result};
-use model::{Fingerprint, Record, Trial};
+use model::{Fingerprint, Record, StorageKind, StorageTarget, Trial};
 use std::path::PathBuf;
 use sys::{Machine, SchedExt};
 
@@ -29,7 +29,10 @@ pub struct Settings {
 
 /// Runs trials on this machine, one at a time.
 pub struct Executor {
+    /// Its machine is that of the trial: it knows where files and devices of workloads lie.
     pub(crate) settings: Settings,
+    /// The machine of a trial without a target of its own.
+    pub(crate) whole_machine: Machine,
     pub(crate) watch: Watch,
     pub(crate) interrupt: Interrupt,
     /// Something could not be put back after a trial: no other one may begin.
@@ -40,18 +43,44 @@ pub struct Executor {
     pub(crate) scheduler: SchedExt,
 }
 
+/// Where workloads' files lie that have no other target.
+fn scratch_target(settings: &Settings) -> StorageTarget {
+    let scratch = &settings.scratch;
+    let memory = sys::memory_file_system(scratch);
+    StorageTarget {
+        kind: StorageKind::Directory,
+        path: scratch.display().to_string(),
+        // Without one there is no queue to speak of.
+        device: sys::device_below(&settings.machine, scratch).ok().flatten(),
+        size_bytes: 0,
+        is_made: false,
+        cached_by: memory.map(|name| format!("{} is {name}, which is memory", scratch.display())),
+    }
+}
+
 impl Executor {
     /// Opens a watch over the machine.
     ///
     /// # Errors
     /// When another campaign runs here, or leftovers could not be put back, or
     /// somebody else had changed them and the user has not been told yet.
-    pub fn open(settings: Settings, interrupt: &Interrupt) -> Result<Self> {
+    pub fn open(mut settings: Settings, interrupt: &Interrupt) -> Result<Self> {
         let watch = Watch::open(settings.clone())?;
         let scheduler = SchedExt::read(&settings.machine);
+        let scratch = scratch_target(&settings);
+        settings.machine = settings.machine.with_target(scratch);
+        let whole_machine = settings.machine.clone();
         let interrupt = interrupt.clone();
-        let not_taken_back = None;
-        Ok(Self { settings, watch, interrupt, is_incomplete: false, not_taken_back, scheduler })
+        let (is_incomplete, not_taken_back) = (false, None);
+        Ok(Self {
+            settings,
+            whole_machine,
+            watch,
+            interrupt,
+            is_incomplete,
+            not_taken_back,
+            scheduler,
+        })
     }
 
     /// The machine as it is.

@@ -14,7 +14,8 @@ use crate::running::Running;
 use crate::session::Executor;
 use contract::{Error, ErrorKind, Event, LaunchSpec, Lost, NOT_PUT_BACK, Phase, Result, Target};
 use model::{
-    Caveat, CpuList, Invocation, Level, LevelReading, Outcome, Record, RunReport, Session, Trial,
+    Caveat, CpuList, Invocation, Level, LevelReading, Outcome, Record, RunReport, Session,
+    StorageKind, Trial,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -92,11 +93,13 @@ pub(crate) fn run(
     let mut progress = Progress::default();
     let mut beside = Beside::default();
     let ended = attempt(executor, trial, &mut progress, &mut beside, on_event);
+    executor.settings.machine = executor.whole_machine.clone();
     on_event(Event::TrialPhase(Phase::Restoring));
     let taken_back = beside.end(&mut executor.watch.journal);
     let header = executor.watch.header.clone();
     let machine = executor.settings.machine.clone();
     let report = restore(&machine, &mut executor.watch.journal, true, &header)?;
+    let taken_back = taken_back.and(beside.give_back(&mut executor.watch.journal));
     // The record comes first; the next trial, or closing the session, tells what is left.
     executor.is_incomplete = !report.is_complete();
     executor.not_taken_back = taken_back.err();
@@ -135,6 +138,7 @@ fn attempt(
         return Err(Stop::invalid(SCHEDULER_CHANGED, detail));
     }
     let knobs = Knobs::of(&executor.settings.catalogue, &trial.subject)?;
+    make_target(executor, trial, &knobs, beside)?;
     let machine = executor.settings.machine.clone();
     match knobs.apply(&machine, &mut executor.watch.journal) {
         Ok(()) => {}
@@ -161,6 +165,35 @@ fn acquire(
     knobs: &Knobs,
     beside: &mut Beside,
 ) -> Result<(), Stop> {
+    held(executor, trial, |machine, holder| knobs.acquire(machine, holder, &mut beside.holdings))?;
+    executor.scheduler = SchedExt::read(&executor.settings.machine);
+    Ok(())
+}
+
+/// Makes the files or the device that the trial works on, which knobs of queues lie in.
+fn make_target(
+    executor: &mut Executor,
+    trial: &Trial,
+    knobs: &Knobs,
+    beside: &mut Beside,
+) -> Result<(), Stop> {
+    held(executor, trial, |machine, holder| knobs.make(machine, holder, &mut beside.made))?;
+    let Some(target) = beside.target() else { return Ok(()) };
+    if target.kind == StorageKind::Directory {
+        let path = PathBuf::from(&target.path);
+        executor.watch.journal.append(&JournalEntry::Directory { path: path.clone() })?;
+        make_scratch(&path)?;
+    }
+    executor.settings.machine = executor.whole_machine.clone().with_target(target);
+    Ok(())
+}
+
+/// Lets something be held for the trial.
+fn held(
+    executor: &mut Executor,
+    trial: &Trial,
+    hold: impl FnOnce(&Machine, &mut TrialHolder<'_>) -> Result<(), Refusal>,
+) -> Result<(), Stop> {
     let settings = executor.settings.clone();
     let log = settings.logs.join(format!("{}-held.log", stem(trial)));
     let mut holder = TrialHolder::new(
@@ -170,13 +203,11 @@ fn acquire(
         &mut executor.watch,
         &executor.interrupt,
     );
-    match knobs.acquire(&settings.machine, &mut holder, &mut beside.holdings) {
-        Ok(()) => {}
-        Err(Refusal::NotInForce(detail)) => return Err(Stop::invalid(LEVEL_NOT_SET, detail)),
-        Err(Refusal::Lost(error)) => return Err(Stop::Error(error)),
+    match hold(&settings.machine, &mut holder) {
+        Ok(()) => Ok(()),
+        Err(Refusal::NotInForce(detail)) => Err(Stop::invalid(LEVEL_NOT_SET, detail)),
+        Err(Refusal::Lost(error)) => Err(Stop::Error(error)),
     }
-    executor.scheduler = SchedExt::read(&settings.machine);
-    Ok(())
 }
 
 /// The beginning of the names of a trial's files.
@@ -280,6 +311,7 @@ fn start(
         seed: trial.seed.wrapping_add(u64::from(number)),
         scratch: settings.scratch.join(&stem),
         log: settings.logs.join(format!("{stem}.log")),
+        target: beside.target(),
         ..LaunchSpec::default()
     };
     knobs.contribute(&settings.machine, &mut launch)?;

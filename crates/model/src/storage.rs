@@ -16,6 +16,9 @@ pub struct StorageTarget {
     /// Bytes that may be used; 0 where only the file system knows.
     #[serde(default)]
     pub size_bytes: u64,
+    /// Whether it was made for the trial and goes with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_made: bool,
     /// Why its answers may come from the memory of a host rather than from a device, where
     /// that is known beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]

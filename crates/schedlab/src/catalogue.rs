@@ -8,11 +8,11 @@ pub fn catalogue() -> Catalogue {
     static FACTORS: OnceLock<Vec<&'static dyn Factor>> = OnceLock::new();
     let factors = FACTORS.get_or_init(|| {
         let simulated: &'static dyn Factor = &venues::SimEffect;
-        let held: &'static dyn Factor = &schedulers::Entry;
+        let held: [&'static dyn Factor; 2] = [&storage::Entry, &schedulers::Entry];
         let boot: [&'static dyn Factor; 3] =
             [&venues::Kernel, &venues::CommandLine, &venues::Vcpus];
         let tunables = tunables::ENTRIES.iter().copied();
-        tunables.chain([held]).chain(boot).chain([simulated]).collect()
+        tunables.chain(held).chain(boot).chain([simulated]).collect()
     });
     Catalogue { workloads: workloads::ENTRIES, factors, probes: probes::ENTRIES }
 }

@@ -40,6 +40,9 @@ pub(crate) struct Common {
     /// Where kernels and images are kept
     #[arg(long, global = true, value_name = "DIR")]
     pub cache: Option<PathBuf>,
+    /// A disk that `target = "device:…"` may overwrite: everything on it is lost
+    #[arg(long, global = true, value_name = "DEVICE", hide_short_help = true)]
+    pub destroy_data: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

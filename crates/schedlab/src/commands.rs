@@ -90,7 +90,7 @@ fn machine(common: &Common) -> Result<Machine> {
             .ok()
             .map(|cache| Schedulers::programs_of(&cache)),
     };
-    choice.machine()
+    Ok(choice.machine()?.with_destroyable(common.destroy_data.clone()))
 }
 
 /// The host venue of that machine.

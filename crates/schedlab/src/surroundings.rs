@@ -44,7 +44,8 @@ impl MachineChoice {
 
 /// The guest that this process is in.
 pub(crate) fn guest() -> Machine {
-    Machine::host(ROOT_RUNTIME).with_search_path(std::env::var("PATH").unwrap_or_default())
+    let search_path = std::env::var("PATH").unwrap_or_default();
+    Machine::host(ROOT_RUNTIME).with_search_path(search_path).thrown_away()
 }
 
 /// The arguments that tell the guardian the same machine.

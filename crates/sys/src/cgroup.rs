@@ -12,12 +12,12 @@ pub struct Cgroup {
     pub path: String,
 }
 
-/// Where CPU limits can be set.
+/// The kind of hierarchy in which a controller's limits can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CpuController {
-    /// `cpu.max` and `cpu.weight` of the unified hierarchy.
+pub enum Controller {
+    /// The unified one, v2: `cpu.max` and `cpu.weight`, `io.max`.
     Unified,
-    /// `cpu.cfs_quota_us` and `cpu.shares` of the v1 hierarchy.
+    /// One of its own, v1: `cpu.cfs_quota_us` and `cpu.shares`, `blkio.throttle.*`.
     Legacy,
 }
 
@@ -30,18 +30,33 @@ impl Cgroup {
     }
 
     /// The mount point of the hierarchy that has the CPU controller, and its kind.
-    pub fn cpu_root(machine: &Machine) -> Option<(CpuController, &'static str)> {
+    pub fn cpu_root(machine: &Machine) -> Option<(Controller, &'static str)> {
+        let legacy = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"];
+        Self::root_of(machine, "cpu", &legacy, "cpu.shares")
+    }
+
+    /// The mount point of the hierarchy that has the I/O controller, and its kind.
+    pub fn io_root(machine: &Machine) -> Option<(Controller, &'static str)> {
+        Self::root_of(machine, "io", &["/sys/fs/cgroup/blkio"], "blkio.reset_stats")
+    }
+
+    fn root_of(
+        machine: &Machine,
+        controller: &str,
+        legacy: &[&'static str],
+        legacy_file: &str,
+    ) -> Option<(Controller, &'static str)> {
         if let Some(root) = Self::unified_root(machine) {
             let controllers =
                 machine.read(&format!("{root}/cgroup.controllers")).unwrap_or_default();
-            if controllers.split_whitespace().any(|name| name == "cpu") {
-                return Some((CpuController::Unified, root));
+            if controllers.split_whitespace().any(|name| name == controller) {
+                return Some((Controller::Unified, root));
             }
         }
-        ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"]
-            .into_iter()
-            .find(|root| machine.exists(&format!("{root}/cpu.shares")))
-            .map(|root| (CpuController::Legacy, root))
+        let mut legacy = legacy.iter().copied();
+        legacy
+            .find(|root| machine.exists(&format!("{root}/{legacy_file}")))
+            .map(|root| (Controller::Legacy, root))
     }
 
     /// Makes a group below a mount point.

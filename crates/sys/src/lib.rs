@@ -5,11 +5,13 @@
 //! This crate must not know what a factor, a workload or a campaign is. Every
 //! path goes through [`Machine`], so tests build a machine in a directory.
 
+mod block;
 mod cgroup;
 mod clock;
 mod control_file;
 mod cpu_time;
 mod fake_kernel;
+mod io_priority;
 mod kernel_log;
 mod machine;
 mod perf_event;
@@ -21,11 +23,16 @@ mod schedstat;
 mod scheduling;
 mod signals;
 
-pub use cgroup::{Cgroup, CpuController};
+pub use block::{
+    device_below, device_bytes, device_number, free_bytes, memory_file_system, partitions,
+    user_of_device, whole_device,
+};
+pub use cgroup::{Cgroup, Controller};
 pub use clock::{monotonic_ns, unix_ns};
 pub use control_file::{ControlFile, FileForm};
 pub use cpu_time::{CpuTime, clock_tick_ns};
 pub use fake_kernel::{FakeRule, FakeRules};
+pub use io_priority::{io_priority, io_priority_text, set_io_priority};
 pub use kernel_log::KernelLog;
 pub use machine::{Machine, MachineError};
 pub use perf_event::{PerfCounter, PerfEvent, PerfReading};

@@ -16,7 +16,17 @@ pub struct Machine {
     runtime: PathBuf,
     search_path: String,
     target: Option<StorageTarget>,
+    destroyable: Destroyable,
     fake: Option<FakeKernel>,
+}
+
+/// Devices whose content may be lost.
+#[derive(Debug, Clone)]
+enum Destroyable {
+    /// Those that their owner named.
+    Devices(Vec<PathBuf>),
+    /// All: the machine vanishes after its trials.
+    All,
 }
 
 /// An I/O error with its path and what was attempted.
@@ -62,6 +72,7 @@ impl Machine {
             runtime: runtime.into(),
             search_path: String::new(),
             target: None,
+            destroyable: Destroyable::Devices(Vec::new()),
             fake: None,
         }
     }
@@ -71,6 +82,35 @@ impl Machine {
     #[must_use]
     pub fn with_target(self, target: StorageTarget) -> Self {
         Self { target: Some(target), ..self }
+    }
+
+    /// The same machine, whose owner gives up what is on these devices.
+    #[must_use]
+    pub fn with_destroyable(self, devices: Vec<PathBuf>) -> Self {
+        Self { destroyable: Destroyable::Devices(devices), ..self }
+    }
+
+    /// The same machine, which vanishes after its trials with everything on its disks.
+    #[must_use]
+    pub fn thrown_away(self) -> Self {
+        Self { destroyable: Destroyable::All, ..self }
+    }
+
+    /// Whether it vanishes after its trials.
+    pub fn is_throw_away(&self) -> bool {
+        matches!(self.destroyable, Destroyable::All)
+    }
+
+    /// Whether what is on this device may be lost.
+    pub fn may_destroy(&self, device: &Path) -> bool {
+        let same = |other: &PathBuf| {
+            other == device
+                || matches!((fs::canonicalize(other), fs::canonicalize(device)), (Ok(a), Ok(b)) if a == b)
+        };
+        match &self.destroyable {
+            Destroyable::All => true,
+            Destroyable::Devices(devices) => devices.iter().any(same),
+        }
     }
 
     /// Where the files and devices of workloads lie, where that is known.
@@ -101,7 +141,7 @@ impl Machine {
         let root = root.into();
         let fake = FakeKernel::load(&root)?;
         let runtime = runtime.into();
-        Ok(Self { root, runtime, search_path: String::new(), target: None, fake: Some(fake) })
+        Ok(Self { root, fake: Some(fake), ..Self::host(runtime) })
     }
 
     /// Whether this is a machine of files rather than the real one.

@@ -4,7 +4,7 @@ use crate::{task_group, thread_levels};
 use contract::{CpuQuota, Description, Factor, Knob, LaunchKnob, LaunchSpec, Requirement};
 use model::Level;
 use std::collections::BTreeMap;
-use sys::{Cgroup, CpuController, Machine};
+use sys::{Cgroup, Controller, Machine};
 
 pub(crate) struct Entry;
 
@@ -103,7 +103,7 @@ impl Factor for Entry {
             needs.push(Requirement::check("CPU bandwidth limits (CONFIG_CFS_BANDWIDTH)", |machine| {
                 // The root group of v1 shows the file; that of v2 never does.
                 match Cgroup::cpu_root(machine) {
-                    Some((CpuController::Legacy, root)) if !machine.exists(&format!("{root}/cpu.cfs_quota_us")) => Err((
+                    Some((Controller::Legacy, root)) if !machine.exists(&format!("{root}/cpu.cfs_quota_us")) => Err((
                         format!("{root}/cpu.cfs_quota_us does not exist"),
                         "choose a kernel built with CONFIG_CFS_BANDWIDTH=y (in a virtual machine)".to_owned(),
                     )),
@@ -144,16 +144,16 @@ impl LaunchKnob for Entry {
 
 fn group_quota(
     machine: &Machine,
-    controller: CpuController,
+    controller: Controller,
     group: &Cgroup,
 ) -> contract::Result<Option<CpuQuota>> {
     let (quota, period) = match controller {
-        CpuController::Unified => {
+        Controller::Unified => {
             let text = machine.read(&group.file("cpu.max"))?;
             let (quota, period) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
             (quota.to_owned(), period.to_owned())
         }
-        CpuController::Legacy => (
+        Controller::Legacy => (
             machine.read(&group.file("cpu.cfs_quota_us"))?.trim().to_owned(),
             machine.read(&group.file("cpu.cfs_period_us"))?.trim().to_owned(),
         ),

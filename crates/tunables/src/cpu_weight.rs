@@ -4,7 +4,7 @@ use crate::{task_group, thread_levels};
 use contract::{Description, Factor, Knob, LaunchKnob, LaunchSpec, Requirement};
 use model::Level;
 use std::collections::BTreeMap;
-use sys::{CpuController, Machine};
+use sys::{Controller, Machine};
 
 pub(crate) struct Entry;
 
@@ -86,16 +86,16 @@ impl LaunchKnob for Entry {
         thread_levels::uniform("cpu_weight", threads, wanted, |thread| {
             let Some((controller, group)) = task_group::cpu_group(machine, thread)? else { return Ok(None) };
             let path = group.file(match controller {
-                CpuController::Unified => "cpu.weight",
-                CpuController::Legacy => "cpu.shares",
+                Controller::Unified => "cpu.weight",
+                Controller::Legacy => "cpu.shares",
             });
             let text = machine.read(&path)?;
             let value: u64 = text.trim().parse().map_err(|_| {
                 contract::Error::environment(format!("cannot understand {path}"), format!("`{}` is not a number", text.trim()))
             })?;
             Ok(Some(match controller {
-                CpuController::Unified => Level::canonical(value.to_string()),
-                CpuController::Legacy => weight_of_shares(value),
+                Controller::Unified => Level::canonical(value.to_string()),
+                Controller::Legacy => weight_of_shares(value),
             }))
         })
     }

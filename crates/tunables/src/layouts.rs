@@ -1,7 +1,7 @@
 //! Machines of files in the layouts of real kernels, for the tests of this crate.
 
 use contract::{Factor, Knob, SystemKnob};
-use model::Level;
+use model::{Level, StorageKind, StorageTarget};
 use std::collections::BTreeMap;
 use sys::{FakeRule, FakeRules, Machine};
 
@@ -23,6 +23,7 @@ impl std::ops::Deref for FakeMachine {
 }
 
 pub(crate) struct Layout {
+    target: Option<StorageTarget>,
     directory: tempfile::TempDir,
     rules: BTreeMap<String, FakeRule>,
 }
@@ -30,7 +31,8 @@ pub(crate) struct Layout {
 impl Layout {
     /// An empty machine of this release.
     pub(crate) fn new(release: &str) -> Self {
-        let layout = Self { directory: tempfile::tempdir().unwrap(), rules: BTreeMap::new() };
+        let directory = tempfile::tempdir().unwrap();
+        let layout = Self { target: None, directory, rules: BTreeMap::new() };
         layout.file("/proc/sys/kernel/osrelease", release)
     }
 
@@ -102,7 +104,25 @@ impl Layout {
         self.file(path, text).rule(path, FakeRule::Flags)
     }
 
-    fn choices(self, path: &str, choices: &[&str]) -> Self {
+    /// Where files and devices of workloads lie.
+    pub(crate) fn target(mut self, target: StorageTarget) -> Self {
+        self.target = Some(target);
+        self
+    }
+
+    /// A directory on a disk, for them.
+    pub(crate) fn on_disk(self, device: &str) -> Self {
+        self.target(StorageTarget {
+            kind: StorageKind::Directory,
+            path: "/data".to_owned(),
+            device: Some(device.to_owned()),
+            size_bytes: 0,
+            is_made: false,
+            cached_by: None,
+        })
+    }
+
+    pub(crate) fn choices(self, path: &str, choices: &[&str]) -> Self {
         let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
         self.rule(path, FakeRule::Choice { choices })
     }
@@ -118,6 +138,10 @@ impl Layout {
         std::fs::create_dir_all(root.join("proc")).unwrap();
         std::fs::write(root.join(FakeRules::FILE), serde_json::to_string(&rules).unwrap()).unwrap();
         let machine = Machine::fake(&root, root.join("run")).unwrap();
+        let machine = match self.target {
+            Some(target) => machine.with_target(target),
+            None => machine,
+        };
         FakeMachine { machine, _directory: self.directory }
     }
 }

@@ -4,8 +4,10 @@
 //! its levels are, where the kernel keeps them and what this machine lacks. It
 //! never writes; the executor does, journalled.
 
+mod block_queue;
 mod choice_file;
 mod hotplug;
+mod io_group;
 mod kernel_file;
 mod number_file;
 mod task_group;
@@ -20,14 +22,22 @@ contract::catalog!(dyn contract::Factor:
     base_slice,
     cpu_max,
     cpu_weight,
+    elevator,
+    elevator_param,
     governor,
+    io_max,
+    io_weight,
+    ionice,
     migration_cost,
     min_granularity,
     nice,
     nr_migrate,
+    nr_requests,
     online_cpus,
     policy,
     preempt,
+    read_ahead,
+    rotational,
     sched_features,
     sched_latency,
     slice,
@@ -36,6 +46,7 @@ contract::catalog!(dyn contract::Factor:
     timer_slack,
     uclamp,
     wakeup_granularity,
+    wbt,
 );
 
 /// Programs that write the fair scheduler's settings themselves, by comm: tuned's

@@ -65,8 +65,8 @@ impl Factor for Entry {
             .then(|| format!("affinity {affinity} names CPUs that online_cpus {online} takes offline"))
     }
 
-    fn moves(&self) -> &'static [&'static str] {
-        crate::hotplug::RESCALED
+    fn moves(&self, _machine: &Machine) -> Vec<String> {
+        crate::hotplug::RESCALED.iter().map(|path| (*path).to_owned()).collect()
     }
 
     fn knob(&self) -> Knob<'_> {

@@ -173,7 +173,7 @@ fn take_on(attributes: &mut SchedulingAttributes, choice: &Choice) {
 fn remedy(machine: &Machine, choice: &Choice, error: &io::Error) -> String {
     if error.raw_os_error() == Some(libc::EPERM) && choice.is_real_time() {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
-        if let Ok(Some((sys::CpuController::Legacy, group))) = crate::task_group::cpu_group(machine, own) {
+        if let Ok(Some((sys::Controller::Legacy, group))) = crate::task_group::cpu_group(machine, own) {
             let file = group.file("cpu.rt_runtime_us");
             if machine.read(&file).is_ok_and(|text| text.trim() == "0") {
                 return format!("{file} is 0: start from a cpu cgroup with real-time budget, such as the root one");

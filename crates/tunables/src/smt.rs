@@ -68,8 +68,8 @@ impl Factor for Entry {
             .then(|| "smt and online_cpus both take CPUs offline: name the CPUs in online_cpus".to_owned())
     }
 
-    fn moves(&self) -> &'static [&'static str] {
-        crate::hotplug::RESCALED
+    fn moves(&self, _machine: &Machine) -> Vec<String> {
+        crate::hotplug::RESCALED.iter().map(|path| (*path).to_owned()).collect()
     }
 
     fn knob(&self) -> Knob<'_> {

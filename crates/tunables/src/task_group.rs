@@ -2,17 +2,17 @@
 //! may make one.
 
 use contract::{Error, Requirement, Result};
-use sys::{Cgroup, CpuController, Machine};
+use sys::{Cgroup, Controller, Machine};
 
 /// The group of a task; `None` when the task is gone.
-pub(crate) fn cpu_group(machine: &Machine, thread: i32) -> Result<Option<(CpuController, Cgroup)>> {
+pub(crate) fn cpu_group(machine: &Machine, thread: i32) -> Result<Option<(Controller, Cgroup)>> {
     let path = format!("/proc/{thread}/cgroup");
     let Some(text) = crate::thread_levels::alive_text(machine, &path)? else { return Ok(None) };
     let attempted = || format!("cannot find the CPU cgroup of thread {thread}");
     let (controller, root) = Cgroup::cpu_root(machine).ok_or_else(|| {
         Error::unsupported(attempted(), "no hierarchy with the cpu controller is mounted", "")
     })?;
-    let below = group_in(&text, controller).ok_or_else(|| {
+    let below = group_in(&text, controller, "cpu").ok_or_else(|| {
         Error::environment(attempted(), format!("{path} does not name one: {}", text.trim()))
     })?;
     let path = format!("{root}{}", below.trim_end_matches('/'));
@@ -20,13 +20,13 @@ pub(crate) fn cpu_group(machine: &Machine, thread: i32) -> Result<Option<(CpuCon
 }
 
 /// The path in `/proc/PID/cgroup` text (`hierarchy:controllers:path`, cgroups(7)).
-fn group_in(text: &str, controller: CpuController) -> Option<&str> {
+pub(crate) fn group_in<'t>(text: &'t str, controller: Controller, legacy: &str) -> Option<&'t str> {
     text.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');
         let (hierarchy, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
         let is_it = match controller {
-            CpuController::Unified => hierarchy == "0" && controllers.is_empty(),
-            CpuController::Legacy => controllers.split(',').any(|name| name == "cpu"),
+            Controller::Unified => hierarchy == "0" && controllers.is_empty(),
+            Controller::Legacy => controllers.split(',').any(|name| name == legacy),
         };
         is_it.then_some(path)
     })
@@ -42,21 +42,30 @@ pub(crate) fn may_make_group() -> Requirement {
                 "mount cgroup2, or use a virtual machine".to_owned(),
             ));
         };
-        if controller == CpuController::Unified {
-            let path = format!("{root}/cgroup.subtree_control");
-            let enabled =
-                machine.read(&path).map_err(|error| (error.to_string(), String::new()))?;
-            if !enabled.split_whitespace().any(|name| name == "cpu") {
-                return Err((
-                    format!("{path} does not pass the cpu controller on to children"),
-                    format!("echo +cpu > {path}"),
-                ));
-            }
-        }
-        machine.check_directory_writable(root).map_err(|error| {
-            (error.to_string(), "run as root, or use a virtual machine".to_owned())
-        })
+        may_make_below(machine, controller, root, "cpu")
     })
+}
+
+/// A group below `root` has the controller, and can be made.
+pub(crate) fn may_make_below(
+    machine: &Machine,
+    controller: Controller,
+    root: &str,
+    name: &str,
+) -> Result<(), (String, String)> {
+    if controller == Controller::Unified {
+        let path = format!("{root}/cgroup.subtree_control");
+        let enabled = machine.read(&path).map_err(|error| (error.to_string(), String::new()))?;
+        if !enabled.split_whitespace().any(|enabled| enabled == name) {
+            return Err((
+                format!("{path} does not pass the {name} controller on to children"),
+                format!("echo +{name} > {path}"),
+            ));
+        }
+    }
+    machine
+        .check_directory_writable(root)
+        .map_err(|error| (error.to_string(), "run as root, or use a virtual machine".to_owned()))
 }
 
 /// Real-time tasks have no place in a group of ours: bandwidth and weight are of
@@ -79,10 +88,10 @@ mod tests {
     #[test]
     fn a_tasks_group_is_found_in_either_hierarchy() {
         let hybrid = "9:name=systemd:/\n2:cpuacct:/x\n1:cpu:/y:z\n0::/schedlab.1\n";
-        assert_eq!(group_in(hybrid, CpuController::Legacy), Some("/y:z"));
-        assert_eq!(group_in(hybrid, CpuController::Unified), Some("/schedlab.1"));
-        assert_eq!(group_in("4:cpu,cpuacct:/a\n", CpuController::Legacy), Some("/a"));
-        assert_eq!(group_in("4:cpuset:/a\n", CpuController::Legacy), None);
-        assert_eq!(group_in("", CpuController::Unified), None);
+        assert_eq!(group_in(hybrid, Controller::Legacy, "cpu"), Some("/y:z"));
+        assert_eq!(group_in(hybrid, Controller::Unified, "cpu"), Some("/schedlab.1"));
+        assert_eq!(group_in("4:cpu,cpuacct:/a\n", Controller::Legacy, "cpu"), Some("/a"));
+        assert_eq!(group_in("4:cpuset:/a\n", Controller::Legacy, "cpu"), None);
+        assert_eq!(group_in("", Controller::Unified, "cpu"), None);
     }
 }

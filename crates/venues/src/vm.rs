@@ -185,7 +185,8 @@ impl Venue for Vm {
         booter.files = self.files(plan)?;
         booter.tools = self.tools(plan)?;
         booter.has_scratch = !matches!(engine, Engine::Counting { .. });
-        booter.has_cpu_controller = self.needs_cpu_controller(plan);
+        booter.controllers = self.controllers(plan);
+        booter.modules = self.modules(plan);
         session::open(plan, watch, booter, facts, on_event)
     }
 }
@@ -251,8 +252,22 @@ impl Vm {
         Ok(files)
     }
 
-    /// Whether a level limits the CPU time of its workload.
-    fn needs_cpu_controller(&self, plan: &Plan) -> bool {
+    /// Kernel modules that levels need.
+    fn modules(&self, plan: &Plan) -> Vec<String> {
+        let mut modules = Vec::new();
+        for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
+            let factor = self.host.host.catalogue.factor(id);
+            for module in factor.map(|factor| factor.modules(level)).unwrap_or_default() {
+                if !modules.contains(&module) {
+                    modules.push(module);
+                }
+            }
+        }
+        modules
+    }
+
+    /// Controllers of groups that levels limit their workloads with.
+    fn controllers(&self, plan: &Plan) -> Vec<String> {
         let mut launch = LaunchSpec::default();
         for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
             let factor = self.host.host.catalogue.factor(id);
@@ -261,7 +276,8 @@ impl Vm {
                 let _ = knob.contribute(&self.host.host.machine, level, &mut launch);
             }
         }
-        launch.needs_cpu_cgroup()
+        let needed = [("cpu", launch.needs_cpu_cgroup()), ("io", launch.needs_io_cgroup())];
+        needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(n, _)| n.to_owned()).collect()
     }
 
     fn tools(&self, plan: &Plan) -> Result<Option<PathBuf>> {

@@ -39,6 +39,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "probes", layer: 3, uses: These(&["contract", "sys"]) },
     Room { name: "importers", layer: 3, uses: These(&["contract"]) },
     Room { name: "schedulers", layer: 3, uses: These(&["contract", "sys", "bpf"]) },
+    Room { name: "storage", layer: 3, uses: These(&["contract", "sys"]) },
     Room { name: "executor", layer: 3, uses: These(&["contract", "sys"]) },
     Room { name: "analysis", layer: 3, uses: These(&["contract", "stats"]) },
     Room { name: "store", layer: 3, uses: These(&["contract"]) },

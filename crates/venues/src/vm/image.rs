@@ -24,9 +24,11 @@ pub(crate) struct ImageOrder<'a> {
     pub settings: &'a VmSettings,
     /// Further files: path in the guest, path on the host.
     pub files: &'a [(PathBuf, PathBuf)],
-    /// Whether a subject limits the CPU time of its workload: an autogroup counts for nothing
-    /// in a group with the CPU controller, so guests have it only where it is asked for.
-    pub has_cpu_controller: bool,
+    /// Controllers of groups that subjects limit their workloads with: an autogroup counts for
+    /// nothing in a group with the CPU controller, so guests have it only where it is asked for.
+    pub controllers: &'a [String],
+    /// Modules that levels need, with their arguments.
+    pub modules: &'a [String],
     /// Whether there is a disk of tools.
     pub has_tools: bool,
     /// Whether there is a disk for workloads' files.
@@ -91,7 +93,7 @@ fn fill(image: &mut Initramfs, order: &ImageOrder<'_>) -> Result<()> {
         Ok(modules)
     };
     let modules = build(image).map_err(artefact_error)?;
-    let controllers = order.has_cpu_controller.then(|| "cpu".to_owned()).into_iter().collect();
+    let controllers = order.controllers.to_vec();
     let settings = GuestSettings { modules, mounts: mounts(order), controllers };
     let text = serde_json::to_vec(&settings)
         .map_err(|error| Error::environment("cannot encode the guest's settings", error))?;
@@ -127,6 +129,7 @@ fn wanted_modules(order: &ImageOrder<'_>) -> Vec<String> {
         wanted.push("?ext4".to_owned());
     }
     wanted.extend(null_blk(disks));
+    wanted.extend(order.modules.iter().cloned());
     wanted.extend(order.settings.modules.iter().cloned());
     wanted
 }
@@ -162,6 +165,9 @@ fn mounts(order: &ImageOrder<'_>) -> Vec<Mount> {
         let over = format!("lowerdir=/usr:{TOOLS}");
         mounts.push(mount(&of(TOOLS_SERIAL), TOOLS, "squashfs", "", true));
         mounts.push(mount("overlay", "/usr", "overlay", &over, true));
+    }
+    if order.modules.iter().any(|module| module.contains("configfs")) {
+        mounts.push(mount("configfs", "/sys/kernel/config", "configfs", "", false));
     }
     if order.has_scratch {
         mounts.push(mount(&of(SCRATCH_SERIAL), wire::SCRATCH_DISK, "ext4", "", false));

@@ -1,0 +1,107 @@
+//! New files in a directory: a subdirectory of our own, which the executor journals, makes
+//! and removes.
+
+use contract::{Error, Held, Lost, NotHeld, Result};
+use model::{StorageKind, StorageTarget};
+use std::path::{Path, PathBuf};
+use sys::Machine;
+
+/// What is below `directory`, as a target.
+pub(crate) fn target(machine: &Machine, directory: &Path) -> StorageTarget {
+    // What cannot be found out is told by whoever needs it.
+    let device = sys::device_below(machine, directory).ok().flatten();
+    let memory = sys::memory_file_system(directory);
+    StorageTarget {
+        kind: StorageKind::Directory,
+        path: directory.display().to_string(),
+        device,
+        size_bytes: 0,
+        is_made: false,
+        cached_by: memory.map(|name| format!("{} is {name}, which is memory", directory.display())),
+    }
+}
+
+/// Why no files can be made there, and what to do.
+pub(crate) fn refusal(directory: &Path) -> Option<(String, String)> {
+    let show = directory.display();
+    match std::fs::metadata(directory) {
+        Err(error) => Some((format!("{show}: {error}"), "name a directory that exists".to_owned())),
+        Ok(data) if !data.is_dir() => {
+            Some((format!("{show} is no directory"), "name a directory".to_owned()))
+        }
+        Ok(_) => {
+            let wanted = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+            let error = rustix::fs::access(directory, wanted).err()?;
+            let remedy =
+                "name a directory that you may write, on a file system that is not read-only";
+            Some((format!("{show}: {error}"), remedy.to_owned()))
+        }
+    }
+}
+
+/// A directory below `parent` that nobody has.
+pub(crate) fn hold(machine: &Machine, parent: &Path) -> Result<Box<dyn Held>, NotHeld> {
+    if let Some((why, remedy)) = refusal(parent) {
+        let attempted = format!("cannot make files in {}", parent.display());
+        return Err(Error::unsupported(attempted, why, remedy).into());
+    }
+    let name = format!("schedlab-{}-{}", std::process::id(), sys::monotonic_ns());
+    let own = parent.join(name);
+    let path = own.display().to_string();
+    Ok(Box::new(Directory { target: StorageTarget { path, ..target(machine, parent) }, own }))
+}
+
+struct Directory {
+    target: StorageTarget,
+    own: PathBuf,
+}
+
+impl Held for Directory {
+    fn check(&mut self) -> Result<(), Lost> {
+        if self.own.is_dir() {
+            return Ok(());
+        }
+        let detail = format!("somebody removed {}", self.own.display());
+        Err(Lost { rule: crate::target::TARGET_LOST, detail })
+    }
+
+    fn group(&self) -> Option<i32> {
+        None
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        crate::target::facts(&self.target)
+    }
+
+    fn target(&self) -> Option<StorageTarget> {
+        Some(self.target.clone())
+    }
+
+    fn release(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_cannot_take_files_is_refused_with_a_remedy() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("file");
+        std::fs::write(&file, "x").unwrap();
+        assert!(refusal(&file).unwrap().0.contains("no directory"));
+        assert!(refusal(&place.path().join("none")).unwrap().1.contains("exists"));
+        assert_eq!(refusal(place.path()), None);
+        assert!(refusal(Path::new("/proc/self")).is_some(), "a read-only file system");
+    }
+
+    #[test]
+    fn memory_is_told() {
+        let machine = Machine::host("/nonexistent");
+        let target = target(&machine, Path::new("/dev/shm"));
+        assert!(target.cached_by.unwrap().contains("memory"));
+        assert_eq!(target.device, None);
+    }
+}

@@ -1,0 +1,156 @@
+//! Levels of `target`: `loop:2G:/data`, `null:1G:1ms`.
+
+use model::{format_duration, format_size, parse_duration, parse_size};
+use std::fmt;
+use std::path::PathBuf;
+
+/// A target as its level names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// New files in a directory; in the campaign's scratch directory where none is named.
+    File(Option<PathBuf>),
+    /// A loop device over a file in a directory.
+    Loop(u64, Option<PathBuf>),
+    /// A null block device that keeps what is written, and its time for each request.
+    Null(u64, u64),
+    /// A simulated SCSI disk in memory, and its time for each command.
+    Scsi(u64, u64),
+    /// A whole device of the machine's.
+    Device(PathBuf),
+}
+
+/// Smallest and largest device that we make.
+const SIZE: std::ops::RangeInclusive<u64> = (1 << 20)..=(1 << 44);
+/// Longest time for a request; beyond it the kernel gives up on it (30 s).
+const LONGEST_NS: u64 = 1_000_000_000;
+
+impl Target {
+    /// # Errors
+    /// Why the text is no level, in one sentence.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let (kind, rest) = match text.split_once(':') {
+            Some((kind, rest)) => (kind, Some(rest)),
+            None => (text, None),
+        };
+        match (kind, rest) {
+            ("file", None) => Ok(Self::File(None)),
+            ("file", Some(path)) => absolute(path).map(|path| Self::File(Some(path))),
+            ("device", Some(path)) => absolute(path).map(Self::Device),
+            ("loop", Some(rest)) => {
+                let (bytes, path) = sized(rest)?;
+                Ok(Self::Loop(bytes, path.map(absolute).transpose()?))
+            }
+            ("null", Some(rest)) => timed(rest).map(|(bytes, ns)| Self::Null(bytes, ns)),
+            ("scsi", Some(rest)) => timed(rest).map(|(bytes, ns)| Self::Scsi(bytes, ns)),
+            ("device" | "loop" | "null" | "scsi", None) => {
+                Err(format!("`{kind}` needs more: {}", crate::target::SYNTAX))
+            }
+            _ => Err(format!("`{kind}` is not one of file, loop, null, scsi, device")),
+        }
+    }
+}
+
+/// A size and what follows it.
+fn sized(text: &str) -> Result<(u64, Option<&str>), String> {
+    let (size, rest) = match text.split_once(':') {
+        Some((size, rest)) => (size, Some(rest)),
+        None => (text, None),
+    };
+    let bytes = parse_size(size).map_err(|error| error.to_string())?;
+    if !SIZE.contains(&bytes) || bytes % (1 << 20) != 0 {
+        return Err(format!(
+            "{size} is not a whole number of mebibytes from {} to {}",
+            format_size(*SIZE.start()),
+            format_size(*SIZE.end())
+        ));
+    }
+    Ok((bytes, rest))
+}
+
+fn timed(text: &str) -> Result<(u64, u64), String> {
+    let (bytes, rest) = sized(text)?;
+    let ns = rest.map_or(Ok(0), |rest| parse_duration(rest).map_err(|error| error.to_string()))?;
+    if ns > LONGEST_NS {
+        return Err(format!("{} is longer than 1s", format_duration(ns)));
+    }
+    Ok((bytes, ns))
+}
+
+fn absolute(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let is_plain = !text.chars().any(char::is_control)
+        && path.components().all(|part| !matches!(part, std::path::Component::ParentDir));
+    if path.is_absolute() && is_plain {
+        return Ok(path);
+    }
+    Err(format!("`{text}` is not an absolute path"))
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let timed = |name: &str, bytes: u64, ns: u64| {
+            let time = if ns > 0 { format!(":{}", format_duration(ns)) } else { String::new() };
+            format!("{name}:{}{time}", format_size(bytes))
+        };
+        let text = match self {
+            Self::File(None) => "file".to_owned(),
+            Self::File(Some(path)) => format!("file:{}", path.display()),
+            Self::Loop(bytes, None) => timed("loop", *bytes, 0),
+            Self::Loop(bytes, Some(path)) => {
+                format!("{}:{}", timed("loop", *bytes, 0), path.display())
+            }
+            Self::Null(bytes, ns) => timed("null", *bytes, *ns),
+            Self::Scsi(bytes, ns) => timed("scsi", *bytes, *ns),
+            Self::Device(path) => format!("device:{}", path.display()),
+        };
+        formatter.write_str(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_canonical_and_parse_to_themselves() {
+        for (text, canonical) in [
+            ("file", "file"),
+            ("file:/data", "file:/data"),
+            (" loop:2G ", "loop:2G"),
+            ("loop:64M:/data/x", "loop:64M:/data/x"),
+            ("null:1GiB", "null:1G"),
+            ("null:1024M:1000us", "null:1G:1ms"),
+            ("scsi:256M:0ms", "scsi:256M"),
+            ("device:/dev/sdb", "device:/dev/sdb"),
+        ] {
+            let target = Target::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(target.to_string(), canonical);
+            assert_eq!(Target::parse(canonical).as_ref(), Ok(&target));
+        }
+    }
+
+    #[test]
+    fn what_is_no_target_is_refused() {
+        for text in [
+            "",
+            "loop",
+            "loop:",
+            "loop:0",
+            "loop:1",
+            "loop:1G:data",
+            "null:1GiB:2s",
+            "null:1GiB:x",
+            "device:sdb",
+            "device:/dev/../etc",
+            "file:",
+            "file:x",
+            "scsi:512KiB",
+            "tape:1GiB",
+            "loop:99999999TiB",
+            "device:/dev/s\nb",
+        ] {
+            assert!(Target::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The factor `target`: where the files and devices of I/O trials lie, made for a trial
+//! and given back after it.
+//!
+//! This crate must not know workloads, elevators or campaigns. It promises to touch nothing
+//! but what it made itself or what its owner gave up by name: a new directory, a loop
+//! device over an unlinked file, a null or simulated disk of the kernel's, or a raw device
+//! that was allowed and that nobody uses.
+
+mod directory;
+mod level;
+mod loop_device;
+mod null_block;
+mod queue;
+mod raw_device;
+mod scsi_debug;
+mod target;
+
+pub use target::Entry;

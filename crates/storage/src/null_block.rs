@@ -1,0 +1,160 @@
+//! A null block device that keeps what is written and takes a declared time for each request,
+//! made through configfs (drivers/block/null_blk/main.c, 5.10 to 6.18).
+
+use contract::{Error, Held, Lost, NotHeld, Result};
+use model::{StorageKind, StorageTarget};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use sys::Machine;
+
+const DIRECTORY: &str = "/sys/kernel/config/nullb";
+/// Requests that it takes at once: enough for an elevator to have a choice.
+const DEPTH: u64 = 64;
+/// NULL_Q_MQ: through the block layer's queues, where elevators are.
+const MULTI_QUEUE: u64 = 2;
+/// NULL_IRQ_NONE and NULL_IRQ_TIMER.
+const AT_ONCE: u64 = 0;
+const BY_TIMER: u64 = 2;
+/// How long udev or devtmpfs may take to make the node.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why none can be made here, and what to do; changes nothing.
+pub(crate) fn refusal(machine: &Machine) -> Option<(String, String)> {
+    if let Err(error) = machine.check_directory_writable(DIRECTORY) {
+        let remedy = if error.is_refused() {
+            "run as root, or use a virtual machine"
+        } else {
+            "load the module (modprobe null_blk nr_devices=0) with configfs mounted, or use a virtual machine"
+        };
+        return Some((error.to_string(), remedy.to_owned()));
+    }
+    None
+}
+
+/// Makes one.
+pub(crate) fn hold(machine: &Machine, bytes: u64, time_ns: u64) -> Result<Box<dyn Held>, NotHeld> {
+    if let Some((why, remedy)) = refusal(machine) {
+        return Err(Error::unsupported("cannot make a null block device", why, remedy).into());
+    }
+    let name = format!("schedlab{}", std::process::id());
+    let group = format!("{DIRECTORY}/{name}");
+    let made = std::fs::create_dir(machine.path(&group));
+    made.map_err(|error| Error::environment(format!("cannot make {group}"), error))?;
+    // From here on dropping it takes it away.
+    let mut held = NullBlock {
+        machine: machine.clone(),
+        group,
+        target: StorageTarget {
+            kind: StorageKind::Device,
+            path: String::new(),
+            device: None,
+            size_bytes: bytes,
+            is_made: true,
+            cached_by: None,
+        },
+        time_ns,
+        is_released: false,
+    };
+    held.switch_on(&name).map_err(NotHeld::Stopped)?;
+    Ok(Box::new(held))
+}
+
+struct NullBlock {
+    machine: Machine,
+    group: String,
+    target: StorageTarget,
+    time_ns: u64,
+    is_released: bool,
+}
+
+impl NullBlock {
+    fn switch_on(&mut self, name: &str) -> Result<()> {
+        let irq = if self.time_ns > 0 { BY_TIMER } else { AT_ONCE };
+        for (attribute, value) in [
+            ("size", self.target.size_bytes >> 20),
+            ("blocksize", 512),
+            ("memory_backed", 1),
+            ("queue_mode", MULTI_QUEUE),
+            ("submit_queues", 1),
+            ("hw_queue_depth", DEPTH),
+            ("irqmode", irq),
+            ("completion_nsec", self.time_ns),
+            ("power", 1),
+        ] {
+            self.machine.write(&format!("{}/{attribute}", self.group), &value.to_string())?;
+        }
+        // Named by its index up to 5.16 or so, by its directory since.
+        let index = self.machine.read(&format!("{}/index", self.group)).unwrap_or_default();
+        let names = [name.to_owned(), format!("nullb{}", index.trim())];
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            for name in &names {
+                let is_it = self.machine.exists(&format!("/sys/block/{name}/queue"))
+                    && PathBuf::from(format!("/dev/{name}")).exists();
+                if is_it {
+                    crate::queue::settle(&self.machine, name);
+                    self.target.path = format!("/dev/{name}");
+                    self.target.device = Some(name.clone());
+                    return Ok(());
+                }
+            }
+            if Instant::now() >= deadline {
+                let cause = format!("neither {} nor {} appeared", names[0], names[1]);
+                return Err(Error::environment("cannot make a null block device", cause));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn take_away(&mut self) -> Result<()> {
+        self.is_released = true;
+        // One that was never switched on refuses, and goes all the same.
+        let _ = self.machine.write(&format!("{}/power", self.group), "0");
+        std::fs::remove_dir(self.machine.path(&self.group))
+            .map_err(|error| Error::environment(format!("cannot remove {}", self.group), error))
+    }
+}
+
+impl Drop for NullBlock {
+    fn drop(&mut self) {
+        if !self.is_released {
+            // Nobody is left to tell.
+            let _ = self.take_away();
+        }
+    }
+}
+
+impl Held for NullBlock {
+    fn check(&mut self) -> Result<(), Lost> {
+        let path = format!("{}/power", self.group);
+        let now = self.machine.read(&path).unwrap_or_default();
+        if now.trim() == "1" {
+            return Ok(());
+        }
+        let detail = format!("{path} should be 1 and is `{}`", now.trim());
+        Err(Lost { rule: crate::target::TARGET_LOST, detail })
+    }
+
+    fn group(&self) -> Option<i32> {
+        None
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        let mut facts = crate::target::facts(&self.target);
+        let time = self.machine.read(&format!("{}/completion_nsec", self.group));
+        let shown = time.map(|time| time.trim().to_owned()).unwrap_or_default();
+        facts.push((
+            "completion_ns".to_owned(),
+            if self.time_ns > 0 { shown } else { "0".to_owned() },
+        ));
+        facts
+    }
+
+    fn target(&self) -> Option<StorageTarget> {
+        Some(self.target.clone())
+    }
+
+    fn release(mut self: Box<Self>) -> Result<()> {
+        self.take_away()
+    }
+}

@@ -1,0 +1,209 @@
+//! The factor: what I/O trials read and write.
+
+use crate::level::Target;
+use crate::{directory, loop_device, null_block, raw_device, scsi_debug};
+use contract::{Description, Factor, Held, HeldKnob, Holder, Knob, NotHeld, Requirement, Result};
+use model::{Level, StorageKind, StorageTarget};
+use std::path::{Path, PathBuf};
+use sys::Machine;
+
+/// The factor `target`.
+pub struct Entry;
+
+/// Rule broken by a target that went away during a trial.
+pub(crate) const TARGET_LOST: &str = "TARGET_LOST";
+
+pub(crate) const SYNTAX: &str = "file[:/DIRECTORY], loop:SIZE[:/DIRECTORY], null:SIZE[:TIME], \
+                                 scsi:SIZE[:TIME] or device:/dev/NAME";
+
+static DESCRIPTION: Description = Description {
+    id: "target",
+    summary: "where the files and devices of I/O workloads lie",
+    doc: "`file` makes new files in the campaign's directory, `file:/DIRECTORY` in that one. `loop:2G` \
+          is a loop device over a file of that size there, with direct I/O; the file has no name and \
+          goes with the device, whatever happens. `null:1G:1ms` is the kernel's null block device with \
+          memory that keeps what is written; each request takes that time. `scsi:256M:1ms` is \
+          its simulated SCSI disk. Both are for virtual machines, or hosts that have the modules loaded. \
+          `device:/dev/sdb` is a whole disk, and everything on it is lost: it is used only if \
+          `--destroy-data /dev/sdb` was said, nobody uses it and it carries no signature.\n\n\
+          The factors of a device's queue (`elevator`, `nr_requests`, …) act on the device that is below \
+          this target.\n\n\
+          What moves with it, and when it lies: memory is no disk. Files on tmpfs, a loop device \
+          without direct I/O and the disk of a guest are answered by the memory of some host, and \
+          records say HOST_CACHE_SUSPECTED. A loop device has the cost of the file system below it and \
+          of its worker threads; its own elevator acts before the one of the disk below. A null device \
+          serves all requests at once: it has no head that an elevator could spare a way.\n\n\
+          Sources: drivers/block/loop.c, Documentation/block/null_blk.rst, drivers/scsi/scsi_debug.c \
+          (6.12); loop(4).",
+};
+
+impl Factor for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn syntax(&self) -> &'static str {
+        SYNTAX
+    }
+
+    fn examples(&self) -> &'static [&'static str] {
+        &["file", "loop:1G", "null:512M:1ms"]
+    }
+
+    fn parse(&self, text: &str) -> Result<Level, String> {
+        Target::parse(text).map(|target| Level::canonical(target.to_string()))
+    }
+
+    /// Before every knob of its queue.
+    fn order(&self) -> u8 {
+        1
+    }
+
+    fn requires(&self, level: &Level) -> Vec<Requirement> {
+        let level = level.clone();
+        vec![Requirement::check(format!("the target {level}"), move |machine| {
+            let target = Target::parse(level.as_str()).map_err(|why| (why, String::new()))?;
+            refusal(machine, &target).map_or(Ok(()), Err)
+        })]
+    }
+
+    fn target(&self, machine: &Machine, level: &Level) -> Option<StorageTarget> {
+        let made = |device: Option<String>, size_bytes| StorageTarget {
+            kind: StorageKind::Device,
+            path: String::new(),
+            device,
+            size_bytes,
+            is_made: false,
+            cached_by: None,
+        };
+        match Target::parse(level.as_str()).ok()? {
+            Target::File(Some(path)) => Some(directory::target(machine, &path)),
+            Target::File(None) => None,
+            Target::Loop(bytes, _) | Target::Null(bytes, _) | Target::Scsi(bytes, _) => {
+                Some(made(None, bytes))
+            }
+            Target::Device(path) => {
+                let real = std::fs::canonicalize(path).ok()?;
+                let name = real.file_name()?.to_string_lossy().into_owned();
+                let bytes = sys::device_bytes(machine, &name)?;
+                Some(made(Some(name), bytes))
+            }
+        }
+    }
+
+    fn modules(&self, level: &Level) -> Vec<String> {
+        match Target::parse(level.as_str()) {
+            Ok(Target::Loop(..)) => vec!["?loop".to_owned()],
+            Ok(Target::Null(..)) => {
+                vec!["?configfs".to_owned(), "null_blk nr_devices=0".to_owned()]
+            }
+            Ok(Target::Scsi(bytes, _)) => vec!["sd_mod".to_owned(), scsi_debug::arguments(bytes)],
+            Ok(Target::Device(_)) => vec!["virtio_blk".to_owned()],
+            Ok(Target::File(_)) | Err(_) => Vec::new(),
+        }
+    }
+
+    fn setting_ns(&self, level: &Level) -> u64 {
+        match Target::parse(level.as_str()) {
+            Ok(Target::Loop(..) | Target::Null(..)) => 50_000_000,
+            Ok(Target::Scsi(..)) => 500_000_000,
+            _ => 0,
+        }
+    }
+
+    fn knob(&self) -> Knob<'_> {
+        Knob::Held(self)
+    }
+}
+
+/// Why this machine cannot have it, and what to do; changes nothing.
+fn refusal(machine: &Machine, target: &Target) -> Option<(String, String)> {
+    match target {
+        Target::File(None) => None,
+        Target::File(Some(path)) => directory::refusal(path),
+        Target::Loop(bytes, path) => loop_device::refusal(machine).or_else(|| {
+            let path = path.as_deref()?;
+            directory::refusal(path).or_else(|| no_space(path, *bytes))
+        }),
+        Target::Null(..) => null_block::refusal(machine),
+        Target::Scsi(..) => scsi_debug::refusal(machine),
+        Target::Device(path) => raw_device::refusal(machine, path),
+    }
+}
+
+fn no_space(path: &Path, bytes: u64) -> Option<(String, String)> {
+    let free = sys::free_bytes(path)?;
+    (free < bytes).then(|| {
+        let [free, bytes] = [free, bytes].map(|bytes| model::format_size(bytes >> 20 << 20));
+        (
+            format!("{} has {free} left, and it needs {bytes}", path.display()),
+            "make space, or ask for less".to_owned(),
+        )
+    })
+}
+
+impl HeldKnob for Entry {
+    fn acquire(
+        &self,
+        machine: &Machine,
+        level: &Level,
+        _holder: &mut dyn Holder,
+    ) -> Result<Box<dyn Held>, NotHeld> {
+        let target = Target::parse(level.as_str()).map_err(NotHeld::Refused)?;
+        // The executor says where its scratch directory is.
+        let or_scratch = |path: Option<PathBuf>| match (path, machine.target()) {
+            (Some(path), _) => Ok(path),
+            (None, Some(scratch)) if scratch.kind == StorageKind::Directory => {
+                Ok(PathBuf::from(&scratch.path))
+            }
+            (None, _) => Err(NotHeld::Refused("there is no scratch directory".to_owned())),
+        };
+        match target {
+            Target::File(path) => directory::hold(machine, &or_scratch(path)?),
+            Target::Loop(bytes, path) => loop_device::hold(machine, bytes, &or_scratch(path)?),
+            Target::Null(bytes, time_ns) => null_block::hold(machine, bytes, time_ns),
+            Target::Scsi(bytes, time_ns) => scsi_debug::hold(machine, bytes, time_ns),
+            Target::Device(path) => raw_device::hold(machine, &path),
+        }
+    }
+}
+
+/// What every target tells a record.
+pub(crate) fn facts(target: &StorageTarget) -> Vec<(String, String)> {
+    let mut facts =
+        vec![("device".to_owned(), target.device.clone().unwrap_or_else(|| "none".to_owned()))];
+    if let Some(why) = &target.cached_by {
+        facts.push(("cached_by".to_owned(), why.clone()));
+    }
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_parse_to_themselves() {
+        for example in Entry.examples() {
+            let level = Entry.parse(example).unwrap();
+            assert_eq!(level.as_str(), *example);
+        }
+    }
+
+    #[test]
+    fn a_device_that_nobody_gave_up_is_no_target() {
+        let machine = Machine::host("/nonexistent");
+        let level = Entry.parse("device:/dev/loop7").unwrap();
+        let missing = Entry.requires(&level)[0].met(&machine).unwrap_err();
+        assert!(!missing.remedy.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn a_directory_without_space_for_a_loop_device_is_told_beforehand() {
+        let place = tempfile::tempdir().unwrap();
+        let (why, remedy) = no_space(place.path(), 1 << 60).unwrap();
+        assert!(why.contains("needs 1073741824G"), "{why}");
+        assert!(remedy.contains("less"));
+        assert_eq!(no_space(place.path(), 1 << 20), None);
+    }
+}
