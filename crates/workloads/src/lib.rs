@@ -13,9 +13,10 @@ mod placement;
 mod process;
 mod sample_cost;
 mod shared;
+mod storage;
 mod work;
 
 pub use command::pick::pick;
 pub use sample_cost::sample_cost;
 
-contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, command);
+contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, io, command);

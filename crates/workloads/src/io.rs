@@ -1,0 +1,197 @@
+//! iozone's measurement: how fast files or a device are written and read, in
+//! seven operations, with one or many transfers in flight.
+
+mod engine;
+mod load;
+mod operation;
+mod phases;
+mod ring;
+mod settings;
+mod turn;
+mod worker;
+
+use crate::declare::{MS, S, choice, count, flag, size};
+use crate::storage::caches;
+use contract::{
+    Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
+};
+use model::{Direction, Metric, Parameters, Reduction, Unit};
+use settings::{Drops, EngineKind, Settings};
+use sys::Machine;
+
+static DESCRIPTION: Description = Description {
+    id: "io",
+    summary: "Throughput and latency of seven file operations (iozone, fio)",
+    doc: "\
+**What it is.** `threads` threads, each with a file of `size` bytes in the target's
+directory, or with its own part of the target's device, moved in transfers of `record`
+bytes. The operations follow each other, and each begins for all threads at once: `write`
+writes a new file, `rewrite` the same file again, `read` and `reread` go through it from
+the first record to the last, `reverse_read` from the last to the first, `random_read` and
+`random_write` in an order drawn from the trial's seed in which each record comes once.
+Files have no name and vanish with the process; where the first operation reads or
+rewrites, the data are written before anything is timed. `engine` says how bytes move:
+`psync` (pread, pwrite), `io_uring` with `queue_depth` transfers in flight, `mmap` (copies
+to and from a mapping), `null` (everything but the transfer).
+
+**What it means.** `*_throughput` is bytes over time, each thread by its own clock, the
+threads' rates added up (iozone: children see). With several threads `*_aggregate` divides
+all bytes by the time from the first begin to the last end (parent sees). With `stonewall`
+the first thread that ends stops the others, which count what they have moved, so that no
+rate is that of a half idle machine; a new file is then completed untimed. `*_latency` is
+the time of single transfers: a system call, a copy, or from submission to completion.
+`cpu_per_byte` is the CPU time of the process in all timed operations over their bytes,
+the kernel's threads of io_uring included and our own stamping as well. With `fsync`,
+buffered writes end with fdatasync, mapped ones with msync, inside the time; direct ones
+need none.
+
+**What moves it.** The device, the record, the queue, the file system's allocation for
+`write`, readahead for buffered reads. Elevators order and merge what waits: one stream at
+queue depth 1 never waits, so it cannot tell them apart. Give several threads or a
+queue, and `drop_caches`.
+
+**When it lies.** Buffered figures are those of memory unless the file is larger than it.
+O_DIRECT ends at this machine: the host of a virtual disk, or the file behind a loop device
+without direct I/O, may answer from its own memory, which `HOST_CACHE_SUSPECTED` tells
+where it shows (`reread` thrice as fast as `read`, or faster than such a device can be).
+On tmpfs there is no device, and caches cannot be dropped. A preallocated or compressing
+device tells of neither the first write nor ordinary data.
+
+**What is checked.** With `verify`, every 512-byte sector says whose it is, where it belongs
+and which operation wrote it. Each transfer's first sector is compared in the loop, outside
+of the transfer's own time but inside that of the operation (nanoseconds). Once a set of data was read for
+the last time, and at the end, everything is read again through the same engine, untimed,
+and every byte is compared; so stale, shifted, lost and altered blocks are found and named.
+Always: each record was moved once, O_DIRECT was in force to the end, and after dropping
+the caches no page of the data was in memory.
+
+**Reference.** iozone 3.4 in throughput mode (-t, -I) has these operations and rules; its
+two sleeps around each are left out. fio's psync and io_uring engines transfer in the same
+way; its `clat` leaves out the submission, which our latency contains.",
+};
+
+static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "operations",
+        kind: ParameterKind::Words,
+        default: Some("write rewrite read reread reverse_read random_read random_write"),
+        summary: "What is done, in this order",
+    },
+    size("record", 512, 64 << 20, "64k", "Bytes of one transfer"),
+    size("size", 512, 1 << 44, "256M", "Bytes of each thread's file or part of the device"),
+    count("threads", 1, 256, "1", "Threads, each with its own data"),
+    choice("engine", &["psync", "io_uring", "mmap", "null"], "psync", "How bytes are moved"),
+    count("queue_depth", 1, 1024, "1", "Transfers of each thread in flight (io_uring)"),
+    flag("direct", "true", "Bypass the page cache (O_DIRECT)"),
+    flag("fsync", "true", "Buffered writes end with fdatasync, inside their time"),
+    flag("stonewall", "true", "The first thread that ends an operation stops the others"),
+    flag("verify", "true", "Compare what was read with what was written"),
+    choice(
+        "drop_caches",
+        &["run", "phase", "no"],
+        "run",
+        "Empty the page cache before the first operation, before each, or never",
+    ),
+];
+
+/// What an ordinary device moves in a second, for the estimate of a run's length.
+const ASSUMED_RATE: u64 = 200 << 20;
+/// The margin of throughput and of latencies: runs of one device differ by a tenth
+/// (measured with fio and iozone on a virtual disk: CV 10 to 27 %).
+const MARGIN: f64 = 0.10;
+
+/// The workload.
+pub(crate) struct Entry;
+
+impl Workload for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
+        let settings = Settings::of(parameters);
+        let rate = |id: String, summary: String| {
+            let reduction = Reduction::Quotient;
+            let mut metric =
+                Metric::new(id, Unit::BytesPerSecond, Direction::Higher, reduction, summary);
+            metric.margin = MARGIN;
+            metric
+        };
+        let mut metrics = Vec::new();
+        let names = || settings.operations.iter().map(|operation| operation.name());
+        metrics.extend(names().map(|name| {
+            rate(format!("{name}_throughput"), format!("Bytes moved per second by {name}"))
+        }));
+        if settings.threads > 1 {
+            metrics.extend(names().map(|name| {
+                let summary = format!("Bytes moved per second by {name}, until the last thread ends");
+                rate(format!("{name}_aggregate"), summary)
+            }));
+        }
+        for name in names() {
+            let summary = format!("Time of one transfer of {name}");
+            let mut quantiles = Metric::latency_quantiles(&format!("{name}_latency"), &summary);
+            quantiles.iter_mut().for_each(|metric| metric.margin = metric.margin.max(MARGIN));
+            metrics.extend(quantiles);
+        }
+        let mut cpu = Metric::new(
+            "cpu_per_byte",
+            Unit::Nanoseconds,
+            Direction::Lower,
+            Reduction::Quotient,
+            "CPU time for each byte moved, over all operations",
+        );
+        cpu.margin = MARGIN;
+        metrics.push(cpu);
+        metrics
+    }
+
+    fn expected_ns(&self, parameters: &Parameters) -> u64 {
+        let bytes = u128::from(Settings::of(parameters).moved_bytes());
+        let ns = bytes * u128::from(S) / u128::from(ASSUMED_RATE);
+        u64::try_from(ns).unwrap_or(u64::MAX).saturating_add(300 * MS)
+    }
+
+    fn is_closed_loop(&self, _: &Parameters) -> bool {
+        true
+    }
+
+    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
+        let settings = Settings::of(parameters);
+        let drops = (settings.drops != Drops::No).then(caches::requirement);
+        let ring = (settings.engine == EngineKind::IoUring).then(ring::requirement);
+        drops.into_iter().chain(ring).collect()
+    }
+
+    fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {
+        match Settings::of(parameters).drops {
+            Drops::No => Vec::new(),
+            Drops::Run | Drops::Phase => vec![caches::DROP_CACHES],
+        }
+    }
+
+    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
+        settings::conflicts(parameters)
+    }
+
+    fn prepare(
+        &self,
+        machine: &Machine,
+        parameters: &Parameters,
+        launch: &LaunchSpec,
+    ) -> Result<Box<dyn Load>> {
+        if let Some(conflict) = settings::conflicts(parameters).into_iter().next() {
+            return Err(Error::usage("cannot prepare io", conflict, "change these parameters"));
+        }
+        for need in self.requires(parameters) {
+            need.met(machine).map_err(|lack| {
+                Error::unsupported(format!("cannot {}", lack.what), lack.why, lack.remedy)
+            })?;
+        }
+        Ok(Box::new(load::prepare(machine, Settings::of(parameters), launch)?))
+    }
+}

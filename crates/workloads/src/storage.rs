@@ -1,0 +1,7 @@
+//! What the I/O workloads share: where their files and devices lie, memory that
+//! O_DIRECT accepts, a pattern that gives wrong blocks away, and empty caches.
+
+pub(crate) mod buffer;
+pub(crate) mod caches;
+pub(crate) mod pattern;
+pub(crate) mod place;

@@ -1,0 +1,213 @@
+//! Where a workload's data lie: new files that nobody else sees, or a device.
+//!
+//! Files have no name from the moment they exist, so nothing is left of them
+//! whatever ends the process. A device is opened exclusively and only its
+//! contents are changed.
+
+use contract::{Error, ErrorKind, LaunchSpec, Result};
+use model::{StorageKind, format_size};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags};
+use rustix::io::Errno;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Without an answer of the kernel (before 6.1): what every device of today accepts.
+const COMMON_ALIGNMENT: u32 = 4096;
+
+/// Where regions are made.
+#[derive(Debug)]
+pub(crate) struct Place {
+    path: PathBuf,
+    device: Option<Arc<OwnedFd>>,
+    is_direct: bool,
+}
+
+/// What one thread reads and writes.
+#[derive(Debug, Clone)]
+pub(crate) struct Region {
+    /// The file or device.
+    pub(crate) file: Arc<OwnedFd>,
+    /// Where it begins in it.
+    pub(crate) start: u64,
+    /// Alignment of memory that O_DIRECT asks for.
+    pub(crate) memory_alignment: usize,
+}
+
+impl Place {
+    /// The launch's target, or its scratch directory, for `regions` regions of `size` bytes.
+    ///
+    /// # Errors
+    /// When the target is too small, is not what it is said to be, or is in use.
+    pub(crate) fn open(
+        launch: &LaunchSpec,
+        is_direct: bool,
+        regions: u64,
+        size: u64,
+    ) -> Result<Self> {
+        let Some(target) = &launch.target else {
+            return Ok(Self { path: launch.scratch.clone(), device: None, is_direct });
+        };
+        let needed = regions.saturating_mul(size);
+        let path = PathBuf::from(&target.path);
+        if target.size_bytes > 0 && needed > target.size_bytes {
+            return Err(too_small(&target.path, needed, target.size_bytes));
+        }
+        let device = match target.kind {
+            StorageKind::Directory => None,
+            StorageKind::Device => Some(Arc::new(open_device(&target.path, is_direct, needed)?)),
+        };
+        Ok(Self { path, device, is_direct })
+    }
+
+    /// Whether regions are parts of one device.
+    pub(crate) fn is_device(&self) -> bool {
+        self.device.is_some()
+    }
+
+    /// The nth region of `size` bytes, for transfers of `record` bytes: a new, empty file, or
+    /// that part of the device.
+    ///
+    /// # Errors
+    /// When no file can be made, or O_DIRECT cannot do such transfers.
+    pub(crate) fn region(&self, index: u64, size: u64, record: u64) -> Result<Region> {
+        let (file, start) = match &self.device {
+            Some(device) => (Arc::clone(device), index * size),
+            None => (Arc::new(self.new_file()?), 0),
+        };
+        let memory_alignment =
+            if self.is_direct { self.check_alignment(&file, record)? } else { 0 };
+        Ok(Region { file, start, memory_alignment })
+    }
+
+    /// A file without a name.
+    fn new_file(&self) -> Result<OwnedFd> {
+        let attempted = || format!("cannot make a file in {}", self.path.display());
+        let remedy = "choose a directory that can be written to, on a file system with free space";
+        let refused = |error| Error::new(ErrorKind::Environment, attempted(), error, remedy);
+        let flags = OFlags::RDWR | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let file = match rustix::fs::open(&self.path, flags | OFlags::TMPFILE, mode) {
+            // File systems without O_TMPFILE; EISDIR comes from kernels before 3.11.
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
+                self.unlinked_file(flags, mode).map_err(refused)?
+            }
+            other => other.map_err(refused)?,
+        };
+        if self.is_direct {
+            set_direct(&file)
+                .map_err(|error| no_direct(&self.path.display().to_string(), error))?;
+        }
+        Ok(file)
+    }
+
+    /// A file that loses its name at once.
+    fn unlinked_file(&self, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
+        let number = rustix::process::getpid().as_raw_nonzero().get();
+        for attempt in 0..1000 {
+            let path = self.path.join(format!("schedlab-io-{number}-{attempt}"));
+            match rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, mode) {
+                Err(Errno::EXIST) => {}
+                other => {
+                    let file = other?;
+                    rustix::fs::unlink(&path)?;
+                    return Ok(file);
+                }
+            }
+        }
+        Err(Errno::EXIST)
+    }
+
+    /// The alignment of memory, where transfers of `record` bytes are aligned.
+    fn check_alignment(&self, file: &OwnedFd, record: u64) -> Result<usize> {
+        let path = self.path.display().to_string();
+        let answer = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)
+            .ok()
+            .filter(|answer| answer.stx_mask & StatxFlags::DIOALIGN.bits() != 0);
+        let Some(answer) = answer else {
+            return Ok(COMMON_ALIGNMENT as usize);
+        };
+        if answer.stx_dio_offset_align == 0 {
+            return Err(no_direct(&path, Errno::INVAL));
+        }
+        let alignment = u64::from(answer.stx_dio_offset_align);
+        if !record.is_multiple_of(alignment) {
+            return Err(Error::usage(
+                format!("cannot use O_DIRECT with a record of {}", format_size(record)),
+                format!("{path} asks for multiples of {}", format_size(alignment)),
+                format!(
+                    "make record a multiple of {}, or set direct = false",
+                    format_size(alignment)
+                ),
+            ));
+        }
+        Ok(answer.stx_dio_mem_align as usize)
+    }
+}
+
+/// Whether O_DIRECT is in force on this descriptor.
+///
+/// # Errors
+/// What the kernel answers.
+pub(crate) fn is_direct(file: &OwnedFd) -> rustix::io::Result<bool> {
+    Ok(rustix::fs::fcntl_getfl(file)?.contains(OFlags::DIRECT))
+}
+
+fn set_direct(file: &OwnedFd) -> rustix::io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(file)?;
+    rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT)
+}
+
+fn no_direct(path: &str, error: Errno) -> Error {
+    if error != Errno::INVAL {
+        return Error::environment(format!("cannot use O_DIRECT in {path}"), error);
+    }
+    Error::unsupported(
+        format!("cannot use O_DIRECT in {path}"),
+        "this file system cannot do O_DIRECT",
+        "use direct = false, or a loop or null target",
+    )
+}
+
+fn too_small(path: &str, needed: u64, available: u64) -> Error {
+    Error::usage(
+        format!("cannot use {path}"),
+        format!("{} are needed and it has {}", format_size(needed), format_size(available)),
+        "make size smaller, use fewer threads, or a larger target",
+    )
+}
+
+fn open_device(path: &str, is_direct: bool, needed: u64) -> Result<OwnedFd> {
+    let attempted = || format!("cannot open the device {path}");
+    // O_EXCL without O_CREAT refuses a block device that is mounted or part of another (open(2)).
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::EXCL;
+    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| match error {
+        Errno::BUSY => Error::new(
+            ErrorKind::Environment,
+            attempted(),
+            "it is in use: mounted, or part of another device",
+            "choose a device that nobody uses; its contents are overwritten",
+        ),
+        Errno::ACCESS | Errno::PERM => {
+            Error::unsupported(attempted(), error, "run as root, or use a directory")
+        }
+        _ => Error::new(ErrorKind::Environment, attempted(), error, "choose a block device"),
+    })?;
+    let failed = |error: Errno| Error::environment(attempted(), error);
+    let status = rustix::fs::fstat(&file).map_err(failed)?;
+    if FileType::from_raw_mode(status.st_mode) != FileType::BlockDevice {
+        return Err(Error::usage(
+            attempted(),
+            "it is no block device",
+            "name a block device, or give the target as a directory",
+        ));
+    }
+    let available = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).map_err(failed)?;
+    if needed > available {
+        return Err(too_small(path, needed, available));
+    }
+    if is_direct {
+        set_direct(&file).map_err(|error| no_direct(path, error))?;
+    }
+    Ok(file)
+}

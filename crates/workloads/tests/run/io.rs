@@ -1,0 +1,190 @@
+//! `io`, really run.
+
+use super::*;
+
+const OPERATIONS: [&str; 7] =
+    ["write", "rewrite", "read", "reread", "reverse_read", "random_read", "random_write"];
+
+/// `no` where this user may not drop caches.
+fn drops(wanted: &'static str) -> &'static str {
+    if std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches").is_ok() {
+        return wanted;
+    }
+    testing::skip("only root drops caches");
+    "no"
+}
+
+pub(crate) fn moves_every_record_once() {
+    for (engine, depth, direct) in [
+        ("psync", "1", "true"),
+        ("psync", "1", "false"),
+        ("io_uring", "1", "true"),
+        ("io_uring", "16", "true"),
+        ("io_uring", "16", "false"),
+        ("mmap", "1", "false"),
+        ("null", "1", "true"),
+    ] {
+        for threads in ["1", "3"] {
+            let settings = [
+                ("engine", engine),
+                ("queue_depth", depth),
+                ("direct", direct),
+                ("threads", threads),
+                ("record", "16k"),
+                ("size", "2M"),
+                ("verify", if engine == "null" { "false" } else { "true" }),
+                ("stonewall", "false"),
+                ("drop_caches", drops("phase")),
+            ];
+            let measurement = Place::new().run("io", &parameters("io", &settings));
+            let threads: u64 = threads.parse().unwrap();
+            assert_eq!(measurement.operations, Some(7 * 128 * threads));
+            for operation in OPERATIONS {
+                let (bytes, seconds) = quotient(&measurement, &format!("{operation}_throughput"));
+                assert_eq!(bytes, (threads << 21) as f64, "{operation}");
+                assert!(seconds > 0.0);
+                let latencies = histogram_count(&measurement, &format!("{operation}_latency"));
+                assert_eq!(latencies, 128 * threads, "{operation}");
+            }
+        }
+    }
+}
+
+pub(crate) fn counts_what_a_stopped_thread_moved() {
+    let settings = [
+        ("operations", "write random_read rewrite reread"),
+        ("threads", "6"),
+        ("record", "4k"),
+        ("size", "1M"),
+        ("drop_caches", "no"),
+    ];
+    let measurement = Place::new().run("io", &parameters("io", &settings));
+    let moved = measurement.operations.unwrap();
+    assert!((4 * 256..=4 * 6 * 256).contains(&moved), "{moved}");
+    for operation in ["write", "random_read", "rewrite", "reread"] {
+        let (bytes, seconds) = quotient(&measurement, &format!("{operation}_throughput"));
+        let (same, wall) = quotient(&measurement, &format!("{operation}_aggregate"));
+        assert_eq!(bytes, same);
+        assert!((f64::from(1 << 20)..=f64::from(6 << 20)).contains(&bytes), "{bytes}");
+        // The sum of the threads' rates is no less than the rate of all together.
+        assert!(seconds <= wall * 1.000_001, "{seconds} {wall}");
+    }
+}
+
+pub(crate) fn leaves_nothing_in_its_directory() {
+    let place = Place::new();
+    let settings = [("size", "1M"), ("drop_caches", "no"), ("operations", "read write")];
+    let load = place.prepare("io", &parameters("io", &settings)).unwrap();
+    // Not even while it lives, so that a killed process leaves nothing either.
+    assert_eq!(std::fs::read_dir(&place.launch.scratch).unwrap().count(), 0);
+    drop(load);
+    place.run("io", &parameters("io", &settings));
+    assert_eq!(std::fs::read_dir(&place.launch.scratch).unwrap().count(), 0);
+}
+
+pub(crate) fn refuses_what_cannot_be_meant() {
+    for (settings, why) in [
+        (&[("record", "3000")][..], "multiple of 512"),
+        (&[("record", "48k"), ("size", "64k")], "multiple of record"),
+        (&[("operations", "write erase")], "`erase` is not one of"),
+        (&[("operations", "read read")], "twice"),
+        (&[("queue_depth", "2")], "io_uring"),
+        (&[("engine", "mmap")], "direct = false"),
+        (&[("engine", "null")], "verify = false"),
+        (&[("record", "512"), ("size", "1024G")], "records"),
+        (
+            &[("engine", "io_uring"), ("queue_depth", "1024"), ("record", "64M"), ("size", "64M")],
+            "buffers",
+        ),
+    ] {
+        let parameters = parameters("io", settings);
+        let conflicts = workload("io").conflicts(&parameters);
+        assert!(conflicts.iter().any(|text| text.contains(why)), "{why}: {conflicts:?}");
+        let place = Place::new();
+        let prepared = workload("io").prepare(&place.machine, &parameters, &place.launch);
+        let Err(error) = prepared else { panic!("{why}: accepted") };
+        assert_eq!(error.kind, contract::ErrorKind::Usage, "{error}");
+    }
+    let mut place = Place::new();
+    place.launch.target = Some(model::StorageTarget {
+        kind: model::StorageKind::Directory,
+        path: place.launch.scratch.display().to_string(),
+        device: None,
+        size_bytes: 3 << 20,
+        cached_by: None,
+    });
+    let settings = [("size", "1M"), ("threads", "4"), ("drop_caches", "no")];
+    let prepared =
+        workload("io").prepare(&place.machine, &parameters("io", &settings), &place.launch);
+    let Err(error) = prepared else { panic!("3 MiB were enough for 4") };
+    assert!(error.to_string().contains("4M are needed and it has 3M"), "{error}");
+    place.launch.target = None;
+    place.launch.scratch = "/proc/self".into();
+    let Err(error) =
+        workload("io").prepare(&place.machine, &parameters("io", &settings), &place.launch)
+    else {
+        panic!("a file in /proc")
+    };
+    assert!(error.to_string().contains("cannot make a file in /proc/self"), "{error}");
+    assert!(error.remedy.contains("directory"), "{error}");
+}
+
+pub(crate) fn says_that_a_disk_is_full() {
+    let Some(small) = SmallDisk::mount() else { return };
+    for (engine, direct) in
+        [("psync", "true"), ("psync", "false"), ("io_uring", "true"), ("mmap", "false")]
+    {
+        let mut place = Place::new();
+        place.launch.scratch = small.directory.clone();
+        let settings = [
+            ("engine", engine),
+            ("direct", direct),
+            ("size", "64M"),
+            ("threads", "2"),
+            ("drop_caches", "no"),
+        ];
+        let outcome =
+            place.prepare("io", &parameters("io", &settings)).and_then(|mut load| load.run());
+        let error = outcome.unwrap_err().one_line();
+        assert!(error.contains("No space left"), "{engine}: {error}");
+        assert!(error.contains("128M are needed"), "{engine}: {error}");
+        assert_eq!(std::fs::read_dir(&small.directory).unwrap().count(), 1, "lost+found alone");
+    }
+}
+
+/// A file system of 24 MiB on a loop device.
+struct SmallDisk {
+    directory: std::path::PathBuf,
+    _home: tempfile::TempDir,
+}
+
+impl SmallDisk {
+    fn mount() -> Option<Self> {
+        let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let (image, directory) = (home.path().join("image"), home.path().join("disk"));
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::File::create(&image).unwrap().set_len(24 << 20).unwrap();
+        let run = |program: &str, arguments: &[&std::ffi::OsStr]| {
+            let output = std::process::Command::new(program).args(arguments).output();
+            output.is_ok_and(|output| output.status.success())
+        };
+        let options = std::ffi::OsStr::new;
+        let made = run("mkfs.ext4", &[options("-q"), image.as_os_str()])
+            && run(
+                "mount",
+                &[options("-o"), options("loop"), image.as_os_str(), directory.as_os_str()],
+            );
+        if !made {
+            testing::skip("a loop device cannot be mounted here (needs root, mkfs.ext4, loop)");
+            return None;
+        }
+        Some(Self { directory, _home: home })
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let status = std::process::Command::new("umount").arg(&self.directory).status();
+        assert!(status.is_ok_and(|status| status.success()), "the small disk is still mounted");
+    }
+}
