@@ -85,6 +85,7 @@ fn try_plan(
 ) -> Option<Plan> {
     let mut table = document::read(request.text, problems)?;
     overrides::apply(&mut table, request.overrides, problems);
+    let shrunk = quick::shrink(&mut table, request.is_quick, catalogue, problems);
     let settings = settings::read(&table, catalogue, default_probes, request.venue, problems);
     let mut levels = Levels::new(request.resolve);
     let before = problems.len();
@@ -116,6 +117,7 @@ fn try_plan(
             Some((settings.budget_ns?, entry.place.clone()))
         });
     let mut notes = levels.into_notes();
+    notes.extend(shrunk);
     if request.is_quick {
         notes.extend(quick.narrow(
             &mut arms,

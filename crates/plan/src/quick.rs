@@ -3,18 +3,19 @@
 //! Fewer blocks and shorter trials alone leave a large experiment large. Which part of
 //! it is worth a quick look is a judgement of its author, written down before the run.
 
-use crate::document::{Entry, Table};
+use crate::document::{Entry, Node, Table, Value};
 use crate::planning::LEAST_BLOCKS;
 use crate::problems::Problems;
 use crate::settings::BLOCK_LIMIT;
 use crate::subjects::Arm;
 use crate::workloads::Planned;
 use crate::{values, within};
+use contract::{Catalogue, Parameter};
 use model::{Comparisons, Subject, UseCase, groups};
 use std::collections::BTreeSet;
 
 /// Keys of `[quick]`.
-const KEYS: [&str; 3] = ["subjects", "workloads", "blocks"];
+const KEYS: [&str; 4] = ["subjects", "workloads", "blocks", "parameters"];
 
 /// What `--quick` keeps; everything where nothing is said.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +49,8 @@ pub(crate) fn read(
                 quick.blocks = values::count(&entry.node, "blocks", limits, problems)
                     .and_then(|blocks| u32::try_from(blocks).ok());
             }
+            // Read by `shrink`, before the workloads are.
+            "parameters" => {}
             other => {
                 problems
                     .report(&entry.place, format!("unknown key `{other}` in [quick]"))
@@ -63,6 +66,86 @@ pub(crate) fn read(
         quick.check_groups(entry, arms, factor, problems);
     }
     quick
+}
+
+/// Writes the parameters of `[quick]` into every workload that has them, where `--quick` was
+/// asked for; tells which. A mistake in them is one in any case.
+pub(crate) fn shrink(
+    table: &mut Table,
+    is_quick: bool,
+    catalogue: &Catalogue,
+    problems: &mut Problems,
+) -> Vec<String> {
+    let quick = table.get("quick").and_then(|entry| as_table(&entry.node)?.get("parameters"));
+    let Some(quick) = quick.cloned() else { return Vec::new() };
+    let Some(wanted) = values::table(&quick.node, "`parameters`", problems).cloned() else {
+        return Vec::new();
+    };
+    let mut notes = Vec::new();
+    for parameter in wanted.entries {
+        let before = problems.len();
+        let mut known = BTreeSet::new();
+        let mut is_found = false;
+        for workload in workload_tables(table) {
+            let Some(declared) = declared(workload, catalogue) else { continue };
+            known.extend(declared.iter().map(|declared| declared.name));
+            let Some(declared) = declared.iter().find(|it| it.name == parameter.key) else {
+                continue;
+            };
+            is_found = true;
+            if problems.len() == before {
+                check(declared, &parameter, problems);
+            }
+            if is_quick {
+                workload.entries.retain(|entry| entry.key != parameter.key);
+                workload.entries.push(parameter.clone());
+            }
+        }
+        if !is_found {
+            problems
+                .report(
+                    &parameter.place,
+                    format!("no workload has a parameter `{}`", parameter.key),
+                )
+                .near(&parameter.key, known);
+        } else if is_quick {
+            let value = parameter.node.scalar().unwrap_or_default();
+            notes.push(format!("--quick: {} = {value}", parameter.key));
+        }
+    }
+    notes
+}
+
+fn as_table(node: &Node) -> Option<&Table> {
+    match &node.value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    }
+}
+
+fn workload_tables(table: &mut Table) -> impl Iterator<Item = &mut Table> {
+    let list = table.get_mut("workloads").and_then(|entry| match &mut entry.node.value {
+        Value::List(items) => Some(items),
+        _ => None,
+    });
+    list.into_iter().flatten().filter_map(|item| match &mut item.value {
+        Value::Table(workload) => Some(workload),
+        _ => None,
+    })
+}
+
+/// The parameters of what a workload uses.
+fn declared(workload: &Table, catalogue: &Catalogue) -> Option<&'static [Parameter]> {
+    let Value::Text(uses) = &workload.get("use")?.node.value else { return None };
+    Some(catalogue.workload(uses)?.parameters())
+}
+
+fn check(declared: &Parameter, entry: &Entry, problems: &mut Problems) {
+    let text = entry.node.scalar();
+    let parsed = text.ok_or("expected one value".to_owned()).and_then(|text| declared.parse(&text));
+    if let Err(why) = parsed {
+        problems.report(&entry.node.place, format!("`{}`: {why}", entry.key));
+    }
 }
 
 /// Names of a list that must exist.

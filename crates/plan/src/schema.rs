@@ -241,6 +241,10 @@ fn quick() -> Value {
             "subjects": { "$ref": "#/$defs/names" },
             "workloads": { "$ref": "#/$defs/names" },
             "blocks": { "type": "integer", "minimum": 5, "maximum": BLOCK_LIMIT, "default": 6 },
+            "parameters": {
+                "type": "object",
+                "description": "Parameters of every workload that has them",
+            },
         },
         "additionalProperties": false,
     })

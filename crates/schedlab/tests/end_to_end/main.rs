@@ -12,5 +12,6 @@ mod import;
 mod kernels;
 mod schedulers;
 mod sim;
+mod storage;
 mod suites;
 mod vm;

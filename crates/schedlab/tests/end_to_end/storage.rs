@@ -1,0 +1,201 @@
+//! I/O trials on this host: loop devices that come and go, elevators that are really
+//! switched, targets that are refused. Tests that need root or loop devices say so.
+
+use crate::bench::{Bench, errors, exclusive};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// How many random kills; a soak asks for more.
+const KILLS: u32 = 8;
+/// How long the kernel may take to give a loop device up after its last user has ended.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Why loop devices cannot be tested here.
+fn lack() -> Option<String> {
+    let control = std::fs::OpenOptions::new().write(true).open("/dev/loop-control");
+    let cannot = control.err().map(|error| format!("loop devices: {error}"));
+    cannot.or_else(|| {
+        let offered = std::fs::read_to_string("/sys/block/loop0/queue/scheduler").ok()?;
+        let missing: Vec<&str> = ["mq-deadline", "bfq", "kyber"]
+            .into_iter()
+            .filter(|name| !offered.contains(name))
+            .collect();
+        (!missing.is_empty()).then(|| format!("the elevators {}", missing.join(", ")))
+    })
+}
+
+/// What of every loop device a campaign could leave changed: its elevator, and what it holds.
+fn loops() -> BTreeMap<String, (String, Option<String>)> {
+    let names = std::fs::read_dir("/sys/block").unwrap().flatten();
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let read = |path: String| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    names
+        .filter(|name| name.starts_with("loop"))
+        .map(|name| {
+            let elevator = read(format!("/sys/block/{name}/queue/scheduler")).unwrap_or_default();
+            let file = read(format!("/sys/block/{name}/loop/backing_file"));
+            (name, (elevator, file))
+        })
+        .collect()
+}
+
+/// Waits until loop devices are as they were; what they are when patience ends.
+fn settled(
+    before: &BTreeMap<String, (String, Option<String>)>,
+) -> BTreeMap<String, (String, Option<String>)> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let now = loops();
+        if now == *before || Instant::now() >= deadline {
+            return now;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+const ELEVATORS: &str = "title = \"elevators\"\nvenue = \"host\"\nblocks = 1\ncontrol = false\nsettle = \"0s\"\n\
+     probes = []\ntarget = \"loop:16M\"\n\
+     [subjects.deadline]\nelevator = \"mq-deadline\"\nelevator_param = \"read_expire=100,front_merges=0\"\n\
+     [subjects.bfq]\nelevator = \"bfq\"\nelevator_param = \"slice_idle=0,low_latency=0\"\nnr_requests = \"64\"\n\
+     read_ahead = \"0\"\nrotational = \"no\"\nionice = \"be:7\"\n\
+     [subjects.kyber]\nelevator = \"kyber\"\nelevator_param = \"read_lat_nsec=1000000\"\n\
+     [subjects.none]\nelevator = \"none\"\nwbt = \"0\"\n\
+     [[workloads]]\nuse = \"io\"\nsize = \"8M\"\ninvocations = 1\n";
+
+#[test]
+fn every_elevator_is_in_force_before_and_after_each_trial_and_no_device_is_left() {
+    if let Some(lack) = lack() {
+        return testing::skip(&lack);
+    }
+    let _exclusive = exclusive();
+    let before = loops();
+    let bench = Bench::new();
+    let file = bench.experiment("elevators", ELEVATORS);
+    bench.expect(0, &["run", &file]);
+    assert_eq!(settled(&before), before);
+    let records = bench.record_lines();
+    assert_eq!(records.len(), 4);
+    for line in &records {
+        let record: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(record["outcome"]["kind"], "completed", "{line}");
+        let subject = record["subject"].as_str().unwrap();
+        let elevator = match subject {
+            "deadline" => "mq-deadline",
+            other => other,
+        };
+        for when in ["before", "after"] {
+            assert_eq!(record["levels"]["elevator"][when], elevator, "{subject}");
+            assert_eq!(record["levels"]["target"][when], "loop:16M", "{subject}");
+        }
+        let device = record["fingerprint_difference"]["target.device"].as_str().unwrap();
+        assert!(device.starts_with("loop"), "{device}");
+        assert_eq!(record["fingerprint_difference"]["target.is_direct"], "true");
+        if subject == "bfq" {
+            assert_eq!(record["levels"]["elevator_param"]["after"], "low_latency=0,slice_idle=0");
+            assert_eq!(record["levels"]["nr_requests"]["after"], "64");
+            assert_eq!(record["levels"]["ionice"]["after"], "be:7");
+        }
+    }
+    let scratch = bench.campaign().join("scratch");
+    assert!(!scratch.exists(), "{}", scratch.display());
+}
+
+#[test]
+fn a_target_that_may_not_be_used_is_refused_before_anything_is_changed() {
+    let _exclusive = exclusive();
+    let before = loops();
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    std::fs::write(&file, "precious").unwrap();
+    let file_target = format!("device:{}", file.display());
+    let directory_target = format!("file:{}", file.display());
+    let space_target = format!("loop:16384G:{}", directory.path().display());
+    let mut cases = vec![
+        (file_target.as_str(), "is no block device", "/dev/sdb"),
+        ("device:/dev/none-of-that-name", "No such file", "/dev/sdb"),
+        (directory_target.as_str(), "is no directory", "name a directory"),
+        ("file:/no-such-directory", "No such file", "that exists"),
+        ("file:/proc/self", "", "directory that you may write"),
+        ("device:/dev/loop7", "nobody gave it up", "--destroy-data /dev/loop7"),
+        (space_target.as_str(), "left, and it needs 16384G", "ask for less"),
+    ];
+    if lack().is_some() {
+        testing::skip("targets that need loop devices");
+        cases.truncate(5);
+    }
+    for (target, cause, remedy) in cases {
+        let bench = Bench::new();
+        let text = format!(
+            "title = \"refused\"\nvenue = \"host\"\nblocks = 1\ntarget = \"{target}\"\n\
+             [subjects.a]\n[[workloads]]\nuse = \"io\"\nsize = \"1M\"\n"
+        );
+        let file = bench.experiment("refused", &text);
+        let output = bench.run(&["run", &file]);
+        let said = errors(&output).replace('\n', " ");
+        assert_eq!(output.status.code(), Some(4), "{target}: {said}");
+        assert!(said.contains(cause) && said.contains(remedy), "{target}: {said}");
+        assert!(!bench.results().exists(), "{target}: something ran");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
+    assert_eq!(loops(), before);
+}
+
+#[test]
+fn a_mounted_disk_is_refused_although_its_owner_gives_it_up() {
+    let machine = sys::Machine::host("/nonexistent");
+    let below = sys::device_below(&machine, std::path::Path::new("/")).unwrap();
+    let Some(device) = below.filter(|name| std::path::Path::new("/dev").join(name).exists()) else {
+        return testing::skip("the root lies on no block device");
+    };
+    let bench = Bench::new();
+    let text = format!(
+        "title = \"root\"\nvenue = \"host\"\nblocks = 1\ntarget = \"device:/dev/{device}\"\n\
+         [subjects.a]\n[[workloads]]\nuse = \"io\"\nsize = \"1M\"\n"
+    );
+    let file = bench.experiment("root", &text);
+    let output = bench.run(&["run", &file, "--destroy-data", &format!("/dev/{device}")]);
+    assert_eq!(output.status.code(), Some(4), "{}", errors(&output));
+    assert!(errors(&output).contains("it is mounted on"), "{}", errors(&output));
+}
+
+#[test]
+fn a_killed_campaign_leaves_no_loop_device_no_file_and_the_elevator_as_it_was() {
+    if let Some(lack) = lack() {
+        return testing::skip(&lack);
+    }
+    let _exclusive = exclusive();
+    let before = loops();
+    let kills =
+        std::env::var("SCHEDLAB_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
+    let bench = Bench::new();
+    let place = tempfile::tempdir().unwrap();
+    let text = ELEVATORS
+        .replace("loop:16M", &format!("loop:16M:{}", place.path().display()))
+        .replace("blocks = 1", "blocks = 20");
+    let file = bench.experiment("kills", &text);
+    let mut mid_trial = 0;
+    // A fixed sequence of delays (golden-ratio spread), so that a failure repeats.
+    for kill in 0..kills {
+        let delay_us = (f64::from(kill) * 0.618_034).fract() * 1_500_000.0;
+        let mut command = bench.command(&["run", "--fresh", &file]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(delay_us as u64));
+        kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+        child.wait().unwrap();
+        mid_trial += u32::from(loops() != before);
+        bench.wait_for_guardian();
+        assert_eq!(settled(&before), before, "kill {kill} after {delay_us} us");
+        let left: Vec<_> = std::fs::read_dir(place.path()).unwrap().flatten().collect();
+        assert!(left.is_empty(), "kill {kill}: {left:?}");
+        bench.expect(0, &["restore", "--check"]);
+    }
+    for campaign in std::fs::read_dir(bench.results()).into_iter().flatten().flatten() {
+        let scratch = campaign.path().join("scratch");
+        assert!(!scratch.exists(), "{}", scratch.display());
+    }
+    println!("{kills} kills, {mid_trial} seen with a loop device or another elevator");
+    assert!(mid_trial > 0, "no kill fell into a trial");
+}
