@@ -11,8 +11,9 @@ pub(crate) enum Target {
     File(Option<PathBuf>),
     /// A loop device over a file in a directory.
     Loop(u64, Option<PathBuf>),
-    /// A null block device that keeps what is written, and its time for each request.
-    Null(u64, u64),
+    /// A null block device that keeps what is written, its time for each request, and how many
+    /// requests it takes at once.
+    Null(u64, u64, u32),
     /// A simulated SCSI disk in memory, and its time for each command.
     Scsi(u64, u64),
     /// A whole device of the machine's.
@@ -21,6 +22,10 @@ pub(crate) enum Target {
 
 /// Smallest and largest device that we make.
 const SIZE: std::ops::RangeInclusive<u64> = (1 << 20)..=(1 << 44);
+/// Requests that a null device takes at once where nobody says.
+const DEPTH: u32 = 64;
+/// More than any device has.
+const MOST_DEPTH: u32 = 1024;
 /// Longest time for a request; beyond it the kernel gives up on it (30 s).
 const LONGEST_NS: u64 = 1_000_000_000;
 
@@ -41,8 +46,18 @@ impl Target {
                 let (bytes, path) = sized(rest)?;
                 Ok(Self::Loop(bytes, path.map(absolute).transpose()?))
             }
-            ("null", Some(rest)) => timed(rest).map(|(bytes, ns)| Self::Null(bytes, ns)),
-            ("scsi", Some(rest)) => timed(rest).map(|(bytes, ns)| Self::Scsi(bytes, ns)),
+            ("null", Some(rest)) => {
+                let (bytes, rest) = sized(rest)?;
+                let (time, depth) = match rest.and_then(|rest| rest.split_once(':')) {
+                    Some((time, depth)) => (Some(time), Some(depth)),
+                    None => (rest, None),
+                };
+                Ok(Self::Null(bytes, time_of(time)?, depth_of(depth)?))
+            }
+            ("scsi", Some(rest)) => {
+                let (bytes, time) = sized(rest)?;
+                Ok(Self::Scsi(bytes, time_of(time)?))
+            }
             ("device" | "loop" | "null" | "scsi", None) => {
                 Err(format!("`{kind}` needs more: {}", crate::target::SYNTAX))
             }
@@ -68,13 +83,18 @@ fn sized(text: &str) -> Result<(u64, Option<&str>), String> {
     Ok((bytes, rest))
 }
 
-fn timed(text: &str) -> Result<(u64, u64), String> {
-    let (bytes, rest) = sized(text)?;
-    let ns = rest.map_or(Ok(0), |rest| parse_duration(rest).map_err(|error| error.to_string()))?;
+fn time_of(text: Option<&str>) -> Result<u64, String> {
+    let ns = text.map_or(Ok(0), |text| parse_duration(text).map_err(|error| error.to_string()))?;
     if ns > LONGEST_NS {
         return Err(format!("{} is longer than 1s", format_duration(ns)));
     }
-    Ok((bytes, ns))
+    Ok(ns)
+}
+
+fn depth_of(text: Option<&str>) -> Result<u32, String> {
+    let Some(text) = text else { return Ok(DEPTH) };
+    let depth: Option<u32> = text.parse().ok().filter(|depth| (1..=MOST_DEPTH).contains(depth));
+    depth.ok_or_else(|| format!("{text} is not a number of requests from 1 to {MOST_DEPTH}"))
 }
 
 fn absolute(text: &str) -> Result<PathBuf, String> {
@@ -100,7 +120,10 @@ impl fmt::Display for Target {
             Self::Loop(bytes, Some(path)) => {
                 format!("{}:{}", timed("loop", *bytes, 0), path.display())
             }
-            Self::Null(bytes, ns) => timed("null", *bytes, *ns),
+            Self::Null(bytes, ns, DEPTH) => timed("null", *bytes, *ns),
+            Self::Null(bytes, ns, depth) => {
+                format!("null:{}:{}:{depth}", format_size(*bytes), format_duration(*ns))
+            }
             Self::Scsi(bytes, ns) => timed("scsi", *bytes, *ns),
             Self::Device(path) => format!("device:{}", path.display()),
         };
@@ -121,6 +144,8 @@ mod tests {
             ("loop:64M:/data/x", "loop:64M:/data/x"),
             ("null:1GiB", "null:1G"),
             ("null:1024M:1000us", "null:1G:1ms"),
+            ("null:1G:1ms:64", "null:1G:1ms"),
+            ("null:1G:1ms:1", "null:1G:1ms:1"),
             ("scsi:256M:0ms", "scsi:256M"),
             ("device:/dev/sdb", "device:/dev/sdb"),
         ] {
@@ -148,6 +173,8 @@ mod tests {
             "scsi:512KiB",
             "tape:1GiB",
             "loop:99999999TiB",
+            "null:1G:1ms:0",
+            "null:1G:1ms:x",
             "device:/dev/s\nb",
         ] {
             assert!(Target::parse(text).is_err(), "{text}");

@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 use sys::Machine;
 
 const DIRECTORY: &str = "/sys/kernel/config/nullb";
-/// Requests that it takes at once: enough for an elevator to have a choice.
-const DEPTH: u64 = 64;
 /// NULL_Q_MQ: through the block layer's queues, where elevators are.
 const MULTI_QUEUE: u64 = 2;
 /// NULL_IRQ_NONE and NULL_IRQ_TIMER.
@@ -32,7 +30,12 @@ pub(crate) fn refusal(machine: &Machine) -> Option<(String, String)> {
 }
 
 /// Makes one.
-pub(crate) fn hold(machine: &Machine, bytes: u64, time_ns: u64) -> Result<Box<dyn Held>, NotHeld> {
+pub(crate) fn hold(
+    machine: &Machine,
+    bytes: u64,
+    time_ns: u64,
+    depth: u32,
+) -> Result<Box<dyn Held>, NotHeld> {
     if let Some((why, remedy)) = refusal(machine) {
         return Err(Error::unsupported("cannot make a null block device", why, remedy).into());
     }
@@ -53,6 +56,7 @@ pub(crate) fn hold(machine: &Machine, bytes: u64, time_ns: u64) -> Result<Box<dy
             cached_by: None,
         },
         time_ns,
+        depth,
         is_released: false,
     };
     held.switch_on(&name).map_err(NotHeld::Stopped)?;
@@ -64,6 +68,7 @@ struct NullBlock {
     group: String,
     target: StorageTarget,
     time_ns: u64,
+    depth: u32,
     is_released: bool,
 }
 
@@ -76,7 +81,7 @@ impl NullBlock {
             ("memory_backed", 1),
             ("queue_mode", MULTI_QUEUE),
             ("submit_queues", 1),
-            ("hw_queue_depth", DEPTH),
+            ("hw_queue_depth", u64::from(self.depth)),
             ("irqmode", irq),
             ("completion_nsec", self.time_ns),
             ("power", 1),

@@ -13,7 +13,7 @@ pub struct Entry;
 /// Rule broken by a target that went away during a trial.
 pub(crate) const TARGET_LOST: &str = "TARGET_LOST";
 
-pub(crate) const SYNTAX: &str = "file[:/DIRECTORY], loop:SIZE[:/DIRECTORY], null:SIZE[:TIME], \
+pub(crate) const SYNTAX: &str = "file[:/DIRECTORY], loop:SIZE[:/DIRECTORY], null:SIZE[:TIME[:DEPTH]], \
                                  scsi:SIZE[:TIME] or device:/dev/NAME";
 
 static DESCRIPTION: Description = Description {
@@ -22,7 +22,8 @@ static DESCRIPTION: Description = Description {
     doc: "`file` makes new files in the campaign's directory, `file:/DIRECTORY` in that one. `loop:2G` \
           is a loop device over a file of that size there, with direct I/O; the file has no name and \
           goes with the device, whatever happens. `null:1G:1ms` is the kernel's null block device with \
-          memory that keeps what is written; each request takes that time. `scsi:256M:1ms` is \
+          memory that keeps what is written; each request takes that time, and it takes 64 of them at once, or \
+          `:DEPTH`. `scsi:256M:1ms` is \
           its simulated SCSI disk. Both are for virtual machines, or hosts that have the modules loaded. \
           `device:/dev/sdb` is a whole disk, and everything on it is lost: it is used only if \
           `--destroy-data /dev/sdb` was said, nobody uses it and it carries no signature.\n\n\
@@ -32,7 +33,8 @@ static DESCRIPTION: Description = Description {
           without direct I/O and the disk of a guest are answered by the memory of some host, and \
           records say HOST_CACHE_SUSPECTED. A loop device has the cost of the file system below it and \
           of its worker threads; its own elevator acts before the one of the disk below. A null device \
-          serves all requests at once: it has no head that an elevator could spare a way.\n\n\
+          has no head that an elevator could spare a way, and serves as many requests at once as its depth: an \
+          elevator has something to order only where more are waiting.\n\n\
           Sources: drivers/block/loop.c, Documentation/block/null_blk.rst, drivers/scsi/scsi_debug.c \
           (6.12); loop(4).",
 };
@@ -79,7 +81,7 @@ impl Factor for Entry {
         match Target::parse(level.as_str()).ok()? {
             Target::File(Some(path)) => Some(directory::target(machine, &path)),
             Target::File(None) => None,
-            Target::Loop(bytes, _) | Target::Null(bytes, _) | Target::Scsi(bytes, _) => {
+            Target::Loop(bytes, _) | Target::Null(bytes, ..) | Target::Scsi(bytes, _) => {
                 Some(made(None, bytes))
             }
             Target::Device(path) => {
@@ -161,7 +163,7 @@ impl HeldKnob for Entry {
         match target {
             Target::File(path) => directory::hold(machine, &or_scratch(path)?),
             Target::Loop(bytes, path) => loop_device::hold(machine, bytes, &or_scratch(path)?),
-            Target::Null(bytes, time_ns) => null_block::hold(machine, bytes, time_ns),
+            Target::Null(bytes, time_ns, depth) => null_block::hold(machine, bytes, time_ns, depth),
             Target::Scsi(bytes, time_ns) => scsi_debug::hold(machine, bytes, time_ns),
             Target::Device(path) => raw_device::hold(machine, &path),
         }
