@@ -1,10 +1,13 @@
 //! iozone's measurement: how fast files or a device are written and read, in
 //! seven operations, with one or many transfers in flight.
 
+mod checks;
 mod engine;
 mod load;
 mod operation;
 mod phases;
+#[cfg(test)]
+mod relay;
 mod ring;
 mod settings;
 mod turn;

@@ -1,6 +1,7 @@
 //! The prepared workload: leads the threads through their steps and says what
 //! became of them.
 
+use super::checks;
 use super::operation::Operation;
 use super::settings::{Drops, EngineKind, Settings};
 use super::phases::Phases;
@@ -153,54 +154,6 @@ impl IoLoad {
     fn rate(&self, operation: Operation) -> Option<f64> {
         self.figures.iter().find(|figure| figure.operation == operation).map(|figure| figure.rate)
     }
-
-    /// Whether each thread moved what was asked, each record once.
-    fn check_counts(&self) -> Result<(), String> {
-        let asked = u64::from(self.settings.records());
-        let may_stop = self.settings.is_stonewalled && self.settings.threads > 1;
-        for (index, operation) in self.settings.operations.iter().enumerate() {
-            let name = operation.name();
-            let is_anyone_done =
-                self.workers.iter().any(|worker| worker.shares[index].records == asked);
-            for (thread, worker) in self.workers.iter().enumerate() {
-                let share = &worker.shares[index];
-                if share.repeated > 0 {
-                    return Err(format!(
-                        "{name}: thread {thread} touched {} records more than once",
-                        share.repeated
-                    ));
-                }
-                if share.records != asked && !(may_stop && is_anyone_done) {
-                    return Err(format!(
-                        "{name}: thread {thread} moved {} of {asked} records",
-                        share.records
-                    ));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether everything that was read is what had been written.
-    fn check_data(&self) -> Result<(), String> {
-        let passes = (0..self.settings.operations.len())
-            .filter(|index| self.settings.is_audited_after(*index))
-            .count() as u64;
-        let asked = passes * u64::from(self.settings.records());
-        for (thread, worker) in self.workers.iter().enumerate() {
-            let Some(fault) = &worker.faults.first_fault else { continue };
-            return Err(format!(
-                "{} of {} records of thread {thread} were read wrongly; {fault}",
-                worker.faults.faults, worker.faults.records
-            ));
-        }
-        match self.workers.iter().find(|worker| worker.audited != asked) {
-            Some(worker) => {
-                Err(format!("{} of {asked} records were compared as a whole", worker.audited))
-            }
-            None => Ok(()),
-        }
-    }
 }
 
 impl Load for IoLoad {
@@ -230,8 +183,8 @@ impl Load for IoLoad {
     }
 
     fn verify(&mut self, _: &RunReport) -> Result<(), String> {
-        self.check_counts()?;
-        self.check_data()?;
+        checks::counts(&self.settings, &self.workers)?;
+        checks::data(&self.settings, &self.workers)?;
         let settings = &self.settings;
         if let Some(worker) =
             self.workers.iter().find(|worker| worker.is_direct != settings.is_direct)

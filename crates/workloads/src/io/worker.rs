@@ -169,7 +169,14 @@ impl Worker {
         writes.count() as u8 + u8::from(self.settings.needs_layout())
     }
 
-    fn take(&mut self, step: Step) -> Result<(), Failure> {
+    /// For tests, where no load does it.
+    #[cfg(test)]
+    pub(super) fn reset_stop(&self) {
+        self.shared.stop.store(false, Ordering::SeqCst);
+    }
+
+    /// Takes one step.
+    pub(super) fn take(&mut self, step: Step) -> Result<(), Failure> {
         match step {
             Step::Ready(index) => self.make_ready(index),
             Step::Dropped => {
