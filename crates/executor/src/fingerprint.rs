@@ -9,6 +9,16 @@ use sys::Machine;
 /// (Documentation/admin-guide/sysctl/kernel.rst): 0 is not at all.
 pub(crate) const RANDOMISED_LAYOUT: &str = "/proc/sys/kernel/randomize_va_space";
 
+/// What of a block device decides how fast it is (Documentation/ABI/stable/sysfs-block).
+const QUEUE: [(&str, &str); 6] = [
+    ("storage.model", "device/model"),
+    ("storage.logical_block", "queue/logical_block_size"),
+    ("storage.physical_block", "queue/physical_block_size"),
+    ("storage.write_cache", "queue/write_cache"),
+    ("storage.discard", "queue/discard_max_bytes"),
+    ("storage.largest_request_kb", "queue/max_sectors_kb"),
+];
+
 /// EEVDF replaced CFS's pick in 6.6 (kernel/sched/fair.c).
 const EEVDF_SINCE: KernelVersion = KernelVersion::series(6, 6);
 
@@ -64,6 +74,14 @@ pub fn fingerprint(machine: &Machine, catalogue: &Catalogue) -> Result<Fingerpri
     put("cpu.cores", topology.map(|(_, cores)| cores.to_string()));
     put("memory.nodes", machine.read("/sys/devices/system/node/online").ok());
     put("memory.total", memory_total(machine));
+    if let Some(target) = machine.target() {
+        put("storage.device", target.device.clone());
+        put("storage.cached_by", target.cached_by.clone());
+        for (key, file) in QUEUE {
+            let of = |device: &String| machine.read(&format!("/sys/block/{device}/{file}")).ok();
+            put(key, target.device.as_ref().and_then(of));
+        }
+    }
     for (key, value) in inherited() {
         put(key, value);
     }
