@@ -508,6 +508,80 @@ mod tests {
             .collect()
     }
 
+    /// A journal entry of a file of a queue, as the executor announces and writes it.
+    fn set_in_queue(
+        machine: &Machine,
+        journal: &mut Journal,
+        order: u8,
+        is_of_made: bool,
+        file: &ControlFile,
+    ) {
+        let id = journal.next_id();
+        let setting = JournalEntry::Setting {
+            id,
+            factor: "knob".to_owned(),
+            order,
+            file: file.clone(),
+            old: "old".to_owned(),
+            new: "new".to_owned(),
+            is_of_made,
+        };
+        journal.append(&setting).unwrap();
+        journal.append(&JournalEntry::Writing { id }).unwrap();
+        file.write(machine, "new").unwrap();
+        journal.append(&JournalEntry::Applied { id, actual: "new".to_owned() }).unwrap();
+    }
+
+    /// What restoring says of a queue's file that holds `now` (or is gone) when it is put back.
+    fn queue_restored(
+        order: u8,
+        is_of_made: bool,
+        now: Option<&str>,
+    ) -> (RestoreReport, Option<String>) {
+        const FILE: &str = "/sys/block/loop0/queue/iosched/x";
+        let directory = tempfile::tempdir().unwrap();
+        let machine = machine(directory.path());
+        let path = directory.path().join(FILE.trim_start_matches('/'));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "old").unwrap();
+        let mut journal = journal(&machine);
+        let file = ControlFile::plain(FILE);
+        set_in_queue(&machine, &mut journal, order, is_of_made, &file);
+        match now {
+            Some(now) => fs::write(&path, now).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+        let report = restore(&machine, &mut journal, true, &[]).unwrap();
+        (report, file.read(&machine).ok())
+    }
+
+    #[test]
+    fn what_a_device_of_ours_holds_came_of_us_and_what_is_gone_with_it_is_put_back() {
+        let (report, now) = queue_restored(60, true, Some("reset by the kernel"));
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!(now.as_deref(), Some("old"));
+        let (report, _) = queue_restored(60, true, None);
+        assert!(report.is_complete() && report.restored.is_empty(), "{report:?}");
+        let (report, now) = queue_restored(60, false, Some("somebody's"));
+        assert_eq!(report.left_alone.len(), 1, "{report:?}");
+        assert_eq!(now.as_deref(), Some("somebody's"));
+        let (report, _) = queue_restored(60, false, None);
+        assert_eq!(
+            report.failed.len(),
+            1,
+            "a file of the machine that is gone is told: {report:?}"
+        );
+    }
+
+    #[test]
+    fn settings_of_an_elevator_that_is_no_longer_chosen_need_no_putting_back() {
+        let (report, _) = queue_restored(ON_TOP, false, None);
+        assert!(report.is_complete() && report.restored.is_empty(), "{report:?}");
+        let (report, now) = queue_restored(ON_TOP, false, Some("new"));
+        assert_eq!(report.restored.len(), 1, "{report:?}");
+        assert_eq!(now.as_deref(), Some("old"));
+    }
+
     #[test]
     fn hotplug_is_undone_before_the_slice_that_it_rescales() {
         let directory = tempfile::tempdir().unwrap();
