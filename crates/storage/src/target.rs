@@ -81,9 +81,13 @@ impl Factor for Entry {
         match Target::parse(level.as_str()).ok()? {
             Target::File(Some(path)) => Some(directory::target(machine, &path)),
             Target::File(None) => None,
-            Target::Loop(bytes, _) | Target::Null(bytes, ..) | Target::Scsi(bytes, _) => {
-                Some(made(None, bytes))
+            // All loop devices of a kernel are alike: the first speaks for the one to come.
+            Target::Loop(bytes, _) => {
+                let first = "loop0".to_owned();
+                let is_there = machine.exists(&format!("/sys/block/{first}"));
+                Some(made(is_there.then_some(first), bytes))
             }
+            Target::Null(bytes, ..) | Target::Scsi(bytes, _) => Some(made(None, bytes)),
             Target::Device(path) => {
                 let real = std::fs::canonicalize(path).ok()?;
                 let name = real.file_name()?.to_string_lossy().into_owned();

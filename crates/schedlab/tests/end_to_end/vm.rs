@@ -14,6 +14,7 @@ mod knobs;
 mod proofs;
 mod replay;
 mod schedulers;
+mod storage;
 
 use crate::bench::{Bench, errors};
 use serde_json::Value;
