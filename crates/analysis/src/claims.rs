@@ -42,7 +42,11 @@ fn about<'a>(plan: &Plan, claim: &Claim, findings: &'a [Finding]) -> Vec<(&'a Fi
         let question = &finding.question;
         question.role == Role::Primary
             && question.metric == claim.metric
-            && claim.workload.as_ref().is_none_or(|label| *label == question.workload)
+            && match &claim.workload {
+                Some(label) => *label == question.workload,
+                // Margins of imported numbers repeat their cells.
+                None => plan.workload(&question.workload).is_some(),
+            }
     });
     let turned = |finding: &'a Finding| {
         let subject = plan.subject(&finding.question.subject)?;

@@ -3,12 +3,12 @@
 use crate::importer::{Importer, Source};
 use crate::mapping::Mapping;
 use crate::table::{Row, Table};
-use crate::trouble::Trouble;
 use model::{
     Block, Caveat, CaveatCode, Comparisons, Imported, ImportedDesign, Invocation, Metric, Outcome,
     PLAN_FORMAT, ParameterValue, Parameters, Plan, RECORD_FORMAT, Record, Sitting, Subject,
     WorkloadPlan,
 };
+use outputs::Trouble;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 

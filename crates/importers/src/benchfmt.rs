@@ -5,9 +5,9 @@ use crate::importer::{Importer, Source};
 use crate::mapping::Mapping;
 use crate::metrics::{can_be_negative, metric_id, number, unit};
 use crate::table::{MOST_DIMENSIONS, Row, Table};
-use crate::trouble::Trouble;
 use contract::Description;
 use model::{CaveatCode, Direction, Metric, Reduction, Sample, Unit};
+use outputs::Trouble;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) static ENTRY: Entry = Entry;
@@ -75,7 +75,7 @@ impl Importer for Entry {
     ) -> Result<(), Trouble> {
         let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
         let text = std::str::from_utf8(bytes).map_err(|error| {
-            let line = crate::json::line_of(bytes, error.valid_up_to());
+            let line = outputs::line_of(bytes, error.valid_up_to());
             Trouble::at(line, "it is not UTF-8", "give the output of go test -bench")
         })?;
         let mut file = File::default();

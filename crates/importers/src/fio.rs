@@ -1,13 +1,13 @@
 //! Results of fio (`--output-format=json` or `json+`): each file is a replicate.
 
 use crate::importer::{Importer, Source};
-use crate::json::{Json, Place};
 use crate::mapping::Mapping;
-use crate::percentile::Percentile;
+use crate::percentile;
 use crate::table::{Row, Table};
-use crate::trouble::Trouble;
 use contract::Description;
 use model::{CaveatCode, Direction, Histogram, Metric, Reduction, Sample, Unit};
+use outputs::fio::{Latency, PERCENTILES, Report, Stream, Traffic};
+use outputs::{Percentile, Trouble};
 
 pub(crate) static ENTRY: Entry = Entry;
 
@@ -25,36 +25,11 @@ static DESCRIPTION: Description = Description {
           queue: the load is closed-loop.",
 };
 
-/// Directions of I/O that fio reports.
-const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
-/// Percentiles that are imported.
-const PERCENTILES: [Percentile; 4] =
-    [Percentile::whole(50), Percentile::whole(90), Percentile::whole(99), Percentile::P999];
-/// More jobs than this in one file are hostile; a distribution takes a quarter of a megabyte.
-const MOST_JOBS: usize = 500;
-/// More I/Os than this take years; below it sums of counts do not overflow.
-const MOST_EVENTS: u64 = 1 << 53;
 const LEFT_OUT: &str = "fewer than 10 I/Os lie beyond these percentiles, which were left out";
 const TOO_FEW: &str = "fewer than 10 I/Os lie beyond these percentiles of a distribution";
 
 /// The format.
 pub(crate) struct Entry;
-
-/// All entries of one name, group and direction.
-struct Stream<'a> {
-    subject: &'a str,
-    job: &'a str,
-    direction: &'static str,
-    /// The entries' parts for this direction; more than one where `numjobs` were not grouped.
-    parts: Vec<Place<'a>>,
-    error: Option<i64>,
-}
-
-/// What is known about a latency.
-enum Latency {
-    Distribution(Histogram),
-    Printed { count: u64, values: Vec<(Percentile, f64)> },
-}
 
 impl Importer for Entry {
     fn describe(&self) -> &'static Description {
@@ -67,25 +42,24 @@ impl Importer for Entry {
         _mapping: &Mapping,
         table: &mut Table,
     ) -> Result<(), Trouble> {
-        let json = Json::parse(without_notes(source.bytes))?;
-        let root = Place::root(&json);
-        let jobs = root.member("jobs")?.items()?;
-        if jobs.len() > MOST_JOBS {
-            let cause = format!("more than {MOST_JOBS} jobs");
-            return Err(Trouble::new(cause, "let fio report groups (group_reporting)"));
-        }
+        let report = Report::parse(source.bytes)?;
         table.declare(&["job", "direction"], &[])?;
-        let streams = streams(source.subject, &root, &jobs, table)?;
+        for job in &report.idle {
+            let item = format!("{} {job}", source.subject);
+            table.notice(CaveatCode::AbsentValues, "jobs that did no I/O", &item);
+        }
+        table.is_closed_loop |= report.is_closed_loop;
         let execution = table.next_execution();
-        for stream in &streams {
-            let failure = stream.error.map(|error| format!("fio reported error {error}"));
-            let samples = match failure {
-                Some(_) => Vec::new(),
-                None => stream.samples(table)?,
+        for stream in report.streams {
+            let levels = vec![stream.job.clone(), stream.direction.name().to_owned()];
+            let label = label(source.subject, &stream);
+            let (samples, failure) = match stream.outcome {
+                Err(error) => (Vec::new(), Some(format!("fio reported error {error}"))),
+                Ok(traffic) => (samples(traffic, &label, table)?, None),
             };
             let row = Row {
                 subject: source.subject.to_owned(),
-                levels: vec![stream.job.to_owned(), stream.direction.to_owned()],
+                levels,
                 execution: Some(execution.clone()),
                 block: None,
                 samples,
@@ -93,231 +67,40 @@ impl Importer for Entry {
             };
             table.push(None, row)?;
         }
-        if streams.is_empty() {
-            return Err(Trouble::new("no job in it did any I/O", "give a file with results"));
-        }
         Ok(())
     }
 }
 
-/// Skips the lines that fio writes before its JSON.
-fn without_notes(bytes: &[u8]) -> &[u8] {
-    let mut rest = bytes;
-    while rest.starts_with(b"fio:") || rest.starts_with(b"note:") {
-        let end = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
-        rest = &rest[end..];
-    }
-    rest
+fn label(subject: &str, stream: &Stream) -> String {
+    format!("{subject} {} {}", stream.job, stream.direction.name())
 }
 
-/// Entries by name and direction, in the order of the file.
-fn streams<'a>(
-    subject: &'a str,
-    root: &Place<'a>,
-    jobs: &[Place<'a>],
-    table: &mut Table,
-) -> Result<Vec<Stream<'a>>, Trouble> {
-    let mut streams: Vec<Stream<'_>> = Vec::new();
-    let mut groups: Vec<(&str, u64)> = Vec::new();
-    for job in jobs {
-        let name = job.member("jobname")?.text()?;
-        let group = job.optional("groupid")?.map_or(Ok(0), |group| group.count())?;
-        match groups.iter().find(|(known, _)| *known == name) {
-            Some((_, known)) if *known != group => {
-                let what = format!("is called {name} like a job of another group");
-                return Err(job.trouble(what));
-            }
-            Some(_) => {}
-            None => groups.push((name, group)),
-        }
-        let error = job.optional("error")?.map_or(Ok(0), |error| error.code())?;
-        let error = (error != 0).then_some(error);
-        let directions = active(root, job, error.is_some())?;
-        if directions.is_empty() {
-            table.notice(
-                CaveatCode::AbsentValues,
-                "jobs that did no I/O",
-                &format!("{subject} {name}"),
-            );
-        }
-        table.is_closed_loop |= option(root, job, "rate_process")?.is_none();
-        for (direction, part) in directions {
-            let known = streams
-                .iter_mut()
-                .find(|stream| (stream.job, stream.direction) == (name, direction));
-            match known {
-                Some(stream) => {
-                    stream.parts.push(part);
-                    stream.error = stream.error.or(error);
-                }
-                None => {
-                    streams.push(Stream { subject, job: name, direction, parts: vec![part], error })
-                }
-            }
-        }
+fn samples(traffic: Traffic, label: &str, table: &mut Table) -> Result<Vec<Sample>, Trouble> {
+    let mut samples = Vec::new();
+    for (name, summary, value) in [
+        ("iops", "I/Os in a second", traffic.rate),
+        ("bandwidth", "bytes in a second", traffic.bandwidth),
+    ] {
+        let (higher, mean) = (Direction::Higher, Reduction::Mean);
+        let id = table.know(Metric::new(name, Unit::PerSecond, higher, mean, summary))?;
+        samples.push(Sample::values(&id, vec![value]));
     }
-    Ok(streams)
-}
-
-/// The directions in which a job did any I/O; of one that failed before it did, those
-/// it was asked for.
-fn active<'a>(
-    root: &Place<'a>,
-    job: &Place<'a>,
-    is_failed: bool,
-) -> Result<Vec<(&'static str, Place<'a>)>, Trouble> {
-    let mut active = Vec::new();
-    for direction in DIRECTIONS {
-        if let Some(part) = job.optional(direction)?
-            && part.member("total_ios")?.count()? > 0
-        {
-            active.push((direction, part));
+    table.judge("iops");
+    samples.extend(match traffic.latency {
+        Latency::Absent => Vec::new(),
+        Latency::Distribution { name, histogram } => {
+            distribution_sample(histogram, name, label, table)?
         }
-    }
-    if active.is_empty() && is_failed {
-        // `read` is what fio does where nothing is said.
-        let asked = option(root, job, "rw")?.map_or(Ok("read"), |asked| asked.text())?;
-        let is_mixed = asked.contains("rw") || asked.contains("readwrite");
-        active.extend(
-            DIRECTIONS
-                .into_iter()
-                .filter(|name| asked.contains(name) || (is_mixed && *name != "trim"))
-                .map(|name| (name, job.clone())),
-        );
-    }
-    Ok(active)
-}
-
-/// An option of a job, or of all jobs.
-fn option<'a>(root: &Place<'a>, job: &Place<'a>, name: &str) -> Result<Option<Place<'a>>, Trouble> {
-    for (place, key) in [(job, "job options"), (root, "global options")] {
-        if let Some(options) = place.optional(key)?
-            && let Some(found) = options.optional(name)?
-        {
-            return Ok(Some(found));
+        Latency::Printed { name, count, values } => {
+            printed_samples(count, &values, name, label, table)?
         }
-    }
-    Ok(None)
-}
-
-impl Stream<'_> {
-    fn samples(&self, table: &mut Table) -> Result<Vec<Sample>, Trouble> {
-        let (mut iops, mut bandwidth) = (0.0, 0.0);
-        for part in &self.parts {
-            iops += part.member("iops")?.amount()?;
-            bandwidth += match part.optional("bw_bytes")? {
-                Some(bytes) => bytes.amount()?,
-                None => part.member("bw")?.scaled(1024.0)?,
-            };
+        Latency::Uncombinable => {
+            let what = "percentiles of several entries of a job, which cannot be combined";
+            table.notice(CaveatCode::SummaryOnly, what, label);
+            Vec::new()
         }
-        let mut samples = Vec::new();
-        for (name, summary, value) in
-            [("iops", "I/Os in a second", iops), ("bandwidth", "bytes in a second", bandwidth)]
-        {
-            if !value.is_finite() {
-                return Err(self.parts[0].trouble(format_args!("has too large a sum of {name}")));
-            }
-            let id = table.know(Metric::new(
-                name,
-                Unit::PerSecond,
-                Direction::Higher,
-                Reduction::Mean,
-                summary,
-            ))?;
-            samples.push(Sample::values(&id, vec![value]));
-        }
-        table.judge("iops");
-        samples.extend(self.latencies(table)?);
-        Ok(samples)
-    }
-
-    fn latencies(&self, table: &mut Table) -> Result<Vec<Sample>, Trouble> {
-        let mut name = None;
-        let mut known: Option<Latency> = None;
-        for part in &self.parts {
-            let Some((found, place)) = latency_of(part)? else { continue };
-            if *name.get_or_insert(found) != found {
-                return Err(place.trouble("is another latency than that of the entry before"));
-            }
-            known = match (known, Latency::of(&place)?) {
-                (None, latency) => Some(latency),
-                (Some(Latency::Distribution(mut merged)), Latency::Distribution(other)) => {
-                    merged.merge(&other);
-                    Some(Latency::Distribution(merged))
-                }
-                _ => {
-                    let what = "percentiles of several entries of a job, which cannot be combined";
-                    table.notice(CaveatCode::SummaryOnly, what, &self.label());
-                    return Ok(Vec::new());
-                }
-            };
-        }
-        let (Some(name), Some(latency)) = (name, known) else { return Ok(Vec::new()) };
-        latency.samples(name, &self.label(), table)
-    }
-
-    fn label(&self) -> String {
-        format!("{} {} {}", self.subject, self.job, self.direction)
-    }
-}
-
-/// Completion latency, or total latency where its percentiles were asked for.
-fn latency_of<'a>(part: &Place<'a>) -> Result<Option<(&'static str, Place<'a>)>, Trouble> {
-    for (name, key) in [("clat", "clat_ns"), ("lat", "lat_ns")] {
-        if let Some(place) = part.optional(key)?
-            && (place.optional("percentile")?.is_some() || place.optional("bins")?.is_some())
-        {
-            return Ok(Some((name, place)));
-        }
-    }
-    if part.optional("clat")?.is_some() {
-        return Err(part.trouble("has `clat` in microseconds, as fio 2 wrote it"));
-    }
-    Ok(None)
-}
-
-impl Latency {
-    fn of(place: &Place<'_>) -> Result<Self, Trouble> {
-        if let Some(bins) = place.optional("bins")? {
-            return Self::distribution(&bins);
-        }
-        let count = place.member("N")?.count()?;
-        let mut values = Vec::new();
-        for (key, value) in place.member("percentile")?.members()? {
-            let percentile = Percentile::parse(key);
-            let Some(percentile) = percentile.filter(|known| PERCENTILES.contains(known)) else {
-                continue;
-            };
-            if values.iter().any(|(known, _)| *known == percentile) {
-                return Err(value.trouble("is a percentile that is given twice"));
-            }
-            values.push((percentile, value.amount()?));
-        }
-        Ok(Self::Printed { count, values })
-    }
-
-    fn distribution(bins: &Place<'_>) -> Result<Self, Trouble> {
-        let mut histogram = Histogram::new();
-        let mut events = 0_u64;
-        for (key, place) in bins.members()? {
-            let value =
-                key.parse::<u64>().map_err(|_| place.trouble("has no nanoseconds as key"))?;
-            let count = place.count()?;
-            events += count;
-            if events > MOST_EVENTS {
-                return Err(place.trouble("makes more I/Os than can be"));
-            }
-            histogram.record_many(value, count);
-        }
-        Ok(Self::Distribution(histogram))
-    }
-
-    fn samples(self, name: &str, label: &str, table: &mut Table) -> Result<Vec<Sample>, Trouble> {
-        match self {
-            Self::Distribution(histogram) => distribution_sample(histogram, name, label, table),
-            Self::Printed { count, values } => printed_samples(count, &values, name, label, table),
-        }
-    }
+    });
+    Ok(samples)
 }
 
 /// One sample that every percentile shares. A percentile that no distribution supports
@@ -337,7 +120,8 @@ fn distribution_sample(
             table.notice(CaveatCode::InsufficientTail, TOO_FEW, &item);
             continue;
         }
-        let metric = percentile.metric(name, Reduction::Quantile(percentile.quantile()));
+        let metric =
+            percentile::metric(percentile, name, Reduction::Quantile(percentile.quantile()));
         let id = table.know(Metric { source: name.to_owned(), resolution: 1.0, ..metric })?;
         judge(percentile, &id, table);
     }
@@ -358,7 +142,7 @@ fn printed_samples(
             table.notice(CaveatCode::InsufficientTail, LEFT_OUT, &item);
             continue;
         }
-        let id = table.know(percentile.metric(name, Reduction::Mean))?;
+        let id = table.know(percentile::metric(*percentile, name, Reduction::Mean))?;
         judge(*percentile, &id, table);
         samples.push(Sample::values(&id, vec![*value_ns]));
     }
@@ -577,44 +361,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_by_its_path() {
-        for (jobs, cause) in [
-            ("[]", "no job in it did any I/O"),
-            ("{}", "jobs is no list"),
-            ("[{}]", "jobs[0] has no `jobname`"),
-            ("[{\"jobname\": \"a\", \"read\": {}}]", "jobs[0].read has no `total_ios`"),
-            (
-                "[{\"jobname\": \"a\"}, {\"jobname\": \"a\", \"groupid\": 1}]",
-                "jobs[1] is called a like a job of another group",
-            ),
-            (
-                "[{\"jobname\": \"a\", \"read\": {\"total_ios\": 1, \"iops\": -1}}]",
-                "jobs[0].read.iops is -1, and cannot be negative",
-            ),
-        ] {
-            assert_eq!(refused(jobs), cause);
-        }
-        for (latency, cause) in [
-            (r#""clat": {"mean": 3}"#, " has `clat` in microseconds, as fio 2 wrote it"),
-            (r#""clat_ns": {"bins": {"x": 1}}"#, ".clat_ns.bins.x has no nanoseconds as key"),
-            (r#""clat_ns": {"bins": {"1": -1}}"#, ".clat_ns.bins.1 is no count"),
-            (r#""clat_ns": {"bins": {"1": 9e99}}"#, ".clat_ns.bins.1 is no count"),
-            (
-                r#""clat_ns": {"bins": {"1": 9007199254740992, "2": 1}}"#,
-                ".clat_ns.bins.2 makes more I/Os than can be",
-            ),
-            (r#""clat_ns": {"percentile": {}}"#, ".clat_ns has no `N`"),
-            (
-                r#""clat_ns": {"N": 99, "percentile": {"50.0": "x"}}"#,
-                ".clat_ns.percentile.50.0 is no number",
-            ),
-            (
-                r#""clat_ns": {"N": 99, "percentile": {"50.0": 1, "50": 1}}"#,
-                ".clat_ns.percentile.50 is a percentile that is given twice",
-            ),
-        ] {
-            let found = refused(&format!("[{}]", job("a", latency)));
-            assert_eq!(found, format!("jobs[0].read{cause}"));
-        }
+    fn what_the_parser_says_is_what_the_user_reads() {
+        assert_eq!(refused("[{}]"), "jobs[0] has no `jobname`");
+        let text = job("a", r#""clat_ns": {"percentile": {}}"#);
+        assert_eq!(refused(&format!("[{text}]")), "jobs[0].read.clat_ns has no `N`");
     }
 }

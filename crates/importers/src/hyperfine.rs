@@ -1,12 +1,12 @@
 //! Results of hyperfine (`--export-json`): each run of a command is a replicate.
 
 use crate::importer::{Importer, Source};
-use crate::json::{Json, Place};
 use crate::mapping::Mapping;
 use crate::table::{Row, Table};
-use crate::trouble::Trouble;
 use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
+use outputs::Trouble;
+use outputs::{Json, Place};
 use std::collections::BTreeSet;
 
 pub(crate) static ENTRY: Entry = Entry;

@@ -2,8 +2,8 @@
 
 use crate::mapping::Mapping;
 use crate::table::Table;
-use crate::trouble::Trouble;
 use contract::Description;
+use outputs::Trouble;
 
 /// One file to import.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +43,7 @@ pub static IMPORTERS: &[&dyn Importer] = &[
     &crate::fio::ENTRY,
     &crate::google_benchmark::ENTRY,
     &crate::hyperfine::ENTRY,
+    &crate::iozone::ENTRY,
     &crate::perf_stat::ENTRY,
     &crate::schbench::ENTRY,
 ];

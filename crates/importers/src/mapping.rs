@@ -1,7 +1,7 @@
 //! What the user says about a file: which column is what, and which way is better.
 
 use crate::metrics::metric_id;
-use crate::trouble::Trouble;
+use outputs::Trouble;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ pub struct ValueColumn {
     pub unit: Option<String>,
 }
 
-/// Which column is what. Formats with fixed names use `better` and `primary` alone.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Which column is what. Formats with fixed names use `better`, `primary` and `claims` alone.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mapping {
     /// The column that names the subject.
@@ -77,6 +77,10 @@ pub struct Mapping {
     /// Which way is better, by metric.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub better: BTreeMap<String, Direction>,
+    /// What others have published of these numbers, as an experiment writes it. Whoever
+    /// knows how experiments are written reads it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<toml::Table>,
 }
 
 impl Mapping {
@@ -91,7 +95,7 @@ impl Mapping {
                 before.matches('\n').count() as u64 + 1
             });
             let remedy = "keys are subject, parameters, replicate, block, order, metric, unit, direction, \
-                          values, better and primary";
+                          values, better, primary and claims";
             Trouble { line, cause: error.message().to_owned(), remedy: remedy.to_owned() }
         })
     }
@@ -158,6 +162,7 @@ mod tests {
             values: vec![Mapping::value("kBps:higher:kB/s").unwrap()],
             better: BTreeMap::from([("x".to_owned(), Direction::Lower)]),
             primary: vec!["kbps".to_owned()],
+            claims: vec![toml::from_str("says = 'a'\nsubject = 'b'\n").unwrap()],
             ..Mapping::default()
         };
         assert_eq!(Mapping::from_toml(&mapping.to_toml().unwrap()), Ok(mapping));

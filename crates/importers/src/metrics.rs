@@ -1,7 +1,7 @@
 //! Names and units of imported metrics.
 
-use crate::trouble::Trouble;
 use model::Unit;
+use outputs::Trouble;
 
 /// snake_case from any name: `kBps` is `kbps`, `ns/op` is `ns_per_op`.
 pub(crate) fn metric_id(name: &str) -> String {

@@ -4,9 +4,9 @@ use crate::importer::{Importer, Source};
 use crate::mapping::Mapping;
 use crate::metrics::{number, unit};
 use crate::table::{Row, Table};
-use crate::trouble::Trouble;
 use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
+use outputs::Trouble;
 
 pub(crate) static ENTRY: Entry = Entry;
 
@@ -93,7 +93,7 @@ impl Importer for Entry {
     ) -> Result<(), Trouble> {
         let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
         let text = std::str::from_utf8(bytes).map_err(|error| {
-            let line = crate::json::line_of(bytes, error.valid_up_to());
+            let line = outputs::line_of(bytes, error.valid_up_to());
             Trouble::at(line, "it is not UTF-8", "give the file that perf stat -x wrote")
         })?;
         let separator = separator(text).ok_or_else(|| {

@@ -1,13 +1,13 @@
 //! Results of schbench (`-j`): each file is a replicate of summary percentiles.
 
 use crate::importer::{Importer, Source};
-use crate::json::{Json, Place};
 use crate::mapping::Mapping;
-use crate::percentile::Percentile;
+use crate::percentile;
 use crate::table::{Row, Table};
-use crate::trouble::Trouble;
 use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
+use outputs::Trouble;
+use outputs::{Json, Percentile, Place};
 
 pub(crate) static ENTRY: Entry = Entry;
 
@@ -95,7 +95,7 @@ fn percentiles(
             .ok_or_else(|| place.trouble("has a key that names no percentile"))?;
         let what = if count.is_some() { TAKEN } else { UNCHECKED };
         table.notice(CaveatCode::SummaryOnly, what, latency);
-        let mut metric = percentile.metric(latency, Reduction::Mean);
+        let mut metric = percentile::metric(percentile, latency, Reduction::Mean);
         metric.resolution = RESOLUTION_NS;
         if count.is_some_and(|count| !percentile.has_tail(count)) {
             let item = format!("{subject} {}", metric.id);

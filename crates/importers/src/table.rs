@@ -1,8 +1,8 @@
 //! What every format is read into: rows of samples with their places.
 
 use crate::metrics::metric_id;
-use crate::trouble::Trouble;
 use model::{Caveat, CaveatCode, Direction, Metric, Reduction, Sample, Unit};
+use outputs::Trouble;
 use std::collections::BTreeMap;
 
 /// More rows than this would be a plan nobody reads and a file nobody opens.

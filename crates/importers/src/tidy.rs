@@ -4,10 +4,10 @@ use crate::importer::{Importer, Source};
 use crate::mapping::{Direction, Mapping, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
 use crate::table::{Row, Table};
-use crate::trouble::Trouble;
 use contract::Description;
 use csv::StringRecord;
 use model::{Caveat, CaveatCode, Reduction, Sample, Unit};
+use outputs::Trouble;
 use std::collections::BTreeMap;
 
 pub(crate) static CSV: Tidy = Tidy {
@@ -144,13 +144,13 @@ fn filled<'r>(
 
 /// The line a record begins in. Its position is where the record before it ended, and
 /// empty lines lie between.
-fn line(bytes: &[u8], position: &csv::Position) -> u64 {
+pub(crate) fn line(bytes: &[u8], position: &csv::Position) -> u64 {
     let rest = bytes.get(position.byte() as usize..).unwrap_or_default();
     let between = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
     position.line() + between.filter(|byte| **byte == b'\n').count() as u64
 }
 
-fn broken(bytes: &[u8], error: &csv::Error) -> Trouble {
+pub(crate) fn broken(bytes: &[u8], error: &csv::Error) -> Trouble {
     let line = error.position().map(|position| line(bytes, position));
     let cause = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {

@@ -52,6 +52,7 @@ codes! {
     Clamped "CLAMPED" "Values exceeded the range of the histogram and were counted at its end.",
     ClosedLoop "CLOSED_LOOP" "The load waits for each answer, so tails are conditional on its own pauses.",
     ConditionalSuccess "CONDITIONAL_SUCCESS" "Some runs failed; the figures describe those that succeeded.",
+    Contradicted "CONTRADICTED" "The source contradicts itself: what it says of its values is not what they give. The values count.",
     DefaultsDiffer "DEFAULTS_DIFFER" "The kernels differ in settings that the experiment asks nothing about: a difference between them may be that of a setting.",
     Degenerate "DEGENERATE" "The replicates do not vary: no test is possible.",
     DifferentialFailure "DIFFERENTIAL_FAILURE" "The subjects failed at different rates, or one failed often.",
@@ -85,6 +86,7 @@ codes! {
     SummaryOnly "SUMMARY_ONLY" "Only a summary was given, not the values it was made from.",
     TornRecord "TORN_RECORD" "The last record was cut off by a crash and dropped.",
     UnblockedDesign "UNBLOCKED_DESIGN" "The numbers were not collected in randomised blocks.",
+    UnequalShares "UNEQUAL_SHARES" "All processes were stopped when the first was ready, and the slowest had done less than half of its work: the sum over them is one of unequal work.",
     Unfinished "UNFINISHED" "The campaign is not finished: intervals hold however often one looks, and there is no verdict yet.",
     ZeroValue "ZERO_VALUE" "A value was zero or negative, so a ratio is not defined.",
 }

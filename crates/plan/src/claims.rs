@@ -4,12 +4,10 @@ use crate::document::{Entry, Node, Table, Value};
 use crate::levels::Levels;
 use crate::problems::Problems;
 use crate::settings::TITLE_LIMIT;
-use crate::subjects::Arm;
 use crate::values;
-use crate::workloads::Planned;
 use contract::Catalogue;
-use model::{Claim, Claimed, ClaimedEffect, Comparisons, Level, Subject};
-use std::collections::BTreeMap;
+use model::{Claim, Claimed, ClaimedEffect, Comparisons, Level, Subject, WorkloadPlan};
+use std::collections::{BTreeMap, BTreeSet};
 
 const KEYS: [&str; 7] = ["says", "source", "workload", "metric", "subject", "reference", "effect"];
 /// More than this nobody reads.
@@ -17,8 +15,10 @@ const CLAIM_LIMIT: usize = 64;
 
 /// What the experiment asks: a claim about anything else would stay open for ever.
 pub(crate) struct Asked<'a> {
-    pub(crate) arms: &'a [Arm],
-    pub(crate) workloads: &'a [Planned],
+    pub(crate) subjects: &'a [Subject],
+    pub(crate) workloads: &'a [&'a WorkloadPlan],
+    /// What else is judged: margins of imported numbers, by their labels.
+    pub(crate) margins: &'a BTreeSet<String>,
     pub(crate) comparisons: &'a Comparisons,
 }
 
@@ -41,18 +41,14 @@ pub(crate) fn read(
         problems.report(&entry.place, cause);
         return Vec::new();
     }
-    let subjects: Vec<Subject> = asked.arms.iter().map(Arm::subject).collect();
-    let Asked { workloads, comparisons, .. } = *asked;
-    let mut reader =
-        Reader { catalogue, workloads, subjects: &subjects, comparisons, levels, problems };
+    let mut reader = Reader { catalogue, asked, subjects: asked.subjects, levels, problems };
     items.iter().filter_map(|item| reader.claim(item)).collect()
 }
 
 struct Reader<'a, 'l, 'p> {
     catalogue: &'a Catalogue,
-    workloads: &'a [Planned],
+    asked: &'a Asked<'a>,
     subjects: &'a [Subject],
-    comparisons: &'a Comparisons,
     levels: &'p mut Levels<'l>,
     problems: &'p mut Problems,
 }
@@ -123,15 +119,20 @@ impl Reader<'_, '_, '_> {
             None => None,
         };
         let asked: Vec<&str> = self
+            .asked
             .workloads
             .iter()
-            .filter(|workload| workload.plan.primary.iter().any(|known| known == metric))
-            .map(|workload| workload.plan.label.as_str())
+            .filter(|workload| workload.primary.iter().any(|known| known == metric))
+            .map(|workload| workload.label.as_str())
             .collect();
-        let metrics = self.workloads.iter().flat_map(|workload| &workload.plan.primary);
+        let metrics = self.asked.workloads.iter().flat_map(|workload| &workload.primary);
         let metrics: Vec<&str> = metrics.map(String::as_str).collect();
         match (named, asked.as_slice()) {
-            (Some((label, _)), labels) if labels.contains(&label) => Some(Some(label.to_owned())),
+            (Some((label, _)), [_, ..])
+                if asked.contains(&label) || self.asked.margins.contains(label) =>
+            {
+                Some(Some(label.to_owned()))
+            }
             (None, [only]) => Some(Some((*only).to_owned())),
             (Some((label, entry)), _) => {
                 self.problems
@@ -139,7 +140,14 @@ impl Reader<'_, '_, '_> {
                         &entry.node.place,
                         format!("`{metric}` is not a primary metric of a workload `{label}`"),
                     )
-                    .near(label, self.workloads.iter().map(|w| w.plan.label.as_str()))
+                    .near(
+                        label,
+                        self.asked
+                            .workloads
+                            .iter()
+                            .map(|workload| workload.label.as_str())
+                            .chain(self.asked.margins.iter().map(String::as_str)),
+                    )
                     .hint(format!("primary metrics are {}", metrics.join(", ")));
                 None
             }
@@ -193,7 +201,7 @@ impl Reader<'_, '_, '_> {
                 Some(Claimed::Levels(own))
             }
             Some(Claimed::Subject(id)) => {
-                let pairs = self.comparisons.pairs(self.subjects);
+                let pairs = self.asked.comparisons.pairs(self.subjects);
                 let found = pairs.iter().find(|(_, other)| other.id == *id);
                 Some(Claimed::Subject(found.map_or(reference, |(first, _)| first).id.clone()))
             }
@@ -288,17 +296,17 @@ impl Reader<'_, '_, '_> {
             return;
         }
         let runs = |subject: &Subject, reference: &Subject| {
-            self.workloads.iter().any(|workload| {
-                workload.plan.primary.contains(&claim.metric)
-                    && claim.workload.as_ref().is_none_or(|label| *label == workload.plan.label)
-                    && workload.plan.runs_for(subject)
-                    && workload.plan.runs_for(reference)
+            self.asked.workloads.iter().any(|workload| {
+                workload.primary.contains(&claim.metric)
+                    && claim.workload.as_ref().is_none_or(|label| *label == workload.label)
+                    && workload.runs_for(subject)
+                    && workload.runs_for(reference)
             })
         };
         let is_meant = |(reference, subject): &(&Subject, &Subject)| {
             claim.speaks_of(subject, reference) || claim.speaks_of(reference, subject)
         };
-        let pairs = self.comparisons.pairs(self.subjects);
+        let pairs = self.asked.comparisons.pairs(self.subjects);
         let meant: Vec<&(&Subject, &Subject)> =
             pairs.iter().filter(|pair| is_meant(pair)).collect();
         let is_by_levels = [&claim.subject, &claim.reference]
@@ -307,7 +315,7 @@ impl Reader<'_, '_, '_> {
         if meant.is_empty() {
             let cause = format!("{} and {} are not compared", claim.subject, claim.reference);
             let other = "or claim something about";
-            let hint = match self.comparisons {
+            let hint = match self.asked.comparisons {
                 _ if is_by_levels => {
                     "a claim speaks of compared subjects that differ in nothing but the factors it names"
                         .to_owned()

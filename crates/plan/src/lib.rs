@@ -8,6 +8,7 @@ mod boots;
 mod claims;
 mod digest;
 mod document;
+mod imported;
 mod levels;
 mod margins;
 mod names;
@@ -30,6 +31,7 @@ mod within;
 mod workloads;
 mod written;
 
+pub use imported::claims as claims_of_import;
 pub use levels::Resolve;
 pub use names::kebab as name_of;
 pub use one_line::{OneLine, one_line};

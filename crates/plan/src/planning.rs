@@ -11,7 +11,8 @@ use crate::workloads::{self, Planned};
 use crate::{boots, claims, digest, order, overrides, quick, use_cases, within};
 use contract::{Catalogue, ParameterKind};
 use model::{
-    Block, PLAN_FORMAT, ParameterValue, Plan, SimSettings, Subject, VmSettings, format_duration,
+    Block, PLAN_FORMAT, ParameterValue, Plan, SimSettings, Subject, VmSettings, WorkloadPlan,
+    format_duration,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,7 +101,14 @@ fn try_plan(
     let with_control: Vec<&str> = ids.iter().copied().chain([control.as_str()]).collect();
     let failure_rate = settings::failure_rates(&settings, &with_control, problems);
     let mut use_cases = use_cases::read(&table, &workloads, problems);
-    let asked = Asked { arms: &arms, workloads: &workloads, comparisons: &settings.comparisons };
+    let subjects: Vec<Subject> = arms.iter().map(Arm::subject).collect();
+    let plans: Vec<&WorkloadPlan> = workloads.iter().map(|workload| &workload.plan).collect();
+    let asked = Asked {
+        subjects: &subjects,
+        workloads: &plans,
+        margins: &BTreeSet::new(),
+        comparisons: &settings.comparisons,
+    };
     let claims = claims::read(&table, catalogue, &asked, &mut levels, problems);
     let quick = quick::read(&table, &arms, &workloads, &settings.comparisons, problems);
     check_together(&settings, &arms, &workloads, problems);

@@ -173,6 +173,7 @@ again for each run and record size; what it then did for several levels of anoth
   schedlab import csv study.csv --subject scheduler --parameter record_size,operation \\
       --replicate record_size,run --value kBps:higher --margin 5%
   schedlab import hyperfine bench.json
+  schedlab import iozone noop.csv deadline.csv cfq.csv --mapping claims.toml
   schedlab import google-benchmark old=a1.json old=a2.json new=b1.json new=b2.json";
 
 #[derive(Debug, Args)]
@@ -182,7 +183,7 @@ pub(crate) struct Import {
     /// Files; SUBJECT=PATH where the file does not name its subject
     #[arg(required = true, value_name = "[SUBJECT=]FILE")]
     pub files: Vec<String>,
-    /// A mapping in TOML; the options add to it
+    /// A mapping in TOML; the options add to it. Its [[claims]] are judged, written as in an experiment
     #[arg(long, value_name = "FILE")]
     pub mapping: Option<PathBuf>,
     /// Column that names the subject
@@ -224,7 +225,7 @@ pub(crate) struct Import {
     /// Which subjects are compared
     #[arg(long, value_enum, default_value = "all")]
     pub pairs: Pairs,
-    /// Equivalence margin: 5%; each metric's own when left out (2 %)
+    /// Equivalence margin: 5%; each metric's own when left out (2 %; of iozone 10 %)
     #[arg(long)]
     pub margin: Option<String>,
     /// Family-wise error rate

@@ -7,7 +7,7 @@ use crate::output::tell;
 use crate::surroundings::random_u64;
 use contract::{Error, Result};
 use importers::{IMPORTERS, Importer, Mapping, Settings, Source, Trouble};
-use model::Comparisons;
+use model::{Claim, Comparisons, Plan};
 use std::path::{Path, PathBuf};
 use store::Campaign;
 
@@ -42,6 +42,9 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     let imported = importers::import(importer, &sources, &mapping, &settings);
     let mut imported =
         imported.map_err(|(index, trouble)| refused(&files[index].path, &trouble))?;
+    if let Some(path) = arguments.mapping.as_ref().filter(|_| !mapping.claims.is_empty()) {
+        imported.plan.claims = claims(path, &imported.plan)?;
+    }
     imported.plan.options = words(arguments);
     let text = own_words(arguments, &mapping)?;
     let mut campaign = Campaign::create(
@@ -114,15 +117,10 @@ fn mapping(arguments: &Import) -> Result<Mapping> {
     };
     let mut mapping = match &arguments.mapping {
         None => Mapping::default(),
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                Error::usage(format!("cannot read the mapping {}", path.display()), error, "")
-            })?;
-            Mapping::from_toml(&text).map_err(|trouble| {
-                let attempted = format!("cannot read the mapping {}", path.display());
-                Error::usage(attempted, &trouble, trouble.remedy.clone())
-            })?
-        }
+        Some(path) => Mapping::from_toml(&mapping_text(path)?).map_err(|trouble| {
+            let attempted = format!("cannot read the mapping {}", path.display());
+            Error::usage(attempted, &trouble, trouble.remedy.clone())
+        })?,
     };
     let set = |known: &mut Option<String>, given: &Option<String>| {
         if given.is_some() {
@@ -157,6 +155,25 @@ fn mapping(arguments: &Import) -> Result<Mapping> {
         mapping.better.insert(metric.to_owned(), direction);
     }
     Ok(mapping)
+}
+
+fn mapping_text(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| {
+        Error::usage(format!("cannot read the mapping {}", path.display()), error, "")
+    })
+}
+
+/// What the mapping claims of the numbers that were imported.
+fn claims(path: &Path, plan: &Plan) -> Result<Vec<Claim>> {
+    let text = mapping_text(path)?;
+    plan::claims_of_import(&text, &crate::catalogue(), plan).map_err(|problems| {
+        tell(plan::render_problems(&problems, &path.display().to_string(), &text).trim_end());
+        Error::usage(
+            format!("cannot read the claims of {}", path.display()),
+            format!("it has {} problems", problems.len()),
+            "claims are written as in an experiment: says, subject, reference, metric, effect",
+        )
+    })
 }
 
 fn files(given: &[String]) -> Result<Vec<File>> {

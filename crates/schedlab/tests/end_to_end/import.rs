@@ -303,3 +303,109 @@ fn names_with_signs_of_our_own_can_be_gated_and_explained() {
     let page = bench.expect(0, &["show", "--format", "markdown"]);
     assert!(page.contains("&lt;i>a b") && !page.contains("<i>"), "{page}");
 }
+
+/// A table of one elevator, as a study keeps it: kB/s of each run, and their mean.
+fn elevator(factor: f64, mistake: bool) -> String {
+    let mut text = "operation,record,run 1,run 2,run 3,run 4,run 5,mean\n".to_owned();
+    for (operation, base) in [("Initial write", 60_000.0), ("Random read", 20_000.0)] {
+        for (record, more) in [("8k", 1.0), ("16m", 3.0)] {
+            let runs: Vec<f64> = [0.99, 1.01, 1.0, 1.005, 0.995]
+                .iter()
+                .map(|noise| (100.0 * base * more * factor * noise).round() / 100.0)
+                .collect();
+            let mean = runs.iter().sum::<f64>() / 5.0 + if mistake { 500.0 } else { 0.0 };
+            let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
+            let _ = writeln!(text, "{operation},{record},{},{mean:.2}", runs.join(","));
+        }
+    }
+    text
+}
+
+const ELEVATOR_CLAIMS: &str = r#"
+[[claims]]
+says = "deadline is better than cfq everywhere"
+source = "a study of elevators"
+metric = "throughput"
+subject = "deadline"
+reference = "cfq"
+effect = "better"
+[[claims]]
+says = "noop and deadline read alike at random"
+metric = "throughput"
+workload = "operation:random_read"
+subject = "noop"
+reference = "deadline"
+effect = "same"
+[[claims]]
+says = "cfq writes small records best"
+metric = "throughput"
+workload = "operation:write,record:8k"
+subject = "cfq"
+reference = "noop"
+effect = "better"
+"#;
+
+#[test]
+fn tables_of_elevators_are_judged_and_so_is_what_was_claimed_of_them() {
+    let bench = Bench::new();
+    let write = |name: &str, text: &str| {
+        let path = bench.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let files = [
+        write("noop.csv", &elevator(1.0, false)),
+        write("deadline.csv", &elevator(1.01, true)),
+        write("cfq.csv", &elevator(0.7, false)),
+    ];
+    let mapping = write("claims.toml", ELEVATOR_CLAIMS);
+    let arguments = ["import", "iozone", &files[0], &files[1], &files[2], "--mapping", &mapping];
+    let shown = bench.expect(0, &arguments);
+    assert!(shown.contains("CONTRADICTED"), "{shown}");
+    let json = bench.expect(0, &["show", "last", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let families = &report["findings"]["families"];
+    for (name, count) in [("cells", 12), ("record", 6), ("operation", 6), ("overall", 3)] {
+        assert_eq!(families[name], count, "{families}");
+    }
+    let claims = report["findings"]["claims"].as_array().unwrap();
+    let outcomes: Vec<_> = claims.iter().map(|claim| claim["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["confirmed", "confirmed", "refuted"], "{claims:?}");
+    // Every cell and no margin: two operations of two sizes.
+    assert_eq!(claims[0]["tally"]["confirmed"], 4, "{claims:?}");
+    let finding = &report["findings"]["findings"];
+    let overall = finding.as_array().unwrap().iter().find(|finding| {
+        finding["question"]["family"] == "overall" && finding["question"]["subject"] == "deadline"
+    });
+    assert_eq!(overall.unwrap()["margin"], 0.1);
+}
+
+#[test]
+fn a_claim_about_what_was_not_imported_is_named_by_its_line() {
+    let bench = Bench::new();
+    let write = |name: &str, text: &str| {
+        let path = bench.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let files = [write("noop.csv", &elevator(1.0, false)), write("cfq.csv", &elevator(0.7, false))];
+    for (old, new, said) in [
+        ("\"deadline\"", "\"bfq\"", "no subject is called `bfq`"),
+        ("\"throughput\"", "\"througput\"", "did you mean `throughput`?"),
+        ("random_read\"", "random_reads\"", "did you mean `operation:random_read`?"),
+        ("says", "sayz", "unknown key `sayz` in a claim"),
+    ] {
+        let text = ELEVATOR_CLAIMS
+            .replace("\"deadline\"", "\"noop\"")
+            .replace("\"noop\"\nreference = \"noop\"", "\"noop\"\nreference = \"cfq\"");
+        let text = if new == "\"bfq\"" {
+            ELEVATOR_CLAIMS.replace(old, new)
+        } else {
+            text.replacen(old, new, 1)
+        };
+        let mapping = write("claims.toml", &text);
+        let output = bench.run(&["import", "iozone", &files[0], &files[1], "--mapping", &mapping]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(errors(&output).contains(said), "{}", errors(&output));
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a file cannot be imported.
+/// Why a file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// Line from 1, where one is to blame.

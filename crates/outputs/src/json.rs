@@ -15,14 +15,18 @@ const LARGEST_COUNT: u64 = 1 << 53;
 
 /// A parsed value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Json {
+pub enum Json {
+    /// `null`.
     Null,
+    /// True or false.
     Boolean(bool),
     /// A whole number that is not negative.
     Whole(u64),
     /// Any other number; finite, as JSON knows no other.
     Number(f64),
+    /// A text.
     Text(String),
+    /// A list, in the order of the file.
     List(Vec<Json>),
     /// In the order of the file.
     Object(Vec<(String, Json)>),
@@ -30,7 +34,10 @@ pub(crate) enum Json {
 
 impl Json {
     /// Parses one value that is all there is.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
+    ///
+    /// # Errors
+    /// When it is no JSON, has more than 8 000 000 values, or is followed by something.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
         let (parsed, rest) = Self::parse_first(bytes)?;
         if let Some(place) = rest.iter().position(|byte| !byte.is_ascii_whitespace()) {
             let end = bytes.len() - rest.len() + place;
@@ -41,7 +48,10 @@ impl Json {
     }
 
     /// Parses the value at the beginning, and returns what follows it.
-    pub(crate) fn parse_first(bytes: &[u8]) -> Result<(Self, &[u8]), Trouble> {
+    ///
+    /// # Errors
+    /// When it is no JSON, or has more than 8 000 000 values.
+    pub fn parse_first(bytes: &[u8]) -> Result<(Self, &[u8]), Trouble> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let left = Cell::new(MOST_VALUES);
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
@@ -64,7 +74,7 @@ impl Json {
 const REMEDY: &str = "give the file as the tool wrote it";
 
 /// The line of a byte, from 1.
-pub(crate) fn line_of(bytes: &[u8], place: usize) -> u64 {
+pub fn line_of(bytes: &[u8], place: usize) -> u64 {
     let before = &bytes[..place.min(bytes.len())];
     before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
 }
@@ -140,25 +150,28 @@ impl<'de> Visitor<'de> for Builder<'_> {
 
 /// A value and where it stands.
 #[derive(Debug, Clone)]
-pub(crate) struct Place<'a> {
+pub struct Place<'a> {
     value: &'a Json,
     path: String,
 }
 
 impl<'a> Place<'a> {
     /// The whole document.
-    pub(crate) fn root(value: &'a Json) -> Self {
+    pub fn root(value: &'a Json) -> Self {
         Self { value, path: String::new() }
     }
 
     /// Trouble with this value: its path, and what is wrong with it.
-    pub(crate) fn trouble(&self, what: impl fmt::Display) -> Trouble {
+    pub fn trouble(&self, what: impl fmt::Display) -> Trouble {
         let path = if self.path.is_empty() { "the file" } else { &self.path };
         Trouble::new(format!("{path} {what}"), "correct it, or remove what it belongs to")
     }
 
     /// A member, where there is one that is not null.
-    pub(crate) fn optional(&self, key: &str) -> Result<Option<Place<'a>>, Trouble> {
+    ///
+    /// # Errors
+    /// When this is no object.
+    pub fn optional(&self, key: &str) -> Result<Option<Place<'a>>, Trouble> {
         let found = self.object()?.iter().find(|(known, _)| known == key);
         Ok(found
             .filter(|(_, value)| *value != Json::Null)
@@ -166,12 +179,18 @@ impl<'a> Place<'a> {
     }
 
     /// A member that must be there.
-    pub(crate) fn member(&self, key: &str) -> Result<Place<'a>, Trouble> {
+    ///
+    /// # Errors
+    /// When it is not, or is null, or this is no object.
+    pub fn member(&self, key: &str) -> Result<Place<'a>, Trouble> {
         self.optional(key)?.ok_or_else(|| self.trouble(format_args!("has no `{key}`")))
     }
 
     /// All members in the order of the file.
-    pub(crate) fn members(&self) -> Result<Vec<(&'a str, Place<'a>)>, Trouble> {
+    ///
+    /// # Errors
+    /// When this is no object.
+    pub fn members(&self) -> Result<Vec<(&'a str, Place<'a>)>, Trouble> {
         let place = |(key, value): &'a (String, Json)| {
             (key.as_str(), Place { value, path: self.path_of(key) })
         };
@@ -179,13 +198,20 @@ impl<'a> Place<'a> {
     }
 
     /// All items of a list.
-    pub(crate) fn items(&self) -> Result<Vec<Place<'a>>, Trouble> {
+    ///
+    /// # Errors
+    /// When this is no list.
+    pub fn items(&self) -> Result<Vec<Place<'a>>, Trouble> {
         let Json::List(items) = self.value else { return Err(self.trouble("is no list")) };
         let place = |(index, value)| Place { value, path: format!("{}[{index}]", self.path) };
         Ok(items.iter().enumerate().map(place).collect())
     }
 
-    pub(crate) fn text(&self) -> Result<&'a str, Trouble> {
+    /// A text.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn text(&self) -> Result<&'a str, Trouble> {
         match self.value {
             Json::Text(text) => Ok(text),
             _ => Err(self.trouble("is no text")),
@@ -193,7 +219,10 @@ impl<'a> Place<'a> {
     }
 
     /// A text, or a number as it is written shortest.
-    pub(crate) fn level(&self) -> Result<String, Trouble> {
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn level(&self) -> Result<String, Trouble> {
         match self.value {
             Json::Text(text) => Ok(text.clone()),
             Json::Whole(number) => Ok(number.to_string()),
@@ -202,7 +231,11 @@ impl<'a> Place<'a> {
         }
     }
 
-    pub(crate) fn boolean(&self) -> Result<bool, Trouble> {
+    /// True or false.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn boolean(&self) -> Result<bool, Trouble> {
         match self.value {
             Json::Boolean(value) => Ok(*value),
             _ => Err(self.trouble("is neither true nor false")),
@@ -210,7 +243,10 @@ impl<'a> Place<'a> {
     }
 
     /// A finite number.
-    pub(crate) fn number(&self) -> Result<f64, Trouble> {
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn number(&self) -> Result<f64, Trouble> {
         let number = match self.value {
             Json::Whole(number) => Some(*number as f64),
             Json::Number(number) => Some(*number),
@@ -220,7 +256,10 @@ impl<'a> Place<'a> {
     }
 
     /// A finite number of something that cannot be less than nothing.
-    pub(crate) fn amount(&self) -> Result<f64, Trouble> {
+    ///
+    /// # Errors
+    /// When it is something else, or negative.
+    pub fn amount(&self) -> Result<f64, Trouble> {
         let number = self.number()?;
         if number < 0.0 {
             return Err(self.trouble(format_args!("is {number}, and cannot be negative")));
@@ -229,7 +268,10 @@ impl<'a> Place<'a> {
     }
 
     /// An amount in another unit: multiplied by `scale`.
-    pub(crate) fn scaled(&self, scale: f64) -> Result<f64, Trouble> {
+    ///
+    /// # Errors
+    /// When it is no amount, or too large then.
+    pub fn scaled(&self, scale: f64) -> Result<f64, Trouble> {
         let scaled = self.amount()? * scale;
         if !scaled.is_finite() {
             return Err(self.trouble("is too large"));
@@ -238,7 +280,10 @@ impl<'a> Place<'a> {
     }
 
     /// A whole number.
-    pub(crate) fn count(&self) -> Result<u64, Trouble> {
+    ///
+    /// # Errors
+    /// When it is something else, negative, or beyond 2^53.
+    pub fn count(&self) -> Result<u64, Trouble> {
         match self.value {
             Json::Whole(number) if *number <= LARGEST_COUNT => Ok(*number),
             _ => Err(self.trouble("is no count")),
@@ -246,7 +291,10 @@ impl<'a> Place<'a> {
     }
 
     /// A whole number with a sign.
-    pub(crate) fn code(&self) -> Result<i64, Trouble> {
+    ///
+    /// # Errors
+    /// When it is something else, or beyond 2^53 either way.
+    pub fn code(&self) -> Result<i64, Trouble> {
         let number = self.number()?;
         if number.fract() == 0.0 && number.abs() <= LARGEST_COUNT as f64 {
             Ok(number as i64)
@@ -256,7 +304,7 @@ impl<'a> Place<'a> {
     }
 
     /// Whether a null stands here.
-    pub(crate) fn is_null(&self) -> bool {
+    pub fn is_null(&self) -> bool {
         *self.value == Json::Null
     }
 

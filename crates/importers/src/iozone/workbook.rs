@@ -1,0 +1,271 @@
+//! Workbooks (.xlsx): each sheet a table of one subject.
+//!
+//! Cells are taken as they come and never as a rectangle, because a file of a few bytes
+//! may have one in the last row and column. What the archive really holds is measured
+//! before it is opened.
+
+use super::study::Sheet;
+use calamine::{DataRef, Reader, Xlsx};
+use outputs::Trouble;
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use zip::ZipArchive;
+
+/// All parts of a workbook, uncompressed; a study's is a hundredth of it.
+const MOST_BYTES: u64 = 64 << 20;
+const MOST_PARTS: usize = 2000;
+const MOST_SHEETS: usize = 200;
+const MOST_CELLS: usize = 200_000;
+/// Operation, record, runs and mean fit many times.
+const MOST_COLUMNS: u32 = 2000;
+const UNREADABLE: &str = "it is no workbook that can be opened";
+const REMEDY: &str = "save it again as .xlsx, or each sheet as .csv";
+
+pub(super) fn is_one(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK\x03\x04")
+}
+
+/// Its sheets, in its order; empty ones are passed over.
+pub(super) fn sheets(bytes: &[u8]) -> Result<Vec<Sheet>, Trouble> {
+    measure(bytes)?;
+    // The reader is somebody else's: what would make it panic is refused like the rest.
+    let read = catch_unwind(AssertUnwindSafe(|| all(bytes)));
+    let sheets = read.unwrap_or_else(|_| Err(Trouble::new(UNREADABLE, REMEDY)))?;
+    if sheets.is_empty() {
+        return Err(Trouble::new("none of its sheets holds anything", REMEDY));
+    }
+    Ok(sheets)
+}
+
+/// Refuses what would fill the memory.
+fn measure(bytes: &[u8]) -> Result<(), Trouble> {
+    let wrong =
+        |error: &dyn std::fmt::Display| Trouble::new(format!("{UNREADABLE}: {error}"), REMEDY);
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| wrong(&error))?;
+    if archive.len() > MOST_PARTS {
+        return Err(Trouble::new(format!("it has more than {MOST_PARTS} parts"), REMEDY));
+    }
+    let mut left = MOST_BYTES;
+    for index in 0..archive.len() {
+        let part = archive.by_index(index).map_err(|error| wrong(&error))?;
+        let length = std::io::copy(&mut part.take(left + 1), &mut std::io::sink());
+        left = left.checked_sub(length.map_err(|error| wrong(&error))?).ok_or_else(|| {
+            let cause = format!("its parts are larger than {} MiB", MOST_BYTES >> 20);
+            Trouble::new(cause, "keep nothing in it but the tables")
+        })?;
+    }
+    Ok(())
+}
+
+fn all(bytes: &[u8]) -> Result<Vec<Sheet>, Trouble> {
+    let wrong =
+        |error: &dyn std::fmt::Display| Trouble::new(format!("{UNREADABLE}: {error}"), REMEDY);
+    let mut workbook: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).map_err(|error| wrong(&error))?;
+    let names = workbook.sheet_names();
+    if names.len() > MOST_SHEETS {
+        return Err(Trouble::new(format!("it has more than {MOST_SHEETS} sheets"), REMEDY));
+    }
+    let mut sheets = Vec::new();
+    let mut left = MOST_CELLS;
+    for name in names {
+        let mut cells = workbook.worksheet_cells_reader(&name).map_err(|error| wrong(&error))?;
+        let mut rows: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        while let Some(cell) = cells.next_cell().map_err(|error| wrong(&error))? {
+            let (row, column) = cell.get_position();
+            let at = |cause: String| {
+                let place = address(row, column);
+                Trouble::new(format!("sheet {name}, cell {place}: {cause}"), "correct it")
+            };
+            let text = text(cell.get_value()).map_err(at)?;
+            if text.is_empty() {
+                continue;
+            }
+            left = left.checked_sub(1).ok_or_else(|| {
+                Trouble::new(format!("it has more than {MOST_CELLS} cells"), REMEDY)
+            })?;
+            if column >= MOST_COLUMNS {
+                return Err(at("it stands beside the table".to_owned()));
+            }
+            let cells = rows.entry(row).or_default();
+            let column = column as usize;
+            if cells.len() <= column {
+                cells.resize(column + 1, String::new());
+            }
+            cells[column] = text;
+        }
+        if !rows.is_empty() {
+            let rows = rows.into_iter().map(|(row, cells)| (u64::from(row) + 1, cells)).collect();
+            sheets.push(Sheet { subject: name.clone(), name: Some(name), rows });
+        }
+    }
+    Ok(sheets)
+}
+
+/// A cell as somebody would write it down.
+fn text(value: &DataRef<'_>) -> Result<String, String> {
+    match value {
+        DataRef::Empty => Ok(String::new()),
+        DataRef::Int(number) => Ok(number.to_string()),
+        DataRef::Float(number) => Ok(number.to_string()),
+        DataRef::String(text) => Ok(text.trim().to_owned()),
+        DataRef::SharedString(text) => Ok(text.trim().to_owned()),
+        DataRef::Error(error) => Err(format!("it shows the error {error}")),
+        DataRef::Bool(_) => Err("it is true or false, and no number".to_owned()),
+        DataRef::DateTime(_) | DataRef::DateTimeIso(_) | DataRef::DurationIso(_) => {
+            Err("it is a date or a time, and no number".to_owned())
+        }
+    }
+}
+
+/// `C5`.
+fn address(row: u32, column: u32) -> String {
+    let mut letters = Vec::new();
+    let mut rest = u64::from(column) + 1;
+    while rest > 0 {
+        letters.push((b'A' + ((rest - 1) % 26) as u8) as char);
+        rest = (rest - 1) / 26;
+    }
+    format!("{}{}", letters.iter().rev().collect::<String>(), u64::from(row) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ENTRY;
+    use super::*;
+    use crate::Mapping;
+    use crate::picture::{picture, read, refusal};
+    use expect_test::expect;
+    use std::fmt::Write as _;
+    use std::io::Write as _;
+    use zip::write::SimpleFileOptions;
+
+    /// A workbook of sheets whose cells are XML.
+    fn workbook(sheets: &[(&str, &str)]) -> Vec<u8> {
+        let (mut list, mut links) = (String::new(), String::new());
+        for (number, (name, _)) in (1..).zip(sheets) {
+            let _ = write!(list, r#"<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>"#);
+            let _ = write!(
+                links,
+                r#"<Relationship Id="r{number}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet{number}.xml"/>"#
+            );
+        }
+        let mut parts = vec![
+            (
+                "xl/workbook.xml".to_owned(),
+                format!(r#"<workbook xmlns:r="r"><sheets>{list}</sheets></workbook>"#),
+            ),
+            (
+                "xl/_rels/workbook.xml.rels".to_owned(),
+                format!("<Relationships>{links}</Relationships>"),
+            ),
+        ];
+        for (number, (_, rows)) in (1..).zip(sheets) {
+            let sheet = format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
+            parts.push((format!("xl/worksheets/sheet{number}.xml"), sheet));
+        }
+        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, text) in parts {
+            writer.start_file(name, SimpleFileOptions::default()).unwrap();
+            writer.write_all(text.as_bytes()).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    fn row(number: usize, cells: &[&str]) -> String {
+        let mut text = format!(r#"<row r="{number}">"#);
+        for (column, cell) in (0..).zip(cells) {
+            let place = address(number as u32 - 1, column);
+            let _ = match cell.parse::<f64>() {
+                Ok(_) => write!(text, r#"<c r="{place}"><v>{cell}</v></c>"#),
+                Err(_) => write!(text, r#"<c r="{place}" t="str"><v>{cell}</v></c>"#),
+            };
+        }
+        text + "</row>"
+    }
+
+    fn sheet(first: &str) -> String {
+        row(1, &["Operation", "record", "run 1", "run 2", "mean"])
+            + &row(2, &["Read", "8k", first, "102.5", "101.25"])
+            + &row(4, &["write", "8k", "50", "51", "50.5"])
+    }
+
+    #[test]
+    fn each_sheet_is_a_subject() {
+        let (noop, cfq) = (sheet("100"), sheet("90"));
+        let bytes = workbook(&[("noop", &noop), ("notes", ""), ("cfq", &cfq)]);
+        let table = read(&ENTRY, &[("book", &bytes)], &Mapping::default()).unwrap();
+        expect![[r#"
+            dimension operation covered
+            dimension record fixed
+            metric throughput BytesPerSecond Higher Mean 0.1 judged
+            closed loop
+            noop [read, 8k] #0.1 throughput=102400
+            noop [read, 8k] #0.2 throughput=104960
+            noop [write, 8k] #0.1 throughput=51200
+            noop [write, 8k] #0.2 throughput=52224
+            cfq [read, 8k] #4.1 throughput=92160
+            cfq [read, 8k] #4.2 throughput=104960
+            cfq [write, 8k] #4.1 throughput=51200
+            cfq [write, 8k] #4.2 throughput=52224
+            caveat CONTRADICTED: means that do not follow from their runs, which count: cfq read 8k (101.25 written; 96.25 of the runs)
+        "#]].assert_eq(&picture(&table));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_sheet_and_cell() {
+        let refused =
+            |rows: &str| refusal(&ENTRY, &workbook(&[("noop", rows)]), &Mapping::default());
+        let good = sheet("100");
+        for (old, new, cause) in [
+            (r#"<v>100</v>"#, "", "sheet noop, row 2: run 1 is empty, which is not zero"),
+            (r#"<v>100</v>"#, "<v>0</v>", "sheet noop, row 2: run 1 is 0, which is no rate"),
+            (r#"<c r="C2">"#, r#"<c r="C2" t="b">"#, "sheet noop, cell C2: it is true or false"),
+            (
+                r#"<c r="D2"><v>102.5"#,
+                r##"<c r="D2" t="e"><v>#DIV/0!"##,
+                "sheet noop, cell D2: it shows the error #DIV/0!",
+            ),
+            (
+                r#"<c r="E4">"#,
+                r#"<c r="XFD1048576">"#,
+                "sheet noop, cell XFD1048576: it stands beside the table",
+            ),
+            (
+                "run 2",
+                "second",
+                "sheet noop, row 1: its columns are operation, record, run 1, second, mean",
+            ),
+        ] {
+            assert!(good.contains(old), "{old}");
+            let found = refused(&good.replacen(old, new, 1));
+            assert!(found.starts_with(cause), "{found}");
+        }
+        let empty = refusal(&ENTRY, &workbook(&[("noop", "")]), &Mapping::default());
+        assert_eq!(empty, "none of its sheets holds anything");
+    }
+
+    #[test]
+    fn every_part_of_a_workbook_is_refused() {
+        let whole = workbook(&[("noop", &sheet("100"))]);
+        for length in 4..whole.len() {
+            refusal(&ENTRY, &whole[..length], &Mapping::default());
+        }
+    }
+
+    #[test]
+    fn a_workbook_that_would_fill_the_memory_is_refused() {
+        let blanks = " ".repeat(MOST_BYTES as usize + 1);
+        let bytes = workbook(&[("noop", &blanks)]);
+        let found = refusal(&ENTRY, &bytes, &Mapping::default());
+        assert_eq!(found, "its parts are larger than 64 MiB");
+    }
+
+    #[test]
+    fn a_cell_has_its_address() {
+        for (row, column, text) in [(0, 0, "A1"), (4, 25, "Z5"), (0, 26, "AA1"), (0, 16383, "XFD1")]
+        {
+            assert_eq!(address(row, column), text);
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! What fio prints with `--output-format=json` or `json+`.
+
+use crate::json::{Json, Place};
+use crate::percentile::Percentile;
+use crate::trouble::Trouble;
+use model::Histogram;
+
+/// Percentiles that are read where fio printed percentiles.
+pub const PERCENTILES: [Percentile; 4] =
+    [Percentile::whole(50), Percentile::whole(90), Percentile::whole(99), Percentile::P999];
+
+/// More jobs than this in one file are hostile; a distribution takes a quarter of a megabyte.
+const MOST_JOBS: usize = 500;
+/// More I/Os than this take years; below it sums of counts do not overflow.
+const MOST_EVENTS: u64 = 1 << 53;
+
+/// Which way bytes went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// From the device.
+    Read,
+    /// To the device.
+    Write,
+    /// Blocks were given up.
+    Trim,
+}
+
+impl Direction {
+    /// In fio's order.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
+
+    /// As fio calls it: `read`, `write` or `trim`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Trim => "trim",
+        }
+    }
+}
+
+/// What one execution of fio measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// What fio calls its version (`fio-3.33`), where the file tells.
+    pub version: Option<String>,
+    /// Jobs by name and direction, in the order of the file; never none.
+    pub streams: Vec<Stream>,
+    /// Names of jobs that did no I/O, one for each entry.
+    pub idle: Vec<String>,
+    /// Whether some job waited for its queue: it has no `rate_process`.
+    pub is_closed_loop: bool,
+}
+
+/// All entries of one name, group and direction: they ran at the same time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stream {
+    /// The job's name.
+    pub job: String,
+    /// Its reporting group; groups may have run one after the other.
+    pub group: u64,
+    /// Which way.
+    pub direction: Direction,
+    /// What it did, or the error code that fio reported.
+    pub outcome: Result<Traffic, i64>,
+}
+
+/// What a stream did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Traffic {
+    /// I/Os that were completed; at least one.
+    pub completed: u64,
+    /// I/Os in a second, over time.
+    pub rate: f64,
+    /// Bytes in a second, over time.
+    pub bandwidth: f64,
+    /// How long I/Os took.
+    pub latency: Latency,
+}
+
+/// What is known about a latency.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Latency {
+    /// Nothing.
+    Absent,
+    /// Every I/O, in nanoseconds (`json+`).
+    Distribution {
+        /// `clat` (completion), or `lat` (with submission).
+        name: &'static str,
+        /// The bins.
+        histogram: Histogram,
+    },
+    /// Percentiles only, in nanoseconds.
+    Printed {
+        /// `clat` (completion), or `lat` (with submission).
+        name: &'static str,
+        /// I/Os they were taken from.
+        count: u64,
+        /// Those of [`PERCENTILES`] that were printed.
+        values: Vec<(Percentile, f64)>,
+    },
+    /// Percentiles of several entries, which cannot be combined.
+    Uncombinable,
+}
+
+impl Report {
+    /// Reads what fio printed; lines of notes may come before it.
+    ///
+    /// # Errors
+    /// When it is not fio's JSON, a number is missing, negative or not finite, or no job
+    /// did any I/O; with its line or its place.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
+        let json = Json::parse(without_notes(bytes))?;
+        let root = Place::root(&json);
+        let jobs = root.member("jobs")?.items()?;
+        if jobs.len() > MOST_JOBS {
+            let cause = format!("more than {MOST_JOBS} jobs");
+            return Err(Trouble::new(cause, "let fio report groups (group_reporting)"));
+        }
+        let version = root.optional("fio version")?.map(|place| place.text().map(str::to_owned));
+        let mut report = Self {
+            version: version.transpose()?,
+            streams: Vec::new(),
+            idle: Vec::new(),
+            is_closed_loop: false,
+        };
+        for entries in gathered(&root, &jobs, &mut report)? {
+            report.streams.push(entries.stream()?);
+        }
+        if report.streams.is_empty() {
+            return Err(Trouble::new("no job in it did any I/O", "give a file with results"));
+        }
+        Ok(report)
+    }
+}
+
+/// Major and minor number of what `fio --version` prints: `fio-3.33`, `fio-3.36-12-g1234`.
+pub fn version(answer: &str) -> Option<(u32, u32)> {
+    let digits = answer.trim().strip_prefix("fio-")?;
+    let (major, rest) = digits.split_once('.')?;
+    let minor: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// The entries of one stream.
+struct Entries<'a> {
+    job: &'a str,
+    group: u64,
+    direction: Direction,
+    /// Their parts for this direction; more than one where `numjobs` were not grouped.
+    parts: Vec<Place<'a>>,
+    error: Option<i64>,
+}
+
+/// Skips the lines that fio writes before its JSON.
+fn without_notes(bytes: &[u8]) -> &[u8] {
+    let mut rest = bytes;
+    while rest.starts_with(b"fio:") || rest.starts_with(b"note:") {
+        let end = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
+        rest = &rest[end..];
+    }
+    rest
+}
+
+/// Entries by name and direction, in the order of the file.
+fn gathered<'a>(
+    root: &Place<'a>,
+    jobs: &[Place<'a>],
+    report: &mut Report,
+) -> Result<Vec<Entries<'a>>, Trouble> {
+    let mut streams: Vec<Entries<'_>> = Vec::new();
+    let mut groups: Vec<(&str, u64)> = Vec::new();
+    for job in jobs {
+        let name = job.member("jobname")?.text()?;
+        let group = job.optional("groupid")?.map_or(Ok(0), |group| group.count())?;
+        match groups.iter().find(|(known, _)| *known == name) {
+            Some((_, known)) if *known != group => {
+                let what = format!("is called {name} like a job of another group");
+                return Err(job.trouble(what));
+            }
+            Some(_) => {}
+            None => groups.push((name, group)),
+        }
+        let error = job.optional("error")?.map_or(Ok(0), |error| error.code())?;
+        let error = (error != 0).then_some(error);
+        let directions = active(root, job, error.is_some())?;
+        if directions.is_empty() {
+            report.idle.push(name.to_owned());
+        }
+        report.is_closed_loop |= option(root, job, "rate_process")?.is_none();
+        for (direction, part) in directions {
+            let known = streams
+                .iter_mut()
+                .find(|stream| (stream.job, stream.direction) == (name, direction));
+            match known {
+                Some(stream) => {
+                    stream.parts.push(part);
+                    stream.error = stream.error.or(error);
+                }
+                None => {
+                    streams.push(Entries { job: name, group, direction, parts: vec![part], error })
+                }
+            }
+        }
+    }
+    Ok(streams)
+}
+
+/// The directions in which a job did any I/O; of one that failed before it did, those
+/// it was asked for.
+fn active<'a>(
+    root: &Place<'a>,
+    job: &Place<'a>,
+    is_failed: bool,
+) -> Result<Vec<(Direction, Place<'a>)>, Trouble> {
+    let mut active = Vec::new();
+    for direction in Direction::ALL {
+        if let Some(part) = job.optional(direction.name())?
+            && part.member("total_ios")?.count()? > 0
+        {
+            active.push((direction, part));
+        }
+    }
+    if active.is_empty() && is_failed {
+        // `read` is what fio does where nothing is said.
+        let asked = option(root, job, "rw")?.map_or(Ok("read"), |asked| asked.text())?;
+        let is_mixed = asked.contains("rw") || asked.contains("readwrite");
+        let is_asked = |direction: &Direction| {
+            asked.contains(direction.name()) || (is_mixed && *direction != Direction::Trim)
+        };
+        active.extend(
+            Direction::ALL.into_iter().filter(is_asked).map(|direction| (direction, job.clone())),
+        );
+    }
+    Ok(active)
+}
+
+/// An option of a job, or of all jobs.
+fn option<'a>(root: &Place<'a>, job: &Place<'a>, name: &str) -> Result<Option<Place<'a>>, Trouble> {
+    for (place, key) in [(job, "job options"), (root, "global options")] {
+        if let Some(options) = place.optional(key)?
+            && let Some(found) = options.optional(name)?
+        {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+impl Entries<'_> {
+    fn stream(&self) -> Result<Stream, Trouble> {
+        let outcome = match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.traffic()?),
+        };
+        let (group, direction) = (self.group, self.direction);
+        Ok(Stream { job: self.job.to_owned(), group, direction, outcome })
+    }
+
+    fn traffic(&self) -> Result<Traffic, Trouble> {
+        let (mut completed, mut rate, mut bandwidth) = (0_u64, 0.0, 0.0);
+        for part in &self.parts {
+            completed = completed.saturating_add(part.member("total_ios")?.count()?);
+            rate += part.member("iops")?.amount()?;
+            bandwidth += match part.optional("bw_bytes")? {
+                Some(bytes) => bytes.amount()?,
+                None => part.member("bw")?.scaled(1024.0)?,
+            };
+        }
+        for (name, value) in [("iops", rate), ("bandwidth", bandwidth)] {
+            if !value.is_finite() {
+                return Err(self.parts[0].trouble(format_args!("has too large a sum of {name}")));
+            }
+        }
+        Ok(Traffic { completed, rate, bandwidth, latency: self.latency()? })
+    }
+
+    fn latency(&self) -> Result<Latency, Trouble> {
+        let mut name = None;
+        let mut known = Latency::Absent;
+        for part in &self.parts {
+            let Some((found, place)) = latency_of(part)? else { continue };
+            if *name.get_or_insert(found) != found {
+                return Err(place.trouble("is another latency than that of the entry before"));
+            }
+            known = match (known, Latency::of(found, &place)?) {
+                (Latency::Absent, latency) => latency,
+                (
+                    Latency::Distribution { name, mut histogram },
+                    Latency::Distribution { histogram: other, .. },
+                ) => {
+                    histogram.merge(&other);
+                    Latency::Distribution { name, histogram }
+                }
+                _ => return Ok(Latency::Uncombinable),
+            };
+        }
+        Ok(known)
+    }
+}
+
+/// Completion latency, or total latency where its percentiles were asked for.
+fn latency_of<'a>(part: &Place<'a>) -> Result<Option<(&'static str, Place<'a>)>, Trouble> {
+    for (name, key) in [("clat", "clat_ns"), ("lat", "lat_ns")] {
+        if let Some(place) = part.optional(key)?
+            && (place.optional("percentile")?.is_some() || place.optional("bins")?.is_some())
+        {
+            return Ok(Some((name, place)));
+        }
+    }
+    if part.optional("clat")?.is_some() {
+        return Err(part.trouble("has `clat` in microseconds, as fio 2 wrote it"));
+    }
+    Ok(None)
+}
+
+impl Latency {
+    fn of(name: &'static str, place: &Place<'_>) -> Result<Self, Trouble> {
+        if let Some(bins) = place.optional("bins")? {
+            return Ok(Self::Distribution { name, histogram: distribution(&bins)? });
+        }
+        let count = place.member("N")?.count()?;
+        let mut values = Vec::new();
+        for (key, value) in place.member("percentile")?.members()? {
+            let percentile = Percentile::parse(key);
+            let Some(percentile) = percentile.filter(|known| PERCENTILES.contains(known)) else {
+                continue;
+            };
+            if values.iter().any(|(known, _)| *known == percentile) {
+                return Err(value.trouble("is a percentile that is given twice"));
+            }
+            values.push((percentile, value.amount()?));
+        }
+        Ok(Self::Printed { name, count, values })
+    }
+}
+
+fn distribution(bins: &Place<'_>) -> Result<Histogram, Trouble> {
+    let mut histogram = Histogram::new();
+    let mut events = 0_u64;
+    for (key, place) in bins.members()? {
+        let value = key.parse::<u64>().map_err(|_| place.trouble("has no nanoseconds as key"))?;
+        let count = place.count()?;
+        events += count;
+        if events > MOST_EVENTS {
+            return Err(place.trouble("makes more I/Os than can be"));
+        }
+        histogram.record_many(value, count);
+    }
+    Ok(histogram)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cause(jobs: &str) -> String {
+        let trouble = Report::parse(format!("{{\"jobs\": {jobs}}}").as_bytes()).unwrap_err();
+        assert!(!trouble.remedy.is_empty());
+        trouble.cause
+    }
+
+    fn job(latency: &str) -> String {
+        format!(
+            r#"[{{"jobname": "a", "read": {{"total_ios": 9, "iops": 2.5, "bw": 4, {latency}}}}}]"#
+        )
+    }
+
+    #[test]
+    fn a_stream_says_what_it_did_and_how_long_it_took() {
+        let text = r#"note: queue depth will be capped
+{"fio version": "fio-3.33", "jobs": [
+ {"jobname": "a", "groupid": 2, "write": {"total_ios": 3, "iops": 2.5, "bw_bytes": 4096,
+  "clat_ns": {"bins": {"500": 2, "900": 1}}}},
+ {"jobname": "b", "error": 5, "job options": {"rw": "randrw"}},
+ {"jobname": "c", "read": {"total_ios": 0}}]}"#;
+        let report = Report::parse(text.as_bytes()).unwrap();
+        assert_eq!(report.version.as_deref(), Some("fio-3.33"));
+        assert_eq!(report.idle, ["c"]);
+        assert!(report.is_closed_loop);
+        let failed: Vec<_> = report.streams[1..]
+            .iter()
+            .map(|stream| (stream.direction, stream.outcome.clone().unwrap_err()))
+            .collect();
+        assert_eq!(failed, [(Direction::Read, 5), (Direction::Write, 5)]);
+        let Stream { job, group, direction, outcome } = &report.streams[0];
+        assert_eq!((job.as_str(), *group, *direction), ("a", 2, Direction::Write));
+        let traffic = outcome.as_ref().unwrap();
+        assert_eq!((traffic.completed, traffic.rate, traffic.bandwidth), (3, 2.5, 4096.0));
+        let Latency::Distribution { name, histogram } = &traffic.latency else {
+            panic!("no bins: {traffic:?}")
+        };
+        assert_eq!((*name, histogram.count()), ("clat", 3));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_path() {
+        for (jobs, expected) in [
+            ("[]", "no job in it did any I/O"),
+            ("{}", "jobs is no list"),
+            ("[{}]", "jobs[0] has no `jobname`"),
+            ("[{\"jobname\": \"a\", \"read\": {}}]", "jobs[0].read has no `total_ios`"),
+            (
+                "[{\"jobname\": \"a\"}, {\"jobname\": \"a\", \"groupid\": 1}]",
+                "jobs[1] is called a like a job of another group",
+            ),
+            (
+                "[{\"jobname\": \"a\", \"read\": {\"total_ios\": 1, \"iops\": -1}}]",
+                "jobs[0].read.iops is -1, and cannot be negative",
+            ),
+        ] {
+            assert_eq!(cause(jobs), expected);
+        }
+        for (latency, expected) in [
+            (r#""clat": {"mean": 3}"#, " has `clat` in microseconds, as fio 2 wrote it"),
+            (r#""clat_ns": {"bins": {"x": 1}}"#, ".clat_ns.bins.x has no nanoseconds as key"),
+            (r#""clat_ns": {"bins": {"1": -1}}"#, ".clat_ns.bins.1 is no count"),
+            (r#""clat_ns": {"bins": {"1": 9e99}}"#, ".clat_ns.bins.1 is no count"),
+            (
+                r#""clat_ns": {"bins": {"1": 9007199254740992, "2": 1}}"#,
+                ".clat_ns.bins.2 makes more I/Os than can be",
+            ),
+            (r#""clat_ns": {"percentile": {}}"#, ".clat_ns has no `N`"),
+            (
+                r#""clat_ns": {"N": 99, "percentile": {"50.0": "x"}}"#,
+                ".clat_ns.percentile.50.0 is no number",
+            ),
+            (
+                r#""clat_ns": {"N": 99, "percentile": {"50.0": 1, "50": 1}}"#,
+                ".clat_ns.percentile.50 is a percentile that is given twice",
+            ),
+        ] {
+            assert_eq!(cause(&job(latency)), format!("jobs[0].read{expected}"));
+        }
+    }
+
+    #[test]
+    fn a_version_is_read_or_none() {
+        for (answer, expected) in [
+            ("fio-3.33\n", Some((3, 33))),
+            ("fio-3.36-12-gdeadbe", Some((3, 36))),
+            ("fio-2.2.10", Some((2, 2))),
+            ("fio 3.33", None),
+            ("fio-x.1", None),
+            ("", None),
+        ] {
+            assert_eq!(version(answer), expected, "{answer}");
+        }
+    }
+
+    #[test]
+    fn more_jobs_than_anybody_runs_are_refused() {
+        let jobs = vec![r#"{"jobname": "a"}"#; MOST_JOBS + 1].join(",");
+        assert_eq!(cause(&format!("[{jobs}]")), "more than 500 jobs");
+    }
+}

@@ -1,0 +1,15 @@
+//! What reference tools print: bytes in, numbers out.
+//!
+//! This crate must not know what its numbers are for: no campaign, no metric and no
+//! table. It believes nothing: what it reads is hostile until parsed, a number that is
+//! missing is an error and never zero, and every error names its line or its place.
+
+pub mod fio;
+pub mod iozone;
+mod json;
+mod percentile;
+mod trouble;
+
+pub use json::{Json, Place, line_of};
+pub use percentile::Percentile;
+pub use trouble::Trouble;
