@@ -1,21 +1,17 @@
 //! Any program: what it used, and metrics picked from what it printed.
 
 pub(crate) mod pick;
-mod program;
 
 use crate::declare::{MS, S, count, duration, size};
+use crate::program::{Program, Run, Surroundings, WHERE_OUTPUT_IS};
 use contract::{
     Description, Error, LaunchSpec, Load, Measurement, Parameter, ParameterKind, Requirement,
     Result, Workload,
 };
 use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
 use pick::Pick;
-use program::{Program, Run};
 use std::path::PathBuf;
 use sys::{Machine, Termination};
-
-/// The same for every trial, so that equal failures are counted together.
-const WHERE_OUTPUT_IS: &str = "its output is in the campaign's logs/";
 
 static DESCRIPTION: Description = Description {
     id: "command",
@@ -185,8 +181,9 @@ impl Workload for Entry {
             "" => None,
             directory => Some(PathBuf::from(directory)),
         };
+        let surroundings = Surroundings { directory, ..Surroundings::default() };
         let program =
-            Program::start(machine, parameters.words("run"), directory, limit_bytes, launch)?;
+            Program::start(machine, parameters.words("run"), surroundings, limit_bytes, launch)?;
         let expected = i32::try_from(parameters.count("expect_exit")).unwrap_or(0);
         Ok(Box::new(Command { program, picks, expected, changed_level: None }))
     }

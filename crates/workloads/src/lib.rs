@@ -1,9 +1,10 @@
-//! What is run: native workloads, and any program through `command`.
+//! What is run: native workloads, adapters of `fio` and `iozone`, and any program
+//! through `command`.
 //!
 //! This crate must not know who starts a workload, what is set around it or
 //! what is observed beside it. Each file holds one workload; the rest are what
 //! several of them share (threads behind a gate, forked processes, futexes,
-//! the CPU work). Background load is the executor's.
+//! the CPU work, programs, where files lie). Background load is the executor's.
 
 mod crew;
 mod declare;
@@ -11,6 +12,7 @@ mod futex;
 mod instant;
 mod placement;
 mod process;
+mod program;
 mod sample_cost;
 mod shared;
 mod storage;
@@ -19,4 +21,4 @@ mod work;
 pub use command::pick::pick;
 pub use sample_cost::sample_cost;
 
-contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, io, command);
+contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, io, fio, iozone, command);

@@ -5,3 +5,4 @@ pub(crate) mod buffer;
 pub(crate) mod caches;
 pub(crate) mod pattern;
 pub(crate) mod place;
+pub(crate) mod target;

@@ -111,6 +111,7 @@ pub(crate) fn refuses_what_cannot_be_meant() {
         path: place.launch.scratch.display().to_string(),
         device: None,
         size_bytes: 3 << 20,
+        is_made: false,
         cached_by: None,
     });
     let settings = [("size", "1M"), ("threads", "4"), ("drop_caches", "no")];

@@ -19,8 +19,11 @@ const WATCH_NS: u64 = 250_000_000;
 /// How much of the output an error quotes.
 const QUOTED: usize = 200;
 
+/// The same for every trial, so that equal failures are counted together.
+pub(crate) const WHERE_OUTPUT_IS: &str = "its output is in the campaign's logs/";
+
 /// A forked program that waits for its release.
-pub(super) struct Program {
+pub(crate) struct Program {
     family: Family,
     child: i32,
     process: OwnedFd,
@@ -33,20 +36,29 @@ pub(super) struct Program {
     launch: LaunchSpec,
 }
 
+/// What surrounds a program.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Surroundings {
+    /// Where it runs; where we run if none.
+    pub(crate) directory: Option<PathBuf>,
+    /// Variables of its environment beside ours.
+    pub(crate) variables: Vec<(&'static str, String)>,
+}
+
 /// What one run was.
-pub(super) struct Run {
-    pub(super) wall_ns: u64,
-    pub(super) termination: Termination,
-    pub(super) usage: libc::rusage,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
+pub(crate) struct Run {
+    pub(crate) wall_ns: u64,
+    pub(crate) termination: Termination,
+    pub(crate) usage: libc::rusage,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
     /// A level that the program changed of itself, in words.
-    pub(super) changed_level: Option<String>,
+    pub(crate) changed_level: Option<String>,
 }
 
 impl Run {
     /// The end of what it printed, for an error.
-    pub(super) fn last_words(&self) -> String {
+    pub(crate) fn last_words(&self) -> String {
         let text = if self.stderr.trim().is_empty() { &self.stdout } else { &self.stderr };
         match text.trim().lines().last() {
             Some(line) => format!("; it said: {}", line.chars().take(QUOTED).collect::<String>()),
@@ -60,10 +72,10 @@ impl Program {
     ///
     /// # Errors
     /// When there is no such program, or something cannot be set up.
-    pub(super) fn start(
+    pub(crate) fn start(
         machine: &Machine,
         words: &[String],
-        directory: Option<PathBuf>,
+        surroundings: Surroundings,
         limit_bytes: u64,
         launch: &LaunchSpec,
     ) -> Result<Self> {
@@ -79,7 +91,7 @@ impl Program {
         let child = family.fork(launch, || {
             gate = None;
             read_full(&gate_reader, &mut [0])?;
-            become_program(&arguments, directory.as_deref(), &streams)
+            become_program(&arguments, &surroundings, &streams)
         })?;
         let gate = gate.ok_or_else(|| Error::environment("cannot hold the program", "no gate"))?;
         let pid = Pid::from_raw(child)
@@ -91,7 +103,7 @@ impl Program {
         Ok(Self { family, child, process, gate, stdout, stderr, log, words, limit_bytes, launch })
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.words.first().map_or("the program", String::as_str)
     }
 
@@ -99,7 +111,7 @@ impl Program {
     ///
     /// # Errors
     /// When it could not be executed or printed more than the limit.
-    pub(super) fn run(&mut self) -> Result<Run> {
+    pub(crate) fn run(&mut self) -> Result<Run> {
         let start_ns = sys::monotonic_ns();
         write_full(&self.gate, b".")
             .map_err(|error| Error::environment("cannot release the program", error))?;
@@ -177,8 +189,7 @@ impl Program {
         let fail = |error: io::Error| {
             Error::environment(format!("cannot write the log {}", self.log.display()), error)
         };
-        let mut log =
-            File::options().create(true).append(true).open(&self.log).map_err(fail)?;
+        let mut log = File::options().create(true).append(true).open(&self.log).map_err(fail)?;
         write!(log, "$ {}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n", self.words.join(" "))
             .map_err(fail)?;
         Ok((stdout, stderr))
@@ -192,6 +203,28 @@ impl Program {
             .map_err(|error| unreadable(path, &error))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+/// What a program answers, on both streams. It is not measured, and is over before this
+/// returns.
+///
+/// # Errors
+/// When it cannot be started or fails.
+pub(crate) fn answer_of(machine: &Machine, words: &[String], attempted: &str) -> Result<String> {
+    let path = resolve(machine, words)?;
+    let ran = std::process::Command::new(path)
+        .args(words.iter().skip(1))
+        .stdin(std::process::Stdio::null())
+        .output()
+        .map_err(|error| Error::environment(attempted, error))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let answer = text(&ran.stdout) + &text(&ran.stderr);
+    if ran.status.success() {
+        return Ok(answer);
+    }
+    let last: String = answer.trim().lines().last().unwrap_or("").chars().take(QUOTED).collect();
+    let cause = format!("`{}` ended with {}; it said: {last}", words.join(" "), ran.status);
+    Err(Error::environment(attempted, cause))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Error {
@@ -237,11 +270,15 @@ fn arguments(path: &Path, words: &[String]) -> Result<Vec<CString>> {
 /// In the child: turns into the program, or says why it cannot.
 fn become_program(
     arguments: &[CString],
-    directory: Option<&Path>,
+    surroundings: &Surroundings,
     [stdout, stderr]: &[File; 2],
 ) -> io::Result<()> {
-    if let Some(directory) = directory {
+    if let Some(directory) = &surroundings.directory {
         std::env::set_current_dir(directory)?;
+    }
+    for (name, value) in &surroundings.variables {
+        // SAFETY: a process that has just been forked by one with one thread has one thread.
+        unsafe { std::env::set_var(name, value) };
     }
     let stdin = File::open("/dev/null")?;
     for (file, number) in [(&stdin, 0), (stdout, 1), (stderr, 2)] {

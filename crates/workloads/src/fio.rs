@@ -1,0 +1,376 @@
+//! fio, the flexible I/O tester.
+
+mod arguments;
+
+use crate::declare::{S, choice, count, duration, flag, size};
+use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
+use crate::storage::target::{Target, is_aligned};
+use contract::{
+    Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
+    Requirement, Result, Workload,
+};
+use model::{
+    Caveat, CaveatCode, Direction as Better, Histogram, Metric, Parameters, Reduction, Sample,
+    Unit,
+};
+use outputs::fio::{Direction, Latency, Report, Traffic, version};
+use std::path::{Path, PathBuf};
+use sys::{Machine, Termination};
+
+static DESCRIPTION: Description = Description {
+    id: "fio",
+    summary: "Reads and writes by fio: bytes and I/Os in a second, and how long each took",
+    doc: r#"**What it is.** Runs fio 3 on the target of the trial, with jobs of these parameters or
+with your own `job_file`, and reads its json+.
+
+**What it means.** `read_throughput` and `write_throughput` are bytes, `read_iops` and
+`write_iops` I/Os in a second, over all jobs. `read_latency` and `write_latency` are the
+time from giving an I/O to the kernel until it is done, of every single I/O: the elevator,
+the device and what else stood in the queue.
+
+**What moves it.** The number of I/Os in the queue above all: an elevator chooses among those
+that wait, and one stream at `queue_depth = 1` gives it nothing to choose. Then whether
+blocks are sequential, their size, the device and its own cache. Files are laid out before
+the run and are no part of it; each job has a file, or on a device a region, of `size`.
+
+**When it lies.** Without `direct` it is the page cache that is measured (a buffered run ends
+with fsync(2), so that writes are at least paid for), and `libaio` waits for each I/O.
+`queue_depth` times `jobs` I/Os wait at most: the load is closed-loop, a slow device is
+asked less often, and its tail looks better than users would find it. A virtual machine's
+disk may be the memory of its host. The order of offsets is that of `random_seed`; with 0 it
+is the trial's, so that it differs between blocks and not between subjects.
+
+**Your own jobs.** `job_file` is given to fio as it is; `rw` then says which directions are
+reported, and `duration` about how long it takes. It runs in the target's directory, and
+`${SCHEDLAB_TARGET}` in it is the directory or the device. Its jobs must run at the same
+time (no `stonewall`): rates of jobs that ran one after the other have no sum.
+
+**Reference.** fio's own documentation (HOWTO, "Output"); the numbers are fio's."#,
+};
+
+static PARAMETERS: &[Parameter] = &[
+    choice("rw", &arguments::PATTERNS, "randread", "Which I/O is done"),
+    size("block_size", 512, 64 << 20, "4k", "Bytes of one I/O"),
+    size("size", 1 << 20, 1 << 40, "256M", "Bytes of each job's file, or its region on a device"),
+    choice("engine", &["psync", "io_uring", "libaio"], "libaio", "How I/Os are given to the kernel"),
+    count("queue_depth", 1, 4096, "16", "I/Os of each job that are under way at once"),
+    count("jobs", 1, 256, "1", "Jobs, each a process"),
+    flag("direct", "true", "Whether the page cache is left out (O_DIRECT)"),
+    duration("duration", 0, 24 * 3600 * S, "5s", "How long it runs; 0: until all of `size` was done once"),
+    count("random_seed", 0, u64::MAX >> 1, "0", "Seed of the offsets; 0: the trial's"),
+    Parameter {
+        name: "job_file",
+        kind: ParameterKind::Text,
+        default: Some(""),
+        summary: "A job file of your own instead of these parameters",
+    },
+];
+
+/// The margin of I/O (STATISTICS 2.5).
+const MARGIN: f64 = 0.10;
+/// fio's json+ has a line for each distinct latency; this is far above any real one.
+const OUTPUT_LIMIT: u64 = 256 << 20;
+/// A rate for the plan where nothing is known: a slow disk.
+const EXPECTED_BYTES_PER_S: u64 = 200 << 20;
+/// Below this version json+ has other fields.
+const OLDEST: u32 = 3;
+
+/// The workload.
+pub(crate) struct Entry;
+
+impl Workload for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
+        directions(parameters).into_iter().flat_map(metrics_of).collect()
+    }
+
+    fn expected_ns(&self, parameters: &Parameters) -> u64 {
+        let bytes = parameters.size("size").saturating_mul(parameters.count("jobs"));
+        let once_ns = S.saturating_mul(bytes / EXPECTED_BYTES_PER_S).saturating_add(S);
+        match parameters.duration_ns("duration") {
+            0 => once_ns.saturating_mul(2),
+            duration_ns => duration_ns.saturating_add(once_ns),
+        }
+    }
+
+    fn is_closed_loop(&self, _: &Parameters) -> bool {
+        true
+    }
+
+    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
+        let mut needs = vec![Requirement::program("fio", "fio")];
+        let job_file = parameters.text("job_file").to_owned();
+        if !job_file.is_empty() {
+            needs.push(Requirement::check(format!("the job file {job_file}"), move |_| {
+                if Path::new(&job_file).is_file() {
+                    return Ok(());
+                }
+                Err((format!("{job_file} is not a file"), "check the spelling".to_owned()))
+            }));
+        }
+        needs
+    }
+
+    fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
+        let job_file = Some(parameters.text("job_file")).filter(|path| !path.is_empty());
+        let files = [machine.program("fio"), job_file.map(PathBuf::from)];
+        files.into_iter().flatten().filter_map(|path| std::path::absolute(path).ok()).collect()
+    }
+
+    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
+        let mut problems = Vec::new();
+        if !parameters.text("job_file").is_empty() {
+            return problems;
+        }
+        let (block_bytes, size_bytes) = (parameters.size("block_size"), parameters.size("size"));
+        if parameters.text("engine") == "psync" && parameters.count("queue_depth") > 1 {
+            problems.push(
+                "psync does one I/O after the other: use queue_depth = 1 and more jobs, or another engine"
+                    .to_owned(),
+            );
+        }
+        if block_bytes > size_bytes {
+            problems.push("an I/O of block_size does not fit into a file of size".to_owned());
+        }
+        if parameters.flag("direct") && !(is_aligned(block_bytes) && is_aligned(size_bytes)) {
+            problems.push("direct I/O needs block_size and size in multiples of 512".to_owned());
+        }
+        problems
+    }
+
+    fn prepare(
+        &self,
+        machine: &Machine,
+        parameters: &Parameters,
+        launch: &LaunchSpec,
+    ) -> Result<Box<dyn Load>> {
+        check_version(machine)?;
+        let job_file = parameters.text("job_file");
+        let is_own = job_file.is_empty();
+        let bytes = parameters.size("size").saturating_mul(parameters.count("jobs"));
+        let target = Target::prepare(launch, if is_own { bytes } else { 0 })?;
+        if is_own && parameters.flag("direct") {
+            target.check_direct()?;
+        }
+        let words = if is_own {
+            if !target.is_device() {
+                let layout = arguments::layout(parameters, launch, &target);
+                answer_of(machine, &layout, "cannot lay out the files of fio")?;
+            }
+            arguments::own(parameters, launch, &target)
+        } else {
+            let path = std::path::absolute(job_file)
+                .map_err(|error| Error::environment(format!("cannot find {job_file}"), error))?;
+            arguments::of_file(&path)
+        };
+        let surroundings = Surroundings {
+            directory: (!target.is_device()).then(|| target.path().to_owned()),
+            variables: vec![("SCHEDLAB_TARGET", target.path().display().to_string())],
+        };
+        let program = Program::start(machine, &words, surroundings, OUTPUT_LIMIT, launch)?;
+        let directions = directions(parameters);
+        Ok(Box::new(Fio { program, directions, changed_level: None, clamped: 0, _target: target }))
+    }
+}
+
+fn directions(parameters: &Parameters) -> Vec<Direction> {
+    match parameters.text("rw") {
+        "read" | "randread" => vec![Direction::Read],
+        "write" | "randwrite" => vec![Direction::Write],
+        _ => vec![Direction::Read, Direction::Write],
+    }
+}
+
+fn metrics_of(direction: Direction) -> Vec<Metric> {
+    let name = direction.name();
+    let rate = |what: &str, unit, summary: String| {
+        let id = format!("{name}_{what}");
+        let metric = Metric::new(id, unit, Better::Higher, Reduction::Mean, summary);
+        Metric { margin: MARGIN, ..metric }
+    };
+    let done = if direction == Direction::Read { "read" } else { "written" };
+    let mut metrics = vec![
+        rate("throughput", Unit::BytesPerSecond, format!("Bytes {done} in a second, by all jobs")),
+        rate("iops", Unit::PerSecond, format!("Blocks {done} in a second, by all jobs")),
+    ];
+    let summary = format!("Time of a {name} from its submission until it is done");
+    let latencies = Metric::latency_quantiles(&format!("{name}_latency"), &summary);
+    metrics.extend(latencies.into_iter().map(|metric| Metric { margin: MARGIN, ..metric }));
+    metrics
+}
+
+/// Asks fio for its version.
+fn check_version(machine: &Machine) -> Result<()> {
+    let words = ["fio", "--version"].map(str::to_owned);
+    let answer = answer_of(machine, &words, "cannot ask fio for its version")?;
+    if version(&answer).is_some_and(|(major, _)| major >= OLDEST) {
+        return Ok(());
+    }
+    let said: String = answer.trim().chars().take(60).collect();
+    let cause = format!("it says `{said}`, and fio 3 or later is understood");
+    Err(Error::unsupported("cannot use this fio", cause, "install fio 3: apt-get install fio"))
+}
+
+struct Fio {
+    program: Program,
+    directions: Vec<Direction>,
+    changed_level: Option<String>,
+    clamped: u64,
+    _target: Target,
+}
+
+impl Load for Fio {
+    fn changed_level(&self) -> Option<String> {
+        self.changed_level.clone()
+    }
+
+    fn caveats(&self) -> Vec<Caveat> {
+        if self.clamped == 0 {
+            return Vec::new();
+        }
+        let detail = format!("{} I/Os took more than an hour", self.clamped);
+        vec![Caveat::new(CaveatCode::Clamped, detail)]
+    }
+
+    fn run(&mut self) -> Result<Measurement> {
+        let run = self.program.run()?;
+        self.changed_level.clone_from(&run.changed_level);
+        if run.termination != Termination::Exited(0) {
+            return Err(failed(format!("{}{}", run.termination, run.last_words())));
+        }
+        let report = Report::parse(run.stdout.as_bytes()).map_err(failed)?;
+        let (samples, operations) = samples(&report, &self.directions).map_err(failed)?;
+        let counts = samples.iter().map(|sample| match &sample.data {
+            model::SampleData::Histogram(histogram) => histogram.clamped(),
+            _ => 0,
+        });
+        self.clamped = counts.sum();
+        Ok(Measurement { samples, operations: Some(operations) })
+    }
+}
+
+fn failed(cause: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Environment, "fio failed", cause, WHERE_OUTPUT_IS)
+}
+
+/// What was measured for each direction, and how many I/Os that were; or why it is nothing.
+fn samples(report: &Report, wanted: &[Direction]) -> Result<(Vec<Sample>, u64), String> {
+    if let Some(job) = report.idle.first() {
+        return Err(format!("the job {job} did no I/O"));
+    }
+    let group = report.streams.first().map(|stream| stream.group);
+    if let Some(other) = report.streams.iter().find(|stream| Some(stream.group) != group) {
+        return Err(format!(
+            "the job {} may have run after others, whose rates have no sum with its own",
+            other.job
+        ));
+    }
+    let mut streams = report.streams.iter();
+    if let Some(other) = streams.find(|stream| !wanted.contains(&stream.direction)) {
+        let name = other.direction.name();
+        return Err(format!("the job {} did {name}s, which `rw` does not name", other.job));
+    }
+    let (mut samples, mut operations) = (Vec::new(), 0_u64);
+    for direction in wanted {
+        let name = direction.name();
+        let (mut bytes, mut rate, mut latency) = (0.0, 0.0, Histogram::new());
+        for stream in report.streams.iter().filter(|stream| stream.direction == *direction) {
+            let traffic = stream.outcome.as_ref();
+            let traffic = traffic
+                .map_err(|code| format!("the job {} ended with error {code}", stream.job))?;
+            bytes += traffic.bandwidth;
+            rate += traffic.rate;
+            latency.merge(distribution(traffic, &stream.job)?);
+            operations = operations.saturating_add(traffic.completed);
+        }
+        // fio counts time in milliseconds: what took less has no rate.
+        if !(bytes > 0.0 && rate > 0.0 && bytes.is_finite() && rate.is_finite()) {
+            return Err(format!("no rate of {name}s: it did none, or took less than a millisecond"));
+        }
+        samples.push(Sample::values(&format!("{name}_throughput"), vec![bytes]));
+        samples.push(Sample::values(&format!("{name}_iops"), vec![rate]));
+        samples.push(Sample::histogram(&format!("{name}_latency"), latency));
+    }
+    Ok((samples, operations))
+}
+
+fn distribution<'t>(traffic: &'t Traffic, job: &str) -> Result<&'t Histogram, String> {
+    match &traffic.latency {
+        Latency::Distribution { histogram, .. } if histogram.count() > 0 => Ok(histogram),
+        _ => Err(format!("the job {job} reports no latency of each I/O")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(name: &str, more: &str, parts: &str) -> String {
+        format!(r#"{{"jobname": "{name}", {more} {parts}}}"#)
+    }
+
+    fn part(direction: &str, iops: &str) -> String {
+        format!(
+            r#""{direction}": {{"total_ios": 30, "iops": {iops}, "bw_bytes": 4096, "lat_ns": {{"bins": {{"5000": 20, "9000": 10}}}}}}"#
+        )
+    }
+
+    fn of(jobs: &[String], wanted: &[Direction]) -> Result<(Vec<Sample>, u64), String> {
+        let text = format!("{{\"jobs\": [{}]}}", jobs.join(", "));
+        let report = Report::parse(text.as_bytes()).map_err(|trouble| trouble.to_string())?;
+        samples(&report, wanted)
+    }
+
+    #[test]
+    fn jobs_that_ran_together_are_added_up() {
+        let jobs = [job("a", "", &part("read", "2.5")), job("b", "", &part("read", "4"))];
+        let (samples, operations) = of(&jobs, &[Direction::Read]).unwrap();
+        assert_eq!(operations, 60);
+        assert_eq!(samples[0], Sample::values("read_throughput", vec![8192.0]));
+        assert_eq!(samples[1], Sample::values("read_iops", vec![6.5]));
+        let model::SampleData::Histogram(histogram) = &samples[2].data else { panic!("no bins") };
+        assert_eq!((samples[2].source.as_str(), histogram.count()), ("read_latency", 60));
+    }
+
+    #[test]
+    fn what_is_missing_or_failed_is_never_zero() {
+        let read = part("read", "2.5");
+        let both = [Direction::Read, Direction::Write];
+        for (jobs, wanted, cause) in [
+            (vec![job("a", "", &read)], &both[..], "no rate of writes"),
+            (vec![job("a", "", &read)], &both[1..], "the job a did reads, which `rw` does not name"),
+            (vec![job("a", "", &part("read", "0"))], &both[..1], "no rate of reads"),
+            (vec![job("a", "\"error\": 5,", &read)], &both[..1], "the job a ended with error 5"),
+            (
+                vec![job("a", "", &read), job("b", "\"groupid\": 1,", &read)],
+                &both[..1],
+                "the job b may have run after others",
+            ),
+            (
+                vec![job("a", "", &read), job("b", "", &part("read", "1").replace("30", "0"))],
+                &both[..1],
+                "the job b did no I/O",
+            ),
+            (
+                vec![job("a", "", &read.replace("bins", "percentile"))],
+                &both[..1],
+                "jobs[0].read.lat_ns has no `N`",
+            ),
+            (
+                vec![job("a", "", &read.replace("lat_ns", "none"))],
+                &both[..1],
+                "the job a reports no latency of each I/O",
+            ),
+        ] {
+            let found = of(&jobs, wanted).unwrap_err();
+            assert!(found.starts_with(cause), "{found}");
+        }
+    }
+}

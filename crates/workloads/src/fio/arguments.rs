@@ -1,0 +1,78 @@
+//! What fio is started with, word by word.
+
+use crate::storage::target::Target;
+use contract::LaunchSpec;
+use model::Parameters;
+use std::path::Path;
+
+/// fio's names of what it can do.
+pub(super) const PATTERNS: [&str; 6] = ["read", "write", "randread", "randwrite", "randrw", "rw"];
+/// Names the job in the output.
+const JOB: &str = "schedlab";
+/// Latencies of each I/O from its submission on: time in the queue of the elevator is then
+/// part of it, whoever waits there.
+const OUTPUT: [&str; 1] = ["--output-format=json+"];
+
+/// A run with these parameters.
+pub(super) fn own(parameters: &Parameters, launch: &LaunchSpec, target: &Target) -> Vec<String> {
+    let mut words = program();
+    words.extend(OUTPUT.map(str::to_owned));
+    words.extend(job(parameters, launch, target));
+    let duration_ns = parameters.duration_ns("duration");
+    if duration_ns > 0 {
+        words.push("--time_based=1".to_owned());
+        words.push(format!("--runtime={}us", duration_ns.div_ceil(1000)));
+    }
+    words
+}
+
+/// The same files, made and not used.
+pub(super) fn layout(parameters: &Parameters, launch: &LaunchSpec, target: &Target) -> Vec<String> {
+    let mut words = program();
+    words.extend(job(parameters, launch, target));
+    words.push("--create_only=1".to_owned());
+    words
+}
+
+/// A user's jobs.
+pub(super) fn of_file(path: &Path) -> Vec<String> {
+    let mut words = program();
+    words.extend(OUTPUT.map(str::to_owned));
+    words.push(path.display().to_string());
+    words
+}
+
+fn program() -> Vec<String> {
+    vec!["fio".to_owned()]
+}
+
+fn job(parameters: &Parameters, launch: &LaunchSpec, target: &Target) -> Vec<String> {
+    let is_direct = parameters.flag("direct");
+    let size_bytes = parameters.size("size");
+    let seed = match parameters.count("random_seed") {
+        0 => launch.seed >> 1,
+        seed => seed,
+    };
+    let mut words = vec![
+        format!("--name={JOB}"),
+        format!("--rw={}", parameters.text("rw")),
+        format!("--bs={}", parameters.size("block_size")),
+        format!("--size={size_bytes}"),
+        format!("--ioengine={}", parameters.text("engine")),
+        format!("--iodepth={}", parameters.count("queue_depth")),
+        format!("--numjobs={}", parameters.count("jobs")),
+        format!("--direct={}", u8::from(is_direct)),
+        format!("--end_fsync={}", u8::from(!is_direct)),
+        format!("--randseed={seed}"),
+        "--group_reporting=1".to_owned(),
+        "--lat_percentiles=1".to_owned(),
+        "--clat_percentiles=0".to_owned(),
+    ];
+    if target.is_device() {
+        words.push(format!("--filename={}", target.path().display()));
+        words.push(format!("--offset_increment={size_bytes}"));
+    } else {
+        words.push(format!("--directory={}", target.path().display()));
+    }
+    words
+}
