@@ -21,4 +21,4 @@ mod work;
 pub use command::pick::pick;
 pub use sample_cost::sample_cost;
 
-contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, io, fio, iozone, command);
+contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, io, io_mix, fio, iozone, command);

@@ -6,3 +6,4 @@ pub(crate) mod caches;
 pub(crate) mod pattern;
 pub(crate) mod place;
 pub(crate) mod target;
+pub(crate) mod transfer;

@@ -3,6 +3,7 @@
 use super::turn::Turn;
 use crate::storage::buffer::Buffer;
 use crate::storage::place::Region;
+use crate::storage::transfer::{read_all, write_all};
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -78,46 +79,6 @@ impl Transfer for Psync {
     fn flush(&mut self) -> io::Result<()> {
         Ok(rustix::fs::fdatasync(&self.file)?)
     }
-}
-
-/// Reads until the buffer is full.
-///
-/// # Errors
-/// What the kernel answers, or that the file ends before.
-#[inline]
-pub(super) fn read_all(file: &OwnedFd, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match rustix::io::pread(file, &mut *bytes, offset) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => {
-                bytes = &mut bytes[count..];
-                offset += count as u64;
-            }
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
-}
-
-/// Writes everything.
-///
-/// # Errors
-/// What the kernel answers.
-#[inline]
-pub(super) fn write_all(file: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match rustix::io::pwrite(file, bytes, offset) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => {
-                bytes = &bytes[count..];
-                offset += count as u64;
-            }
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
 }
 
 /// Everything but the transfer: what is left is our own cost.

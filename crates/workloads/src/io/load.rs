@@ -50,10 +50,7 @@ pub(super) struct IoLoad {
 /// Makes files, lays out data, drops caches, starts threads.
 pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec) -> Result<IoLoad> {
     let settings = Arc::new(settings);
-    let place = Arc::new(Place::open(
-        launch,
-        settings.is_direct,
-        u64::from(settings.threads),
+    let place = Arc::new(Place::open(launch, u64::from(settings.threads),
         settings.size,
     )?);
     let shared = Arc::new(Shared {

@@ -89,12 +89,12 @@ fn told(
 ) -> (u64, Result<(), String>) {
     let launch = LaunchSpec { scratch: directory.to_owned(), ..LaunchSpec::default() };
     let settings = Arc::new(settings(engine));
-    let place = Arc::new(Place::open(&launch, settings.is_direct, 1, SIZE).unwrap());
+    let place = Arc::new(Place::open(&launch, 1, SIZE).unwrap());
     let mut worker = worker(&settings, &place);
     let write = [Step::Ready(0), Step::Operate(0), Step::Settle(0)];
     take(&mut worker, &write);
     take(&mut worker, &[Step::Ready(1), Step::Operate(1), Step::Settle(1)]);
-    let other = place.region(0, SIZE, RECORD).unwrap();
+    let other = place.region(0, SIZE, RECORD, settings.is_direct).unwrap();
     let mut content = Buffer::new(SIZE as usize, 0).unwrap();
     for (place, words) in (0..).step_by(512).zip(content.words_mut().chunks_exact_mut(SECTOR)) {
         let sector = match lie {

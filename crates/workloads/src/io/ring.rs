@@ -1,8 +1,9 @@
 //! The engine with a queue: io_uring, set up plainly, as fio sets it up.
 
-use super::engine::{Failure, read_all, write_all};
+use super::engine::Failure;
 use super::turn::Turn;
 use crate::storage::buffer::Buffer;
+use crate::storage::transfer::{read_all, write_all};
 use contract::Requirement;
 use io_uring::{IoUring, opcode, types::Fd};
 use std::io;

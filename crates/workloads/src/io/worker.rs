@@ -12,6 +12,7 @@ use crate::storage::buffer::Buffer;
 use crate::storage::caches;
 use crate::storage::pattern::Pattern;
 use crate::storage::place::{self, Place, Region};
+use crate::storage::transfer::lay_out;
 use model::{Histogram, format_size};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -100,7 +101,8 @@ impl Worker {
         place: &Arc<Place>,
         seed: u64,
     ) -> contract::Result<Self> {
-        let region = place.region(u64::from(index), settings.size, settings.record)?;
+        let Settings { size, record, is_direct, .. } = **settings;
+        let region = place.region(u64::from(index), size, record, is_direct)?;
         let records = settings.records();
         Ok(Self {
             index,
@@ -121,29 +123,13 @@ impl Worker {
         })
     }
 
-    /// Writes the whole region before anything is measured, in large pieces.
+    /// Writes the whole region before anything is measured.
     pub(super) fn lay_out(&mut self) -> Result<(), String> {
-        const PIECE: u64 = 4 << 20;
-        let record = self.settings.record;
-        let bytes = (PIECE / record).max(1) * record;
-        let words = (record / 8) as usize;
-        let mut buffer = Buffer::new(bytes as usize, self.region.memory_alignment)?;
-        let mut offset = 0;
-        while offset < self.settings.size {
-            let length = bytes.min(self.settings.size - offset);
-            let pieces = buffer.words_mut().chunks_exact_mut(words);
-            for (nth, record_words) in (0..length / record).zip(pieces) {
-                self.pattern.fill(record_words);
-                self.pattern.stamp(record_words, offset + nth * record, 1);
-            }
-            let place = self.region.start + offset;
-            super::engine::write_all(&self.region.file, &buffer.bytes()[..length as usize], place)
-                .map_err(|error| self.explain(&Failure::at(true, place, error)))?;
-            offset += length;
-        }
+        let Settings { record, size, .. } = *self.settings;
+        lay_out(&self.region, self.pattern, record, size)
+            .map_err(|(place, error)| self.explain(&Failure::at(true, place, error)))?;
         self.book.generation.fill(1);
-        rustix::fs::fdatasync(&self.region.file)
-            .map_err(|error| self.explain(&Failure::of("flush", error)))
+        Ok(())
     }
 
     /// A failure in one sentence, with what would help.
@@ -203,8 +189,8 @@ impl Worker {
     fn make_ready(&mut self, index: usize) -> Result<(), Failure> {
         let is_fresh = self.settings.operations[index] == Operation::Write;
         if is_fresh && index > 0 && !self.place.is_device() {
-            let Settings { size, record, .. } = *self.settings;
-            self.region = self.place.region(u64::from(self.index), size, record).map_err(
+            let Settings { size, record, is_direct, .. } = *self.settings;
+            self.region = self.place.region(u64::from(self.index), size, record, is_direct).map_err(
                 |error| Failure::of("renew", std::io::Error::other(error.one_line())),
             )?;
             self.book = Book::new(self.settings.records());

@@ -12,15 +12,16 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Without an answer of the kernel (before 6.1): what every device of today accepts.
-const COMMON_ALIGNMENT: u32 = 4096;
+/// Alignment of memory and of offsets where the kernel does not tell (before 6.1): memory that
+/// every device accepts, and the least that any does; the transfer itself shows the rest.
+const COMMON_ALIGNMENT: (u32, u32) = (4096, 512);
 
 /// Where regions are made.
 #[derive(Debug)]
 pub(crate) struct Place {
     path: PathBuf,
-    device: Option<Arc<OwnedFd>>,
-    is_direct: bool,
+    /// Holds the device, so that nobody else claims it.
+    claim: Option<OwnedFd>,
 }
 
 /// What one thread reads and writes.
@@ -39,30 +40,25 @@ impl Place {
     ///
     /// # Errors
     /// When the target is too small, is not what it is said to be, or is in use.
-    pub(crate) fn open(
-        launch: &LaunchSpec,
-        is_direct: bool,
-        regions: u64,
-        size: u64,
-    ) -> Result<Self> {
+    pub(crate) fn open(launch: &LaunchSpec, regions: u64, size: u64) -> Result<Self> {
         let Some(target) = &launch.target else {
-            return Ok(Self { path: launch.scratch.clone(), device: None, is_direct });
+            return Ok(Self { path: launch.scratch.clone(), claim: None });
         };
         let needed = regions.saturating_mul(size);
         let path = PathBuf::from(&target.path);
         if target.size_bytes > 0 && needed > target.size_bytes {
             return Err(too_small(&target.path, needed, target.size_bytes));
         }
-        let device = match target.kind {
+        let claim = match target.kind {
             StorageKind::Directory => None,
-            StorageKind::Device => Some(Arc::new(open_device(&target.path, is_direct, needed)?)),
+            StorageKind::Device => Some(claim_device(&target.path, needed)?),
         };
-        Ok(Self { path, device, is_direct })
+        Ok(Self { path, claim })
     }
 
     /// Whether regions are parts of one device.
     pub(crate) fn is_device(&self) -> bool {
-        self.device.is_some()
+        self.claim.is_some()
     }
 
     /// The nth region of `size` bytes, for transfers of `record` bytes: a new, empty file, or
@@ -70,14 +66,30 @@ impl Place {
     ///
     /// # Errors
     /// When no file can be made, or O_DIRECT cannot do such transfers.
-    pub(crate) fn region(&self, index: u64, size: u64, record: u64) -> Result<Region> {
-        let (file, start) = match &self.device {
-            Some(device) => (Arc::clone(device), index * size),
-            None => (Arc::new(self.new_file()?), 0),
+    pub(crate) fn region(
+        &self,
+        index: u64,
+        size: u64,
+        record: u64,
+        is_direct: bool,
+    ) -> Result<Region> {
+        let path = self.path.display().to_string();
+        let (file, start) = match &self.claim {
+            Some(_) => {
+                // A description of its own, because O_DIRECT belongs to that.
+                let flags = OFlags::RDWR | OFlags::CLOEXEC;
+                let file = rustix::fs::open(&self.path, flags, Mode::empty());
+                let refused = |error| Error::environment(format!("cannot open {path}"), error);
+                (file.map_err(refused)?, index * size)
+            }
+            None => (self.new_file()?, 0),
         };
-        let memory_alignment =
-            if self.is_direct { self.check_alignment(&file, record)? } else { 0 };
-        Ok(Region { file, start, memory_alignment })
+        let mut memory_alignment = 0;
+        if is_direct {
+            set_direct(&file).map_err(|error| no_direct(&path, error))?;
+            memory_alignment = self.check_alignment(&file, record)?;
+        }
+        Ok(Region { file: Arc::new(file), start, memory_alignment })
     }
 
     /// A file without a name.
@@ -87,18 +99,13 @@ impl Place {
         let refused = |error| Error::new(ErrorKind::Environment, attempted(), error, remedy);
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
-        let file = match rustix::fs::open(&self.path, flags | OFlags::TMPFILE, mode) {
+        match rustix::fs::open(&self.path, flags | OFlags::TMPFILE, mode) {
             // File systems without O_TMPFILE; EISDIR comes from kernels before 3.11.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
-                self.unlinked_file(flags, mode).map_err(refused)?
+                self.unlinked_file(flags, mode).map_err(refused)
             }
-            other => other.map_err(refused)?,
-        };
-        if self.is_direct {
-            set_direct(&file)
-                .map_err(|error| no_direct(&self.path.display().to_string(), error))?;
+            other => other.map_err(refused),
         }
-        Ok(file)
     }
 
     /// A file that loses its name at once.
@@ -124,13 +131,14 @@ impl Place {
         let answer = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)
             .ok()
             .filter(|answer| answer.stx_mask & StatxFlags::DIOALIGN.bits() != 0);
-        let Some(answer) = answer else {
-            return Ok(COMMON_ALIGNMENT as usize);
+        let (memory, offset) = match answer {
+            Some(answer) if answer.stx_dio_offset_align == 0 => {
+                return Err(no_direct(&path, Errno::INVAL));
+            }
+            Some(answer) => (answer.stx_dio_mem_align, answer.stx_dio_offset_align),
+            None => COMMON_ALIGNMENT,
         };
-        if answer.stx_dio_offset_align == 0 {
-            return Err(no_direct(&path, Errno::INVAL));
-        }
-        let alignment = u64::from(answer.stx_dio_offset_align);
+        let alignment = u64::from(offset);
         if !record.is_multiple_of(alignment) {
             return Err(Error::usage(
                 format!("cannot use O_DIRECT with a record of {}", format_size(record)),
@@ -141,7 +149,7 @@ impl Place {
                 ),
             ));
         }
-        Ok(answer.stx_dio_mem_align as usize)
+        Ok(memory as usize)
     }
 }
 
@@ -177,7 +185,8 @@ fn too_small(path: &str, needed: u64, available: u64) -> Error {
     )
 }
 
-fn open_device(path: &str, is_direct: bool, needed: u64) -> Result<OwnedFd> {
+/// The device, exclusively, where it has room for what is needed.
+fn claim_device(path: &str, needed: u64) -> Result<OwnedFd> {
     let attempted = || format!("cannot open the device {path}");
     // O_EXCL without O_CREAT refuses a block device that is mounted or part of another (open(2)).
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::EXCL;
@@ -206,8 +215,51 @@ fn open_device(path: &str, is_direct: bool, needed: u64) -> Result<OwnedFd> {
     if needed > available {
         return Err(too_small(path, needed, available));
     }
-    if is_direct {
-        set_direct(&file).map_err(|error| no_direct(path, error))?;
-    }
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(path: &str) -> Error {
+        let target = model::StorageTarget {
+            kind: StorageKind::Device,
+            path: path.to_owned(),
+            device: None,
+            size_bytes: 0,
+            cached_by: None,
+        };
+        let launch = LaunchSpec { target: Some(target), ..LaunchSpec::default() };
+        Place::open(&launch, 1, 4096).unwrap_err()
+    }
+
+    #[test]
+    fn what_is_no_block_device_is_refused_and_left_alone() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "precious").unwrap();
+        for path in [file.path().to_str().unwrap(), "/dev/null"] {
+            assert!(device(path).to_string().contains("no block device"));
+        }
+        assert_eq!(std::fs::read(file.path()).unwrap(), b"precious");
+        assert!(device("/no/such/device").to_string().contains("/no/such/device"));
+    }
+
+    #[test]
+    fn a_file_has_no_name_with_and_without_o_tmpfile() {
+        let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let launch = LaunchSpec { scratch: directory.path().to_owned(), ..LaunchSpec::default() };
+        let place = Place::open(&launch, 2, 4096).unwrap();
+        let first = place.new_file().unwrap();
+        let second =
+            place.unlinked_file(OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR).unwrap();
+        for file in [first, second] {
+            assert_eq!(rustix::fs::fstat(&file).unwrap().st_nlink, 0);
+        }
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+        let direct = place.region(0, 4096, 4096, true).unwrap();
+        assert!(is_direct(&direct.file).unwrap());
+        let Err(error) = place.region(0, 4096, 100, true) else { panic!("100 bytes") };
+        assert!(error.to_string().contains("asks for multiples"), "{error}");
+    }
 }

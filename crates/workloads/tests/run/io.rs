@@ -189,3 +189,127 @@ impl Drop for SmallDisk {
         assert!(status.is_ok_and(|status| status.success()), "the small disk is still mounted");
     }
 }
+
+pub(crate) fn mix_measures_each_victim_beside_writers() {
+    for (victim, source) in [
+        ("random_reader", None),
+        ("app_start", Some("start_time")),
+        ("working_set", Some("working_set_time")),
+    ] {
+        for writer_direct in ["false", "true"] {
+            let settings = [
+                ("victim", victim),
+                ("readers", "2"),
+                ("size", "2M"),
+                ("writer_record", "64k"),
+                ("working_set", "256k"),
+                ("writer_direct", writer_direct),
+                ("reader_priority", "be:0"),
+                ("writer_priority", "idle"),
+                ("think", "100us"),
+                ("warmup", "20ms"),
+                ("duration", "400ms"),
+                ("drop_caches", drops("run")),
+            ];
+            let measurement = Place::new().run("io_mix", &parameters("io_mix", &settings));
+            let reads = measurement.operations.unwrap();
+            assert_eq!(histogram_count(&measurement, "victim_latency"), reads);
+            let (read, seconds) = quotient(&measurement, "victim_throughput");
+            assert_eq!(read, (reads * 4096) as f64);
+            assert!((0.4..10.0).contains(&seconds), "{seconds}");
+            let (written, _) = quotient(&measurement, "writer_throughput");
+            let (all, _) = quotient(&measurement, "aggregate_throughput");
+            assert_eq!(all, read + written);
+            assert!((0.5..=1.0).contains(&values(&measurement, "fairness")[0]));
+            if let Some(source) = source {
+                let rounds = values(&measurement, source);
+                let each = if victim == "app_start" { 8 * (16 + 8) } else { 64 };
+                assert!(rounds.len() as u64 * each <= reads, "{} {reads}", rounds.len());
+                assert!(rounds.iter().all(|ns| *ns > 0.0));
+            }
+        }
+    }
+}
+
+pub(crate) fn mix_refuses_what_cannot_be_meant() {
+    for (settings, why) in [
+        (&[("reader_priority", "be:9")][..], "reader_priority: `be:9` is none of"),
+        (&[("record", "1000")], "record must be a multiple of 512"),
+        (&[("writer_record", "48M")], "multiple of writer_record"),
+        (&[("victim", "working_set"), ("working_set", "65M")], "at most size"),
+        (&[("victim", "app_start"), ("size", "256k"), ("writer_record", "4k")], "8 files"),
+    ] {
+        let conflicts = workload("io_mix").conflicts(&parameters("io_mix", settings));
+        assert!(conflicts.iter().any(|text| text.contains(why)), "{why}: {conflicts:?}");
+    }
+}
+
+/// A loop device over a file of 4 MiB, detached when dropped.
+struct Loop {
+    node: String,
+    image: tempfile::NamedTempFile,
+}
+
+impl Loop {
+    fn attach() -> Option<Self> {
+        let image = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        image.as_file().set_len(4 << 20).unwrap();
+        let output = std::process::Command::new("losetup")
+            .args(["--find", "--show", "--direct-io=on"])
+            .arg(image.path())
+            .output();
+        let output = output.ok().filter(|output| output.status.success());
+        if output.is_none() {
+            testing::skip("a loop device cannot be attached here (needs root and losetup)");
+        }
+        let node = String::from_utf8(output?.stdout).unwrap().trim().to_owned();
+        Some(Self { node, image })
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let status = std::process::Command::new("losetup").arg("-d").arg(&self.node).status();
+        assert!(status.is_ok_and(|status| status.success()), "{} is left", self.node);
+    }
+}
+
+pub(crate) fn uses_its_part_of_a_device() {
+    let Some(device) = Loop::attach() else { return };
+    std::os::unix::fs::FileExt::write_all_at(device.image.as_file(), &[7; 4096], 3 << 20).unwrap();
+    let mut place = Place::new();
+    place.launch.target = Some(model::StorageTarget {
+        kind: model::StorageKind::Device,
+        path: device.node.clone(),
+        device: device.node.strip_prefix("/dev/").map(str::to_owned),
+        size_bytes: 4 << 20,
+        cached_by: Some("a file of the host".to_owned()),
+    });
+    for (engine, direct) in [("psync", "true"), ("io_uring", "true"), ("mmap", "false")] {
+        let settings = [
+            ("engine", engine),
+            ("direct", direct),
+            ("threads", "3"),
+            ("record", "16k"),
+            ("size", "1M"),
+            ("drop_caches", drops("phase")),
+        ];
+        let parameters = parameters("io", &settings);
+        place.run("io", &parameters);
+        let mut load = place.prepare("io", &parameters).unwrap();
+        // The device is claimed while the load lives.
+        let Err(error) = place.prepare("io", &parameters) else { panic!("claimed twice") };
+        assert!(error.to_string().contains("in use"), "{error}");
+        load.run().unwrap();
+        let caveats = load.caveats();
+        assert_eq!(caveats[0].code, model::CaveatCode::HostCacheSuspected);
+        assert_eq!(caveats[0].detail, "a file of the host");
+    }
+    let mut beyond = [0; 4096];
+    std::os::unix::fs::FileExt::read_exact_at(device.image.as_file(), &mut beyond, 3 << 20)
+        .unwrap();
+    assert_eq!(beyond, [7; 4096], "what lies beyond the threads' parts is left alone");
+    let settings = [("size", "3M"), ("threads", "2"), ("drop_caches", "no")];
+    let Err(error) = place.prepare("io", &parameters("io", &settings)) else { panic!("too large") };
+    assert!(error.to_string().contains("6M are needed and it has 4M"), "{error}");
+}

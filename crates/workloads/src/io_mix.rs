@@ -1,0 +1,192 @@
+//! A reader that somebody waits for, beside streams of writes: what elevators
+//! and I/O priorities are for.
+
+mod load;
+mod priority;
+mod reader;
+mod settings;
+mod writer;
+
+use crate::declare::{MS, S, choice, count, duration, flag, size};
+use crate::storage::caches;
+use contract::{
+    Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
+};
+use model::{Direction, Metric, Parameters, Reduction, Unit};
+use settings::{Settings, Victim};
+use sys::Machine;
+
+static DESCRIPTION: Description = Description {
+    id: "io_mix",
+    summary: "Latency of reads beside streaming writers (what elevators are for)",
+    doc: "\
+**What it is.** `readers` victims and `writers` writers, each a thread with a file of its
+own, or with its own part of the target's device. Everything is written before anything is
+timed. A writer goes through its file again and again in writes of `writer_record`, and
+flushes after every `sync_every` of them. The victim is a `random_reader`: one direct read
+of `record` after the other, at places drawn from the trial's seed, with a pause of `think`
+between; or an `app_start`: 8 files, of each 16 records from its beginning and 8 from
+anywhere, then a pause; or a `working_set`: so many bytes from first to last. Before each
+of the latter two the victim's own pages are dropped, untimed, and counted.
+
+**What it means.** `victim_latency` is the time of one read. `start_time` and
+`working_set_time` are those of a whole start or set. The throughputs count what began and
+ended within the window. `fairness` is Jain's index over the writers' bytes, or over the
+victims' where there are fewer than two writers: 1 where equals got the same, 1/n where one
+got everything.
+
+**What moves it.** How the elevator puts a read before the writes that are queued already;
+how many it lets the device have at once (a device's own queue is out of its reach);
+writeback throttling (wbt, rq_affinity, nr_requests); `reader_priority` and
+`writer_priority`, which bfq and mq-deadline obey and none and kyber do not; weights and
+limits of control groups. Where there are no writers nothing waits, and elevators are alike.
+
+**When it lies.** The loop is closed: a slow read delays the next, so its tail is
+conditional on its pauses. Buffered writes are carried out by the kernel's own threads,
+which have neither the writer's priority nor, without the group's writeback, its group: use
+`writer_direct` where priorities are the question. Without `sync_every`, buffered writers
+over a file that fits into memory write to memory. The host of a virtual disk may answer
+from its memory (`HOST_CACHE_SUSPECTED` where the target is known to), and its own elevator
+comes after ours.
+
+**What is checked.** Every read by the stamp of its first sector, O_DIRECT and priorities
+at the end of the run, and that the caches were empty where they had to be.
+
+**Reference.** The interactivity experiments of bfq's authors (S-suite: start-up time beside
+readers and writers) and fio with two jobs have this shape. Jain, Chiu, Hawe, A quantitative
+measure of fairness and discrimination, 1984.",
+};
+
+static PARAMETERS: &[Parameter] = &[
+    choice(
+        "victim",
+        &["random_reader", "app_start", "working_set"],
+        "random_reader",
+        "Who waits for reads",
+    ),
+    count("readers", 1, 64, "1", "How many victims"),
+    count("writers", 0, 64, "2", "How many streaming writers"),
+    size("record", 512, 16 << 20, "4k", "Bytes of one read"),
+    size("writer_record", 512, 64 << 20, "1M", "Bytes of one write"),
+    size("size", 4096, 1 << 40, "64M", "Bytes of each thread's file or part of the device"),
+    size("working_set", 512, 1 << 40, "16M", "Bytes that a working set has"),
+    flag("direct", "true", "The random reader bypasses the page cache (O_DIRECT)"),
+    flag("writer_direct", "false", "Writers bypass the page cache (O_DIRECT)"),
+    count("sync_every", 0, 1 << 30, "16", "Writes between two flushes; 0 is never"),
+    duration("think", 0, 60 * S, "1ms", "Pause between two reads, starts or sets"),
+    duration("warmup", 0, 600 * S, "500ms", "Time before anything is recorded"),
+    duration("duration", 10 * MS, 3600 * S, "5s", "Time that is recorded"),
+    Parameter {
+        name: "reader_priority",
+        kind: ParameterKind::Text,
+        default: Some("none"),
+        summary: "I/O priority of victims: none, idle, be:0 to be:7, rt:0 to rt:7",
+    },
+    Parameter {
+        name: "writer_priority",
+        kind: ParameterKind::Text,
+        default: Some("none"),
+        summary: "I/O priority of writers, in the same words",
+    },
+    choice("drop_caches", &["run", "no"], "run", "Empty the page cache before the run"),
+];
+
+/// What an ordinary device takes in a second while the data are laid out.
+const ASSUMED_RATE: u64 = 200 << 20;
+/// Runs of one device differ by a tenth (measured with fio on a virtual disk).
+const MARGIN: f64 = 0.10;
+
+/// The workload.
+pub(crate) struct Entry;
+
+impl Workload for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
+        let settings = Settings::of(parameters);
+        let mut metrics = Metric::latency_quantiles("victim_latency", "Time of one read");
+        // The tail is what an elevator is asked for.
+        if let Some(position) = metrics.iter().position(|metric| metric.id.ends_with("_p99")) {
+            let headline = metrics.remove(position);
+            metrics.insert(0, headline);
+        }
+        let time = |id, summary| {
+            let reduction = Reduction::Median;
+            Metric::new(id, Unit::Nanoseconds, Direction::Lower, reduction, summary)
+        };
+        match settings.victim {
+            Victim::RandomReader => {}
+            Victim::AppStart => metrics.push(time("start_time", "Time of a whole start")),
+            Victim::WorkingSet => {
+                metrics.push(time("working_set_time", "Time in which the working set is read"));
+            }
+        }
+        let rate = |id, summary| {
+            let reduction = Reduction::Quotient;
+            Metric::new(id, Unit::BytesPerSecond, Direction::Higher, reduction, summary)
+        };
+        metrics.push(rate("victim_throughput", "Bytes that victims read per second"));
+        if settings.writers > 0 {
+            metrics.push(rate("writer_throughput", "Bytes that writers wrote per second"));
+            metrics.push(rate("aggregate_throughput", "Bytes that all moved per second"));
+        }
+        if settings.writers > 1 || settings.readers > 1 {
+            metrics.push(Metric::new(
+                "fairness",
+                Unit::Fraction,
+                Direction::Higher,
+                Reduction::Mean,
+                "Jain's index over the bytes of equals: writers, or victims without them",
+            ));
+        }
+        let is_share = |metric: &Metric| metric.unit == Unit::Fraction;
+        for metric in metrics.iter_mut().filter(|metric| !is_share(metric)) {
+            metric.margin = metric.margin.max(MARGIN);
+        }
+        metrics
+    }
+
+    fn expected_ns(&self, parameters: &Parameters) -> u64 {
+        let settings = Settings::of(parameters);
+        let files = u128::from(settings.readers + settings.writers);
+        let ns = files * u128::from(settings.size) * u128::from(S) / u128::from(ASSUMED_RATE);
+        let layout_ns = u64::try_from(ns).unwrap_or(u64::MAX);
+        layout_ns.saturating_add(settings.warmup_ns + settings.duration_ns + 300 * MS)
+    }
+
+    fn is_closed_loop(&self, _: &Parameters) -> bool {
+        true
+    }
+
+    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
+        let drops = Settings::of(parameters).drops;
+        drops.then(caches::requirement).into_iter().collect()
+    }
+
+    fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {
+        let drops = Settings::of(parameters).drops;
+        drops.then_some(caches::DROP_CACHES).into_iter().collect()
+    }
+
+    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
+        settings::conflicts(parameters)
+    }
+
+    fn prepare(
+        &self,
+        machine: &Machine,
+        parameters: &Parameters,
+        launch: &LaunchSpec,
+    ) -> Result<Box<dyn Load>> {
+        if let Some(conflict) = settings::conflicts(parameters).into_iter().next() {
+            return Err(Error::usage("cannot prepare io_mix", conflict, "change these parameters"));
+        }
+        Ok(Box::new(load::prepare(machine, Settings::of(parameters), launch)?))
+    }
+}

@@ -1,0 +1,246 @@
+//! The prepared mixture: victims and writers, a window, and what they came to.
+
+use super::reader::Reader;
+use super::settings::{Settings, Victim};
+use super::writer::Writer;
+use crate::crew::{Crew, Member};
+use crate::declare::S;
+use crate::instant::sleep_until;
+use crate::storage::caches;
+use crate::storage::place::{self, Place};
+use crate::storage::transfer::lay_out;
+use contract::{Error, ErrorKind, LaunchSpec, Load, Measurement, Result};
+use model::{Caveat, CaveatCode, Histogram, RunReport, Sample, format_size};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use sys::Machine;
+
+const WARMING: u8 = 0;
+pub(super) const MEASURING: u8 = 1;
+pub(super) const STOPPING: u8 = 2;
+/// Longest time after the end until every thread has noticed: a flush of all that is dirty.
+const STOP_LIMIT_NS: u64 = 600 * S;
+
+/// What all threads see.
+pub(super) struct Shared {
+    phase: AtomicU8,
+}
+
+impl Shared {
+    #[inline]
+    pub(super) fn phase(&self) -> u8 {
+        self.phase.load(Ordering::Relaxed)
+    }
+}
+
+#[expect(clippy::large_enum_variant, reason = "a handful exist and none is moved while timed")]
+enum Task {
+    Reader(Reader),
+    Writer(Writer),
+}
+
+impl Member for Task {
+    fn prepare(&mut self) -> Result<(), String> {
+        match self {
+            Task::Reader(reader) => reader.prepare(),
+            Task::Writer(writer) => writer.prepare(),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), String> {
+        match self {
+            Task::Reader(reader) => reader.run(),
+            Task::Writer(writer) => writer.run(),
+        }
+    }
+}
+
+pub(super) struct Mix {
+    crew: Crew<Task>,
+    shared: Arc<Shared>,
+    settings: Arc<Settings>,
+    cached_by: Option<String>,
+    /// Pages that were in memory after the caches had been dropped.
+    resident: u64,
+    readers: Vec<Reader>,
+    writers: Vec<Writer>,
+}
+
+/// Makes and fills the files, drops the caches, starts the threads.
+pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec) -> Result<Mix> {
+    let settings = Arc::new(settings);
+    let shared = Arc::new(Shared { phase: AtomicU8::new(WARMING) });
+    let count = settings.readers + settings.writers;
+    let place = Place::open(launch, u64::from(count), settings.size)?;
+    let mut tasks = Vec::new();
+    for index in 0..count {
+        let is_reader = index < settings.readers;
+        let (record, is_direct) = if is_reader {
+            (settings.record, settings.is_direct)
+        } else {
+            (settings.writer_record, settings.is_writer_direct)
+        };
+        let region = place.region(u64::from(index), settings.size, record, is_direct)?;
+        let (pattern, task) = if is_reader {
+            let reader = Reader::new(index, &settings, &shared, region.clone(), launch.seed);
+            (reader.pattern(), Task::Reader(reader))
+        } else {
+            let writer = Writer::new(index, &settings, &shared, region.clone(), launch.seed);
+            (writer.pattern(), Task::Writer(writer))
+        };
+        lay_out(&region, pattern, record, settings.size)
+            .map_err(|(offset, error)| unwritable(&settings, count, offset, &error))?;
+        tasks.push(task);
+    }
+    let mut resident = 0;
+    if settings.drops {
+        caches::drop_all(machine)?;
+        for task in &tasks {
+            let (Task::Reader(Reader { region, .. }) | Task::Writer(Writer { region, .. })) = task;
+            resident += caches::resident_pages(&region.file, region.start, settings.size)
+                .map_err(|error| Error::environment("cannot count the cached pages", error))?;
+        }
+    }
+    let cached_by = launch.target.as_ref().and_then(|target| target.cached_by.clone());
+    let crew = Crew::assemble(launch, tasks)?;
+    let (readers, writers) = (Vec::new(), Vec::new());
+    Ok(Mix { crew, shared, settings, cached_by, resident, readers, writers })
+}
+
+fn unwritable(settings: &Settings, count: u32, offset: u64, error: &std::io::Error) -> Error {
+    let total = format_size(u64::from(count) * settings.size);
+    let remedy = match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => {
+            format!("{total} are needed: free space, or make size smaller")
+        }
+        _ => String::new(),
+    };
+    let attempted = format!("cannot lay out the data at offset {offset}");
+    Error::new(ErrorKind::Environment, attempted, error, remedy)
+}
+
+/// Jain's index of what equals got: 1 where all got the same, 1/n where one got everything.
+fn fairness(shares: &[u64]) -> f64 {
+    let sum: f64 = shares.iter().map(|share| *share as f64).sum();
+    let squares: f64 = shares.iter().map(|share| (*share as f64).powi(2)).sum();
+    // Nobody got anything: all got the same.
+    if squares == 0.0 { 1.0 } else { sum * sum / (shares.len() as f64 * squares) }
+}
+
+impl Mix {
+    fn measurement(&mut self, window_ns: u64) -> Result<Measurement> {
+        let mut latency = Histogram::new();
+        self.readers.iter().for_each(|reader| latency.merge(&reader.latency));
+        let operations = latency.count();
+        let rounds: Vec<f64> =
+            self.readers.iter().flat_map(|reader| reader.rounds_ns.iter().copied()).collect();
+        let whole = match self.settings.victim {
+            Victim::RandomReader => None,
+            Victim::AppStart => Some("start_time"),
+            Victim::WorkingSet => Some("working_set_time"),
+        };
+        if operations == 0 || (whole.is_some() && rounds.is_empty()) {
+            return Err(Error::new(
+                ErrorKind::Environment,
+                "nothing was measured",
+                format!(
+                    "no victim finished within {}",
+                    model::format_duration(self.settings.duration_ns)
+                ),
+                "lengthen duration, or use fewer writers",
+            ));
+        }
+        let mut samples = vec![Sample::histogram("victim_latency", latency)];
+        samples.extend(whole.map(|source| Sample::values(source, rounds)));
+        let seconds = window_ns as f64 / 1e9;
+        let read: Vec<u64> = self.readers.iter().map(|reader| reader.bytes).collect();
+        let written: Vec<u64> = self.writers.iter().map(|writer| writer.bytes).collect();
+        let (read_sum, written_sum) =
+            (read.iter().sum::<u64>() as f64, written.iter().sum::<u64>() as f64);
+        let mut rate = |source, bytes| samples.push(Sample::quotient(source, bytes, seconds));
+        rate("victim_throughput", read_sum);
+        if !written.is_empty() {
+            rate("writer_throughput", written_sum);
+            rate("aggregate_throughput", read_sum + written_sum);
+        }
+        let equals = if written.len() > 1 { &written } else { &read };
+        if equals.len() > 1 {
+            samples.push(Sample::values("fairness", vec![fairness(equals)]));
+        }
+        Ok(Measurement { samples, operations: Some(operations) })
+    }
+}
+
+impl Load for Mix {
+    fn run(&mut self) -> Result<Measurement> {
+        self.crew.open();
+        sleep_until(sys::monotonic_ns() + self.settings.warmup_ns);
+        let start_ns = sys::monotonic_ns();
+        self.shared.phase.store(MEASURING, Ordering::SeqCst);
+        sleep_until(start_ns + self.settings.duration_ns);
+        self.shared.phase.store(STOPPING, Ordering::SeqCst);
+        let window_ns = sys::monotonic_ns() - start_ns;
+        for task in self.crew.collect(STOP_LIMIT_NS)? {
+            match task {
+                Task::Reader(reader) => self.readers.push(reader),
+                Task::Writer(writer) => self.writers.push(writer),
+            }
+        }
+        self.measurement(window_ns)
+    }
+
+    fn verify(&mut self, _: &RunReport) -> Result<(), String> {
+        for (index, reader) in self.readers.iter().enumerate() {
+            if let Some(fault) = &reader.first_fault {
+                return Err(format!("{} reads of victim {index} were wrong; {fault}", reader.faults));
+            }
+            if reader.warm_pages > 0 {
+                return Err(format!(
+                    "victim {index} found {} pages in memory that had been dropped",
+                    reader.warm_pages
+                ));
+            }
+        }
+        if self.resident > 0 {
+            return Err(format!(
+                "{} pages of the data were still in memory after the caches had been dropped",
+                self.resident
+            ));
+        }
+        let readers = self.readers.iter().map(|reader| (&reader.region, self.settings.is_direct));
+        let writers =
+            self.writers.iter().map(|writer| (&writer.region, self.settings.is_writer_direct));
+        for (region, wanted) in readers.chain(writers) {
+            let actual = place::is_direct(&region.file).map_err(|error| error.to_string())?;
+            if actual != wanted {
+                return Err(format!("O_DIRECT was asked to be {wanted} and was {actual}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn caveats(&self) -> Vec<Caveat> {
+        let suspect = |why: &String| Caveat::new(CaveatCode::HostCacheSuspected, why.clone());
+        self.cached_by.iter().map(suspect).collect()
+    }
+}
+
+/// Tells the threads to stop before the crew waits for them.
+impl Drop for Mix {
+    fn drop(&mut self) {
+        self.shared.phase.store(STOPPING, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fairness;
+
+    #[test]
+    fn jains_index_is_one_for_equals_and_one_nth_for_a_winner() {
+        assert_eq!(fairness(&[5, 5, 5]), 1.0);
+        assert_eq!(fairness(&[0, 9, 0]), 1.0 / 3.0);
+        assert_eq!(fairness(&[1, 3]), 0.8);
+        assert_eq!(fairness(&[0, 0]), 1.0);
+    }
+}

@@ -1,0 +1,114 @@
+//! What the parameters ask for, and combinations that cannot be meant.
+
+use super::priority::Priority;
+use crate::storage::pattern::SECTOR;
+use model::{Parameters, format_size};
+
+/// Files of an application that starts.
+pub(super) const PARTS: u64 = 8;
+/// Records that are read from the beginning of each file, as a loader does.
+pub(super) const LEADING: u64 = 16;
+/// Records that are read somewhere in each file afterwards.
+pub(super) const SCATTERED: u64 = 8;
+
+/// Who waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Victim {
+    RandomReader,
+    AppStart,
+    WorkingSet,
+}
+
+/// The parameters, read.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub victim: Victim,
+    pub readers: u32,
+    pub writers: u32,
+    pub record: u64,
+    pub writer_record: u64,
+    pub size: u64,
+    pub working_set: u64,
+    pub is_direct: bool,
+    pub is_writer_direct: bool,
+    pub sync_every: u64,
+    pub think_ns: u64,
+    pub warmup_ns: u64,
+    pub duration_ns: u64,
+    pub reader_priority: Priority,
+    pub writer_priority: Priority,
+    pub drops: bool,
+}
+
+impl Settings {
+    /// Priorities that are none are taken for `none`: [`conflicts`] names them.
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let small = |name| u32::try_from(parameters.count(name)).unwrap_or(u32::MAX);
+        let priority =
+            |name| Priority::parse(parameters.text(name)).unwrap_or(Priority::Inherited);
+        let victim = match parameters.text("victim") {
+            "app_start" => Victim::AppStart,
+            "working_set" => Victim::WorkingSet,
+            _ => Victim::RandomReader,
+        };
+        Self {
+            victim,
+            readers: small("readers"),
+            writers: small("writers"),
+            record: parameters.size("record"),
+            writer_record: parameters.size("writer_record"),
+            size: parameters.size("size"),
+            working_set: parameters.size("working_set"),
+            // The others are about files that come from the page cache, once they are there.
+            is_direct: parameters.flag("direct") && victim == Victim::RandomReader,
+            is_writer_direct: parameters.flag("writer_direct"),
+            sync_every: parameters.count("sync_every"),
+            think_ns: parameters.duration_ns("think"),
+            warmup_ns: parameters.duration_ns("warmup"),
+            duration_ns: parameters.duration_ns("duration"),
+            reader_priority: priority("reader_priority"),
+            writer_priority: priority("writer_priority"),
+            drops: parameters.text("drop_caches") == "run",
+        }
+    }
+}
+
+/// Combinations that cannot be meant.
+pub(super) fn conflicts(parameters: &Parameters) -> Vec<String> {
+    let mut found = Vec::new();
+    for name in ["reader_priority", "writer_priority"] {
+        if let Err(why) = Priority::parse(parameters.text(name)) {
+            found.push(format!("{name}: {why}"));
+        }
+    }
+    let settings = Settings::of(parameters);
+    for (name, record) in [("record", settings.record), ("writer_record", settings.writer_record)] {
+        if !record.is_multiple_of(SECTOR) {
+            found.push(format!("{name} must be a multiple of {SECTOR} and is {record}"));
+        } else if !settings.size.is_multiple_of(record) {
+            found.push(format!(
+                "size must be a multiple of {name}: {} is none of {}",
+                format_size(settings.size),
+                format_size(record)
+            ));
+        }
+    }
+    let set = settings.working_set;
+    let is_set = settings.victim == Victim::WorkingSet;
+    if is_set && (set > settings.size || !set.is_multiple_of(settings.record)) {
+        found.push(format!(
+            "working_set must be a multiple of record and at most size: it is {}, they are {} and {}",
+            format_size(set),
+            format_size(settings.record),
+            format_size(settings.size)
+        ));
+    }
+    let least = PARTS * LEADING * settings.record;
+    if settings.victim == Victim::AppStart && settings.size < least {
+        found.push(format!(
+            "an application's {PARTS} files need a size of at least {}",
+            format_size(least)
+        ));
+    }
+    found
+}
