@@ -54,6 +54,8 @@ fn run(options: &Options) -> Result<bool, String> {
     let mut all_hold = true;
     let measures = [
         own_cost::sample,
+        own_cost::transfer,
+        own_cost::verified_transfer,
         own_cost::judging,
         large::judging,
         large::calibrating,

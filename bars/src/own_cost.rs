@@ -5,6 +5,8 @@ use crate::binary::Binary;
 
 /// Nanoseconds that one latency sample may cost.
 const LONGEST_SAMPLE_NS: f64 = 50.0;
+/// Nanoseconds that the I/O generator may add to one transfer of 4 KiB.
+const LONGEST_TRANSFER_NS: f64 = 300.0;
 /// Milliseconds that judging 10,000 records may take.
 const LONGEST_JUDGING_MS: f64 = 1_000.0;
 
@@ -15,6 +17,24 @@ pub fn sample(binary: &Binary) -> Result<Bar, String> {
         measured: format!("{cost_ns:.1} ns"),
         limit: format!("{LONGEST_SAMPLE_NS} ns"),
         holds: cost_ns <= LONGEST_SAMPLE_NS,
+    })
+}
+
+pub fn transfer(binary: &Binary) -> Result<Bar, String> {
+    io_bar(binary, "io generator cost, one transfer", "io_transfer_ns")
+}
+
+pub fn verified_transfer(binary: &Binary) -> Result<Bar, String> {
+    io_bar(binary, "io generator cost, one stamped transfer", "io_verified_transfer_ns")
+}
+
+fn io_bar(binary: &Binary, name: &'static str, key: &str) -> Result<Bar, String> {
+    let cost_ns = number(binary, key)?;
+    Ok(Bar {
+        name,
+        measured: format!("{cost_ns:.1} ns"),
+        limit: format!("{LONGEST_TRANSFER_NS} ns"),
+        holds: cost_ns <= LONGEST_TRANSFER_NS,
     })
 }
 

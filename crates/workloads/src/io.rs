@@ -2,6 +2,7 @@
 //! seven operations, with one or many transfers in flight.
 
 mod checks;
+pub(crate) mod cost;
 mod engine;
 mod load;
 mod operation;

@@ -19,6 +19,7 @@ mod storage;
 mod work;
 
 pub use command::pick::pick;
+pub use io::cost::io_transfer_cost;
 pub use sample_cost::sample_cost;
 
 contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, io, io_mix, fio, iozone, command);

@@ -89,11 +89,16 @@ fn guests(common: &Common, text: &mut String) -> Result<Value> {
 pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     let machine = machine(common)?;
     let sample_ns = workloads::sample_cost();
+    let transfer_ns = |is_verified| {
+        workloads::io_transfer_cost(is_verified)
+            .map_err(|why| Error::environment("cannot measure the cost of a transfer", why))
+    };
+    let (transfer_ns, verified_ns) = (transfer_ns(false)?, transfer_ns(true)?);
     let (records, judging_ns) = judging()?;
     let judging_ms = judging_ns as f64 / 1e6;
     let mut probe_rows: Vec<Value> = Vec::new();
     let mut text = format!(
-        "one latency sample      {sample_ns:>10.1} ns (clock read and histogram)\njudging {records} records   {judging_ms:>10.1} ms\n\nprobe                   attach, start and stop\n"
+        "one latency sample      {sample_ns:>10.1} ns (clock read and histogram)\none transfer of io      {transfer_ns:>10.1} ns (without the transfer; {verified_ns:.1} ns with stamps)\njudging {records} records   {judging_ms:>10.1} ms\n\nprobe                   attach, start and stop\n"
     );
     for probe in crate::catalogue().probes {
         let id = probe.describe().id;
@@ -120,7 +125,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     }
     let guests = guests(common, &mut text)?;
     if arguments.json {
-        let all = json!({ "guests": guests, "latency_sample_ns": sample_ns, "records": records, "judging_ns": judging_ns, "probes": probe_rows });
+        let all = json!({ "guests": guests, "latency_sample_ns": sample_ns, "io_transfer_ns": transfer_ns, "io_verified_transfer_ns": verified_ns, "records": records, "judging_ns": judging_ns, "probes": probe_rows });
         text = serde_json::to_string_pretty(&all)
             .map_err(|error| Error::environment("cannot encode the result", error))?
             + "\n";

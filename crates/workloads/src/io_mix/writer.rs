@@ -48,11 +48,13 @@ impl Writer {
     }
 
     pub(super) fn run(&mut self) -> Result<(), String> {
-        let buffer = self.buffer.take().ok_or("a writer has no buffer")?;
+        let mut buffer = self.buffer.take().ok_or("a writer has no buffer")?;
         let (size, record) = (self.settings.size, self.settings.writer_record);
         let (mut offset, mut unsynced) = (0, 0);
         while self.shared.phase() != STOPPING {
             let phase = self.shared.phase();
+            // No two blocks are alike, so that no device can save itself the work.
+            self.pattern.stamp(buffer.words_mut(), offset, 2);
             write_all(&self.region.file, buffer.bytes(), self.region.start + offset)
                 .map_err(|error| format!("cannot write at offset {offset}: {error}"))?;
             offset = (offset + record) % size;
