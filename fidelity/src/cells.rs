@@ -1,5 +1,8 @@
 //! What is compared. Everything that is measured is pinned to one CPU: across
 //! CPUs the reference tools themselves flip between placements from run to run.
+//! Transfers are not: they wait for the device, and its interrupt has a CPU of its own.
+
+use crate::io_cells::IO_CELLS;
 
 /// One comparison of a native workload with its reference tool.
 pub struct Cell {
@@ -15,7 +18,7 @@ pub struct Cell {
     pub workload: &'static str,
     /// Its parameters, where they are not the defaults.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// Id of its metric, in nanoseconds.
+    /// Id of its metric, in nanoseconds or bytes per second as the reference's.
     pub metric: &'static str,
     /// The whole interval of the ratio must lie here.
     pub band: (f64, f64),
@@ -33,6 +36,8 @@ pub enum Switches {
     /// Shown and not judged: the reference has threads that the native workload
     /// has no need of.
     OtherThreads,
+    /// Not compared: the CPU time of one transfer is, which must not be shown to be higher.
+    CpuPerTransfer,
 }
 
 /// How a reference prints its result.
@@ -43,17 +48,23 @@ pub enum Printed {
     MicrosecondsPerOperation,
     /// A histogram of microseconds, `000123 000004` on each line: its median.
     HistogramMedian,
+    /// fio's JSON: bytes per second of its reads, and its own CPU time.
+    FioReads,
 }
 
 const THREE_PERCENT: f64 = 0.03;
-const TEN_PERCENT: (f64, f64) = (0.9, 1.1);
+pub(crate) const TEN_PERCENT: (f64, f64) = (0.9, 1.1);
 const FIFTEEN_PERCENT: (f64, f64) = (0.85, 1.15);
 const ON_CPU_0: &[&str] = &["taskset", "-c", "0"];
 const FIFO_ON_CPU_0: &[&str] = &["chrt", "-f", "10", "taskset", "-c", "0"];
 const FIFO_80: &[&str] = &["chrt", "-f", "80"];
 
 /// Every comparison.
-pub const CELLS: &[Cell] = &[
+pub fn cells() -> impl Iterator<Item = &'static Cell> {
+    TASK_CELLS.iter().chain(IO_CELLS)
+}
+
+const TASK_CELLS: &[Cell] = &[
     Cell {
         name: "messaging, sockets, processes",
         prefix: ON_CPU_0,

@@ -1,6 +1,6 @@
 //! The native workload: the release binary in the role that the executor starts.
 
-use crate::cells::Cell;
+use crate::cells::{Cell, Switches};
 use crate::reference::{counted, switches, tempfile};
 use model::{Sample, SampleData};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
 
-/// One run: the metric in nanoseconds, and the context switches of the whole process.
+/// One run: the metric, and the context switches of the whole process or what stands for them.
 pub fn run(cell: &Cell, binary: &Path) -> Result<(f64, f64), String> {
     let counts = tempfile("native")?;
     let mut child = counted(&counts, cell.prefix)
@@ -43,7 +43,23 @@ pub fn run(cell: &Cell, binary: &Path) -> Result<(f64, f64), String> {
     drop(input);
     let value = value_of(cell, &samples);
     finish(child)?;
-    Ok((value?, switches(&counts)?))
+    let switches = switches(&counts)?;
+    if let Some(why) = done["unfit"].as_str() {
+        return Err(format!("{} was not what it claims to be: {why}", cell.workload));
+    }
+    Ok((value?, cpu_per_transfer(cell, &samples).unwrap_or(switches)))
+}
+
+/// Nanoseconds of CPU time for each transfer, where those are compared.
+fn cpu_per_transfer(cell: &Cell, samples: &[Sample]) -> Option<f64> {
+    if !matches!(cell.switches, Switches::CpuPerTransfer) {
+        return None;
+    }
+    let record = cell.parameters.iter().find(|(name, _)| *name == "record")?.1;
+    let record = model::parse_size(record).ok()? as f64;
+    let sample = samples.iter().find(|sample| sample.source == "cpu_per_byte")?;
+    let SampleData::Quotient { numerator, denominator } = sample.data else { return None };
+    Some(numerator / denominator * record)
 }
 
 fn finish(mut child: std::process::Child) -> Result<(), String> {

@@ -24,7 +24,7 @@ pub struct Row {
     pub ratio: [f64; 3],
     /// The same by signed ranks, which a single wild run does not move.
     pub ranks: [f64; 3],
-    /// Ratio of context switches, and its interval by signed ranks.
+    /// Ratio of context switches or of CPU time, and its interval by signed ranks.
     pub switches: [f64; 3],
     /// How much the reference's own runs differ: standard deviation of the log of
     /// their context switches.
@@ -38,6 +38,7 @@ impl Row {
         let is_inside = self.ranks[1] >= low && self.ranks[2] <= high;
         let agrees = match self.cell.switches {
             Switches::Agree(limit) => (self.switches[0] - 1.0).abs() <= limit,
+            Switches::CpuPerTransfer => self.switches[1] <= 1.0,
             Switches::Vary | Switches::OtherThreads => true,
         };
         is_inside && agrees

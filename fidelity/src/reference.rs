@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Tools, and the Debian packages that have them.
-const TOOLS: [(&str, &str); 5] = [
+const TOOLS: [(&str, &str); 6] = [
+    ("fio", "fio"),
     ("hackbench", "rt-tests"),
     ("cyclictest", "rt-tests"),
     ("perf", "linux-perf"),
@@ -25,12 +26,13 @@ pub fn refuse_missing() -> Result<(), String> {
     if missing.is_empty() { Ok(()) } else { Err(format!("missing: {}", missing.join(", "))) }
 }
 
-/// One run: the result in nanoseconds, and the context switches of the whole command.
+/// One run: the result, and the context switches of the whole command or what stands for them.
 pub fn run(cell: &Cell) -> Result<(f64, f64), String> {
     let counts = tempfile("reference")?;
     let mut command = counted(&counts, cell.prefix);
     let output = command
         .args(cell.reference)
+        .current_dir(std::env::temp_dir())
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("cannot run {}: {error}", cell.reference.join(" ")))?;
@@ -42,7 +44,12 @@ pub fn run(cell: &Cell) -> Result<(f64, f64), String> {
             String::from_utf8_lossy(&output.stderr)
         ));
     }
+    if matches!(cell.printed, Printed::FioReads) {
+        switches(&counts)?;
+        return fio_reads(&text).ok_or_else(|| format!("fio printed no result:\n{text}"));
+    }
     let value = match cell.printed {
+        Printed::FioReads => None,
         Printed::HackbenchSeconds => number_after(&text, "Time:").map(|seconds| seconds * 1e9),
         Printed::MicrosecondsPerOperation => number_before(&text, "usecs/op").map(|us| us * 1e3),
         Printed::HistogramMedian => histogram_median(&text).map(|us| us * 1e3),
@@ -93,6 +100,19 @@ fn number_before(text: &str, label: &str) -> Option<f64> {
     text.lines().find_map(|line| line.trim().strip_suffix(label)?.trim().parse().ok())
 }
 
+/// Bytes per second of fio's reads, and nanoseconds of CPU time for each. fio may print notes
+/// before its JSON.
+fn fio_reads(text: &str) -> Option<(f64, f64)> {
+    let document: serde_json::Value = serde_json::from_str(&text[text.find('{')?..]).ok()?;
+    let job = document["jobs"].get(0)?;
+    let number = |value: &serde_json::Value| value.as_f64().filter(|value| *value > 0.0);
+    let reads = &job["read"];
+    let rate = number(&reads["io_bytes"])? / (number(&reads["runtime"])? / 1e3);
+    let share = (job["usr_cpu"].as_f64()? + job["sys_cpu"].as_f64()?) / 100.0;
+    let cpu_ns = share * number(&job["job_runtime"])? * 1e6;
+    (job["error"] == 0).then_some((rate, cpu_ns / number(&reads["total_ios"])?))
+}
+
 /// Median of cyclictest's histogram. A bucket holds truncated microseconds, so
 /// its middle is half a microsecond higher.
 fn histogram_median(text: &str) -> Option<f64> {
@@ -127,6 +147,12 @@ mod tests {
         let histogram =
             "# Histogram\n000000 000000\n000010 000001\n000012 000003\n# Total: 000000004\n";
         assert_eq!(histogram_median(histogram), Some(12.5));
+        let fio = "fio: a note\n{\"jobs\": [{\"error\": 0, \"usr_cpu\": 1.0, \"sys_cpu\": 4.0, \
+                   \"job_runtime\": 2000, \"read\": {\"io_bytes\": 4096000, \"runtime\": 500, \
+                   \"total_ios\": 1000}}]}";
+        assert_eq!(fio_reads(fio), Some((8_192_000.0, 100_000.0)));
+        assert_eq!(fio_reads(&fio.replace("\"error\": 0", "\"error\": 5")), None);
+        assert_eq!(fio_reads(&fio.replace("4096000", "0")), None);
         for (found, text) in
             [(number_after("", "Time:"), ""), (histogram_median("# Histogram\n"), "")]
         {

@@ -1,6 +1,6 @@
 //! The table of `docs/fidelity.md`.
 
-use crate::cells::Switches;
+use crate::cells::{Printed, Switches};
 use crate::pairs::Row;
 
 /// One row as text.
@@ -8,8 +8,15 @@ pub fn line(row: &Row) -> String {
     let [ratio, low, high] = row.ranks;
     let verdict = if row.holds() { "holds" } else { "not shown" };
     format!(
-        "{}: {} pairs, ratio {ratio:.3} [{low:.3}, {high:.3}], switches {:.3}: {verdict}",
-        row.cell.name, row.pairs, row.switches[0]
+        "{}: {} pairs, native {}, reference {}, ratio {ratio:.3} [{low:.3}, {high:.3}], {} {:.3} [{:.3}, {:.3}]: {verdict}",
+        row.cell.name,
+        row.pairs,
+        figure(row, row.native),
+        figure(row, row.reference),
+        beside(&row.cell.switches),
+        row.switches[0],
+        row.switches[1],
+        row.switches[2]
     )
 }
 
@@ -21,14 +28,15 @@ pub fn page(rows: &[Row]) -> Result<String, String> {
     let mut text = format!(
         "# Fidelity of the native workloads\n\n\
          Written by `cargo xtask fidelity` on kernel {kernel}, CPUs {cpus}. Native workload and reference tool run in \
-         pairs of random order, pinned to one CPU, until the 95 % interval of the ratio (Hodges-Lehmann, exact signed \
+         pairs of random order, pinned to one CPU unless said otherwise, until the 95 % interval of the ratio (Hodges-Lehmann, exact signed \
          ranks) reaches no further than 7 % to either side, between 7 and 31 pairs. A cell holds when its whole \
          interval lies in the band and its context switches per run agree within the limit. The t interval stands \
          beside it: where it is much wider, single runs were disturbed. `own spread` is how much the reference's \
          runs differ among themselves in their switches (standard deviation of the log). Where the fair class \
          decides when a task runs, that is tens of percent: agreement within 3 % is not shown there and cannot be \
          by so few pairs; it is shown under FIFO, where the number of switches is the program's own \
-         ([ADR 0008](adr/0008-switches-are-compared-under-fifo.md)).\n\n\
+         ([ADR 0008](adr/0008-switches-are-compared-under-fifo.md)). Cells of `io` are not pinned and compare the \
+         CPU time of one transfer in place of switches: they hold where its whole interval does not lie above 1.\n\n\
          | cell | pairs | native | reference | ratio [95 %] | t interval | band | switches [95 %] | own spread | limit | result |\n\
          |---|--:|--:|--:|---|---|---|---|--:|---|---|\n"
     );
@@ -38,8 +46,8 @@ pub fn page(rows: &[Row]) -> Result<String, String> {
             "| {} | {} | {} | {} | {} | [{:.3}, {:.3}] | {}–{} | {} | {:.0} % | {} | {} |\n",
             row.cell.name,
             row.pairs,
-            us(row.native),
-            us(row.reference),
+            figure(row, row.native),
+            figure(row, row.reference),
             three(row.ranks),
             row.ratio[1],
             row.ratio[2],
@@ -59,14 +67,26 @@ fn limit(switches: &Switches) -> String {
         Switches::Agree(limit) => format!("{:.0} %", 100.0 * limit),
         Switches::Vary => "not judged: they vary".to_owned(),
         Switches::OtherThreads => "not judged: other threads".to_owned(),
+        Switches::CpuPerTransfer => "CPU time, not above 1".to_owned(),
     }
 }
 
 fn result(row: &Row) -> &'static str {
     match (row.holds(), &row.cell.switches) {
         (false, _) => "**not shown**",
-        (true, Switches::Agree(_)) => "holds",
+        (true, Switches::Agree(_) | Switches::CpuPerTransfer) => "holds",
         (true, Switches::Vary | Switches::OtherThreads) => "time holds",
+    }
+}
+
+fn beside(switches: &Switches) -> &'static str {
+    if matches!(switches, Switches::CpuPerTransfer) { "CPU per transfer" } else { "switches" }
+}
+
+fn figure(row: &Row, value: f64) -> String {
+    match row.cell.printed {
+        Printed::FioReads => format!("{:.0} MiB/s", value / f64::from(1 << 20)),
+        _ => us(value),
     }
 }
 
