@@ -62,12 +62,14 @@ On tmpfs there is no device, and caches cannot be dropped. A preallocated or com
 device tells of neither the first write nor ordinary data.
 
 **What is checked.** With `verify`, every 512-byte sector says whose it is, where it belongs
-and which operation wrote it. Each transfer's first sector is compared in the loop, outside
-of the transfer's own time but inside that of the operation (nanoseconds). Once a set of data was read for
-the last time, and at the end, everything is read again through the same engine, untimed,
-and every byte is compared; so stale, shifted, lost and altered blocks are found and named.
-Always: each record was moved once, O_DIRECT was in force to the end, and after dropping
-the caches no page of the data was in memory.
+and which operation wrote it. The first sector of each record that is read is compared in
+the loop. Once a set of data was read for the last time, and at the end, everything is read
+again through the same engine, untimed, and every byte is compared; so stale, shifted, lost
+and altered blocks are found and named. Stamping and comparing lie outside of `*_latency`
+and inside the time of the operation: some nanoseconds for each sector that is written, one
+comparison for each record that is read; `verify = false` leaves both out. Always: each
+record was moved once, O_DIRECT was in force to the end, and after dropping the caches no
+page of the data was in memory.
 
 **Reference.** iozone 3.4 in throughput mode (-t, -I) has these operations and rules; its
 two sleeps around each are left out. fio's psync and io_uring engines transfer in the same

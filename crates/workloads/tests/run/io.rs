@@ -131,12 +131,10 @@ pub(crate) fn refuses_what_cannot_be_meant() {
 }
 
 pub(crate) fn says_that_a_disk_is_full() {
-    let Some(small) = SmallDisk::mount() else { return };
+    let Some(disk) = Disk::small() else { return };
     for (engine, direct) in
         [("psync", "true"), ("psync", "false"), ("io_uring", "true"), ("mmap", "false")]
     {
-        let mut place = Place::new();
-        place.launch.scratch = small.directory.clone();
         let settings = [
             ("engine", engine),
             ("direct", direct),
@@ -144,50 +142,91 @@ pub(crate) fn says_that_a_disk_is_full() {
             ("threads", "2"),
             ("drop_caches", "no"),
         ];
-        let outcome =
-            place.prepare("io", &parameters("io", &settings)).and_then(|mut load| load.run());
-        let error = outcome.unwrap_err().one_line();
+        let Err(error) = disk.run(&settings) else { panic!("128 MiB fit into 24") };
+        let error = error.one_line();
         assert!(error.contains("No space left"), "{engine}: {error}");
         assert!(error.contains("128M are needed"), "{engine}: {error}");
-        assert_eq!(std::fs::read_dir(&small.directory).unwrap().count(), 1, "lost+found alone");
+        assert_eq!(std::fs::read_dir(&disk.directory).unwrap().count(), 1, "lost+found alone");
     }
 }
 
-/// A file system of 24 MiB on a loop device.
-struct SmallDisk {
+/// A file system that is mounted while this lives.
+struct Disk {
     directory: std::path::PathBuf,
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
 }
 
-impl SmallDisk {
-    fn mount() -> Option<Self> {
+impl Disk {
+    fn mount(words: &[&str]) -> Option<Self> {
         let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let (image, directory) = (home.path().join("image"), home.path().join("disk"));
+        let directory = home.path().join("disk");
         std::fs::create_dir(&directory).unwrap();
-        std::fs::File::create(&image).unwrap().set_len(24 << 20).unwrap();
-        let run = |program: &str, arguments: &[&std::ffi::OsStr]| {
-            let output = std::process::Command::new(program).args(arguments).output();
-            output.is_ok_and(|output| output.status.success())
-        };
-        let options = std::ffi::OsStr::new;
-        let made = run("mkfs.ext4", &[options("-q"), image.as_os_str()])
-            && run(
-                "mount",
-                &[options("-o"), options("loop"), image.as_os_str(), directory.as_os_str()],
-            );
-        if !made {
-            testing::skip("a loop device cannot be mounted here (needs root, mkfs.ext4, loop)");
+        let status = std::process::Command::new("mount").args(words).arg(&directory).status();
+        if !status.is_ok_and(|status| status.success()) {
+            testing::skip("no file system can be mounted here (needs root)");
             return None;
         }
-        Some(Self { directory, _home: home })
+        Some(Self { directory, home })
+    }
+
+    /// 24 MiB of ext4 on a loop device.
+    fn small() -> Option<Self> {
+        let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let image = home.path().join("image");
+        std::fs::File::create(&image).unwrap().set_len(24 << 20).unwrap();
+        let made = std::process::Command::new("mkfs.ext4").arg("-q").arg(&image).status();
+        if !made.is_ok_and(|status| status.success()) {
+            testing::skip("there is no mkfs.ext4");
+            return None;
+        }
+        // The loop device keeps the image, which may lose its name.
+        Self::mount(&["-o", "loop", image.to_str().unwrap()])
+    }
+
+    fn run(&self, settings: &[(&str, &str)]) -> contract::Result<(Box<dyn Load>, Measurement)> {
+        let mut place = Place::new();
+        place.launch.scratch = self.directory.clone();
+        let mut load = place.prepare("io", &parameters("io", settings))?;
+        let measurement = load.run()?;
+        Ok((load, measurement))
     }
 }
 
-impl Drop for SmallDisk {
+impl Drop for Disk {
     fn drop(&mut self) {
         let status = std::process::Command::new("umount").arg(&self.directory).status();
-        assert!(status.is_ok_and(|status| status.success()), "the small disk is still mounted");
+        assert!(
+            status.is_ok_and(|status| status.success()),
+            "{} is left",
+            self.home.path().display()
+        );
     }
+}
+
+pub(crate) fn tells_a_file_system_without_o_direct() {
+    let Some(disk) = Disk::mount(&["-t", "ramfs", "none"]) else { return };
+    let settings = [("size", "1M"), ("drop_caches", "no")];
+    let Err(error) = disk.run(&settings) else { panic!("ramfs has O_DIRECT") };
+    assert_eq!(error.kind, contract::ErrorKind::Unsupported, "{error}");
+    assert!(error.cause.contains("cannot do O_DIRECT"), "{error}");
+    assert!(error.remedy.contains("direct = false, or a loop"), "{error}");
+    disk.run(&[("size", "1M"), ("drop_caches", "no"), ("direct", "false")]).unwrap();
+}
+
+pub(crate) fn is_unfit_where_caches_cannot_be_dropped() {
+    if drops("phase") == "no" {
+        return;
+    }
+    let Some(disk) = Disk::mount(&["-t", "tmpfs", "none"]) else { return };
+    let settings = [
+        ("size", "1M"),
+        ("direct", "false"),
+        ("drop_caches", "phase"),
+        ("operations", "read reread"),
+    ];
+    let (mut load, _) = disk.run(&settings).unwrap();
+    let why = load.verify(&RunReport::default()).unwrap_err();
+    assert!(why.starts_with("512 pages of the data were still in memory"), "{why}");
 }
 
 pub(crate) fn mix_measures_each_victim_beside_writers() {
