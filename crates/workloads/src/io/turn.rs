@@ -169,3 +169,45 @@ impl<'a> Turn<'a> {
         self.pattern.fill(words);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_that_moves_nothing_is_found_though_the_buffer_holds_the_right_record() {
+        let pattern = Pattern::new(7, 0);
+        for check in [Check::Stamp, Check::Full] {
+            let mut book = Book::new(1);
+            book.generation[0] = 1;
+            let stop = AtomicBool::new(false);
+            let mut turn = Turn::new(Operation::Read, &[], pattern, &mut book, &stop);
+            (turn.record, turn.check) = (4096, check);
+            let mut words = vec![0; 512];
+            pattern.fill(&mut words);
+            pattern.stamp(&mut words, 0, 1);
+            let record = turn.next().unwrap();
+            turn.after(record, &mut words.clone(), 1);
+            assert_eq!(turn.tally.faults, 0, "the record itself is right");
+            turn.before(record, &mut words);
+            turn.after(record, &mut words, 1);
+            assert_eq!(turn.tally.faults, 1, "{check:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_is_moved_twice_is_counted() {
+        let mut book = Book::new(2);
+        let stop = AtomicBool::new(false);
+        let mut turn = Turn::new(Operation::Write, &[], Pattern::new(7, 0), &mut book, &stop);
+        (turn.record, turn.number) = (512, 1);
+        for record in [0, 1, 1] {
+            turn.after(record, &mut [0; 64], 5);
+        }
+        assert_eq!((turn.tally.records, turn.tally.repeated), (3, 1));
+        assert_eq!(turn.tally.latency.count(), 3);
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(turn.next(), None, "all must stop");
+        assert!(!turn.is_complete());
+    }
+}
