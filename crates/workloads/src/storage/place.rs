@@ -228,6 +228,7 @@ mod tests {
             path: path.to_owned(),
             device: None,
             size_bytes: 0,
+            is_made: false,
             cached_by: None,
         };
         let launch = LaunchSpec { target: Some(target), ..LaunchSpec::default() };

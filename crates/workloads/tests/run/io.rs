@@ -322,6 +322,7 @@ pub(crate) fn uses_its_part_of_a_device() {
         path: device.node.clone(),
         device: device.node.strip_prefix("/dev/").map(str::to_owned),
         size_bytes: 4 << 20,
+        is_made: false,
         cached_by: Some("a file of the host".to_owned()),
     });
     for (engine, direct) in [("psync", "true"), ("io_uring", "true"), ("mmap", "false")] {
