@@ -5,7 +5,7 @@ mod load;
 mod priority;
 mod reader;
 mod settings;
-mod writer;
+mod stream;
 
 use crate::declare::{MS, S, choice, count, duration, flag, size};
 use crate::storage::caches;
@@ -18,12 +18,12 @@ use sys::Machine;
 
 static DESCRIPTION: Description = Description {
     id: "io_mix",
-    summary: "Latency of reads beside streaming writers (what elevators are for)",
+    summary: "Latency of reads beside streams of writes or reads (what elevators are for)",
     doc: "\
-**What it is.** `readers` victims and `writers` writers, each a thread with a file of its
-own, or with its own part of the target's device. Everything is written before anything is
-timed. A writer goes through its file again and again in writes of `writer_record`, and
-flushes after every `sync_every` of them. The victim is a `random_reader`: one direct read
+**What it is.** `readers` victims and `streams`, each a thread with a file of its own, or
+with its own part of the target's device, the victims' first. Everything is written before
+anything is timed. A stream goes through its file again and again in writes (or reads:
+`stream`) of `stream_record`, and flushes after every `sync_every` writes. The victim is a `random_reader`: one direct read
 of `record` after the other, at places drawn from the trial's seed, with a pause of `think`
 between; or an `app_start`: 8 files, of each 16 records from its beginning and 8 from
 anywhere, then a pause; or a `working_set`: so many bytes from first to last. Before each
@@ -31,20 +31,20 @@ of the latter two the victim's own pages are dropped, untimed, and counted.
 
 **What it means.** `victim_latency` is the time of one read. `start_time` and
 `working_set_time` are those of a whole start or set. The throughputs count what began and
-ended within the window. `fairness` is Jain's index over the writers' bytes, or over the
-victims' where there are fewer than two writers: 1 where equals got the same, 1/n where one
+ended within the window. `fairness` is Jain's index over the streams' bytes, or over the
+victims' where there are fewer than two streams: 1 where equals got the same, 1/n where one
 got everything.
 
 **What moves it.** How the elevator puts a read before the writes that are queued already;
 how many it lets the device have at once (a device's own queue is out of its reach);
 writeback throttling (wbt, rq_affinity, nr_requests); `reader_priority` and
-`writer_priority`, which bfq and mq-deadline obey and none and kyber do not; weights and
-limits of control groups. Where there are no writers nothing waits, and elevators are alike.
+`stream_priority`, which bfq and mq-deadline obey and none and kyber do not; weights and
+limits of control groups. Where there are no streams nothing waits, and elevators are alike.
 
 **When it lies.** The loop is closed: a slow read delays the next, so its tail is
 conditional on its pauses. Buffered writes are carried out by the kernel's own threads,
-which have neither the writer's priority nor, without the group's writeback, its group: use
-`writer_direct` where priorities are the question. Without `sync_every`, buffered writers
+which have neither the stream's priority nor, without the group's writeback, its group: use
+`stream_direct` where priorities are the question. Without `sync_every`, buffered writes
 over a file that fits into memory write to memory. The host of a virtual disk may answer
 from its memory (`HOST_CACHE_SUSPECTED` where the target is known to), and its own elevator
 comes after ours.
@@ -65,14 +65,15 @@ static PARAMETERS: &[Parameter] = &[
         "Who waits for reads",
     ),
     count("readers", 1, 64, "1", "How many victims"),
-    count("writers", 0, 64, "2", "How many streaming writers"),
+    count("streams", 0, 64, "2", "How many threads stream beside them"),
     size("record", 512, 16 << 20, "4k", "Bytes of one read"),
-    size("writer_record", 512, 64 << 20, "1M", "Bytes of one write"),
+    size("stream_record", 512, 64 << 20, "1M", "Bytes of one transfer of a stream"),
     size("size", 4096, 1 << 40, "64M", "Bytes of each thread's file or part of the device"),
     size("working_set", 512, 1 << 40, "16M", "Bytes that a working set has"),
     flag("direct", "true", "The random reader bypasses the page cache (O_DIRECT)"),
-    flag("writer_direct", "false", "Writers bypass the page cache (O_DIRECT)"),
-    count("sync_every", 0, 1 << 30, "16", "Writes between two flushes; 0 is never"),
+    flag("stream_direct", "false", "Streams bypass the page cache (O_DIRECT)"),
+    choice("stream", &["write", "read"], "write", "What the streams do"),
+    count("sync_every", 0, 1 << 30, "16", "Writes of a stream between two flushes; 0 is never"),
     duration("think", 0, 60 * S, "1ms", "Pause between two reads, starts or sets"),
     duration("warmup", 0, 600 * S, "500ms", "Time before anything is recorded"),
     duration("duration", 10 * MS, 3600 * S, "5s", "Time that is recorded"),
@@ -83,10 +84,10 @@ static PARAMETERS: &[Parameter] = &[
         summary: "I/O priority of victims: none, idle, be:0 to be:7, rt:0 to rt:7",
     },
     Parameter {
-        name: "writer_priority",
+        name: "stream_priority",
         kind: ParameterKind::Text,
         default: Some("none"),
-        summary: "I/O priority of writers, in the same words",
+        summary: "I/O priority of streams, in the same words",
     },
     choice("drop_caches", &["run", "no"], "run", "Empty the page cache before the run"),
 ];
@@ -132,17 +133,17 @@ impl Workload for Entry {
             Metric::new(id, Unit::BytesPerSecond, Direction::Higher, reduction, summary)
         };
         metrics.push(rate("victim_throughput", "Bytes that victims read per second"));
-        if settings.writers > 0 {
-            metrics.push(rate("writer_throughput", "Bytes that writers wrote per second"));
+        if settings.streams > 0 {
+            metrics.push(rate("stream_throughput", "Bytes that streams moved per second"));
             metrics.push(rate("aggregate_throughput", "Bytes that all moved per second"));
         }
-        if settings.writers > 1 || settings.readers > 1 {
+        if settings.streams > 1 || settings.readers > 1 {
             metrics.push(Metric::new(
                 "fairness",
                 Unit::Fraction,
                 Direction::Higher,
                 Reduction::Mean,
-                "Jain's index over the bytes of equals: writers, or victims without them",
+                "Jain's index over the bytes of equals: streams, or victims without them",
             ));
         }
         let is_share = |metric: &Metric| metric.unit == Unit::Fraction;
@@ -154,7 +155,7 @@ impl Workload for Entry {
 
     fn expected_ns(&self, parameters: &Parameters) -> u64 {
         let settings = Settings::of(parameters);
-        let files = u128::from(settings.readers + settings.writers);
+        let files = u128::from(settings.readers + settings.streams);
         let ns = files * u128::from(settings.size) * u128::from(S) / u128::from(ASSUMED_RATE);
         let layout_ns = u64::try_from(ns).unwrap_or(u64::MAX);
         layout_ns.saturating_add(settings.warmup_ns + settings.duration_ns + 300 * MS)

@@ -39,7 +39,7 @@ const CASES: &[(&str, fn())] = &[
     ("io_says_that_a_disk_is_full", io::says_that_a_disk_is_full),
     ("io_tells_a_file_system_without_o_direct", io::tells_a_file_system_without_o_direct),
     ("io_is_unfit_where_caches_cannot_be_dropped", io::is_unfit_where_caches_cannot_be_dropped),
-    ("io_mix_measures_each_victim_beside_writers", io::mix_measures_each_victim_beside_writers),
+    ("io_mix_measures_each_victim_beside_streams", io::mix_measures_each_victim_beside_streams),
     ("io_mix_refuses_what_cannot_be_meant", io::mix_refuses_what_cannot_be_meant),
     ("io_uses_its_part_of_a_device", io::uses_its_part_of_a_device),
     ("command_reports_what_a_program_used_and_said", command_reports_what_a_program_used_and_said),

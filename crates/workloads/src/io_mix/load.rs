@@ -1,8 +1,8 @@
-//! The prepared mixture: victims and writers, a window, and what they came to.
+//! The prepared mixture: victims and streams, a window, and what they came to.
 
 use super::reader::Reader;
 use super::settings::{Settings, Victim};
-use super::writer::Writer;
+use super::stream::Stream;
 use crate::crew::{Crew, Member};
 use crate::declare::S;
 use crate::instant::sleep_until;
@@ -36,21 +36,21 @@ impl Shared {
 #[expect(clippy::large_enum_variant, reason = "a handful exist and none is moved while timed")]
 enum Task {
     Reader(Reader),
-    Writer(Writer),
+    Stream(Stream),
 }
 
 impl Member for Task {
     fn prepare(&mut self) -> Result<(), String> {
         match self {
             Task::Reader(reader) => reader.prepare(),
-            Task::Writer(writer) => writer.prepare(),
+            Task::Stream(stream) => stream.prepare(),
         }
     }
 
     fn run(&mut self) -> Result<(), String> {
         match self {
             Task::Reader(reader) => reader.run(),
-            Task::Writer(writer) => writer.run(),
+            Task::Stream(stream) => stream.run(),
         }
     }
 }
@@ -63,14 +63,14 @@ pub(super) struct Mix {
     /// Pages that were in memory after the caches had been dropped.
     resident: u64,
     readers: Vec<Reader>,
-    writers: Vec<Writer>,
+    streams: Vec<Stream>,
 }
 
 /// Makes and fills the files, drops the caches, starts the threads.
 pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec) -> Result<Mix> {
     let settings = Arc::new(settings);
     let shared = Arc::new(Shared { phase: AtomicU8::new(WARMING) });
-    let count = settings.readers + settings.writers;
+    let count = settings.readers + settings.streams;
     let place = Place::open(launch, u64::from(count), settings.size)?;
     let mut tasks = Vec::new();
     for index in 0..count {
@@ -78,15 +78,15 @@ pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec
         let (record, is_direct) = if is_reader {
             (settings.record, settings.is_direct)
         } else {
-            (settings.writer_record, settings.is_writer_direct)
+            (settings.stream_record, settings.is_stream_direct)
         };
         let region = place.region(u64::from(index), settings.size, record, is_direct)?;
         let (pattern, task) = if is_reader {
             let reader = Reader::new(index, &settings, &shared, region.clone(), launch.seed);
             (reader.pattern(), Task::Reader(reader))
         } else {
-            let writer = Writer::new(index, &settings, &shared, region.clone(), launch.seed);
-            (writer.pattern(), Task::Writer(writer))
+            let stream = Stream::new(index, &settings, &shared, region.clone(), launch.seed);
+            (stream.pattern(), Task::Stream(stream))
         };
         lay_out(&region, pattern, record, settings.size)
             .map_err(|(offset, error)| unwritable(&settings, count, offset, &error))?;
@@ -96,15 +96,15 @@ pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec
     if settings.drops {
         caches::drop_all(machine)?;
         for task in &tasks {
-            let (Task::Reader(Reader { region, .. }) | Task::Writer(Writer { region, .. })) = task;
+            let (Task::Reader(Reader { region, .. }) | Task::Stream(Stream { region, .. })) = task;
             resident += caches::resident_pages(&region.file, region.start, settings.size)
                 .map_err(|error| Error::environment("cannot count the cached pages", error))?;
         }
     }
     let cached_by = launch.target.as_ref().and_then(|target| target.cached_by.clone());
     let crew = Crew::assemble(launch, tasks)?;
-    let (readers, writers) = (Vec::new(), Vec::new());
-    Ok(Mix { crew, shared, settings, cached_by, resident, readers, writers })
+    let (readers, streams) = (Vec::new(), Vec::new());
+    Ok(Mix { crew, shared, settings, cached_by, resident, readers, streams })
 }
 
 fn unwritable(settings: &Settings, count: u32, offset: u64, error: &std::io::Error) -> Error {
@@ -147,23 +147,23 @@ impl Mix {
                     "no victim finished within {}",
                     model::format_duration(self.settings.duration_ns)
                 ),
-                "lengthen duration, or use fewer writers",
+                "lengthen duration, or use fewer streams",
             ));
         }
         let mut samples = vec![Sample::histogram("victim_latency", latency)];
         samples.extend(whole.map(|source| Sample::values(source, rounds)));
         let seconds = window_ns as f64 / 1e9;
         let read: Vec<u64> = self.readers.iter().map(|reader| reader.bytes).collect();
-        let written: Vec<u64> = self.writers.iter().map(|writer| writer.bytes).collect();
-        let (read_sum, written_sum) =
-            (read.iter().sum::<u64>() as f64, written.iter().sum::<u64>() as f64);
+        let streamed: Vec<u64> = self.streams.iter().map(|stream| stream.bytes).collect();
+        let (read_sum, streamed_sum) =
+            (read.iter().sum::<u64>() as f64, streamed.iter().sum::<u64>() as f64);
         let mut rate = |source, bytes| samples.push(Sample::quotient(source, bytes, seconds));
         rate("victim_throughput", read_sum);
-        if !written.is_empty() {
-            rate("writer_throughput", written_sum);
-            rate("aggregate_throughput", read_sum + written_sum);
+        if !streamed.is_empty() {
+            rate("stream_throughput", streamed_sum);
+            rate("aggregate_throughput", read_sum + streamed_sum);
         }
-        let equals = if written.len() > 1 { &written } else { &read };
+        let equals = if streamed.len() > 1 { &streamed } else { &read };
         if equals.len() > 1 {
             samples.push(Sample::values("fairness", vec![fairness(equals)]));
         }
@@ -183,7 +183,7 @@ impl Load for Mix {
         for task in self.crew.collect(STOP_LIMIT_NS)? {
             match task {
                 Task::Reader(reader) => self.readers.push(reader),
-                Task::Writer(writer) => self.writers.push(writer),
+                Task::Stream(stream) => self.streams.push(stream),
             }
         }
         self.measurement(window_ns)
@@ -208,9 +208,9 @@ impl Load for Mix {
             ));
         }
         let readers = self.readers.iter().map(|reader| (&reader.region, self.settings.is_direct));
-        let writers =
-            self.writers.iter().map(|writer| (&writer.region, self.settings.is_writer_direct));
-        for (region, wanted) in readers.chain(writers) {
+        let streams =
+            self.streams.iter().map(|stream| (&stream.region, self.settings.is_stream_direct));
+        for (region, wanted) in readers.chain(streams) {
             let actual = place::is_direct(&region.file).map_err(|error| error.to_string())?;
             if actual != wanted {
                 return Err(format!("O_DIRECT was asked to be {wanted} and was {actual}"));

@@ -19,24 +19,32 @@ pub(super) enum Victim {
     WorkingSet,
 }
 
+/// What streams do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    Write,
+    Read,
+}
+
 /// The parameters, read.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub victim: Victim,
     pub readers: u32,
-    pub writers: u32,
+    pub streams: u32,
+    pub flow: Flow,
     pub record: u64,
-    pub writer_record: u64,
+    pub stream_record: u64,
     pub size: u64,
     pub working_set: u64,
     pub is_direct: bool,
-    pub is_writer_direct: bool,
+    pub is_stream_direct: bool,
     pub sync_every: u64,
     pub think_ns: u64,
     pub warmup_ns: u64,
     pub duration_ns: u64,
     pub reader_priority: Priority,
-    pub writer_priority: Priority,
+    pub stream_priority: Priority,
     pub drops: bool,
 }
 
@@ -54,20 +62,24 @@ impl Settings {
         Self {
             victim,
             readers: small("readers"),
-            writers: small("writers"),
+            streams: small("streams"),
+            flow: match parameters.text("stream") {
+                "read" => Flow::Read,
+                _ => Flow::Write,
+            },
             record: parameters.size("record"),
-            writer_record: parameters.size("writer_record"),
+            stream_record: parameters.size("stream_record"),
             size: parameters.size("size"),
             working_set: parameters.size("working_set"),
             // The others are about files that come from the page cache, once they are there.
             is_direct: parameters.flag("direct") && victim == Victim::RandomReader,
-            is_writer_direct: parameters.flag("writer_direct"),
+            is_stream_direct: parameters.flag("stream_direct"),
             sync_every: parameters.count("sync_every"),
             think_ns: parameters.duration_ns("think"),
             warmup_ns: parameters.duration_ns("warmup"),
             duration_ns: parameters.duration_ns("duration"),
             reader_priority: priority("reader_priority"),
-            writer_priority: priority("writer_priority"),
+            stream_priority: priority("stream_priority"),
             drops: parameters.text("drop_caches") == "run",
         }
     }
@@ -76,13 +88,13 @@ impl Settings {
 /// Combinations that cannot be meant.
 pub(super) fn conflicts(parameters: &Parameters) -> Vec<String> {
     let mut found = Vec::new();
-    for name in ["reader_priority", "writer_priority"] {
+    for name in ["reader_priority", "stream_priority"] {
         if let Err(why) = Priority::parse(parameters.text(name)) {
             found.push(format!("{name}: {why}"));
         }
     }
     let settings = Settings::of(parameters);
-    for (name, record) in [("record", settings.record), ("writer_record", settings.writer_record)] {
+    for (name, record) in [("record", settings.record), ("stream_record", settings.stream_record)] {
         if !record.is_multiple_of(SECTOR) {
             found.push(format!("{name} must be a multiple of {SECTOR} and is {record}"));
         } else if !settings.size.is_multiple_of(record) {

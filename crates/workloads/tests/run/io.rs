@@ -229,22 +229,23 @@ pub(crate) fn is_unfit_where_caches_cannot_be_dropped() {
     assert!(why.starts_with("512 pages of the data were still in memory"), "{why}");
 }
 
-pub(crate) fn mix_measures_each_victim_beside_writers() {
+pub(crate) fn mix_measures_each_victim_beside_streams() {
     for (victim, source) in [
         ("random_reader", None),
         ("app_start", Some("start_time")),
         ("working_set", Some("working_set_time")),
     ] {
-        for writer_direct in ["false", "true"] {
+        for (stream_direct, stream) in [("false", "write"), ("true", "write"), ("true", "read")] {
             let settings = [
                 ("victim", victim),
                 ("readers", "2"),
                 ("size", "2M"),
-                ("writer_record", "64k"),
+                ("stream_record", "64k"),
                 ("working_set", "256k"),
-                ("writer_direct", writer_direct),
+                ("stream_direct", stream_direct),
+                ("stream", stream),
                 ("reader_priority", "be:0"),
-                ("writer_priority", "idle"),
+                ("stream_priority", "idle"),
                 ("think", "100us"),
                 ("warmup", "20ms"),
                 ("duration", "400ms"),
@@ -256,7 +257,7 @@ pub(crate) fn mix_measures_each_victim_beside_writers() {
             let (read, seconds) = quotient(&measurement, "victim_throughput");
             assert_eq!(read, (reads * 4096) as f64);
             assert!((0.4..10.0).contains(&seconds), "{seconds}");
-            let (written, _) = quotient(&measurement, "writer_throughput");
+            let (written, _) = quotient(&measurement, "stream_throughput");
             let (all, _) = quotient(&measurement, "aggregate_throughput");
             assert_eq!(all, read + written);
             assert!((0.5..=1.0).contains(&values(&measurement, "fairness")[0]));
@@ -274,9 +275,9 @@ pub(crate) fn mix_refuses_what_cannot_be_meant() {
     for (settings, why) in [
         (&[("reader_priority", "be:9")][..], "reader_priority: `be:9` is none of"),
         (&[("record", "1000")], "record must be a multiple of 512"),
-        (&[("writer_record", "48M")], "multiple of writer_record"),
+        (&[("stream_record", "48M")], "multiple of stream_record"),
         (&[("victim", "working_set"), ("working_set", "65M")], "at most size"),
-        (&[("victim", "app_start"), ("size", "256k"), ("writer_record", "4k")], "8 files"),
+        (&[("victim", "app_start"), ("size", "256k"), ("stream_record", "4k")], "8 files"),
     ] {
         let conflicts = workload("io_mix").conflicts(&parameters("io_mix", settings));
         assert!(conflicts.iter().any(|text| text.contains(why)), "{why}: {conflicts:?}");
