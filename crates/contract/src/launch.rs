@@ -7,6 +7,10 @@ use std::io;
 use std::path::PathBuf;
 use sys::{Policy, SchedulingAttributes};
 
+/// The name of a thread to which its workload gave an I/O priority of its own: the level of
+/// the trial is that of the others.
+pub const APART: &str = "schedlab-apart";
+
 /// Attributes of a workload's process and of everything it starts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LaunchSpec {

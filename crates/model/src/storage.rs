@@ -1,6 +1,8 @@
 //! Where a trial's files and devices lie.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 /// What an I/O workload reads and writes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +49,35 @@ pub enum IoPriority {
     Idle,
 }
 
+impl fmt::Display for IoPriority {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IoPriority::RealTime(level) => write!(formatter, "rt:{level}"),
+            IoPriority::BestEffort(level) => write!(formatter, "be:{level}"),
+            IoPriority::Idle => formatter.write_str("idle"),
+        }
+    }
+}
+
+impl FromStr for IoPriority {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let wrong = || format!("`{text}` is not be:0 to be:7, rt:0 to rt:7 or idle");
+        if text == "idle" {
+            return Ok(IoPriority::Idle);
+        }
+        let (class, level) = text.split_once(':').ok_or_else(wrong)?;
+        let level: u8 = level.parse().ok().filter(|level| *level < 8).ok_or_else(wrong)?;
+        match class {
+            "be" => Ok(IoPriority::BestEffort(level)),
+            "rt" => Ok(IoPriority::RealTime(level)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
 /// Limits of a control group on one device; `None` is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoLimits {
@@ -58,4 +89,19 @@ pub struct IoLimits {
     pub reads: Option<u64>,
     /// Writes in a second.
     pub writes: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn priorities_are_read_as_they_are_written_and_others_are_refused() {
+        for text in ["idle", "be:0", "be:7", "rt:0", "rt:7"] {
+            assert_eq!(text.parse::<IoPriority>().unwrap().to_string(), text);
+        }
+        for text in ["", "be", "be:8", "rt:-1", "fifo:1", "idle:0", "be:0:1"] {
+            assert!(text.parse::<IoPriority>().unwrap_err().contains("be:0 to be:7"), "{text}");
+        }
+    }
 }

@@ -49,15 +49,6 @@ pub fn io_priority(thread: i32) -> io::Result<Option<IoPriority>> {
     }
 }
 
-/// As levels are written: `be:4`.
-pub fn io_priority_text(priority: IoPriority) -> String {
-    match priority {
-        IoPriority::RealTime(level) => format!("rt:{level}"),
-        IoPriority::BestEffort(level) => format!("be:{level}"),
-        IoPriority::Idle => "idle".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

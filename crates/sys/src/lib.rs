@@ -32,7 +32,7 @@ pub use clock::{monotonic_ns, unix_ns};
 pub use control_file::{ControlFile, FileForm};
 pub use cpu_time::{CpuTime, clock_tick_ns};
 pub use fake_kernel::{FakeRule, FakeRules};
-pub use io_priority::{io_priority, io_priority_text, set_io_priority};
+pub use io_priority::{io_priority, set_io_priority};
 pub use kernel_log::KernelLog;
 pub use machine::{Machine, MachineError};
 pub use perf_event::{PerfCounter, PerfEvent, PerfReading};

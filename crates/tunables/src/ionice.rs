@@ -1,7 +1,7 @@
 //! Class and level of I/O priority of the workload's tasks.
 
 use crate::thread_levels;
-use contract::{Description, Factor, Knob, LaunchKnob, LaunchSpec, Requirement};
+use contract::{APART, Description, Factor, Knob, LaunchKnob, LaunchSpec, Requirement};
 use model::{IoPriority, Level};
 use sys::Machine;
 
@@ -15,26 +15,11 @@ static DESCRIPTION: Description = Description {
           What moves with it, and when it lies: the elevator decides what it means. bfq turns levels \
           into weights (be:0 weighs 80, be:7 10), mq-deadline serves classes in order since 5.14 and \
           does not see levels, kyber and none do not look. Buffered writes are sent by the kernel's own \
-          writers, which have their own priority. Without contention it does nothing.\n\n\
+          writers, which have their own priority. Threads to which a workload itself gives a priority \
+          (`stream_priority` of io_mix) keep that one. Without contention it does nothing.\n\n\
           Sources: ioprio_set(2), bfq_ioprio_to_weight in block/bfq-iosched.c, dd_insert_request in \
           block/mq-deadline.c (6.12).",
 };
-
-/// The priority that a text names.
-fn parsed(text: &str) -> Result<IoPriority, String> {
-    let text = text.trim();
-    let wrong = || format!("`{text}` is not be:0 to be:7, rt:0 to rt:7 or idle");
-    if text == "idle" {
-        return Ok(IoPriority::Idle);
-    }
-    let (class, level) = text.split_once(':').ok_or_else(wrong)?;
-    let level: u8 = level.parse().ok().filter(|level| *level < 8).ok_or_else(wrong)?;
-    match class {
-        "be" => Ok(IoPriority::BestEffort(level)),
-        "rt" => Ok(IoPriority::RealTime(level)),
-        _ => Err(wrong()),
-    }
-}
 
 impl Factor for Entry {
     fn describe(&self) -> &'static Description {
@@ -50,11 +35,11 @@ impl Factor for Entry {
     }
 
     fn parse(&self, text: &str) -> Result<Level, String> {
-        parsed(text).map(|priority| Level::canonical(sys::io_priority_text(priority)))
+        text.parse::<IoPriority>().map(|priority| Level::canonical(priority.to_string()))
     }
 
     fn requires(&self, level: &Level) -> Vec<Requirement> {
-        let Ok(priority) = parsed(level.as_str()) else { return Vec::new() };
+        let Ok(priority) = level.as_str().parse::<IoPriority>() else { return Vec::new() };
         vec![Requirement::check(format!("the I/O priority {level}"), move |_machine| {
             let tried = thread_levels::in_throwaway_thread(|| {
                 sys::set_io_priority(0, priority)?;
@@ -78,18 +63,22 @@ impl Factor for Entry {
 
 impl LaunchKnob for Entry {
     fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
-        let priority = parsed(level.as_str()).map_err(|why| {
+        let priority = level.as_str().parse::<IoPriority>().map_err(|why| {
             contract::Error::usage(format!("cannot use the I/O priority {level}"), why, "")
         })?;
         launch.io_priority = Some(priority);
         Ok(())
     }
 
-    fn read_back(&self, _machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
+    fn read_back(&self, machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
         thread_levels::uniform("ionice", threads, wanted, |thread| {
+            let name = thread_levels::alive_text(machine, &format!("/proc/{thread}/comm"))?;
+            if name.is_none_or(|name| name.trim() == APART) {
+                return Ok(None);
+            }
             let priority = thread_levels::alive("ionice", thread, sys::io_priority(thread))?;
             let text = |priority: Option<IoPriority>| {
-                priority.map_or_else(|| "none".to_owned(), sys::io_priority_text)
+                priority.map_or_else(|| "none".to_owned(), |priority| priority.to_string())
             };
             Ok(priority.map(|priority| Level::canonical(text(priority))))
         })

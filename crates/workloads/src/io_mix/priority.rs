@@ -1,68 +1,47 @@
-//! The I/O priority of a thread (ioprio_set(2)), set by itself and read back.
+//! The I/O priority of a thread of the mixture, set by itself and read back.
 
-use std::io;
+use contract::APART;
+use model::IoPriority;
+use std::ffi::CString;
 
-/// IOPRIO_WHO_PROCESS; 0 is the calling thread (include/uapi/linux/ioprio.h).
-const WHO_PROCESS: libc::c_int = 1;
-const CLASS_SHIFT: u32 = 13;
-const LEVELS: u8 = 8;
-
-/// A class and, where it has them, a level.
+/// What a thread takes on, or else what it inherited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Priority {
-    /// What the thread inherited.
-    Inherited,
-    RealTime(u8),
-    BestEffort(u8),
-    Idle,
-}
+pub(super) struct Priority(Option<IoPriority>);
 
 impl Priority {
+    /// What the thread inherited.
+    pub(super) const INHERITED: Self = Self(None);
+
     /// Reads `none`, `idle`, `be:0` to `be:7` and `rt:0` to `rt:7`.
     ///
     /// # Errors
     /// In one sentence.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is none of none, idle, be:0 to be:7, rt:0 to rt:7");
-        match text {
-            "none" => return Ok(Priority::Inherited),
-            "idle" => return Ok(Priority::Idle),
-            _ => {}
+        if text == "none" {
+            return Ok(Self::INHERITED);
         }
-        let (class, level) = text.split_once(':').ok_or_else(wrong)?;
-        let level = level.parse().ok().filter(|level| *level < LEVELS).ok_or_else(wrong)?;
-        match class {
-            "be" => Ok(Priority::BestEffort(level)),
-            "rt" => Ok(Priority::RealTime(level)),
-            _ => Err(wrong()),
+        match text.parse() {
+            Ok(priority) => Ok(Self(Some(priority))),
+            Err(why) => Err(format!("{why}, nor none")),
         }
     }
 
-    fn value(self) -> Option<u32> {
-        let value = |class: u32, level: u8| Some(class << CLASS_SHIFT | u32::from(level));
-        match self {
-            Priority::Inherited => None,
-            Priority::RealTime(level) => value(1, level),
-            Priority::BestEffort(level) => value(2, level),
-            Priority::Idle => value(3, 0),
-        }
-    }
-
-    /// Gives it to the calling thread and reads it back.
+    /// Gives it to the calling thread, which says by its name that it has one of its own, and
+    /// reads it back.
     ///
     /// # Errors
     /// In one sentence.
     pub(super) fn take_on(self) -> Result<(), String> {
-        let Some(value) = self.value() else { return Ok(()) };
-        // SAFETY: the call takes three integers.
-        if unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, value) } != 0 {
-            let error = io::Error::last_os_error();
-            let help = match self {
-                Priority::RealTime(_) => "; the class rt needs root",
+        let Some(priority) = self.0 else { return Ok(()) };
+        sys::set_io_priority(0, priority).map_err(|error| {
+            let help = match priority {
+                IoPriority::RealTime(_) => "; the class rt needs root",
                 _ => "",
             };
-            return Err(format!("cannot set the I/O priority {self:?}: {error}{help}"));
-        }
+            format!("cannot set the I/O priority {priority}: {error}{help}")
+        })?;
+        let name = CString::new(APART).map_err(|error| error.to_string())?;
+        rustix::thread::set_name(&name).map_err(|error| format!("cannot name a thread: {error}"))?;
         self.check()
     }
 
@@ -71,13 +50,13 @@ impl Priority {
     /// # Errors
     /// What it has instead, in one sentence.
     pub(super) fn check(self) -> Result<(), String> {
-        let Some(wanted) = self.value() else { return Ok(()) };
-        // SAFETY: the call takes two integers.
-        let actual = unsafe { libc::syscall(libc::SYS_ioprio_get, WHO_PROCESS, 0) };
-        if actual == i64::from(wanted) {
+        let Some(wanted) = self.0 else { return Ok(()) };
+        let actual = sys::io_priority(0).map_err(|error| error.to_string())?;
+        if actual == Some(wanted) {
             return Ok(());
         }
-        Err(format!("the I/O priority should be {wanted:#x} ({self:?}) and is {actual:#x}"))
+        let actual = actual.map_or_else(|| "none".to_owned(), |actual| actual.to_string());
+        Err(format!("the I/O priority should be {wanted} and is {actual}"))
     }
 }
 
@@ -86,28 +65,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn priorities_are_read_and_others_are_refused() {
-        for (text, priority) in [
-            ("none", Priority::Inherited),
-            ("idle", Priority::Idle),
-            ("be:0", Priority::BestEffort(0)),
-            ("rt:7", Priority::RealTime(7)),
-        ] {
-            assert_eq!(Priority::parse(text), Ok(priority));
-        }
-        for text in ["", "be", "be:8", "rt:-1", "fifo:1", "idle:0", "be:0:1"] {
-            assert!(Priority::parse(text).unwrap_err().contains("be:0 to be:7"), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_thread_has_the_priority_that_it_took_on_and_no_other() {
-        let outcome = std::thread::spawn(|| {
-            Priority::BestEffort(6).take_on()?;
-            Priority::BestEffort(6).check()?;
-            Priority::Idle.check()
+    fn priorities_are_taken_on_and_one_that_changed_is_told() {
+        let told = std::thread::spawn(|| {
+            let low = Priority::parse("be:7").unwrap();
+            low.take_on().unwrap();
+            assert_eq!(std::fs::read_to_string("/proc/thread-self/comm").unwrap().trim(), APART);
+            sys::set_io_priority(0, IoPriority::Idle).unwrap();
+            low.check().unwrap_err()
         });
-        let told = outcome.join().unwrap().unwrap_err();
-        assert!(told.contains("should be 0x6000 (Idle) and is 0x4006"), "{told}");
+        assert_eq!(told.join().unwrap(), "the I/O priority should be be:7 and is idle");
+        assert_eq!(Priority::parse("none"), Ok(Priority::INHERITED));
+        assert_eq!(Priority::INHERITED.take_on(), Ok(()));
+        assert!(Priority::parse("be:8").unwrap_err().contains("be:0 to be:7"));
     }
 }

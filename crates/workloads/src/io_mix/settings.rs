@@ -53,7 +53,7 @@ impl Settings {
     pub(super) fn of(parameters: &Parameters) -> Self {
         let small = |name| u32::try_from(parameters.count(name)).unwrap_or(u32::MAX);
         let priority =
-            |name| Priority::parse(parameters.text(name)).unwrap_or(Priority::Inherited);
+            |name| Priority::parse(parameters.text(name)).unwrap_or(Priority::INHERITED);
         let victim = match parameters.text("victim") {
             "app_start" => Victim::AppStart,
             "working_set" => Victim::WorkingSet,

@@ -273,7 +273,7 @@ pub(crate) fn mix_measures_each_victim_beside_streams() {
 
 pub(crate) fn mix_refuses_what_cannot_be_meant() {
     for (settings, why) in [
-        (&[("reader_priority", "be:9")][..], "reader_priority: `be:9` is none of"),
+        (&[("reader_priority", "be:9")][..], "reader_priority: `be:9` is not be:0"),
         (&[("record", "1000")], "record must be a multiple of 512"),
         (&[("stream_record", "48M")], "multiple of stream_record"),
         (&[("victim", "working_set"), ("working_set", "65M")], "at most size"),
