@@ -23,7 +23,8 @@ static DESCRIPTION: Description = Description {
 **What it is.** `readers` victims and `streams`, each a thread with a file of its own, or
 with its own part of the target's device, the victims' first. Everything is written before
 anything is timed. A stream goes through its file again and again in writes (or reads:
-`stream`) of `stream_record`, and flushes after every `sync_every` writes. The victim is a `random_reader`: one direct read
+`stream`) of `stream_record`, `stream_depth` of them in flight, and each of its threads
+flushes after every `sync_every` writes. The victim is a `random_reader`: one direct read
 of `record` after the other, at places drawn from the trial's seed, with a pause of `think`
 between; or an `app_start`: 8 files, of each 16 records from its beginning and 8 from
 anywhere, then a pause; or a `working_set`: so many bytes from first to last. Before each
@@ -67,6 +68,7 @@ static PARAMETERS: &[Parameter] = &[
     count("readers", 1, 64, "1", "How many victims"),
     count("streams", 0, 64, "2", "How many threads stream beside them"),
     size("record", 512, 16 << 20, "4k", "Bytes of one read"),
+    count("stream_depth", 1, 64, "1", "Transfers of each stream in flight, by a thread each"),
     size("stream_record", 512, 64 << 20, "1M", "Bytes of one transfer of a stream"),
     size("size", 4096, 1 << 40, "64M", "Bytes of each thread's file or part of the device"),
     size("working_set", 512, 1 << 40, "16M", "Bytes that a working set has"),

@@ -33,7 +33,6 @@ impl Shared {
     }
 }
 
-#[expect(clippy::large_enum_variant, reason = "a handful exist and none is moved while timed")]
 enum Task {
     Reader(Reader),
     Stream(Stream),
@@ -81,16 +80,25 @@ pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec
             (settings.stream_record, settings.is_stream_direct)
         };
         let region = place.region(u64::from(index), settings.size, record, is_direct)?;
-        let (pattern, task) = if is_reader {
+        let pattern = if is_reader {
             let reader = Reader::new(index, &settings, &shared, region.clone(), launch.seed);
-            (reader.pattern(), Task::Reader(reader))
+            let pattern = reader.pattern();
+            tasks.push(Task::Reader(reader));
+            pattern
         } else {
-            let stream = Stream::new(index, &settings, &shared, region.clone(), launch.seed);
-            (stream.pattern(), Task::Stream(stream))
+            let cursor = Arc::default();
+            let stream = |_| {
+                let numbers = [index, index - settings.readers];
+                let region = region.clone();
+                Stream::new(numbers, &cursor, &settings, &shared, region, launch.seed)
+            };
+            let threads: Vec<Stream> = (0..settings.stream_depth).map(stream).collect();
+            let pattern = threads[0].pattern();
+            tasks.extend(threads.into_iter().map(Task::Stream));
+            pattern
         };
         lay_out(&region, pattern, record, settings.size)
             .map_err(|(offset, error)| unwritable(&settings, count, offset, &error))?;
-        tasks.push(task);
     }
     let mut resident = 0;
     if settings.drops {
@@ -154,7 +162,10 @@ impl Mix {
         samples.extend(whole.map(|source| Sample::values(source, rounds)));
         let seconds = window_ns as f64 / 1e9;
         let read: Vec<u64> = self.readers.iter().map(|reader| reader.bytes).collect();
-        let streamed: Vec<u64> = self.streams.iter().map(|stream| stream.bytes).collect();
+        let mut streamed = vec![0; self.settings.streams as usize];
+        for stream in &self.streams {
+            streamed[stream.number as usize] += stream.bytes;
+        }
         let (read_sum, streamed_sum) =
             (read.iter().sum::<u64>() as f64, streamed.iter().sum::<u64>() as f64);
         let mut rate = |source, bytes| samples.push(Sample::quotient(source, bytes, seconds));

@@ -33,6 +33,8 @@ pub(super) struct Settings {
     pub readers: u32,
     pub streams: u32,
     pub flow: Flow,
+    /// Transfers of each stream in flight.
+    pub stream_depth: u32,
     pub record: u64,
     pub stream_record: u64,
     pub size: u64,
@@ -63,6 +65,7 @@ impl Settings {
             victim,
             readers: small("readers"),
             streams: small("streams"),
+            stream_depth: small("stream_depth"),
             flow: match parameters.text("stream") {
                 "read" => Flow::Read,
                 _ => Flow::Write,

@@ -7,6 +7,7 @@ use crate::storage::pattern::Pattern;
 use crate::storage::place::Region;
 use crate::storage::transfer::{read_all, write_all};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) struct Stream {
     settings: Arc<Settings>,
@@ -14,12 +15,17 @@ pub(super) struct Stream {
     pub region: Region,
     pattern: Pattern,
     buffer: Option<Buffer>,
+    /// Where the stream's next transfer goes: its threads share it.
+    cursor: Arc<AtomicU64>,
+    /// Which stream it is a thread of.
+    pub number: u32,
     pub bytes: u64,
 }
 
 impl Stream {
     pub(super) fn new(
-        index: u32,
+        [index, number]: [u32; 2],
+        cursor: &Arc<AtomicU64>,
         settings: &Arc<Settings>,
         shared: &Arc<Shared>,
         region: Region,
@@ -31,6 +37,8 @@ impl Stream {
             region,
             pattern: Pattern::new(seed, index),
             buffer: None,
+            cursor: Arc::clone(cursor),
+            number,
             bytes: 0,
         }
     }
@@ -50,9 +58,10 @@ impl Stream {
     pub(super) fn run(&mut self) -> Result<(), String> {
         let mut buffer = self.buffer.take().ok_or("a stream has no buffer")?;
         let (size, record) = (self.settings.size, self.settings.stream_record);
-        let (mut offset, mut unsynced) = (0, 0);
+        let mut unsynced = 0;
         while self.shared.phase() != STOPPING {
             let phase = self.shared.phase();
+            let offset = self.cursor.fetch_add(record, Ordering::Relaxed) % size;
             match self.settings.flow {
                 Flow::Write => self.write(&mut buffer, offset, &mut unsynced)?,
                 Flow::Read => {
@@ -60,7 +69,6 @@ impl Stream {
                         .map_err(|error| format!("cannot read at offset {offset}: {error}"))?;
                 }
             }
-            offset = (offset + record) % size;
             if phase == MEASURING && self.shared.phase() == MEASURING {
                 self.bytes += record;
             }

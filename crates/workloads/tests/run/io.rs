@@ -244,6 +244,7 @@ pub(crate) fn mix_measures_each_victim_beside_streams() {
                 ("working_set", "256k"),
                 ("stream_direct", stream_direct),
                 ("stream", stream),
+                ("stream_depth", "2"),
                 ("reader_priority", "be:0"),
                 ("stream_priority", "idle"),
                 ("think", "100us"),
