@@ -29,6 +29,7 @@ mod reduce;
 mod steadiness;
 mod unblocked;
 mod use_cases;
+mod values;
 mod verdict;
 
 #[cfg(test)]
@@ -40,3 +41,4 @@ pub use judge::judge;
 pub use live::{ended, live};
 pub use looks::answered_at;
 pub use pilot::pilot;
+pub use values::values;

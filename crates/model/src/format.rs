@@ -14,4 +14,4 @@ pub const FINDINGS_FORMAT: &str = "schedlab.findings/3";
 /// not count broken rules.
 pub const FINDINGS_FORMATS: [&str; 2] = [FINDINGS_FORMAT, "schedlab.findings/2"];
 /// The view model that every renderer draws.
-pub const REPORT_FORMAT: &str = "schedlab.report/3";
+pub const REPORT_FORMAT: &str = "schedlab.report/4";

@@ -24,6 +24,7 @@ mod quantity;
 mod record;
 mod sample;
 mod storage;
+mod trial_value;
 mod vm;
 
 pub use caveat::{Caveat, CaveatCode};
@@ -58,4 +59,5 @@ pub use quantity::{
 pub use record::{Fingerprint, Invocation, LevelReading, Outcome, Record, RunReport, Usage};
 pub use sample::{Sample, SampleData};
 pub use storage::{IoLimits, IoPriority, StorageKind, StorageTarget};
+pub use trial_value::TrialValue;
 pub use vm::{Accelerator, Disk, VmSettings};

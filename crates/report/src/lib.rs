@@ -9,6 +9,7 @@ mod caveats;
 mod ejections;
 mod emulated;
 mod explain;
+mod grid;
 mod ladder;
 mod quantities;
 mod render;
@@ -18,6 +19,10 @@ mod wrap;
 
 pub use ejections::Ejections;
 pub use explain::explain;
+pub use grid::{
+    Axis, CellQuestion, Cells, Grid, GridComparison, GridEffect, GridMean, GridRatio, GridRun,
+    GridSubject, GridValue,
+};
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
 pub use quantities::effects_found;
 pub use render::{Page, RENDERERS, Renderer};

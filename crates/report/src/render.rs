@@ -7,6 +7,7 @@ use std::io::{self, Write};
 mod bar;
 mod benchfmt;
 mod csv;
+mod grid;
 mod json;
 mod ladder;
 mod markdown;

@@ -3,10 +3,11 @@
 use crate::answer::answer;
 use crate::caveats::explained;
 use crate::ejections::{Ejections, ejections};
+use crate::grid::{Grid, grids};
 use crate::ladder::{Ladder, ladders};
 use model::{
     Caveat, Finding, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan, REPORT_FORMAT,
-    Record, Unit,
+    Record, TrialValue, Unit,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,9 @@ pub struct Inputs<'a> {
     pub plan: &'a Plan,
     /// The records.
     pub records: &'a [Record],
+    /// What each completed trial reduces to for each metric: `analysis::values`. Without
+    /// them a report has verdicts, and no values but theirs.
+    pub values: &'a [TrialValue],
     /// The findings.
     pub findings: &'a Findings,
     /// The machine when the campaign began.
@@ -52,6 +56,9 @@ pub struct Report {
     /// Where subjects are compared within a factor: ratios along it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ladders: Vec<Ladder>,
+    /// Where workloads and metrics span a table: values and effects by row and column.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grids: Vec<Grid>,
     /// Subjects whose scheduler left before a trial was over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ejections: Vec<Ejections>,
@@ -71,6 +78,9 @@ pub struct Report {
     /// hold them all the same.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hides_absolute: bool,
+    /// One number for each completed trial and metric.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<TrialValue>,
     /// The raw records.
     pub records: Vec<Record>,
 }
@@ -197,6 +207,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         subjects: subjects(plan),
         findings: inputs.findings.clone(),
         ladders: ladders(plan, inputs.findings),
+        grids: grids(inputs),
         ejections: ejections(plan, &inputs.findings.failures),
         caveats: explained(inputs.findings, inputs.store_caveats),
         environment: inputs.environment.clone(),
@@ -205,6 +216,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         reproduce: reproduce(inputs),
         units: units(plan),
         hides_absolute,
+        values: inputs.values.to_vec(),
         records: inputs.records.to_vec(),
     }
 }

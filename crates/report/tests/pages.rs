@@ -262,6 +262,7 @@ fn drawn(format: &str, page: Page) -> String {
     let report = view(&Inputs {
         plan: &plan,
         records: &records,
+        values: &[],
         findings: &findings,
         environment: &environment,
         campaign: "golden-20260101-000000-beef",
@@ -318,6 +319,6 @@ fn markdown_and_csv_are_complete() {
 fn the_json_is_the_whole_view_and_comes_back() {
     let text = drawn("json", PLAIN);
     let report: report::Report = serde_json::from_str(&text).unwrap();
-    assert_eq!(report.format, "schedlab.report/3");
+    assert_eq!(report.format, "schedlab.report/4");
     assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", text);
 }

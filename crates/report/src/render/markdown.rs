@@ -1,5 +1,7 @@
 //! The complete report as Markdown.
 
+mod grids;
+
 use super::bar::Scale;
 use super::table::{effect, groups, level, look, reference_value, subject_value, symbol, words};
 use super::{Page, Renderer, ladder};
@@ -40,6 +42,7 @@ impl Renderer for Entry {
         writeln!(output, "# {}\n\n{}\n", plain(&report.title), plain(&report.answer))?;
         verdicts(report, output)?;
         ladders(report, output)?;
+        grids::grids(report, output)?;
         standings(report, output)?;
         failures(report, output)?;
         caveats(report, output)?;

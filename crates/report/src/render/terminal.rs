@@ -1,17 +1,20 @@
 //! The verdict table that a person reads at once.
 
 use super::bar::Scale;
+use super::grid::TextTable;
 use super::table::{effect, groups, level, look, reference_value, subject_value, symbol, words};
-use super::{Page, Renderer, ladder};
+use super::{Page, Renderer, grid, ladder};
 use crate::answer::trimmed;
 use crate::emulated::WHY_HIDDEN;
+use crate::grid::Grid;
 use crate::quantities::{duration, p_value, percent};
 use crate::standings::{claim, ranks, tally, use_case};
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
 use anstyle::{AnsiColor, Style};
 use contract::Description;
-use model::{Finding, Ranking, Role, Verdict};
+use model::{Finding, Question, Ranking, Role, Verdict};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
@@ -33,6 +36,8 @@ const SHORTEST_BAR: usize = 11;
 const CELLS: &str = "cells";
 /// More rows of single cells than this are told by their number.
 const MOST_CELLS: usize = 12;
+/// A grid of more cells than this is told by their number.
+const MOST_GRID_CELLS: usize = 400;
 /// More rankings than this are told by their number.
 const MOST_RANKINGS: usize = 24;
 /// A name longer than this goes on a line of its own.
@@ -63,6 +68,7 @@ impl Renderer for Entry {
         screen.heading(report)?;
         screen.verdicts(report)?;
         screen.ladders(report)?;
+        screen.grids(report)?;
         screen.standings(report)?;
         screen.failures(report)?;
         if page.is_verbose {
@@ -185,16 +191,27 @@ impl Screen<'_> {
     }
 
     fn verdicts(&mut self, report: &Report) -> io::Result<()> {
+        let of_grids = questions(report);
+        let is_cell = |workload: &str, metric: &str, family: &str| {
+            family == CELLS || of_grids.contains(&(workload, metric))
+        };
         let all = &report.findings.findings;
-        let cells: Vec<&Finding> =
-            all.iter().filter(|finding| finding.question.family == CELLS).collect();
-        // Too many to read one by one, and their margins say the same.
+        let cells: Vec<&Finding> = all
+            .iter()
+            .filter(|finding| {
+                let Question { workload, metric, family, role, .. } = &finding.question;
+                *role != Role::Screen && is_cell(workload, metric, family)
+            })
+            .collect();
+        // Too many to read one by one, and their margins or the heat maps say the same.
         let is_cut = cells.len() > MOST_CELLS && !self.page.is_verbose;
+        let mut has_rows = false;
         for group in groups(&report.findings) {
-            if is_cut && group.family == CELLS {
+            if is_cut && is_cell(group.workload, group.metric, group.family) {
                 continue;
             }
             let Some(first) = group.findings.first() else { continue };
+            has_rows = true;
             let title = format!("{} {}", group.workload, group.metric);
             let about = format!(
                 "{}, margin {} %; {} = {}",
@@ -225,19 +242,22 @@ impl Screen<'_> {
         }
         let design = &report.design;
         let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };
-        let legend = format!(
+        let mut legend = format!(
             "+ is better. Intervals are {}, unadjusted, each for its row alone; verdicts are corrected for {} \
-             (Holm). Bars run from {} to {}: {zero} is no difference, {band} the margin.{}",
+             (Holm).",
             level(&report.findings),
             design.family_words(),
-            percent(1.0 / self.scale.end()),
-            percent(self.scale.end()),
-            if design.is_unblocked() {
-                " n counts the executions of the subject that has fewer."
-            } else {
-                ""
-            }
         );
+        if has_rows || !is_cut {
+            legend += &format!(
+                " Bars run from {} to {}: {zero} is no difference, {band} the margin.",
+                percent(1.0 / self.scale.end()),
+                percent(self.scale.end())
+            );
+        }
+        if design.is_unblocked() {
+            legend += " n counts the executions of the subject that has fewer.";
+        }
         self.paragraph(&legend, "", DIM)?;
         if self.hides_absolute {
             self.paragraph(WHY_HIDDEN, "", DIM)?;
@@ -304,6 +324,68 @@ impl Screen<'_> {
         if !report.ladders.is_empty() {
             let legend = format!("{} {}", ladder::LEGEND, ladder::OF_CURVES);
             self.paragraph(&legend, "", DIM)?;
+        }
+        Ok(())
+    }
+
+    /// Heat maps and means where workloads and metrics span a table.
+    fn grids(&mut self, report: &Report) -> io::Result<()> {
+        for drawn in &report.grids {
+            writeln!(self.output)?;
+            self.paragraph(&grid::heading(drawn), "", BOLD)?;
+            let cells = drawn.rows.labels.len() * drawn.columns.labels.len();
+            if cells > MOST_GRID_CELLS && !self.page.is_verbose {
+                let text = format!("{cells} cells of each comparison (-v shows them)");
+                self.paragraph(&text, "  ", Style::new())?;
+                continue;
+            }
+            for comparison in &drawn.comparisons {
+                self.paragraph(&grid::pair(comparison), "  ", Style::new())?;
+                self.text_table(&TextTable::of_effects(drawn, comparison, self.page.is_unicode))?;
+            }
+            self.paragraph(grid::LEGEND, "", DIM)?;
+            if drawn.comparisons.iter().any(|one| !one.row_ratios.is_empty()) {
+                self.paragraph(grid::OF_RATIOS, "", DIM)?;
+            }
+            let has_means = drawn.subjects.iter().any(|subject| !subject.row_means.is_empty());
+            if has_means && !(drawn.is_emulated && self.hides_absolute) {
+                self.means(drawn)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Means of each subject by row and by column; arithmetic ones only for who asks.
+    fn means(&mut self, drawn: &Grid) -> io::Result<()> {
+        let kinds = if self.page.is_verbose { 2 } else { 1 };
+        for which in 0..kinds {
+            let kind = ["Geometric", "Arithmetic"][which];
+            for is_by_row in [true, false] {
+                let (axis, other) = if is_by_row {
+                    (&drawn.rows, &drawn.columns)
+                } else {
+                    (&drawn.columns, &drawn.rows)
+                };
+                let title = format!("{kind} means over {}, by {}", other.name, axis.name);
+                self.paragraph(&title, "  ", Style::new())?;
+                self.text_table(&TextTable::of_means(drawn, is_by_row, which))?;
+            }
+        }
+        self.paragraph(&grid::of_means(drawn), "", DIM)
+    }
+
+    fn text_table(&mut self, table: &TextTable<'_>) -> io::Result<()> {
+        for line in table.lines(self.page.width.saturating_sub(4)) {
+            let drawn: String = line
+                .iter()
+                .map(|piece| {
+                    piece.verdict.map_or_else(
+                        || piece.text.clone(),
+                        |verdict| self.styled(&piece.text, style_of(verdict)),
+                    )
+                })
+                .collect();
+            writeln!(self.output, "{}", format!("    {drawn}").trim_end())?;
         }
         Ok(())
     }
@@ -452,6 +534,12 @@ impl Screen<'_> {
         }
         Ok(())
     }
+}
+
+/// What the cells of grids ask: workloads and metrics.
+fn questions(report: &Report) -> BTreeSet<(&str, &str)> {
+    let cells = report.grids.iter().flat_map(|grid| grid.questions.iter().flatten().flatten());
+    cells.map(|cell| (cell.workload.as_str(), cell.metric.as_str())).collect()
 }
 
 /// At most `room` columns of a name; a cut one ends in two dots.

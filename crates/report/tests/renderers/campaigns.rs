@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 /// Everything that a report is made from.
 pub struct Campaign {
     pub plan: Plan,
-    records: Vec<Record>,
+    pub records: Vec<Record>,
+    pub values: Vec<model::TrialValue>,
     pub findings: Findings,
     environment: Fingerprint,
     store_caveats: Vec<Caveat>,
@@ -23,6 +24,7 @@ impl Campaign {
         Inputs {
             plan: &self.plan,
             records: &self.records,
+            values: &self.values,
             findings: &self.findings,
             environment: &self.environment,
             campaign: "first-look-20261121-020000-beef",
@@ -214,6 +216,7 @@ pub fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>
     Campaign {
         plan: plan(title),
         records: Vec::new(),
+        values: Vec::new(),
         findings: Findings {
             format: FINDINGS_FORMAT.to_owned(),
             plan_digest: "0f3a".to_owned(),
@@ -428,6 +431,12 @@ impl Draft {
         self
     }
 
+    pub fn throughput(self) -> Self {
+        let mut rate = self.rate();
+        rate.0.question.unit = Unit::BytesPerSecond;
+        rate
+    }
+
     fn plain(mut self) -> Self {
         self.0.question.unit = Unit::Plain;
         self
@@ -441,12 +450,12 @@ impl Draft {
         self
     }
 
-    fn margin(mut self, margin: f64) -> Self {
+    pub fn margin(mut self, margin: f64) -> Self {
         self.0.margin = margin;
         self
     }
 
-    fn reason(mut self, reason: &str) -> Self {
+    pub fn reason(mut self, reason: &str) -> Self {
         self.0.reason = Some(reason.to_owned());
         self
     }

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a failing step of a test should panic")]
 
 mod campaigns;
+mod grid;
+mod grid_pages;
 mod multicore;
 
 use campaigns::{Campaign, emulated, every_verdict, hostile, mixed, undecided};
@@ -195,7 +197,7 @@ fn files_hold_everything() {
 
 #[test]
 fn a_report_survives_json_and_the_same_inputs_give_the_same_bytes() {
-    for campaign in [mixed(), undecided(), hostile(), multicore()] {
+    for campaign in [mixed(), undecided(), hostile(), multicore(), grid::grid()] {
         let text = drawn(&campaign, "json", page(80));
         let back: Report = serde_json::from_str(&text).unwrap();
         assert_eq!(back, view(&campaign.inputs()));

@@ -142,9 +142,11 @@ fn render(
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
+    let trial_values = analysis::values(&loaded.plan, &loaded.records);
     let report = report::view(&Inputs {
         plan: &loaded.plan,
         records: &loaded.records,
+        values: &trial_values,
         findings,
         environment: loaded.environment.as_ref().unwrap_or(&nothing),
         campaign: &campaign,

@@ -1,0 +1,19 @@
+//! One number for each trial and metric: what verdicts are made of.
+
+use serde::{Deserialize, Serialize};
+
+/// What a completed trial reduces to for one metric (STATISTICS 2.3). A trial that failed,
+/// was invalid or did not report the metric has none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialValue {
+    /// Index of the block; of imported numbers without blocks, of the execution.
+    pub block: u32,
+    /// Subject id.
+    pub subject: String,
+    /// Workload label.
+    pub workload: String,
+    /// Metric id.
+    pub metric: String,
+    /// The number, in the metric's unit; finite.
+    pub value: f64,
+}

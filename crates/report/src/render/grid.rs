@@ -1,0 +1,229 @@
+//! Grids in words and as columns of text: what every text renderer shows of them.
+
+use super::table::symbol;
+use crate::emulated::mark;
+use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio};
+use crate::quantities::{percent, value};
+use model::{Direction, Unit, Verdict};
+use unicode_width::UnicodeWidthStr;
+
+/// What the numbers of heat maps are.
+pub(super) const LEGEND: &str = "Each cell is the change in percent (× and ÷ from ten-fold on), turned so that + is \
+                                 better. The symbol is the verdict, corrected for all comparisons of its family.";
+/// What the means of heat maps are.
+pub(super) const OF_RATIOS: &str = "The row and column `mean` are geometric means of the ratios, without a verdict; (6/7) says \
+                                    that one of seven cells is missing.";
+/// Stands where a subject has no valid value.
+pub(super) const MISSING: &str = "missing";
+/// Title of what summarises a row or a column.
+const MEAN: &str = "mean";
+
+/// What the two means are, and which of them may be read.
+pub(super) fn of_means(grid: &Grid) -> String {
+    let is_speed = grid.direction == Direction::Higher
+        && matches!(grid.unit, Unit::PerSecond | Unit::BytesPerSecond);
+    let cells = if is_speed { "fastest" } else { "largest" };
+    format!(
+        "Geometric means give each cell the same weight, whatever its scale; their ratios are the \
+         means of the ratios. The arithmetic mean follows the {cells} cells and is given for \
+         comparison with published tables only. Neither is a verdict."
+    )
+}
+
+/// `throughput by record and operation (higher is better)`.
+pub(super) fn heading(grid: &Grid) -> String {
+    let Grid { measure, rows, columns, direction, .. } = grid;
+    let mark = mark(grid.is_emulated);
+    format!("{mark}{measure} by {} and {} ({direction})", rows.name, columns.name)
+}
+
+/// `bfq against mq-deadline`.
+pub(super) fn pair(comparison: &GridComparison) -> String {
+    let control = if comparison.is_control { " (A/A control)" } else { "" };
+    format!("{} against {}{control}", comparison.subject, comparison.reference)
+}
+
+/// `▲ +12.3`, or why there is no number.
+pub(super) fn heat(effect: &GridEffect, is_unicode: bool) -> String {
+    let number = effect.ratio.map_or("n/a".to_owned(), bare_percent);
+    format!("{} {number}", symbol(effect.verdict, is_unicode))
+}
+
+/// A mean ratio; how many cells it is over where some are missing.
+pub(super) fn heat_mean(mean: Option<&GridRatio>) -> String {
+    mean.map_or("n/a".to_owned(), |mean| {
+        format!("{}{}", bare_percent(mean.ratio), over(mean.cells, mean.of))
+    })
+}
+
+/// The geometric and the arithmetic mean; how many cells they are over where some are
+/// missing.
+pub(super) fn means(mean: Option<&GridMean>, unit: Unit) -> [String; 2] {
+    mean.map_or([MISSING, MISSING].map(str::to_owned), |mean| {
+        [mean.geometric, mean.arithmetic]
+            .map(|number| format!("{}{}", value(number, unit), over(mean.cells, mean.of)))
+    })
+}
+
+fn over(cells: usize, of: usize) -> String {
+    if cells < of { format!(" ({cells}/{of})") } else { String::new() }
+}
+
+fn bare_percent(ratio: f64) -> String {
+    let text = percent(ratio);
+    text.strip_suffix(" %").map(str::to_owned).unwrap_or(text)
+}
+
+/// Text with the verdict that colours it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    pub(super) verdict: Option<Verdict>,
+}
+
+impl Piece {
+    fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), verdict: None }
+    }
+
+    /// Behind blanks, up to so many columns.
+    fn right(self, width: usize) -> Self {
+        let blanks = " ".repeat(width.saturating_sub(self.text.width()));
+        Self { text: blanks + &self.text, ..self }
+    }
+}
+
+/// Columns of text beside row labels.
+pub(super) struct TextTable<'a> {
+    corner: &'a str,
+    labels: Vec<&'a str>,
+    columns: Vec<(String, Vec<Piece>)>,
+}
+
+impl<'a> TextTable<'a> {
+    /// The heat map of a comparison, with the means of its ratios where there are any.
+    pub(super) fn of_effects(
+        grid: &'a Grid,
+        comparison: &GridComparison,
+        is_unicode: bool,
+    ) -> Self {
+        let has_means = !comparison.row_ratios.is_empty();
+        let mut columns: Vec<(String, Vec<Piece>)> = Vec::new();
+        for (index, title) in grid.columns.labels.iter().enumerate() {
+            let cell = |row: &Vec<Option<GridEffect>>| {
+                row[index].as_ref().map_or(Piece::plain(""), |effect| Piece {
+                    text: heat(effect, is_unicode),
+                    verdict: Some(effect.verdict),
+                })
+            };
+            let mut cells: Vec<Piece> = comparison.cells.iter().map(cell).collect();
+            if has_means {
+                cells.push(Piece::plain(heat_mean(comparison.column_ratios[index].as_ref())));
+            }
+            columns.push((title.clone(), cells));
+        }
+        let mut labels: Vec<&str> = grid.rows.labels.iter().map(String::as_str).collect();
+        if has_means {
+            let ratios = comparison.row_ratios.iter();
+            let mut cells: Vec<Piece> =
+                ratios.map(|mean| Piece::plain(heat_mean(mean.as_ref()))).collect();
+            cells.push(Piece::plain(""));
+            columns.push((MEAN.to_owned(), cells));
+            labels.push(MEAN);
+        }
+        Self { corner: &grid.rows.name, labels, columns }
+    }
+
+    /// Means of each subject over rows or over columns: 0 the geometric, 1 the arithmetic.
+    /// A control's say nothing that its heat map does not.
+    pub(super) fn of_means(grid: &'a Grid, is_by_row: bool, which: usize) -> Self {
+        let axis = if is_by_row { &grid.rows } else { &grid.columns };
+        let column = |subject: &crate::grid::GridSubject| {
+            let of = if is_by_row { &subject.row_means } else { &subject.column_means };
+            let cell = |mean: &Option<GridMean>| {
+                let [geometric, arithmetic] = means(mean.as_ref(), grid.unit);
+                Piece::plain(if which == 0 { geometric } else { arithmetic })
+            };
+            (subject.subject.clone(), of.iter().map(cell).collect())
+        };
+        Self {
+            corner: &axis.name,
+            labels: axis.labels.iter().map(String::as_str).collect(),
+            columns: grid.subjects.iter().filter(|one| !one.is_control).map(column).collect(),
+        }
+    }
+
+    /// As many columns beside each other as fit; long titles stand on several lines.
+    pub(super) fn lines(&self, width: usize) -> Vec<Vec<Piece>> {
+        let label = self.labels.iter().map(|text| text.width());
+        let label = label.chain([self.corner.width()]).max().unwrap_or(0);
+        let total: usize =
+            self.columns.iter().map(|one| 2 + width_of(one, &[one.0.as_str()])).sum();
+        let is_split = label + total > width;
+        let titles: Vec<Vec<&str>> =
+            self.columns.iter().map(|(title, _)| title_lines(title, is_split)).collect();
+        let widths: Vec<usize> =
+            self.columns.iter().zip(&titles).map(|(one, title)| width_of(one, title)).collect();
+        let mut lines: Vec<Vec<Piece>> = Vec::new();
+        let mut from = 0;
+        while from < self.columns.len() {
+            let mut used = label;
+            let fits = |width_of_column: &&usize| {
+                used += 2 + **width_of_column;
+                used <= width
+            };
+            let count = widths[from..].iter().take_while(fits).count().max(1);
+            if !lines.is_empty() {
+                lines.push(Vec::new());
+            }
+            let chosen = from..from + count;
+            lines.extend(self.beside(
+                label,
+                &titles[chosen.clone()],
+                &widths[chosen.clone()],
+                from,
+            ));
+            from = chosen.end;
+        }
+        lines
+    }
+
+    /// The lines of some columns from `first` on.
+    fn beside(
+        &self,
+        label: usize,
+        titles: &[Vec<&str>],
+        widths: &[usize],
+        first: usize,
+    ) -> Vec<Vec<Piece>> {
+        let height = titles.iter().map(Vec::len).max().unwrap_or(1);
+        let mut lines = Vec::new();
+        for level in 0..height {
+            let is_last = level + 1 == height;
+            let corner = if is_last { self.corner } else { "" };
+            let mut line = vec![Piece::plain(corner).right(label)];
+            for (title, width) in titles.iter().zip(widths) {
+                // Short titles stand at the bottom.
+                let text = (level + title.len()).checked_sub(height).map_or("", |at| title[at]);
+                line.push(Piece::plain(text).right(2 + width));
+            }
+            lines.push(line);
+        }
+        for (row, text) in self.labels.iter().enumerate() {
+            let mut line = vec![Piece::plain(*text).right(label)];
+            let columns = self.columns.iter().skip(first).zip(widths);
+            line.extend(columns.map(|((_, cells), width)| cells[row].clone().right(2 + width)));
+            lines.push(line);
+        }
+        lines
+    }
+}
+
+fn title_lines(title: &str, is_split: bool) -> Vec<&str> {
+    if is_split { title.split_inclusive('_').collect() } else { vec![title] }
+}
+
+fn width_of((_, cells): &(String, Vec<Piece>), title: &[&str]) -> usize {
+    let cells = cells.iter().map(|piece| piece.text.width());
+    cells.chain(title.iter().map(|text| text.width())).max().unwrap_or(0)
+}
