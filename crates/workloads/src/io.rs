@@ -73,7 +73,12 @@ page of the data was in memory.
 
 **Reference.** iozone 3.4 in throughput mode (-t, -I) has these operations and rules; its
 two sleeps around each are left out. fio's psync and io_uring engines transfer in the same
-way; its `clat` leaves out the submission, which our latency contains.",
+way; its `clat` leaves out the submission, which our latency contains. `batch` is fio's
+iodepth_batch_submit: with 1 each transfer is submitted by a call of its own; with more,
+neighbours are merged before an elevator sees them, at half the CPU time, and the device
+waits for whole batches. The ring has the flags that fio gives it (COOP_TASKRUN,
+SINGLE_ISSUER, DEFER_TASKRUN); kernels before 6.1 lack some of them and get a plain ring,
+which costs more: between such kernels a difference may be that of the ring.",
 };
 
 static PARAMETERS: &[Parameter] = &[
@@ -88,6 +93,7 @@ static PARAMETERS: &[Parameter] = &[
     count("threads", 1, 256, "1", "Threads, each with its own data"),
     choice("engine", &["psync", "io_uring", "mmap", "null"], "psync", "How bytes are moved"),
     count("queue_depth", 1, 1024, "1", "Transfers of each thread in flight (io_uring)"),
+    count("batch", 1, 1024, "1", "Transfers submitted with one call, at most (io_uring)"),
     flag("direct", "true", "Bypass the page cache (O_DIRECT)"),
     flag("fsync", "true", "Buffered writes end with fdatasync, inside their time"),
     flag("stonewall", "true", "The first thread that ends an operation stops the others"),

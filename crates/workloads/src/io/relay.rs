@@ -54,6 +54,7 @@ fn settings((engine, queue_depth, is_direct): (EngineKind, u32, bool)) -> Settin
         threads: 1,
         engine,
         queue_depth,
+        batch: queue_depth.div_ceil(3),
         is_direct,
         is_synced: true,
         is_verified: true,

@@ -37,6 +37,7 @@ pub(super) struct Settings {
     pub threads: u32,
     pub engine: EngineKind,
     pub queue_depth: u32,
+    pub batch: u32,
     pub is_direct: bool,
     pub is_synced: bool,
     pub is_verified: bool,
@@ -64,6 +65,7 @@ impl Settings {
                 _ => EngineKind::Psync,
             },
             queue_depth: small("queue_depth"),
+            batch: small("batch"),
             is_direct: parameters.flag("direct"),
             is_synced: parameters.flag("fsync"),
             is_verified: parameters.flag("verify"),
@@ -137,6 +139,12 @@ pub(super) fn conflicts(parameters: &Parameters) -> Vec<String> {
     if depth > 1 && settings.engine != EngineKind::IoUring {
         found.push(format!(
             "queue_depth = {depth} needs engine = \"io_uring\": the others have one operation in flight"
+        ));
+    }
+    if u64::from(settings.batch) > depth {
+        found.push(format!(
+            "batch = {} is more than the queue_depth of {depth}",
+            settings.batch
         ));
     }
     let buffers = depth.saturating_mul(record).saturating_mul(u64::from(settings.threads));

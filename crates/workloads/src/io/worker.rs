@@ -311,7 +311,7 @@ struct Pass {
 
 impl Member for Worker {
     fn prepare(&mut self) -> Result<(), String> {
-        let Settings { record, queue_depth, engine, .. } = *self.settings;
+        let Settings { record, queue_depth, batch, engine, .. } = *self.settings;
         for _ in 0..queue_depth {
             let mut buffer = Buffer::new(record as usize, self.region.memory_alignment)?;
             self.pattern.fill(buffer.words_mut());
@@ -322,7 +322,7 @@ impl Member for Worker {
             EngineKind::Mmap => self.engine = Engine::Mapped(None),
             EngineKind::Null => self.engine = Engine::Null,
             EngineKind::IoUring => {
-                let ring = Ring::new(queue_depth).map_err(|(why, help)| format!("{why}; {help}"))?;
+                let ring = Ring::new(queue_depth, batch).map_err(|(why, help)| format!("{why}; {help}"))?;
                 self.engine = Engine::Ring(Box::new(ring));
             }
         }

@@ -28,6 +28,7 @@ pub(crate) fn moves_every_record_once() {
             let settings = [
                 ("engine", engine),
                 ("queue_depth", depth),
+                ("batch", if depth == "16" && direct == "true" { "5" } else { "1" }),
                 ("direct", direct),
                 ("threads", threads),
                 ("record", "16k"),
@@ -89,6 +90,7 @@ pub(crate) fn refuses_what_cannot_be_meant() {
         (&[("operations", "write erase")], "`erase` is not one of"),
         (&[("operations", "read read")], "twice"),
         (&[("queue_depth", "2")], "io_uring"),
+        (&[("batch", "2")], "more than the queue_depth"),
         (&[("engine", "mmap")], "direct = false"),
         (&[("engine", "null")], "verify = false"),
         (&[("record", "512"), ("size", "1024G")], "records"),
