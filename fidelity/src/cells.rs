@@ -1,6 +1,5 @@
 //! What is compared. Everything that is measured is pinned to one CPU: across
 //! CPUs the reference tools themselves flip between placements from run to run.
-//! Transfers are not: they wait for the device, and its interrupt has a CPU of its own.
 
 use crate::io_cells::IO_CELLS;
 

@@ -5,11 +5,15 @@
 
 use crate::cells::{Cell, Printed, Switches, TEN_PERCENT};
 
+/// Free threads differ by a fifth in their CPU time with the CPU that they come to lie on: the
+/// one that takes the device's interrupts, or another.
+const ON_CPU_1: &[&str] = &["taskset", "-c", "1"];
+
 /// The comparisons with fio.
 pub const IO_CELLS: &[Cell] = &[
     Cell {
         name: "io, random read, 4k, psync, depth 1",
-        prefix: &[],
+        prefix: ON_CPU_1,
         reference: &[
             "fio",
             "--name=x",
@@ -41,7 +45,7 @@ pub const IO_CELLS: &[Cell] = &[
     },
     Cell {
         name: "io, read, 64k, psync, depth 1",
-        prefix: &[],
+        prefix: ON_CPU_1,
         reference: &[
             "fio",
             "--name=x",
@@ -73,7 +77,7 @@ pub const IO_CELLS: &[Cell] = &[
     },
     Cell {
         name: "io, read, 1M, psync, depth 1",
-        prefix: &[],
+        prefix: ON_CPU_1,
         reference: &[
             "fio",
             "--name=x",
@@ -105,7 +109,7 @@ pub const IO_CELLS: &[Cell] = &[
     },
     Cell {
         name: "io, random read, 4k, io_uring, depth 1",
-        prefix: &[],
+        prefix: ON_CPU_1,
         reference: &[
             "fio",
             "--name=x",
@@ -137,7 +141,7 @@ pub const IO_CELLS: &[Cell] = &[
     },
     Cell {
         name: "io, random read, 4k, io_uring, depth 32",
-        prefix: &[],
+        prefix: ON_CPU_1,
         reference: &[
             "fio",
             "--name=x",
@@ -151,9 +155,6 @@ pub const IO_CELLS: &[Cell] = &[
             "--size=256M",
             "--ioengine=io_uring",
             "--iodepth=32",
-            "--iodepth_batch_submit=32",
-            "--iodepth_batch_complete_min=1",
-            "--iodepth_batch_complete_max=32",
         ],
         printed: Printed::FioReads,
         workload: "io",
@@ -172,7 +173,7 @@ pub const IO_CELLS: &[Cell] = &[
     },
     Cell {
         name: "io, read, 4k, io_uring, depth 32",
-        prefix: &[],
+        prefix: ON_CPU_1,
         reference: &[
             "fio",
             "--name=x",
@@ -186,9 +187,6 @@ pub const IO_CELLS: &[Cell] = &[
             "--size=256M",
             "--ioengine=io_uring",
             "--iodepth=32",
-            "--iodepth_batch_submit=32",
-            "--iodepth_batch_complete_min=1",
-            "--iodepth_batch_complete_max=32",
         ],
         printed: Printed::FioReads,
         workload: "io",
@@ -207,7 +205,7 @@ pub const IO_CELLS: &[Cell] = &[
     },
     Cell {
         name: "io, random read, 64k, io_uring, depth 32",
-        prefix: &[],
+        prefix: ON_CPU_1,
         reference: &[
             "fio",
             "--name=x",
@@ -221,9 +219,6 @@ pub const IO_CELLS: &[Cell] = &[
             "--size=512M",
             "--ioengine=io_uring",
             "--iodepth=32",
-            "--iodepth_batch_submit=32",
-            "--iodepth_batch_complete_min=1",
-            "--iodepth_batch_complete_max=32",
         ],
         printed: Printed::FioReads,
         workload: "io",

@@ -28,14 +28,14 @@ pub fn page(rows: &[Row]) -> Result<String, String> {
     let mut text = format!(
         "# Fidelity of the native workloads\n\n\
          Written by `cargo xtask fidelity` on kernel {kernel}, CPUs {cpus}. Native workload and reference tool run in \
-         pairs of random order, pinned to one CPU unless said otherwise, until the 95 % interval of the ratio (Hodges-Lehmann, exact signed \
+         pairs of random order, pinned to one CPU, until the 95 % interval of the ratio (Hodges-Lehmann, exact signed \
          ranks) reaches no further than 7 % to either side, between 7 and 31 pairs. A cell holds when its whole \
          interval lies in the band and its context switches per run agree within the limit. The t interval stands \
          beside it: where it is much wider, single runs were disturbed. `own spread` is how much the reference's \
          runs differ among themselves in their switches (standard deviation of the log). Where the fair class \
          decides when a task runs, that is tens of percent: agreement within 3 % is not shown there and cannot be \
          by so few pairs; it is shown under FIFO, where the number of switches is the program's own \
-         ([ADR 0008](adr/0008-switches-are-compared-under-fifo.md)). Cells of `io` are not pinned and compare the \
+         ([ADR 0008](adr/0008-switches-are-compared-under-fifo.md)). Cells of `io` compare the \
          CPU time of one transfer in place of switches: they hold where its whole interval does not lie above 1.\n\n\
          | cell | pairs | native | reference | ratio [95 %] | t interval | band | switches [95 %] | own spread | limit | result |\n\
          |---|--:|--:|--:|---|---|---|---|--:|---|---|\n"
