@@ -15,7 +15,7 @@ mod turn;
 mod worker;
 
 use crate::declare::{MS, S, choice, count, flag, size};
-use crate::storage::caches;
+use crate::storage::{caches, direct};
 use contract::{
     Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
 };
@@ -176,7 +176,8 @@ impl Workload for Entry {
         let settings = Settings::of(parameters);
         let drops = (settings.drops != Drops::No).then(caches::requirement);
         let ring = (settings.engine == EngineKind::IoUring).then(ring::requirement);
-        drops.into_iter().chain(ring).collect()
+        let is_direct = settings.is_direct && settings.engine != EngineKind::Null;
+        drops.into_iter().chain(ring).chain(is_direct.then(direct::requirement)).collect()
     }
 
     fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {

@@ -8,7 +8,7 @@ mod settings;
 mod stream;
 
 use crate::declare::{MS, S, choice, count, duration, flag, size};
-use crate::storage::caches;
+use crate::storage::{caches, direct};
 use contract::{
     Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
 };
@@ -168,8 +168,10 @@ impl Workload for Entry {
     }
 
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let drops = Settings::of(parameters).drops;
-        drops.then(caches::requirement).into_iter().collect()
+        let settings = Settings::of(parameters);
+        let drops = settings.drops.then(caches::requirement);
+        let is_direct = settings.is_direct || settings.is_stream_direct;
+        drops.into_iter().chain(is_direct.then(direct::requirement)).collect()
     }
 
     fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {

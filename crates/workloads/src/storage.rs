@@ -3,6 +3,7 @@
 
 pub(crate) mod buffer;
 pub(crate) mod caches;
+pub(crate) mod direct;
 pub(crate) mod pattern;
 pub(crate) mod place;
 pub(crate) mod target;
