@@ -83,3 +83,20 @@ fn an_elevator_that_a_kernel_has_not_for_loop_devices_is_refused_before_anything
     assert!(told.contains("the elevator bfq") && told.contains("the kernel offers none"), "{told}");
     assert!(told.contains("nothing ran"), "{told}");
 }
+
+#[test]
+fn a_file_system_without_direct_io_is_refused_before_anything_runs() {
+    if !has_guests() {
+        return;
+    }
+    let _exclusive = crate::bench::exclusive();
+    let guests = Guests::new();
+    let rest = "[subjects.a]\n[subjects.b]\nionice = \"idle\"\n\
+                [[workloads]]\nuse = \"io\"\nsize = \"1M\"\n";
+    // Its tmpfs learnt O_DIRECT in 6.6 only (mm/shmem.c).
+    let keys = "blocks = 1\nkernel = \"debian:6.1\"\nvcpus = \"1\"\ntarget = \"file:/tmp\"";
+    let (_, told) = guests.expect(4, &["run", &guests.experiment(keys, rest)]);
+    let told = told.replace('\n', " ");
+    assert!(told.contains("the file system of /tmp knows none"), "{told}");
+    assert!(told.contains("set direct = false") && told.contains("nothing ran"), "{told}");
+}
