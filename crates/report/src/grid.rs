@@ -15,7 +15,7 @@ mod shape;
 
 use crate::view::Inputs;
 use model::{
-    CaveatCode, Direction, Finding, Interval, Question, Role, Strength, Unit, Verdict,
+    CaveatCode, Direction, Finding, Interval, Plan, Question, Role, Strength, Unit, Verdict,
     round_significant as round,
 };
 use serde::{Deserialize, Serialize};
@@ -200,6 +200,11 @@ impl Grid {
     pub fn subject(&self, id: &str) -> Option<&GridSubject> {
         self.subjects.iter().find(|subject| subject.subject == id)
     }
+}
+
+/// Whether the workloads and metrics of a plan span a grid.
+pub fn has_grid(plan: &Plan) -> bool {
+    !shapes(plan).is_empty()
 }
 
 /// Every grid of a campaign.

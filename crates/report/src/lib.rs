@@ -21,7 +21,7 @@ pub use ejections::Ejections;
 pub use explain::explain;
 pub use grid::{
     Axis, CellQuestion, Cells, Grid, GridComparison, GridEffect, GridMean, GridRatio, GridRun,
-    GridSubject, GridValue,
+    GridSubject, GridValue, has_grid,
 };
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
 pub use quantities::effects_found;

@@ -13,6 +13,7 @@ mod ladder;
 mod markdown;
 mod table;
 mod terminal;
+mod xlsx;
 
 pub(crate) use table::{look, words};
 
@@ -37,6 +38,11 @@ pub trait Renderer: Sync {
     /// The file name's ending, without the dot.
     fn extension(&self) -> &'static str;
 
+    /// Whether what it draws is text; anything else must not reach a terminal.
+    fn is_text(&self) -> bool {
+        true
+    }
+
     /// Draws a report.
     ///
     /// # Errors
@@ -45,5 +51,11 @@ pub trait Renderer: Sync {
 }
 
 /// Every renderer.
-pub static RENDERERS: &[&dyn Renderer] =
-    &[&terminal::Entry, &markdown::Entry, &json::Entry, &csv::Entry, &benchfmt::Entry];
+pub static RENDERERS: &[&dyn Renderer] = &[
+    &terminal::Entry,
+    &markdown::Entry,
+    &json::Entry,
+    &csv::Entry,
+    &benchfmt::Entry,
+    &xlsx::Entry,
+];

@@ -11,8 +11,18 @@ const DEFAULT_WIDTH: usize = 100;
 
 /// Writes text to standard output. A closed pipe (`| head`) is an orderly end.
 pub(crate) fn print(text: &str) -> Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// Whether a person reads standard output.
+pub(crate) fn is_read_by_a_person() -> bool {
+    std::io::stdout().is_terminal()
+}
+
+/// The same for data that is no text.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut output = std::io::stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+    match output.write_all(bytes).and_then(|()| output.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Error::environment("cannot write to standard output", error))
         }

@@ -240,6 +240,11 @@ impl Screen<'_> {
             }
             writeln!(self.output)?;
         }
+        self.legend(report, has_rows || !is_cut)
+    }
+
+    /// What the numbers and bars above are.
+    fn legend(&mut self, report: &Report, has_bars: bool) -> io::Result<()> {
         let design = &report.design;
         let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };
         let mut legend = format!(
@@ -248,7 +253,7 @@ impl Screen<'_> {
             level(&report.findings),
             design.family_words(),
         );
-        if has_rows || !is_cut {
+        if has_bars {
             legend += &format!(
                 " Bars run from {} to {}: {zero} is no difference, {band} the margin.",
                 percent(1.0 / self.scale.end()),

@@ -169,7 +169,14 @@ fn records() -> Vec<Record> {
         }
     }
     let failed = Outcome::Failed { reason: "=cmd|' /C calc'!A0: exit status 1".to_owned() };
-    all.push(Record { outcome: failed, invocations: Vec::new(), ..all[0].clone() });
+    let (block, sequence) = (BLOCKS, all.len() as u64);
+    all.push(Record {
+        block,
+        sequence,
+        outcome: failed,
+        invocations: Vec::new(),
+        ..all[0].clone()
+    });
     all
 }
 

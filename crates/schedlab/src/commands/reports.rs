@@ -2,7 +2,7 @@
 
 use crate::cli::{Common, Judge, ReportArguments, ShowArguments, Values};
 use crate::exit::ExitCode;
-use crate::output::{page, print, tell};
+use crate::output::{is_read_by_a_person, page, print, print_bytes, tell};
 use contract::{Error, Result};
 use model::{Findings, Fingerprint};
 use report::{Inputs, Page, RENDERERS, Renderer};
@@ -21,6 +21,7 @@ pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
     let loaded = store::load(&directory)?;
     let shown = Shown::of(common, arguments.values);
     write(&loaded, &findings, "markdown", None, arguments.values)?;
+    write_workbook(&loaded, &findings, arguments.values);
     print(&text(&loaded, &findings, "terminal", shown)?)?;
     Ok(ExitCode::Done)
 }
@@ -39,7 +40,7 @@ pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<Exi
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     if arguments.output.as_deref() == Some(Path::new("-")) {
         let shown = Shown::of(common, arguments.values);
-        print(&text(&loaded, &findings, &arguments.format, shown)?)?;
+        send(&loaded, &findings, &arguments.format, shown)?;
         return Ok(ExitCode::Done);
     }
     let (format, output) = (&arguments.format, arguments.output.as_deref());
@@ -51,7 +52,7 @@ pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<Exi
 pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCode> {
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     let shown = Shown::of(common, arguments.values);
-    print(&text(&loaded, &findings, &arguments.format, shown)?)?;
+    send(&loaded, &findings, &arguments.format, shown)?;
     Ok(ExitCode::Done)
 }
 
@@ -94,6 +95,32 @@ pub(super) fn text(
     let page = page(shown.is_verbose);
     let bytes = render(loaded, findings, renderer, &page, shown.values)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A report on standard output, whatever its format. What is no text would leave a terminal
+/// in disorder, and tells nobody anything.
+fn send(loaded: &Loaded, findings: &Findings, format: &str, shown: Shown) -> Result<()> {
+    let renderer = renderer(format)?;
+    if !renderer.is_text() && is_read_by_a_person() {
+        let id = renderer.describe().id;
+        return Err(Error::usage(
+            format!("cannot show the format `{id}`"),
+            "it is binary, and standard output is a terminal",
+            format!("write it to a file: schedlab report --format {id} --output FILE"),
+        ));
+    }
+    print_bytes(&render(loaded, findings, renderer, &page(shown.is_verbose), shown.values)?)
+}
+
+/// Writes `report.xlsx` beside `report.md` where a campaign spans a grid: its tables are
+/// what readers calculate on with. A workbook that cannot be written costs no verdict.
+pub(super) fn write_workbook(loaded: &Loaded, findings: &Findings, values: Values) {
+    if !report::has_grid(&loaded.plan) {
+        return;
+    }
+    if let Err(error) = write(loaded, findings, "xlsx", None, values) {
+        tell(&format!("the workbook is not written: {error}"));
+    }
 }
 
 /// Writes a report into the campaign's directory, or where it is told.

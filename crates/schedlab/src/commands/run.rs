@@ -82,6 +82,7 @@ pub(super) fn conclude(common: &Common, directory: &Path, values: Values) -> Res
     let findings = lab::judge(directory)?;
     let loaded = store::load(directory)?;
     let path = reports::write(&loaded, &findings, "markdown", None, values)?;
+    reports::write_workbook(&loaded, &findings, values);
     print(&reports::text(&loaded, &findings, "terminal", reports::Shown::of(common, values))?)?;
     print(&format!("\nreport: {}\n", path.display()))?;
     Ok(exit_code(&loaded.plan, &loaded.records))

@@ -409,3 +409,36 @@ fn a_claim_about_what_was_not_imported_is_named_by_its_line() {
         assert!(errors(&output).contains(said), "{}", errors(&output));
     }
 }
+
+#[test]
+fn a_study_of_two_dimensions_is_a_heat_map_and_a_workbook_that_no_terminal_gets() {
+    let bench = Bench::new();
+    let file = bench.path().join("study.csv").display().to_string();
+    std::fs::write(&file, study()).unwrap();
+    let shown = import(&bench, &file, &["--margin", "10%"]);
+    let map = shown.split(" by record_size and operation (higher").nth(1).unwrap();
+    let sizes: Vec<&str> = map.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(sizes[3..7], ["8k", "64k", "1m", "mean"], "by size, not by name: {map}");
+    let written = std::fs::read(bench.campaign().join("report.xlsx")).unwrap();
+    assert!(written.starts_with(b"PK"));
+    let other = bench.path().join("other.xlsx");
+    let path = other.display().to_string();
+    bench.expect(0, &["report", "--format", "xlsx", "--output", &path]);
+    assert_eq!(std::fs::read(&other).unwrap(), written, "the same report, the same bytes");
+    let piped = bench.run(&["show", "--format", "xlsx"]);
+    assert_eq!((piped.status.code(), piped.stdout), (Some(0), written));
+    // A terminal of our own.
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let side = std::fs::File::options().write(true).open(name.to_str().unwrap()).unwrap();
+    for arguments in [&["show", "--format", "xlsx"][..], &["report", "--format", "xlsx", "-o", "-"]]
+    {
+        let mut command = bench.command(arguments);
+        let refused = command.stdout(side.try_clone().unwrap()).output().unwrap();
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(errors(&refused).contains("--output FILE"), "{}", errors(&refused));
+    }
+}

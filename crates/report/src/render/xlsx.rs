@@ -1,0 +1,86 @@
+//! The report as a workbook, for readers who calculate on.
+
+mod findings;
+mod grids;
+mod names;
+mod sheet;
+mod subjects;
+
+use super::{Page, Renderer};
+use crate::emulated::WHY_HIDDEN;
+use crate::view::Report;
+use contract::Description;
+use names::Names;
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, XlsxError};
+use std::io::{self, Write};
+
+pub(super) struct Entry;
+
+static DESCRIPTION: Description = Description {
+    id: "xlsx",
+    summary: "a workbook: the runs of each subject, findings, means, heat maps, raw values",
+    doc: "One sheet for each subject with every run and their means, by cell of a grid or by workload \
+          and metric; then `findings`; where workloads and metrics span a table, its means by row and \
+          by column (`size table` and `operation table` of record sizes and operations) and `heat map`, \
+          coloured by verdict; and `raw`, a row for each trial and metric. Values are in the unit that \
+          stands beside them. Text stays text, whatever it begins with. It is binary: write it to a \
+          file or a pipe.",
+};
+
+/// Sheets that are not named after subjects.
+const FINDINGS: &str = "findings";
+const HEAT_MAP: &str = "heat map";
+const RAW: &str = "raw";
+
+impl Renderer for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn extension(&self) -> &'static str {
+        "xlsx"
+    }
+
+    fn is_text(&self) -> bool {
+        false
+    }
+
+    fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
+        output.write_all(&workbook(report).map_err(io::Error::other)?)
+    }
+}
+
+fn workbook(report: &Report) -> Result<Vec<u8>, XlsxError> {
+    let mut workbook = Workbook::new();
+    // The library would ask the clock: the same report gives the same bytes.
+    let created = ExcelDateTime::from_ymd(2000, 1, 1)?;
+    let properties = DocProperties::new()
+        .set_title(sheet::limited(&report.title))
+        .set_subject(&report.campaign)
+        .set_creation_datetime(&created);
+    workbook.set_properties(&properties);
+    let mut names = Names::reserving(&[FINDINGS, HEAT_MAP, RAW]);
+    for subject in &report.subjects {
+        let sheet = workbook.add_worksheet().set_name(names.next(&subject.id))?;
+        subjects::write(report, subject, sheet)?;
+    }
+    findings::write(report, workbook.add_worksheet().set_name(FINDINGS)?)?;
+    for grid in &report.grids {
+        for is_by_row in [true, false] {
+            if let Some(title) = grids::title(grid, is_by_row) {
+                let sheet = workbook.add_worksheet().set_name(names.next(&title))?;
+                grids::write_means(report, grid, is_by_row, sheet)?;
+            }
+        }
+    }
+    if !report.grids.is_empty() {
+        grids::write_heat(report, workbook.add_worksheet().set_name(HEAT_MAP)?)?;
+    }
+    subjects::write_raw(report, workbook.add_worksheet().set_name(RAW)?)?;
+    workbook.save_to_buffer()
+}
+
+/// What stands where values of an emulated processor would.
+fn why_hidden(report: &Report) -> Option<&'static str> {
+    report.hides_absolute.then_some(WHY_HIDDEN)
+}

@@ -1,0 +1,174 @@
+//! The sheets of grids: means by row and by column, and heat maps.
+
+use super::super::grid::{heading, of_means, pair};
+use super::super::table::symbol;
+use super::sheet::{Cell, Rows, value};
+use super::why_hidden;
+use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio};
+use crate::quantities::stored_unit;
+use crate::view::Report;
+use model::Verdict;
+use rust_xlsxwriter::{Color, Format, Worksheet, XlsxError};
+
+/// Changes as signed percentages.
+const PERCENT: &str = "+0.0%;-0.0%;0.0%";
+
+/// The name of a sheet of means; none where nothing may be averaged.
+pub(super) fn title(grid: &Grid, is_by_row: bool) -> Option<String> {
+    let has_means = grid.subjects.iter().any(|subject| !subject.row_means.is_empty());
+    let axis = if is_by_row { &grid.rows } else { &grid.columns };
+    has_means.then(|| format!("{} table", axis.noun()))
+}
+
+/// Means over the columns for each row, or over the rows for each column.
+pub(super) fn write_means(
+    report: &Report,
+    grid: &Grid,
+    is_by_row: bool,
+    sheet: &mut Worksheet,
+) -> Result<(), XlsxError> {
+    let mut rows = Rows::of(sheet);
+    if let Some(why) = why_hidden(report) {
+        return rows.note(why);
+    }
+    let (axis, other) =
+        if is_by_row { (&grid.rows, &grid.columns) } else { (&grid.columns, &grid.rows) };
+    let mut titles = vec![axis.name.clone()];
+    for subject in &grid.subjects {
+        titles.extend(
+            ["geometric mean", "arithmetic mean", "cells"]
+                .map(|what| format!("{}: {what}", subject.subject)),
+        );
+    }
+    let width = titles.len();
+    rows.titles(titles)?;
+    for (index, label) in axis.labels.iter().enumerate() {
+        let mut cells = vec![Cell::from(label)];
+        for subject in &grid.subjects {
+            let means = if is_by_row { &subject.row_means } else { &subject.column_means };
+            cells.extend(mean(means.get(index).copied().flatten(), grid));
+        }
+        rows.row(cells)?;
+    }
+    rows.skip();
+    let what =
+        format!("{}: means over {}, in {}.", heading(grid), other.name, stored_unit(grid.unit));
+    rows.note(&what)?;
+    rows.note(&of_means(grid))?;
+    rows.note("Where the number of cells says `6 of 7`, the mean is over those 6 and cannot be held against one over 7.")?;
+    rows.widths(&vec![20; width])
+}
+
+/// A mean over some of the cells only is grey and slanted.
+fn mean(mean: Option<GridMean>, grid: &Grid) -> [Cell; 3] {
+    let Some(mean) = mean else { return [Cell::Empty, Cell::Empty, Cell::Empty] };
+    let numbers = [mean.geometric, mean.arithmetic].map(|number| value(number, grid.unit));
+    let [geometric, arithmetic] = if mean.is_partial() {
+        numbers.map(|cell| match cell {
+            Cell::Formatted(number, format) => Cell::Formatted(number, partial(format)),
+            Cell::Number(number) => Cell::Formatted(number, partial(Format::new())),
+            other => other,
+        })
+    } else {
+        numbers
+    };
+    [geometric, arithmetic, Cell::from(format!("{} of {}", mean.cells, mean.of))]
+}
+
+fn partial(format: Format) -> Format {
+    format.set_italic().set_font_color(Color::Gray)
+}
+
+/// The heat maps of every grid and comparison, one below the other.
+pub(super) fn write_heat(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxError> {
+    let mut rows = Rows::of(sheet);
+    rows.note(
+        "Effects as changes, turned so that + is better. The colour is the verdict, corrected \
+         for all comparisons of its family; means are those of the ratios, without a verdict.",
+    )?;
+    let legend = [
+        Verdict::Better,
+        Verdict::Worse,
+        Verdict::Equivalent,
+        Verdict::Inconclusive,
+        Verdict::Invalid,
+    ];
+    rows.row(legend.map(|verdict| Cell::FormattedText(word(verdict), fill(verdict))).into())?;
+    let mut width = legend.len();
+    for grid in &report.grids {
+        for comparison in &grid.comparisons {
+            rows.skip();
+            rows.heading(&format!("{}: {}", heading(grid), pair(comparison)))?;
+            heat_map(grid, comparison, &mut rows)?;
+        }
+        width = width.max(grid.columns.labels.len() + 2);
+    }
+    rows.widths(&vec![16; width])
+}
+
+fn heat_map(
+    grid: &Grid,
+    comparison: &GridComparison,
+    rows: &mut Rows<'_>,
+) -> Result<(), XlsxError> {
+    let has_means = !comparison.row_ratios.is_empty();
+    let mut titles = vec![grid.rows.name.clone()];
+    titles.extend(grid.columns.labels.iter().cloned());
+    if has_means {
+        titles.push("mean".to_owned());
+    }
+    rows.titles(titles)?;
+    for (row, label) in grid.rows.labels.iter().enumerate() {
+        let mut cells = vec![Cell::from(label)];
+        cells.extend(comparison.cells[row].iter().map(|effect| heat(effect.as_ref())));
+        cells.extend(comparison.row_ratios.get(row).map(|mean| mean_heat(*mean)));
+        rows.row(cells)?;
+    }
+    if has_means {
+        let mut cells = vec![Cell::from("mean")];
+        cells.extend(comparison.column_ratios.iter().map(|mean| mean_heat(*mean)));
+        rows.row(cells)?;
+    }
+    Ok(())
+}
+
+/// A change in its verdict's colour; nothing where there is no estimate.
+fn heat(effect: Option<&GridEffect>) -> Cell {
+    let Some(effect) = effect else { return Cell::Empty };
+    effect.ratio.map_or(Cell::Empty, |ratio| {
+        let format = fill(effect.verdict).set_num_format(PERCENT);
+        Cell::Formatted(model::round_significant(ratio - 1.0), format)
+    })
+}
+
+fn mean_heat(mean: Option<GridRatio>) -> Cell {
+    let Some(mean) = mean else { return Cell::Empty };
+    let format = Format::new().set_num_format(PERCENT);
+    let format = if mean.cells < mean.of { partial(format) } else { format };
+    Cell::Formatted(model::round_significant(mean.ratio - 1.0), format)
+}
+
+/// `▲ better`.
+fn word(verdict: Verdict) -> String {
+    let word = match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Inconclusive => "inconclusive",
+        Verdict::Invalid => "invalid",
+    };
+    format!("{} {word}", symbol(verdict, true))
+}
+
+/// Blue is better, orange worse, grey the same: told apart by the colour-blind, too, and
+/// decided ones by their bold type without any colour.
+fn fill(verdict: Verdict) -> Format {
+    let format = Format::new();
+    match verdict {
+        Verdict::Better => format.set_background_color(Color::RGB(0x007A_B8DE)).set_bold(),
+        Verdict::Worse => format.set_background_color(Color::RGB(0x00E8_9B64)).set_bold(),
+        Verdict::Equivalent => format.set_background_color(Color::RGB(0x00E3_E5E9)),
+        Verdict::Inconclusive => format,
+        Verdict::Invalid => format.set_font_color(Color::Gray).set_italic(),
+    }
+}
