@@ -105,6 +105,10 @@ mod tests {
             let phases = Arc::clone(&phases);
             std::thread::spawn(move || {
                 assert!(phases.wait_for(1));
+                // After the other has passed, or that one would not see the first step.
+                while gives_up && phases.arrived.load(Ordering::SeqCst) == 0 {
+                    std::thread::yield_now();
+                }
                 if gives_up { phases.abandon() } else { phases.arrive() }
                 phases.wait_for(2)
             })
