@@ -30,8 +30,9 @@ const SOAK: [&str; 7] =
 const LISTED: [&str; 2] = ["--", "--list"];
 /// What follows the names: one after the other, and what they print.
 const SOAK_ENDS: [&str; 4] = ["--no-fail-fast", "--", "--nocapture", "--test-threads=1"];
-/// The test that kills campaigns on this host; `SCHEDLAB_KILLS` says how often.
-const KILLS: &str = "a_kill_at_a_random_instant_leaves_every_knob";
+/// The tests that kill campaigns on this host; `SCHEDLAB_KILLS` says how often.
+const KILLS: [&str; 2] =
+    ["a_kill_at_a_random_instant_leaves_every_knob", "storage::a_killed_campaign_leaves_no_loop"];
 /// The test that runs each of our schedulers, and the variable that says for how many seconds.
 const STORMS: (&str, &str) = ("vm::fairness::each_of_ours_survives", "SCHEDLAB_SCHEDULER_SECONDS");
 /// The tests with guests that a soak repeats, and the variable that says how often.
@@ -153,7 +154,8 @@ fn run(command: Command) -> Outcome {
             cargo.run(arguments)
         }
         Command::Soak { kills, seconds } => {
-            let killed = soak(&cargo, KILLS, "SCHEDLAB_KILLS", kills);
+            let killed = KILLS.map(|test| soak(&cargo, test, "SCHEDLAB_KILLS", kills));
+            let killed: Outcome = killed.into_iter().collect();
             let built = cargo.run(PROVE);
             killed.and(built.and_then(|()| soak(&cargo, STORMS.0, STORMS.1, seconds)))
         }
