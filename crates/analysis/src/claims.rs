@@ -6,6 +6,7 @@
 //! about several comparisons is confirmed where each of them confirms it, and refuted
 //! where some refute it and none confirms it.
 
+use crate::across;
 use crate::places::{Place, told};
 use crate::verdict::is_forbidden;
 use model::{
@@ -14,10 +15,23 @@ use model::{
 };
 use stats::ln;
 
-/// Judges every claim of a plan.
-pub(crate) fn claims(plan: &Plan, findings: &[Finding]) -> Vec<ClaimFinding> {
+/// Why claims across workloads stay open where nothing tests them.
+const UNTESTED: &str =
+    "workloads are compared within blocks, in campaigns that ran to their planned end";
+
+/// Judges every claim of a plan by its findings, and those across workloads by theirs.
+pub(crate) fn claims(
+    plan: &Plan,
+    findings: &[Finding],
+    across: Option<&[Finding]>,
+) -> Vec<ClaimFinding> {
     let of_claim = |claim: &Claim| {
-        let mut about = about(plan, claim, findings);
+        let mut about = if claim.is_across_workloads() {
+            let own = across::about(plan, claim, across.unwrap_or_default());
+            own.into_iter().map(|finding| (finding, false)).collect()
+        } else {
+            about(plan, claim, findings)
+        };
         if claim.is_single() {
             about.truncate(1);
         }
@@ -27,7 +41,11 @@ pub(crate) fn claims(plan: &Plan, findings: &[Finding]) -> Vec<ClaimFinding> {
             .map(|(finding, is_turned)| judge(claim, finding, is_turned))
             .collect();
         let (outcome, reason, tally) = match judged.as_slice() {
-            [] => (ClaimOutcome::Undecided, "the question was not asked".to_owned(), None),
+            [] => {
+                let is_untested = claim.is_across_workloads() && across.is_none();
+                let why = if is_untested { UNTESTED } else { "the question was not asked" };
+                (ClaimOutcome::Undecided, why.to_owned(), None)
+            }
             [only] => (only.outcome, only.reason.clone(), None),
             several => together(plan, several),
         };
@@ -41,7 +59,7 @@ fn about<'a>(plan: &Plan, claim: &Claim, findings: &'a [Finding]) -> Vec<(&'a Fi
     let asked = findings.iter().filter(|finding| {
         let question = &finding.question;
         question.role == Role::Primary
-            && question.metric == claim.metric
+            && claim.metric.includes(&question.metric)
             && match &claim.workload {
                 Some(label) => *label == question.workload,
                 // Margins of imported numbers repeat their cells.
@@ -204,7 +222,8 @@ mod tests {
             says: "b is faster".to_owned(),
             source: None,
             workload: Some("w".to_owned()),
-            metric: "m".to_owned(),
+            workloads: Vec::new(),
+            metric: "m".into(),
             subject: ids.0.into(),
             reference: ids.1.into(),
             effect,
@@ -287,7 +306,8 @@ mod tests {
             says: "BFS answers sooner than CFS".to_owned(),
             source: None,
             workload: None,
-            metric: "m".to_owned(),
+            workloads: Vec::new(),
+            metric: "m".into(),
             subject: levels("scheduler", "bfs"),
             reference: levels("scheduler", "cfs"),
             effect: ClaimedEffect::Better,
@@ -355,5 +375,42 @@ mod tests {
         let absent = Claim { reference: levels("scheduler", "fair"), ..sooner() };
         let found = over_groups(percents, [0.004; 3], absent);
         assert_eq!(found.reason, "the question was not asked");
+    }
+
+    #[test]
+    fn a_claim_of_several_metrics_is_about_each_of_them_and_says_which_differ() {
+        let rates = ["m", "n"].map(|id| metric(id, Direction::Higher, Reduction::Median));
+        let mut plan = plan(&["a", "b"], rates.into(), 8);
+        plan.workloads[0].primary.push("n".to_owned());
+        let metrics = vec!["m".to_owned(), "n".to_owned()];
+        plan.claims = vec![Claim {
+            says: "b is best everywhere".to_owned(),
+            subject: "b".into(),
+            reference: "a".into(),
+            metric: model::ClaimedMetrics::Several(metrics),
+            ..sooner()
+        }];
+        let records_of = |of_n: f64| {
+            let mut all = Vec::new();
+            for (turn, (id, factor)) in
+                [("a", [1.0, 1.0]), ("b", [1.3, of_n])].into_iter().enumerate()
+            {
+                for block in 0..8 {
+                    let sample = |metric: &str, factor: f64| {
+                        let noise = 0.005 * NOISE[(block as usize + 3 * turn) % 8];
+                        model::Sample::values(metric, vec![100.0 * factor * (1.0 + noise)])
+                    };
+                    let samples = vec![sample("m", factor[0]), sample("n", factor[1])];
+                    all.push(crate::fixtures::record(block, id, "w", vec![samples]));
+                }
+            }
+            all
+        };
+        let found = judge_campaign(&plan, &records_of(1.2));
+        assert!(found.reason.starts_with("confirmed in all 2 comparisons"), "{}", found.reason);
+        let found = judge_campaign(&plan, &records_of(0.8));
+        let told = "confirmed in 1 of 2 comparisons (w m), refuted in 1 (w n)";
+        assert!(found.reason.starts_with(told), "{}", found.reason);
+        assert_eq!(found.outcome, ClaimOutcome::Undecided);
     }
 }

@@ -39,7 +39,9 @@ pub(crate) fn failures(plan: &Plan, observations: &Observations<'_>) -> Vec<Fail
 }
 
 /// Outcomes by subject and workload.
-fn counted<'a>(observations: &Observations<'a>) -> BTreeMap<(&'a str, &'a str), FailureCount> {
+pub(crate) fn counted<'a>(
+    observations: &Observations<'a>,
+) -> BTreeMap<(&'a str, &'a str), FailureCount> {
     let mut counts: BTreeMap<(&str, &str), FailureCount> = BTreeMap::new();
     for record in observations.all() {
         let key = (record.subject.as_str(), record.workload.as_str());

@@ -1,5 +1,6 @@
 //! From a plan and its records to findings.
 
+use crate::across;
 use crate::claims::claims;
 use crate::comparison::Comparison;
 use crate::failures::{differential_failure, failures};
@@ -58,18 +59,20 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Findings 
         failures: counts.into_iter().map(rounded).collect(),
         caveats: campaign_caveats(plan, &observations),
     };
-    conclude(plan, &mut findings);
+    conclude(plan, Some(records), &mut findings);
     findings
 }
 
 /// What follows from the findings once each has its answer: a failed control caps what
-/// it guards, and ranks and claims are those of the answers that are shown.
-pub(crate) fn conclude(plan: &Plan, findings: &mut Findings) {
+/// it guards, and ranks and claims are those of the answers that are shown. Claims across
+/// workloads have answers of their own, from the records, where these allow a test.
+pub(crate) fn conclude(plan: &Plan, records: Option<&[Record]>, findings: &mut Findings) {
     let failed = failed_controls(&findings.findings);
     cap_by_control(&mut findings.findings, &failed);
     use_cases::conclude(plan, &mut findings.use_cases, &failed);
     findings.rankings = rankings(plan, &findings.findings);
-    findings.claims = claims(plan, &findings.findings);
+    let across = records.map(|records| across::findings(plan, records, &failed));
+    findings.claims = claims(plan, &findings.findings, across.as_deref());
 }
 
 pub(crate) fn rounded(count: FailureCount) -> FailureCount {
@@ -80,7 +83,11 @@ pub(crate) fn rounded(count: FailureCount) -> FailureCount {
     }
 }
 
-fn judge_family(plan: &Plan, family: &[Comparison<'_>], counts: &[FailureCount]) -> Vec<Finding> {
+pub(crate) fn judge_family(
+    plan: &Plan,
+    family: &[Comparison<'_>],
+    counts: &[FailureCount],
+) -> Vec<Finding> {
     let p_differences: Vec<_> = family.iter().map(Comparison::p_difference).collect();
     let p_equivalences: Vec<_> = family.iter().map(Comparison::p_equivalence).collect();
     let differences = holm_of(&p_differences);
@@ -426,7 +433,8 @@ mod tests {
             says: "b is better".to_owned(),
             source: None,
             workload: Some("w".to_owned()),
-            metric: "m".to_owned(),
+            workloads: Vec::new(),
+            metric: "m".into(),
             subject: "b".into(),
             reference: "a".into(),
             effect: model::ClaimedEffect::Better,

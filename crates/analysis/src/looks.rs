@@ -42,7 +42,7 @@ pub(crate) fn judge(plan: &Plan, records: &[Record]) -> Findings {
     findings.alpha = plan.alpha;
     // A control that fails later takes back what it guards, and ranks and claims are
     // those of the answers that were kept.
-    conclude(plan, &mut findings);
+    conclude(plan, Some(records), &mut findings);
     findings
 }
 
@@ -228,7 +228,8 @@ mod tests {
             says: "b is better".to_owned(),
             source: None,
             workload: Some("w".to_owned()),
-            metric: "m".to_owned(),
+            workloads: Vec::new(),
+            metric: "m".into(),
             subject: "b".into(),
             reference: "a".into(),
             effect: model::ClaimedEffect::Better,

@@ -4,6 +4,8 @@ use model::{Comparisons, Plan, Question};
 
 /// More places than these are told by their number.
 const MOST: usize = 4;
+/// Of more workloads than these the others are counted.
+const MOST_NAMED: usize = 12;
 
 /// Where one comparison is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +19,14 @@ impl Place {
     /// The places of these questions. Subjects compared within a factor are told by its
     /// level, as long as that tells them apart.
     pub(crate) fn of_each(plan: &Plan, questions: &[&Question]) -> Vec<Self> {
+        let has_one_metric = questions.windows(2).all(|pair| pair[0].metric == pair[1].metric);
+        let workload = |question: &Question| {
+            if has_one_metric {
+                question.workload.clone()
+            } else {
+                format!("{} {}", question.workload, question.metric)
+            }
+        };
         if let Comparisons::Within(factor) = &plan.comparisons {
             let level = |question: &&Question| {
                 plan.subject(&question.subject)?.levels.get(factor).map(ToString::to_string)
@@ -25,7 +35,7 @@ impl Place {
                 .iter()
                 .map(|question| Self {
                     row: level(question).unwrap_or_default(),
-                    workload: question.workload.clone(),
+                    workload: workload(question),
                 })
                 .collect();
             if places.iter().enumerate().all(|(index, place)| !places[..index].contains(place)) {
@@ -45,7 +55,7 @@ impl Place {
                 } else {
                     format!("{} against {}", question.subject, question.reference)
                 },
-                workload: question.workload.clone(),
+                workload: workload(question),
             })
             .collect()
     }
@@ -77,8 +87,8 @@ pub(crate) fn told(places: &[Place], is_chosen: &[bool]) -> String {
         }
     }
     let text = |(workloads, rows): &(Option<Vec<&str>>, Vec<&str>)| match workloads {
-        Some(workloads) if is_one_row => workloads.join(", "),
-        Some(workloads) => format!("{} on {}", joined(rows), workloads.join(", ")),
+        Some(workloads) if is_one_row => named(workloads),
+        Some(workloads) => format!("{} on {}", joined(rows), named(workloads)),
         None => joined(rows),
     };
     let mut texts: Vec<String> = parts.iter().take(MOST).map(text).collect();
@@ -86,6 +96,15 @@ pub(crate) fn told(places: &[Place], is_chosen: &[bool]) -> String {
         texts.push(format!("and {} more", parts.len() - MOST));
     }
     texts.join("; ")
+}
+
+/// The first names, and how many more there are.
+fn named(workloads: &[&str]) -> String {
+    let shown = workloads[..workloads.len().min(MOST_NAMED)].join(", ");
+    match workloads.len().saturating_sub(MOST_NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 /// `vcpus 1, 2`: a word that all have in common is said once.

@@ -51,7 +51,7 @@ pub(crate) fn judge(
         families,
         rankings: rankings(plan, &findings),
         use_cases: Vec::new(),
-        claims: crate::claims::claims(plan, &findings),
+        claims: crate::claims::claims(plan, &findings, None),
         findings,
         failures: failures(plan, &Observations::of(records)).into_iter().map(rounded).collect(),
         caveats: plan.imported.iter().flat_map(|imported| imported.caveats.clone()).collect(),

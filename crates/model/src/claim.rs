@@ -16,11 +16,15 @@ pub struct Claim {
     /// Workload label; absent where it is about every workload that asks the metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
-    /// Metric id.
-    pub metric: String,
+    /// Labels of workloads that are compared inside each subject, each with the one before
+    /// it; empty where subjects are compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workloads: Vec<String>,
+    /// Metric id, or several.
+    pub metric: ClaimedMetrics,
     /// What it is about.
     pub subject: Claimed,
-    /// What that was compared with.
+    /// What that was compared with; where workloads are, the same as the subject.
     pub reference: Claimed,
     /// What was claimed.
     pub effect: ClaimedEffect,
@@ -30,7 +34,15 @@ impl Claim {
     /// Whether it names one comparison; else it is about all that fit.
     pub fn is_single(&self) -> bool {
         let is_named = |side: &Claimed| matches!(side, Claimed::Subject(_));
-        self.workload.is_some() && is_named(&self.subject) && is_named(&self.reference)
+        self.workload.is_some()
+            && matches!(self.metric, ClaimedMetrics::One(_))
+            && is_named(&self.subject)
+            && is_named(&self.reference)
+    }
+
+    /// Whether it compares workloads inside each subject rather than subjects.
+    pub fn is_across_workloads(&self) -> bool {
+        !self.workloads.is_empty()
     }
 
     /// Whether it speaks of these two, its subject first. Where both sides are levels,
@@ -51,13 +63,50 @@ impl Claim {
     }
 }
 
+/// What a claim speaks of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ClaimedMetrics {
+    /// The metric of this id.
+    One(String),
+    /// Each of these.
+    Several(Vec<String>),
+}
+
+impl ClaimedMetrics {
+    /// The ids.
+    pub fn ids(&self) -> &[String] {
+        match self {
+            Self::One(id) => std::slice::from_ref(id),
+            Self::Several(ids) => ids,
+        }
+    }
+
+    /// Whether it speaks of this one.
+    pub fn includes(&self, id: &str) -> bool {
+        self.ids().iter().any(|known| known == id)
+    }
+}
+
+impl From<&str> for ClaimedMetrics {
+    fn from(id: &str) -> Self {
+        Self::One(id.to_owned())
+    }
+}
+
+impl fmt::Display for ClaimedMetrics {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.ids().join(", "))
+    }
+}
+
 /// One side of a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Claimed {
     /// The subject of this id.
     Subject(String),
-    /// Every subject that has these levels, by factor id.
+    /// Every subject that has these levels, by factor id; none of them means every subject.
     Levels(BTreeMap<String, Level>),
 }
 
@@ -85,6 +134,7 @@ impl fmt::Display for Claimed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Subject(id) => formatter.write_str(id),
+            Self::Levels(levels) if levels.is_empty() => formatter.write_str("every subject"),
             Self::Levels(levels) => {
                 let one = |(factor, level): (&String, &Level)| format!("{factor} {level}");
                 formatter.write_str(&levels.iter().map(one).collect::<Vec<_>>().join(", "))
@@ -166,7 +216,8 @@ mod tests {
             says: String::new(),
             source: None,
             workload: None,
-            metric: "m".to_owned(),
+            workloads: Vec::new(),
+            metric: "m".into(),
             subject: Claimed::Levels(levels(&[("scheduler", "bfs")])),
             reference: Claimed::Levels(levels(&[("scheduler", "cfs")])),
             effect: ClaimedEffect::Better,
@@ -192,5 +243,11 @@ mod tests {
         let claim: Claim = serde_json::from_str(wide).unwrap();
         assert!(!claim.is_single());
         assert_eq!(serde_json::to_string(&claim).unwrap(), wide);
+        let across = r#"{"says":"x","workloads":["w-1","w-2"],"metric":["m","n"],"subject":{},"reference":{},"effect":"same"}"#;
+        let claim: Claim = serde_json::from_str(across).unwrap();
+        assert!(claim.is_across_workloads() && !claim.is_single());
+        assert!(claim.metric.includes("n") && !claim.metric.includes("w-1"));
+        assert_eq!(claim.subject.to_string(), "every subject");
+        assert_eq!(serde_json::to_string(&claim).unwrap(), across);
     }
 }

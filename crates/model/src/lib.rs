@@ -28,7 +28,9 @@ mod trial_value;
 mod vm;
 
 pub use caveat::{Caveat, CaveatCode};
-pub use claim::{Claim, ClaimFinding, ClaimOutcome, ClaimTally, Claimed, ClaimedEffect};
+pub use claim::{
+    Claim, ClaimFinding, ClaimOutcome, ClaimTally, Claimed, ClaimedEffect, ClaimedMetrics,
+};
 pub use comparisons::{Comparisons, Group, groups};
 pub use cpu_list::CpuList;
 pub use digits::round_significant;

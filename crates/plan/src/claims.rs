@@ -1,15 +1,21 @@
 //! `[[claims]]`: what others have published, to be confirmed or refuted.
 
+mod across;
+
 use crate::document::{Entry, Node, Table, Value};
 use crate::levels::Levels;
 use crate::problems::Problems;
 use crate::settings::TITLE_LIMIT;
 use crate::values;
+use across::Across;
 use contract::Catalogue;
-use model::{Claim, Claimed, ClaimedEffect, Comparisons, Level, Subject, WorkloadPlan};
+use model::{
+    Claim, Claimed, ClaimedEffect, ClaimedMetrics, Comparisons, Level, Subject, WorkloadPlan,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
-const KEYS: [&str; 7] = ["says", "source", "workload", "metric", "subject", "reference", "effect"];
+const KEYS: [&str; 8] =
+    ["says", "source", "workload", "workloads", "metric", "subject", "reference", "effect"];
 /// More than this nobody reads.
 const CLAIM_LIMIT: usize = 64;
 
@@ -65,15 +71,30 @@ impl Reader<'_, '_, '_> {
         }
         let says = self.words(table, item, "says");
         let source = table.get("source").and_then(|entry| self.line(entry));
-        let metric = self.text(table, item, "metric");
+        let metric = self.metrics(table, item);
+        let effect = self.effect(table, item);
+        if let Some(entry) = table.get("workloads") {
+            let across = self.across(table, item, entry, metric.as_ref());
+            let Across { workloads, subject } = across?;
+            return Some(Claim {
+                says: says?,
+                source,
+                workload: None,
+                workloads,
+                metric: metric?,
+                reference: subject.clone(),
+                subject,
+                effect: effect?,
+            });
+        }
         let workload = metric.as_ref().and_then(|metric| self.workload(table, item, metric));
         let subject = self.subject(table, item);
         let reference = self.reference(table, item, subject.as_ref());
-        let effect = self.effect(table, item);
         let claim = Claim {
             says: says?,
             source,
             workload: workload?,
+            workloads: Vec::new(),
             metric: metric?,
             subject: subject?,
             reference: reference?,
@@ -81,6 +102,31 @@ impl Reader<'_, '_, '_> {
         };
         self.check_asked(&claim, item);
         Some(claim)
+    }
+
+    /// The metric, or several of them.
+    fn metrics(&mut self, table: &Table, item: &Node) -> Option<ClaimedMetrics> {
+        let Some(entry) = table.get("metric") else {
+            self.problems.report(&item.place, "a claim needs `metric`");
+            return None;
+        };
+        let written = values::texts(&entry.node, "metric", self.problems)?;
+        let mut ids: Vec<String> = Vec::new();
+        for (id, node) in written {
+            if ids.iter().any(|known| known == id) {
+                self.problems.report(&node.place, format!("`{id}` stands twice in a claim"));
+            } else {
+                ids.push(id.to_owned());
+            }
+        }
+        match ids.len() {
+            0 => {
+                self.problems.report(&entry.node.place, "a claim needs a metric");
+                None
+            }
+            1 => ids.pop().map(ClaimedMetrics::One),
+            _ => Some(ClaimedMetrics::Several(ids)),
+        }
     }
 
     /// The text of a key that must be there.
@@ -110,10 +156,27 @@ impl Reader<'_, '_, '_> {
         Some(text.to_owned())
     }
 
+    /// The workload that has the metrics; nothing where several have one of them, and all
+    /// are meant.
+    #[expect(clippy::option_option, reason = "a problem, or every workload")]
+    fn workload(
+        &mut self,
+        table: &Table,
+        item: &Node,
+        metrics: &ClaimedMetrics,
+    ) -> Option<Option<String>> {
+        let of_each: Vec<Option<Option<String>>> =
+            metrics.ids().iter().map(|metric| self.workload_of(table, item, metric)).collect();
+        let mut found = of_each.into_iter().collect::<Option<Vec<Option<String>>>>()?;
+        found.dedup();
+        // Metrics of different workloads mean each in its own.
+        Some(if found.len() == 1 { found.pop().flatten() } else { None })
+    }
+
     /// The workload it names, or the only one that has the metric as a primary one; nothing
     /// where several have it, and all of them are meant.
     #[expect(clippy::option_option, reason = "a problem, or every workload")]
-    fn workload(&mut self, table: &Table, item: &Node, metric: &str) -> Option<Option<String>> {
+    fn workload_of(&mut self, table: &Table, item: &Node, metric: &str) -> Option<Option<String>> {
         let named = match table.get("workload") {
             Some(entry) => Some((values::text(&entry.node, "workload", self.problems)?, entry)),
             None => None,
@@ -297,7 +360,7 @@ impl Reader<'_, '_, '_> {
         }
         let runs = |subject: &Subject, reference: &Subject| {
             self.asked.workloads.iter().any(|workload| {
-                workload.primary.contains(&claim.metric)
+                workload.primary.iter().any(|id| claim.metric.includes(id))
                     && claim.workload.as_ref().is_none_or(|label| *label == workload.label)
                     && workload.runs_for(subject)
                     && workload.runs_for(reference)

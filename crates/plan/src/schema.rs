@@ -127,7 +127,14 @@ fn claims() -> Map<String, Value> {
                 "says": { "type": "string", "maxLength": 200 },
                 "source": { "type": "string", "maxLength": 200 },
                 "workload": { "type": "string" },
-                "metric": { "type": "string" },
+                "workloads": {
+                    "description": "Each is compared with the one before it, inside each subject",
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "minItems": 2,
+                    "uniqueItems": true,
+                },
+                "metric": { "$ref": "#/$defs/names" },
                 "subject": { "$ref": "#/$defs/claimed" },
                 "reference": { "$ref": "#/$defs/claimed" },
                 "effect": {
@@ -136,7 +143,8 @@ fn claims() -> Map<String, Value> {
                     "examples": ["+45%", "better"],
                 },
             },
-            "required": ["says", "metric", "subject", "effect"],
+            "required": ["says", "metric", "effect"],
+            "anyOf": [{ "required": ["subject"] }, { "required": ["workloads"] }],
             "additionalProperties": false,
         },
         "claimed": {

@@ -108,7 +108,7 @@ fn claims_name_levels_in_their_one_spelling() {
     assert!(single.is_single());
     let text = serde_json::to_string(&plan).unwrap();
     assert!(
-        text.contains(r#""format":"schedlab.plan/2""#) && text.contains(r#"{"within":"kernel"}"#)
+        text.contains(r#""format":"schedlab.plan/3""#) && text.contains(r#"{"within":"kernel"}"#)
     );
     assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
 }
@@ -124,4 +124,54 @@ fn how_subjects_are_compared_is_part_of_what_a_plan_is() {
     for (index, digest) in digests.iter().enumerate() {
         assert!(!digests[..index].contains(digest));
     }
+}
+
+#[test]
+fn a_claim_may_compare_workloads_inside_each_subject() {
+    let text = r#"
+[subjects.baseline]
+[subjects.fast]
+base_slice = "1ms"
+
+[[workloads]]
+use = "wakeup"
+label = "small"
+workers = 2
+
+[[workloads]]
+use = "wakeup"
+label = "large"
+workers = 8
+
+[[claims]]
+says = "more workers wait longer"
+workloads = ["small", "large"]
+metric = "wakeup_latency_p50"
+effect = "worse"
+
+[[claims]]
+says = "but not under the fast one"
+workloads = ["small", "large"]
+metric = ["wakeup_latency_p50"]
+subject = "fast"
+effect = "same"
+
+[[claims]]
+says = "a subject over workloads"
+metric = "wakeup_latency_p50"
+subject = "fast"
+effect = "better"
+"#;
+    let found = plan(request(text)).unwrap();
+    let [each, one, subjects] = found.claims.as_slice() else { panic!("{:?}", found.claims) };
+    assert_eq!(each.workloads, ["small", "large"]);
+    assert!(found.subjects.iter().all(|one| one.is_control || each.subject.includes(one)));
+    assert_eq!(one.subject, Claimed::Subject("fast".to_owned()));
+    assert_eq!(one.metric.ids(), ["wakeup_latency_p50"]);
+    assert!(one.is_across_workloads() && !one.is_single());
+    assert!(!subjects.is_across_workloads());
+    let stored = serde_json::to_string(&found).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&stored).unwrap(), found);
+    // What an earlier format had is stored as it was.
+    assert!(stored.contains(r#"{"says":"a subject over workloads","metric":"wakeup_latency_p50""#));
 }

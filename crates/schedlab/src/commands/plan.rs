@@ -324,7 +324,11 @@ fn asked_together(text: &mut String, plan: &Plan) -> std::fmt::Result {
         writeln!(text, "\nPublished claims that the records will confirm, refute or leave open")?;
     }
     for claim in &plan.claims {
-        let workload = claim.workload.as_deref().unwrap_or("every workload's");
+        let workload = if claim.is_across_workloads() {
+            format!("{} of {}:", claim.workloads.join(", then "), claim.subject)
+        } else {
+            claim.workload.clone().unwrap_or_else(|| "every workload's".to_owned())
+        };
         writeln!(text, "  {} ({workload} {})", claim.says, claim.metric)?;
     }
     Ok(())
