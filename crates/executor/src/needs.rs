@@ -37,7 +37,7 @@ pub fn missing(machine: &Machine, catalogue: &Catalogue, plan: &Plan) -> Vec<Mis
 }
 
 /// The machine as far as it is known where a subject's files and devices will lie.
-fn with_target(machine: &Machine, catalogue: &Catalogue, subject: &Subject) -> Machine {
+pub fn with_target(machine: &Machine, catalogue: &Catalogue, subject: &Subject) -> Machine {
     let target = subject.levels.iter().find_map(|(id, level)| {
         catalogue.factor(id).and_then(|factor| factor.target(machine, level))
     });

@@ -6,8 +6,8 @@ use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::human_duration;
 use crate::surroundings::random_u64;
-use contract::{Catalogue, Error, Knob, LaunchSpec, Result};
-use model::{Block, Comparisons, Level, Plan, Sitting, Subject};
+use contract::{Catalogue, Error, FIRST_KNOB, Knob, LaunchSpec, Result};
+use model::{Block, Comparisons, Level, Plan, Sitting, StorageTarget, Subject};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs::File;
@@ -357,8 +357,12 @@ fn paths(common: &Common, plan: &Plan) -> Vec<String> {
         }
         let catalogue: Catalogue = crate::catalogue();
         let mut files = BTreeSet::new();
-        for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
-            files.extend(files_of(&catalogue, &machine, id, level));
+        let machine = machine.clone().with_target(files_target(common, &machine));
+        for subject in &plan.subjects {
+            let machine = executor::with_target(&machine, &catalogue, subject);
+            for (id, level) in &subject.levels {
+                files.extend(files_of(&catalogue, &machine, id, level));
+            }
         }
         paths.extend(files);
         paths.extend(cgroups(&catalogue, &machine, plan));
@@ -397,6 +401,14 @@ fn cgroups(catalogue: &Catalogue, machine: &Machine, plan: &Plan) -> Vec<String>
         .collect()
 }
 
+/// Where files of workloads would lie: below the directory of campaigns, or where that would
+/// be made.
+fn files_target(common: &Common, machine: &Machine) -> StorageTarget {
+    let results = std::path::absolute(&common.results).unwrap_or_else(|_| common.results.clone());
+    let existing = results.ancestors().find(|path| path.is_dir()).unwrap_or(&results);
+    executor::directory_target(machine, existing)
+}
+
 fn files_of(catalogue: &Catalogue, machine: &Machine, id: &str, level: &Level) -> Vec<String> {
     let Some(factor) = catalogue.factor(id) else { return Vec::new() };
     match factor.knob() {
@@ -405,8 +417,15 @@ fn files_of(catalogue: &Catalogue, machine: &Machine, id: &str, level: &Level) -
                 .iter()
                 .map(|setting| format!("{} ({id}, put back)", setting.file.path))
                 .collect(),
+            // Its files come with the device that each trial makes.
+            Err(_) if machine.target().is_some_and(|target| target.device.is_none()) => {
+                vec![format!("the queue of the device that each trial makes ({id})")]
+            }
             Err(error) => vec![format!("{id}: {error}")],
         },
+        Knob::Held(_) if factor.order() < FIRST_KNOB => {
+            vec![format!("{level} ({id}, made for each trial and given back)")]
+        }
         Knob::Held(_) | Knob::Launch(_) | Knob::Boot(_) | Knob::Simulated => Vec::new(),
     }
 }
