@@ -34,5 +34,5 @@ pub use load_process::{LOAD_ROLE, serve_load};
 pub use lock::{Holder, Lock};
 pub use needs::{factor_needs, missing, no_sched_ext, with_target};
 pub use restore::{RestoreReport, acknowledge, pending, restore};
-pub use session::{Executor, Settings, directory_target};
+pub use session::{Executor, Settings};
 pub use watch::Watch;

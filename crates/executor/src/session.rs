@@ -4,8 +4,8 @@ use crate::fingerprint::fingerprint;
 use crate::trial;
 use crate::watch::Watch;
 use contract::{Catalogue, Error, ErrorKind, Event, Interrupt, Result};
-use model::{Fingerprint, Record, StorageKind, StorageTarget, Trial};
-use std::path::{Path, PathBuf};
+use model::{Fingerprint, Record, Trial};
+use std::path::PathBuf;
 use sys::{Machine, SchedExt};
 
 /// What an executor is told about its surroundings.
@@ -43,20 +43,6 @@ pub struct Executor {
     pub(crate) scheduler: SchedExt,
 }
 
-/// Where workloads' files lie that have no other target: in this directory.
-pub fn directory_target(machine: &Machine, scratch: &Path) -> StorageTarget {
-    let memory = sys::memory_file_system(scratch);
-    StorageTarget {
-        kind: StorageKind::Directory,
-        path: scratch.display().to_string(),
-        // Without one there is no queue to speak of.
-        device: sys::device_below(machine, scratch).ok().flatten(),
-        size_bytes: 0,
-        is_made: false,
-        cached_by: memory.map(|name| format!("{} is {name}, which is memory", scratch.display())),
-    }
-}
-
 impl Executor {
     /// Opens a watch over the machine.
     ///
@@ -66,7 +52,7 @@ impl Executor {
     pub fn open(mut settings: Settings, interrupt: &Interrupt) -> Result<Self> {
         let watch = Watch::open(settings.clone())?;
         let scheduler = SchedExt::read(&settings.machine);
-        let scratch = directory_target(&settings.machine, &settings.scratch);
+        let scratch = sys::directory_target(&settings.machine, &settings.scratch);
         settings.machine = settings.machine.with_target(scratch);
         let whole_machine = settings.machine.clone();
         let interrupt = interrupt.clone();

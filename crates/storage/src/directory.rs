@@ -2,24 +2,9 @@
 //! and removes.
 
 use contract::{Error, Held, Lost, NotHeld, Result};
-use model::{StorageKind, StorageTarget};
+use model::StorageTarget;
 use std::path::{Path, PathBuf};
 use sys::Machine;
-
-/// What is below `directory`, as a target.
-pub(crate) fn target(machine: &Machine, directory: &Path) -> StorageTarget {
-    // What cannot be found out is told by whoever needs it.
-    let device = sys::device_below(machine, directory).ok().flatten();
-    let memory = sys::memory_file_system(directory);
-    StorageTarget {
-        kind: StorageKind::Directory,
-        path: directory.display().to_string(),
-        device,
-        size_bytes: 0,
-        is_made: false,
-        cached_by: memory.map(|name| format!("{} is {name}, which is memory", directory.display())),
-    }
-}
 
 /// Why no files can be made there, and what to do.
 pub(crate) fn refusal(directory: &Path) -> Option<(String, String)> {
@@ -48,7 +33,10 @@ pub(crate) fn hold(machine: &Machine, parent: &Path) -> Result<Box<dyn Held>, No
     let name = format!("schedlab-{}-{}", std::process::id(), sys::monotonic_ns());
     let own = parent.join(name);
     let path = own.display().to_string();
-    Ok(Box::new(Directory { target: StorageTarget { path, ..target(machine, parent) }, own }))
+    Ok(Box::new(Directory {
+        target: StorageTarget { path, ..sys::directory_target(machine, parent) },
+        own,
+    }))
 }
 
 struct Directory {
@@ -100,7 +88,7 @@ mod tests {
     #[test]
     fn memory_is_told() {
         let machine = Machine::host("/nonexistent");
-        let target = target(&machine, Path::new("/dev/shm"));
+        let target = sys::directory_target(&machine, Path::new("/dev/shm"));
         assert!(target.cached_by.unwrap().contains("memory"));
         assert_eq!(target.device, None);
     }

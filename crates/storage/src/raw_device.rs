@@ -113,7 +113,10 @@ pub(crate) fn hold(machine: &Machine, path: &Path) -> Result<Box<dyn Held>, NotH
     }
     let (real, device) = name(machine, path)
         .map_err(|(why, remedy)| Error::unsupported(attempted(), why, remedy))?;
-    let bytes = sys::device_bytes(machine, &device).unwrap_or(0);
+    let bytes =
+        sys::device_bytes(machine, &device).filter(|bytes| *bytes > 0).ok_or_else(|| {
+            Error::environment(attempted(), format!("the kernel tells no size of {device}"))
+        })?;
     // A disk of a guest of ours lies in its host's memory.
     let cached_by = (machine.is_throw_away() && device.starts_with("vd"))
         .then(|| format!("{device} lies in the memory of the guest's host"));

@@ -79,7 +79,7 @@ impl Factor for Entry {
             cached_by: None,
         };
         match Target::parse(level.as_str()).ok()? {
-            Target::File(Some(path)) => Some(directory::target(machine, &path)),
+            Target::File(Some(path)) => Some(sys::directory_target(machine, &path)),
             Target::File(None) => None,
             // All loop devices of a kernel are alike: the first speaks for the one to come.
             Target::Loop(bytes, _) => {

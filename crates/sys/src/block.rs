@@ -1,6 +1,7 @@
 //! Block devices as the kernel shows them: which one serves a file, and who uses one.
 
 use crate::Machine;
+use model::{StorageKind, StorageTarget};
 use rustix::fs::{major, minor};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -46,6 +47,20 @@ pub fn device_bytes(machine: &Machine, device: &str) -> Option<u64> {
 pub fn memory_file_system(path: &Path) -> Option<&'static str> {
     let kind = rustix::fs::statfs(path).ok()?.f_type;
     MEMORY.iter().find(|(magic, _)| *magic == kind).map(|(_, name)| *name)
+}
+
+/// New files in a directory, as what I/O trials read and write.
+pub fn directory_target(machine: &Machine, directory: &Path) -> StorageTarget {
+    let memory = memory_file_system(directory);
+    StorageTarget {
+        kind: StorageKind::Directory,
+        path: directory.display().to_string(),
+        // Without one there is no queue to speak of; whoever needs it tells.
+        device: device_below(machine, directory).ok().flatten(),
+        size_bytes: 0,
+        is_made: false,
+        cached_by: memory.map(|name| format!("{} is {name}, which is memory", directory.display())),
+    }
 }
 
 /// Bytes that a user of this file system may still write.

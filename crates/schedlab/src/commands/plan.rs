@@ -406,7 +406,7 @@ fn cgroups(catalogue: &Catalogue, machine: &Machine, plan: &Plan) -> Vec<String>
 fn files_target(common: &Common, machine: &Machine) -> StorageTarget {
     let results = std::path::absolute(&common.results).unwrap_or_else(|_| common.results.clone());
     let existing = results.ancestors().find(|path| path.is_dir()).unwrap_or(&results);
-    executor::directory_target(machine, existing)
+    sys::directory_target(machine, existing)
 }
 
 fn files_of(catalogue: &Catalogue, machine: &Machine, id: &str, level: &Level) -> Vec<String> {

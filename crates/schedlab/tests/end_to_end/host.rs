@@ -470,7 +470,7 @@ fn writable_knobs(bench: &Bench) -> Vec<Knob> {
     };
     let machine = Machine::host(bench.path().join("run"));
     // Queues: of the disk that the campaign's own files lie on.
-    let target = executor::directory_target(&machine, bench.path());
+    let target = sys::directory_target(&machine, bench.path());
     let machine = machine.with_target(target);
     let mut chosen: BTreeMap<String, Level> = BTreeMap::new();
     let mut knobs = Vec::new();

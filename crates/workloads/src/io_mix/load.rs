@@ -127,12 +127,12 @@ fn unwritable(settings: &Settings, count: u32, offset: u64, error: &std::io::Err
     Error::new(ErrorKind::Environment, attempted, error, remedy)
 }
 
-/// Jain's index of what equals got: 1 where all got the same, 1/n where one got everything.
-fn fairness(shares: &[u64]) -> f64 {
+/// Jain's index of what equals got: 1 where all got the same, 1/n where one got everything,
+/// nothing where nobody got anything.
+fn fairness(shares: &[u64]) -> Option<f64> {
     let sum: f64 = shares.iter().map(|share| *share as f64).sum();
     let squares: f64 = shares.iter().map(|share| (*share as f64).powi(2)).sum();
-    // Nobody got anything: all got the same.
-    if squares == 0.0 { 1.0 } else { sum * sum / (shares.len() as f64 * squares) }
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
 impl Mix {
@@ -176,7 +176,8 @@ impl Mix {
         }
         let equals = if streamed.len() > 1 { &streamed } else { &read };
         if equals.len() > 1 {
-            samples.push(Sample::values("fairness", vec![fairness(equals)]));
+            let fairness = fairness(equals).into_iter();
+            samples.extend(fairness.map(|index| Sample::values("fairness", vec![index])));
         }
         Ok(Measurement { samples, operations: Some(operations) })
     }
@@ -249,9 +250,9 @@ mod tests {
 
     #[test]
     fn jains_index_is_one_for_equals_and_one_nth_for_a_winner() {
-        assert_eq!(fairness(&[5, 5, 5]), 1.0);
-        assert_eq!(fairness(&[0, 9, 0]), 1.0 / 3.0);
-        assert_eq!(fairness(&[1, 3]), 0.8);
-        assert_eq!(fairness(&[0, 0]), 1.0);
+        assert_eq!(fairness(&[5, 5, 5]), Some(1.0));
+        assert_eq!(fairness(&[0, 9, 0]), Some(1.0 / 3.0));
+        assert_eq!(fairness(&[1, 3]), Some(0.8));
+        assert_eq!(fairness(&[0, 0]), None, "0/0 is no fairness");
     }
 }
