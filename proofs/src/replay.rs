@@ -29,8 +29,8 @@ pub struct Link {
     pub claimed: Option<usize>,
     /// A kick: it was part of an enqueue.
     pub is_part: bool,
-    /// A start: whether the task came from a dispatch; `None` where that is not certain, or
-    /// where it only goes on.
+    /// A start: whether the task came from a dispatch; `None` where that is not certain, where
+    /// it only goes on, or before every CPU was seen to ask the scheduler.
     pub is_dispatched: Option<bool>,
 }
 
@@ -79,6 +79,8 @@ struct Builder<'t> {
     ended: HashMap<u16, u64>,
     /// CPUs that go offline some time.
     leaving: HashSet<i16>,
+    /// CPUs that may still go past the scheduler.
+    bypassing: HashSet<u16>,
 }
 
 impl<'t> Replay<'t> {
@@ -97,6 +99,7 @@ impl<'t> Replay<'t> {
             enqueues: HashMap::new(),
             ended: HashMap::new(),
             leaving: leaving(&trace.events),
+            bypassing: (0..trace.header.cpus).collect(),
         };
         for index in 0..trace.events.len() {
             builder.take(index);
@@ -198,6 +201,7 @@ impl<'t> Builder<'t> {
 
     fn dispatch(&mut self, index: usize, event: &Event) {
         self.looks.insert(event.cpu, event.begin_ns);
+        self.bypassing.remove(&event.cpu);
         if event.has(Flag::Moved) {
             let mut place = Place::Taken;
             if let Place::Waiting(spell) = self.place(event.pid) {
@@ -226,6 +230,10 @@ impl<'t> Builder<'t> {
 
     fn start(&mut self, index: usize, event: &Event) {
         self.replay.links[index].is_dispatched = match self.place(event.pid) {
+            // A scheduler takes over CPU by CPU, and those left go past it. A task that wakes and
+            // ran last on one of them is given to any idle CPU (kernel/sched/ext.c of 6.18,
+            // `select_task_rq_scx`).
+            _ if !self.bypassing.is_empty() => None,
             Place::Taken => Some(true),
             Place::Asleep | Place::Bypassing => Some(false),
             Place::Waiting(spell) => {
@@ -463,7 +471,11 @@ mod tests {
 
     #[test]
     fn a_start_tells_whether_a_dispatch_came_before_it() {
-        let mut script = Script::new("fifo", 1);
+        let mut script = Script::new("fifo", 2);
+        script.dispatch(0, 100, 0, 0, &[]);
+        script.event(0, 300, Kind::Quiescent, TASK).a(1);
+        script.event(0, 500, Kind::Running, TASK).target(0);
+        script.dispatch(1, 700, 0, 0, &[]);
         script.event(0, 1_000, Kind::Quiescent, TASK).a(1);
         script.event(0, 2_000, Kind::Running, TASK).target(0);
         script.event(0, 3_000, Kind::Enqueue, TASK).c(1);
@@ -472,6 +484,6 @@ mod tests {
         let trace = script.trace();
         let replay = Replay::new(&trace);
         let starts: Vec<_> = replay.links.iter().filter_map(|link| link.is_dispatched).collect();
-        assert_eq!(starts, [false, true]);
+        assert_eq!(starts, [false, true], "and the first came before CPU 1 asked for a task");
     }
 }

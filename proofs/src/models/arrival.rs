@@ -208,7 +208,7 @@ mod tests {
 
     /// One CPU: two tasks come, the first runs for so long, then `next` runs.
     fn turns(first: i32, ran: u64, next: i32, left: u64) -> Script {
-        let mut script = Script::new("rr", 2).parameter("quantum", QUANTUM);
+        let mut script = Script::new("rr", 1).parameter("quantum", QUANTUM);
         script.init(1_000, TASK, 120);
         script.init(2_000, OTHER, 120);
         script.enqueue((0, 10_000), TASK, (10_000, QUANTUM), &[Flag::Wakeup]);
@@ -266,6 +266,7 @@ mod tests {
     fn nobody_runs_past_the_queue_or_where_it_may_not() {
         let mut direct = Script::new("rr", 1).parameter("quantum", QUANTUM);
         direct.init(1_000, TASK, 120);
+        direct.dispatch(0, 5_000, 0, 0, &[]);
         direct.enqueue((0, 10_000), TASK, (10_000, QUANTUM), &[Flag::Wakeup]);
         direct.start((0, 20_000), TASK, (10_000, QUANTUM));
         assert_eq!(direct.broken_rule(), Some(rule::NO_DIRECT_DISPATCH));
