@@ -5,7 +5,7 @@ use model::{CpuList, IoLimits, IoPriority, StorageTarget};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
-use sys::{Policy, SchedulingAttributes};
+use sys::{Cgroup, Controller, Policy, SchedulingAttributes};
 
 /// The name of a thread to which its workload gave an I/O priority of its own: the level of
 /// the trial is that of the others.
@@ -40,6 +40,10 @@ pub struct LaunchSpec {
     pub io_weight: Option<u64>,
     /// I/O limits of a cgroup of our own on the target's device.
     pub io_max: Option<IoLimits>,
+    /// Groups that [`crate::Workload::io_groups`] asked for, in that order; its processes join
+    /// them themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub io_groups: Vec<IoGroup>,
     /// Where files and devices of the workload lie; its scratch directory where not said.
     pub target: Option<StorageTarget>,
     /// Seed of the trial.
@@ -48,6 +52,17 @@ pub struct LaunchSpec {
     pub scratch: PathBuf,
     /// Where the output of external programs is kept.
     pub log: PathBuf,
+}
+
+/// A control group for some processes of a workload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoGroup {
+    /// The group.
+    pub group: Cgroup,
+    /// The hierarchy it is in.
+    pub controller: Controller,
+    /// Its weight for bfq, 1 to 1000.
+    pub weight: u64,
 }
 
 /// CPU time a group may use in each period.

@@ -27,7 +27,7 @@ pub use event::Event;
 pub use factor::{BootKnob, FIRST_KNOB, Factor, Knob, LaunchKnob, ON_TOP, Setting, SystemKnob};
 pub use held::{Held, HeldKnob, Holder, Keeper, Lost, NOT_PUT_BACK, NotHeld, Program};
 pub use interrupt::Interrupt;
-pub use launch::{APART, CpuQuota, LaunchSpec};
+pub use launch::{APART, CpuQuota, IoGroup, LaunchSpec};
 pub use model::{Missing, Phase};
 pub use nearest::nearest;
 pub use parameter::{Parameter, ParameterKind, join_words, split_words};

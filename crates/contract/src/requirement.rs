@@ -2,7 +2,7 @@
 
 use model::{KernelVersion, Missing};
 use std::fmt;
-use sys::Machine;
+use sys::{Cgroup, Controller, Machine};
 
 type Check = Box<dyn Fn(&Machine) -> Result<(), Missing>>;
 
@@ -106,6 +106,43 @@ impl Requirement {
                 format!("{online} online"),
                 "use a machine with more CPUs, or other parameters".to_owned(),
             ))
+        })
+    }
+
+    /// A group with the CPU controller can be made.
+    pub fn cpu_group() -> Self {
+        Self::group("cpu", Cgroup::cpu_root)
+    }
+
+    /// A group with the I/O controller can be made.
+    pub fn io_group() -> Self {
+        Self::group("io", Cgroup::io_root)
+    }
+
+    /// Making a group to find out would be a change, so the directory's permission is asked
+    /// for instead.
+    fn group(name: &'static str, root: fn(&Machine) -> Option<(Controller, &'static str)>) -> Self {
+        Self::check(format!("make a cgroup with the {name} controller"), move |machine| {
+            let Some((controller, root)) = root(machine) else {
+                return Err((
+                    format!("no cgroup hierarchy with the {name} controller is mounted"),
+                    "mount cgroup2, or use a virtual machine".to_owned(),
+                ));
+            };
+            if controller == Controller::Unified {
+                let path = format!("{root}/cgroup.subtree_control");
+                let enabled =
+                    machine.read(&path).map_err(|error| (error.to_string(), String::new()))?;
+                if !enabled.split_whitespace().any(|enabled| enabled == name) {
+                    return Err((
+                        format!("{path} does not pass the {name} controller on to children"),
+                        format!("echo +{name} > {path}"),
+                    ));
+                }
+            }
+            machine.check_directory_writable(root).map_err(|error| {
+                (error.to_string(), "run as root, or use a virtual machine".to_owned())
+            })
         })
     }
 

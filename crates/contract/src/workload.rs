@@ -43,6 +43,13 @@ pub trait Workload: Sync {
         Vec::new()
     }
 
+    /// Weights (1 to 1000) of I/O groups that its processes will join, one group each: made
+    /// before it starts, given to it as [`LaunchSpec::io_groups`], removed after it.
+    fn io_groups(&self, parameters: &Parameters) -> Vec<u64> {
+        let _ = parameters;
+        Vec::new()
+    }
+
     /// Combinations of parameters that cannot be meant, each in one sentence.
     fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
         let _ = parameters;

@@ -3,25 +3,43 @@
 
 use crate::journal::JournalEntry;
 use crate::session::Executor;
-use contract::{CpuQuota, Error, LaunchSpec, Result};
+use contract::{CpuQuota, Error, IoGroup, LaunchSpec, Result};
 use model::IoLimits;
 use sys::{Cgroup, Controller, Machine};
 
+/// Where processes of the workload lie that join no other group of its own: no group may have
+/// processes and hand a controller on (Documentation/admin-guide/cgroup-v2.rst, "No Internal
+/// Process Constraint").
+const MAIN: &str = "main";
+
 /// A group of the unified hierarchy for killing and statistics where we may make
-/// one, and one with the CPU or I/O controller where the levels ask for it.
+/// one, one with the CPU or I/O controller where the levels ask for it, and those of these
+/// weights that the workload's processes will join, which the launch is told.
 pub(crate) fn join_cgroups(
     executor: &mut Executor,
-    launch: &LaunchSpec,
+    launch: &mut LaunchSpec,
+    weights: &[u64],
     pid: i32,
 ) -> Result<Option<Cgroup>> {
     let machine = executor.settings.machine.clone();
     let name = format!("schedlab.{}", executor.watch.mark.trim_start_matches("SCHEDLAB_MARK="));
     let cpu = wanted(Cgroup::cpu_root(&machine), launch.needs_cpu_cgroup(), "CPU time", "cpu")?;
-    let io = wanted(Cgroup::io_root(&machine), launch.needs_io_cgroup(), "I/O", "io")?;
+    let has_groups = !weights.is_empty();
+    if has_groups && launch.needs_io_cgroup() {
+        return Err(Error::usage(
+            "cannot limit the workload's I/O as a whole",
+            "its processes have I/O groups of their own",
+            "leave out the factors io_weight and io_max, or the workload's weights",
+        ));
+    }
+    let io = launch.needs_io_cgroup() || has_groups;
+    let io = wanted(Cgroup::io_root(&machine), io, "I/O", "io")?;
+    let is_parent = has_groups && matches!(io, Some((Controller::Unified, _)));
     let mut joined = None;
     if let Some(root) = Cgroup::unified_root(&machine) {
         let is_needed = [cpu, io].iter().any(|it| matches!(it, Some((Controller::Unified, _))));
-        joined = match make_cgroup(executor, root, &name, pid) {
+        let member = if is_parent { None } else { Some(pid) };
+        joined = match make_cgroup(executor, root, &name, member) {
             Ok(cgroup) => Some(cgroup),
             Err(error) if is_needed => return Err(error),
             Err(_) => None,
@@ -33,7 +51,7 @@ pub(crate) fn join_cgroups(
                 joined.clone().map(|group| (Controller::Unified, group))
             }
             Some((Controller::Legacy, root)) => {
-                Some((Controller::Legacy, make_cgroup(executor, root, &name, pid)?))
+                Some((Controller::Legacy, make_cgroup(executor, root, &name, Some(pid))?))
             }
             None => None,
         })
@@ -42,9 +60,50 @@ pub(crate) fn join_cgroups(
         limit_cpu(&machine, controller, &group, launch)?;
     }
     if let Some((controller, group)) = group(io)? {
-        limit_io(&machine, controller, &group, launch)?;
+        if has_groups {
+            launch.io_groups = make_io_groups(executor, controller, &group, weights, pid)?;
+        } else {
+            limit_io(&machine, controller, &group, launch)?;
+        }
     }
     Ok(joined)
+}
+
+/// Groups of these weights below the workload's.
+fn make_io_groups(
+    executor: &mut Executor,
+    controller: Controller,
+    parent: &Cgroup,
+    weights: &[u64],
+    pid: i32,
+) -> Result<Vec<IoGroup>> {
+    let machine = executor.settings.machine.clone();
+    if controller == Controller::Unified {
+        make_cgroup(executor, &parent.path, MAIN, Some(pid))?;
+        machine.write(&parent.file("cgroup.subtree_control"), "+io")?;
+    }
+    let mut groups = Vec::new();
+    for (index, weight) in weights.iter().enumerate() {
+        let group = make_cgroup(executor, &parent.path, &format!("share-{index}"), None)?;
+        set_weight(&machine, controller, &group, *weight)?;
+        groups.push(IoGroup { group, controller, weight: *weight });
+    }
+    Ok(groups)
+}
+
+fn set_weight(
+    machine: &Machine,
+    controller: Controller,
+    group: &Cgroup,
+    weight: u64,
+) -> Result<()> {
+    group.set_bfq_weight(machine, controller, weight).map_err(|error| {
+        Error::unsupported(
+            "cannot give a group an I/O weight",
+            error,
+            "the elevator bfq reads it: load it (modprobe bfq), or use a kernel that has it",
+        )
+    })
 }
 
 /// The hierarchy of a controller, where it is needed.
@@ -99,10 +158,7 @@ fn limit_io(
 ) -> Result<()> {
     let write = |name: &str, text: String| machine.write(&group.file(name), &text);
     if let Some(weight) = launch.io_weight {
-        match controller {
-            Controller::Unified => write("io.bfq.weight", weight.to_string())?,
-            Controller::Legacy => write("blkio.bfq.weight", weight.to_string())?,
-        }
+        set_weight(machine, controller, group, weight)?;
     }
     let Some(limits) = launch.io_max else { return Ok(()) };
     let device = machine.target().and_then(|target| target.device.clone());
@@ -144,14 +200,21 @@ fn limit_files(
     }
 }
 
-fn make_cgroup(executor: &mut Executor, root: &str, name: &str, pid: i32) -> Result<Cgroup> {
+fn make_cgroup(
+    executor: &mut Executor,
+    root: &str,
+    name: &str,
+    member: Option<i32>,
+) -> Result<Cgroup> {
     let cgroup = Cgroup { path: format!("{root}/{name}") };
     let machine = &executor.settings.machine;
     executor.watch.journal.append(&JournalEntry::Cgroup { cgroup: cgroup.clone() })?;
     if !machine.exists(&cgroup.path) {
         Cgroup::create(machine, root, name)?;
     }
-    cgroup.add(machine, pid)?;
+    if let Some(pid) = member {
+        cgroup.add(machine, pid)?;
+    }
     Ok(cgroup)
 }
 

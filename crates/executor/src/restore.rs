@@ -252,7 +252,8 @@ pub fn restore(
         restore_settings(machine, &mut notes, &open, &mut report);
     }
     let Notes { journal, lost } = notes;
-    for cgroup in open.cgroups.iter().filter(|_| is_this_boot) {
+    // Those below others were made after them.
+    for cgroup in open.cgroups.iter().rev().filter(|_| is_this_boot) {
         if let Err(error) = cgroup.remove(machine) {
             report.failed.push(error.to_string());
         }

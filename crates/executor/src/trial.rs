@@ -324,7 +324,10 @@ fn start(
     };
     let mut child = RoleChild::spawn(LOAD_ROLE, Session::Same, &marking)?;
     executor.watch.journal.append(&JournalEntry::Group { group: child.pid() })?;
-    let cgroup = join_cgroups(executor, &launch, child.pid())?;
+    let workload = settings.catalogue.workload(&trial.workload.uses);
+    let parameters = &trial.workload.parameters;
+    let weights = workload.map_or_else(Vec::new, |workload| workload.io_groups(parameters));
+    let cgroup = join_cgroups(executor, &mut launch, &weights, child.pid())?;
     let target = Target {
         pid: child.pid(),
         group: child.pid(),

@@ -13,7 +13,8 @@ pub struct Cgroup {
 }
 
 /// The kind of hierarchy in which a controller's limits can be set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Controller {
     /// The unified one, v2: `cpu.max` and `cpu.weight`, `io.max`.
     Unified,
@@ -87,13 +88,47 @@ impl Cgroup {
         machine.write(&self.file("cgroup.procs"), &pid.to_string())
     }
 
-    /// The processes in the group.
+    /// The processes in the group and in groups below it.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn members(&self, machine: &Machine) -> Result<Vec<i32>, MachineError> {
         let text = machine.read(&self.file("cgroup.procs"))?;
-        Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect())
+        let mut members: Vec<i32> =
+            text.lines().filter_map(|line| line.trim().parse().ok()).collect();
+        let below = std::fs::read_dir(machine.path(&self.path)).into_iter().flatten().flatten();
+        for entry in below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+            let group = Self { path: self.file(&entry.file_name().to_string_lossy()) };
+            // One that is gone by now has no members.
+            members.extend(group.members(machine).unwrap_or_default());
+        }
+        Ok(members)
+    }
+
+    /// Sets the weight by which the elevator bfq divides a device's time among groups (1 to
+    /// 1000, 100 where nothing is said; block/bfq-cgroup.c).
+    ///
+    /// # Errors
+    /// When the kernel refuses, or does not know bfq.
+    pub fn set_bfq_weight(
+        &self,
+        machine: &Machine,
+        controller: Controller,
+        weight: u64,
+    ) -> Result<(), MachineError> {
+        machine.write(&self.file(bfq_weight_file(controller)), &weight.to_string())
+    }
+
+    /// What [`Self::set_bfq_weight`] sets; `None` where the kernel's answer is no weight.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn bfq_weight(
+        &self,
+        machine: &Machine,
+        controller: Controller,
+    ) -> Result<Option<u64>, MachineError> {
+        Ok(weight_in(&machine.read(&self.file(bfq_weight_file(controller)))?))
     }
 
     /// CPU time that the group's processes have used, those that ended included;
@@ -134,6 +169,19 @@ impl Cgroup {
     }
 }
 
+fn bfq_weight_file(controller: Controller) -> &'static str {
+    match controller {
+        Controller::Unified => "io.bfq.weight",
+        Controller::Legacy => "blkio.bfq.weight",
+    }
+}
+
+/// `100`, or `default 100` with lines for devices after it.
+fn weight_in(text: &str) -> Option<u64> {
+    let line = text.lines().next()?.trim();
+    line.strip_prefix("default ").unwrap_or(line).trim().parse().ok()
+}
+
 /// `usage_usec` of a group's `cpu.stat` (Documentation/admin-guide/cgroup-v2.rst).
 fn usage_ns(text: &str) -> Option<u64> {
     let micros: u64 =
@@ -144,6 +192,26 @@ fn usage_ns(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_weight_is_read_in_both_forms_and_garbage_is_none() {
+        assert_eq!(weight_in("100\n"), Some(100));
+        assert_eq!(weight_in("default 300\n8:0 10\n"), Some(300));
+        assert_eq!(weight_in("garbage"), None);
+    }
+
+    #[test]
+    fn members_of_groups_below_are_members() {
+        let root = tempfile::tempdir().unwrap();
+        let machine = Machine::fake(root.path(), root.path()).unwrap();
+        for (group, members) in [("a", ""), ("a/main", "3\n"), ("a/share-0", "7\n9\n")] {
+            std::fs::create_dir_all(root.path().join(group)).unwrap();
+            std::fs::write(root.path().join(group).join("cgroup.procs"), members).unwrap();
+        }
+        let mut members = Cgroup { path: "/a".to_owned() }.members(&machine).unwrap();
+        members.sort_unstable();
+        assert_eq!(members, [3, 7, 9]);
+    }
 
     #[test]
     fn hostile_group_statistics_are_not_zero() {

@@ -98,7 +98,7 @@ impl Factor for Entry {
     }
 
     fn requires(&self, level: &Level) -> Vec<Requirement> {
-        let mut needs = vec![task_group::may_make_group()];
+        let mut needs = vec![Requirement::cpu_group()];
         if level.as_str() != "max" {
             needs.push(Requirement::check("CPU bandwidth limits (CONFIG_CFS_BANDWIDTH)", |machine| {
                 // The root group of v1 shows the file; that of v2 never does.

@@ -57,7 +57,7 @@ impl Factor for Entry {
     }
 
     fn requires(&self, _level: &Level) -> Vec<Requirement> {
-        vec![task_group::may_make_group()]
+        vec![Requirement::cpu_group()]
     }
 
     fn conflict(&self, _level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {

@@ -1,6 +1,6 @@
 //! The group with the I/O controller that the workload runs in.
 
-use contract::{Error, Requirement, Result};
+use contract::{Error, Result};
 use sys::{Cgroup, Controller, Machine};
 
 /// The group of a task; `None` when the task is gone.
@@ -15,17 +15,4 @@ pub(crate) fn of_task(machine: &Machine, thread: i32) -> Result<Option<(Controll
         Error::environment(attempted(), format!("{path} does not name one: {}", text.trim()))
     })?;
     Ok(Some((controller, Cgroup { path: format!("{root}{}", below.trim_end_matches('/')) })))
-}
-
-/// A group with the I/O controller can be made; asked without making one.
-pub(crate) fn may_make() -> Requirement {
-    Requirement::check("make a cgroup with the io controller", |machine| {
-        let Some((controller, root)) = Cgroup::io_root(machine) else {
-            return Err((
-                "no cgroup hierarchy with the io controller is mounted".to_owned(),
-                "mount cgroup2, or use a virtual machine".to_owned(),
-            ));
-        };
-        crate::task_group::may_make_below(machine, controller, root, "io")
-    })
 }

@@ -3,7 +3,7 @@
 use crate::{io_group, thread_levels};
 use contract::{Description, Error, Factor, Knob, LaunchKnob, LaunchSpec, Requirement};
 use model::Level;
-use sys::{Controller, Machine};
+use sys::Machine;
 
 pub(crate) struct Entry;
 
@@ -47,7 +47,7 @@ impl Factor for Entry {
     }
 
     fn requires(&self, _level: &Level) -> Vec<Requirement> {
-        vec![io_group::may_make()]
+        vec![Requirement::io_group()]
     }
 
     fn modules(&self, _level: &Level) -> Vec<String> {
@@ -70,23 +70,12 @@ impl LaunchKnob for Entry {
     fn read_back(&self, machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
         thread_levels::uniform("io_weight", threads, wanted, |thread| {
             let Some((controller, group)) = io_group::of_task(machine, thread)? else { return Ok(None) };
-            let path = group.file(match controller {
-                Controller::Unified => "io.bfq.weight",
-                Controller::Legacy => "blkio.bfq.weight",
-            });
-            let text = machine.read(&path)?;
-            let weight = weight_in(&text).ok_or_else(|| {
-                Error::environment(format!("cannot understand {path}"), format!("`{}`", text.trim()))
+            let weight = group.bfq_weight(machine, controller)?.ok_or_else(|| {
+                Error::environment(format!("cannot understand the weight of {}", group.path), "it is no number")
             })?;
             Ok(Some(Level::canonical(weight.to_string())))
         })
     }
-}
-
-/// `100`, or `default 100` with lines for devices after it.
-fn weight_in(text: &str) -> Option<u64> {
-    let line = text.lines().next()?.trim();
-    line.strip_prefix("default ").unwrap_or(line).trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -109,6 +98,5 @@ mod tests {
             .file("/sys/fs/cgroup/blkio/a/blkio.bfq.weight", "700")
             .machine();
         assert_eq!(Entry.read_back(&legacy, &[5], &wanted).unwrap().as_str(), "700");
-        assert_eq!(weight_in("garbage"), None);
     }
 }

@@ -1,7 +1,6 @@
-//! The control group with the CPU controller that a task is in, and whether we
-//! may make one.
+//! The control group with the CPU controller that a task is in.
 
-use contract::{Error, Requirement, Result};
+use contract::{Error, Result};
 use sys::{Cgroup, Controller, Machine};
 
 /// The group of a task; `None` when the task is gone.
@@ -30,42 +29,6 @@ pub(crate) fn group_in<'t>(text: &'t str, controller: Controller, legacy: &str) 
         };
         is_it.then_some(path)
     })
-}
-
-/// A group with the CPU controller can be made. Making one to find out would be
-/// a change, so the directory's permission is asked for instead.
-pub(crate) fn may_make_group() -> Requirement {
-    Requirement::check("make a cgroup with the cpu controller", |machine| {
-        let Some((controller, root)) = Cgroup::cpu_root(machine) else {
-            return Err((
-                "no cgroup hierarchy with the cpu controller is mounted".to_owned(),
-                "mount cgroup2, or use a virtual machine".to_owned(),
-            ));
-        };
-        may_make_below(machine, controller, root, "cpu")
-    })
-}
-
-/// A group below `root` has the controller, and can be made.
-pub(crate) fn may_make_below(
-    machine: &Machine,
-    controller: Controller,
-    root: &str,
-    name: &str,
-) -> Result<(), (String, String)> {
-    if controller == Controller::Unified {
-        let path = format!("{root}/cgroup.subtree_control");
-        let enabled = machine.read(&path).map_err(|error| (error.to_string(), String::new()))?;
-        if !enabled.split_whitespace().any(|enabled| enabled == name) {
-            return Err((
-                format!("{path} does not pass the {name} controller on to children"),
-                format!("echo +{name} > {path}"),
-            ));
-        }
-    }
-    machine
-        .check_directory_writable(root)
-        .map_err(|error| (error.to_string(), "run as root, or use a virtual machine".to_owned()))
 }
 
 /// Real-time tasks have no place in a group of ours: bandwidth and weight are of

@@ -2,7 +2,6 @@
 //! and I/O priorities are for.
 
 mod load;
-mod priority;
 mod reader;
 mod settings;
 mod stream;

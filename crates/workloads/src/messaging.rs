@@ -2,11 +2,10 @@
 //! receiver of their group.
 
 use crate::declare::{choice, count, size};
-use crate::process::{Family, allow_open_files, read_full, write_full};
+use crate::process::{Family, Herd, allow_open_files, read_full, write_full};
 use crate::shared::SharedCounters;
 use contract::{Description, Error, LaunchSpec, Load, Measurement, Parameter, Result, Workload};
 use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -116,7 +115,7 @@ impl Workload for Entry {
         launch: &LaunchSpec,
     ) -> Result<Box<dyn Load>> {
         let shape = Shape::of(parameters);
-        let herd = Herd::new(&shape)?;
+        let herd = Herd::of(shape.connection()?, shape.connection()?);
         if parameters.text("tasks") == "process" {
             Ok(Box::new(Processes::start(shape, herd, launch)?))
         } else {
@@ -181,30 +180,6 @@ impl Shape {
     }
 }
 
-/// The start: each task reports ready and polls for a byte that stays unread,
-/// so that one write releases all of them.
-struct Herd {
-    ready: (OwnedFd, OwnedFd),
-    wake: (OwnedFd, OwnedFd),
-}
-
-impl Herd {
-    fn new(shape: &Shape) -> Result<Self> {
-        Ok(Self { ready: shape.connection()?, wake: shape.connection()? })
-    }
-
-    fn wait(&self) -> io::Result<()> {
-        write_full(&self.ready.1, b".")?;
-        poll(&mut [PollFd::new(&self.wake.0, PollFlags::IN)], None)?;
-        Ok(())
-    }
-
-    fn release(&self) -> Result<()> {
-        write_full(&self.wake.1, b".")
-            .map_err(|error| Error::environment("cannot release the tasks", error))
-    }
-}
-
 fn send(shape: &Shape, receivers: &[OwnedFd], message: &[u8]) -> io::Result<()> {
     for _ in 0..shape.loops {
         for receiver in receivers {
@@ -244,7 +219,7 @@ impl Processes {
         for _ in 0..processes.shape.groups {
             processes.start_group(launch)?;
         }
-        processes.await_ready()?;
+        processes.herd.await_ready(&mut processes.family)?;
         Ok(processes)
     }
 
@@ -269,27 +244,6 @@ impl Processes {
                 herd.wait()?;
                 send(shape, &writers, &message)
             })?;
-        }
-        Ok(())
-    }
-
-    /// Reads one byte from each task; a task that died first is an error, not a wait for ever.
-    fn await_ready(&mut self) -> Result<()> {
-        let mut byte = [0];
-        for _ in 0..self.shape.tasks() {
-            let timeout = crate::instant::timespec(100_000_000);
-            loop {
-                let mut ready = [PollFd::new(&self.herd.ready.0, PollFlags::IN)];
-                match poll(&mut ready, Some(&timeout)) {
-                    Ok(0) => match self.family.early_death() {
-                        Some(error) => return Err(error),
-                        None => continue,
-                    },
-                    Ok(_) | Err(_) => break,
-                }
-            }
-            read_full(&self.herd.ready.0, &mut byte)
-                .map_err(|error| Error::environment("cannot hear the tasks", error))?;
         }
         Ok(())
     }
@@ -332,10 +286,8 @@ impl Threads {
         for _ in 0..threads.shape.groups {
             threads.start_group(launch, &sender)?;
         }
-        let mut byte = [0];
         for _ in 0..threads.shape.tasks() {
-            read_full(&threads.herd.ready.0, &mut byte)
-                .map_err(|error| Error::environment("cannot hear the threads", error))?;
+            threads.herd.hear()?;
         }
         match threads.ends.try_recv() {
             Ok(Err(error)) => Err(Error::environment("a thread could not start", error)),

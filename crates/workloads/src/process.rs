@@ -6,6 +6,7 @@
 //! `/proc/self/task` before each fork.
 
 use contract::{Error, LaunchSpec, Result};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::io;
@@ -179,6 +180,82 @@ impl Family {
 impl Drop for Family {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// The start of forked tasks: each reports ready and polls for a byte that stays unread, so
+/// that one write releases all of them.
+pub(crate) struct Herd {
+    ready: (OwnedFd, OwnedFd),
+    wake: (OwnedFd, OwnedFd),
+}
+
+impl Herd {
+    /// A start over two pipes or pairs of sockets: of each the reading end, then the writing end.
+    pub(crate) fn of(ready: (OwnedFd, OwnedFd), wake: (OwnedFd, OwnedFd)) -> Self {
+        Self { ready, wake }
+    }
+
+    /// A start over pipes.
+    ///
+    /// # Errors
+    /// When no pipe can be made.
+    pub(crate) fn new() -> Result<Self> {
+        let pipe = || {
+            pipe_with(PipeFlags::CLOEXEC)
+                .map_err(|error| Error::environment("cannot make a pipe", error))
+        };
+        Ok(Self::of(pipe()?, pipe()?))
+    }
+
+    /// A task is ready, and waits for the others.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub(crate) fn wait(&self) -> io::Result<()> {
+        write_full(&self.ready.1, b".")?;
+        poll(&mut [PollFd::new(&self.wake.0, PollFlags::IN)], None)?;
+        Ok(())
+    }
+
+    /// Reads one byte from each task; a task that died first is an error, not a wait for ever.
+    ///
+    /// # Errors
+    /// What a task that died said.
+    pub(crate) fn await_ready(&self, family: &mut Family) -> Result<()> {
+        let timeout = crate::instant::timespec(100_000_000);
+        for _ in 0..family.children.len() {
+            loop {
+                let mut ready = [PollFd::new(&self.ready.0, PollFlags::IN)];
+                match poll(&mut ready, Some(&timeout)) {
+                    Ok(0) => match family.early_death() {
+                        Some(error) => return Err(error),
+                        None => continue,
+                    },
+                    Ok(_) | Err(_) => break,
+                }
+            }
+            self.hear()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until one more task is ready.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub(crate) fn hear(&self) -> Result<()> {
+        read_full(&self.ready.0, &mut [0])
+            .map_err(|error| Error::environment("cannot hear the tasks", error))
+    }
+
+    /// Lets all of them go.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub(crate) fn release(&self) -> Result<()> {
+        write_full(&self.wake.1, b".")
+            .map_err(|error| Error::environment("cannot release the tasks", error))
     }
 }
 

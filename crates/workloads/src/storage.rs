@@ -4,7 +4,9 @@
 pub(crate) mod buffer;
 pub(crate) mod caches;
 pub(crate) mod direct;
+pub(crate) mod fairness;
 pub(crate) mod pattern;
 pub(crate) mod place;
+pub(crate) mod priority;
 pub(crate) mod target;
 pub(crate) mod transfer;

@@ -7,10 +7,11 @@ use crate::crew::{Crew, Member};
 use crate::declare::S;
 use crate::instant::sleep_until;
 use crate::storage::caches;
+use crate::storage::fairness::jain;
 use crate::storage::place::{self, Place};
-use crate::storage::transfer::lay_out;
+use crate::storage::transfer::{lay_out, unwritable};
 use contract::{Error, ErrorKind, LaunchSpec, Load, Measurement, Result};
-use model::{Caveat, CaveatCode, Histogram, RunReport, Sample, format_size};
+use model::{Caveat, CaveatCode, Histogram, RunReport, Sample};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use sys::Machine;
@@ -98,7 +99,7 @@ pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec
             pattern
         };
         lay_out(&region, pattern, record, settings.size)
-            .map_err(|(offset, error)| unwritable(&settings, count, offset, &error))?;
+            .map_err(|failed| unwritable(u64::from(count) * settings.size, &failed))?;
     }
     let mut resident = 0;
     if settings.drops {
@@ -113,26 +114,6 @@ pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec
     let crew = Crew::assemble(launch, tasks)?;
     let (readers, streams) = (Vec::new(), Vec::new());
     Ok(Mix { crew, shared, settings, cached_by, resident, readers, streams })
-}
-
-fn unwritable(settings: &Settings, count: u32, offset: u64, error: &std::io::Error) -> Error {
-    let total = format_size(u64::from(count) * settings.size);
-    let remedy = match error.raw_os_error() {
-        Some(libc::ENOSPC | libc::EDQUOT) => {
-            format!("{total} are needed: free space, or make size smaller")
-        }
-        _ => String::new(),
-    };
-    let attempted = format!("cannot lay out the data at offset {offset}");
-    Error::new(ErrorKind::Environment, attempted, error, remedy)
-}
-
-/// Jain's index of what equals got: 1 where all got the same, 1/n where one got everything,
-/// nothing where nobody got anything.
-fn fairness(shares: &[u64]) -> Option<f64> {
-    let sum: f64 = shares.iter().map(|share| *share as f64).sum();
-    let squares: f64 = shares.iter().map(|share| (*share as f64).powi(2)).sum();
-    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
 impl Mix {
@@ -176,8 +157,9 @@ impl Mix {
         }
         let equals = if streamed.len() > 1 { &streamed } else { &read };
         if equals.len() > 1 {
-            let fairness = fairness(equals).into_iter();
-            samples.extend(fairness.map(|index| Sample::values("fairness", vec![index])));
+            let got: Vec<f64> = equals.iter().map(|bytes| *bytes as f64).collect();
+            let index = jain(&got).into_iter();
+            samples.extend(index.map(|index| Sample::values("fairness", vec![index])));
         }
         Ok(Measurement { samples, operations: Some(operations) })
     }
@@ -241,18 +223,5 @@ impl Load for Mix {
 impl Drop for Mix {
     fn drop(&mut self) {
         self.shared.phase.store(STOPPING, Ordering::SeqCst);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fairness;
-
-    #[test]
-    fn jains_index_is_one_for_equals_and_one_nth_for_a_winner() {
-        assert_eq!(fairness(&[5, 5, 5]), Some(1.0));
-        assert_eq!(fairness(&[0, 9, 0]), Some(1.0 / 3.0));
-        assert_eq!(fairness(&[1, 3]), Some(0.8));
-        assert_eq!(fairness(&[0, 0]), None, "0/0 is no fairness");
     }
 }

@@ -1,7 +1,7 @@
 //! What the parameters ask for, and combinations that cannot be meant.
 
-use super::priority::Priority;
 use crate::storage::pattern::SECTOR;
+use crate::storage::priority::Priority;
 use model::{Parameters, format_size};
 
 /// Files of an application that starts.

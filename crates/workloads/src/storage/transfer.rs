@@ -3,6 +3,8 @@
 use super::buffer::Buffer;
 use super::pattern::Pattern;
 use super::place::Region;
+use contract::{Error, ErrorKind};
+use model::format_size;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -78,4 +80,16 @@ pub(crate) fn lay_out(
         offset += length;
     }
     rustix::fs::fdatasync(&region.file).map_err(|error| (region.start, error.into()))
+}
+
+/// The error of a [`lay_out`] that failed, where `total` bytes are needed in all.
+pub(crate) fn unwritable(total: u64, (offset, error): &(u64, io::Error)) -> Error {
+    let remedy = match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => {
+            format!("{} are needed: free space, or make size smaller", format_size(total))
+        }
+        _ => String::new(),
+    };
+    let attempted = format!("cannot lay out the data at offset {offset}");
+    Error::new(ErrorKind::Environment, attempted, error, remedy)
 }

@@ -1,4 +1,4 @@
-//! The I/O priority of a thread of the mixture, set by itself and read back.
+//! The I/O priority of a thread, set by itself and read back.
 
 use contract::APART;
 use model::IoPriority;
@@ -6,17 +6,17 @@ use std::ffi::CString;
 
 /// What a thread takes on, or else what it inherited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Priority(Option<IoPriority>);
+pub(crate) struct Priority(Option<IoPriority>);
 
 impl Priority {
     /// What the thread inherited.
-    pub(super) const INHERITED: Self = Self(None);
+    pub(crate) const INHERITED: Self = Self(None);
 
     /// Reads `none`, `idle`, `be:0` to `be:7` and `rt:0` to `rt:7`.
     ///
     /// # Errors
     /// In one sentence.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text == "none" {
             return Ok(Self::INHERITED);
         }
@@ -31,7 +31,7 @@ impl Priority {
     ///
     /// # Errors
     /// In one sentence.
-    pub(super) fn take_on(self) -> Result<(), String> {
+    pub(crate) fn take_on(self) -> Result<(), String> {
         let Some(priority) = self.0 else { return Ok(()) };
         sys::set_io_priority(0, priority).map_err(|error| {
             let help = match priority {
@@ -41,7 +41,8 @@ impl Priority {
             format!("cannot set the I/O priority {priority}: {error}{help}")
         })?;
         let name = CString::new(APART).map_err(|error| error.to_string())?;
-        rustix::thread::set_name(&name).map_err(|error| format!("cannot name a thread: {error}"))?;
+        rustix::thread::set_name(&name)
+            .map_err(|error| format!("cannot name a thread: {error}"))?;
         self.check()
     }
 
@@ -49,7 +50,7 @@ impl Priority {
     ///
     /// # Errors
     /// What it has instead, in one sentence.
-    pub(super) fn check(self) -> Result<(), String> {
+    pub(crate) fn check(self) -> Result<(), String> {
         let Some(wanted) = self.0 else { return Ok(()) };
         let actual = sys::io_priority(0).map_err(|error| error.to_string())?;
         if actual == Some(wanted) {
