@@ -1,6 +1,8 @@
 //! The one catalogue, assembled by the binary and handed down.
 
-use crate::{Factor, Probe, Workload};
+use crate::{Factor, Knob, LaunchSpec, Probe, Workload};
+use model::Plan;
+use sys::Machine;
 
 /// Everything that can be named in an experiment.
 #[derive(Clone, Copy)]
@@ -27,6 +29,24 @@ impl Catalogue {
     /// A probe by id.
     pub fn probe(&self, id: &str) -> Option<&'static dyn Probe> {
         self.probes.iter().copied().find(|probe| probe.describe().id == id)
+    }
+
+    /// Controllers of the groups that levels and workloads of a plan are limited with: `cpu`,
+    /// `io`. Levels that this machine cannot express are passed over.
+    pub fn controllers(&self, machine: &Machine, plan: &Plan) -> Vec<&'static str> {
+        let mut launch = LaunchSpec::default();
+        for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
+            if let Some(Knob::Launch(knob)) = self.factor(id).map(|factor| factor.knob()) {
+                let _ = knob.contribute(machine, level, &mut launch);
+            }
+        }
+        let has_groups = plan.workloads.iter().any(|workload| {
+            let entry = self.workload(&workload.uses);
+            entry.is_some_and(|entry| !entry.io_groups(&workload.parameters).is_empty())
+        });
+        let needed =
+            [("cpu", launch.needs_cpu_cgroup()), ("io", launch.needs_io_cgroup() || has_groups)];
+        needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name).collect()
     }
 }
 

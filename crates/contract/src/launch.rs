@@ -44,8 +44,12 @@ pub struct LaunchSpec {
     /// them themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub io_groups: Vec<IoGroup>,
-    /// Where files and devices of the workload lie; its scratch directory where not said.
+    /// Where files and devices of the workload lie: its scratch directory where the trial has
+    /// no target.
     pub target: Option<StorageTarget>,
+    /// Whether that is a disk that turns, as the kernel had it before any level.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_rotating: bool,
     /// Seed of the trial.
     pub seed: u64,
     /// A directory for files of this invocation, removed afterwards.

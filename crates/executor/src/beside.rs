@@ -18,6 +18,8 @@ pub(crate) struct Holding {
 #[derive(Default)]
 pub(crate) struct Beside {
     pub(crate) hogs: Option<Hogs>,
+    /// Whether the trial's files lie on a disk that turns, as the kernel had it before any level.
+    pub(crate) is_rotating: bool,
     /// What knobs lie in: it outlives them.
     pub(crate) made: Vec<Holding>,
     pub(crate) holdings: Vec<Holding>,

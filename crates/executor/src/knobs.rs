@@ -146,7 +146,12 @@ fn apply(
     let mut announced = Vec::new();
     for (factor, level) in levels {
         let Knob::System(knob) = factor.knob() else { continue };
-        for setting in knob.settings(machine, level)? {
+        // What this machine has not got is the subject's lack, not the campaign's end.
+        let lacking = |error: Error| {
+            Refusal::NotInForce(format!("{} = {level}: {}", factor.describe().id, error.one_line()))
+        };
+        for setting in knob.settings(machine, level).map_err(lacking)? {
+            setting.file.read(machine).map_err(|error| lacking(error.into()))?;
             announced.push(announce(machine, journal, *factor, level, setting)?);
         }
         for path in factor.moves(machine).into_iter().filter(|path| machine.exists(path)) {

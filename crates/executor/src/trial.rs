@@ -15,7 +15,7 @@ use crate::session::Executor;
 use contract::{Error, ErrorKind, Event, LaunchSpec, Lost, NOT_PUT_BACK, Phase, Result, Target};
 use model::{
     Caveat, CpuList, Invocation, Level, LevelReading, Outcome, Record, RunReport, Session,
-    StorageKind, Trial,
+    StorageKind, StorageTarget, Trial,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -178,6 +178,10 @@ fn make_target(
     beside: &mut Beside,
 ) -> Result<(), Stop> {
     held(executor, trial, |machine, holder| knobs.make(machine, holder, &mut beside.made))?;
+    let machine = &executor.settings.machine;
+    let files = beside.target().or_else(|| machine.target().cloned());
+    let device = files.and_then(|files| files.device);
+    beside.is_rotating = device.is_some_and(|device| sys::is_rotating(machine, &device));
     let Some(target) = beside.target() else { return Ok(()) };
     if target.kind == StorageKind::Directory {
         let path = PathBuf::from(&target.path);
@@ -311,9 +315,13 @@ fn start(
         seed: trial.seed.wrapping_add(u64::from(number)),
         scratch: settings.scratch.join(&stem),
         log: settings.logs.join(format!("{stem}.log")),
-        target: beside.target(),
+        is_rotating: beside.is_rotating,
         ..LaunchSpec::default()
     };
+    launch.target = beside.target().or_else(|| {
+        let path = launch.scratch.display().to_string();
+        settings.machine.target().map(|files| StorageTarget { path, ..files.clone() })
+    });
     knobs.contribute(&settings.machine, &mut launch)?;
     make_scratch(&launch.scratch)?;
     let marking = Marking {

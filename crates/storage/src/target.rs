@@ -70,12 +70,12 @@ impl Factor for Entry {
     }
 
     fn target(&self, machine: &Machine, level: &Level) -> Option<StorageTarget> {
-        let made = |device: Option<String>, size_bytes| StorageTarget {
+        let disk = |device: Option<String>, size_bytes, is_made| StorageTarget {
             kind: StorageKind::Device,
             path: String::new(),
             device,
             size_bytes,
-            is_made: false,
+            is_made,
             cached_by: None,
         };
         match Target::parse(level.as_str()).ok()? {
@@ -85,14 +85,14 @@ impl Factor for Entry {
             Target::Loop(bytes, _) => {
                 let first = "loop0".to_owned();
                 let is_there = machine.exists(&format!("/sys/block/{first}"));
-                Some(made(is_there.then_some(first), bytes))
+                Some(disk(is_there.then_some(first), bytes, true))
             }
-            Target::Null(bytes, ..) | Target::Scsi(bytes, _) => Some(made(None, bytes)),
+            Target::Null(bytes, ..) | Target::Scsi(bytes, _) => Some(disk(None, bytes, true)),
             Target::Device(path) => {
                 let real = std::fs::canonicalize(path).ok()?;
                 let name = real.file_name()?.to_string_lossy().into_owned();
                 let bytes = sys::device_bytes(machine, &name)?;
-                Some(made(Some(name), bytes))
+                Some(disk(Some(name), bytes, false))
             }
         }
     }

@@ -43,6 +43,14 @@ pub fn device_bytes(machine: &Machine, device: &str) -> Option<u64> {
     text.trim().parse::<u64>().ok()?.checked_mul(512)
 }
 
+/// Whether it is a disk that turns, as far as the kernel is to be believed: loop, virtio and null
+/// devices say that they turn, or say nothing.
+pub fn is_rotating(machine: &Machine, device: &str) -> bool {
+    let is_disk = device.starts_with("sd") || device.starts_with("hd");
+    let path = format!("/sys/block/{device}/queue/rotational");
+    is_disk && machine.read(&path).is_ok_and(|text| text.trim() == "1")
+}
+
 /// The name of the file system in memory that a path lies on, where it is one.
 pub fn memory_file_system(path: &Path) -> Option<&'static str> {
     let kind = rustix::fs::statfs(path).ok()?.f_type;

@@ -43,6 +43,13 @@ pub(crate) fn writable(name: &'static str) -> Requirement {
     })
 }
 
+/// The workload's I/O goes to a block device.
+pub(crate) fn is_there() -> Requirement {
+    Requirement::check("a block device that trials' I/O goes to", |machine| {
+        candidates(machine).map(|_| ()).map_err(|error| (error.cause, error.remedy))
+    })
+}
+
 /// The device, or where it will be made by a trial, all that are there.
 ///
 /// # Errors

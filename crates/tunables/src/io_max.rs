@@ -39,7 +39,7 @@ impl Factor for Entry {
     }
 
     fn requires(&self, _level: &Level) -> Vec<Requirement> {
-        vec![Requirement::io_group(), block_queue::writable("nr_requests")]
+        vec![Requirement::io_group(), block_queue::is_there()]
     }
 
     fn knob(&self) -> Knob<'_> {

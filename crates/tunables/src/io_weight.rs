@@ -3,6 +3,7 @@
 use crate::{io_group, thread_levels};
 use contract::{Description, Error, Factor, Knob, LaunchKnob, LaunchSpec, Requirement};
 use model::Level;
+use std::collections::BTreeMap;
 use sys::Machine;
 
 pub(crate) struct Entry;
@@ -48,6 +49,11 @@ impl Factor for Entry {
 
     fn requires(&self, _level: &Level) -> Vec<Requirement> {
         vec![Requirement::io_group()]
+    }
+
+    fn conflict(&self, _level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
+        let elevator = others.get("elevator")?.as_str();
+        (elevator != "bfq").then(|| format!("only bfq looks at weights, and the elevator is {elevator}"))
     }
 
     fn modules(&self, _level: &Level) -> Vec<String> {

@@ -32,8 +32,8 @@ use crate::{Host, HostSettings};
 use artefacts::Kernels;
 use boot::Booter;
 use contract::{
-    BootSpec, Catalogue, Description, Error, ErrorKind, Event, Interrupt, Knob, LaunchSpec,
-    Missing, Result, Session, Venue,
+    BootSpec, Catalogue, Description, Error, ErrorKind, Event, Interrupt, Knob, Missing, Result,
+    Session, Venue,
 };
 use executor::{Settings, Watch};
 use model::{CpuList, Fingerprint, Plan, Subject};
@@ -185,7 +185,9 @@ impl Venue for Vm {
         booter.files = self.files(plan)?;
         booter.tools = self.tools(plan)?;
         booter.has_scratch = !matches!(engine, Engine::Counting { .. });
-        booter.controllers = self.controllers(plan);
+        let host = &self.host.host;
+        let controllers = host.catalogue.controllers(&host.machine, plan);
+        booter.controllers = controllers.into_iter().map(str::to_owned).collect();
         booter.modules = self.modules(plan);
         session::open(plan, watch, booter, facts, on_event)
     }
@@ -264,20 +266,6 @@ impl Vm {
             }
         }
         modules
-    }
-
-    /// Controllers of groups that levels limit their workloads with.
-    fn controllers(&self, plan: &Plan) -> Vec<String> {
-        let mut launch = LaunchSpec::default();
-        for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
-            let factor = self.host.host.catalogue.factor(id);
-            if let Some(Knob::Launch(knob)) = factor.map(|factor| factor.knob()) {
-                // What cannot be expressed is told when a guest is asked what it lacks.
-                let _ = knob.contribute(&self.host.host.machine, level, &mut launch);
-            }
-        }
-        let needed = [("cpu", launch.needs_cpu_cgroup()), ("io", launch.needs_io_cgroup())];
-        needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(n, _)| n.to_owned()).collect()
     }
 
     fn tools(&self, plan: &Plan) -> Result<Option<PathBuf>> {

@@ -1,5 +1,6 @@
 //! The report as a workbook, for readers who calculate on.
 
+mod chart;
 mod findings;
 mod grids;
 mod names;
@@ -21,8 +22,8 @@ static DESCRIPTION: Description = Description {
     summary: "a workbook: the runs of each subject, findings, means, heat maps, raw values",
     doc: "One sheet for each subject with every run and their means, by cell of a grid or by workload \
           and metric; then `findings`; where workloads and metrics span a table, its means by row and \
-          by column (`size table` and `operation table` of record sizes and operations) and `heat map`, \
-          coloured by verdict; and `raw`, a row for each trial and metric. Values are in the unit that \
+          by column (`size table` and `operation table` of record sizes and operations), each with a \
+          chart, and `heat map`, coloured by verdict; and `raw`, a row for each trial and metric. Values are in the unit that \
           stands beside them. Text stays text, whatever it begins with. It is binary: write it to a \
           file or a pipe.",
 };

@@ -117,6 +117,24 @@ fn rows(sheet: &Sheet) -> u32 {
 }
 
 #[test]
+fn means_have_a_chart_of_every_subject_but_the_control() {
+    let book = Workbook::of(&grid());
+    let charts: Vec<&String> = book
+        .parts
+        .iter()
+        .filter(|(name, _)| name.starts_with("xl/charts/chart"))
+        .map(|(_, text)| text)
+        .collect();
+    assert_eq!(charts.len(), 2, "{:?}", book.parts.keys());
+    // Record sizes are numbers, operations are not.
+    assert!(charts[0].contains("<c:lineChart>") && charts[1].contains("<c:barChart>"));
+    for chart in charts {
+        assert_eq!(chart.matches("<c:ser>").count(), 4, "{chart}");
+        assert!(chart.contains("Geometric mean by "), "{chart}");
+    }
+}
+
+#[test]
 fn the_same_report_gives_the_same_bytes_without_a_clock() {
     for campaign in [grid(), mixed(), undecided(), hostile(), multicore(), emulated()] {
         assert_eq!(bytes(&campaign), bytes(&campaign));

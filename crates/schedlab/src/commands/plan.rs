@@ -6,9 +6,9 @@ use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::human_duration;
 use crate::surroundings::random_u64;
-use contract::{Catalogue, Error, FIRST_KNOB, Knob, LaunchSpec, Result};
+use contract::{Catalogue, Error, FIRST_KNOB, Knob, Result};
 use model::{Block, Comparisons, Level, Plan, Sitting, StorageTarget, Subject};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
@@ -379,26 +379,25 @@ fn paths(common: &Common, plan: &Plan) -> Vec<String> {
 
 /// The groups made for the workload, with the limits written into them.
 fn cgroups(catalogue: &Catalogue, machine: &Machine, plan: &Plan) -> Vec<String> {
-    let mut launch = LaunchSpec::default();
-    for (id, level) in plan.subjects.iter().flat_map(|subject| &subject.levels) {
-        if let Some(Knob::Launch(knob)) = catalogue.factor(id).map(|factor| factor.knob()) {
-            // A level that cannot be expressed here is listed as missing below.
-            let _ = knob.contribute(machine, level, &mut launch);
+    let mut limited: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    limited.extend(Cgroup::unified_root(machine).map(|root| (root, Vec::new())));
+    for controller in catalogue.controllers(machine, plan) {
+        let (root, name) = match controller {
+            "io" => (Cgroup::io_root(machine), "I/O"),
+            _ => (Cgroup::cpu_root(machine), "CPU"),
+        };
+        if let Some((_, root)) = root {
+            limited.entry(root).or_default().push(name);
         }
     }
-    let cpu = Cgroup::cpu_root(machine).filter(|_| launch.needs_cpu_cgroup());
-    let roots: BTreeSet<&str> =
-        Cgroup::unified_root(machine).into_iter().chain(cpu.map(|(_, root)| root)).collect();
-    let limits = |root: &str| match cpu {
-        Some((_, limited)) if limited == root => ", with its CPU limits",
-        _ => "",
+    let text = |(root, names): (&str, Vec<&str>)| {
+        let limits = match names.as_slice() {
+            [] => String::new(),
+            names => format!(", with its {} limits", names.join(" and ")),
+        };
+        format!("{root}/schedlab.<id>/ (the workload's cgroup{limits}, removed)")
     };
-    roots
-        .iter()
-        .map(|root| {
-            format!("{root}/schedlab.<id>/ (the workload's cgroup{}, removed)", limits(root))
-        })
-        .collect()
+    limited.into_iter().map(text).collect()
 }
 
 /// Where files of workloads would lie: below the directory of campaigns, or where that would
@@ -409,17 +408,33 @@ fn files_target(common: &Common, machine: &Machine) -> StorageTarget {
     sys::directory_target(machine, existing)
 }
 
+/// Whether a file is of the device that stands for the one that each trial makes.
+fn of_made(machine: &Machine, path: &str) -> bool {
+    let made = machine.target().filter(|target| target.is_made);
+    let device = made.and_then(|target| target.device.as_ref());
+    device.is_some_and(|device| path.starts_with(&format!("/sys/block/{device}/")))
+}
+
+fn made_later(id: &str) -> String {
+    format!("the queue of the device that each trial makes ({id})")
+}
+
 fn files_of(catalogue: &Catalogue, machine: &Machine, id: &str, level: &Level) -> Vec<String> {
     let Some(factor) = catalogue.factor(id) else { return Vec::new() };
     match factor.knob() {
         Knob::System(knob) => match knob.settings(machine, level) {
-            Ok(settings) => settings
-                .iter()
-                .map(|setting| format!("{} ({id}, put back)", setting.file.path))
-                .collect(),
+            Ok(settings) => {
+                let set = settings.into_iter().map(|setting| setting.file.path);
+                let moved = factor.moves(machine).into_iter().filter(|path| machine.exists(path));
+                let all = set.chain(moved).map(|path| match of_made(machine, &path) {
+                    true => made_later(id),
+                    false => format!("{path} ({id}, put back)"),
+                });
+                all.collect()
+            }
             // Its files come with the device that each trial makes.
-            Err(_) if machine.target().is_some_and(|target| target.device.is_none()) => {
-                vec![format!("the queue of the device that each trial makes ({id})")]
+            Err(_) if machine.target().is_some_and(|target| target.is_made) => {
+                vec![made_later(id)]
             }
             Err(error) => vec![format!("{id}: {error}")],
         },

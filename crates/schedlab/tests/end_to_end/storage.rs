@@ -199,3 +199,53 @@ fn a_killed_campaign_leaves_no_loop_device_no_file_and_the_elevator_as_it_was() 
     println!("{kills} kills, {mid_trial} seen with a loop device or another elevator");
     assert!(mid_trial > 0, "no kill fell into a trial");
 }
+
+/// Control groups of ours, in whatever hierarchy.
+fn control_groups() -> Vec<String> {
+    let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/blkio"];
+    let entries = roots.iter().filter_map(|root| std::fs::read_dir(root).ok()).flatten().flatten();
+    let paths = entries.map(|entry| entry.path().display().to_string());
+    paths.filter(|path| path.contains("/schedlab.")).collect()
+}
+
+const SHARES: &str = "title = \"shares\"\nvenue = \"host\"\nblocks = 20\ncontrol = false\nsettle = \"0s\"\n\
+     probes = []\ntarget = \"loop:16M\"\ninvocations = 2\n\
+     [subjects.bfq]\nelevator = \"bfq\"\n[subjects.none]\nelevator = \"none\"\n\
+     [[workloads]]\nuse = \"io_share\"\nweights = \"100,800\"\nsize = \"4M\"\n\
+     warmup = \"50ms\"\nduration = \"200ms\"\n";
+
+#[test]
+fn groups_of_a_workloads_processes_are_made_and_removed_also_after_a_kill() {
+    if let Some(lack) = lack() {
+        return testing::skip(&lack);
+    }
+    let _exclusive = exclusive();
+    let bench = Bench::new();
+    let file = bench.experiment("shares", SHARES);
+    let (mut command, mut most) = (bench.command(&["run", &file]), 0);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // Until some trials are over and one is under way.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let groups = control_groups();
+        most = most.max(groups.len());
+        let began = std::fs::read_dir(bench.results()).into_iter().flatten().flatten();
+        let files = began.map(|campaign| campaign.path().join("records.jsonl"));
+        let records = files.filter_map(|file| std::fs::read_to_string(file).ok());
+        let finished: usize = records.map(|text| text.lines().count()).sum();
+        if finished > 2 && !groups.is_empty() {
+            break;
+        }
+        assert!(Instant::now() < deadline, "no trial began");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    bench.wait_for_guardian();
+    assert!(most > 0, "no group was seen");
+    assert_eq!(control_groups(), [""; 0]);
+    bench.expect(0, &["restore", "--check"]);
+    let records = bench.record_lines();
+    let is_complete = |record: &String| record.contains(r#""outcome":{"kind":"completed"}"#);
+    assert!(records.iter().all(is_complete), "{records:?}");
+}

@@ -8,7 +8,7 @@ use super::phases::Phases;
 use super::worker::{Shared, Step, Worker, steps};
 use crate::crew::Crew;
 use crate::storage::caches;
-use crate::storage::place::Place;
+use crate::storage::place::{self, Place};
 use contract::{Error, LaunchSpec, Load, Measurement, Result};
 use model::{Caveat, CaveatCode, Histogram, RunReport, Sample};
 use rustix::time::{ClockId, clock_gettime};
@@ -41,7 +41,7 @@ pub(super) struct IoLoad {
     settings: Arc<Settings>,
     machine: Machine,
     /// Why answers may come from elsewhere, as far as is known beforehand.
-    cached_by: Option<String>,
+    host_cache: Option<Caveat>,
     is_rotating: bool,
     workers: Vec<Worker>,
     figures: Vec<Figure>,
@@ -76,25 +76,16 @@ pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec
             shared.resident.fetch_add(pages, Ordering::SeqCst);
         }
     }
-    let target = launch.target.as_ref();
-    let device = target.and_then(|target| target.device.as_deref());
     Ok(IoLoad {
         crew: Crew::assemble(launch, workers)?,
         shared,
         settings,
         machine: machine.clone(),
-        cached_by: target.and_then(|target| target.cached_by.clone()),
-        is_rotating: device.is_some_and(|device| is_rotating(machine, device)),
+        host_cache: place::host_cache(launch),
+        is_rotating: launch.is_rotating,
         workers: Vec::new(),
         figures: Vec::new(),
     })
-}
-
-/// Loop, virtio and null devices say that they rotate, or say nothing: only disks are believed.
-fn is_rotating(machine: &Machine, device: &str) -> bool {
-    let is_disk = device.starts_with("sd") || device.starts_with("hd");
-    let path = format!("/sys/block/{device}/queue/rotational");
-    is_disk && machine.read(&path).is_ok_and(|text| text.trim() == "1")
 }
 
 /// CPU time of all threads of this process, those of the kernel's that work for it included.
@@ -204,7 +195,7 @@ impl Load for IoLoad {
         if self.settings.engine == EngineKind::Null {
             return Vec::new();
         }
-        let mut details: Vec<String> = self.cached_by.iter().cloned().collect();
+        let mut details = Vec::new();
         let reads = self.rate(Operation::Read).zip(self.rate(Operation::Reread));
         if let Some((read, reread)) = reads
             && self.settings.is_direct
@@ -237,10 +228,10 @@ impl Load for IoLoad {
                 mib(limit)
             ));
         }
-        details
+        let seen = details
             .into_iter()
-            .map(|detail| Caveat::new(CaveatCode::HostCacheSuspected, detail))
-            .collect()
+            .map(|detail| Caveat::new(CaveatCode::HostCacheSuspected, detail));
+        self.host_cache.iter().cloned().chain(seen).collect()
     }
 }
 

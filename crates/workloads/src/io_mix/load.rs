@@ -11,7 +11,7 @@ use crate::storage::fairness::jain;
 use crate::storage::place::{self, Place};
 use crate::storage::transfer::{lay_out, unwritable};
 use contract::{Error, ErrorKind, LaunchSpec, Load, Measurement, Result};
-use model::{Caveat, CaveatCode, Histogram, RunReport, Sample};
+use model::{Caveat, Histogram, RunReport, Sample};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use sys::Machine;
@@ -59,7 +59,7 @@ pub(super) struct Mix {
     crew: Crew<Task>,
     shared: Arc<Shared>,
     settings: Arc<Settings>,
-    cached_by: Option<String>,
+    host_cache: Option<Caveat>,
     /// Pages that were in memory after the caches had been dropped.
     resident: u64,
     readers: Vec<Reader>,
@@ -110,10 +110,10 @@ pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec
                 .map_err(|error| Error::environment("cannot count the cached pages", error))?;
         }
     }
-    let cached_by = launch.target.as_ref().and_then(|target| target.cached_by.clone());
+    let host_cache = place::host_cache(launch);
     let crew = Crew::assemble(launch, tasks)?;
     let (readers, streams) = (Vec::new(), Vec::new());
-    Ok(Mix { crew, shared, settings, cached_by, resident, readers, streams })
+    Ok(Mix { crew, shared, settings, host_cache, resident, readers, streams })
 }
 
 impl Mix {
@@ -195,6 +195,12 @@ impl Load for Mix {
                 ));
             }
         }
+        if let Some(stream) = self.streams.iter().find(|stream| stream.faults > 0) {
+            return Err(format!(
+                "{} reads of stream {} were wrong",
+                stream.faults, stream.number
+            ));
+        }
         if self.resident > 0 {
             return Err(format!(
                 "{} pages of the data were still in memory after the caches had been dropped",
@@ -214,8 +220,7 @@ impl Load for Mix {
     }
 
     fn caveats(&self) -> Vec<Caveat> {
-        let suspect = |why: &String| Caveat::new(CaveatCode::HostCacheSuspected, why.clone());
-        self.cached_by.iter().map(suspect).collect()
+        self.host_cache.iter().cloned().collect()
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) struct Stream {
     /// Which stream it is a thread of.
     pub number: u32,
     pub bytes: u64,
+    /// Reads that were not what had been written.
+    pub faults: u64,
 }
 
 impl Stream {
@@ -40,6 +42,7 @@ impl Stream {
             cursor: Arc::clone(cursor),
             number,
             bytes: 0,
+            faults: 0,
         }
     }
 
@@ -65,8 +68,11 @@ impl Stream {
             match self.settings.flow {
                 Flow::Write => self.write(&mut buffer, offset, &mut unsynced)?,
                 Flow::Read => {
+                    Pattern::poison(buffer.words_mut());
                     read_all(&self.region.file, buffer.bytes_mut(), self.region.start + offset)
                         .map_err(|error| format!("cannot read at offset {offset}: {error}"))?;
+                    let is_right = self.pattern.agrees(buffer.words_mut(), offset, 1);
+                    self.faults += u64::from(!is_right);
                 }
             }
             if phase == MEASURING && self.shared.phase() == MEASURING {

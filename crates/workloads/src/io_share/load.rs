@@ -8,7 +8,7 @@ use crate::storage::fairness::jain;
 use crate::storage::place::{self, Place, Region};
 use crate::storage::transfer::{lay_out, unwritable};
 use contract::{Error, LaunchSpec, Load, Measurement, Result};
-use model::{Caveat, CaveatCode, RunReport, Sample};
+use model::{Caveat, RunReport, Sample};
 use sys::Machine;
 
 pub(super) struct Sharing {
@@ -17,7 +17,7 @@ pub(super) struct Sharing {
     board: Board,
     settings: Settings,
     regions: Vec<Region>,
-    cached_by: Option<String>,
+    host_cache: Option<Caveat>,
 }
 
 /// Makes and fills the files, starts the processes.
@@ -50,8 +50,8 @@ pub(super) fn prepare(
         family.fork(launch, || sharer.live(|| herd.wait()))?;
     }
     herd.await_ready(&mut family)?;
-    let cached_by = launch.target.as_ref().and_then(|target| target.cached_by.clone());
-    Ok(Sharing { family, herd, board, settings, regions, cached_by })
+    let host_cache = place::host_cache(launch);
+    Ok(Sharing { family, herd, board, settings, regions, host_cache })
 }
 
 impl Sharing {
@@ -117,7 +117,6 @@ impl Load for Sharing {
     }
 
     fn caveats(&self) -> Vec<Caveat> {
-        let suspect = |why: &String| Caveat::new(CaveatCode::HostCacheSuspected, why.clone());
-        self.cached_by.iter().map(suspect).collect()
+        self.host_cache.iter().cloned().collect()
     }
 }

@@ -5,7 +5,7 @@
 //! contents are changed.
 
 use contract::{Error, ErrorKind, LaunchSpec, Result};
-use model::{StorageKind, format_size};
+use model::{Caveat, CaveatCode, StorageKind, format_size};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
@@ -15,6 +15,12 @@ use std::sync::Arc;
 /// Alignment of memory and of offsets where the kernel does not tell (before 6.1): memory that
 /// every device accepts, and the least that any does; the transfer itself shows the rest.
 const COMMON_ALIGNMENT: (u32, u32) = (4096, 512);
+
+/// What is known beforehand to answer from the memory of a host.
+pub(crate) fn host_cache(launch: &LaunchSpec) -> Option<Caveat> {
+    let why = launch.target.as_ref()?.cached_by.clone()?;
+    Some(Caveat::new(CaveatCode::HostCacheSuspected, why))
+}
 
 /// Where regions are made.
 #[derive(Debug)]

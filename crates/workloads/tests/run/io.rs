@@ -287,6 +287,48 @@ pub(crate) fn mix_refuses_what_cannot_be_meant() {
     }
 }
 
+pub(crate) fn share_counts_what_each_process_moved() {
+    for operation in ["read", "random_read", "write", "random_write"] {
+        let settings = [
+            ("operation", operation),
+            ("processes", "3"),
+            ("priorities", "be:0,none,be:7"),
+            ("size", "1M"),
+            ("depth", "2"),
+            ("warmup", "20ms"),
+            ("duration", "200ms"),
+        ];
+        let measurement = Place::new().run("io_share", &parameters("io_share", &settings));
+        let (bytes, seconds) = quotient(&measurement, "aggregate_throughput");
+        assert_eq!(bytes, (measurement.operations.unwrap() * 65536) as f64, "{operation}");
+        assert!((0.2..10.0).contains(&seconds), "{seconds}");
+        let fairness = values(&measurement, "fairness")[0];
+        assert!((1.0 / 3.0..=1.0).contains(&fairness), "{operation}: {fairness}");
+        // By that much at most, where one has got everything.
+        assert!((0.0..=2.0).contains(&values(&measurement, "share_error")[0]));
+        assert!(values(&measurement, "longest_transfer")[0] > 0.0);
+    }
+}
+
+pub(crate) fn share_refuses_what_cannot_be_meant() {
+    for (settings, why) in [
+        (&[("weights", "100")][..], "weights must be none or one for each of the 2 processes"),
+        (&[("weights", "100,1001")], "weights: 1001 is outside 1 to 1000"),
+        (&[("weights", "100,x")], "weights: `x` is no whole number"),
+        (&[("priorities", "be:0,be:9")], "priorities: `be:9` is not be:0"),
+        (&[("record", "1000")], "record must be a multiple of 512"),
+        (&[("size", "100k")], "multiple of record"),
+    ] {
+        let conflicts = workload("io_share").conflicts(&parameters("io_share", settings));
+        assert!(conflicts.iter().any(|text| text.contains(why)), "{why}: {conflicts:?}");
+    }
+    let weighed = parameters("io_share", &[("weights", "100,800")]);
+    assert_eq!(workload("io_share").io_groups(&weighed), [100, 800]);
+    // The executor makes the groups; without them nothing is said to have weights.
+    let Err(error) = Place::new().prepare("io_share", &weighed) else { panic!("no groups") };
+    assert!(error.to_string().contains("0 groups were made of 2"), "{error}");
+}
+
 /// A loop device over a file of 4 MiB, detached when dropped.
 struct Loop {
     node: String,

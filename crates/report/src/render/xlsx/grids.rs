@@ -2,6 +2,7 @@
 
 use super::super::grid::{heading, of_means, pair};
 use super::super::table::symbol;
+use super::chart;
 use super::sheet::{Cell, Rows, value};
 use super::why_hidden;
 use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio};
@@ -56,7 +57,10 @@ pub(super) fn write_means(
     rows.note(&what)?;
     rows.note(&of_means(grid))?;
     rows.note("Where the number of cells says `6 of 7`, the mean is over those 6 and cannot be held against one over 7.")?;
-    rows.widths(&vec![20; width])
+    rows.skip();
+    let chart = chart::Source::write(&mut rows, grid, is_by_row)?;
+    rows.widths(&vec![20; width])?;
+    chart.insert(sheet, u16::try_from(width).unwrap_or(u16::MAX))
 }
 
 /// A mean over some of the cells only is grey and slanted.

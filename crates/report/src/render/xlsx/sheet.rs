@@ -131,6 +131,11 @@ impl<'a> Rows<'a> {
         self.next += 1;
     }
 
+    /// The number of the next row.
+    pub(super) fn next(&self) -> u32 {
+        self.next
+    }
+
     /// Whether nothing was written yet.
     pub(super) fn is_empty(&self) -> bool {
         self.next == 0

@@ -100,3 +100,36 @@ fn a_file_system_without_direct_io_is_refused_before_anything_runs() {
     assert!(told.contains("the file system of /tmp knows none"), "{told}");
     assert!(told.contains("set direct = false") && told.contains("nothing ran"), "{told}");
 }
+
+/// Two groups that want all of a device weigh 1 and 8: bfq divides it so, none in halves.
+#[test]
+fn groups_get_of_a_device_what_they_weigh_where_the_elevator_looks_at_it() {
+    if !has_guests() {
+        return;
+    }
+    let _exclusive = crate::bench::exclusive();
+    let guests = Guests::new();
+    let rest = "[subjects.none]\nelevator = \"none\"\n\
+                [subjects.bfq]\nelevator = \"bfq\"\nelevator_param = \"low_latency=0\"\n\
+                rotational = \"yes\"\nnr_requests = \"64\"\n\
+                [[workloads]]\nuse = \"io_share\"\nweights = \"100,800\"\nsize = \"8M\"\n\
+                duration = \"3s\"\n";
+    let keys = "blocks = 1\nkernel = \"debian:6.12\"\nvcpus = \"1\"\n\
+                target = \"null:64M:1ms:1\"";
+    guests.expect(0, &["run", &guests.experiment(keys, rest)]);
+    let fairness: Vec<(String, f64)> = guests
+        .records()
+        .iter()
+        .map(|record| {
+            assert_eq!(record["outcome"]["kind"], "completed", "{record}");
+            let samples = record["invocations"][0]["samples"].as_array().unwrap();
+            let sample = samples.iter().find(|sample| sample["source"] == "fairness").unwrap();
+            let subject = record["subject"].as_str().unwrap().to_owned();
+            (subject, sample["values"][0].as_f64().unwrap())
+        })
+        .collect();
+    let of = |name: &str| fairness.iter().find(|(subject, _)| subject == name).unwrap().1;
+    // Halves of shares of 1 and 8 ninths: Jain's index of 4.5 and 0.5625 is 0.623.
+    assert!((0.58..0.67).contains(&of("none")), "{fairness:?}");
+    assert!(of("bfq") > 0.9, "{fairness:?}");
+}
