@@ -1,7 +1,7 @@
 //! What is compared. Everything that is measured is pinned to one CPU: across
 //! CPUs the reference tools themselves flip between placements from run to run.
 
-use crate::io_cells::IO_CELLS;
+use crate::io_cells::{DEVICE, IO_CELLS};
 
 /// One comparison of a native workload with its reference tool.
 pub struct Cell {
@@ -23,6 +23,13 @@ pub struct Cell {
     pub band: (f64, f64),
     /// What its context switches must do.
     pub switches: Switches,
+}
+
+impl Cell {
+    /// Whether both sides read a block device.
+    pub fn needs_device(&self) -> bool {
+        self.reference.iter().any(|word| word.contains(DEVICE))
+    }
 }
 
 /// How the context switches of a run are compared.

@@ -9,6 +9,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "automation talks to a terminal")]
 
 mod cells;
+mod device;
 mod io_cells;
 mod native;
 mod pairs;
@@ -17,6 +18,7 @@ mod table;
 
 use cells::cells;
 use clap::Parser;
+use device::LoopDevice;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -52,9 +54,13 @@ fn run(options: &Options) -> Result<bool, String> {
     reference::refuse_missing()?;
     let mut rows = Vec::new();
     let wanted = |name: &str| options.only.as_ref().is_none_or(|part| name.contains(part.as_str()));
+    let mut device = None;
     for cell in cells().filter(|cell| wanted(cell.name)) {
         eprintln!("fidelity: {}", cell.name);
-        let row = pairs::compare(cell, &options.binary, options.pairs)?;
+        if cell.needs_device() && device.is_none() {
+            device = Some(LoopDevice::make()?);
+        }
+        let row = pairs::compare(cell, &options.binary, device.as_ref(), options.pairs)?;
         eprintln!("fidelity: {}", table::line(&row));
         rows.push(row);
     }

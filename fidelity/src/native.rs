@@ -1,15 +1,16 @@
 //! The native workload: the release binary in the role that the executor starts.
 
 use crate::cells::{Cell, Switches};
+use crate::device::LoopDevice;
 use crate::reference::{counted, switches, tempfile};
-use model::{Sample, SampleData};
+use model::{Sample, SampleData, StorageKind, StorageTarget};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
 
 /// One run: the metric, and the context switches of the whole process or what stands for them.
-pub fn run(cell: &Cell, binary: &Path) -> Result<(f64, f64), String> {
+pub fn run(cell: &Cell, binary: &Path, device: Option<&LoopDevice>) -> Result<(f64, f64), String> {
     let counts = tempfile("native")?;
     let mut child = counted(&counts, cell.prefix)
         .arg(binary)
@@ -31,7 +32,7 @@ pub fn run(cell: &Cell, binary: &Path) -> Result<(f64, f64), String> {
         serde_json::from_str(&line).map_err(|error| error.to_string())
     };
     // perf runs the workload in its own process's child, so perf is the parent.
-    let ready = ask(&order(cell, child.id())?)?;
+    let ready = ask(&order(cell, child.id(), device)?)?;
     if ready != json!("ready") {
         return Err(format!("{} could not prepare: {ready}", cell.workload));
     }
@@ -71,7 +72,7 @@ fn finish(mut child: std::process::Child) -> Result<(), String> {
     }
 }
 
-fn order(cell: &Cell, parent: u32) -> Result<Value, String> {
+fn order(cell: &Cell, parent: u32, device: Option<&LoopDevice>) -> Result<Value, String> {
     let catalogue = schedlab::catalogue();
     let workload = catalogue
         .workload(cell.workload)
@@ -90,7 +91,15 @@ fn order(cell: &Cell, parent: u32) -> Result<Value, String> {
     let launch = json!({
         "policy": null, "priority": 0, "deadline_ns": null, "nice": null, "slice_ns": null, "clamp": null,
         "affinity": null, "timer_slack_ns": null, "cpu_max": null, "cpu_weight": null, "seed": 1,
-        "scratch": std::env::temp_dir(), "log": "/dev/null"
+        "scratch": std::env::temp_dir(), "log": "/dev/null",
+        "target": device.filter(|_| cell.needs_device()).map(|device| StorageTarget {
+            kind: StorageKind::Device,
+            path: device.node().to_owned(),
+            device: device.node().strip_prefix("/dev/").map(str::to_owned),
+            size_bytes: device.bytes(),
+            is_made: true,
+            cached_by: None,
+        })
     });
     Ok(json!({
         "parent": parent, "workload": cell.workload, "parameters": parameters, "launch": launch,

@@ -1,6 +1,7 @@
 //! Pairs of runs in random order until the ratio is known well enough.
 
 use crate::cells::{Cell, Switches};
+use crate::device::LoopDevice;
 use crate::{native, reference};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -46,19 +47,28 @@ impl Row {
 }
 
 /// Runs a cell.
-pub fn compare(cell: &'static Cell, binary: &Path, most: usize) -> Result<Row, String> {
+pub fn compare(
+    cell: &'static Cell,
+    binary: &Path,
+    device: Option<&LoopDevice>,
+    most: usize,
+) -> Result<Row, String> {
     let mut random = ChaCha12Rng::seed_from_u64(cell.name.len() as u64);
     let (mut native_values, mut reference_values) = (Vec::new(), Vec::new());
     let (mut ratios, mut switch_ratios) = (Vec::new(), Vec::new());
     let mut reference_switches = Vec::new();
+    if device.is_some() {
+        // The reference must not read what was never written.
+        native::run(cell, binary, device)?;
+    }
     loop {
         let is_native_first: bool = random.random();
         let (ours, theirs) = if is_native_first {
-            let ours = native::run(cell, binary)?;
-            (ours, reference::run(cell)?)
+            let ours = native::run(cell, binary, device)?;
+            (ours, reference::run(cell, device)?)
         } else {
-            let theirs = reference::run(cell)?;
-            (native::run(cell, binary)?, theirs)
+            let theirs = reference::run(cell, device)?;
+            (native::run(cell, binary, device)?, theirs)
         };
         native_values.push(ours.0);
         reference_values.push(theirs.0);

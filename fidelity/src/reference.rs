@@ -1,6 +1,8 @@
 //! The reference tools: invoked, never copied.
 
 use crate::cells::{Cell, Printed};
+use crate::device::LoopDevice;
+use crate::io_cells::DEVICE;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -27,11 +29,13 @@ pub fn refuse_missing() -> Result<(), String> {
 }
 
 /// One run: the result, and the context switches of the whole command or what stands for them.
-pub fn run(cell: &Cell) -> Result<(f64, f64), String> {
+pub fn run(cell: &Cell, device: Option<&LoopDevice>) -> Result<(f64, f64), String> {
+    let node = device.map_or("", LoopDevice::node);
+    let words: Vec<String> = cell.reference.iter().map(|word| word.replace(DEVICE, node)).collect();
     let counts = tempfile("reference")?;
     let mut command = counted(&counts, cell.prefix);
     let output = command
-        .args(cell.reference)
+        .args(&words)
         .current_dir(std::env::temp_dir())
         .stdin(Stdio::null())
         .output()
