@@ -9,7 +9,7 @@ use crate::table::{Row, Table};
 use contract::Description;
 use model::{CaveatCode, Direction, Metric, Reduction, Sample, format_size};
 use outputs::Trouble;
-use outputs::iozone::{Cell, Mode, Report, Unit};
+use outputs::iozone::{Cell, LEAST_SHARE, Mode, Report, Unit};
 
 pub(crate) static ENTRY: Entry = Entry;
 
@@ -34,8 +34,6 @@ static DESCRIPTION: Description = Description {
 
 /// A rate of I/O that differs by less does not matter (STATISTICS 2.5).
 const MARGIN: f64 = 0.10;
-/// Below this part of its work by the slowest process a sum over processes is told.
-const LEAST_SHARE: f64 = 0.5;
 const UNEQUAL: &str =
     "the slowest process had done less than half of its work when all were stopped";
 /// How a compound file begins, as Excel 97 to 2003 wrote.

@@ -12,7 +12,10 @@ mod text;
 use crate::trouble::Trouble;
 
 /// Bytes of what iozone calls KB or kB.
-const KILOBYTE: u64 = 1024;
+pub const KILOBYTE: u64 = 1024;
+/// Below this part of its work by the slowest process a sum over processes is that of the fast
+/// ones, and is told.
+pub const LEAST_SHARE: f64 = 0.5;
 /// More measurements than this nobody makes.
 const MOST_CELLS: usize = 100_000;
 /// A rate beyond this, in kilobytes or operations in a second, is no machine's.

@@ -5,6 +5,7 @@ mod arguments;
 use crate::declare::{S, choice, count, duration, flag, size};
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
 use crate::storage::target::{Target, is_aligned};
+use crate::storage::{self, MARGIN};
 use contract::{
     Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
     Requirement, Result, Workload,
@@ -66,12 +67,8 @@ static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// The margin of I/O (STATISTICS 2.5).
-const MARGIN: f64 = 0.10;
 /// fio's json+ has a line for each distinct latency; this is far above any real one.
 const OUTPUT_LIMIT: u64 = 256 << 20;
-/// A rate for the plan where nothing is known: a slow disk.
-const EXPECTED_BYTES_PER_S: u64 = 200 << 20;
 /// Below this version json+ has other fields.
 const OLDEST: u32 = 3;
 
@@ -93,7 +90,7 @@ impl Workload for Entry {
 
     fn expected_ns(&self, parameters: &Parameters) -> u64 {
         let bytes = parameters.size("size").saturating_mul(parameters.count("jobs"));
-        let once_ns = S.saturating_mul(bytes / EXPECTED_BYTES_PER_S).saturating_add(S);
+        let once_ns = storage::expected_ns(bytes).saturating_add(S);
         match parameters.duration_ns("duration") {
             0 => once_ns.saturating_mul(2),
             duration_ns => duration_ns.saturating_add(once_ns),

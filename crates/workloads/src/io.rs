@@ -14,8 +14,8 @@ mod settings;
 mod turn;
 mod worker;
 
-use crate::declare::{MS, S, choice, count, flag, size};
-use crate::storage::{caches, direct};
+use crate::declare::{MS, choice, count, flag, size};
+use crate::storage::{self, MARGIN, caches, direct};
 use contract::{
     Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
 };
@@ -106,12 +106,6 @@ static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// What an ordinary device moves in a second, for the estimate of a run's length.
-const ASSUMED_RATE: u64 = 200 << 20;
-/// The margin of throughput and of latencies: runs of one device differ by a tenth
-/// (measured with fio and iozone on a virtual disk: CV 10 to 27 %).
-const MARGIN: f64 = 0.10;
-
 /// The workload.
 pub(crate) struct Entry;
 
@@ -163,9 +157,7 @@ impl Workload for Entry {
     }
 
     fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        let bytes = u128::from(Settings::of(parameters).moved_bytes());
-        let ns = bytes * u128::from(S) / u128::from(ASSUMED_RATE);
-        u64::try_from(ns).unwrap_or(u64::MAX).saturating_add(300 * MS)
+        storage::expected_ns(Settings::of(parameters).moved_bytes()).saturating_add(300 * MS)
     }
 
     fn is_closed_loop(&self, _: &Parameters) -> bool {

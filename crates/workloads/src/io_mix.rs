@@ -7,7 +7,7 @@ mod settings;
 mod stream;
 
 use crate::declare::{MS, S, choice, count, duration, flag, size};
-use crate::storage::{caches, direct};
+use crate::storage::{self, MARGIN, caches, direct};
 use contract::{
     Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
 };
@@ -93,11 +93,6 @@ static PARAMETERS: &[Parameter] = &[
     choice("drop_caches", &["run", "no"], "run", "Empty the page cache before the run"),
 ];
 
-/// What an ordinary device takes in a second while the data are laid out.
-const ASSUMED_RATE: u64 = 200 << 20;
-/// Runs of one device differ by a tenth (measured with fio on a virtual disk).
-const MARGIN: f64 = 0.10;
-
 /// The workload.
 pub(crate) struct Entry;
 
@@ -156,9 +151,8 @@ impl Workload for Entry {
 
     fn expected_ns(&self, parameters: &Parameters) -> u64 {
         let settings = Settings::of(parameters);
-        let files = u128::from(settings.readers + settings.streams);
-        let ns = files * u128::from(settings.size) * u128::from(S) / u128::from(ASSUMED_RATE);
-        let layout_ns = u64::try_from(ns).unwrap_or(u64::MAX);
+        let files = u64::from(settings.readers + settings.streams);
+        let layout_ns = storage::expected_ns(files.saturating_mul(settings.size));
         layout_ns.saturating_add(settings.warmup_ns + settings.duration_ns + 300 * MS)
     }
 

@@ -2,15 +2,16 @@
 
 mod phases;
 
-use crate::declare::{S, count, flag, size};
+use crate::declare::{count, flag, size};
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
 use crate::storage::target::Target;
+use crate::storage::{self, MARGIN};
 use contract::{
     Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
     Requirement, Result, Workload,
 };
 use model::{Caveat, CaveatCode, Direction, Metric, Parameters, Reduction, Sample, Unit};
-use outputs::iozone::{Mode, Operation, Report, version};
+use outputs::iozone::{KILOBYTE, LEAST_SHARE, Mode, Operation, Report, version};
 use phases::Phases;
 use std::path::{Path, PathBuf};
 use sys::{Machine, Termination};
@@ -56,17 +57,11 @@ static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// The margin of I/O (STATISTICS 2.5).
-const MARGIN: f64 = 0.10;
 /// Its text is a hundredth of it.
 const OUTPUT_LIMIT: u64 = 16 << 20;
 /// An operation with the sleeps around it; measured with 3.414 on a virtual machine with
 /// 2 cores: 26 s for seven.
 const PHASE_NS: u64 = 3_700_000_000;
-/// A rate for the plan where nothing is known: a slow disk.
-const EXPECTED_BYTES_PER_S: u64 = 200 << 20;
-/// Below this part of its work by the slowest process a sum over processes is told.
-const LEAST_SHARE: f64 = 0.5;
 /// The versions that are understood: 3.400 up to 3.599.
 const VERSIONS: (u32, std::ops::Range<u32>) = (3, 400..600);
 const HOW_TO_GET: &str =
@@ -103,7 +98,7 @@ impl Workload for Entry {
     fn expected_ns(&self, parameters: &Parameters) -> u64 {
         let phases = Phases::of(parameters.words("operations")).0.count();
         let bytes = parameters.size("size").saturating_mul(parameters.count("processes"));
-        let each_ns = PHASE_NS.saturating_add(S.saturating_mul(bytes / EXPECTED_BYTES_PER_S));
+        let each_ns = PHASE_NS.saturating_add(storage::expected_ns(bytes));
         each_ns.saturating_mul(phases)
     }
 
@@ -178,9 +173,6 @@ impl Workload for Entry {
         Ok(Box::new(run))
     }
 }
-
-/// Bytes of iozone's kilobyte.
-const KILOBYTE: u64 = 1024;
 
 fn source(operation: Operation) -> String {
     format!("{}_throughput", operation.id())
@@ -365,7 +357,8 @@ mod tests {
     fn sleeps_are_part_of_the_plan() {
         let all = Entry.expected_ns(&parameters(&[]));
         let few = Entry.expected_ns(&parameters(&[("operations", "write")]));
-        assert_eq!((all, few), (7 * PHASE_NS, 2 * PHASE_NS));
+        let each_ns = PHASE_NS + storage::expected_ns(64 << 20);
+        assert_eq!((all, few), (7 * each_ns, 2 * each_ns));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod regime;
 use crate::crew::Crew;
 use crate::declare::{MS, S, US, choice, count, duration, size};
 use crate::instant::sleep_until;
+use crate::storage::MARGIN;
 use contract::{Description, Error, LaunchSpec, Load, Measurement, Parameter, Result, Workload};
 use mix::{Shape, Task, members};
 use model::{Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit};
@@ -68,8 +69,6 @@ static PARAMETERS: &[Parameter] = &[
     duration("frame_interval", 100 * US, 10 * S, "10ms", "Period of the frames"),
 ];
 
-/// Default margin of what a disk decides (STATISTICS 2.5).
-const IO_MARGIN: f64 = 0.10;
 /// Longest time after the end until every task has noticed.
 const STOP_LIMIT_NS: u64 = 60 * S;
 
@@ -109,7 +108,7 @@ impl Workload for Entry {
         metrics.extend(Metric::latency_quantiles("operation_latency", "Time of one operation"));
         if mix == "io_bound" || mix == "mixed" {
             for metric in &mut metrics {
-                metric.margin = metric.margin.max(IO_MARGIN);
+                metric.margin = metric.margin.max(MARGIN);
             }
         }
         metrics

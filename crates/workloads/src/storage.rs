@@ -10,3 +10,25 @@ pub(crate) mod place;
 pub(crate) mod priority;
 pub(crate) mod target;
 pub(crate) mod transfer;
+
+/// The margin of what a disk decides (STATISTICS 2.5): runs of one device differ by a tenth
+/// (measured with fio and iozone on a virtual disk: CV 10 to 27 %).
+pub(crate) const MARGIN: f64 = 0.10;
+/// Bytes that an ordinary device moves in a second: for the estimate of a run's length, where
+/// nothing is known of the device.
+const ASSUMED_RATE: u64 = 200 << 20;
+
+/// The time that so many bytes are expected to take.
+pub(crate) fn expected_ns(bytes: u64) -> u64 {
+    let ns = u128::from(bytes) * 1_000_000_000 / u128::from(ASSUMED_RATE);
+    u64::try_from(ns).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn no_number_of_bytes_is_too_large_for_an_estimate() {
+        assert_eq!(super::expected_ns(100 << 20), 500_000_000);
+        assert_eq!(super::expected_ns(u64::MAX), u64::MAX);
+    }
+}

@@ -8,11 +8,9 @@ use crate::table::{Row, Table};
 use crate::tidy;
 use model::{CaveatCode, Sample, format_size, parse_size};
 use outputs::Trouble;
-use outputs::iozone::{Operation, Unit};
+use outputs::iozone::{KILOBYTE, Operation, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of a kB of iozone's.
-const KILOBYTE: f64 = 1024.0;
 /// More runs than this nobody makes.
 const MOST_RUNS: usize = 1000;
 /// No machine has this many kB/s.
@@ -102,7 +100,7 @@ pub(super) fn append(sheet: &Sheet, table: &mut Table) -> Result<(), Trouble> {
                 levels: levels.clone(),
                 execution: Some(format!("{first}.{run}")),
                 block: None,
-                samples: vec![Sample::values(&metric, vec![value * KILOBYTE])],
+                samples: vec![Sample::values(&metric, vec![value * KILOBYTE as f64])],
                 failure: None,
             };
             table.push(Some(line.place), row)?;
