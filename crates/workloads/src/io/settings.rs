@@ -1,13 +1,12 @@
 //! What the parameters ask for, and combinations that cannot be meant.
 
 use super::operation::Operation;
-use crate::storage::pattern::SECTOR;
-use model::{Parameters, format_size};
+use crate::storage::limits;
+use model::Parameters;
 
-/// Records of one thread, so that the bookkeeping of every record fits into memory.
-const MOST_RECORDS: u64 = 1 << 27;
-/// Bytes of all buffers.
-const MOST_BUFFERS: u64 = 4 << 30;
+/// Bytes that each record is remembered with: its place in the random order, and the two of
+/// the book.
+const ENTRY: u64 = 6;
 /// Bytes of a page: what a mapping begins at.
 const PAGE: u64 = 4096;
 
@@ -121,20 +120,11 @@ pub(super) fn conflicts(parameters: &Parameters) -> Vec<String> {
     }
     let settings = Settings::of(parameters);
     let (record, size) = (settings.record, settings.size);
-    if !record.is_multiple_of(SECTOR) {
-        found.push(format!("record must be a multiple of {SECTOR} and is {record}"));
-    } else if !size.is_multiple_of(record) {
-        found.push(format!(
-            "size must be a multiple of record: {} is none of {}",
-            format_size(size),
-            format_size(record)
-        ));
-    } else if size / record > MOST_RECORDS {
-        found.push(format!(
-            "size has {} records and may have {MOST_RECORDS}: make record larger",
-            size / record
-        ));
-    }
+    let threads = u64::from(settings.threads);
+    found.extend(
+        limits::unfit_record("record", record, size)
+            .or_else(|| limits::too_many_records("size", record, size, ENTRY, threads)),
+    );
     let depth = u64::from(settings.queue_depth);
     if depth > 1 && settings.engine != EngineKind::IoUring {
         found.push(format!(
@@ -147,14 +137,8 @@ pub(super) fn conflicts(parameters: &Parameters) -> Vec<String> {
             settings.batch
         ));
     }
-    let buffers = depth.saturating_mul(record).saturating_mul(u64::from(settings.threads));
-    if buffers > MOST_BUFFERS {
-        found.push(format!(
-            "queue_depth, record and threads need {} MiB of buffers and may have {} MiB",
-            buffers >> 20,
-            MOST_BUFFERS >> 20
-        ));
-    }
+    let buffers = depth.saturating_mul(record).saturating_mul(threads);
+    found.extend(limits::too_large_buffers("queue_depth, record and threads", buffers));
     if settings.engine == EngineKind::Mmap && settings.is_direct {
         found.push("engine = \"mmap\" goes through the page cache: set direct = false".to_owned());
     }

@@ -1,9 +1,11 @@
 //! What the parameters ask for, and combinations that cannot be meant.
 
-use crate::storage::pattern::SECTOR;
+use crate::storage::limits;
 use crate::storage::priority::Priority;
 use model::{Parameters, format_size};
 
+/// Bytes of a record's place in a reader's order.
+const ENTRY: u64 = 4;
 /// Files of an application that starts.
 pub(super) const PARTS: u64 = 8;
 /// Records that are read from the beginning of each file, as a loader does.
@@ -98,16 +100,24 @@ pub(super) fn conflicts(parameters: &Parameters) -> Vec<String> {
     }
     let settings = Settings::of(parameters);
     for (name, record) in [("record", settings.record), ("stream_record", settings.stream_record)] {
-        if !record.is_multiple_of(SECTOR) {
-            found.push(format!("{name} must be a multiple of {SECTOR} and is {record}"));
-        } else if !settings.size.is_multiple_of(record) {
-            found.push(format!(
-                "size must be a multiple of {name}: {} is none of {}",
-                format_size(settings.size),
-                format_size(record)
-            ));
-        }
+        found.extend(limits::unfit_record(name, record, settings.size));
     }
+    let readers = u64::from(settings.readers);
+    // A start has so few that they need no limit.
+    let listed = match settings.victim {
+        Victim::RandomReader => Some(("size", settings.size)),
+        Victim::WorkingSet => Some(("working_set", settings.working_set)),
+        Victim::AppStart => None,
+    };
+    found.extend(listed.and_then(|(name, bytes)| {
+        limits::too_many_records(name, settings.record, bytes, ENTRY, readers)
+    }));
+    let stream_threads = u64::from(settings.streams).saturating_mul(settings.stream_depth.into());
+    let buffers = stream_threads
+        .saturating_mul(settings.stream_record)
+        .saturating_add(readers.saturating_mul(settings.record));
+    let names = "streams, stream_depth, stream_record, readers and record";
+    found.extend(limits::too_large_buffers(names, buffers));
     let set = settings.working_set;
     let is_set = settings.victim == Victim::WorkingSet;
     if is_set && (set > settings.size || !set.is_multiple_of(settings.record)) {

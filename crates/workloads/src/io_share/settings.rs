@@ -1,8 +1,8 @@
 //! What the parameters ask for, and combinations that cannot be meant.
 
-use crate::storage::pattern::SECTOR;
+use crate::storage::limits;
 use crate::storage::priority::Priority;
-use model::{Parameters, format_size};
+use model::Parameters;
 
 /// What every process does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,14 +107,9 @@ pub(super) fn conflicts(parameters: &Parameters) -> Vec<String> {
         }
     }
     let settings = Settings::of(parameters);
-    if !settings.record.is_multiple_of(SECTOR) {
-        found.push(format!("record must be a multiple of {SECTOR} and is {}", settings.record));
-    } else if !settings.size.is_multiple_of(settings.record) {
-        found.push(format!(
-            "size must be a multiple of record: {} is none of {}",
-            format_size(settings.size),
-            format_size(settings.record)
-        ));
-    }
+    found.extend(limits::unfit_record("record", settings.record, settings.size));
+    let transfers = u64::from(settings.depth).saturating_mul(processes);
+    let buffers = transfers.saturating_mul(settings.record);
+    found.extend(limits::too_large_buffers("processes, depth and record", buffers));
     found
 }

@@ -94,6 +94,7 @@ pub(crate) fn refuses_what_cannot_be_meant() {
         (&[("engine", "mmap")], "direct = false"),
         (&[("engine", "null")], "verify = false"),
         (&[("record", "512"), ("size", "1024G")], "records"),
+        (&[("record", "512"), ("size", "64G"), ("threads", "6")], "MiB of lists"),
         (
             &[("engine", "io_uring"), ("queue_depth", "1024"), ("record", "64M"), ("size", "64M")],
             "buffers",
@@ -281,6 +282,16 @@ pub(crate) fn mix_refuses_what_cannot_be_meant() {
         (&[("stream_record", "48M")], "multiple of stream_record"),
         (&[("victim", "working_set"), ("working_set", "65M")], "at most size"),
         (&[("victim", "app_start"), ("size", "256k"), ("stream_record", "4k")], "8 files"),
+        (&[("size", "1024G"), ("stream_record", "64M")], "size has 268435456 records"),
+        (&[("size", "256G"), ("readers", "64")], "64 threads with 67108864 records each"),
+        (
+            &[("victim", "working_set"), ("size", "1024G"), ("working_set", "1024G")],
+            "working_set has 268435456 records",
+        ),
+        (
+            &[("size", "1G"), ("stream_record", "64M"), ("streams", "64"), ("stream_depth", "2")],
+            "8192 MiB of buffers",
+        ),
     ] {
         let conflicts = workload("io_mix").conflicts(&parameters("io_mix", settings));
         assert!(conflicts.iter().any(|text| text.contains(why)), "{why}: {conflicts:?}");
@@ -327,6 +338,15 @@ pub(crate) fn share_refuses_what_cannot_be_meant() {
     // The executor makes the groups; without them nothing is said to have weights.
     let Err(error) = Place::new().prepare("io_share", &weighed) else { panic!("no groups") };
     assert!(error.to_string().contains("0 groups were made of 2"), "{error}");
+}
+
+pub(crate) fn share_refuses_more_buffers_than_memory() {
+    let settings = [("processes", "64"), ("depth", "64"), ("record", "64M")];
+    let conflicts = workload("io_share").conflicts(&parameters("io_share", &settings));
+    assert_eq!(
+        conflicts,
+        ["processes, depth and record need 262144 MiB of buffers and may have 4096 MiB"]
+    );
 }
 
 /// A loop device over a file of 4 MiB, detached when dropped.
