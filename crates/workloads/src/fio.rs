@@ -5,7 +5,7 @@ mod arguments;
 use crate::declare::{S, choice, count, duration, flag, size};
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
 use crate::storage::target::{Target, is_aligned};
-use crate::storage::{self, MARGIN};
+use crate::storage::{self, MARGIN, direct, room};
 use contract::{
     Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
     Requirement, Result, Workload,
@@ -104,14 +104,17 @@ impl Workload for Entry {
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
         let mut needs = vec![Requirement::program("fio", "fio")];
         let job_file = parameters.text("job_file").to_owned();
-        if !job_file.is_empty() {
-            needs.push(Requirement::check(format!("the job file {job_file}"), move |_| {
-                if Path::new(&job_file).is_file() {
-                    return Ok(());
-                }
-                Err((format!("{job_file} is not a file"), "check the spelling".to_owned()))
-            }));
+        if job_file.is_empty() {
+            needs.push(room::requirement(parameters.count("jobs"), parameters.size("size")));
+            needs.extend(parameters.flag("direct").then(direct::requirement));
+            return needs;
         }
+        needs.push(Requirement::check(format!("the job file {job_file}"), move |_| {
+            if Path::new(&job_file).is_file() {
+                return Ok(());
+            }
+            Err((format!("{job_file} is not a file"), "check the spelling".to_owned()))
+        }));
         needs
     }
 

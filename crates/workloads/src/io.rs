@@ -15,7 +15,7 @@ mod turn;
 mod worker;
 
 use crate::declare::{MS, choice, count, flag, size};
-use crate::storage::{self, MARGIN, caches, direct};
+use crate::storage::{self, MARGIN, caches, direct, room};
 use contract::{
     Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
 };
@@ -168,8 +168,10 @@ impl Workload for Entry {
         let settings = Settings::of(parameters);
         let drops = (settings.drops != Drops::No).then(caches::requirement);
         let ring = (settings.engine == EngineKind::IoUring).then(ring::requirement);
-        let is_direct = settings.is_direct && settings.engine != EngineKind::Null;
-        drops.into_iter().chain(ring).chain(is_direct.then(direct::requirement)).collect()
+        let moves = settings.engine != EngineKind::Null;
+        let room = moves.then(|| room::requirement(settings.threads.into(), settings.size));
+        let direct = (moves && settings.is_direct).then(direct::requirement);
+        drops.into_iter().chain(ring).chain(room).chain(direct).collect()
     }
 
     fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {
@@ -194,7 +196,7 @@ impl Workload for Entry {
         }
         for need in self.requires(parameters) {
             need.met(machine).map_err(|lack| {
-                Error::unsupported(format!("cannot {}", lack.what), lack.why, lack.remedy)
+                Error::unsupported(format!("cannot prepare io without {}", lack.what), lack.why, lack.remedy)
             })?;
         }
         Ok(Box::new(load::prepare(machine, Settings::of(parameters), launch)?))

@@ -7,7 +7,7 @@ mod settings;
 mod stream;
 
 use crate::declare::{MS, S, choice, count, duration, flag, size};
-use crate::storage::{self, MARGIN, caches, direct};
+use crate::storage::{self, MARGIN, caches, direct, room};
 use contract::{
     Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
 };
@@ -164,7 +164,9 @@ impl Workload for Entry {
         let settings = Settings::of(parameters);
         let drops = settings.drops.then(caches::requirement);
         let is_direct = settings.is_direct || settings.is_stream_direct;
-        drops.into_iter().chain(is_direct.then(direct::requirement)).collect()
+        let files = u64::from(settings.readers) + u64::from(settings.streams);
+        let room = room::requirement(files, settings.size);
+        drops.into_iter().chain([room]).chain(is_direct.then(direct::requirement)).collect()
     }
 
     fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {

@@ -5,7 +5,7 @@ mod phases;
 use crate::declare::{count, flag, size};
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
 use crate::storage::target::Target;
-use crate::storage::{self, MARGIN};
+use crate::storage::{self, MARGIN, direct, room};
 use contract::{
     Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
     Requirement, Result, Workload,
@@ -106,13 +106,16 @@ impl Workload for Entry {
         true
     }
 
-    fn requires(&self, _: &Parameters) -> Vec<Requirement> {
-        vec![Requirement::check("the program iozone", |machine| {
+    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
+        let program = Requirement::check("the program iozone", |machine| {
             if machine.program("iozone").is_some() {
                 return Ok(());
             }
             Err(("iozone is not on PATH".to_owned(), HOW_TO_GET.to_owned()))
-        })]
+        });
+        let room = room::requirement(parameters.count("processes"), parameters.size("size"));
+        let direct = parameters.flag("direct").then(direct::requirement);
+        [program, room].into_iter().chain(direct).collect()
     }
 
     fn programs(&self, machine: &Machine, _: &Parameters) -> Vec<PathBuf> {

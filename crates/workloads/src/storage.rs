@@ -9,6 +9,7 @@ pub(crate) mod limits;
 pub(crate) mod pattern;
 pub(crate) mod place;
 pub(crate) mod priority;
+pub(crate) mod room;
 pub(crate) mod target;
 pub(crate) mod transfer;
 

@@ -43,6 +43,10 @@ const CASES: &[(&str, fn())] = &[
     ("io_mix_refuses_what_cannot_be_meant", io::mix_refuses_what_cannot_be_meant),
     ("io_share_counts_what_each_process_moved", io::share_counts_what_each_process_moved),
     ("io_share_refuses_what_cannot_be_meant", io::share_refuses_what_cannot_be_meant),
+    (
+        "each_workload_asks_for_room_before_anything_runs",
+        io::each_workload_asks_for_room_before_anything_runs,
+    ),
     ("io_share_refuses_more_buffers_than_memory", io::share_refuses_more_buffers_than_memory),
     ("io_uses_its_part_of_a_device", io::uses_its_part_of_a_device),
     ("command_reports_what_a_program_used_and_said", command_reports_what_a_program_used_and_said),

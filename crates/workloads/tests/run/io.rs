@@ -340,6 +340,37 @@ pub(crate) fn share_refuses_what_cannot_be_meant() {
     assert!(error.to_string().contains("0 groups were made of 2"), "{error}");
 }
 
+pub(crate) fn each_workload_asks_for_room_before_anything_runs() {
+    let target = model::StorageTarget {
+        kind: model::StorageKind::Device,
+        path: String::new(),
+        device: None,
+        size_bytes: 8 << 20,
+        is_made: false,
+        cached_by: None,
+    };
+    let machine = Machine::host("/nonexistent").with_target(target);
+    let many = |id: &str| match id {
+        "io" => "threads",
+        "io_mix" => "streams",
+        "fio" => "jobs",
+        _ => "processes",
+    };
+    for id in ["io", "io_mix", "fio", "iozone"] {
+        // Of the mixture, the reader has a file as well.
+        for (count, is_enough) in [(if id == "io_mix" { "1" } else { "2" }, true), ("3", false)] {
+            let settings = [(many(id), count), ("size", "4M")];
+            let needs = workload(id).requires(&parameters(id, &settings));
+            let room = needs.iter().find(|need| need.what().starts_with("room for")).unwrap();
+            let met = room.met(&machine);
+            assert_eq!(met.is_ok(), is_enough, "{id} {count}: {met:?}");
+        }
+    }
+    let null = [("engine", "null"), ("verify", "false"), ("size", "1G")];
+    let needs = workload("io").requires(&parameters("io", &null));
+    assert!(!needs.iter().any(|need| need.what().starts_with("room for")), "it moves nothing");
+}
+
 pub(crate) fn share_refuses_more_buffers_than_memory() {
     let settings = [("processes", "64"), ("depth", "64"), ("record", "64M")];
     let conflicts = workload("io_share").conflicts(&parameters("io_share", &settings));
