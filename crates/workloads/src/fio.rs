@@ -1,6 +1,7 @@
 //! fio, the flexible I/O tester.
 
 mod arguments;
+mod job_file;
 
 use crate::declare::{S, choice, count, duration, flag, size};
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
@@ -43,8 +44,14 @@ is the trial's, so that it differs between blocks and not between subjects.
 
 **Your own jobs.** `job_file` is given to fio as it is; `rw` then says which directions are
 reported, and `duration` about how long it takes. It runs in the target's directory, and
-`${SCHEDLAB_TARGET}` in it is the directory or the device. Its jobs must run at the same
-time (no `stonewall`): rates of jobs that ran one after the other have no sum.
+`${SCHEDLAB_TARGET}` in it is the directory or the device. Nothing else is written to: what
+names files (`filename`, `directory`, `opendir`, logs, a section's own name) must be
+`${SCHEDLAB_TARGET}`, begin with `${SCHEDLAB_TARGET}/`, or be relative without `..`; on a
+device each job's `filename` is `${SCHEDLAB_TARGET}`. `include`, replays (`read_iolog`), what
+runs programs as root (`exec_prerun`, `exec_postrun`, engines that are no part of fio) and
+what changes the machine (`ioscheduler`, `cgroup`) are refused. Its jobs must run at the same
+time (no `stonewall`): rates of jobs that ran one after the other have no sum. On a device
+they read what is there: of a new one that is nothing but zeros, without any I/O below it.
 
 **Reference.** fio's own documentation (HOWTO, "Output"); the numbers are fio's."#,
 };
@@ -125,10 +132,14 @@ impl Workload for Entry {
     }
 
     fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let mut problems = Vec::new();
-        if !parameters.text("job_file").is_empty() {
-            return problems;
+        let job_file = parameters.text("job_file");
+        if !job_file.is_empty() {
+            // What cannot be read is told by `requires`; what the target is, when it exists.
+            let text = std::fs::read(job_file).unwrap_or_default();
+            let problems = job_file::problems(&String::from_utf8_lossy(&text), false);
+            return problems.into_iter().map(|why| format!("{job_file}, {why}")).collect();
         }
+        let mut problems = Vec::new();
         let (block_bytes, size_bytes) = (parameters.size("block_size"), parameters.size("size"));
         if parameters.text("engine") == "psync" && parameters.count("queue_depth") > 1 {
             problems.push(
@@ -166,12 +177,12 @@ impl Workload for Entry {
             }
             arguments::own(parameters, launch, &target)
         } else {
-            let path = std::path::absolute(job_file)
-                .map_err(|error| Error::environment(format!("cannot find {job_file}"), error))?;
-            arguments::of_file(&path)
+            arguments::of_file(&checked_copy(job_file, &target, &launch.scratch)?)
         };
+        // Notes that jobs write down beside a device vanish with the trial.
+        let directory = if target.is_device() { &launch.scratch } else { target.path() };
         let surroundings = Surroundings {
-            directory: (!target.is_device()).then(|| target.path().to_owned()),
+            directory: Some(directory.to_owned()),
             variables: vec![("SCHEDLAB_TARGET", target.path().display().to_string())],
         };
         let program = Program::start(machine, &words, surroundings, OUTPUT_LIMIT, launch)?;
@@ -204,6 +215,22 @@ fn metrics_of(direction: Direction) -> Vec<Metric> {
     let latencies = Metric::latency_quantiles(&format!("{name}_latency"), &summary);
     metrics.extend(latencies.into_iter().map(|metric| Metric { margin: MARGIN, ..metric }));
     metrics
+}
+
+/// The job file as it was when it was looked at: it cannot change between that and the run.
+fn checked_copy(job_file: &str, target: &Target, scratch: &Path) -> Result<PathBuf> {
+    let unreadable = |error| Error::environment(format!("cannot read {job_file}"), error);
+    let text = std::fs::read(job_file).map_err(unreadable)?;
+    let problems = job_file::problems(&String::from_utf8_lossy(&text), target.is_device());
+    if !problems.is_empty() {
+        let attempted = format!("cannot run the jobs of {job_file}");
+        return Err(Error::usage(attempted, problems.join("; "), "correct these lines"));
+    }
+    let copy = scratch.join("jobs-of-user");
+    std::fs::write(&copy, text)
+        .map_err(|error| Error::environment(format!("cannot write {}", copy.display()), error))?;
+    std::path::absolute(&copy)
+        .map_err(|error| Error::environment(format!("cannot find {}", copy.display()), error))
 }
 
 /// Asks fio for its version.

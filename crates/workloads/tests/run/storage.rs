@@ -174,7 +174,20 @@ pub fn fio_runs_a_job_file_of_the_user() {
         let error = run(text, rw).unwrap_err();
         assert!(error.cause.contains(cause), "{error}");
     }
+    let other = place.launch.scratch.join("other").display().to_string();
+    std::fs::write(&file, two.replace("[second]", &format!("[second]\nfilename={other}"))).unwrap();
+    let parameters = parameters("fio", &[("job_file", &path), ("rw", "rw")]);
+    let conflict = format!(
+        "{path}, line 9: filename={other} is not in the target: use ${{SCHEDLAB_TARGET}}, or a name in it"
+    );
+    assert_eq!(workload("fio").conflicts(&parameters), [conflict]);
+    // Where the file has changed since it was planned.
+    let prepared = workload("fio").prepare(&place.machine, &parameters, &place.launch);
+    let error = prepared.err().unwrap();
+    assert_eq!(error.kind, contract::ErrorKind::Usage, "{error}");
+    assert!(error.cause.contains("line 9"), "{error}");
     let left = names(&place.launch.scratch);
+    assert!(!left.contains(&"other".to_owned()), "{left:?}");
     assert!(!left.iter().any(|name| name.starts_with("schedlab-files")), "{left:?}");
 }
 
