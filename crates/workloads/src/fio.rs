@@ -5,7 +5,10 @@ mod job_file;
 
 use crate::declare::{S, choice, count, duration, flag, size};
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
+use crate::storage::pattern::Pattern;
+use crate::storage::place::Place;
 use crate::storage::target::{Target, is_aligned};
+use crate::storage::transfer::{lay_out, unwritable};
 use crate::storage::{self, MARGIN, direct, room};
 use contract::{
     Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
@@ -16,6 +19,8 @@ use model::{
     Unit,
 };
 use outputs::fio::{Direction, Latency, Report, Traffic, version};
+use rustix::fs::{Advice, fadvise};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use sys::{Machine, Termination};
 
@@ -33,7 +38,8 @@ the device and what else stood in the queue.
 **What moves it.** The number of I/Os in the queue above all: an elevator chooses among those
 that wait, and one stream at `queue_depth = 1` gives it nothing to choose. Then whether
 blocks are sequential, their size, the device and its own cache. Files are laid out before
-the run and are no part of it; each job has a file, or on a device a region, of `size`.
+the run and are no part of it, and of a device what is read is written before; each job has a
+file, or on a device a region, of `size`.
 
 **When it lies.** Without `direct` it is the page cache that is measured (a buffered run ends
 with fsync(2), so that writes are at least paid for), and `libaio` waits for each I/O.
@@ -76,6 +82,8 @@ static PARAMETERS: &[Parameter] = &[
 
 /// fio's json+ has a line for each distinct latency; this is far above any real one.
 const OUTPUT_LIMIT: u64 = 256 << 20;
+/// Bytes of a record of what lies on a device before the jobs read it.
+const FILLING: u64 = 4096;
 /// Below this version json+ has other fields.
 const OLDEST: u32 = 3;
 
@@ -174,6 +182,8 @@ impl Workload for Entry {
             if !target.is_device() {
                 let layout = arguments::layout(parameters, launch, &target);
                 answer_of(machine, &layout, "cannot lay out the files of fio")?;
+            } else if directions(parameters).contains(&Direction::Read) {
+                fill_device(parameters, launch)?;
             }
             arguments::own(parameters, launch, &target)
         } else {
@@ -215,6 +225,23 @@ fn metrics_of(direction: Direction) -> Vec<Metric> {
     let latencies = Metric::latency_quantiles(&format!("{name}_latency"), &summary);
     metrics.extend(latencies.into_iter().map(|metric| Metric { margin: MARGIN, ..metric }));
     metrics
+}
+
+/// Writes what the jobs may read: of blocks that were never written a device, or the file system
+/// below a loop device, answers zeros without any I/O. fio lays out files of its own accord.
+fn fill_device(parameters: &Parameters, launch: &LaunchSpec) -> Result<()> {
+    let (jobs, size) = (parameters.count("jobs"), parameters.size("size"));
+    let place = Place::open(launch, jobs, size)?;
+    for job in 0..jobs {
+        // Through the page cache: fio's sizes need not be whole blocks of the device.
+        let region = place.region(job, size, FILLING, false)?;
+        let pattern = Pattern::new(launch.seed, u32::try_from(job).unwrap_or(u32::MAX));
+        lay_out(&region, pattern, FILLING, size)
+            .map_err(|failed| unwritable(jobs.saturating_mul(size), &failed))?;
+        let advised = fadvise(&region.file, region.start, NonZeroU64::new(size), Advice::DontNeed);
+        advised.map_err(|error| Error::environment("cannot drop the cached pages", error))?;
+    }
+    Ok(())
 }
 
 /// The job file as it was when it was looked at: it cannot change between that and the run.

@@ -15,7 +15,8 @@ const TESTS: [(u8, &[Operation]); 4] = [
 pub(super) struct Phases {
     /// Those that are asked for.
     pub(super) reported: Vec<Operation>,
-    /// Numbers of the tests that do them; the first is always there, it makes the files.
+    /// Numbers of the tests that do them; the first is always there, it makes the files, and
+    /// writes on a device what others read: no block is read that was never written.
     pub(super) tests: Vec<u8>,
 }
 

@@ -137,12 +137,21 @@ pub fn fio_uses_a_whole_device_and_leaves_its_node() {
         cached_by: None,
     };
     place.launch.target = Some(target(4 << 20));
+    let settings = [("rw", "randread"), ("size", "1M"), ("jobs", "2"), ("duration", "0")];
+    let measurement = place.run("fio", &parameters("fio", &settings));
+    assert_eq!(measurement.operations, Some(512));
+    let before = std::fs::read(&backing).unwrap();
+    let is_zero = |block: &[u8]| block.iter().all(|byte| *byte == 0);
+    assert!(!before[..2 << 20].chunks(4096).any(is_zero), "what is read was written before");
+    assert!(is_zero(&before[2 << 20..]), "and nothing else was");
     let settings = [("rw", "randrw"), ("size", "2M"), ("jobs", "2"), ("duration", "0")];
     let parameters = parameters("fio", &settings);
     let measurement = place.run("fio", &parameters);
     assert_eq!(measurement.operations, Some(1024), "each job has a region of its own");
     assert!(Path::new(&device.0).exists());
-    assert!(std::fs::read(&backing).unwrap().iter().any(|byte| *byte != 0), "it was written to");
+    let after = std::fs::read(&backing).unwrap();
+    assert!(!after.chunks(4096).any(is_zero), "the rest was written, too");
+    assert!(after[..2 << 20] != before[..2 << 20], "the jobs wrote");
     place.launch.target = Some(target(3 << 20));
     let error = place.prepare("fio", &parameters).err().unwrap();
     assert!(error.cause.contains("4M are needed and 3M are there"), "{error}");
