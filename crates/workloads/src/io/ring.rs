@@ -15,6 +15,8 @@ pub(super) struct Ring {
     ring: IoUring,
     /// Buffers that nothing is in flight for.
     free: Vec<usize>,
+    /// Buffers that hold what is to be written next.
+    ready: Vec<usize>,
     /// Buffers that are about to be submitted.
     fresh: Vec<usize>,
     flights: Vec<Flight>,
@@ -42,6 +44,7 @@ impl Ring {
         Ok(Self {
             ring,
             free: (0..depth).collect(),
+            ready: Vec::with_capacity(depth),
             fresh: Vec::with_capacity(depth),
             flights: vec![Flight::default(); depth],
             in_flight: 0,
@@ -72,6 +75,7 @@ impl Ring {
         file: &OwnedFd,
     ) -> Result<(), Failure> {
         loop {
+            self.make_ready(turn, buffers);
             self.queue(turn, buffers, file)?;
             if self.in_flight == 0 && self.fresh.is_empty() {
                 return Ok(());
@@ -93,30 +97,39 @@ impl Ring {
         }
     }
 
-    /// Prepares free buffers for the next records, while there are any, and submits whole
-    /// batches; the last one goes with the call that waits.
+    /// Prepares free buffers for the next records, while there are any.
     #[inline]
-    fn queue(
-        &mut self,
-        turn: &mut Turn<'_>,
-        buffers: &mut [Buffer],
-        file: &OwnedFd,
-    ) -> Result<(), Failure> {
+    fn make_ready(&mut self, turn: &mut Turn<'_>, buffers: &mut [Buffer]) {
         while let Some(slot) = self.free.pop() {
             let Some(record) = turn.next() else {
                 self.free.push(slot);
                 break;
             };
+            turn.before(record, buffers[slot].words_mut());
+            self.flights[slot].record = record;
+            self.ready.push(slot);
+        }
+    }
+
+    /// Submits whole batches of what is ready; the last one goes with the call that waits. No
+    /// buffer is prepared between two of them: that would be in the time of the first.
+    #[inline]
+    fn queue(
+        &mut self,
+        turn: &Turn<'_>,
+        buffers: &mut [Buffer],
+        file: &OwnedFd,
+    ) -> Result<(), Failure> {
+        for position in 0..self.ready.len() {
+            let slot = self.ready[position];
             if self.fresh.len() == self.batch {
                 self.launch();
                 wait(&self.ring, 0).map_err(|error| Failure::of("submit to io_uring", error))?;
             }
-            let buffer = &mut buffers[slot];
-            turn.before(record, buffer.words_mut());
-            self.flights[slot].record = record;
-            let bytes = buffer.bytes_mut();
+            let bytes = buffers[slot].bytes_mut();
             let (address, length) = (bytes.as_mut_ptr(), bytes.len() as u32);
-            let (fd, place) = (Fd(file.as_raw_fd()), turn.place(record));
+            let place = turn.place(self.flights[slot].record);
+            let fd = Fd(file.as_raw_fd());
             let entry = if turn.is_write {
                 opcode::Write::new(fd, address, length).offset(place).build()
             } else {
@@ -128,6 +141,7 @@ impl Ring {
                 .map_err(|error| Failure::of("queue for io_uring", io::Error::other(error)))?;
             self.fresh.push(slot);
         }
+        self.ready.clear();
         Ok(())
     }
 
@@ -157,6 +171,7 @@ impl Ring {
     fn drain(&mut self) {
         self.in_flight += self.fresh.len();
         self.fresh.clear();
+        self.free.append(&mut self.ready);
         while self.in_flight > 0 {
             // Without an answer the kernel may still use the buffers: there is nothing but to wait.
             if wait(&self.ring, 1).is_err() {
