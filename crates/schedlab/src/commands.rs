@@ -93,12 +93,20 @@ fn machine(common: &Common) -> Result<Machine> {
     Ok(choice.machine()?.with_destroyable(common.destroy_data.clone()))
 }
 
+/// Where files of workloads would lie: below the directory of campaigns, or where that would
+/// be made.
+fn files_target(common: &Common, machine: &Machine) -> model::StorageTarget {
+    let results = std::path::absolute(&common.results).unwrap_or_else(|_| common.results.clone());
+    let existing = results.ancestors().find(|path| path.is_dir()).unwrap_or(&results);
+    sys::directory_target(machine, existing)
+}
+
 /// The host venue of that machine.
 fn host(common: &Common) -> Result<Host> {
     let machine = machine(common)?;
     Ok(Host::new(HostSettings {
         machine_arguments: machine_arguments(&machine),
-        machine,
+        machine: machine.clone().with_target(files_target(common, &machine)),
         catalogue: crate::catalogue(),
         executable: executable(),
     }))

@@ -6,7 +6,7 @@ mod job_file;
 use crate::declare::{S, choice, count, duration, flag, size};
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
 use crate::storage::pattern::Pattern;
-use crate::storage::place::Place;
+use crate::storage::place::{self, Place};
 use crate::storage::target::{Target, is_aligned};
 use crate::storage::transfer::{lay_out, unwritable};
 use crate::storage::{self, MARGIN, direct, room};
@@ -197,7 +197,14 @@ impl Workload for Entry {
         };
         let program = Program::start(machine, &words, surroundings, OUTPUT_LIMIT, launch)?;
         let directions = directions(parameters);
-        Ok(Box::new(Fio { program, directions, changed_level: None, clamped: 0, _target: target }))
+        Ok(Box::new(Fio {
+            program,
+            directions,
+            changed_level: None,
+            clamped: 0,
+            host_cache: place::host_cache(launch),
+            _target: target,
+        }))
     }
 }
 
@@ -277,6 +284,7 @@ struct Fio {
     directions: Vec<Direction>,
     changed_level: Option<String>,
     clamped: u64,
+    host_cache: Option<Caveat>,
     _target: Target,
 }
 
@@ -286,11 +294,9 @@ impl Load for Fio {
     }
 
     fn caveats(&self) -> Vec<Caveat> {
-        if self.clamped == 0 {
-            return Vec::new();
-        }
         let detail = format!("{} I/Os took more than an hour", self.clamped);
-        vec![Caveat::new(CaveatCode::Clamped, detail)]
+        let clamped = (self.clamped > 0).then(|| Caveat::new(CaveatCode::Clamped, detail));
+        self.host_cache.iter().cloned().chain(clamped).collect()
     }
 
     fn run(&mut self) -> Result<Measurement> {

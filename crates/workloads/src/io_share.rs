@@ -6,7 +6,7 @@ mod settings;
 mod sharer;
 
 use crate::declare::{MS, S, choice, count, duration, size};
-use crate::storage::direct;
+use crate::storage::{self, MARGIN, direct, room};
 use contract::{
     Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
 };
@@ -75,11 +75,6 @@ static PARAMETERS: &[Parameter] = &[
     duration("duration", 10 * MS, 3600 * S, "5s", "Time that is counted"),
 ];
 
-/// What an ordinary device takes in a second while the data are laid out.
-const ASSUMED_RATE: u64 = 200 << 20;
-/// Runs of one device differ by a tenth (measured with fio on a virtual disk).
-const MARGIN: f64 = 0.10;
-
 /// The workload.
 pub(crate) struct Entry;
 
@@ -122,9 +117,8 @@ impl Workload for Entry {
 
     fn expected_ns(&self, parameters: &Parameters) -> u64 {
         let settings = Settings::of(parameters);
-        let bytes = u128::from(settings.processes) * u128::from(settings.size);
-        let ns = bytes * u128::from(S) / u128::from(ASSUMED_RATE);
-        let layout_ns = u64::try_from(ns).unwrap_or(u64::MAX);
+        let bytes = u64::from(settings.processes).saturating_mul(settings.size);
+        let layout_ns = storage::expected_ns(bytes);
         layout_ns.saturating_add(settings.warmup_ns + settings.duration_ns + 300 * MS)
     }
 
@@ -135,7 +129,9 @@ impl Workload for Entry {
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
         let has_groups = !self.io_groups(parameters).is_empty();
         let groups = has_groups.then(Requirement::io_group);
-        std::iter::once(direct::requirement()).chain(groups).collect()
+        let settings = Settings::of(parameters);
+        let room = room::requirement(settings.processes.into(), settings.size);
+        [direct::requirement(), room].into_iter().chain(groups).collect()
     }
 
     fn io_groups(&self, parameters: &Parameters) -> Vec<u64> {

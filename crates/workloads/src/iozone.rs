@@ -5,7 +5,7 @@ mod phases;
 use crate::declare::{count, flag, size};
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
 use crate::storage::target::Target;
-use crate::storage::{self, MARGIN, direct, room};
+use crate::storage::{self, MARGIN, direct, place, room};
 use contract::{
     Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
     Requirement, Result, Workload,
@@ -171,6 +171,7 @@ impl Workload for Entry {
             log,
             changed_level: None,
             unequal: Vec::new(),
+            host_cache: place::host_cache(launch),
             _target: target,
         };
         Ok(Box::new(run))
@@ -237,6 +238,7 @@ struct Iozone {
     log: PathBuf,
     changed_level: Option<String>,
     unequal: Vec<String>,
+    host_cache: Option<Caveat>,
     _target: Target,
 }
 
@@ -247,7 +249,7 @@ impl Load for Iozone {
 
     fn caveats(&self) -> Vec<Caveat> {
         let caveat = |detail: &String| Caveat::new(CaveatCode::UnequalShares, detail.clone());
-        self.unequal.iter().map(caveat).collect()
+        self.host_cache.iter().cloned().chain(self.unequal.iter().map(caveat)).collect()
     }
 
     fn run(&mut self) -> Result<Measurement> {

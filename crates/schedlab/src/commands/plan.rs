@@ -7,7 +7,7 @@ use crate::output::{print, tell};
 use crate::progress::human_duration;
 use crate::surroundings::random_u64;
 use contract::{Catalogue, Error, FIRST_KNOB, Knob, Result};
-use model::{Block, Comparisons, Level, Plan, Sitting, StorageTarget, Subject};
+use model::{Block, Comparisons, Level, Plan, Sitting, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs::File;
@@ -357,7 +357,7 @@ fn paths(common: &Common, plan: &Plan) -> Vec<String> {
         }
         let catalogue: Catalogue = crate::catalogue();
         let mut files = BTreeSet::new();
-        let machine = machine.clone().with_target(files_target(common, &machine));
+        let machine = machine.clone().with_target(super::files_target(common, &machine));
         for subject in &plan.subjects {
             let machine = executor::with_target(&machine, &catalogue, subject);
             for (id, level) in &subject.levels {
@@ -398,14 +398,6 @@ fn cgroups(catalogue: &Catalogue, machine: &Machine, plan: &Plan) -> Vec<String>
         format!("{root}/schedlab.<id>/ (the workload's cgroup{limits}, removed)")
     };
     limited.into_iter().map(text).collect()
-}
-
-/// Where files of workloads would lie: below the directory of campaigns, or where that would
-/// be made.
-fn files_target(common: &Common, machine: &Machine) -> StorageTarget {
-    let results = std::path::absolute(&common.results).unwrap_or_else(|_| common.results.clone());
-    let existing = results.ancestors().find(|path| path.is_dir()).unwrap_or(&results);
-    sys::directory_target(machine, existing)
 }
 
 /// Whether a file is of the device that stands for the one that each trial makes.

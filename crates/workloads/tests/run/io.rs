@@ -356,7 +356,7 @@ pub(crate) fn each_workload_asks_for_room_before_anything_runs() {
         "fio" => "jobs",
         _ => "processes",
     };
-    for id in ["io", "io_mix", "fio", "iozone"] {
+    for id in ["io", "io_mix", "io_share", "fio", "iozone"] {
         // Of the mixture, the reader has a file as well.
         for (count, is_enough) in [(if id == "io_mix" { "1" } else { "2" }, true), ("3", false)] {
             let settings = [(many(id), count), ("size", "4M")];
