@@ -9,6 +9,7 @@
 mod cargo;
 mod deny;
 mod elf;
+mod format;
 mod install;
 mod notices;
 mod problems;
@@ -123,7 +124,7 @@ fn run(command: Command) -> Outcome {
     match command {
         Command::Validate => validate::validate(&cargo),
         Command::Tidy => tidy::tidy(&cargo),
-        Command::Fmt => cargo.run(["fmt", "--all"]),
+        Command::Fmt => format::format(&cargo, false),
         Command::Deny => deny::deny(&cargo),
         Command::Docs { check: true } => cargo.run(validate::DOCS_CHECK),
         Command::Docs { check: false } => {

@@ -7,13 +7,15 @@ mod sizes;
 mod text;
 mod tree;
 
+pub use tree::{SourceFile, files};
+
 use crate::cargo::Cargo;
 use crate::problems::{Outcome, Problems};
 
 /// Checks every rule and reports everything found.
 pub fn tidy(cargo: &Cargo) -> Outcome {
     let mut found = layers::check(&cargo.metadata()?);
-    let files = tree::files(cargo.root())
+    let files = files(cargo.root())
         .map_err(|error| Problems::one(format!("cannot read the workspace: {error}")))?;
     for file in &files {
         found.extend(text::check(file));

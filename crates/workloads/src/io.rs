@@ -11,6 +11,7 @@ mod phases;
 mod relay;
 mod ring;
 mod settings;
+mod suspicion;
 mod turn;
 mod worker;
 

@@ -127,7 +127,8 @@ impl Mapping {
             }
         }
         let failed = |error: io::Error| Failure::of("map the file", error);
-        let length = usize::try_from(size).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
+        let length =
+            usize::try_from(size).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
         // SAFETY: a fresh mapping overlaps nothing.
         let address = unsafe {
             rustix::mm::mmap(

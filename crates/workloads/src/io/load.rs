@@ -3,8 +3,9 @@
 
 use super::checks;
 use super::operation::Operation;
-use super::settings::{Drops, EngineKind, Settings};
 use super::phases::Phases;
+use super::settings::{Drops, EngineKind, Settings};
+use super::suspicion::suspicions;
 use super::worker::{Shared, Step, Worker, steps};
 use crate::crew::Crew;
 use crate::storage::caches;
@@ -18,13 +19,6 @@ use sys::Machine;
 
 /// A run that takes longer is reported, not waited for.
 const LIMIT_NS: u64 = 24 * 3600 * 1_000_000_000;
-/// More than any single device of today moves in a second.
-const FASTEST_DEVICE: f64 = 20.0 * (1_u64 << 30) as f64;
-/// More than a disk that turns moves in a second.
-const FASTEST_ROTATING: f64 = (1_u64 << 30) as f64;
-/// A device that has no memory for it does not read again so many times as fast.
-const MUCH_FASTER: f64 = 3.0;
-
 /// What one operation of all threads came to.
 struct Figure {
     operation: Operation,
@@ -48,11 +42,13 @@ pub(super) struct IoLoad {
 }
 
 /// Makes files, lays out data, drops caches, starts threads.
-pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec) -> Result<IoLoad> {
+pub(super) fn prepare(
+    machine: &Machine,
+    settings: Settings,
+    launch: &LaunchSpec,
+) -> Result<IoLoad> {
     let settings = Arc::new(settings);
-    let place = Arc::new(Place::open(launch, u64::from(settings.threads),
-        settings.size,
-    )?);
+    let place = Arc::new(Place::open(launch, u64::from(settings.threads), settings.size)?);
     let shared = Arc::new(Shared {
         phases: Phases::new(settings.threads),
         stop: AtomicBool::new(false),
@@ -138,10 +134,6 @@ impl IoLoad {
         samples.push(Sample::quotient("cpu_per_byte", cpu_ns as f64, bytes));
         samples
     }
-
-    fn rate(&self, operation: Operation) -> Option<f64> {
-        self.figures.iter().find(|figure| figure.operation == operation).map(|figure| figure.rate)
-    }
 }
 
 impl Load for IoLoad {
@@ -195,48 +187,14 @@ impl Load for IoLoad {
         if self.settings.engine == EngineKind::Null {
             return Vec::new();
         }
-        let mut details = Vec::new();
-        let reads = self.rate(Operation::Read).zip(self.rate(Operation::Reread));
-        if let Some((read, reread)) = reads
-            && self.settings.is_direct
-            && reread > MUCH_FASTER * read
-        {
-            details.push(format!(
-                "direct reads took {} at first and {} again",
-                mib(read),
-                mib(reread)
-            ));
-        }
-        let (limit, what) = if self.is_rotating {
-            (FASTEST_ROTATING, "a disk that turns")
-        } else {
-            (FASTEST_DEVICE, "a device")
-        };
-        let fastest = self
-            .figures
-            .iter()
-            .filter(|figure| !figure.operation.is_write())
-            .max_by(|one, other| one.rate.total_cmp(&other.rate));
-        if let Some(figure) = fastest
-            && self.settings.is_direct
-            && figure.rate > limit
-        {
-            details.push(format!(
-                "{} moved {}, which is more than {what} can ({})",
-                figure.operation.name(),
-                mib(figure.rate),
-                mib(limit)
-            ));
-        }
-        let seen = details
-            .into_iter()
-            .map(|detail| Caveat::new(CaveatCode::HostCacheSuspected, detail));
+        let rates: Vec<(Operation, f64)> =
+            self.figures.iter().map(|figure| (figure.operation, figure.rate)).collect();
+        let details =
+            if self.settings.is_direct { suspicions(&rates, self.is_rotating) } else { Vec::new() };
+        let seen =
+            details.into_iter().map(|detail| Caveat::new(CaveatCode::HostCacheSuspected, detail));
         self.host_cache.iter().cloned().chain(seen).collect()
     }
-}
-
-fn mib(rate: f64) -> String {
-    format!("{:.0} MiB/s", rate / f64::from(1 << 20))
 }
 
 /// Tells the threads to stop before the crew waits for them.

@@ -84,7 +84,12 @@ impl Order<'_> {
 
 /// All record numbers in an order drawn from the seed (Fisher and Yates, as Durstenfeld 1964
 /// writes it); empty where no operation is random.
-pub(super) fn permutation(operations: &[Operation], records: u32, seed: u64, thread: u32) -> Vec<u32> {
+pub(super) fn permutation(
+    operations: &[Operation],
+    records: u32,
+    seed: u64,
+    thread: u32,
+) -> Vec<u32> {
     if !operations.iter().any(|operation| operation.is_random()) {
         return Vec::new();
     }

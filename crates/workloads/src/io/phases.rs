@@ -109,7 +109,11 @@ mod tests {
                 while gives_up && phases.arrived.load(Ordering::SeqCst) == 0 {
                     std::thread::yield_now();
                 }
-                if gives_up { phases.abandon() } else { phases.arrive() }
+                if gives_up {
+                    phases.abandon()
+                } else {
+                    phases.arrive()
+                }
                 phases.wait_for(2)
             })
         });

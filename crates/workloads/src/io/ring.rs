@@ -190,8 +190,11 @@ impl Ring {
 /// A ring whose completions wait for the thread to ask, which spares it interruptions; kernels
 /// before 6.1 do not know that and get a plain one. fio 3.33 does the same (seen with strace(1)).
 fn set_up(depth: u32) -> io::Result<IoUring> {
-    let asked =
-        IoUring::builder().setup_coop_taskrun().setup_single_issuer().setup_defer_taskrun().build(depth);
+    let asked = IoUring::builder()
+        .setup_coop_taskrun()
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .build(depth);
     match asked {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => IoUring::new(depth),
         other => other,

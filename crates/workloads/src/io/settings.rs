@@ -132,10 +132,7 @@ pub(super) fn conflicts(parameters: &Parameters) -> Vec<String> {
         ));
     }
     if u64::from(settings.batch) > depth {
-        found.push(format!(
-            "batch = {} is more than the queue_depth of {depth}",
-            settings.batch
-        ));
+        found.push(format!("batch = {} is more than the queue_depth of {depth}", settings.batch));
     }
     let buffers = depth.saturating_mul(record).saturating_mul(threads);
     found.extend(limits::too_large_buffers("queue_depth, record and threads", buffers));

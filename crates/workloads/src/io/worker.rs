@@ -48,7 +48,12 @@ pub(super) enum Step {
 pub(super) fn steps(settings: &Settings) -> Vec<Step> {
     let of = |index: usize| {
         let drops = settings.drops == Drops::Phase && index > 0;
-        [Some(Step::Ready(index)), drops.then_some(Step::Dropped), Some(Step::Operate(index)), Some(Step::Settle(index))]
+        [
+            Some(Step::Ready(index)),
+            drops.then_some(Step::Dropped),
+            Some(Step::Operate(index)),
+            Some(Step::Settle(index)),
+        ]
     };
     (0..settings.operations.len()).flat_map(of).flatten().collect()
 }
@@ -146,7 +151,10 @@ impl Worker {
             }
             _ => String::new(),
         };
-        format!("cannot {} {whose} of thread {}{at}: {}{help}", failure.attempted, self.index, failure.error)
+        format!(
+            "cannot {} {whose} of thread {}{at}: {}{help}",
+            failure.attempted, self.index, failure.error
+        )
     }
 
     /// What a writing operation writes its records as.
@@ -190,9 +198,10 @@ impl Worker {
         let is_fresh = self.settings.operations[index] == Operation::Write;
         if is_fresh && index > 0 && !self.place.is_device() {
             let Settings { size, record, is_direct, .. } = *self.settings;
-            self.region = self.place.region(u64::from(self.index), size, record, is_direct).map_err(
-                |error| Failure::of("renew", std::io::Error::other(error.one_line())),
-            )?;
+            self.region = self
+                .place
+                .region(u64::from(self.index), size, record, is_direct)
+                .map_err(|error| Failure::of("renew", std::io::Error::other(error.one_line())))?;
             self.book = Book::new(self.settings.records());
         }
         let is_file = !self.place.is_device();
@@ -215,7 +224,14 @@ impl Worker {
         let check = if settings.is_verified { Check::Stamp } else { Check::No };
         let tally = std::mem::take(&mut self.tally);
         let start_ns = monotonic_ns();
-        let pass = Pass { operation, check, number: index as u8 + 1, first: 0, generation: self.generation(index), tally };
+        let pass = Pass {
+            operation,
+            check,
+            number: index as u8 + 1,
+            first: 0,
+            generation: self.generation(index),
+            tally,
+        };
         let (tally, is_complete) = self.pass(pass, &shared.stop)?;
         if operation.is_write() && self.is_flushed() {
             self.flush()?;
@@ -238,7 +254,8 @@ impl Worker {
     fn settle(&mut self, index: usize) -> Result<(), Failure> {
         let tally = std::mem::take(&mut self.tally);
         {
-            let mut latencies = self.shared.latencies.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut latencies =
+                self.shared.latencies.lock().unwrap_or_else(PoisonError::into_inner);
             latencies[index].merge(&tally.latency);
         }
         let done = u32::try_from(tally.records).unwrap_or(u32::MAX);
@@ -247,11 +264,25 @@ impl Worker {
         if operation == Operation::Write && done < self.settings.records() {
             let check = if self.settings.is_verified { Check::Stamp } else { Check::No };
             let generation = self.generation(index);
-            let rest = Pass { operation, check, number: 0, first: done, generation, tally: Tally::default() };
+            let rest = Pass {
+                operation,
+                check,
+                number: 0,
+                first: done,
+                generation,
+                tally: Tally::default(),
+            };
             self.pass(rest, &NEVER)?;
         }
         if self.settings.is_audited_after(index) {
-            let audit = Pass { operation: Operation::Read, check: Check::Full, number: 0, first: 0, generation: 0, tally: Tally::default() };
+            let audit = Pass {
+                operation: Operation::Read,
+                check: Check::Full,
+                number: 0,
+                first: 0,
+                generation: 0,
+                tally: Tally::default(),
+            };
             let (tally, _) = self.pass(audit, &NEVER)?;
             self.audited += tally.records;
             self.note_faults(tally);
@@ -279,7 +310,8 @@ impl Worker {
 
     /// Moves records until the end or until all must stop; says whether it was the end.
     fn pass(&mut self, pass: Pass, stop: &AtomicBool) -> Result<(Tally, bool), Failure> {
-        let mut turn = Turn::new(pass.operation, &self.permutation, self.pattern, &mut self.book, stop);
+        let mut turn =
+            Turn::new(pass.operation, &self.permutation, self.pattern, &mut self.book, stop);
         turn.record = self.settings.record;
         turn.start = self.region.start;
         turn.check = pass.check;
@@ -322,7 +354,8 @@ impl Member for Worker {
             EngineKind::Mmap => self.engine = Engine::Mapped(None),
             EngineKind::Null => self.engine = Engine::Null,
             EngineKind::IoUring => {
-                let ring = Ring::new(queue_depth, batch).map_err(|(why, help)| format!("{why}; {help}"))?;
+                let ring = Ring::new(queue_depth, batch)
+                    .map_err(|(why, help)| format!("{why}; {help}"))?;
                 self.engine = Engine::Ring(Box::new(ring));
             }
         }

@@ -1,0 +1,21 @@
+//! `cargo xtask fmt`: every Rust file, also those that a macro declares as modules, which
+//! `cargo fmt` does not see.
+
+use crate::cargo::{Cargo, succeed};
+use crate::problems::{Outcome, Problems};
+use crate::tidy;
+use std::process::Command;
+
+/// Formats all code, or finds what is not.
+pub fn format(cargo: &Cargo, is_check: bool) -> Outcome {
+    let files = tidy::files(cargo.root())
+        .map_err(|error| Problems::one(format!("cannot read the workspace: {error}")))?;
+    let program = std::env::var_os("RUSTFMT").unwrap_or_else(|| "rustfmt".into());
+    let mut command = Command::new(program);
+    command.current_dir(cargo.root());
+    if is_check {
+        command.arg("--check");
+    }
+    command.args(files.into_iter().filter(tidy::SourceFile::is_rust).map(|file| file.path));
+    succeed(&mut command)
+}
