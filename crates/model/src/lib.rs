@@ -60,6 +60,6 @@ pub use quantity::{
 };
 pub use record::{Fingerprint, Invocation, LevelReading, Outcome, Record, RunReport, Usage};
 pub use sample::{Sample, SampleData};
-pub use storage::{IoLimits, IoPriority, StorageKind, StorageTarget};
+pub use storage::{DeviceIdentity, IoLimits, IoPriority, StorageKind, StorageTarget};
 pub use trial_value::TrialValue;
 pub use vm::{Accelerator, Disk, VmSettings};

@@ -25,6 +25,19 @@ pub struct StorageTarget {
     /// that is known beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_by: Option<String>,
+    /// Of a device: whoever opens it for writing makes sure that it is still this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<DeviceIdentity>,
+}
+
+/// What tells a block device from another one that takes its name later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceIdentity {
+    /// Its number (`st_rdev`).
+    pub number: u64,
+    /// The kernel's number of this disk and medium, used once in a boot; none before 5.15.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<u64>,
 }
 
 /// Kinds of targets.
@@ -94,6 +107,17 @@ pub struct IoLimits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_target_that_was_written_without_an_identity_is_still_read() {
+        let old = r#"{"kind":"device","path":"/dev/sdb","device":"sdb","size_bytes":512}"#;
+        let mut target: StorageTarget = serde_json::from_str(old).unwrap();
+        assert_eq!(target.identity, None);
+        assert_eq!(serde_json::to_string(&target).unwrap(), old);
+        target.identity = Some(DeviceIdentity { number: 2064, sequence: Some(7) });
+        let text = serde_json::to_string(&target).unwrap();
+        assert_eq!(serde_json::from_str::<StorageTarget>(&text).unwrap(), target);
+    }
 
     #[test]
     fn priorities_are_read_as_they_are_written_and_others_are_refused() {

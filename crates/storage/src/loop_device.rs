@@ -192,6 +192,8 @@ impl LoopDevice {
             size_bytes: bytes,
             is_made: true,
             cached_by,
+            // Where the kernel does not tell, the file behind it is what is checked.
+            identity: sys::device_identity(&device).ok(),
         };
         let backing = read("backing_file");
         let machine = machine.clone();

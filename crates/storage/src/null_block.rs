@@ -54,6 +54,7 @@ pub(crate) fn hold(
             size_bytes: bytes,
             is_made: true,
             cached_by: None,
+            identity: None,
         },
         time_ns,
         depth,

@@ -1,10 +1,12 @@
 //! A whole device of the machine's, which its owner gave up by name. Whatever speaks against
 //! it is a refusal: a mount, swap, a device made of it, partitions, a signature, a read-only
-//! flag, and above all that nobody gave it up.
+//! flag, what cannot be told, and above all that nobody gave it up. It is open for as long as
+//! a trial has it, so that the kernel gives its number to no other device.
 
 use contract::{Error, Held, Lost, NotHeld, Result};
-use model::{StorageKind, StorageTarget};
+use model::{DeviceIdentity, StorageKind, StorageTarget};
 use rustix::fs::{Mode, OFlags};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -39,39 +41,67 @@ fn name(machine: &Machine, path: &Path) -> Result<(PathBuf, String), (String, St
     }
 }
 
+/// A device that nothing speaks against.
+struct Inspected {
+    /// Open, and not exclusively: the workload claims it.
+    device: OwnedFd,
+    real: PathBuf,
+    name: String,
+    identity: DeviceIdentity,
+}
+
 /// Why it may not be written, and what to do; changes nothing.
 pub(crate) fn refusal(machine: &Machine, path: &Path) -> Option<(String, String)> {
-    let (real, device) = match name(machine, path) {
-        Ok(found) => found,
-        Err(refusal) => return Some(refusal),
-    };
+    inspect(machine, path).err()
+}
+
+/// The device that a path names.
+///
+/// # Errors
+/// Why it may not be written, and what to do.
+fn inspect(machine: &Machine, path: &Path) -> Result<Inspected, (String, String)> {
+    let (real, name) = name(machine, path)?;
     let show = path.display();
-    let no_use = "choose a device that nobody uses, or target = \"loop:SIZE\"".to_owned();
-    if let Some(user) = sys::user_of_device(machine, &device) {
-        return Some((format!("{show} is in use: {user}"), no_use));
+    let no_use = || "choose a device that nobody uses, or target = \"loop:SIZE\"".to_owned();
+    let unknown = |error: &dyn std::fmt::Display| {
+        let remedy = "run as root where /proc and /sys can be read, or use target = \"loop:SIZE\"";
+        (format!("cannot tell whether {show} is free: {error}"), remedy.to_owned())
+    };
+    match sys::user_of_device(machine, &name) {
+        Ok(None) => {}
+        Ok(Some(user)) => return Err((format!("{show} is in use: {user}"), no_use())),
+        Err(error) => return Err(unknown(&error)),
     }
     if !machine.may_destroy(path) {
         let remedy = format!("if nothing on it is needed, say so: --destroy-data {show}");
-        return Some((
-            format!("everything on {show} would be lost, and nobody gave it up"),
-            remedy,
-        ));
+        return Err((format!("everything on {show} would be lost, and nobody gave it up"), remedy));
     }
-    let parts = sys::partitions(machine, &device);
+    let open = |flags: OFlags| {
+        let opened = rustix::fs::open(&real, flags | OFlags::CLOEXEC, Mode::empty());
+        opened.map_err(|error| (format!("cannot open {show} for ourselves: {error}"), no_use()))
+    };
+    // From here on it is one device that is looked at.
+    let device = open(OFlags::RDONLY)?;
+    let identity = sys::device_identity(&device).map_err(|error| unknown(&error))?;
+    let parts = sys::partitions(machine, &name).map_err(|error| unknown(&error))?;
     if !parts.is_empty() {
-        return Some((format!("{show} has partitions: {}", parts.join(", ")), no_use));
+        return Err((format!("{show} has partitions: {}", parts.join(", ")), no_use()));
     }
-    if machine.read(&format!("/sys/block/{device}/ro")).is_ok_and(|text| text.trim() == "1") {
-        return Some((format!("{show} is read-only"), no_use));
+    let read_only = machine.read(&format!("/sys/block/{name}/ro"));
+    if read_only.map_err(|error| unknown(&error))?.trim() != "0" {
+        return Err((format!("{show} is read-only"), no_use()));
     }
-    let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
-    if let Err(error) = rustix::fs::open(&real, flags, Mode::empty()) {
-        return Some((format!("cannot open {show} for ourselves: {error}"), no_use));
+    let claim = open(OFlags::RDWR | OFlags::EXCL)?;
+    let claimed = sys::device_identity(&claim).map_err(|error| unknown(&error))?;
+    let named = sys::named_identity(machine, &name).map_err(|error| unknown(&error))?;
+    if [claimed, named] != [identity; 2] {
+        return Err(unknown(&"another device took its name just now"));
     }
-    signature(machine, &real).map(|found| {
+    if let Some(found) = signature(machine, &real) {
         let remedy = format!("if nothing on it is needed, remove it: wipefs --all {show}");
-        (format!("{show} carries {found}"), remedy)
-    })
+        return Err((format!("{show} carries {found}"), remedy));
+    }
+    Ok(Inspected { device, real, name, identity })
 }
 
 /// What lies on a device, as libblkid sees it. A guest of ours has no such program, and
@@ -108,31 +138,30 @@ fn signature(machine: &Machine, device: &Path) -> Option<String> {
 /// Takes it for a trial.
 pub(crate) fn hold(machine: &Machine, path: &Path) -> Result<Box<dyn Held>, NotHeld> {
     let attempted = || format!("cannot use {}", path.display());
-    if let Some((why, remedy)) = refusal(machine, path) {
-        return Err(Error::unsupported(attempted(), why, remedy).into());
-    }
-    let (real, device) = name(machine, path)
+    let Inspected { device, real, name, identity } = inspect(machine, path)
         .map_err(|(why, remedy)| Error::unsupported(attempted(), why, remedy))?;
-    let bytes =
-        sys::device_bytes(machine, &device).filter(|bytes| *bytes > 0).ok_or_else(|| {
-            Error::environment(attempted(), format!("the kernel tells no size of {device}"))
-        })?;
+    let bytes = sys::device_bytes(machine, &name).filter(|bytes| *bytes > 0).ok_or_else(|| {
+        Error::environment(attempted(), format!("the kernel tells no size of {name}"))
+    })?;
     // A disk of a guest of ours lies in its host's memory.
-    let cached_by = (machine.is_throw_away() && device.starts_with("vd"))
-        .then(|| format!("{device} lies in the memory of the guest's host"));
+    let cached_by = (machine.is_throw_away() && name.starts_with("vd"))
+        .then(|| format!("{name} lies in the memory of the guest's host"));
     let target = StorageTarget {
         kind: StorageKind::Device,
         path: real.display().to_string(),
-        device: Some(device),
+        device: Some(name),
         size_bytes: bytes,
         is_made: false,
         cached_by,
+        identity: Some(identity),
     };
-    Ok(Box::new(RawDevice { machine: machine.clone(), target }))
+    Ok(Box::new(RawDevice { machine: machine.clone(), _device: device, target }))
 }
 
 struct RawDevice {
     machine: Machine,
+    /// While it is open no other device gets its number, even when it is unplugged.
+    _device: OwnedFd,
     target: StorageTarget,
 }
 
@@ -140,12 +169,16 @@ impl Held for RawDevice {
     fn check(&mut self) -> Result<(), Lost> {
         let device = self.target.device.clone().unwrap_or_default();
         let lost = |detail: String| Err(Lost { rule: crate::target::TARGET_LOST, detail });
-        if !self.machine.exists(&format!("/sys/block/{device}")) {
-            return lost(format!("{device} is gone"));
+        match sys::named_identity(&self.machine, &device) {
+            Ok(identity) if Some(identity) == self.target.identity => {}
+            Ok(_) => return lost(format!("{device} is another device, or has another medium")),
+            Err(error) if error.is_absent() => return lost(format!("{device} is gone")),
+            Err(error) => return lost(format!("cannot tell whether {device} is there: {error}")),
         }
         match sys::user_of_device(&self.machine, &device) {
-            Some(user) => lost(format!("somebody else uses {device}: {user}")),
-            None => Ok(()),
+            Ok(None) => Ok(()),
+            Ok(Some(user)) => lost(format!("somebody else uses {device}: {user}")),
+            Err(error) => lost(format!("cannot tell who uses {device}: {error}")),
         }
     }
 

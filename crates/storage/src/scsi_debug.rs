@@ -44,6 +44,7 @@ pub(crate) fn hold(machine: &Machine, bytes: u64, time_ns: u64) -> Result<Box<dy
             size_bytes: bytes,
             is_made: true,
             cached_by: None,
+            identity: None,
         },
         is_released: false,
     };

@@ -77,6 +77,7 @@ impl Factor for Entry {
             size_bytes,
             is_made,
             cached_by: None,
+            identity: None,
         };
         match Target::parse(level.as_str()).ok()? {
             Target::File(Some(path)) => Some(sys::directory_target(machine, &path)),

@@ -1,14 +1,17 @@
 //! Block devices as the kernel shows them: which one serves a file, and who uses one.
 
-use crate::Machine;
-use model::{StorageKind, StorageTarget};
-use rustix::fs::{major, minor};
+use crate::{Machine, MachineError};
+use model::{DeviceIdentity, StorageKind, StorageTarget};
+use rustix::fs::{FileType, major, minor};
 use std::io;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Magic numbers of file systems in memory (include/uapi/linux/magic.h, 6.12).
 const MEMORY: [(i64, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs")];
+/// `_IOR(0x12, 128, __u64)`, include/uapi/linux/fs.h (5.15).
+const BLKGETDISKSEQ: libc::c_ulong = 0x8008_1280;
 
 /// The kernel's name of the whole block device below the file system that a path lies on
 /// (`vda` of a file on `vda1`); none where there is no such device (tmpfs, overlay, network).
@@ -68,6 +71,7 @@ pub fn directory_target(machine: &Machine, directory: &Path) -> StorageTarget {
         size_bytes: 0,
         is_made: false,
         cached_by: memory.map(|name| format!("{} is {name}, which is memory", directory.display())),
+        identity: None,
     }
 }
 
@@ -78,55 +82,140 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
 }
 
 /// Where a device or one of its partitions is mounted, or swapped to, in words.
-pub fn user_of_device(machine: &Machine, device: &str) -> Option<String> {
-    let numbers = numbers_of(machine, device);
-    let mounts = machine.read("/proc/self/mountinfo").unwrap_or_default();
+///
+/// # Errors
+/// When that cannot be told: then nobody knows that it is free.
+pub fn user_of_device(machine: &Machine, device: &str) -> Result<Option<String>, MachineError> {
+    let directories = directories_of(machine, device)?;
+    let of_each = |file: &str| {
+        let read = |directory: &String| machine.read(&format!("{directory}/{file}"));
+        directories.iter().map(read).collect::<Result<Vec<String>, _>>()
+    };
+    let numbers = of_each("dev")?;
+    let mounts = machine.read("/proc/self/mountinfo")?;
     // Fields of proc_pid_mountinfo(5): id, parent, MAJOR:MINOR, root, mount point.
     let mounted = mounts.lines().find_map(|line| {
         let mut fields = line.split(' ');
         let number = fields.nth(2)?;
         let point = fields.nth(1)?;
-        numbers.iter().any(|own| own == number).then(|| format!("it is mounted on {point}"))
+        let is_own = numbers.iter().any(|own| own.trim() == number);
+        is_own.then(|| format!("it is mounted on {point}"))
     });
-    let swaps = machine.read("/proc/swaps").unwrap_or_default();
-    let swapped = || {
-        let names: Vec<&str> = swaps.lines().skip(1).filter_map(|l| l.split(' ').next()).collect();
-        let is_own = |name: &&str| {
-            let is_partition = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'p');
-            name.strip_prefix("/dev/")
-                .and_then(|name| name.strip_prefix(device))
-                .is_some_and(is_partition)
-        };
-        names.into_iter().find(is_own).map(|name| format!("{name} is swap space"))
+    if mounted.is_some() {
+        return Ok(mounted);
+    }
+    if let Some(name) = swap_on(&swaps(machine)?, device) {
+        return Ok(Some(format!("{name} is swap space")));
+    }
+    // Devices that are made of it: of dm, md, bcache.
+    let mut holders = Vec::new();
+    for directory in &directories {
+        holders.extend(names_in(machine, &format!("{directory}/holders"))?);
+    }
+    Ok((!holders.is_empty()).then(|| format!("{} lies on it", holders.join(", "))))
+}
+
+/// `/proc/swaps`; a kernel without swap space has no such file (CONFIG_SWAP), and the rest of
+/// /proc has been read.
+fn swaps(machine: &Machine) -> Result<String, MachineError> {
+    match machine.read("/proc/swaps") {
+        Err(error) if error.is_absent() => Ok(String::new()),
+        other => other,
+    }
+}
+
+/// The name under which a device or one of its partitions is swap space.
+fn swap_on<'s>(swaps: &'s str, device: &str) -> Option<&'s str> {
+    let is_partition = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'p');
+    let is_own = |name: &&str| {
+        let rest = name.strip_prefix("/dev/").and_then(|name| name.strip_prefix(device));
+        rest.is_some_and(is_partition)
     };
-    let held = || {
-        let holders = holders_of(machine, device);
-        (!holders.is_empty()).then(|| format!("{} lies on it", holders.join(", ")))
-    };
-    mounted.or_else(swapped).or_else(held)
+    swaps.lines().skip(1).filter_map(|line| line.split(' ').next()).find(is_own)
 }
 
 /// Names of a device's partitions.
-pub fn partitions(machine: &Machine, device: &str) -> Vec<String> {
-    let names = machine.list(&format!("/sys/block/{device}")).unwrap_or_default();
-    let is_partition =
-        |name: &String| machine.exists(&format!("/sys/block/{device}/{name}/partition"));
-    names.into_iter().filter(is_partition).collect()
+///
+/// # Errors
+/// When they cannot be listed.
+pub fn partitions(machine: &Machine, device: &str) -> Result<Vec<String>, MachineError> {
+    let mut partitions = Vec::new();
+    for name in names_in(machine, &format!("/sys/block/{device}"))? {
+        match machine.read(&format!("/sys/block/{device}/{name}/partition")) {
+            Ok(_) => partitions.push(name),
+            // Any other directory of the device, or a file.
+            Err(error) if error.is_absent() => {}
+            Err(error) if error.source.kind() == io::ErrorKind::NotADirectory => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(partitions)
 }
 
-fn numbers_of(machine: &Machine, device: &str) -> Vec<String> {
-    let parts = partitions(machine, device).into_iter();
-    let files = parts.map(|part| format!("/sys/block/{device}/{part}/dev"));
-    let all = std::iter::once(format!("/sys/block/{device}/dev")).chain(files);
-    all.filter_map(|file| machine.read(&file).ok()).map(|text| text.trim().to_owned()).collect()
+/// The directories of a device and of its partitions.
+fn directories_of(machine: &Machine, device: &str) -> Result<Vec<String>, MachineError> {
+    let whole = format!("/sys/block/{device}");
+    let parts = partitions(machine, device)?.into_iter().map(|part| format!("{whole}/{part}"));
+    Ok(std::iter::once(whole.clone()).chain(parts).collect())
 }
 
-/// Devices that are made of it: of dm, md, bcache.
-fn holders_of(machine: &Machine, device: &str) -> Vec<String> {
-    let parts = partitions(machine, device).into_iter();
-    let places = parts.map(|part| format!("/sys/block/{device}/{part}/holders"));
-    let all = std::iter::once(format!("/sys/block/{device}/holders")).chain(places);
-    all.flat_map(|place| machine.list(&place).unwrap_or_default()).collect()
+/// Names in a directory that must be there.
+fn names_in(machine: &Machine, directory: &str) -> Result<Vec<String>, MachineError> {
+    let names = machine.list(directory)?;
+    if names.is_empty() && !machine.exists(directory) {
+        let source = io::ErrorKind::NotFound.into();
+        return Err(MachineError { action: "list", path: machine.path(directory), source });
+    }
+    Ok(names)
+}
+
+/// What tells an open device from another one that takes its name later.
+///
+/// # Errors
+/// When it is no block device, or the kernel does not answer.
+pub fn device_identity(device: impl AsFd) -> io::Result<DeviceIdentity> {
+    let status = rustix::fs::fstat(&device)?;
+    if FileType::from_raw_mode(status.st_mode) != FileType::BlockDevice {
+        return Err(io::Error::from_raw_os_error(libc::ENOTBLK));
+    }
+    let mut sequence = 0_u64;
+    let descriptor = device.as_fd().as_raw_fd();
+    // SAFETY: the request writes one u64, which outlives the call.
+    let outcome = unsafe { libc::ioctl(descriptor, BLKGETDISKSEQ as _, &raw mut sequence) };
+    let sequence = match outcome {
+        0 => Some(sequence),
+        _ => match io::Error::last_os_error() {
+            // What drivers answer to a request that their kernel does not know.
+            error if matches!(error.raw_os_error(), Some(libc::ENOTTY | libc::EINVAL)) => None,
+            error => return Err(error),
+        },
+    };
+    Ok(DeviceIdentity { number: status.st_rdev, sequence })
+}
+
+/// The same of the device that has this name.
+///
+/// # Errors
+/// When there is none, or the kernel does not tell.
+pub fn named_identity(machine: &Machine, device: &str) -> Result<DeviceIdentity, MachineError> {
+    let not_understood = |path: &str, text: &str| MachineError {
+        action: "understand",
+        path: machine.path(path),
+        source: io::Error::new(io::ErrorKind::InvalidData, format!("`{}`", text.trim())),
+    };
+    let path = format!("/sys/block/{device}/dev");
+    let text = machine.read(&path)?;
+    let number = text.trim().split_once(':').and_then(|(major, minor)| {
+        Some(rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?))
+    });
+    let number = number.ok_or_else(|| not_understood(&path, &text))?;
+    let path = format!("/sys/block/{device}/diskseq");
+    let sequence = match machine.read(&path) {
+        Ok(text) => Some(text.trim().parse().map_err(|_| not_understood(&path, &text))?),
+        Err(error) if error.is_absent() => None,
+        Err(error) => return Err(error),
+    };
+    Ok(DeviceIdentity { number, sequence })
 }
 
 #[cfg(test)]
@@ -136,26 +225,35 @@ mod tests {
     fn fake(files: &[(&str, &str)]) -> (Machine, tempfile::TempDir) {
         let root = tempfile::tempdir().unwrap();
         for (path, text) in files {
-            let path = root.path().join(path.trim_start_matches('/'));
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
+            let full = root.path().join(path.trim_start_matches('/'));
+            if path.ends_with('/') {
+                std::fs::create_dir_all(full).unwrap();
+                continue;
+            }
+            std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+            std::fs::write(full, text).unwrap();
         }
         std::fs::write(root.path().join("kernel-rules.json"), "{}").unwrap();
         (Machine::fake(root.path(), root.path().join("run")).unwrap(), root)
     }
 
+    /// A disk with one partition that nobody uses.
+    const DISK: [(&str, &str); 8] = [
+        ("/proc/self/mountinfo", "21 1 254:0 / / rw - ext4 /dev/vda rw\n"),
+        ("/sys/block/sdb/dev", "8:16\n"),
+        ("/sys/block/sdb/diskseq", "12\n"),
+        ("/sys/block/sdb/size", "2048\n"),
+        ("/sys/block/sdb/holders/", ""),
+        ("/sys/block/sdb/sdb1/dev", "8:17\n"),
+        ("/sys/block/sdb/sdb1/partition", "1\n"),
+        ("/sys/block/sdb/sdb1/holders/", ""),
+    ];
+
     #[test]
     fn a_partition_that_is_mounted_or_swapped_to_or_held_is_a_use_of_its_device() {
-        let disk = [
-            ("/sys/block/sdb/dev", "8:16\n"),
-            ("/sys/block/sdb/size", "2048\n"),
-            ("/sys/block/sdb/sdb1/dev", "8:17\n"),
-            ("/sys/block/sdb/sdb1/partition", "1\n"),
-        ];
-        let with = |more: &[(&str, &str)]| fake(&[&disk[..], more].concat());
         let use_of = |more: &[(&str, &str)]| {
-            let (machine, _root) = with(more);
-            user_of_device(&machine, "sdb")
+            let (machine, _root) = fake(&[&DISK[..], more].concat());
+            user_of_device(&machine, "sdb").unwrap()
         };
         let mounted = "36 35 8:17 / /data rw - ext4 /dev/sdb1 rw\n";
         let swap = "Filename\tType\n/dev/sdb1 partition 1 0 -2\n";
@@ -171,9 +269,70 @@ mod tests {
             use_of(&[("/sys/block/sdb/sdb1/holders/dm-0", "")]).as_deref(),
             Some("dm-0 lies on it")
         );
-        let (machine, _root) = with(&[]);
+        let (machine, _root) = fake(&DISK);
         assert_eq!(device_bytes(&machine, "sdb"), Some(1 << 20));
-        assert_eq!(partitions(&machine, "sdb"), ["sdb1"]);
+        assert_eq!(partitions(&machine, "sdb").unwrap(), ["sdb1"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_does_not_mean_that_nobody_uses_it() {
+        for gone in [
+            "/proc/self/mountinfo",
+            "/sys/block/sdb/dev",
+            "/sys/block/sdb/holders/",
+            "/sys/block/sdb/sdb1/dev",
+            "/sys/block/sdb/sdb1/holders/",
+        ] {
+            let files: Vec<_> = DISK.into_iter().filter(|(path, _)| *path != gone).collect();
+            let (machine, _root) = fake(&files);
+            let error = user_of_device(&machine, "sdb").unwrap_err();
+            assert!(error.to_string().contains(gone.trim_end_matches('/')), "{gone}: {error}");
+        }
+        // Directories where files should be: root, too, cannot read them.
+        for odd in ["/proc/swaps/", "/sys/block/sdb/sdb1/partition/"] {
+            let path = odd.trim_end_matches('/');
+            let mut files: Vec<_> = DISK.into_iter().filter(|(other, _)| *other != path).collect();
+            files.push((odd, ""));
+            let (machine, _root) = fake(&files);
+            let error = user_of_device(&machine, "sdb").unwrap_err();
+            assert!(error.to_string().contains(path), "{odd}: {error}");
+        }
+        let (machine, _root) = fake(&DISK);
+        assert!(user_of_device(&machine, "sdc").unwrap_err().is_absent());
+        assert!(partitions(&machine, "sdc").unwrap_err().is_absent());
+    }
+
+    #[test]
+    fn a_device_is_told_from_another_one_of_its_name() {
+        let (machine, root) = fake(&DISK);
+        let identity = named_identity(&machine, "sdb").unwrap();
+        assert_eq!(identity, DeviceIdentity { number: 0x810, sequence: Some(12) });
+        let file = root.path().join("sys/block/sdb/diskseq");
+        std::fs::write(&file, "13\n").unwrap();
+        assert_ne!(named_identity(&machine, "sdb").unwrap(), identity);
+        std::fs::write(&file, "x\n").unwrap();
+        assert!(named_identity(&machine, "sdb").unwrap_err().to_string().contains("`x`"));
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(named_identity(&machine, "sdb").unwrap().sequence, None);
+        assert!(named_identity(&machine, "sdc").unwrap_err().is_absent());
+        let plain = std::fs::File::open(root.path().join("sys/block/sdb/dev")).unwrap();
+        assert_eq!(device_identity(&plain).unwrap_err().raw_os_error(), Some(libc::ENOTBLK));
+    }
+
+    #[test]
+    fn an_open_device_is_the_one_that_sysfs_names() {
+        let machine = Machine::host("/nonexistent");
+        let devices = machine.list("/sys/block").unwrap();
+        // Loop devices are attached and detached by whoever tests beside us.
+        let lasting = devices.iter().filter(|name| !name.starts_with("loop"));
+        let opened = { lasting }.find_map(|name| {
+            let file = std::fs::File::open(format!("/dev/{name}")).ok()?;
+            Some((named_identity(&machine, name).unwrap(), device_identity(&file).unwrap()))
+        });
+        let Some((named, opened)) = opened else {
+            return testing::skip("no block device can be opened");
+        };
+        assert_eq!(named, opened);
     }
 
     #[test]

@@ -24,8 +24,8 @@ mod scheduling;
 mod signals;
 
 pub use block::{
-    device_below, device_bytes, device_number, directory_target, free_bytes, is_rotating,
-    memory_file_system, partitions, user_of_device, whole_device,
+    device_below, device_bytes, device_identity, device_number, directory_target, free_bytes,
+    is_rotating, memory_file_system, named_identity, partitions, user_of_device, whole_device,
 };
 pub use cgroup::{Cgroup, Controller};
 pub use clock::{monotonic_ns, unix_ns};

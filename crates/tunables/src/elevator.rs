@@ -224,6 +224,7 @@ mod tests {
                 size_bytes: 0,
                 is_made: false,
                 cached_by: None,
+                identity: None,
             })
             .machine();
         let (why, remedy) = layouts::missing(&Entry, &machine, "none").unwrap();

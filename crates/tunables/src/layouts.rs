@@ -119,6 +119,7 @@ impl Layout {
             size_bytes: 0,
             is_made: false,
             cached_by: None,
+            identity: None,
         })
     }
 

@@ -5,6 +5,7 @@ pub(crate) mod buffer;
 pub(crate) mod caches;
 pub(crate) mod direct;
 pub(crate) mod fairness;
+pub(crate) mod identity;
 pub(crate) mod limits;
 pub(crate) mod pattern;
 pub(crate) mod place;

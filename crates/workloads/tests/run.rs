@@ -49,6 +49,10 @@ const CASES: &[(&str, fn())] = &[
     ),
     ("io_share_refuses_more_buffers_than_memory", io::share_refuses_more_buffers_than_memory),
     ("io_uses_its_part_of_a_device", io::uses_its_part_of_a_device),
+    (
+        "io_refuses_a_device_that_is_not_the_one_that_was_allowed",
+        io::refuses_a_device_that_is_not_the_one_that_was_allowed,
+    ),
     ("command_reports_what_a_program_used_and_said", command_reports_what_a_program_used_and_said),
     ("command_turns_every_failure_into_an_error", command_turns_every_failure_into_an_error),
     ("fio_does_what_it_was_asked", storage::fio_does_what_it_was_asked),

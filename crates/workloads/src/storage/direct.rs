@@ -39,6 +39,7 @@ mod tests {
                 size_bytes: 0,
                 is_made: false,
                 cached_by: None,
+                identity: None,
             };
             let machine = Machine::host("/nonexistent").with_target(target);
             assert_eq!(requirement().met(&machine), Ok(()), "{path}");

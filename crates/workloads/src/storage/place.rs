@@ -4,8 +4,9 @@
 //! whatever ends the process. A device is opened exclusively and only its
 //! contents are changed.
 
+use super::identity;
 use contract::{Error, ErrorKind, LaunchSpec, Result};
-use model::{Caveat, CaveatCode, StorageKind, format_size};
+use model::{Caveat, CaveatCode, DeviceIdentity, StorageKind, format_size};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
@@ -26,8 +27,14 @@ pub(crate) fn host_cache(launch: &LaunchSpec) -> Option<Caveat> {
 #[derive(Debug)]
 pub(crate) struct Place {
     path: PathBuf,
-    /// Holds the device, so that nobody else claims it.
-    claim: Option<OwnedFd>,
+    claim: Option<Claim>,
+}
+
+/// A device that nobody else can claim while this lives.
+#[derive(Debug)]
+struct Claim {
+    identity: DeviceIdentity,
+    _device: OwnedFd,
 }
 
 /// What one thread reads and writes.
@@ -57,7 +64,7 @@ impl Place {
         }
         let claim = match target.kind {
             StorageKind::Directory => None,
-            StorageKind::Device => Some(claim_device(&target.path, needed)?),
+            StorageKind::Device => Some(claim_device(&target.path, target.identity, needed)?),
         };
         Ok(Self { path, claim })
     }
@@ -81,12 +88,14 @@ impl Place {
     ) -> Result<Region> {
         let path = self.path.display().to_string();
         let (file, start) = match &self.claim {
-            Some(_) => {
+            Some(claim) => {
                 // A description of its own, because O_DIRECT belongs to that.
                 let flags = OFlags::RDWR | OFlags::CLOEXEC;
                 let file = rustix::fs::open(&self.path, flags, Mode::empty());
                 let refused = |error| Error::environment(format!("cannot open {path}"), error);
-                (file.map_err(refused)?, index * size)
+                let file = file.map_err(refused)?;
+                identity::check(&file, claim.identity, &path)?;
+                (file, index * size)
             }
             None => (self.new_file()?, 0),
         };
@@ -191,8 +200,8 @@ fn too_small(path: &str, needed: u64, available: u64) -> Error {
     )
 }
 
-/// The device, exclusively, where it has room for what is needed.
-fn claim_device(path: &str, needed: u64) -> Result<OwnedFd> {
+/// The device, exclusively, where it is the one that is wanted and has room for what is needed.
+fn claim_device(path: &str, wanted: Option<DeviceIdentity>, needed: u64) -> Result<Claim> {
     let attempted = || format!("cannot open the device {path}");
     // O_EXCL without O_CREAT refuses a block device that is mounted or part of another (open(2)).
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::EXCL;
@@ -217,11 +226,16 @@ fn claim_device(path: &str, needed: u64) -> Result<OwnedFd> {
             "name a block device, or give the target as a directory",
         ));
     }
+    if let Some(wanted) = wanted {
+        identity::check(&file, wanted, path)?;
+    }
+    let identity =
+        sys::device_identity(&file).map_err(|error| Error::environment(attempted(), error))?;
     let available = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).map_err(failed)?;
     if needed > available {
         return Err(too_small(path, needed, available));
     }
-    Ok(file)
+    Ok(Claim { identity, _device: file })
 }
 
 #[cfg(test)]
@@ -236,6 +250,7 @@ mod tests {
             size_bytes: 0,
             is_made: false,
             cached_by: None,
+            identity: None,
         };
         let launch = LaunchSpec { target: Some(target), ..LaunchSpec::default() };
         Place::open(&launch, 1, 4096).unwrap_err()

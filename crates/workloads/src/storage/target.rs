@@ -1,6 +1,7 @@
 //! Where the files of a workload lie: its scratch directory, a directory of the user's, or
 //! a whole device. What is made is removed again, what is found is left alone.
 
+use super::identity;
 use contract::{Error, LaunchSpec, Result};
 use model::StorageKind;
 use rustix::fs::{Mode, OFlags};
@@ -37,6 +38,12 @@ impl Target {
                 let metadata = std::fs::metadata(path).map_err(|error| unusable(path, error))?;
                 if !metadata.file_type().is_block_device() {
                     return Err(unusable(path, "it is not a block device"));
+                }
+                if let Some(wanted) = target.identity {
+                    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+                    let device = rustix::fs::open(path, flags, Mode::empty())
+                        .map_err(|error| unusable(path, error))?;
+                    identity::check(&device, wanted, &target.path)?;
                 }
                 if target.size_bytes < needed_bytes {
                     return Err(too_small(path, needed_bytes, target.size_bytes));
@@ -135,8 +142,15 @@ mod tests {
 
     fn launch(kind: StorageKind, path: &str, size_bytes: u64) -> LaunchSpec {
         let path = path.to_owned();
-        let target =
-            StorageTarget { kind, path, device: None, size_bytes, is_made: false, cached_by: None };
+        let target = StorageTarget {
+            kind,
+            path,
+            device: None,
+            size_bytes,
+            is_made: false,
+            cached_by: None,
+            identity: None,
+        };
         LaunchSpec { target: Some(target), ..LaunchSpec::default() }
     }
 

@@ -116,6 +116,7 @@ pub(crate) fn refuses_what_cannot_be_meant() {
         size_bytes: 3 << 20,
         is_made: false,
         cached_by: None,
+        identity: None,
     });
     let settings = [("size", "1M"), ("threads", "4"), ("drop_caches", "no")];
     let prepared =
@@ -401,6 +402,59 @@ impl Loop {
         let node = String::from_utf8(output?.stdout).unwrap().trim().to_owned();
         Some(Self { node, image })
     }
+
+    fn target(&self) -> model::StorageTarget {
+        model::StorageTarget {
+            kind: model::StorageKind::Device,
+            path: self.node.clone(),
+            device: self.node.strip_prefix("/dev/").map(str::to_owned),
+            size_bytes: 4 << 20,
+            is_made: false,
+            cached_by: Some("a file of the host".to_owned()),
+            identity: sys::device_identity(std::fs::File::open(&self.node).unwrap()).ok(),
+        }
+    }
+}
+
+/// What a name can come to mean when a disk is unplugged and another one appears.
+pub(crate) fn refuses_a_device_that_is_not_the_one_that_was_allowed() {
+    let Some(device) = Loop::attach() else { return };
+    let whole = || std::fs::read(device.image.path()).unwrap();
+    let right = device.target();
+    let identity = right.identity.unwrap();
+    let other = |identity| model::StorageTarget { identity: Some(identity), ..right.clone() };
+    let mut place = Place::new();
+    let settings = [
+        ("io", &[("size", "1M"), ("drop_caches", "no")][..]),
+        ("io_mix", &[("size", "1M")]),
+        ("io_share", &[("size", "1M")]),
+        ("fio", &[("rw", "write"), ("size", "1M"), ("duration", "0")]),
+    ];
+    for (id, settings) in settings {
+        let parameters = parameters(id, settings);
+        let is_here =
+            workload(id).requires(&parameters).iter().all(|need| need.met(&place.machine).is_ok());
+        if !is_here {
+            testing::skip(&format!("{id} cannot run here"));
+            continue;
+        }
+        let before = whole();
+        for wrong in [
+            model::DeviceIdentity { number: identity.number + 1, ..identity },
+            model::DeviceIdentity {
+                sequence: Some(identity.sequence.unwrap_or(0) + 1),
+                ..identity
+            },
+        ] {
+            place.launch.target = Some(other(wrong));
+            let Err(error) = place.prepare(id, &parameters) else { panic!("{id}: {wrong:?}") };
+            assert!(error.to_string().contains("another device"), "{id}: {error}");
+            assert!(error.remedy.contains("nothing was written"), "{id}: {error}");
+        }
+        assert!(whole() == before, "{id} wrote to it");
+        place.launch.target = Some(right.clone());
+        assert!(place.prepare(id, &parameters).is_ok(), "{id}");
+    }
 }
 
 impl Drop for Loop {
@@ -414,14 +468,7 @@ pub(crate) fn uses_its_part_of_a_device() {
     let Some(device) = Loop::attach() else { return };
     std::os::unix::fs::FileExt::write_all_at(device.image.as_file(), &[7; 4096], 3 << 20).unwrap();
     let mut place = Place::new();
-    place.launch.target = Some(model::StorageTarget {
-        kind: model::StorageKind::Device,
-        path: device.node.clone(),
-        device: device.node.strip_prefix("/dev/").map(str::to_owned),
-        size_bytes: 4 << 20,
-        is_made: false,
-        cached_by: Some("a file of the host".to_owned()),
-    });
+    place.launch.target = Some(device.target());
     for (engine, direct) in [("psync", "true"), ("io_uring", "true"), ("mmap", "false")] {
         let settings = [
             ("engine", engine),

@@ -47,6 +47,7 @@ fn in_directory(launch: &LaunchSpec, path: &Path) -> LaunchSpec {
         size_bytes: 0,
         is_made: false,
         cached_by: None,
+        identity: None,
     };
     LaunchSpec { target: Some(target), ..launch.clone() }
 }
@@ -135,6 +136,7 @@ pub fn fio_uses_a_whole_device_and_leaves_its_node() {
         size_bytes,
         is_made: false,
         cached_by: None,
+        identity: None,
     };
     place.launch.target = Some(target(4 << 20));
     let settings = [("rw", "randread"), ("size", "1M"), ("jobs", "2"), ("duration", "0")];
