@@ -13,6 +13,15 @@ mod null_block;
 mod queue;
 mod raw_device;
 mod scsi_debug;
+mod signature;
 mod target;
 
 pub use target::Entry;
+
+/// Held by tests that start processes or claim devices: for an instant a process that is being
+/// started has everything open that its parent has, claims and half-written programs too.
+#[cfg(test)]
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

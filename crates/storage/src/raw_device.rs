@@ -9,11 +9,7 @@ use rustix::fs::{Mode, OFlags};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use sys::Machine;
-
-/// blkid(8) says with it that it found nothing.
-const NOTHING_FOUND: i32 = 2;
 
 /// Its name for the kernel where it is a whole block device.
 fn name(machine: &Machine, path: &Path) -> Result<(PathBuf, String), (String, String)> {
@@ -97,41 +93,9 @@ fn inspect(machine: &Machine, path: &Path) -> Result<Inspected, (String, String)
     if [claimed, named] != [identity; 2] {
         return Err(unknown(&"another device took its name just now"));
     }
-    if let Some(found) = signature(machine, &real) {
-        let remedy = format!("if nothing on it is needed, remove it: wipefs --all {show}");
-        return Err((format!("{show} carries {found}"), remedy));
-    }
-    Ok(Inspected { device, real, name, identity })
-}
-
-/// What lies on a device, as libblkid sees it. A guest of ours has no such program, and
-/// nothing that anybody needs.
-fn signature(machine: &Machine, device: &Path) -> Option<String> {
-    if machine.is_throw_away() {
-        return None;
-    }
-    let Some(program) = machine.program("blkid") else {
-        return Some("nobody knows what: there is no blkid (package util-linux)".to_owned());
-    };
-    let output = Command::new(program)
-        .args(["--probe", "--output", "export"])
-        .arg(device)
-        .stdin(Stdio::null())
-        .output();
-    match output {
-        Ok(output) if output.status.code() == Some(NOTHING_FOUND) => None,
-        Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            let kinds = text.lines().filter_map(|line| {
-                line.strip_prefix("TYPE=").or_else(|| line.strip_prefix("PTTYPE="))
-            });
-            let kinds: Vec<&str> = kinds.collect();
-            Some(match kinds.as_slice() {
-                [] => "signatures that contradict each other".to_owned(),
-                kinds => format!("a signature: {}", kinds.join(", ")),
-            })
-        }
-        Err(error) => Some(format!("nobody knows what: blkid: {error}")),
+    match crate::signature::refusal(machine, &claim, &real) {
+        Some(refusal) => Err(refusal),
+        None => Ok(Inspected { device, real, name, identity }),
     }
 }
 
@@ -202,6 +166,10 @@ impl Held for RawDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contract::ErrorKind;
+    use std::os::unix::fs::FileExt;
+    use std::process::Command;
+    use std::sync::MutexGuard;
 
     fn host() -> Machine {
         Machine::host("/nonexistent").with_search_path("/usr/sbin:/sbin:/usr/bin:/bin")
@@ -235,5 +203,153 @@ mod tests {
             refusal(&machine.clone().with_destroyable(vec![path.clone()]), &path).unwrap();
         assert!(why.contains("mounted"), "{why}");
         assert!(hold(&machine, &path).is_err());
+    }
+
+    /// A loop device over a file of 4 MiB, detached when this is dropped.
+    struct Loop {
+        node: PathBuf,
+        image: tempfile::NamedTempFile,
+        _alone: MutexGuard<'static, ()>,
+    }
+
+    impl Loop {
+        /// With something written into the file beforehand.
+        fn attach(options: &[&str], contents: &[(u64, &[u8])]) -> Option<Self> {
+            if host().program("blkid").is_none() {
+                testing::skip("there is no blkid");
+                return None;
+            }
+            let _alone = crate::alone();
+            let image = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+            image.as_file().set_len(4 << 20).unwrap();
+            for (place, bytes) in contents {
+                image.as_file().write_all_at(bytes, *place).unwrap();
+            }
+            let mut command = Command::new("losetup");
+            let output = command.args(["--find", "--show"]).args(options).arg(image.path());
+            let output = output.output().ok().filter(|output| output.status.success());
+            if output.is_none() {
+                testing::skip("a loop device cannot be attached here (needs root and losetup)");
+            }
+            let node = String::from_utf8(output?.stdout).unwrap().trim().into();
+            Some(Self { node, image, _alone })
+        }
+
+        /// A machine whose owner gave it up.
+        fn given_up(&self) -> Machine {
+            host().with_destroyable(vec![self.node.clone()])
+        }
+
+        /// Why it is refused, and that nothing of it was changed by asking or by trying.
+        fn refused(&self) -> String {
+            let before = std::fs::read(self.image.path()).unwrap();
+            let (why, remedy) = refusal(&self.given_up(), &self.node).unwrap();
+            assert!(!remedy.is_empty());
+            let Err(NotHeld::Stopped(error)) = hold(&self.given_up(), &self.node) else {
+                panic!("refused and held: {why}")
+            };
+            assert_eq!((error.kind, &error.cause), (ErrorKind::Unsupported, &why));
+            assert!(before == std::fs::read(self.image.path()).unwrap(), "it was written to");
+            why
+        }
+    }
+
+    impl Drop for Loop {
+        fn drop(&mut self) {
+            let status = Command::new("losetup").arg("--detach").arg(&self.node).status();
+            assert!(status.is_ok_and(|status| status.success()), "{:?} is left", self.node);
+        }
+    }
+
+    #[test]
+    fn an_empty_device_that_was_given_up_is_held_and_can_be_claimed_by_the_load() {
+        let Some(device) = Loop::attach(&[], &[]) else { return };
+        let (why, remedy) = refusal(&host(), &device.node).unwrap();
+        assert!(why.contains("nobody gave it up"), "{why}");
+        assert!(remedy.contains("--destroy-data"), "{remedy}");
+        let machine = device.given_up();
+        assert_eq!(refusal(&machine, &device.node), None);
+        let Ok(mut held) = hold(&machine, &device.node) else { panic!("not held") };
+        let target = held.target().unwrap();
+        let name = target.device.clone().unwrap();
+        assert_eq!(target.size_bytes, 4 << 20);
+        assert_eq!(target.identity, Some(sys::named_identity(&machine, &name).unwrap()));
+        let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
+        let claim = rustix::fs::open(&device.node, flags, Mode::empty()).unwrap();
+        held.check().unwrap();
+        drop(claim);
+        held.release().unwrap();
+    }
+
+    #[test]
+    fn a_held_device_that_is_another_one_or_gone_is_lost() {
+        let Some(device) = Loop::attach(&[], &[]) else { return };
+        let machine = device.given_up();
+        let Inspected { device: open, name, identity, .. } =
+            inspect(&machine, &device.node).unwrap();
+        let target = StorageTarget {
+            kind: StorageKind::Device,
+            path: device.node.display().to_string(),
+            device: Some(name),
+            size_bytes: 4 << 20,
+            is_made: false,
+            cached_by: None,
+            identity: Some(identity),
+        };
+        let mut held = RawDevice { machine, _device: open, target };
+        held.check().unwrap();
+        held.target.identity =
+            Some(DeviceIdentity { sequence: Some(identity.sequence.unwrap_or(0) + 1), ..identity });
+        let lost = held.check().unwrap_err();
+        assert!(lost.detail.contains("another device"), "{}", lost.detail);
+        held.target.device = Some("none-of-that-name".to_owned());
+        let lost = held.check().unwrap_err();
+        assert!(lost.detail.contains("is gone"), "{}", lost.detail);
+    }
+
+    /// Version 1, 1023 pages, and the magic number at the end of the first page
+    /// (include/linux/swap.h).
+    const SWAP: [(u64, &[u8]); 3] =
+        [(1024, &[1, 0, 0, 0]), (1028, &[0xff, 3, 0, 0]), (4086, b"SWAPSPACE2")];
+    /// One partition, of 1 MiB at 1 MiB.
+    const PARTITIONS: [(u64, &[u8]); 2] =
+        [(446, &[0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0]), (510, &[0x55, 0xaa])];
+
+    #[test]
+    fn a_device_with_a_signature_is_refused_although_it_was_given_up() {
+        let Some(device) = Loop::attach(&[], &SWAP) else { return };
+        let why = device.refused();
+        assert!(why.contains("carries a signature: swap"), "{why}");
+    }
+
+    #[test]
+    fn a_device_with_partitions_is_refused_although_it_was_given_up() {
+        let Some(device) = Loop::attach(&["--partscan"], &PARTITIONS) else { return };
+        let name = device.node.file_name().unwrap().to_str().unwrap();
+        let why = device.refused();
+        if sys::partitions(&host(), name).unwrap().is_empty() {
+            testing::unsupported("partitions of loop devices: their table is what is refused");
+            assert!(why.contains("carries a signature: dos"), "{why}");
+        } else {
+            assert!(why.contains(&format!("has partitions: {name}p1")), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_read_only_device_is_refused_although_it_was_given_up() {
+        let Some(device) = Loop::attach(&["--read-only"], &[]) else { return };
+        let why = device.refused();
+        assert!(why.contains("is read-only"), "{why}");
+    }
+
+    #[test]
+    fn a_device_that_somebody_else_claimed_is_refused_although_it_was_given_up() {
+        let Some(device) = Loop::attach(&[], &[]) else { return };
+        let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+        let claim = rustix::fs::open(&device.node, flags, Mode::empty()).unwrap();
+        let why = device.refused();
+        assert!(why.contains("for ourselves") && why.contains("busy"), "{why}");
+        drop(claim);
+        assert_eq!(refusal(&device.given_up(), &device.node), None);
     }
 }
