@@ -3,8 +3,8 @@
 //!
 //! This crate must not know workloads, elevators or campaigns. It promises to touch nothing
 //! but what it made itself or what its owner gave up by name: a new directory, a loop
-//! device over an unlinked file, a null or simulated disk of the kernel's, or a raw device
-//! that was allowed and that nobody uses.
+//! device over an unlinked file, a null or simulated disk of a guest's kernel, or a raw device
+//! that was allowed and that nobody uses. What would outlive a kill is made in guests only.
 
 mod directory;
 mod level;

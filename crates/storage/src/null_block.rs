@@ -1,5 +1,6 @@
 //! A null block device that keeps what is written and takes a declared time for each request,
-//! made through configfs (drivers/block/null_blk/main.c, 5.10 to 6.18).
+//! made through configfs (drivers/block/null_blk/main.c, 5.10 to 6.18). Only in a machine that
+//! vanishes after its trials: nobody takes it away when we are killed.
 
 use contract::{Error, Held, Lost, NotHeld, Result};
 use model::{StorageKind, StorageTarget};
@@ -18,15 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why none can be made here, and what to do; changes nothing.
 pub(crate) fn refusal(machine: &Machine) -> Option<(String, String)> {
-    if let Err(error) = machine.check_directory_writable(DIRECTORY) {
-        let remedy = if error.is_refused() {
-            "run as root, or use a virtual machine"
-        } else {
-            "load the module (modprobe null_blk nr_devices=0) with configfs mounted, or use a virtual machine"
-        };
-        return Some((error.to_string(), remedy.to_owned()));
+    if !machine.is_throw_away() {
+        let why = "a null block device lies in the kernel's memory and would be left behind if schedlab were killed";
+        return Some((why.to_owned(), crate::target::ELSEWHERE.to_owned()));
     }
-    None
+    let error = machine.check_directory_writable(DIRECTORY).err()?;
+    Some((error.to_string(), "choose a kernel with null_blk and configfs".to_owned()))
 }
 
 /// Makes one.
@@ -162,5 +160,28 @@ impl Held for NullBlock {
 
     fn release(mut self: Box<Self>) -> Result<()> {
         self.take_away()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn none_is_made_where_it_could_be_left_behind() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join("kernel-rules.json"), "{}").unwrap();
+        std::fs::create_dir_all(root.path().join(&DIRECTORY[1..])).unwrap();
+        let host = Machine::fake(root.path(), root.path().join("run")).unwrap();
+        let (why, remedy) = refusal(&host).unwrap();
+        assert!(why.contains("left behind"), "{why}");
+        assert!(remedy.contains("venue = \"vm\""), "{remedy}");
+        let Err(NotHeld::Stopped(error)) = hold(&host, 1 << 20, 0, 1) else { panic!("held") };
+        assert_eq!(error.kind, contract::ErrorKind::Unsupported);
+        assert_eq!(host.list(DIRECTORY).unwrap(), [""; 0]);
+        let guest = host.thrown_away();
+        assert_eq!(refusal(&guest), None);
+        std::fs::remove_dir(guest.path(DIRECTORY)).unwrap();
+        assert!(refusal(&guest).unwrap().1.contains("kernel"), "none of its kernel's");
     }
 }

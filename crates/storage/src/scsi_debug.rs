@@ -1,6 +1,8 @@
 //! A simulated SCSI disk in the kernel's memory with a declared time for each command
 //! (drivers/scsi/scsi_debug.c, 5.10 to 6.18). Size and time are arguments of its module, so
-//! that one guest has one kind of them; hosts come and go through `add_host`.
+//! that one guest has one kind of them; hosts come and go through `add_host`. Only in a machine
+//! that vanishes after its trials: all disks share one memory and one time, `add_host` takes
+//! away the last host whoever made it, and nobody takes ours away when we are killed.
 
 use contract::{Error, Held, Lost, NotHeld, Result};
 use model::{StorageKind, StorageTarget};
@@ -16,9 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why none can be made here, and what to do; changes nothing.
 pub(crate) fn refusal(machine: &Machine) -> Option<(String, String)> {
+    if !machine.is_throw_away() {
+        let why = "simulated SCSI disks share their memory and settings with whoever else has one, and would be left behind if schedlab were killed";
+        return Some((why.to_owned(), crate::target::ELSEWHERE.to_owned()));
+    }
     let error = machine.check_writable(&format!("{DRIVER}/add_host")).err()?;
-    let remedy = "use a virtual machine, which loads it; or load it (modprobe scsi_debug add_host=0 dev_size_mb=SIZE)";
-    Some((error.to_string(), remedy.to_owned()))
+    Some((error.to_string(), "choose a kernel with scsi_debug".to_owned()))
 }
 
 /// The module's arguments for a disk of this size.
@@ -101,8 +106,14 @@ impl ScsiDisk {
         }
     }
 
+    /// The kernel takes the last host: with our disk gone that would be somebody else's. One
+    /// whose disk was never found is the last.
     fn take_away(&mut self) -> Result<()> {
         self.is_released = true;
+        let listed = disks(&self.machine);
+        if self.target.device.as_ref().is_some_and(|name| !listed.contains(name)) {
+            return Ok(());
+        }
         Ok(self.machine.write(&format!("{DRIVER}/add_host"), "-1")?)
     }
 }
@@ -143,5 +154,66 @@ impl Held for ScsiDisk {
 
     fn release(mut self: Box<Self>) -> Result<()> {
         self.take_away()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine with the driver and the disk `sdx` of it.
+    fn fake() -> (Machine, tempfile::TempDir) {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            ("/kernel-rules.json", "{}"),
+            (&format!("{DRIVER}/add_host"), "1\n"),
+            (&format!("{DRIVER}/ndelay"), "0\n"),
+            ("/sys/block/sdx/device/model", "scsi_debug      \n"),
+        ] {
+            let path = root.path().join(&path[1..]);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        (Machine::fake(root.path(), root.path().join("run")).unwrap(), root)
+    }
+
+    #[test]
+    fn none_is_made_where_it_could_be_left_behind() {
+        let (host, _root) = fake();
+        let (why, remedy) = refusal(&host).unwrap();
+        assert!(why.contains("left behind"), "{why}");
+        assert!(remedy.contains("venue = \"vm\""), "{remedy}");
+        let Err(NotHeld::Stopped(error)) = hold(&host, 1 << 20, 0) else { panic!("held") };
+        assert_eq!(error.kind, contract::ErrorKind::Unsupported);
+        assert_eq!(host.read(&format!("{DRIVER}/add_host")).unwrap(), "1\n");
+        assert_eq!(refusal(&host.thrown_away()), None);
+    }
+
+    #[test]
+    fn nobody_elses_disk_is_taken_away_in_place_of_ours() {
+        for (device, written) in [(Some("sdx"), "-1"), (Some("sdy"), "1"), (None, "-1")] {
+            for is_dropped in [false, true] {
+                let (machine, _root) = fake();
+                let target = StorageTarget {
+                    kind: StorageKind::Device,
+                    path: String::new(),
+                    device: device.map(str::to_owned),
+                    size_bytes: 1 << 20,
+                    is_made: true,
+                    cached_by: None,
+                    identity: None,
+                };
+                let machine = machine.thrown_away();
+                let held =
+                    Box::new(ScsiDisk { machine: machine.clone(), target, is_released: false });
+                if is_dropped {
+                    drop(held);
+                } else {
+                    held.release().unwrap();
+                }
+                let now = machine.read(&format!("{DRIVER}/add_host")).unwrap();
+                assert_eq!(now.trim(), written, "{device:?}");
+            }
+        }
     }
 }

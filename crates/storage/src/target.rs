@@ -13,6 +13,9 @@ pub struct Entry;
 /// Rule broken by a target that went away during a trial.
 pub(crate) const TARGET_LOST: &str = "TARGET_LOST";
 
+/// What to do where a device would be left behind.
+pub(crate) const ELSEWHERE: &str = "use a virtual machine (venue = \"vm\")";
+
 pub(crate) const SYNTAX: &str = "file[:/DIRECTORY], loop:SIZE[:/DIRECTORY], null:SIZE[:TIME[:DEPTH]], \
                                  scsi:SIZE[:TIME] or device:/dev/NAME";
 
@@ -24,7 +27,8 @@ static DESCRIPTION: Description = Description {
           goes with the device, whatever happens. `null:1G:1ms` is the kernel's null block device with \
           memory that keeps what is written; each request takes that time, and it takes 64 of them at once, or \
           `:DEPTH`. `scsi:256M:1ms` is \
-          its simulated SCSI disk. Both are for virtual machines, or hosts that have the modules loaded. \
+          its simulated SCSI disk. Both are for virtual machines only: on a host they would be left \
+          behind when schedlab is killed, and simulated disks share one memory and one time. \
           `device:/dev/sdb` is a whole disk, and everything on it is lost: it is used only if \
           `--destroy-data /dev/sdb` was said, nobody uses it and it carries no signature.\n\n\
           The factors of a device's queue (`elevator`, `nr_requests`, …) act on the device that is below \

@@ -188,7 +188,7 @@ fn no_direct(path: &str, error: Errno) -> Error {
     Error::unsupported(
         format!("cannot use O_DIRECT in {path}"),
         "this file system cannot do O_DIRECT",
-        "use direct = false, or a loop or null target",
+        "use direct = false, or a loop device on a disk: target = \"loop:SIZE:/DIRECTORY\"",
     )
 }
 
