@@ -229,9 +229,8 @@ impl Held for LoopDevice {
 
     fn release(mut self: Box<Self>) -> Result<()> {
         self.device = None;
-        let bound = format!("/sys/block/{}/loop", self.name);
         let deadline = Instant::now() + PATIENCE;
-        while self.machine.exists(&bound) {
+        while is_ours(&self.machine, &self.name, &self.backing) {
             if Instant::now() >= deadline {
                 return Err(Error::new(
                     contract::ErrorKind::RestoreIncomplete,
@@ -249,6 +248,15 @@ impl Held for LoopDevice {
             remove(&self.name);
         }
         Ok(())
+    }
+}
+
+/// Whether a device still has our file. The freed number may be somebody else's at once; while
+/// the kernel takes a device apart its file has no name.
+fn is_ours(machine: &Machine, name: &str, backing: &str) -> bool {
+    match machine.read(&format!("/sys/block/{name}/loop/backing_file")) {
+        Ok(now) => now.trim() == backing || now.trim().is_empty(),
+        Err(_) => machine.exists(&format!("/sys/block/{name}/loop")),
     }
 }
 
@@ -293,6 +301,22 @@ mod tests {
         assert!(!machine.exists(&format!("/sys/block/{name}/loop")));
         // Other tests attach loop devices meanwhile, so only its own name tells.
         assert_eq!(machine.exists(&format!("/sys/block/{name}")), before.contains(&name));
+    }
+
+    #[test]
+    fn a_number_that_somebody_else_has_taken_is_not_waited_for() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join("kernel-rules.json"), "{}").unwrap();
+        let machine = Machine::fake(root.path(), root.path().join("run")).unwrap();
+        let bound = root.path().join("sys/block/loop7/loop");
+        let ours = "/data/#131 (deleted)";
+        assert!(!is_ours(&machine, "loop7", ours), "nothing is bound");
+        std::fs::create_dir_all(&bound).unwrap();
+        assert!(is_ours(&machine, "loop7", ours), "it is being taken apart");
+        for (file, expected) in [(ours, true), ("", true), ("/images/disk.img", false)] {
+            std::fs::write(bound.join("backing_file"), format!("{file}\n")).unwrap();
+            assert_eq!(is_ours(&machine, "loop7", ours), expected, "`{file}`");
+        }
     }
 
     #[test]
