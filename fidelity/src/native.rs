@@ -99,6 +99,7 @@ fn order(cell: &Cell, parent: u32, device: Option<&LoopDevice>) -> Result<Value,
             size_bytes: device.bytes(),
             is_made: true,
             cached_by: None,
+            identity: None,
         })
     });
     Ok(json!({

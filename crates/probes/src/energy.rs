@@ -81,7 +81,8 @@ impl Probe for Entry {
             if readings.is_empty() {
                 return Err((
                     format!("{DIRECTORY} has no intel-rapl package zone"),
-                    "use a machine of its own with the module intel_rapl_msr; guests have none".to_owned(),
+                    "use a machine of its own with the module intel_rapl_msr; guests have none"
+                        .to_owned(),
                 ));
             }
             Ok(())
@@ -163,10 +164,12 @@ fn samples(
 /// Every zone of a known domain; `intel-rapl-mmio` shows the same package again.
 fn read_all(machine: &Machine) -> Result<BTreeMap<String, Reading>> {
     let mut readings = BTreeMap::new();
-    for zone in machine.list(DIRECTORY)?.into_iter().filter(|zone| zone.starts_with("intel-rapl:")) {
+    for zone in machine.list(DIRECTORY)?.into_iter().filter(|zone| zone.starts_with("intel-rapl:"))
+    {
         let file = |name: &str| format!("{DIRECTORY}/{zone}/{name}");
         let name = machine.read(&file("name"))?;
-        let Some(domain) = DOMAINS.iter().position(|domain| name.trim().starts_with(domain.zone)) else {
+        let Some(domain) = DOMAINS.iter().position(|domain| name.trim().starts_with(domain.zone))
+        else {
             continue;
         };
         let number = |name: &str| -> Result<u64> {
@@ -178,8 +181,11 @@ fn read_all(machine: &Machine) -> Result<BTreeMap<String, Reading>> {
                 )
             })
         };
-        let reading =
-            Reading { domain, energy_uj: number("energy_uj")?, range_uj: number("max_energy_range_uj")? };
+        let reading = Reading {
+            domain,
+            energy_uj: number("energy_uj")?,
+            range_uj: number("max_energy_range_uj")?,
+        };
         readings.insert(zone, reading);
     }
     Ok(readings)
@@ -195,7 +201,9 @@ mod tests {
     fn machine(zones: &[(&str, &str, u64)]) -> FakeMachine {
         let machine = FakeMachine::new(&[]);
         for (zone, name, energy_uj) in zones {
-            let write = |file: &str, text: String| machine.write(&format!("{DIRECTORY}/{zone}/{file}"), &text);
+            let write = |file: &str, text: String| {
+                machine.write(&format!("{DIRECTORY}/{zone}/{file}"), &text)
+            };
             write("name", format!("{name}\n"));
             write("energy_uj", format!("{energy_uj}\n"));
             write("max_energy_range_uj", format!("{RANGE_UJ}\n"));
@@ -203,7 +211,11 @@ mod tests {
         machine
     }
 
-    fn joules(before: &[(&str, &str, u64)], after: &[(&str, &str, u64)], window_ns: u64) -> Vec<Sample> {
+    fn joules(
+        before: &[(&str, &str, u64)],
+        after: &[(&str, &str, u64)],
+        window_ns: u64,
+    ) -> Vec<Sample> {
         let read = |zones| read_all(&machine(zones)).unwrap();
         samples(&read(before), &read(after), window_ns, &fixture::report())
     }

@@ -34,8 +34,18 @@ impl Probe for Entry {
             Metric::new(id, unit, direction, Reduction::Mean, summary)
         };
         vec![
-            metric(FREQUENCY, Unit::PerSecond, Direction::Higher, "mean frequency of the CPUs at the end of the run, in hertz"),
-            metric(THROTTLES, Unit::Count, Direction::Lower, "thermal throttling events during the run"),
+            metric(
+                FREQUENCY,
+                Unit::PerSecond,
+                Direction::Higher,
+                "mean frequency of the CPUs at the end of the run, in hertz",
+            ),
+            metric(
+                THROTTLES,
+                Unit::Count,
+                Direction::Lower,
+                "thermal throttling events during the run",
+            ),
         ]
     }
 
@@ -84,7 +94,9 @@ impl Attached for Clocked {
         }
         let after = throttles(&self.machine, &self.cpus)?;
         // A counter that ran backwards belongs to a CPU that was replugged.
-        if let Some(events) = self.before.zip(after).and_then(|(before, after)| after.checked_sub(before)) {
+        if let Some(events) =
+            self.before.zip(after).and_then(|(before, after)| after.checked_sub(before))
+        {
             samples.push(Sample::values(THROTTLES, vec![events as f64]));
         }
         Ok(samples)
@@ -111,7 +123,11 @@ fn throttles(machine: &Machine, cpus: &CpuList) -> Result<Option<u64>> {
     let mut cores: BTreeMap<String, u64> = BTreeMap::new();
     for cpu in cpus.iter() {
         let directory = format!("/sys/devices/system/cpu/cpu{cpu}");
-        let id = |name: &str| machine.read(&format!("{directory}/topology/{name}")).unwrap_or_else(|_| format!("of {cpu}"));
+        let id = |name: &str| {
+            machine
+                .read(&format!("{directory}/topology/{name}"))
+                .unwrap_or_else(|_| format!("of {cpu}"))
+        };
         let package = id("physical_package_id");
         let core = format!("{package}/{}", id("core_id"));
         for (name, key) in [("core", core), ("package", package)] {
@@ -133,7 +149,10 @@ fn number(machine: &Machine, path: &str) -> Result<Option<u64>> {
         Err(error) => return Err(error.into()),
     };
     text.trim().parse().map(Some).map_err(|_| {
-        Error::environment(format!("cannot understand {path}"), format!("`{}` is not a number", text.trim()))
+        Error::environment(
+            format!("cannot understand {path}"),
+            format!("`{}` is not a number", text.trim()),
+        )
     })
 }
 
@@ -169,7 +188,10 @@ mod tests {
             machine.write(&format!("{CPU}{cpu}/thermal_throttle/package_throttle_count"), "9\n");
         }
         let samples = attached.stop(&fixture::report()).unwrap();
-        assert_eq!(samples, [Sample::values(FREQUENCY, vec![3e9]), Sample::values(THROTTLES, vec![3.0])]);
+        assert_eq!(
+            samples,
+            [Sample::values(FREQUENCY, vec![3e9]), Sample::values(THROTTLES, vec![3.0])]
+        );
     }
 
     #[test]

@@ -30,8 +30,11 @@ const EVENTS: &[PerfEvent] = &[
     PerfEvent::CacheMisses,
 ];
 
-const CYCLES: EventRate =
-    EventRate { per_operation: "cycles_per_operation", per_second: "cycles_per_second", events: "CPU cycles" };
+const CYCLES: EventRate = EventRate {
+    per_operation: "cycles_per_operation",
+    per_second: "cycles_per_second",
+    events: "CPU cycles",
+};
 const INSTRUCTIONS: EventRate = EventRate {
     per_operation: "instructions_per_operation",
     per_second: "instructions_per_second",
@@ -92,10 +95,14 @@ impl Attached for Counting {
 
 /// Figures of the counts; one that is missing takes every ratio with it.
 fn samples(counts: &[(PerfEvent, Option<f64>)], report: &RunReport) -> Vec<Sample> {
-    let of = |event| counts.iter().find(|(counted, _)| *counted == event).and_then(|(_, count)| *count);
+    let of =
+        |event| counts.iter().find(|(counted, _)| *counted == event).and_then(|(_, count)| *count);
     let mut samples = Vec::new();
-    let rates =
-        [(PerfEvent::Cycles, CYCLES), (PerfEvent::Instructions, INSTRUCTIONS), (PerfEvent::CacheMisses, MISSES)];
+    let rates = [
+        (PerfEvent::Cycles, CYCLES),
+        (PerfEvent::Instructions, INSTRUCTIONS),
+        (PerfEvent::CacheMisses, MISSES),
+    ];
     for (event, rate) in &rates {
         if let Some(count) = of(*event) {
             samples.extend(rate.samples(count, report));
@@ -127,9 +134,15 @@ mod tests {
     #[test]
     fn readings_become_ratios_and_rates() {
         // 2_000_000 cycles, counted half of 1 ms: extrapolated to 4_000_000.
-        let cycles = [0x80, 0x84, 0x1e, 0, 0, 0, 0, 0, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0, 0x20, 0xa1, 0x07, 0, 0, 0, 0, 0];
+        let cycles = [
+            0x80, 0x84, 0x1e, 0, 0, 0, 0, 0, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0, 0x20, 0xa1, 0x07, 0,
+            0, 0, 0, 0,
+        ];
         // 6_000_000 instructions, counted all the time.
-        let instructions = [0x80, 0x8d, 0x5b, 0, 0, 0, 0, 0, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0];
+        let instructions = [
+            0x80, 0x8d, 0x5b, 0, 0, 0, 0, 0, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0, 0x40, 0x42, 0x0f, 0,
+            0, 0, 0, 0,
+        ];
         let counts = [
             (PerfEvent::Cycles, decoded(cycles)),
             (PerfEvent::Instructions, decoded(instructions)),

@@ -27,10 +27,15 @@ impl Probe for Entry {
     }
 
     fn metrics(&self) -> Vec<Metric> {
-        [(BEFORE, "load average of one minute before the run"), (AFTER, "load average of one minute after the run")]
-            .into_iter()
-            .map(|(id, summary)| Metric::new(id, Unit::Count, Direction::Lower, Reduction::Mean, summary))
-            .collect()
+        [
+            (BEFORE, "load average of one minute before the run"),
+            (AFTER, "load average of one minute after the run"),
+        ]
+        .into_iter()
+        .map(|(id, summary)| {
+            Metric::new(id, Unit::Count, Direction::Lower, Reduction::Mean, summary)
+        })
+        .collect()
     }
 
     fn cost(&self) -> Cost {
@@ -59,14 +64,22 @@ impl Attached for Load {
 
     fn stop(&mut self, _report: &RunReport) -> Result<Vec<Sample>> {
         let after = Sample::values(AFTER, vec![read(&self.machine)?]);
-        Ok(self.before.map(|load| Sample::values(BEFORE, vec![load])).into_iter().chain([after]).collect())
+        Ok(self
+            .before
+            .map(|load| Sample::values(BEFORE, vec![load]))
+            .into_iter()
+            .chain([after])
+            .collect())
     }
 }
 
 fn read(machine: &Machine) -> Result<f64> {
     let text = machine.read("/proc/loadavg")?;
     load_in(&text).ok_or_else(|| {
-        Error::environment("cannot understand /proc/loadavg", format!("`{}` does not begin with a load", text.trim()))
+        Error::environment(
+            "cannot understand /proc/loadavg",
+            format!("`{}` does not begin with a load", text.trim()),
+        )
     })
 }
 

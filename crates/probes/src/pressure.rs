@@ -44,7 +44,8 @@ impl Probe for Entry {
             let summary = format!("share of time in which some task waited for {}", resource.name);
             metrics.push(share_metric(resource.some, &summary));
             if let Some(full) = resource.full {
-                let summary = format!("share of time in which every task waited for {}", resource.name);
+                let summary =
+                    format!("share of time in which every task waited for {}", resource.name);
                 metrics.push(share_metric(full, &summary));
             }
         }
@@ -71,7 +72,10 @@ impl Probe for Entry {
 
     fn attach(&self, machine: &Machine, target: &Target) -> Result<Box<dyn Attached>> {
         let file = |resource: &Resource| {
-            let own = target.cgroup.as_ref().map(|group| group.file(&format!("{}.pressure", resource.name)));
+            let own = target
+                .cgroup
+                .as_ref()
+                .map(|group| group.file(&format!("{}.pressure", resource.name)));
             // A group's files can be switched off one by one (cgroup.pressure).
             own.filter(|path| machine.exists(path)).unwrap_or_else(|| system_file(resource))
         };
@@ -108,10 +112,13 @@ impl Attached for Waiting {
     fn stop(&mut self, _report: &RunReport) -> Result<Vec<Sample>> {
         let window_us = (sys::monotonic_ns() - self.began_ns) as f64 / 1e3;
         let mut samples = Vec::new();
-        for ((resource, before), after) in RESOURCES.iter().zip(&self.before).zip(self.read_all()?) {
+        for ((resource, before), after) in RESOURCES.iter().zip(&self.before).zip(self.read_all()?)
+        {
             let waited = |now: u64, then: u64| now.saturating_sub(then) as f64;
             samples.extend(share(resource.some, waited(after.some_us, before.some_us), window_us));
-            if let (Some(source), Some(then), Some(now)) = (resource.full, before.full_us, after.full_us) {
+            if let (Some(source), Some(then), Some(now)) =
+                (resource.full, before.full_us, after.full_us)
+            {
                 samples.extend(share(source, waited(now, then), window_us));
             }
         }
@@ -122,7 +129,10 @@ impl Attached for Waiting {
 fn read(machine: &Machine, path: &str) -> Result<Pressure> {
     let text = machine.read(path)?;
     Pressure::parse(&text).ok_or_else(|| {
-        Error::environment(format!("cannot understand {path}"), format!("`{}` shows no totals", text.trim()))
+        Error::environment(
+            format!("cannot understand {path}"),
+            format!("`{}` shows no totals", text.trim()),
+        )
     })
 }
 
@@ -133,7 +143,9 @@ mod tests {
     use sys::Cgroup;
 
     fn text(some_us: u64, full_us: u64) -> String {
-        format!("some avg10=0.00 avg60=0.00 avg300=0.00 total={some_us}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={full_us}\n")
+        format!(
+            "some avg10=0.00 avg60=0.00 avg300=0.00 total={some_us}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={full_us}\n"
+        )
     }
 
     #[test]

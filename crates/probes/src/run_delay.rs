@@ -70,7 +70,10 @@ impl Probe for Entry {
             // Without sched_info the kernel shows three zeroes, even for us, who run.
             match TaskSchedstat::parse(&text) {
                 Some(own) if own.timeslices > 0 => Ok(()),
-                _ => Err((format!("/proc/self/schedstat reads `{}`", text.trim()), remedy.to_owned())),
+                _ => Err((
+                    format!("/proc/self/schedstat reads `{}`", text.trim()),
+                    remedy.to_owned(),
+                )),
             }
         })]
     }
@@ -107,9 +110,12 @@ impl Delays {
         let mut figures = BTreeMap::new();
         for pid in processes {
             for thread in self.machine.thread_ids(pid).unwrap_or_default() {
-                let file = |name: &str| self.machine.read(&format!("/proc/{pid}/task/{thread}/{name}"));
+                let file =
+                    |name: &str| self.machine.read(&format!("/proc/{pid}/task/{thread}/{name}"));
                 let (Ok(stat), Ok(text)) = (file("stat"), file("schedstat")) else { continue };
-                let Some(stat) = ProcessStat::parse(&stat).filter(|stat| stat.state != 'Z') else { continue };
+                let Some(stat) = ProcessStat::parse(&stat).filter(|stat| stat.state != 'Z') else {
+                    continue;
+                };
                 let parsed = TaskSchedstat::parse(&text).ok_or_else(|| {
                     Error::environment(
                         format!("cannot understand /proc/{pid}/task/{thread}/schedstat"),
@@ -170,7 +176,10 @@ mod tests {
 
     fn figures(threads: &[(i32, u64, u64, u64)]) -> BTreeMap<Thread, TaskSchedstat> {
         let one = |(id, run_ns, wait_ns, timeslices): &(i32, u64, u64, u64)| {
-            ((*id, 1), TaskSchedstat { run_ns: *run_ns, wait_ns: *wait_ns, timeslices: *timeslices })
+            (
+                (*id, 1),
+                TaskSchedstat { run_ns: *run_ns, wait_ns: *wait_ns, timeslices: *timeslices },
+            )
         };
         threads.iter().map(one).collect()
     }

@@ -59,7 +59,9 @@ impl Attached for Stolen {
     #[expect(clippy::cast_precision_loss, reason = "ticks beyond 2^53 are not met")]
     fn stop(&mut self, _report: &RunReport) -> Result<Vec<Sample>> {
         let spent = self.0.stop()?;
-        Ok(share(crate::STEAL_METRIC, spent.steal as f64, spent.total() as f64).into_iter().collect())
+        Ok(share(crate::STEAL_METRIC, spent.steal as f64, spent.total() as f64)
+            .into_iter()
+            .collect())
     }
 }
 

@@ -42,7 +42,9 @@ impl Factor for Entry {
 
     fn requires(&self, level: &Level) -> Vec<Requirement> {
         let Ok(wanted) = level.as_str().parse::<CpuList>() else { return Vec::new() };
-        vec![Requirement::check(format!("run on CPUs {level}"), move |machine| check(machine, &wanted))]
+        vec![Requirement::check(format!("run on CPUs {level}"), move |machine| {
+            check(machine, &wanted)
+        })]
     }
 
     fn conflict(&self, level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
@@ -60,7 +62,10 @@ impl Factor for Entry {
 fn check(machine: &Machine, wanted: &CpuList) -> Result<(), (String, String)> {
     let online = machine.online_cpus().map_err(|error| (error.to_string(), String::new()))?;
     if !wanted.is_subset(&online) {
-        return Err((format!("CPUs online are {online}"), "name only CPUs that are online".to_owned()));
+        return Err((
+            format!("CPUs online are {online}"),
+            "name only CPUs that are online".to_owned(),
+        ));
     }
     let tried = thread_levels::in_throwaway_thread(|| {
         sys::set_affinity(0, wanted)?;
@@ -80,7 +85,12 @@ fn check(machine: &Machine, wanted: &CpuList) -> Result<(), (String, String)> {
 }
 
 impl LaunchKnob for Entry {
-    fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
+    fn contribute(
+        &self,
+        _machine: &Machine,
+        level: &Level,
+        launch: &mut LaunchSpec,
+    ) -> contract::Result<()> {
         let cpus = level.as_str().parse().map_err(|error| {
             contract::Error::usage(format!("cannot use the affinity {level}"), error, "")
         })?;
@@ -88,7 +98,12 @@ impl LaunchKnob for Entry {
         Ok(())
     }
 
-    fn read_back(&self, _machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
+    fn read_back(
+        &self,
+        _machine: &Machine,
+        threads: &[i32],
+        wanted: &Level,
+    ) -> contract::Result<Level> {
         thread_levels::uniform("affinity", threads, wanted, |thread| {
             let allowed = thread_levels::alive("affinity", thread, sys::affinity(thread))?;
             Ok(allowed.map(|cpus| Level::canonical(cpus.to_string())))

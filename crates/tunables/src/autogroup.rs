@@ -28,10 +28,7 @@ static DESCRIPTION: Description = Description {
 static FILE: ChoiceFile = ChoiceFile {
     files: &["/proc/sys/kernel/sched_autogroup_enabled"],
     form: FileForm::Plain,
-    words: &[
-        ("on", "1"),
-        ("off", "0"),
-    ],
+    words: &[("on", "1"), ("off", "0")],
 };
 
 impl Factor for Entry {
@@ -56,7 +53,8 @@ impl Factor for Entry {
     }
 
     fn conflict(&self, _level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
-        let other = ["cpu_max", "cpu_weight"].into_iter().find(|name| others.contains_key(*name))?;
+        let other =
+            ["cpu_max", "cpu_weight"].into_iter().find(|name| others.contains_key(*name))?;
         Some(format!("{other} puts the workload into a cpu cgroup, where autogroup has no effect"))
     }
 

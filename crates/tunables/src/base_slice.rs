@@ -70,7 +70,9 @@ impl Factor for Entry {
     fn conflict(&self, _level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
         let names = ["sched_latency", "min_granularity", "wakeup_granularity"];
         let other = names.into_iter().find(|name| others.contains_key(*name))?;
-        Some(format!("base_slice belongs to EEVDF kernels (6.6 and later), {other} to CFS kernels before"))
+        Some(format!(
+            "base_slice belongs to EEVDF kernels (6.6 and later), {other} to CFS kernels before"
+        ))
     }
 
     fn knob(&self) -> Knob<'_> {

@@ -76,7 +76,11 @@ fn percent_of_default_period(text: &str) -> Result<CpuQuota, String> {
 
 fn level_of(quota: Option<CpuQuota>) -> Level {
     Level::canonical(quota.map_or("max".to_owned(), |quota| {
-        format!("{}/{}", model::format_duration(quota.quota_ns), model::format_duration(quota.period_ns))
+        format!(
+            "{}/{}",
+            model::format_duration(quota.quota_ns),
+            model::format_duration(quota.period_ns)
+        )
     }))
 }
 
@@ -124,9 +128,15 @@ impl Factor for Entry {
 }
 
 impl LaunchKnob for Entry {
-    fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
-        launch.cpu_max = quota(level.as_str())
-            .map_err(|error| contract::Error::usage(format!("cannot use the limit {level}"), error, ""))?;
+    fn contribute(
+        &self,
+        _machine: &Machine,
+        level: &Level,
+        launch: &mut LaunchSpec,
+    ) -> contract::Result<()> {
+        launch.cpu_max = quota(level.as_str()).map_err(|error| {
+            contract::Error::usage(format!("cannot use the limit {level}"), error, "")
+        })?;
         if launch.cpu_max.is_none() {
             // The default weight asks for the same group as the limited levels have.
             launch.cpu_weight.get_or_insert(crate::cpu_weight::DEFAULT);
@@ -134,9 +144,16 @@ impl LaunchKnob for Entry {
         Ok(())
     }
 
-    fn read_back(&self, machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
+    fn read_back(
+        &self,
+        machine: &Machine,
+        threads: &[i32],
+        wanted: &Level,
+    ) -> contract::Result<Level> {
         thread_levels::uniform("cpu_max", threads, wanted, |thread| {
-            let Some((controller, group)) = task_group::cpu_group(machine, thread)? else { return Ok(None) };
+            let Some((controller, group)) = task_group::cpu_group(machine, thread)? else {
+                return Ok(None);
+            };
             group_quota(machine, controller, &group).map(|quota| Some(level_of(quota)))
         })
     }
@@ -188,7 +205,17 @@ mod tests {
         ] {
             assert_eq!(Entry.parse(text).unwrap().as_str(), canonical);
         }
-        for text in ["0%", "0.5%", "-5%", "0.5ms/10ms", "10ms/2s", "10ms", "max/10ms", "inf%", "1.0000005s/1s"] {
+        for text in [
+            "0%",
+            "0.5%",
+            "-5%",
+            "0.5ms/10ms",
+            "10ms/2s",
+            "10ms",
+            "max/10ms",
+            "inf%",
+            "1.0000005s/1s",
+        ] {
             assert!(Entry.parse(text).is_err(), "{text}");
         }
     }
@@ -197,7 +224,9 @@ mod tests {
     fn the_limit_of_a_tasks_group_is_read_in_both_hierarchies() {
         let read = |layout: Layout| {
             let machine = layout.machine();
-            Entry.read_back(&machine, &[5], &Level::canonical("none of these")).map(|level| level.to_string())
+            Entry
+                .read_back(&machine, &[5], &Level::canonical("none of these"))
+                .map(|level| level.to_string())
         };
         let unified = |limit: &str| {
             Layout::new("6.12.0")

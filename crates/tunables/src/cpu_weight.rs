@@ -74,7 +74,12 @@ fn shares(weight: u64) -> u64 {
 }
 
 impl LaunchKnob for Entry {
-    fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
+    fn contribute(
+        &self,
+        _machine: &Machine,
+        level: &Level,
+        launch: &mut LaunchSpec,
+    ) -> contract::Result<()> {
         let weight = model::parse_count(level.as_str()).map_err(|error| {
             contract::Error::usage(format!("cannot use the weight {level}"), error, "")
         })?;
@@ -82,16 +87,26 @@ impl LaunchKnob for Entry {
         Ok(())
     }
 
-    fn read_back(&self, machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
+    fn read_back(
+        &self,
+        machine: &Machine,
+        threads: &[i32],
+        wanted: &Level,
+    ) -> contract::Result<Level> {
         thread_levels::uniform("cpu_weight", threads, wanted, |thread| {
-            let Some((controller, group)) = task_group::cpu_group(machine, thread)? else { return Ok(None) };
+            let Some((controller, group)) = task_group::cpu_group(machine, thread)? else {
+                return Ok(None);
+            };
             let path = group.file(match controller {
                 Controller::Unified => "cpu.weight",
                 Controller::Legacy => "cpu.shares",
             });
             let text = machine.read(&path)?;
             let value: u64 = text.trim().parse().map_err(|_| {
-                contract::Error::environment(format!("cannot understand {path}"), format!("`{}` is not a number", text.trim()))
+                contract::Error::environment(
+                    format!("cannot understand {path}"),
+                    format!("`{}` is not a number", text.trim()),
+                )
             })?;
             Ok(Some(match controller {
                 Controller::Unified => Level::canonical(value.to_string()),
@@ -104,7 +119,11 @@ impl LaunchKnob for Entry {
 /// Different weights have different shares, because a step is 10.24 of them.
 fn weight_of_shares(value: u64) -> Level {
     let weight = (value * 100).div_ceil(1024);
-    Level::canonical(if shares(weight) == value { weight.to_string() } else { format!("{value} shares") })
+    Level::canonical(if shares(weight) == value {
+        weight.to_string()
+    } else {
+        format!("{value} shares")
+    })
 }
 
 #[cfg(test)]

@@ -51,11 +51,15 @@ impl Factor for Entry {
         let text = text.trim();
         let is_name = text.len() < LONGEST
             && text.starts_with(|c: char| c.is_ascii_lowercase())
-            && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b));
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b));
         if is_name {
             return Ok(Level::canonical(text));
         }
-        Err(format!("`{text}` is not the name of an elevator, such as none, mq-deadline, bfq or kyber"))
+        Err(format!(
+            "`{text}` is not the name of an elevator, such as none, mq-deadline, bfq or kyber"
+        ))
     }
 
     /// Before the settings that it puts to their defaults.
@@ -149,7 +153,9 @@ fn offered(machine: &Machine, elevator: &str) -> Result<(), (String, String)> {
 
 /// Whether the running kernel has a module of it, which setting it will load.
 fn has_module(machine: &Machine, elevator: &str) -> bool {
-    let Some((_, module)) = MODULES.iter().find(|(name, _)| *name == elevator) else { return false };
+    let Some((_, module)) = MODULES.iter().find(|(name, _)| *name == elevator) else {
+        return false;
+    };
     let Ok(release) = machine.kernel_release() else { return false };
     let listing = machine.read(&format!("/lib/modules/{release}/modules.dep")).unwrap_or_default();
     listing.lines().any(|line| line.contains(&format!("/{module}.ko")))
@@ -178,7 +184,11 @@ mod tests {
         let today = ["none", "mq-deadline", "kyber", "bfq"];
         let old = ["noop", "deadline", "cfq"];
         for level in today {
-            layouts::round_trip(&Entry, &machine("6.12.0", "none [mq-deadline] kyber bfq", &today), level);
+            layouts::round_trip(
+                &Entry,
+                &machine("6.12.0", "none [mq-deadline] kyber bfq", &today),
+                level,
+            );
         }
         for level in old {
             layouts::round_trip(&Entry, &machine("4.15.0", "noop deadline [cfq]", &old), level);

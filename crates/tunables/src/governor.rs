@@ -66,7 +66,9 @@ impl Factor for Entry {
     /// A policy and its file go with the last CPU of it, and come back with the default.
     fn conflict(&self, _level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
         let other = ["online_cpus", "smt"].into_iter().find(|name| others.contains_key(*name))?;
-        Some(format!("governor and {other} at once: a CPU that goes takes its governor's file along"))
+        Some(format!(
+            "governor and {other} at once: a CPU that goes takes its governor's file along"
+        ))
     }
 
     fn knob(&self) -> Knob<'_> {
@@ -101,14 +103,17 @@ fn check(machine: &Machine, governor: &str) -> Result<(), (String, String)> {
     let files = governor_files(machine).map_err(|error| (error.cause, error.remedy))?;
     for path in files {
         let available = path.replace("scaling_governor", "scaling_available_governors");
-        let offered = machine.read(&available).map_err(|error| (error.to_string(), String::new()))?;
+        let offered =
+            machine.read(&available).map_err(|error| (error.to_string(), String::new()))?;
         if !offered.split_whitespace().any(|word| word == governor) {
             return Err((
                 format!("{available} offers {}", offered.trim()),
                 format!("load its module (modprobe cpufreq_{governor}), or choose among these"),
             ));
         }
-        Requirement::writable(vec![path]).met(machine).map_err(|missing| (missing.why, missing.remedy))?;
+        Requirement::writable(vec![path])
+            .met(machine)
+            .map_err(|missing| (missing.why, missing.remedy))?;
     }
     Ok(())
 }
@@ -139,11 +144,14 @@ mod tests {
 
     fn layout(governors: [&str; 2]) -> Layout {
         let policy = |number: usize, name: &str| format!("{DIRECTORY}/policy{number}/{name}");
-        governors.into_iter().enumerate().fold(Layout::new("6.12.0"), |layout, (number, governor)| {
-            layout
-                .file(&policy(number, "scaling_governor"), governor)
-                .file(&policy(number, "scaling_available_governors"), "performance schedutil ")
-        })
+        governors.into_iter().enumerate().fold(
+            Layout::new("6.12.0"),
+            |layout, (number, governor)| {
+                layout
+                    .file(&policy(number, "scaling_governor"), governor)
+                    .file(&policy(number, "scaling_available_governors"), "performance schedutil ")
+            },
+        )
     }
 
     #[test]

@@ -88,20 +88,32 @@ fn shown(limits: &IoLimits) -> String {
 }
 
 impl LaunchKnob for Entry {
-    fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
+    fn contribute(
+        &self,
+        _machine: &Machine,
+        level: &Level,
+        launch: &mut LaunchSpec,
+    ) -> contract::Result<()> {
         let limits = parsed(level.as_str())
             .map_err(|why| Error::usage(format!("cannot use the limits {level}"), why, ""))?;
         launch.io_max = Some(limits);
         Ok(())
     }
 
-    fn read_back(&self, machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
+    fn read_back(
+        &self,
+        machine: &Machine,
+        threads: &[i32],
+        wanted: &Level,
+    ) -> contract::Result<Level> {
         let device = block_queue::device(machine)?;
         let number = sys::device_number(machine, &device).ok_or_else(|| {
             Error::environment("cannot read io_max back", format!("{device} has no number"))
         })?;
         thread_levels::uniform("io_max", threads, wanted, |thread| {
-            let Some((controller, group)) = io_group::of_task(machine, thread)? else { return Ok(None) };
+            let Some((controller, group)) = io_group::of_task(machine, thread)? else {
+                return Ok(None);
+            };
             let limits = match controller {
                 Controller::Unified => unified(&machine.read(&group.file("io.max"))?, &number),
                 Controller::Legacy => {
@@ -131,7 +143,12 @@ fn unified(text: &str, number: &str) -> IoLimits {
         let mut values = words.filter_map(|word| word.strip_prefix(name)?.strip_prefix('='));
         values.next().and_then(|value| value.parse().ok())
     };
-    IoLimits { read_bytes: of("rbps"), write_bytes: of("wbps"), reads: of("riops"), writes: of("wiops") }
+    IoLimits {
+        read_bytes: of("rbps"),
+        write_bytes: of("wbps"),
+        reads: of("riops"),
+        writes: of("wiops"),
+    }
 }
 
 /// The limit of one device in a file of v1: `8:16 2097152`.
@@ -154,7 +171,8 @@ mod tests {
 
     #[test]
     fn limits_of_another_device_are_not_ours() {
-        let text = "8:160 rbps=1 wbps=1 riops=1 wiops=1\n8:16 rbps=2097152 wbps=max riops=max wiops=120\n";
+        let text =
+            "8:160 rbps=1 wbps=1 riops=1 wiops=1\n8:16 rbps=2097152 wbps=max riops=max wiops=120\n";
         assert_eq!(shown(&unified(text, "8:16")), "rbps=2M,wiops=120");
         assert_eq!(shown(&unified(text, "8:1")), "");
         assert_eq!(legacy("8:16 42\n", "8:16"), Some(42));

@@ -53,7 +53,8 @@ impl Factor for Entry {
 
     fn conflict(&self, _level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
         let elevator = others.get("elevator")?.as_str();
-        (elevator != "bfq").then(|| format!("only bfq looks at weights, and the elevator is {elevator}"))
+        (elevator != "bfq")
+            .then(|| format!("only bfq looks at weights, and the elevator is {elevator}"))
     }
 
     fn modules(&self, _level: &Level) -> Vec<String> {
@@ -66,18 +67,33 @@ impl Factor for Entry {
 }
 
 impl LaunchKnob for Entry {
-    fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
+    fn contribute(
+        &self,
+        _machine: &Machine,
+        level: &Level,
+        launch: &mut LaunchSpec,
+    ) -> contract::Result<()> {
         let weight = model::parse_count(level.as_str())
             .map_err(|error| Error::usage(format!("cannot use the weight {level}"), error, ""))?;
         launch.io_weight = Some(weight);
         Ok(())
     }
 
-    fn read_back(&self, machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
+    fn read_back(
+        &self,
+        machine: &Machine,
+        threads: &[i32],
+        wanted: &Level,
+    ) -> contract::Result<Level> {
         thread_levels::uniform("io_weight", threads, wanted, |thread| {
-            let Some((controller, group)) = io_group::of_task(machine, thread)? else { return Ok(None) };
+            let Some((controller, group)) = io_group::of_task(machine, thread)? else {
+                return Ok(None);
+            };
             let weight = group.bfq_weight(machine, controller)?.ok_or_else(|| {
-                Error::environment(format!("cannot understand the weight of {}", group.path), "it is no number")
+                Error::environment(
+                    format!("cannot understand the weight of {}", group.path),
+                    "it is no number",
+                )
             })?;
             Ok(Some(Level::canonical(weight.to_string())))
         })

@@ -62,7 +62,12 @@ impl Factor for Entry {
 }
 
 impl LaunchKnob for Entry {
-    fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
+    fn contribute(
+        &self,
+        _machine: &Machine,
+        level: &Level,
+        launch: &mut LaunchSpec,
+    ) -> contract::Result<()> {
         let priority = level.as_str().parse::<IoPriority>().map_err(|why| {
             contract::Error::usage(format!("cannot use the I/O priority {level}"), why, "")
         })?;
@@ -70,7 +75,12 @@ impl LaunchKnob for Entry {
         Ok(())
     }
 
-    fn read_back(&self, machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
+    fn read_back(
+        &self,
+        machine: &Machine,
+        threads: &[i32],
+        wanted: &Level,
+    ) -> contract::Result<Level> {
         thread_levels::uniform("ionice", threads, wanted, |thread| {
             let name = thread_levels::alive_text(machine, &format!("/proc/{thread}/comm"))?;
             if name.is_none_or(|name| name.trim() == APART) {

@@ -68,7 +68,12 @@ impl Factor for Entry {
 }
 
 impl LaunchKnob for Entry {
-    fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
+    fn contribute(
+        &self,
+        _machine: &Machine,
+        level: &Level,
+        launch: &mut LaunchSpec,
+    ) -> contract::Result<()> {
         let nice = level.as_str().parse().map_err(|error| {
             contract::Error::usage(format!("cannot use the nice value {level}"), error, "")
         })?;
@@ -76,8 +81,15 @@ impl LaunchKnob for Entry {
         Ok(())
     }
 
-    fn read_back(&self, _machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
-        thread_levels::attributes_read_back("nice", threads, wanted, |now| Level::canonical(now.nice.to_string()))
+    fn read_back(
+        &self,
+        _machine: &Machine,
+        threads: &[i32],
+        wanted: &Level,
+    ) -> contract::Result<Level> {
+        thread_levels::attributes_read_back("nice", threads, wanted, |now| {
+            Level::canonical(now.nice.to_string())
+        })
     }
 }
 
@@ -94,9 +106,15 @@ mod tests {
 
     #[test]
     fn it_belongs_to_the_fair_policies_that_use_its_weight() {
-        for (policy, is_conflict) in [("fifo:1", true), ("idle", true), ("batch", false), ("other", false)] {
+        for (policy, is_conflict) in
+            [("fifo:1", true), ("idle", true), ("batch", false), ("other", false)]
+        {
             let others = [("policy".to_owned(), Level::canonical(policy))].into();
-            assert_eq!(Entry.conflict(&Level::canonical("5"), &others).is_some(), is_conflict, "{policy}");
+            assert_eq!(
+                Entry.conflict(&Level::canonical("5"), &others).is_some(),
+                is_conflict,
+                "{policy}"
+            );
         }
         assert!(Entry.parse("20").is_err() && Entry.parse("-21").is_err());
     }

@@ -21,10 +21,7 @@ static DESCRIPTION: Description = Description {
 };
 
 static FILE: NumberFile = NumberFile {
-    files: &[
-        "/sys/kernel/debug/sched/nr_migrate",
-        "/proc/sys/kernel/sched_nr_migrate",
-    ],
+    files: &["/sys/kernel/debug/sched/nr_migrate", "/proc/sys/kernel/sched_nr_migrate"],
     unit: NumberUnit::Count,
     // More tasks than this are never on one queue (threads-max of common machines).
     lowest: 1,

@@ -71,8 +71,10 @@ mod tests {
 
     #[test]
     fn it_is_set_after_the_elevator_and_put_back() {
-        let machine =
-            Layout::new("6.12.0").file("/sys/block/sdb/queue/nr_requests", "64").on_disk("sdb").machine();
+        let machine = Layout::new("6.12.0")
+            .file("/sys/block/sdb/queue/nr_requests", "64")
+            .on_disk("sdb")
+            .machine();
         layouts::round_trip(&Entry, &machine, "256");
         assert!(Entry.order() > crate::elevator::Entry.order());
         assert!(Entry.parse("3").is_err());

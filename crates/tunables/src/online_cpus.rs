@@ -61,8 +61,9 @@ impl Factor for Entry {
     fn conflict(&self, level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
         let online: CpuList = level.as_str().parse().ok()?;
         let affinity: CpuList = others.get("affinity")?.as_str().parse().ok()?;
-        (!affinity.is_subset(&online))
-            .then(|| format!("affinity {affinity} names CPUs that online_cpus {online} takes offline"))
+        (!affinity.is_subset(&online)).then(|| {
+            format!("affinity {affinity} names CPUs that online_cpus {online} takes offline")
+        })
     }
 
     fn moves(&self, _machine: &Machine) -> Vec<String> {
@@ -80,10 +81,13 @@ impl SystemKnob for Entry {
         let wanted = cpus_of(level)?;
         let mut settings = Vec::new();
         for value in ["1", "0"] {
-            for cpu in machine.present_cpus()?.iter().filter(|cpu| wanted.contains(*cpu) == (value == "1")) {
+            for cpu in
+                machine.present_cpus()?.iter().filter(|cpu| wanted.contains(*cpu) == (value == "1"))
+            {
                 let path = online_file(cpu);
                 if machine.exists(&path) {
-                    settings.push(Setting { file: ControlFile::plain(path), value: value.to_owned() });
+                    settings
+                        .push(Setting { file: ControlFile::plain(path), value: value.to_owned() });
                 }
             }
         }
@@ -116,7 +120,10 @@ fn check(machine: &Machine, level: &Level) -> Result<(), (String, String)> {
     let present = machine.present_cpus().map_err(failed)?;
     let online = machine.online_cpus().map_err(failed)?;
     if !wanted.is_subset(&present) {
-        return Err((format!("this machine has CPUs {present}"), "name only these, or use a larger machine".to_owned()));
+        return Err((
+            format!("this machine has CPUs {present}"),
+            "name only these, or use a larger machine".to_owned(),
+        ));
     }
     let going: CpuList = online.iter().filter(|cpu| !wanted.contains(*cpu)).collect();
     for cpu in present.iter().filter(|cpu| wanted.contains(*cpu) != online.contains(*cpu)) {
@@ -127,7 +134,9 @@ fn check(machine: &Machine, level: &Level) -> Result<(), (String, String)> {
                 format!("keep CPU {cpu} as it is, or use a virtual machine"),
             ));
         }
-        Requirement::writable(vec![path]).met(machine).map_err(|missing| (missing.why, missing.remedy))?;
+        Requirement::writable(vec![path])
+            .met(machine)
+            .map_err(|missing| (missing.why, missing.remedy))?;
     }
     crate::hotplug::check(machine, &going)
 }
@@ -149,7 +158,10 @@ mod tests {
             FILE,
             FakeRule::Rescale {
                 others: BTreeMap::from([
-                    ("/sys/devices/system/cpu/online".to_owned(), by_value([("0", "0"), ("1", "0-1")])),
+                    (
+                        "/sys/devices/system/cpu/online".to_owned(),
+                        by_value([("0", "0"), ("1", "0-1")]),
+                    ),
                     (
                         "/sys/kernel/debug/sched/base_slice_ns".to_owned(),
                         by_value([("0", "700000"), ("1", "1400000")]),

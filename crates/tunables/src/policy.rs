@@ -39,18 +39,27 @@ struct Choice {
 impl Choice {
     fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let (name, rest) =
+            text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
         let plain = |policy| Choice { policy, priority: 0, deadline_ns: [0; 3] };
         match (name, rest) {
             ("other", None) => Ok(plain(Policy::Other)),
             ("batch", None) => Ok(plain(Policy::Batch)),
             ("idle", None) => Ok(plain(Policy::Idle)),
             ("fifo", Some(rest)) => Ok(Choice { priority: priority(rest)?, ..plain(Policy::Fifo) }),
-            ("rr", Some(rest)) => Ok(Choice { priority: priority(rest)?, ..plain(Policy::RoundRobin) }),
-            ("deadline", Some(rest)) => Ok(Choice { deadline_ns: reservation(rest)?, ..plain(Policy::Deadline) }),
+            ("rr", Some(rest)) => {
+                Ok(Choice { priority: priority(rest)?, ..plain(Policy::RoundRobin) })
+            }
+            ("deadline", Some(rest)) => {
+                Ok(Choice { deadline_ns: reservation(rest)?, ..plain(Policy::Deadline) })
+            }
             ("fifo" | "rr", None) => Err(format!("`{name}` needs a priority, such as {name}:10")),
-            ("deadline", None) => Err("`deadline` needs a reservation, such as deadline:2ms/10ms/10ms".to_owned()),
-            _ => Err(format!("`{text}` is not one of other, batch, idle, fifo:N, rr:N, deadline:R/D/P")),
+            ("deadline", None) => {
+                Err("`deadline` needs a reservation, such as deadline:2ms/10ms/10ms".to_owned())
+            }
+            _ => Err(format!(
+                "`{text}` is not one of other, batch, idle, fifo:N, rr:N, deadline:R/D/P"
+            )),
         }
     }
 
@@ -139,7 +148,9 @@ impl Factor for Entry {
                     format!("the kernel made it {}", Choice::of(&now).level()),
                     "choose another level".to_owned(),
                 )),
-                Err(error) => Err((format!("sched_setattr: {error}"), remedy(machine, &choice, &error))),
+                Err(error) => {
+                    Err((format!("sched_setattr: {error}"), remedy(machine, &choice, &error)))
+                }
             }
         })]
     }
@@ -152,7 +163,10 @@ impl Factor for Entry {
         }
         if choice.is_real_time() {
             let fair_only = ["nice", "slice", "timer_slack", "cpu_max", "cpu_weight"];
-            return fair_only.iter().find(|name| has(name)).map(|name| format!("{name} has no effect under policy {level}"));
+            return fair_only
+                .iter()
+                .find(|name| has(name))
+                .map(|name| format!("{name} has no effect under policy {level}"));
         }
         None
     }
@@ -173,10 +187,14 @@ fn take_on(attributes: &mut SchedulingAttributes, choice: &Choice) {
 fn remedy(machine: &Machine, choice: &Choice, error: &io::Error) -> String {
     if error.raw_os_error() == Some(libc::EPERM) && choice.is_real_time() {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
-        if let Ok(Some((sys::Controller::Legacy, group))) = crate::task_group::cpu_group(machine, own) {
+        if let Ok(Some((sys::Controller::Legacy, group))) =
+            crate::task_group::cpu_group(machine, own)
+        {
             let file = group.file("cpu.rt_runtime_us");
             if machine.read(&file).is_ok_and(|text| text.trim() == "0") {
-                return format!("{file} is 0: start from a cpu cgroup with real-time budget, such as the root one");
+                return format!(
+                    "{file} is 0: start from a cpu cgroup with real-time budget, such as the root one"
+                );
             }
         }
         if choice.policy == Policy::Deadline && machine.is_root() {
@@ -188,17 +206,30 @@ fn remedy(machine: &Machine, choice: &Choice, error: &io::Error) -> String {
 }
 
 impl LaunchKnob for Entry {
-    fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
-        let choice = Choice::parse(level.as_str())
-            .map_err(|error| contract::Error::usage(format!("cannot use the policy {level}"), error, ""))?;
+    fn contribute(
+        &self,
+        _machine: &Machine,
+        level: &Level,
+        launch: &mut LaunchSpec,
+    ) -> contract::Result<()> {
+        let choice = Choice::parse(level.as_str()).map_err(|error| {
+            contract::Error::usage(format!("cannot use the policy {level}"), error, "")
+        })?;
         launch.policy = Some(choice.policy);
         launch.priority = choice.priority;
         launch.deadline_ns = (choice.policy == Policy::Deadline).then_some(choice.deadline_ns);
         Ok(())
     }
 
-    fn read_back(&self, _machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
-        thread_levels::attributes_read_back("policy", threads, wanted, |now| Choice::of(now).level())
+    fn read_back(
+        &self,
+        _machine: &Machine,
+        threads: &[i32],
+        wanted: &Level,
+    ) -> contract::Result<Level> {
+        thread_levels::attributes_read_back("policy", threads, wanted, |now| {
+            Choice::of(now).level()
+        })
     }
 }
 
@@ -216,7 +247,17 @@ mod tests {
         ] {
             assert_eq!(Entry.parse(text).unwrap().as_str(), canonical);
         }
-        for text in ["fifo", "fifo:0", "fifo:100", "rr:-1", "batch:1", "ext", "deadline:10ms/2ms/10ms", "deadline:2ms/3ms", "deadline:1us/2us/3us"] {
+        for text in [
+            "fifo",
+            "fifo:0",
+            "fifo:100",
+            "rr:-1",
+            "batch:1",
+            "ext",
+            "deadline:10ms/2ms/10ms",
+            "deadline:2ms/3ms",
+            "deadline:1us/2us/3us",
+        ] {
             assert!(Entry.parse(text).is_err(), "{text}");
         }
     }

@@ -27,12 +27,7 @@ static DESCRIPTION: Description = Description {
 static FILE: ChoiceFile = ChoiceFile {
     files: &["/sys/kernel/debug/sched/preempt", "/sys/kernel/debug/sched_preempt"],
     form: FileForm::Bracketed,
-    words: &[
-        ("none", "none"),
-        ("voluntary", "voluntary"),
-        ("full", "full"),
-        ("lazy", "lazy"),
-    ],
+    words: &[("none", "none"), ("voluntary", "voluntary"), ("full", "full"), ("lazy", "lazy")],
 };
 
 impl Factor for Entry {

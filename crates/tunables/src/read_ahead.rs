@@ -77,8 +77,10 @@ mod tests {
 
     #[test]
     fn sizes_become_whole_kibibytes_and_are_put_back() {
-        let machine =
-            Layout::new("6.12.0").file("/sys/block/sdb/queue/read_ahead_kb", "128").on_disk("sdb").machine();
+        let machine = Layout::new("6.12.0")
+            .file("/sys/block/sdb/queue/read_ahead_kb", "128")
+            .on_disk("sdb")
+            .machine();
         for level in ["0", "4MiB", "64KiB"] {
             layouts::round_trip(&Entry, &machine, level);
         }

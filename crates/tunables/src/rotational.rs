@@ -73,8 +73,10 @@ mod tests {
 
     #[test]
     fn it_is_set_before_the_elevator_and_put_back() {
-        let machine =
-            Layout::new("6.12.0").file("/sys/block/sdb/queue/rotational", "1").on_disk("sdb").machine();
+        let machine = Layout::new("6.12.0")
+            .file("/sys/block/sdb/queue/rotational", "1")
+            .on_disk("sdb")
+            .machine();
         layouts::round_trip(&Entry, &machine, "no");
         assert!(Entry.order() < crate::elevator::Entry.order());
         assert!(Entry.parse("1").is_err());

@@ -44,7 +44,9 @@ impl Factor for Entry {
         for word in text.split(',').map(str::trim) {
             let name = plain_name(word);
             let is_name = name.starts_with(|first: char| first.is_ascii_uppercase())
-                && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
             if !is_name {
                 return Err(format!("`{word}` is not a feature's name, such as NO_RUN_TO_PARITY"));
             }
@@ -57,20 +59,28 @@ impl Factor for Entry {
 
     fn requires(&self, level: &Level) -> Vec<Requirement> {
         let names: Vec<String> = words(level).map(|word| plain_name(word).to_owned()).collect();
-        let known = Requirement::check(format!("the scheduler features {}", names.join(", ")), move |machine| {
-            // A file that cannot be read is reported by the other need.
-            let Ok(path) = kernel_file::locate(machine, FILES) else { return Ok(()) };
-            let Ok(text) = machine.read(path) else { return Ok(()) };
-            let has = |name: &String| text.split_whitespace().any(|word| plain_name(word) == name);
-            let unknown: Vec<&str> = names.iter().filter(|name| !has(name)).map(String::as_str).collect();
-            if unknown.is_empty() {
-                return Ok(());
-            }
-            Err((
-                format!("{path} does not list {}", unknown.join(", ")),
-                format!("choose another kernel (in a virtual machine), or among {}", text.trim()),
-            ))
-        });
+        let known = Requirement::check(
+            format!("the scheduler features {}", names.join(", ")),
+            move |machine| {
+                // A file that cannot be read is reported by the other need.
+                let Ok(path) = kernel_file::locate(machine, FILES) else { return Ok(()) };
+                let Ok(text) = machine.read(path) else { return Ok(()) };
+                let has =
+                    |name: &String| text.split_whitespace().any(|word| plain_name(word) == name);
+                let unknown: Vec<&str> =
+                    names.iter().filter(|name| !has(name)).map(String::as_str).collect();
+                if unknown.is_empty() {
+                    return Ok(());
+                }
+                Err((
+                    format!("{path} does not list {}", unknown.join(", ")),
+                    format!(
+                        "choose another kernel (in a virtual machine), or among {}",
+                        text.trim()
+                    ),
+                ))
+            },
+        );
         vec![kernel_file::writable(FILES, ""), known]
     }
 
@@ -107,7 +117,10 @@ impl SystemKnob for Entry {
         let text = machine.read(path)?;
         let all: Vec<&str> = text.split_whitespace().collect();
         if all.is_empty() {
-            return Err(Error::environment(format!("cannot understand {path}"), "it lists no feature"));
+            return Err(Error::environment(
+                format!("cannot understand {path}"),
+                "it lists no feature",
+            ));
         }
         Ok(Level::canonical(all.join(",")))
     }

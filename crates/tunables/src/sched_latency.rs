@@ -23,10 +23,7 @@ static DESCRIPTION: Description = Description {
 };
 
 static FILE: NumberFile = NumberFile {
-    files: &[
-        "/sys/kernel/debug/sched/latency_ns",
-        "/proc/sys/kernel/sched_latency_ns",
-    ],
+    files: &["/sys/kernel/debug/sched/latency_ns", "/proc/sys/kernel/sched_latency_ns"],
     unit: NumberUnit::Nanoseconds,
     // min_sched_granularity_ns and max_sched_granularity_ns (kernel/sysctl.c, 5.10).
     lowest: 100_000,

@@ -48,36 +48,52 @@ impl Factor for Entry {
         if (LOWEST_NS..=HIGHEST_NS).contains(&slice_ns) {
             return Ok(level_of(slice_ns));
         }
-        Err(format!("{} is outside 100us to 100ms, and the kernel would clamp it silently", level_of(slice_ns)))
+        Err(format!(
+            "{} is outside 100us to 100ms, and the kernel would clamp it silently",
+            level_of(slice_ns)
+        ))
     }
 
     fn requires(&self, level: &Level) -> Vec<Requirement> {
         let Ok(slice_ns) = model::parse_duration(level.as_str()) else { return Vec::new() };
-        vec![Requirement::check(format!("a custom slice of {level} (kernel 6.12 or later)"), move |machine| {
-            let later = "choose kernel 6.12 or later (in a virtual machine)".to_owned();
-            let tried = thread_levels::try_attributes(|attributes| {
-                attributes.policy = sys::Policy::Other;
-                attributes.priority = 0;
-                attributes.runtime_ns = slice_ns;
-            });
-            match tried {
-                Ok(now) if now.runtime_ns == slice_ns => Ok(()),
-                Ok(now) => {
-                    let release = machine.kernel_release().unwrap_or_default();
-                    Err((format!("kernel {release} ignored it: the slice reads {}", level_of(now.runtime_ns)), later))
+        vec![Requirement::check(
+            format!("a custom slice of {level} (kernel 6.12 or later)"),
+            move |machine| {
+                let later = "choose kernel 6.12 or later (in a virtual machine)".to_owned();
+                let tried = thread_levels::try_attributes(|attributes| {
+                    attributes.policy = sys::Policy::Other;
+                    attributes.priority = 0;
+                    attributes.runtime_ns = slice_ns;
+                });
+                match tried {
+                    Ok(now) if now.runtime_ns == slice_ns => Ok(()),
+                    Ok(now) => {
+                        let release = machine.kernel_release().unwrap_or_default();
+                        Err((
+                            format!(
+                                "kernel {release} ignored it: the slice reads {}",
+                                level_of(now.runtime_ns)
+                            ),
+                            later,
+                        ))
+                    }
+                    Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                        Err((format!("sched_setattr: {error}"), later))
+                    }
+                    Err(error) => Err((
+                        format!("sched_setattr: {error}"),
+                        thread_levels::remedy(&error).to_owned(),
+                    )),
                 }
-                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
-                    Err((format!("sched_setattr: {error}"), later))
-                }
-                Err(error) => Err((format!("sched_setattr: {error}"), thread_levels::remedy(&error).to_owned())),
-            }
-        })]
+            },
+        )]
     }
 
     fn conflict(&self, _level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
         let policy = others.get("policy")?.as_str();
         let is_fair = ["other", "batch"].contains(&policy);
-        (!is_fair).then(|| format!("a custom slice belongs to policy other or batch, not to {policy}"))
+        (!is_fair)
+            .then(|| format!("a custom slice belongs to policy other or batch, not to {policy}"))
     }
 
     fn knob(&self) -> Knob<'_> {
@@ -86,7 +102,12 @@ impl Factor for Entry {
 }
 
 impl LaunchKnob for Entry {
-    fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
+    fn contribute(
+        &self,
+        _machine: &Machine,
+        level: &Level,
+        launch: &mut LaunchSpec,
+    ) -> contract::Result<()> {
         let slice_ns = model::parse_duration(level.as_str()).map_err(|error| {
             contract::Error::usage(format!("cannot use the slice {level}"), error, "")
         })?;
@@ -94,8 +115,15 @@ impl LaunchKnob for Entry {
         Ok(())
     }
 
-    fn read_back(&self, _machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
-        thread_levels::attributes_read_back("slice", threads, wanted, |now| level_of(now.runtime_ns))
+    fn read_back(
+        &self,
+        _machine: &Machine,
+        threads: &[i32],
+        wanted: &Level,
+    ) -> contract::Result<Level> {
+        thread_levels::attributes_read_back("slice", threads, wanted, |now| {
+            level_of(now.runtime_ns)
+        })
     }
 }
 
@@ -123,9 +151,15 @@ mod tests {
 
     #[test]
     fn it_belongs_to_other_and_batch() {
-        for (policy, is_conflict) in [("idle", true), ("deadline:1ms/2ms/2ms", true), ("batch", false)] {
+        for (policy, is_conflict) in
+            [("idle", true), ("deadline:1ms/2ms/2ms", true), ("batch", false)]
+        {
             let others = [("policy".to_owned(), Level::canonical(policy))].into();
-            assert_eq!(Entry.conflict(&Level::canonical("1ms"), &others).is_some(), is_conflict, "{policy}");
+            assert_eq!(
+                Entry.conflict(&Level::canonical("1ms"), &others).is_some(),
+                is_conflict,
+                "{policy}"
+            );
         }
     }
 }

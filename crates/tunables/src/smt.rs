@@ -26,10 +26,7 @@ static DESCRIPTION: Description = Description {
 static FILE: ChoiceFile = ChoiceFile {
     files: &["/sys/devices/system/cpu/smt/control"],
     form: FileForm::Plain,
-    words: &[
-        ("on", "on"),
-        ("off", "off"),
-    ],
+    words: &[("on", "on"), ("off", "off")],
 };
 
 impl Factor for Entry {
@@ -56,16 +53,17 @@ impl Factor for Entry {
     fn requires(&self, level: &Level) -> Vec<Requirement> {
         let level = level.clone();
         let mut needs = FILE.requires(&level);
-        needs.push(Requirement::check(format!("switch sibling hardware threads {level}"), move |machine| {
-            check(machine, &level)
-        }));
+        needs.push(Requirement::check(
+            format!("switch sibling hardware threads {level}"),
+            move |machine| check(machine, &level),
+        ));
         needs
     }
 
     fn conflict(&self, _level: &Level, others: &BTreeMap<String, Level>) -> Option<String> {
-        others
-            .contains_key("online_cpus")
-            .then(|| "smt and online_cpus both take CPUs offline: name the CPUs in online_cpus".to_owned())
+        others.contains_key("online_cpus").then(|| {
+            "smt and online_cpus both take CPUs offline: name the CPUs in online_cpus".to_owned()
+        })
     }
 
     fn moves(&self, _machine: &Machine) -> Vec<String> {
@@ -131,9 +129,8 @@ mod tests {
     const CONTROL: &str = "/sys/devices/system/cpu/smt/control";
 
     fn machine_with_siblings(control: &str) -> Layout {
-        let siblings = |cpu: usize| {
-            format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
-        };
+        let siblings =
+            |cpu: usize| format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
         let layout = Layout::new("6.12.0").file(CONTROL, control);
         ["0,2", "1,3", "0,2", "1,3"]
             .into_iter()

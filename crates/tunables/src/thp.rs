@@ -26,11 +26,7 @@ static DESCRIPTION: Description = Description {
 static FILE: ChoiceFile = ChoiceFile {
     files: &["/sys/kernel/mm/transparent_hugepage/enabled"],
     form: FileForm::Bracketed,
-    words: &[
-        ("always", "always"),
-        ("madvise", "madvise"),
-        ("never", "never"),
-    ],
+    words: &[("always", "always"), ("madvise", "madvise"), ("never", "never")],
 };
 
 impl Factor for Entry {

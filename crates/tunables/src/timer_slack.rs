@@ -53,10 +53,16 @@ impl Factor for Entry {
             let own = std::process::id();
             let path = format!("/proc/{own}/timerslack_ns");
             let read = thread_levels::in_throwaway_thread(|| {
-                machine.read(&path).map_err(|error| io::Error::new(error.source.kind(), error.to_string()))
+                machine
+                    .read(&path)
+                    .map_err(|error| io::Error::new(error.source.kind(), error.to_string()))
             });
             read.map(drop).map_err(|error| {
-                (error.to_string(), "run as root or with CAP_SYS_NICE: without reading back no level is claimed".to_owned())
+                (
+                    error.to_string(),
+                    "run as root or with CAP_SYS_NICE: without reading back no level is claimed"
+                        .to_owned(),
+                )
             })
         })]
     }
@@ -73,7 +79,12 @@ impl Factor for Entry {
 }
 
 impl LaunchKnob for Entry {
-    fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
+    fn contribute(
+        &self,
+        _machine: &Machine,
+        level: &Level,
+        launch: &mut LaunchSpec,
+    ) -> contract::Result<()> {
         let slack_ns = model::parse_duration(level.as_str()).map_err(|error| {
             contract::Error::usage(format!("cannot use the timer slack {level}"), error, "")
         })?;
@@ -81,12 +92,20 @@ impl LaunchKnob for Entry {
         Ok(())
     }
 
-    fn read_back(&self, machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
+    fn read_back(
+        &self,
+        machine: &Machine,
+        threads: &[i32],
+        wanted: &Level,
+    ) -> contract::Result<Level> {
         thread_levels::uniform("timer_slack", threads, wanted, |thread| {
             let path = format!("/proc/{thread}/timerslack_ns");
             let Some(text) = thread_levels::alive_text(machine, &path)? else { return Ok(None) };
             let slack_ns: u64 = text.trim().parse().map_err(|_| {
-                contract::Error::environment(format!("cannot understand {path}"), format!("`{}` is not a number", text.trim()))
+                contract::Error::environment(
+                    format!("cannot understand {path}"),
+                    format!("`{}` is not a number", text.trim()),
+                )
             })?;
             Ok(Some(Level::canonical(model::format_duration(slack_ns))))
         })

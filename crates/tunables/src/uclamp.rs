@@ -61,12 +61,18 @@ impl Factor for Entry {
         vec![Requirement::check(format!("the utilisation clamp {level}"), move |_machine| {
             match thread_levels::try_attributes(|attributes| attributes.clamp = Some(clamp)) {
                 Ok(now) if now.clamp == Some(clamp) => Ok(()),
-                Ok(now) => Err((format!("the kernel made it {}", level_of(now.clamp)), String::new())),
+                Ok(now) => {
+                    Err((format!("the kernel made it {}", level_of(now.clamp)), String::new()))
+                }
                 Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Err((
                     format!("sched_setattr: {error} (CONFIG_UCLAMP_TASK is not set)"),
-                    "choose a kernel built with CONFIG_UCLAMP_TASK=y (in a virtual machine)".to_owned(),
+                    "choose a kernel built with CONFIG_UCLAMP_TASK=y (in a virtual machine)"
+                        .to_owned(),
                 )),
-                Err(error) => Err((format!("sched_setattr: {error}"), thread_levels::remedy(&error).to_owned())),
+                Err(error) => Err((
+                    format!("sched_setattr: {error}"),
+                    thread_levels::remedy(&error).to_owned(),
+                )),
             }
         })]
     }
@@ -82,14 +88,25 @@ impl Factor for Entry {
 }
 
 impl LaunchKnob for Entry {
-    fn contribute(&self, _machine: &Machine, level: &Level, launch: &mut LaunchSpec) -> contract::Result<()> {
-        let clamp = clamps(level.as_str())
-            .map_err(|error| contract::Error::usage(format!("cannot use the clamp {level}"), error, ""))?;
+    fn contribute(
+        &self,
+        _machine: &Machine,
+        level: &Level,
+        launch: &mut LaunchSpec,
+    ) -> contract::Result<()> {
+        let clamp = clamps(level.as_str()).map_err(|error| {
+            contract::Error::usage(format!("cannot use the clamp {level}"), error, "")
+        })?;
         launch.clamp = Some(clamp);
         Ok(())
     }
 
-    fn read_back(&self, _machine: &Machine, threads: &[i32], wanted: &Level) -> contract::Result<Level> {
+    fn read_back(
+        &self,
+        _machine: &Machine,
+        threads: &[i32],
+        wanted: &Level,
+    ) -> contract::Result<Level> {
         thread_levels::attributes_read_back("uclamp", threads, wanted, |now| level_of(now.clamp))
     }
 }

@@ -80,8 +80,10 @@ mod tests {
 
     #[test]
     fn durations_become_microseconds_and_are_put_back() {
-        let machine =
-            Layout::new("6.12.0").file("/sys/block/sdb/queue/wbt_lat_usec", "2000").on_disk("sdb").machine();
+        let machine = Layout::new("6.12.0")
+            .file("/sys/block/sdb/queue/wbt_lat_usec", "2000")
+            .on_disk("sdb")
+            .machine();
         for level in ["0", "75ms"] {
             layouts::round_trip(&Entry, &machine, level);
         }

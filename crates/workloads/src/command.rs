@@ -95,9 +95,8 @@ const BUILT_IN: &[(&str, Unit, &str)] = &[
 ];
 
 /// Names of programs whose first file argument is the real program begin so.
-const INTERPRETERS: [&str; 11] = [
-    "sh", "bash", "dash", "zsh", "env", "python", "perl", "ruby", "node", "java", "lua",
-];
+const INTERPRETERS: [&str; 11] =
+    ["sh", "bash", "dash", "zsh", "env", "python", "perl", "ruby", "node", "java", "lua"];
 
 /// The workload.
 pub(crate) struct Entry;

@@ -6,7 +6,9 @@ use crate::instant::sleep_until;
 use contract::{
     Description, Error, LaunchSpec, Load, Measurement, Parameter, Requirement, Result, Workload,
 };
-use model::{CpuList, Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit};
+use model::{
+    CpuList, Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit,
+};
 use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
@@ -166,8 +168,7 @@ fn bound_latency(machine: &Machine) -> Result<File> {
     let mut file = File::options().write(true).open(&path).map_err(|error| {
         Error::unsupported(&attempted, error, "run as root, or leave cpu_dma_latency = false")
     })?;
-    file.write_all(&0_i32.to_ne_bytes())
-        .map_err(|error| Error::environment(&attempted, error))?;
+    file.write_all(&0_i32.to_ne_bytes()).map_err(|error| Error::environment(&attempted, error))?;
     Ok(file)
 }
 

@@ -15,8 +15,7 @@ use contract::{
     Requirement, Result, Workload,
 };
 use model::{
-    Caveat, CaveatCode, Direction as Better, Histogram, Metric, Parameters, Reduction, Sample,
-    Unit,
+    Caveat, CaveatCode, Direction as Better, Histogram, Metric, Parameters, Reduction, Sample, Unit,
 };
 use outputs::fio::{Direction, Latency, Report, Traffic, version};
 use rustix::fs::{Advice, fadvise};
@@ -66,11 +65,22 @@ static PARAMETERS: &[Parameter] = &[
     choice("rw", &arguments::PATTERNS, "randread", "Which I/O is done"),
     size("block_size", 512, 64 << 20, "4k", "Bytes of one I/O"),
     size("size", 1 << 20, 1 << 40, "256M", "Bytes of each job's file, or its region on a device"),
-    choice("engine", &["psync", "io_uring", "libaio"], "libaio", "How I/Os are given to the kernel"),
+    choice(
+        "engine",
+        &["psync", "io_uring", "libaio"],
+        "libaio",
+        "How I/Os are given to the kernel",
+    ),
     count("queue_depth", 1, 4096, "16", "I/Os of each job that are under way at once"),
     count("jobs", 1, 256, "1", "Jobs, each a process"),
     flag("direct", "true", "Whether the page cache is left out (O_DIRECT)"),
-    duration("duration", 0, 24 * 3600 * S, "5s", "How long it runs; 0: until all of `size` was done once"),
+    duration(
+        "duration",
+        0,
+        24 * 3600 * S,
+        "5s",
+        "How long it runs; 0: until all of `size` was done once",
+    ),
     count("random_seed", 0, u64::MAX >> 1, "0", "Seed of the offsets; 0: the trial's"),
     Parameter {
         name: "job_file",
@@ -352,7 +362,9 @@ fn samples(report: &Report, wanted: &[Direction]) -> Result<(Vec<Sample>, u64), 
         }
         // fio counts time in milliseconds: what took less has no rate.
         if !(bytes > 0.0 && rate > 0.0 && bytes.is_finite() && rate.is_finite()) {
-            return Err(format!("no rate of {name}s: it did none, or took less than a millisecond"));
+            return Err(format!(
+                "no rate of {name}s: it did none, or took less than a millisecond"
+            ));
         }
         samples.push(Sample::values(&format!("{name}_throughput"), vec![bytes]));
         samples.push(Sample::values(&format!("{name}_iops"), vec![rate]));
@@ -405,7 +417,11 @@ mod tests {
         let both = [Direction::Read, Direction::Write];
         for (jobs, wanted, cause) in [
             (vec![job("a", "", &read)], &both[..], "no rate of writes"),
-            (vec![job("a", "", &read)], &both[1..], "the job a did reads, which `rw` does not name"),
+            (
+                vec![job("a", "", &read)],
+                &both[1..],
+                "the job a did reads, which `rw` does not name",
+            ),
             (vec![job("a", "", &part("read", "0"))], &both[..1], "no rate of reads"),
             (vec![job("a", "\"error\": 5,", &read)], &both[..1], "the job a ended with error 5"),
             (

@@ -139,7 +139,8 @@ impl Workload for Entry {
         }));
         if settings.threads > 1 {
             metrics.extend(names().map(|name| {
-                let summary = format!("Bytes moved per second by {name}, until the last thread ends");
+                let summary =
+                    format!("Bytes moved per second by {name}, until the last thread ends");
                 rate(format!("{name}_aggregate"), summary)
             }));
         }
@@ -201,7 +202,11 @@ impl Workload for Entry {
         }
         for need in self.requires(parameters) {
             need.met(machine).map_err(|lack| {
-                Error::unsupported(format!("cannot prepare io without {}", lack.what), lack.why, lack.remedy)
+                Error::unsupported(
+                    format!("cannot prepare io without {}", lack.what),
+                    lack.why,
+                    lack.remedy,
+                )
             })?;
         }
         Ok(Box::new(load::prepare(machine, Settings::of(parameters), launch)?))

@@ -127,7 +127,8 @@ impl Workload for Entry {
         let (_, mut problems) = Phases::of(parameters.words("operations"));
         let (record_bytes, size_bytes) = (parameters.size("record"), parameters.size("size"));
         if !record_bytes.is_multiple_of(KILOBYTE) || !size_bytes.is_multiple_of(record_bytes) {
-            problems.push("size needs to be records, and record kilobytes, without rest".to_owned());
+            problems
+                .push("size needs to be records, and record kilobytes, without rest".to_owned());
         }
         problems
     }
@@ -159,7 +160,8 @@ impl Workload for Entry {
         let report = launch.scratch.join("report.xls");
         let words = arguments(parameters, &phases, &target, &report);
         // What iozone itself may drop lies with its files.
-        let directory = if target.is_device() { launch.scratch.clone() } else { target.path().to_owned() };
+        let directory =
+            if target.is_device() { launch.scratch.clone() } else { target.path().to_owned() };
         let surroundings = Surroundings { directory: Some(directory), ..Surroundings::default() };
         let program = Program::start(machine, &words, surroundings, OUTPUT_LIMIT, launch)?;
         let log = launch.log.clone();

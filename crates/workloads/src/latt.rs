@@ -143,7 +143,9 @@ fn given_beside_preset(parameters: &Parameters) -> Vec<String> {
         REPLACED.contains(&parameter.name) && parameters.0.get(parameter.name) != default.as_ref()
     };
     let given = PARAMETERS.iter().filter(is_given);
-    given.map(|parameter| format!("`preset` replaces `{}`: leave one of them out", parameter.name)).collect()
+    given
+        .map(|parameter| format!("`preset` replaces `{}`: leave one of them out", parameter.name))
+        .collect()
 }
 
 /// When clients are woken and what they do.

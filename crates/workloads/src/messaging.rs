@@ -352,9 +352,9 @@ impl Load for Threads {
         let start_ns = sys::monotonic_ns();
         self.herd.release()?;
         for thread in self.threads.drain(..) {
-            thread
-                .join()
-                .map_err(|_| Error::environment("a thread of the workload failed", "it panicked"))?;
+            thread.join().map_err(|_| {
+                Error::environment("a thread of the workload failed", "it panicked")
+            })?;
         }
         let makespan_ns = sys::monotonic_ns() - start_ns;
         while let Ok(end) = self.ends.try_recv() {

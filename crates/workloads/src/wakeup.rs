@@ -77,7 +77,8 @@ impl Workload for Entry {
     }
 
     fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        let wakeup = Metric::latency_quantiles("wakeup_latency", "Time a woken worker waits to run");
+        let wakeup =
+            Metric::latency_quantiles("wakeup_latency", "Time a woken worker waits to run");
         let rate = Metric::new(
             "requests_per_second",
             Unit::PerSecond,

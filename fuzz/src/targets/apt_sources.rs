@@ -5,8 +5,22 @@ use super::{Reaction, Target, on_text};
 pub const TARGET: Target = Target {
     name: "apt-sources",
     words: &[
-        "deb ", "[signed-by=/k]", "[", "]", "Types: deb\n", "URIs: ", "Suites: ", "Components: main",
-        "Signed-By:\n -----BEGIN", "http://d/debian", "bookworm", "-security", " main", "#", "\n ", "\n\n",
+        "deb ",
+        "[signed-by=/k]",
+        "[",
+        "]",
+        "Types: deb\n",
+        "URIs: ",
+        "Suites: ",
+        "Components: main",
+        "Signed-By:\n -----BEGIN",
+        "http://d/debian",
+        "bookworm",
+        "-security",
+        " main",
+        "#",
+        "\n ",
+        "\n\n",
     ],
     run,
 };
@@ -16,7 +30,8 @@ fn run(bytes: &[u8]) -> Reaction {
         let mut all = artefacts::mirrors(text, true);
         all.extend(artefacts::mirrors(text, false));
         for mirror in &all {
-            let is_plain = mirror.uri.chars().chain(mirror.suite.chars()).all(|c| c.is_ascii_graphic());
+            let is_plain =
+                mirror.uri.chars().chain(mirror.suite.chars()).all(|c| c.is_ascii_graphic());
             assert!(is_plain, "{mirror:?} would break the line it is written into");
         }
         Reaction::of(all.first())

@@ -3,11 +3,8 @@
 use super::{Reaction, Target};
 use std::io::Cursor;
 
-pub const TARGET: Target = Target {
-    name: "boot-image",
-    words: &["HdrS", "\0", "6.12.0 ", "/", "../", "\u{1}"],
-    run,
-};
+pub const TARGET: Target =
+    Target { name: "boot-image", words: &["HdrS", "\0", "6.12.0 ", "/", "../", "\u{1}"], run };
 
 fn run(bytes: &[u8]) -> Reaction {
     let release = artefacts::read_release(&mut Cursor::new(bytes)).ok();

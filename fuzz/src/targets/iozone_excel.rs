@@ -6,8 +6,15 @@ use outputs::iozone::Report;
 pub const TARGET: Target = Target {
     name: "iozone-excel",
     words: &[
-        "\x09\0\x04\0\x02\0\x10\0", "\x0a\0\0\0", "\x04\0\x08\x01", "\x03\0\x0f\0", "\x02\0\x09\0",
-        "  Initial write ", "Record size = 8 kBytes ", "Output is in kBytes/sec", "\0\0\0",
+        "\x09\0\x04\0\x02\0\x10\0",
+        "\x0a\0\0\0",
+        "\x04\0\x08\x01",
+        "\x03\0\x0f\0",
+        "\x02\0\x09\0",
+        "  Initial write ",
+        "Record size = 8 kBytes ",
+        "Output is in kBytes/sec",
+        "\0\0\0",
     ],
     run,
 };

@@ -5,7 +5,16 @@ use plan::{OneLine, Request, one_line, plan};
 
 pub const TARGET: Target = Target {
     name: "one-line",
-    words: &["baseline", "policy=batch", "nice=5", ",", "=", "\n", "rate=regex:([0-9]+):higher", "\""],
+    words: &[
+        "baseline",
+        "policy=batch",
+        "nice=5",
+        ",",
+        "=",
+        "\n",
+        "rate=regex:([0-9]+):higher",
+        "\"",
+    ],
     run,
 };
 

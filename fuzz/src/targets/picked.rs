@@ -7,8 +7,16 @@ use std::collections::BTreeMap;
 pub const TARGET: Target = Target {
     name: "picked",
     words: &[
-        "regex ([\\d.]+) ops\n", "json /a/0\n", "csv b\n", "{\"a\": [1, \"2\"]}", "a,b\n1,2\n", "1e308",
-        "NaN", "inf", "-1", "\"",
+        "regex ([\\d.]+) ops\n",
+        "json /a/0\n",
+        "csv b\n",
+        "{\"a\": [1, \"2\"]}",
+        "a,b\n1,2\n",
+        "1e308",
+        "NaN",
+        "inf",
+        "-1",
+        "\"",
     ],
     run,
 };

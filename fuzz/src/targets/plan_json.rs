@@ -5,7 +5,15 @@ use model::Plan;
 
 pub const TARGET: Target = Target {
     name: "plan-json",
-    words: &["\"format\"", "schedlab.plan/2", "\"within\"", "\"subjects\"", "\"workloads\"", "\"blocks\"", "null"],
+    words: &[
+        "\"format\"",
+        "schedlab.plan/2",
+        "\"within\"",
+        "\"subjects\"",
+        "\"workloads\"",
+        "\"blocks\"",
+        "null",
+    ],
     run,
 };
 

@@ -3,8 +3,11 @@
 use super::{Reaction, Target, on_text};
 use sys::ProcessStat;
 
-pub const TARGET: Target =
-    Target { name: "process-stat", words: &["(", ")", ") S", "18446744073709551615", "-1", " "], run };
+pub const TARGET: Target = Target {
+    name: "process-stat",
+    words: &["(", ")", ") S", "18446744073709551615", "-1", " "],
+    run,
+};
 
 fn run(bytes: &[u8]) -> Reaction {
     on_text(bytes, |text| {

@@ -5,7 +5,15 @@ use model::Record;
 
 pub const TARGET: Target = Target {
     name: "record-line",
-    words: &["\"format\"", "schedlab.record/1", "\"kind\"", "\"completed\"", "\"hdr\"", "null", "1e308"],
+    words: &[
+        "\"format\"",
+        "schedlab.record/1",
+        "\"kind\"",
+        "\"completed\"",
+        "\"hdr\"",
+        "null",
+        "1e308",
+    ],
     run,
 };
 

@@ -7,9 +7,20 @@ use wire::{Answer, Decoder, Encoder, Request};
 pub const TARGET: Target = Target {
     name: "wire-frames",
     words: &[
-        "SLW1", "\0\0\0\0", "\u{1}\0\0\0", "{\"request\":\"fingerprint\"}", "{\"answer\":\"opened\"}",
-        "{\"request\":\"input\",\"payload\":\"\"}", "\"payload\":\"eA==\"", "{\"answer\":\"exited\",\"status\":",
-        "{\"answer\":\"phase\",\"phase\":{\"running\":{\"invocation\":0}}}", "{", "}", "\"", ":", ",",
+        "SLW1",
+        "\0\0\0\0",
+        "\u{1}\0\0\0",
+        "{\"request\":\"fingerprint\"}",
+        "{\"answer\":\"opened\"}",
+        "{\"request\":\"input\",\"payload\":\"\"}",
+        "\"payload\":\"eA==\"",
+        "{\"answer\":\"exited\",\"status\":",
+        "{\"answer\":\"phase\",\"phase\":{\"running\":{\"invocation\":0}}}",
+        "{",
+        "}",
+        "\"",
+        ":",
+        ",",
     ],
     run,
 };
@@ -26,7 +37,8 @@ fn run(bytes: &[u8]) -> Reaction {
     for message in answers.iter().chain(&answer) {
         same_again(message);
     }
-    let is_any = !requests.is_empty() || !answers.is_empty() || request.is_some() || answer.is_some();
+    let is_any =
+        !requests.is_empty() || !answers.is_empty() || request.is_some() || answer.is_some();
     if is_any { Reaction::Accepted } else { Reaction::Refused }
 }
 

@@ -61,7 +61,9 @@ impl Pick {
     pub(crate) fn parse(id: &str, keys: &BTreeMap<String, String>) -> Result<Self, String> {
         let wrong = |what: String| format!("the metric `{id}` {what}");
         let is_snake_case = id.starts_with(|first: char| first.is_ascii_lowercase())
-            && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+            && id
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
         if !is_snake_case {
             return Err(wrong("needs a name of lower-case letters, digits and _".to_owned()));
         }
@@ -84,7 +86,9 @@ impl Pick {
             Some("lower") => Direction::Lower,
             Some("higher") => Direction::Higher,
             _ => {
-                return Err(wrong("needs direction = \"lower\" or \"higher\": which is better?".to_owned()));
+                return Err(wrong(
+                    "needs direction = \"lower\" or \"higher\": which is better?".to_owned(),
+                ));
             }
         };
         let reduction = match key("reduction") {
@@ -100,10 +104,11 @@ impl Pick {
             Some(other) => return Err(wrong(format!("is from `{other}`; it is stdout or stderr"))),
         };
         let written = key("unit").unwrap_or("plain");
-        let (_, unit, scale) = *UNITS.iter().find(|(name, ..)| *name == written).ok_or_else(|| {
-            let names: Vec<&str> = UNITS.iter().map(|(name, ..)| *name).collect();
-            wrong(format!("has the unit `{written}`; it is one of {}", names.join(", ")))
-        })?;
+        let (_, unit, scale) =
+            *UNITS.iter().find(|(name, ..)| *name == written).ok_or_else(|| {
+                let names: Vec<&str> = UNITS.iter().map(|(name, ..)| *name).collect();
+                wrong(format!("has the unit `{written}`; it is one of {}", names.join(", ")))
+            })?;
         Ok(Self { id: id.to_owned(), finder, is_stderr, direction, reduction, unit, scale })
     }
 

@@ -37,7 +37,9 @@ pub(super) fn problems(text: &str, is_device: bool) -> Vec<String> {
     let (mut all_do, mut nameless): (bool, Option<(usize, &str)>) = (false, None);
     let mut is_global = false;
     let no_file = |(line, name): (usize, &str)| {
-        format!("line {line}: [{name}] names no file, and a device is no directory: use filename={TARGET}")
+        format!(
+            "line {line}: [{name}] names no file, and a device is no directory: use filename={TARGET}"
+        )
     };
     for (number, line) in (1..).zip(text.lines()) {
         // fio cuts a line at either sign, wherever it stands.
@@ -81,7 +83,9 @@ fn problem(key: &str, value: &str, is_device: bool) -> Option<String> {
     let is_engine = key == "ioengine";
     if is_engine && (value == "exec" || value.starts_with("external") || value.contains(['/', '$']))
     {
-        return Some(format!("{key}={value}: it runs a program as root: use an engine of fio's own"));
+        return Some(format!(
+            "{key}={value}: it runs a program as root: use an engine of fio's own"
+        ));
     }
     let is_mapped = ["mem", "iomem"].contains(&key) && value.contains([':', '$']);
     if is_mapped {
@@ -171,11 +175,17 @@ mod tests {
             let found = of(line);
             assert_eq!(found.len(), 1, "{line}: {found:?}");
             assert!(found[0].starts_with("line 4: "), "{line}: {found:?}");
-            assert!(found[0].ends_with("is not in the target: use ${SCHEDLAB_TARGET}, or a name in it"), "{found:?}");
+            assert!(
+                found[0].ends_with("is not in the target: use ${SCHEDLAB_TARGET}, or a name in it"),
+                "{found:?}"
+            );
         }
         let found = problems("[/dev/sda]\nrw=write\n[../job]\nrw=write", false);
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found[0].starts_with("line 1: [/dev/sda] is taken for a file outside"), "{found:?}");
+        assert!(
+            found[0].starts_with("line 1: [/dev/sda] is taken for a file outside"),
+            "{found:?}"
+        );
         assert!(found[1].starts_with("line 3: [../job] is taken for a file outside"), "{found:?}");
     }
 
@@ -212,7 +222,10 @@ mod tests {
         for (text, why) in [
             ("[a]\nrw=read\n[b]\nfilename=${SCHEDLAB_TARGET}\n", "line 1: [a] names no file"),
             ("[a]\nfilename=${SCHEDLAB_TARGET}\n[b]\n", "line 3: [b] names no file"),
-            ("[a]\nfilename=file\n", "line 2: filename=file is not in the target: use ${SCHEDLAB_TARGET}"),
+            (
+                "[a]\nfilename=file\n",
+                "line 2: filename=file is not in the target: use ${SCHEDLAB_TARGET}",
+            ),
             ("[a]\nfilename=${SCHEDLAB_TARGET}/file\n", "line 2: filename=${SCHEDLAB_TARGET}/file"),
         ] {
             let found = of(text);

@@ -186,7 +186,10 @@ impl Load for Mix {
     fn verify(&mut self, _: &RunReport) -> Result<(), String> {
         for (index, reader) in self.readers.iter().enumerate() {
             if let Some(fault) = &reader.first_fault {
-                return Err(format!("{} reads of victim {index} were wrong; {fault}", reader.faults));
+                return Err(format!(
+                    "{} reads of victim {index} were wrong; {fault}",
+                    reader.faults
+                ));
             }
             if reader.warm_pages > 0 {
                 return Err(format!(
@@ -196,10 +199,7 @@ impl Load for Mix {
             }
         }
         if let Some(stream) = self.streams.iter().find(|stream| stream.faults > 0) {
-            return Err(format!(
-                "{} reads of stream {} were wrong",
-                stream.faults, stream.number
-            ));
+            return Err(format!("{} reads of stream {} were wrong", stream.faults, stream.number));
         }
         if self.resident > 0 {
             return Err(format!(

@@ -56,8 +56,7 @@ impl Settings {
     /// Priorities that are none are taken for `none`: [`conflicts`] names them.
     pub(super) fn of(parameters: &Parameters) -> Self {
         let small = |name| u32::try_from(parameters.count(name)).unwrap_or(u32::MAX);
-        let priority =
-            |name| Priority::parse(parameters.text(name)).unwrap_or(Priority::INHERITED);
+        let priority = |name| Priority::parse(parameters.text(name)).unwrap_or(Priority::INHERITED);
         let victim = match parameters.text("victim") {
             "app_start" => Victim::AppStart,
             "working_set" => Victim::WorkingSet,

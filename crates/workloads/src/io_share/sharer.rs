@@ -91,8 +91,8 @@ impl Sharer<'_> {
         let mut threads = Vec::new();
         for _ in 0..self.settings.depth {
             let bytes = self.settings.record as usize;
-            let mut buffer = Buffer::new(bytes, self.region.memory_alignment)
-                .map_err(io::Error::other)?;
+            let mut buffer =
+                Buffer::new(bytes, self.region.memory_alignment).map_err(io::Error::other)?;
             self.pattern().fill(buffer.words_mut());
             threads.push(buffer);
         }

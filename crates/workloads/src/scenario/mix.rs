@@ -159,7 +159,9 @@ impl Member for Task {
                     *io_ns += end_ns - write_ns;
                 }
             }
-            Act::Turn { own, other, begins } => take_turns(own, other, *begins, latency, is_stopped),
+            Act::Turn { own, other, begins } => {
+                take_turns(own, other, *begins, latency, is_stopped)
+            }
             Act::Frames { matrices, operations, interval_ns, frames } => {
                 let mut due_ns = sys::monotonic_ns();
                 for _ in 0..*frames {

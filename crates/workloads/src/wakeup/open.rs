@@ -68,8 +68,7 @@ impl Queue {
             return None;
         }
         let slot = self.slot(head);
-        let request =
-            (slot.due_ns.load(Ordering::Relaxed), slot.sent_ns.load(Ordering::Relaxed));
+        let request = (slot.due_ns.load(Ordering::Relaxed), slot.sent_ns.load(Ordering::Relaxed));
         self.head.store(head + 1, Ordering::Release);
         Some(request)
     }
