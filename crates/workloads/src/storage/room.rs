@@ -45,8 +45,15 @@ mod tests {
 
     fn lack(kind: StorageKind, path: &str, size_bytes: u64) -> Option<(String, String)> {
         let path = path.to_owned();
-        let target =
-            StorageTarget { kind, path, device: None, size_bytes, is_made: false, cached_by: None };
+        let target = StorageTarget {
+            kind,
+            path,
+            device: None,
+            size_bytes,
+            is_made: false,
+            cached_by: None,
+            identity: None,
+        };
         let machine = Machine::host("/nonexistent").with_target(target);
         let lack = requirement(4, 1 << 20).met(&machine).err()?;
         assert_eq!(lack.what, "room for 4M where files of workloads lie");

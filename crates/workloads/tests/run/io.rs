@@ -349,6 +349,7 @@ pub(crate) fn each_workload_asks_for_room_before_anything_runs() {
         size_bytes: 8 << 20,
         is_made: false,
         cached_by: None,
+        identity: None,
     };
     let machine = Machine::host("/nonexistent").with_target(target);
     let many = |id: &str| match id {
