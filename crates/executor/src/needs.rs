@@ -1,12 +1,13 @@
 //! What a plan needs of the machine that runs its trials, checked before anything is
 //! changed.
 
-use contract::{Catalogue, Factor, Knob, Missing, Requirement};
+use contract::{Catalogue, FIRST_KNOB, Factor, Knob, Missing, Requirement};
 use model::{Level, Plan, Subject};
 use std::collections::BTreeMap;
 use sys::{Machine, SchedExt};
 
-/// Everything the plan needs that this machine lacks, each thing once. Changes nothing.
+/// Everything the plan needs that this machine lacks, each thing once. Changes nothing. Where
+/// the machine's target is known, that is where trials without one of their own have files.
 pub fn missing(machine: &Machine, catalogue: &Catalogue, plan: &Plan) -> Vec<Missing> {
     let mut missing: BTreeMap<String, Missing> = BTreeMap::new();
     let mut note = |machine: &Machine, requirements: Vec<Requirement>| {
@@ -18,10 +19,14 @@ pub fn missing(machine: &Machine, catalogue: &Catalogue, plan: &Plan) -> Vec<Mis
     };
     note(machine, vec![no_sched_ext()]);
     for subject in &plan.subjects {
+        let whole_machine = machine;
         let machine = with_target(machine, catalogue, subject);
         for (id, level) in &subject.levels {
             if let Some(factor) = catalogue.factor(id) {
-                note(&machine, factor_needs(factor, level));
+                // What makes the target finds the machine as it is without one.
+                let makes = matches!(factor.knob(), Knob::Held(_)) && factor.order() < FIRST_KNOB;
+                let machine = if makes { whole_machine } else { &machine };
+                note(machine, factor_needs(factor, level));
             }
         }
         for workload in &plan.workloads {

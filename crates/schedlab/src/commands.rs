@@ -28,6 +28,7 @@ use crate::surroundings::{MachineChoice, cache_directory, executable, machine_ar
 use artefacts::Schedulers;
 use clap::{CommandFactory, Parser};
 use contract::{Result, Venue};
+use model::StorageTarget;
 use sys::Machine;
 use venues::{Host, HostSettings, Sim, Vm};
 
@@ -93,23 +94,25 @@ fn machine(common: &Common) -> Result<Machine> {
     Ok(choice.machine()?.with_destroyable(common.destroy_data.clone()))
 }
 
-/// Where files of workloads would lie: below the directory of campaigns, or where that would
-/// be made.
-fn files_target(common: &Common, machine: &Machine) -> model::StorageTarget {
-    let results = std::path::absolute(&common.results).unwrap_or_else(|_| common.results.clone());
-    let existing = results.ancestors().find(|path| path.is_dir()).unwrap_or(&results);
-    sys::directory_target(machine, existing)
-}
-
 /// The host venue of that machine.
 fn host(common: &Common) -> Result<Host> {
     let machine = machine(common)?;
+    let files = files_target(common, &machine);
+    let machine = machine.with_target(files);
     Ok(Host::new(HostSettings {
         machine_arguments: machine_arguments(&machine),
-        machine: machine.clone().with_target(files_target(common, &machine)),
+        machine,
         catalogue: crate::catalogue(),
         executable: executable(),
     }))
+}
+
+/// Where files of workloads would lie: below the directory of campaigns, or where that would
+/// be made.
+fn files_target(common: &Common, machine: &Machine) -> StorageTarget {
+    let results = std::path::absolute(&common.results).unwrap_or_else(|_| common.results.clone());
+    let existing = results.ancestors().find(|path| path.is_dir()).unwrap_or(&results);
+    sys::directory_target(machine, existing)
 }
 
 /// The venue of a plan.

@@ -133,13 +133,19 @@ fn refusal(machine: &Machine, target: &Target) -> Option<(String, String)> {
         Target::File(None) => None,
         Target::File(Some(path)) => directory::refusal(path),
         Target::Loop(bytes, path) => loop_device::refusal(machine).or_else(|| {
-            let path = path.as_deref()?;
-            directory::refusal(path).or_else(|| no_space(path, *bytes))
+            let path = path.clone().or_else(|| scratch(machine))?;
+            directory::refusal(&path).or_else(|| no_space(&path, *bytes))
         }),
         Target::Null(..) => null_block::refusal(machine),
         Target::Scsi(..) => scsi_debug::refusal(machine),
         Target::Device(path) => raw_device::refusal(machine, path),
     }
+}
+
+/// Where files lie that no level places: the executor says it, and whoever checks beforehand.
+fn scratch(machine: &Machine) -> Option<PathBuf> {
+    let target = machine.target().filter(|target| target.kind == StorageKind::Directory)?;
+    Some(PathBuf::from(&target.path))
 }
 
 fn no_space(path: &Path, bytes: u64) -> Option<(String, String)> {
@@ -161,13 +167,9 @@ impl HeldKnob for Entry {
         _holder: &mut dyn Holder,
     ) -> Result<Box<dyn Held>, NotHeld> {
         let target = Target::parse(level.as_str()).map_err(NotHeld::Refused)?;
-        // The executor says where its scratch directory is.
-        let or_scratch = |path: Option<PathBuf>| match (path, machine.target()) {
-            (Some(path), _) => Ok(path),
-            (None, Some(scratch)) if scratch.kind == StorageKind::Directory => {
-                Ok(PathBuf::from(&scratch.path))
-            }
-            (None, _) => Err(NotHeld::Refused("there is no scratch directory".to_owned())),
+        let or_scratch = |path: Option<PathBuf>| {
+            let nowhere = || NotHeld::Refused("there is no scratch directory".to_owned());
+            path.or_else(|| scratch(machine)).ok_or_else(nowhere)
         };
         match target {
             Target::File(path) => directory::hold(machine, &or_scratch(path)?),
@@ -216,5 +218,20 @@ mod tests {
         assert!(why.contains("needs 1073741824G"), "{why}");
         assert!(remedy.contains("less"));
         assert_eq!(no_space(place.path(), 1 << 20), None);
+    }
+
+    #[test]
+    fn a_loop_device_that_no_level_places_needs_the_space_of_the_campaigns_directory() {
+        let machine = Machine::host("/nonexistent");
+        if let Some((why, _)) = loop_device::refusal(&machine) {
+            return testing::skip(&format!("loop devices: {why}"));
+        }
+        let place = tempfile::tempdir().unwrap();
+        let machine = machine.clone().with_target(sys::directory_target(&machine, place.path()));
+        let missing = |level: &str| Entry.requires(&Entry.parse(level).unwrap())[0].met(&machine);
+        let lack = missing("loop:16384G").unwrap_err();
+        assert!(lack.why.contains("needs 16384G"), "{lack:?}");
+        assert!(lack.why.contains(&place.path().display().to_string()), "{lack:?}");
+        missing("loop:1M").unwrap();
     }
 }

@@ -75,9 +75,10 @@ pub fn directory_target(machine: &Machine, directory: &Path) -> StorageTarget {
     }
 }
 
-/// Bytes that a user of this file system may still write.
+/// Bytes that a user of this file system may still write; none where it does not count them
+/// (ramfs).
 pub fn free_bytes(path: &Path) -> Option<u64> {
-    let space = rustix::fs::statvfs(path).ok()?;
+    let space = rustix::fs::statvfs(path).ok().filter(|space| space.f_blocks > 0)?;
     space.f_bavail.checked_mul(space.f_frsize)
 }
 

@@ -119,12 +119,15 @@ fn a_target_that_may_not_be_used_is_refused_before_anything_is_changed() {
         (directory_target.as_str(), "is no directory", "name a directory"),
         ("file:/no-such-directory", "No such file", "that exists"),
         ("file:/proc/self", "", "directory that you may write"),
+        ("null:64M", "left behind", "use a virtual machine"),
+        ("scsi:64M", "left behind", "use a virtual machine"),
         ("device:/dev/loop7", "nobody gave it up", "--destroy-data /dev/loop7"),
         (space_target.as_str(), "left, and it needs 16384G", "ask for less"),
+        ("loop:16384G", "left, and it needs 16384G", "ask for less"),
     ];
     if lack().is_some() {
         testing::skip("targets that need loop devices");
-        cases.truncate(5);
+        cases.truncate(7);
     }
     for (target, cause, remedy) in cases {
         let bench = Bench::new();
