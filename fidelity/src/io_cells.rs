@@ -5,7 +5,9 @@ use crate::cells::{Cell, Printed, Switches, TEN_PERCENT};
 
 /// Free threads differ by a fifth in their CPU time with the CPU that they come to lie on: the
 /// one that takes the device's interrupts, or another.
-const ON_CPU_1: &[&str] = &["taskset", "-c", "1"];
+const ON_CPU_1: &[&str] = &["taskset", "-c", CPU];
+/// That one.
+pub const CPU: &str = "1";
 
 /// Stands for the loop device in a command.
 pub const DEVICE: &str = "{device}";

@@ -15,6 +15,7 @@ mod native;
 mod pairs;
 mod reference;
 mod table;
+mod waker;
 
 use cells::cells;
 use clap::Parser;

@@ -2,6 +2,8 @@
 
 use crate::cells::{Cell, Switches};
 use crate::device::LoopDevice;
+use crate::io_cells::CPU;
+use crate::waker::Waker;
 use crate::{native, reference};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -57,7 +59,9 @@ pub fn compare(
     let (mut native_values, mut reference_values) = (Vec::new(), Vec::new());
     let (mut ratios, mut switch_ratios) = (Vec::new(), Vec::new());
     let mut reference_switches = Vec::new();
-    if device.is_some() {
+    let is_io = cell.needs_device();
+    let _waker = if is_io { Some(Waker::start(CPU)?) } else { None };
+    if is_io {
         // The reference must not read what was never written.
         native::run(cell, binary, device)?;
     }

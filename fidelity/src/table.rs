@@ -35,7 +35,7 @@ pub fn page(rows: &[Row]) -> Result<String, String> {
          runs differ among themselves in their switches (standard deviation of the log). Where the fair class \
          decides when a task runs, that is tens of percent: agreement within 3 % is not shown there and cannot be \
          by so few pairs; it is shown under FIFO, where the number of switches is the program's own \
-         ([ADR 0008](adr/0008-switches-are-compared-under-fifo.md)). Cells of `io` read one loop device with direct I/O and compare the \
+         ([ADR 0008](adr/0008-switches-are-compared-under-fifo.md)). Cells of `io` read one loop device with direct I/O, beside a thread that wakes every 10 ms as fio's own does, and compare the \
          CPU time of one transfer in place of switches: they hold where its whole interval does not lie above 1.\n\n\
          | cell | pairs | native | reference | ratio [95 %] | t interval | band | switches [95 %] | own spread | limit | result |\n\
          |---|--:|--:|--:|---|---|---|---|--:|---|---|\n"
