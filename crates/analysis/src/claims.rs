@@ -43,7 +43,11 @@ pub(crate) fn claims(
         let (outcome, reason, tally) = match judged.as_slice() {
             [] => {
                 let is_untested = claim.is_across_workloads() && across.is_none();
-                let why = if is_untested { UNTESTED } else { "the question was not asked" };
+                let why = match is_untested {
+                    true => UNTESTED,
+                    false if plan.is_quick => LEFT_OUT,
+                    false => "the question was not asked",
+                };
                 (ClaimOutcome::Undecided, why.to_owned(), None)
             }
             [only] => (only.outcome, only.reason.clone(), None),
@@ -53,6 +57,9 @@ pub(crate) fn claims(
     };
     plan.claims.iter().map(of_claim).collect()
 }
+
+/// Why a claim is open that a shortened campaign does not speak of.
+const LEFT_OUT: &str = "the question was not asked: --quick left out what it is about";
 
 /// The findings that a claim is about, each with whether it compares the other way round.
 fn about<'a>(plan: &Plan, claim: &Claim, findings: &'a [Finding]) -> Vec<(&'a Finding, bool)> {

@@ -11,23 +11,36 @@ use sys::{Machine, SchedExt};
 pub fn missing(machine: &Machine, catalogue: &Catalogue, plan: &Plan) -> Vec<Missing> {
     let mut missing: BTreeMap<String, Missing> = BTreeMap::new();
     let mut note = |machine: &Machine, requirements: Vec<Requirement>| {
+        let mut is_met = true;
         for requirement in requirements {
             if let Err(lack) = requirement.met(machine) {
+                is_met = false;
                 missing.entry(lack.what.clone()).or_insert(lack);
             }
         }
+        is_met
     };
     note(machine, vec![no_sched_ext()]);
     for subject in &plan.subjects {
-        let whole_machine = machine;
+        let factors: Vec<_> = subject
+            .levels
+            .iter()
+            .filter_map(|(id, level)| Some((catalogue.factor(id)?, level)))
+            .collect();
+        // What makes the target finds the machine as it is without one; what would lie in a
+        // target that cannot be made lacks nothing of its own.
+        let makes = |factor: &dyn Factor| {
+            matches!(factor.knob(), Knob::Held(_)) && factor.order() < FIRST_KNOB
+        };
+        let makers = factors.iter().filter(|(factor, _)| makes(*factor));
+        if !makers.fold(true, |is_met, (factor, level)| {
+            note(machine, factor_needs(*factor, level)) && is_met
+        }) {
+            continue;
+        }
         let machine = with_target(machine, catalogue, subject);
-        for (id, level) in &subject.levels {
-            if let Some(factor) = catalogue.factor(id) {
-                // What makes the target finds the machine as it is without one.
-                let makes = matches!(factor.knob(), Knob::Held(_)) && factor.order() < FIRST_KNOB;
-                let machine = if makes { whole_machine } else { &machine };
-                note(machine, factor_needs(factor, level));
-            }
+        for (factor, level) in factors.iter().filter(|(factor, _)| !makes(*factor)) {
+            note(&machine, factor_needs(*factor, level));
         }
         for workload in &plan.workloads {
             if let Some(entry) = catalogue.workload(&workload.uses) {

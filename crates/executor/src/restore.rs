@@ -202,10 +202,13 @@ pub fn pending(machine: &Machine) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     if is_this_boot {
         for (_, setting) in open.in_order() {
-            let current = setting.file.read(machine).unwrap_or_else(|error| error.to_string());
-            if current != setting.old {
-                lines.push(format!("{} (is {current})", setting.line()));
-            }
+            let now = match setting.file.read(machine) {
+                Ok(current) if current == setting.old => continue,
+                Ok(current) => format!("is {current}"),
+                Err(error) if error.is_absent() => "not there now".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            lines.push(format!("{} ({now})", setting.line()));
         }
         for process in survivors(machine, &open) {
             lines.push(format!("process {process} still runs"));

@@ -74,7 +74,7 @@ codes! {
     Outlier "OUTLIER" "A value lies far from the others; it is labelled and kept.",
     Overcommit "OVERCOMMIT" "The guest had more processors than the host had CPUs for them: the host's scheduler is measured too.",
     Quantised "QUANTISED" "The metric takes few distinct values or its step is coarse against the margin.",
-    Quick "QUICK" "Run with --quick: fewer blocks and shorter trials than declared.",
+    Quick "QUICK" "Run with --quick: a smaller experiment than declared (fewer blocks, sizes or workloads, shorter trials). It shows that all of it works, and seldom decides.",
     SetupBias "SETUP_BIAS" "Every process had the same layout in memory: a difference may be that of one lucky layout.",
     Simulated "SIMULATED" "The numbers come from the simulator, not from a machine.",
     ReplicateLevelUnknown "REPLICATE_LEVEL_UNKNOWN" "Nobody said what an independent replicate is: values that share an execution or a boot make the interval too narrow.",

@@ -87,9 +87,9 @@ fn blocks(finding: &Finding) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let better = finding.blocks.iter().filter(|block| block.log_difference > 0.0).count();
     format!(
-        "In {} blocks both ran, each once. {} was the better one in {better} of them. Block by block \
+        "In {} both ran, each once. {} was the better one in {better} of them. Block by block \
          (+ is better): {}{more}.",
-        finding.pairs,
+        if finding.pairs == 1 { "1 block".to_owned() } else { format!("{} blocks", finding.pairs) },
         finding.question.subject,
         differences.join(", ")
     )

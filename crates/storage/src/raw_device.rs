@@ -44,6 +44,7 @@ struct Inspected {
     real: PathBuf,
     name: String,
     identity: DeviceIdentity,
+    bytes: u64,
 }
 
 /// Why it may not be written, and what to do; changes nothing.
@@ -87,6 +88,8 @@ fn inspect(machine: &Machine, path: &Path) -> Result<Inspected, (String, String)
     if read_only.map_err(|error| unknown(&error))?.trim() != "0" {
         return Err((format!("{show} is read-only"), no_use()));
     }
+    let bytes = sys::device_bytes(machine, &name).filter(|bytes| *bytes > 0);
+    let bytes = bytes.ok_or_else(|| (format!("{show} is empty: no medium is in it"), no_use()))?;
     let claim = open(OFlags::RDWR | OFlags::EXCL)?;
     let claimed = sys::device_identity(&claim).map_err(|error| unknown(&error))?;
     let named = sys::named_identity(machine, &name).map_err(|error| unknown(&error))?;
@@ -95,18 +98,15 @@ fn inspect(machine: &Machine, path: &Path) -> Result<Inspected, (String, String)
     }
     match crate::signature::refusal(machine, &claim, &real) {
         Some(refusal) => Err(refusal),
-        None => Ok(Inspected { device, real, name, identity }),
+        None => Ok(Inspected { device, real, name, identity, bytes }),
     }
 }
 
 /// Takes it for a trial.
 pub(crate) fn hold(machine: &Machine, path: &Path) -> Result<Box<dyn Held>, NotHeld> {
     let attempted = || format!("cannot use {}", path.display());
-    let Inspected { device, real, name, identity } = inspect(machine, path)
+    let Inspected { device, real, name, identity, bytes } = inspect(machine, path)
         .map_err(|(why, remedy)| Error::unsupported(attempted(), why, remedy))?;
-    let bytes = sys::device_bytes(machine, &name).filter(|bytes| *bytes > 0).ok_or_else(|| {
-        Error::environment(attempted(), format!("the kernel tells no size of {name}"))
-    })?;
     // A disk of a guest of ours lies in its host's memory.
     let cached_by = (machine.is_throw_away() && name.starts_with("vd"))
         .then(|| format!("{name} lies in the memory of the guest's host"));

@@ -4,6 +4,7 @@ use super::host;
 use crate::cli::{Common, Restore};
 use crate::exit::ExitCode;
 use crate::output::print;
+use crate::surroundings::unseen_journal;
 use contract::Result;
 use venues::Host;
 
@@ -49,6 +50,9 @@ fn check(host: &Host) -> Result<ExitCode> {
     }
     if pending.is_empty() {
         print("nothing to put back\n")?;
+        if let Some(journal) = unseen_journal() {
+            print(&format!("{journal} is root's and was not looked at: ask as root\n"))?;
+        }
         return Ok(ExitCode::Done);
     }
     let lines: Vec<String> = pending.iter().map(|line| format!("to put back: {line}\n")).collect();
