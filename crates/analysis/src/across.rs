@@ -35,7 +35,8 @@ impl Pair<'_> {
     }
 }
 
-/// The pairs that a claim speaks of.
+/// The pairs that a claim speaks of: of the workloads that a subject runs, each with the one
+/// before it. What `--quick` leaves out of the middle does not part those beside it.
 fn pairs<'a>(plan: &'a Plan, claim: &'a Claim) -> Vec<Pair<'a>> {
     let runs = |label: &str, subject: &Subject| {
         plan.workload(label).is_some_and(|workload| workload.runs_for(subject))
@@ -43,11 +44,15 @@ fn pairs<'a>(plan: &'a Plan, claim: &'a Claim) -> Vec<Pair<'a>> {
     let meant = plan.subjects.iter().filter(|one| !one.is_control && claim.subject.includes(one));
     meant
         .flat_map(|subject| {
-            claim.workloads.windows(2).filter_map(move |pair| {
-                let [earlier, later] = pair else { return None };
-                let is_asked = runs(earlier, subject) && runs(later, subject);
-                is_asked.then_some(Pair { subject, earlier, later })
-            })
+            let run: Vec<&str> = claim
+                .workloads
+                .iter()
+                .map(String::as_str)
+                .filter(|label| runs(label, subject))
+                .collect();
+            let later = run.iter().skip(1);
+            let pairs = run.iter().zip(later);
+            pairs.map(|(earlier, later)| Pair { subject, earlier, later }).collect::<Vec<_>>()
         })
         .collect()
 }
@@ -218,6 +223,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_chain_without_a_link_goes_on_behind_it() {
+        let mut quick = grid(vec![claim(&LABELS, &["m", "n"], ClaimedEffect::Better)]);
+        quick.workloads.remove(1);
+        let all = records(rising, 0.01);
+        let left = all.into_iter().filter(|one| one.workload != LABELS[1]).collect::<Vec<_>>();
+        let found = judged(&quick, &left);
+        assert_eq!(found.outcome, ClaimOutcome::Confirmed, "{}", found.reason);
+        // Two steps of two metrics in two subjects.
+        assert!(found.reason.starts_with("confirmed in all 8 comparisons"), "{}", found.reason);
+    }
+
     fn judged(plan: &Plan, records: &[Record]) -> ClaimFinding {
         crate::judge(plan, records).claims.remove(0)
     }
@@ -331,6 +348,8 @@ mod tests {
         let mut gone = grid(vec![claim(&["r-1", "r-2"], &["m"], ClaimedEffect::Better)]);
         gone.workloads.remove(1);
         assert_eq!(judged(&gone, &few).reason, "the question was not asked");
+        gone.is_quick = true;
+        assert!(judged(&gone, &few).reason.contains("--quick left out"));
     }
 
     #[test]

@@ -114,6 +114,10 @@ fn prepare(
     let workload = catalogue
         .workload(&order.workload)
         .ok_or_else(|| format!("there is no workload `{}` in this binary", order.workload))?;
+    // Told when the plan was made; a workload may rely on it whoever started it.
+    if let Some(conflict) = workload.conflicts(&order.parameters).into_iter().next() {
+        return Err(format!("cannot prepare {}: {conflict}", order.workload));
+    }
     order
         .launch
         .apply()
@@ -134,4 +138,69 @@ fn timed(load: &mut dyn Load) -> (contract::Result<Measurement>, RunReport) {
             usage: sys::usage_between(&before, &sys::resource_usage()),
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::{Description, Parameter, Workload};
+    use model::Metric;
+
+    /// One whose parameters never fit together.
+    struct Contradiction;
+
+    impl Workload for Contradiction {
+        fn describe(&self) -> &'static Description {
+            &Description { id: "contradiction", summary: "none", doc: "" }
+        }
+
+        fn parameters(&self) -> &'static [Parameter] {
+            &[]
+        }
+
+        fn metrics(&self, _: &Parameters) -> Vec<Metric> {
+            Vec::new()
+        }
+
+        fn expected_ns(&self, _: &Parameters) -> u64 {
+            0
+        }
+
+        fn is_closed_loop(&self, _: &Parameters) -> bool {
+            false
+        }
+
+        fn conflicts(&self, _: &Parameters) -> Vec<String> {
+            vec!["less than nothing was asked for".to_owned()]
+        }
+
+        fn prepare(
+            &self,
+            _: &Machine,
+            _: &Parameters,
+            _: &LaunchSpec,
+        ) -> contract::Result<Box<dyn Load>> {
+            unreachable!("it relies on parameters that fit")
+        }
+    }
+
+    #[test]
+    fn parameters_that_contradict_each_other_reach_no_workload() {
+        let catalogue = Catalogue { workloads: &[&Contradiction], factors: &[], probes: &[] };
+        let directory = tempfile::tempdir().unwrap();
+        let machine = Machine::fake(directory.path(), directory.path().join("run")).unwrap();
+        let order = |workload: &str| LoadOrder {
+            parent: 0,
+            workload: workload.to_owned(),
+            parameters: Parameters::default(),
+            launch: LaunchSpec::default(),
+            search_path: String::new(),
+        };
+        let refusal = |id| prepare(&catalogue, &machine, &order(id)).err().unwrap();
+        assert_eq!(
+            refusal("contradiction"),
+            "cannot prepare contradiction: less than nothing was asked for"
+        );
+        assert_eq!(refusal("other"), "there is no workload `other` in this binary");
+    }
 }

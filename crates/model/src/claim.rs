@@ -16,8 +16,8 @@ pub struct Claim {
     /// Workload label; absent where it is about every workload that asks the metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
-    /// Labels of workloads that are compared inside each subject, each with the one before
-    /// it; empty where subjects are compared.
+    /// Labels of workloads that are compared inside each subject, of those that it runs each
+    /// with the one before it; empty where subjects are compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workloads: Vec<String>,
     /// Metric id, or several.

@@ -18,7 +18,7 @@ mod worker;
 use crate::declare::{MS, choice, count, flag, size};
 use crate::storage::{self, MARGIN, caches, direct, room};
 use contract::{
-    Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
+    Description, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
 };
 use model::{Direction, Metric, Parameters, Reduction, Unit};
 use settings::{Drops, EngineKind, Settings};
@@ -197,18 +197,6 @@ impl Workload for Entry {
         parameters: &Parameters,
         launch: &LaunchSpec,
     ) -> Result<Box<dyn Load>> {
-        if let Some(conflict) = settings::conflicts(parameters).into_iter().next() {
-            return Err(Error::usage("cannot prepare io", conflict, "change these parameters"));
-        }
-        for need in self.requires(parameters) {
-            need.met(machine).map_err(|lack| {
-                Error::unsupported(
-                    format!("cannot prepare io without {}", lack.what),
-                    lack.why,
-                    lack.remedy,
-                )
-            })?;
-        }
         Ok(Box::new(load::prepare(machine, Settings::of(parameters), launch)?))
     }
 }

@@ -9,7 +9,7 @@ mod stream;
 use crate::declare::{MS, S, choice, count, duration, flag, size};
 use crate::storage::{self, MARGIN, caches, direct, room};
 use contract::{
-    Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
+    Description, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
 };
 use model::{Direction, Metric, Parameters, Reduction, Unit};
 use settings::{Settings, Victim};
@@ -184,9 +184,6 @@ impl Workload for Entry {
         parameters: &Parameters,
         launch: &LaunchSpec,
     ) -> Result<Box<dyn Load>> {
-        if let Some(conflict) = settings::conflicts(parameters).into_iter().next() {
-            return Err(Error::usage("cannot prepare io_mix", conflict, "change these parameters"));
-        }
         Ok(Box::new(load::prepare(machine, Settings::of(parameters), launch)?))
     }
 }
