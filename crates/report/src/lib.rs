@@ -6,8 +6,10 @@
 
 mod answer;
 mod caveats;
+mod checks;
 mod ejections;
 mod emulated;
+mod evidence;
 mod explain;
 mod grid;
 mod ladder;

@@ -8,6 +8,7 @@ mod bar;
 mod benchfmt;
 mod csv;
 mod grid;
+mod html;
 mod json;
 mod ladder;
 mod markdown;
@@ -58,4 +59,5 @@ pub static RENDERERS: &[&dyn Renderer] = &[
     &csv::Entry,
     &benchfmt::Entry,
     &xlsx::Entry,
+    &html::Entry,
 ];

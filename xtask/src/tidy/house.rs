@@ -28,6 +28,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "model", layer: 0, uses: Nothing },
     Room { name: "stats", layer: 0, uses: Nothing },
     Room { name: "testing", layer: 0, uses: Nothing },
+    Room { name: "web", layer: 0, uses: Nothing },
     Room { name: "sys", layer: 1, uses: These(&[]) },
     Room { name: "outputs", layer: 1, uses: These(&[]) },
     Room { name: "contract", layer: 2, uses: These(&["sys"]) },
@@ -44,7 +45,7 @@ pub const HOUSE: &[Room] = &[
     Room { name: "executor", layer: 3, uses: These(&["contract", "sys"]) },
     Room { name: "analysis", layer: 3, uses: These(&["contract", "stats"]) },
     Room { name: "store", layer: 3, uses: These(&["contract"]) },
-    Room { name: "report", layer: 3, uses: These(&["contract", "stats"]) },
+    Room { name: "report", layer: 3, uses: These(&["contract", "stats", "web"]) },
     Room {
         name: "venues",
         layer: 4,

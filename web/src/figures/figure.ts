@@ -1,0 +1,51 @@
+import type { PlotOptions } from "@observablehq/plot";
+import type { Theme } from "../theme";
+
+/** What a figure is drawn on. */
+export interface Canvas {
+  theme: Theme;
+  /** Pixels. */
+  width: number;
+}
+
+/** The numbers of a figure once more, for those who do not see it and those who calculate on. */
+export interface Table {
+  columns: string[];
+  rows: (string | number)[][];
+}
+
+/** A figure: pure, so that the same code draws in the page and on the command line. */
+export interface Figure {
+  id: string;
+  /** What was found. */
+  title: string;
+  /** How to read it. */
+  reading: string;
+  options(canvas: Canvas): PlotOptions;
+  table: Table;
+}
+
+/** What all figures share. */
+export function base({ theme, width }: Canvas, options: PlotOptions): PlotOptions {
+  return {
+    width,
+    style: {
+      background: "transparent",
+      color: theme.ink,
+      fontFamily: "system-ui, sans-serif",
+      fontSize: "12px",
+      overflow: "visible",
+    },
+    ...options,
+  };
+}
+
+/** Comma-separated values by RFC 4180; what a spreadsheet would calculate stays text. */
+export function csv({ columns, rows }: Table): string {
+  const cell = (value: string | number): string => {
+    const text = String(value);
+    const inert = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+  };
+  return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+}

@@ -1,0 +1,177 @@
+import * as Plot from "@observablehq/plot";
+import { change, quantity, VERDICT_SYMBOLS } from "../format";
+import type { Finding, Report, Verdict } from "../model";
+import type { Theme } from "../theme";
+import { base, type Canvas, type Figure } from "./figure";
+
+interface Row {
+  label: string;
+  finding: Finding;
+  verdict: Verdict;
+  ratio: number;
+  low: number;
+  high: number;
+}
+
+const TICKS = [0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 0.95, 1, 1.05, 1.11, 1.25, 1.5, 2, 3, 5, 10];
+/** Pixels of a letter of a label, about, and of the room that a tick's label needs. */
+const LETTER = 6.4;
+const TICK_ROOM = 46;
+/** More rows than this no reader compares by eye: the strongest are drawn, the table has all. */
+const MOST_ROWS = 40;
+/** Beyond this, the axis is cut and an arrow says so. */
+const WIDEST = 12;
+
+export function colourOf(verdict: Verdict, theme: Theme): string {
+  if (verdict === "better") return theme.better;
+  if (verdict === "worse") return theme.worse;
+  return theme.neutral;
+}
+
+function rows(report: Report): Row[] {
+  const findings = report.findings.findings.filter(({ question }) => question.role !== "screen");
+  const several = new Set(findings.map(({ question }) => question.metric)).size > 1;
+  return findings.flatMap((finding) => {
+    const { question, effect } = finding;
+    if (!effect) return [];
+    const metric = several ? ` ${question.metric}` : "";
+    const bound = (value: number): number => Math.min(Math.max(value, 1 / WIDEST), WIDEST);
+    return {
+      label: `${question.workload}${metric}: ${question.subject}`,
+      finding,
+      verdict: finding.verdict,
+      ratio: bound(effect.ratio),
+      low: bound(effect.interval.low),
+      high: bound(effect.interval.high ?? Infinity),
+    };
+  });
+}
+
+/** Decided ones first, then by how far the estimate lies from no difference; in their order. */
+function strongest(all: Row[]): Row[] {
+  const order: Verdict[] = ["better", "worse", "equivalent", "inconclusive", "invalid"];
+  const strength = (row: Row): number =>
+    order.indexOf(row.verdict) * -100 + Math.min(Math.abs(Math.log(row.ratio)), 99);
+  const kept = new Set(all.toSorted((one, other) => strength(other) - strength(one)).slice(0, MOST_ROWS));
+  return all.filter((row) => kept.has(row));
+}
+
+/** Every comparison with its interval, the margin and the verdict: right is better. */
+export function forest(report: Report): Figure {
+  const all = rows(report);
+  const data = all.length <= MOST_ROWS ? all : strongest(all);
+  const left_out = all.length - data.length;
+  const reach = Math.max(1.15, ...data.flatMap((row) => [row.high, 1 / row.low])) * 1.04;
+  const margin = data[0]?.finding.margin ?? 0;
+  return {
+    id: "forest",
+    title: "Effects",
+    reading:
+      "Each subject against its reference, turned so that right is better. Bars are 95 % intervals, " +
+      "each for its row alone; symbol and word are the verdict, corrected for all comparisons. " +
+      `The grey band is the margin of ${(margin * 100).toFixed(0)} %.` +
+      (left_out > 0 ? ` The ${data.length} strongest of ${all.length}; the table has all.` : ""),
+    options: (canvas) => plot(data, reach, margin, canvas),
+    table: {
+      columns: [
+        "workload", "metric", "subject", "reference", "subject value", "reference value",
+        "ratio", "low", "high", "pairs", "verdict",
+      ],
+      rows: all.map(({ finding }) => [
+        finding.question.workload,
+        finding.question.metric,
+        finding.question.subject,
+        finding.question.reference,
+        finding.subject_value ?? "",
+        finding.reference_value ?? "",
+        finding.effect?.ratio ?? "",
+        finding.effect?.interval.low ?? "",
+        finding.effect?.interval.high ?? "unbounded",
+        finding.pairs,
+        finding.verdict,
+      ]),
+    },
+  };
+}
+
+/** Ticks that leave room for their labels; no difference is always one of them. */
+function spaced(reach: number, pixels: number): number[] {
+  const place = (tick: number): number => (Math.log(tick) / (2 * Math.log(reach))) * pixels;
+  const inside = TICKS.filter((tick) => tick > 1 / reach && tick < reach);
+  const kept = [1];
+  for (const tick of inside.toSorted((one, other) => Math.abs(place(other)) - Math.abs(place(one)))) {
+    if (kept.every((other) => Math.abs(place(other) - place(tick)) >= TICK_ROOM)) kept.push(tick);
+  }
+  return kept.toSorted((one, other) => one - other);
+}
+
+function plot(data: Row[], reach: number, margin: number, canvas: Canvas): Plot.PlotOptions {
+  const { theme, width } = canvas;
+  const isNarrow = width < 640;
+  const longest = Math.max(...data.map(({ label }) => label.length), 0);
+  const left = isNarrow ? 8 : Math.min(longest * LETTER + 14, width * 0.36);
+  const right = isNarrow ? 8 : 306;
+  const shown = spaced(reach, width - left - right);
+  const fill = (row: Row): string => colourOf(row.verdict, theme);
+  const word = ({ verdict, finding }: Row): string =>
+    `${VERDICT_SYMBOLS[verdict]} ${finding.strength === "clearly" ? "clearly " : ""}${verdict}`;
+  const estimate = ({ finding: { effect } }: Row): string =>
+    effect === null
+      ? ""
+      : `${change(effect.ratio)} [${change(effect.interval.low)}, ${change(effect.interval.high)}]`;
+  return base(canvas, {
+    height: data.length * (isNarrow ? 46 : 28) + 70,
+    marginLeft: left,
+    marginRight: right,
+    marginTop: 28,
+    marginBottom: 34,
+    x: {
+      type: "log",
+      domain: [1 / reach, reach],
+      ticks: shown,
+      tickFormat: (tick: number) => change(tick, 0),
+      label: null,
+    },
+    y: { domain: data.map((row) => row.label), axis: isNarrow ? null : "left", label: null, tickSize: 0 },
+    marks: [
+      Plot.rect([0], { x1: () => 1 / (1 + margin), x2: () => 1 + margin, fill: theme.band }),
+      Plot.gridX(shown, { stroke: theme.grid, strokeOpacity: 1 }),
+      Plot.ruleX([1], { stroke: theme.ink }),
+      Plot.link(data, { x1: "low", x2: "high", y1: "label", y2: "label", stroke: fill, strokeWidth: 2.5 }),
+      Plot.dot(data, { x: "ratio", y: "label", r: 5, fill, stroke: theme.panel }),
+      Plot.text(data, {
+        y: "label",
+        text: isNarrow ? (row: Row) => `${row.label}  ${word(row)}` : word,
+        frameAnchor: isNarrow ? "left" : "right",
+        textAnchor: "start",
+        dx: isNarrow ? 0 : 10,
+        dy: isNarrow ? -15 : 0,
+        fill,
+        fontWeight: 600,
+        stroke: theme.panel,
+        strokeWidth: 4,
+      }),
+      Plot.text(isNarrow ? [] : data, {
+        y: "label",
+        text: estimate,
+        frameAnchor: "right",
+        textAnchor: "end",
+        dx: right - 4,
+        fill: theme.ink,
+        fontVariant: "tabular-nums",
+      }),
+      Plot.text(["← worse"], {
+        frameAnchor: "top-left", dy: -20, fill: theme.worse, fontWeight: 600,
+      }),
+      Plot.text(["better →"], {
+        frameAnchor: "top-right", dy: -20, fill: theme.better, fontWeight: 600,
+      }),
+    ],
+  });
+}
+
+/** One line about a finding, for its card. */
+export function sentence({ question, effect, subject_value, reference_value }: Finding): string {
+  const values = `${quantity(subject_value, question.unit)} against ${quantity(reference_value, question.unit)}`;
+  return effect === null ? values : `${change(effect.ratio)}, ${values}`;
+}

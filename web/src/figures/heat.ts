@@ -1,0 +1,75 @@
+import * as Plot from "@observablehq/plot";
+import { change, VERDICT_SYMBOLS } from "../format";
+import type { Grid, GridEffect } from "../model";
+import { base, type Canvas, type Figure } from "./figure";
+
+interface Cell extends GridEffect {
+  row: string;
+  column: string;
+}
+
+/** Changes at which the colour steps, as oriented ratios. */
+const STEPS = [0.8, 0.9, 0.95, 0.99, 1.01, 1.05, 1.1, 1.25];
+
+/** A heat map for each comparison of a grid. */
+export function heatMaps(grid: Grid, number: number): Figure[] {
+  return grid.comparisons
+    .filter((comparison) => !comparison.is_control)
+    .map((comparison, index) => {
+      const cells = comparison.cells.flatMap((row, at) =>
+        row.flatMap((effect, column): Cell[] => {
+          const [down, across] = [grid.rows.labels[at], grid.columns.labels[column]];
+          if (effect === null || effect.ratio === null || !down || !across) return [];
+          return [{ ...effect, row: down, column: across }];
+        }),
+      );
+      return {
+        id: `heat-${number}-${index}`,
+        title: `${grid.measure}: ${comparison.subject} against ${comparison.reference}`,
+        reading:
+          "Changes turned so that + and blue are better. A frame and bold type mark cells whose " +
+          "verdict, corrected for all of them, is better or worse.",
+        options: (canvas) => plot(grid, cells, canvas),
+        table: {
+          columns: [grid.rows.name, grid.columns.name, "ratio", "low", "high", "verdict"],
+          rows: cells.map((cell) => [
+            cell.row, cell.column, cell.ratio ?? "", cell.low ?? "", cell.high ?? "", cell.verdict,
+          ]),
+        },
+      };
+    });
+}
+
+function plot(grid: Grid, cells: Cell[], canvas: Canvas): Plot.PlotOptions {
+  const { theme, width } = canvas;
+  const isDecided = ({ verdict }: Cell): boolean => verdict === "better" || verdict === "worse";
+  const step = (ratio: number): number => STEPS.filter((limit) => ratio >= limit).length;
+  const isSmall = width < 620;
+  return base(canvas, {
+    height: grid.rows.labels.length * 40 + 64,
+    marginLeft: 84,
+    marginBottom: 44,
+    padding: 0.04,
+    x: { domain: grid.columns.labels, label: grid.columns.name, tickSize: 0 },
+    y: { domain: grid.rows.labels, label: grid.rows.name, tickSize: 0 },
+    color: { type: "threshold", domain: STEPS, range: [...theme.diverging] },
+    marks: [
+      Plot.cell(cells, { x: "column", y: "row", fill: "ratio", rx: 3, inset: 0.5 }),
+      ...[true, false].map((wanted) =>
+        Plot.text(cells.filter((cell) => isDecided(cell) === wanted), {
+          x: "column",
+          y: "row",
+          text: (cell: Cell) =>
+            `${wanted && !isSmall ? `${VERDICT_SYMBOLS[cell.verdict]} ` : ""}${change(cell.ratio, isSmall ? 0 : 1)}`,
+          fill: (cell: Cell) => theme.onDiverging[step(cell.ratio ?? 1)] ?? theme.ink,
+          fontWeight: wanted ? 700 : 400,
+          fontVariant: "tabular-nums",
+          fontSize: isSmall ? 10 : 12,
+        }),
+      ),
+      Plot.cell(cells.filter(isDecided), {
+        x: "column", y: "row", fill: "none", stroke: theme.ink, strokeWidth: 1.2, inset: 1, rx: 3,
+      }),
+    ],
+  });
+}

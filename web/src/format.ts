@@ -1,0 +1,65 @@
+/** Numbers as people read them. */
+
+const MINUS = "\u2212";
+
+/** A ratio as a change: `+3.1 %`; twofold and more as `×2.4` or `÷2.4`. */
+export function change(ratio: number | null, digits = 1): string {
+  if (ratio === null || !Number.isFinite(ratio)) return "unbounded";
+  if (ratio <= 0) return "÷∞";
+  if (ratio >= 2) return `×${significant(ratio, 3)}`;
+  if (ratio <= 0.5) return `÷${significant(1 / ratio, 3)}`;
+  const percent = (ratio - 1) * 100;
+  const text = Math.abs(percent).toFixed(digits);
+  if (Number(text) === 0) return `${text} %`;
+  return `${percent < 0 ? MINUS : "+"}${text} %`;
+}
+
+export function significant(value: number, digits: number): string {
+  return Number(value.toPrecision(digits)).toString();
+}
+
+const TIMES: readonly (readonly [number, string])[] = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+  [1, "ns"],
+];
+const BYTES: readonly (readonly [number, string])[] = [
+  [1024 ** 4, "TiB"],
+  [1024 ** 3, "GiB"],
+  [1024 ** 2, "MiB"],
+  [1024, "KiB"],
+  [1, "B"],
+];
+
+function scaled(value: number, steps: readonly (readonly [number, string])[]): string {
+  const step = steps.find(([size]) => Math.abs(value) >= size) ?? steps[steps.length - 1]!;
+  return `${significant(value / step[0], 3)} ${step[1]}`;
+}
+
+/** A value with its unit: `12.3 µs`, `1.2 GiB/s`. */
+export function quantity(value: number | null, unit: string): string {
+  if (value === null || !Number.isFinite(value)) return "none";
+  switch (unit) {
+    case "nanoseconds":
+      return scaled(value, TIMES);
+    case "bytes":
+      return scaled(value, BYTES);
+    case "bytes_per_second":
+      return `${scaled(value, BYTES)}/s`;
+    case "per_second":
+      return `${significant(value, 4)}/s`;
+    case "fraction":
+      return `${significant(value * 100, 3)} %`;
+    default:
+      return significant(value, 4);
+  }
+}
+
+export const VERDICT_SYMBOLS = {
+  better: "▲",
+  worse: "▼",
+  equivalent: "■",
+  inconclusive: "●",
+  invalid: "✕",
+} as const;

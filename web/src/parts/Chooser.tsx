@@ -1,0 +1,38 @@
+import { useState } from "preact/hooks";
+import type { Figure } from "../figures/figure";
+import type { Theme } from "../theme";
+import { FigureCard } from "./FigureCard";
+
+/** Something a reader may look at: figures that belong together. */
+export interface Choice {
+  name: string;
+  figures: Figure[];
+}
+
+/** One of many: a page with a figure for each cell of a large campaign is no page. */
+export function Chooser({ label, choices, theme }: { label: string; choices: Choice[]; theme: Theme }) {
+  const [chosen, setChosen] = useState(0);
+  const choice = choices[chosen];
+  if (!choice) return null;
+  return (
+    <>
+      {choices.length > 1 && (
+        <label class="choice">
+          {label}{" "}
+          <select onChange={(event) => setChosen(event.currentTarget.selectedIndex)} value={String(chosen)}>
+            {choices.map(({ name }, index) => (
+              <option key={name} value={String(index)}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <div class="grid">
+        {choice.figures.map((figure) => (
+          <FigureCard key={figure.id} figure={figure} theme={theme} />
+        ))}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,136 @@
+import { VERDICT_SYMBOLS } from "../format";
+import { colourOf, sentence } from "../figures/forest";
+import type { Check, Finding, Page, Report } from "../model";
+import type { Theme } from "../theme";
+
+const STATES: Record<Check["state"], string> = {
+  passed: "✓ passed",
+  warned: "! look",
+  failed: "✕ failed",
+  not_applicable: "– not asked",
+};
+
+/** What was checked before any of it is believed. */
+export function Checks({ checks }: { checks: Check[] }) {
+  return (
+    <section class="card" id="checks">
+      <h2>Validity</h2>
+      <ul class="checks">
+        {checks.map((check) => (
+          <li key={check.name} class={check.state}>
+            <b>{STATES[check.state]}</b> {check.name}
+            <span>{check.detail}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The first few answers, large. */
+export function KeyFigures({ findings, theme }: { findings: Finding[]; theme: Theme }) {
+  return (
+    <div class="keys">
+      {findings.map((finding) => (
+        <div class="card" key={`${finding.question.workload} ${finding.question.subject} ${finding.question.metric}`}>
+          <small>
+            {finding.question.workload}, {finding.question.metric.replaceAll("_", " ")}
+          </small>
+          <b style={{ color: colourOf(finding.verdict, theme) }}>
+            {VERDICT_SYMBOLS[finding.verdict]} {finding.question.subject} {finding.verdict}
+          </b>
+          <small>{sentence(finding)}</small>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** The machine, and what of it differed between subjects. */
+export function Environment({ report }: { report: Report }) {
+  const differences = Object.entries(report.differences);
+  return (
+    <section class="card" id="environment">
+      <h2>Environment</h2>
+      <h3>What differed between subjects</h3>
+      {differences.length === 0 ? (
+        <p>Nothing but the declared levels.</p>
+      ) : (
+        <div class="wide">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">fact</th>
+                {report.subjects.map(({ id }) => (
+                  <th key={id} scope="col">{id}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {differences.map(([fact, bySubject]) => (
+                <tr key={fact}>
+                  <th scope="row">{fact}</th>
+                  {report.subjects.map(({ id }) => (
+                    <td key={id}>{(bySubject[id] ?? []).join(", ")}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <details>
+        <summary>All facts of the machine</summary>
+        <dl class="facts">
+          {Object.entries(report.environment).map(([fact, value]) => (
+            <div key={fact}>
+              <dt>{fact}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </section>
+  );
+}
+
+/** Every warning, with its meaning and where it applies. */
+export function Caveats({ report }: { report: Report }) {
+  return (
+    <section class="card" id="caveats">
+      <h2>Caveats</h2>
+      {report.caveats.length === 0 && <p>None.</p>}
+      <dl>
+        {report.caveats.map(({ code, meaning, places }) => (
+          <div key={code}>
+            <dt>
+              <code>{code}</code> {meaning}
+            </dt>
+            {places.map((place) => (
+              <dd key={place}>{place}</dd>
+            ))}
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** How to get the same campaign again. */
+export function Reproduce({ page: { report } }: { page: Page }) {
+  return (
+    <section class="card" id="reproduce">
+      <h2>Again</h2>
+      <ul>
+        {report.reproduce.map((line) => (
+          <li key={line}>
+            <code>{line}</code>
+          </li>
+        ))}
+      </ul>
+      {report.notes.map((note) => (
+        <p key={note}>{note}</p>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,79 @@
+import * as Plot from "@observablehq/plot";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { csv, type Figure } from "../figures/figure";
+import type { Theme } from "../theme";
+
+/** Hands a text to the reader as a file. */
+function save(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = Object.assign(document.createElement("a"), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+/** A figure with its table twin and its files. */
+export function FigureCard({ figure, theme }: { figure: Figure; theme: Theme }) {
+  const place = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry) setWidth(Math.floor(entry.contentRect.width));
+    });
+    if (place.current) observer.observe(place.current);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    if (width === 0) return;
+    const options = figure.options({ theme, width });
+    const drawn = Plot.plot({ ...options, ariaLabel: figure.title, ariaDescription: figure.reading });
+    place.current?.replaceChildren(drawn);
+  }, [figure, theme, width]);
+  const saveSvg = (): void => {
+    const svg = place.current?.querySelector("svg:last-of-type");
+    if (svg) save(`${figure.id}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(svg));
+  };
+  return (
+    <section class="card" id={figure.id} aria-label={figure.title}>
+      <div class="head">
+        <h3>{figure.title}</h3>
+        <span class="buttons">
+          <button type="button" onClick={saveSvg} aria-label={`Save ${figure.title} as SVG`}>
+            SVG
+          </button>
+          <button
+            type="button"
+            onClick={() => save(`${figure.id}.csv`, "text/csv", csv(figure.table))}
+            aria-label={`Save the numbers of ${figure.title} as CSV`}
+          >
+            CSV
+          </button>
+        </span>
+      </div>
+      <p class="reading">{figure.reading}</p>
+      <figure ref={place} />
+      <details>
+        <summary>Table</summary>
+        <div class="wide">
+          <table>
+            <thead>
+              <tr>
+                {figure.table.columns.map((column) => (
+                  <th key={column} scope="col">{column}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {figure.table.rows.map((row, index) => (
+                <tr key={index}>
+                  {row.map((cell, column) => (
+                    <td key={column}>{cell}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </section>
+  );
+}
