@@ -45,12 +45,13 @@ function ReportPage({ page }: { page: Page }) {
     document.documentElement.dataset["theme"] = name;
   }, [name]);
   const figures = useMemo(() => {
+    const subjects = report.subjects.map(({ id }) => id);
     const primary = report.findings.findings.filter(({ question }) => question.role === "primary");
     return {
       effects: [forest(report), ...(report.grids ?? []).flatMap(heatMaps)],
       distributions: page.curves.map((curve, number): Choice => {
         const name = `${curve.workload}, ${curve.source.replaceAll("_", " ")}`;
-        return { name, figures: [percentiles(curve, number)] };
+        return { name, figures: [percentiles(curve, number, subjects)] };
       }),
       runs: primary
         .filter(({ blocks }) => blocks.length > 1)
@@ -58,7 +59,7 @@ function ReportPage({ page }: { page: Page }) {
           const { workload, metric, subject } = finding.question;
           const series = page.series.find((one) => one.workload === workload && one.metric === metric);
           const name = `${workload}, ${metric.replaceAll("_", " ")}: ${subject}`;
-          return { name, figures: [pairs(finding, number), ...(series ? [drift(series, number)] : [])] };
+          return { name, figures: [pairs(finding, number), ...(series ? [drift(series, number, subjects)] : [])] };
         }),
     };
   }, [page]);

@@ -25,6 +25,12 @@ export interface Figure {
   table: Table;
 }
 
+/**
+ * Colours by the names of subjects. The scale is named because a subject may be called `none` or
+ * `red`, which would be taken for the colour itself.
+ */
+export const BY_SUBJECT = { value: "subject", scale: "color" } as const;
+
 /** What all figures share. */
 export function base({ theme, width }: Canvas, options: PlotOptions): PlotOptions {
   return {

@@ -141,7 +141,7 @@ function plot(data: Row[], reach: number, margin: number, canvas: Canvas): Plot.
       Plot.dot(data, { x: "ratio", y: "label", r: 5, fill, stroke: theme.panel }),
       Plot.text(data, {
         y: "label",
-        text: isNarrow ? (row: Row) => `${row.label}  ${word(row)}` : word,
+        text: isNarrow ? (row: Row) => `${VERDICT_SYMBOLS[row.verdict]} ${row.label}` : word,
         frameAnchor: isNarrow ? "left" : "right",
         textAnchor: "start",
         dx: isNarrow ? 0 : 10,
@@ -150,6 +150,8 @@ function plot(data: Row[], reach: number, margin: number, canvas: Canvas): Plot.
         fontWeight: 600,
         stroke: theme.panel,
         strokeWidth: 4,
+        lineWidth: isNarrow ? (width - 16) / 12 : Infinity,
+        textOverflow: "ellipsis",
       }),
       Plot.text(isNarrow ? [] : data, {
         y: "label",

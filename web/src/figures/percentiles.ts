@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { quantity } from "../format";
 import type { Curve } from "../model";
-import { base, type Canvas, type Figure } from "./figure";
+import { base, BY_SUBJECT, type Canvas, type Figure } from "./figure";
 
 interface Point {
   subject: string;
@@ -29,12 +29,32 @@ function points(curve: Curve): Point[] {
   ]);
 }
 
+/** Pixels. */
+const HEIGHT = 340;
+const MARGIN_TOP = 20;
+const MARGIN_BOTTOM = 40;
+const LINE = 15;
+
+/** The ends of curves, each with how far its label is moved so that none covers another. */
+function apart(ends: Point[], values: number[]): (Point & { shift: number })[] {
+  const [low, high] = [Math.log(Math.min(...values)), Math.log(Math.max(...values))];
+  const room = HEIGHT - MARGIN_TOP - MARGIN_BOTTOM;
+  const place = ({ value }: Point): number => ((high - Math.log(value)) / (high - low || 1)) * room;
+  let next = -Infinity;
+  return ends
+    .toSorted((one, other) => place(one) - place(other))
+    .map((end) => {
+      const at = Math.max(place(end), next);
+      next = at + LINE;
+      return { ...end, shift: at - place(end) };
+    });
+}
+
 const percent = (probability: number): string => `${Number((probability * 100).toFixed(4))} %`;
 
 /** Latency against percentile: the tail gets as much room as it deserves. */
-export function percentiles(curve: Curve, number: number): Figure {
+export function percentiles(curve: Curve, number: number, subjects: string[]): Figure {
   const data = points(curve);
-  const subjects = curve.subjects.map(({ subject }) => subject);
   const pooled = data.filter(({ run }) => run === ALL);
   return {
     id: `percentiles-${number}`,
@@ -58,14 +78,16 @@ export function percentiles(curve: Curve, number: number): Figure {
 function plot(curve: Curve, subjects: string[], data: Point[], canvas: Canvas): Plot.PlotOptions {
   const { theme, width } = canvas;
   const pooled = data.filter(({ run }) => run === ALL);
-  const ends = subjects.flatMap((subject) => pooled.findLast((point) => point.subject === subject) ?? []);
+  const last = subjects.flatMap((subject) => pooled.findLast((point) => point.subject === subject) ?? []);
+  const ends = apart(last, data.map(({ value }) => value));
   const reached = Math.max(2, ...data.map(({ rarity }) => rarity));
   const marks = MARKS.filter((probability) => 1 / (1 - probability) <= reached * 1.01);
   return base(canvas, {
-    height: 340,
+    height: HEIGHT,
     marginLeft: 64,
-    marginRight: width < 560 ? 92 : 132,
-    marginBottom: 40,
+    marginRight: width < 560 ? 110 : 200,
+    marginTop: MARGIN_TOP,
+    marginBottom: MARGIN_BOTTOM,
     color: { domain: subjects, range: [...theme.series] },
     x: {
       type: "log",
@@ -86,23 +108,26 @@ function plot(curve: Curve, subjects: string[], data: Point[], canvas: Canvas): 
         x: "rarity",
         y: "value",
         z: (point: Point) => `${point.subject} ${point.run}`,
-        stroke: "subject",
+        stroke: BY_SUBJECT,
         strokeOpacity: 0.35,
         strokeWidth: 1,
       }),
-      Plot.line(pooled, { x: "rarity", y: "value", stroke: "subject", strokeWidth: 2.6 }),
-      Plot.dot(ends, { x: "rarity", y: "value", fill: "subject", r: 3.5 }),
-      Plot.text(ends, {
-        x: "rarity",
-        y: "value",
-        text: (point: Point) => `${point.subject}\n${quantity(point.value, curve.unit)}`,
-        fill: "subject",
-        dx: 9,
-        textAnchor: "start",
-        fontWeight: 600,
-        stroke: theme.panel,
-        strokeWidth: 4,
-      }),
+      Plot.line(pooled, { x: "rarity", y: "value", stroke: BY_SUBJECT, strokeWidth: 2.6 }),
+      Plot.dot(ends, { x: "rarity", y: "value", fill: BY_SUBJECT, r: 3.5 }),
+      ...ends.map((end) =>
+        Plot.text([end], {
+          x: "rarity",
+          y: "value",
+          text: (point: Point) => `${point.subject} ${quantity(point.value, curve.unit)}`,
+          fill: BY_SUBJECT,
+          dx: 9,
+          dy: end.shift,
+          textAnchor: "start",
+          fontWeight: 600,
+          stroke: theme.panel,
+          strokeWidth: 4,
+        }),
+      ),
     ],
   });
 }

@@ -1,11 +1,10 @@
 import * as Plot from "@observablehq/plot";
 import { change, quantity } from "../format";
 import type { Finding, Series } from "../model";
-import { base, type Figure } from "./figure";
+import { base, BY_SUBJECT, type Figure } from "./figure";
 
 /** Every run in the order in which it was made, with a moving median: warm-up and drift show. */
-export function drift(series: Series, number: number): Figure {
-  const subjects = [...new Set(series.runs.map(({ subject }) => subject))];
+export function drift(series: Series, number: number, subjects: string[]): Figure {
   return {
     id: `drift-${number}`,
     title: `${series.workload}: ${series.metric.replaceAll("_", " ")} by order`,
@@ -24,10 +23,10 @@ export function drift(series: Series, number: number): Figure {
             series.runs,
             Plot.windowY(
               { k: 5, anchor: "middle", reduce: "median", strict: true },
-              { x: "order", y: "value", stroke: "subject", strokeWidth: 1.6 },
+              { x: "order", y: "value", stroke: BY_SUBJECT, strokeWidth: 1.6 },
             ),
           ),
-          Plot.dot(series.runs, { x: "order", y: "value", fill: "subject", r: 3 }),
+          Plot.dot(series.runs, { x: "order", y: "value", fill: BY_SUBJECT, r: 3 }),
         ],
       }),
     table: {

@@ -3,6 +3,9 @@ import { colourOf, sentence } from "../figures/forest";
 import type { Check, Finding, Page, Report } from "../model";
 import type { Theme } from "../theme";
 
+/** How many places of a caveat are shown at once. */
+const FIRST_PLACES = 3;
+
 const STATES: Record<Check["state"], string> = {
   passed: "✓ passed",
   warned: "! look",
@@ -48,7 +51,11 @@ export function KeyFigures({ findings, theme }: { findings: Finding[]; theme: Th
 
 /** The machine, and what of it differed between subjects. */
 export function Environment({ report }: { report: Report }) {
-  const differences = Object.entries(report.differences);
+  // What every subject has alike is the trials' own, not a difference between subjects.
+  const differences = Object.entries(report.differences).filter(([, bySubject]) => {
+    const seen = report.subjects.map(({ id }) => JSON.stringify(bySubject[id] ?? []));
+    return new Set(seen).size > 1;
+  });
   return (
     <section class="card" id="environment">
       <h2>Environment</h2>
@@ -106,9 +113,19 @@ export function Caveats({ report }: { report: Report }) {
             <dt>
               <code>{code}</code> {meaning}
             </dt>
-            {places.map((place) => (
+            {places.slice(0, FIRST_PLACES).map((place) => (
               <dd key={place}>{place}</dd>
             ))}
+            {places.length > FIRST_PLACES && (
+              <dd>
+                <details>
+                  <summary>{places.length - FIRST_PLACES} more</summary>
+                  {places.slice(FIRST_PLACES).map((place) => (
+                    <p key={place}>{place}</p>
+                  ))}
+                </details>
+              </dd>
+            )}
           </div>
         ))}
       </dl>
