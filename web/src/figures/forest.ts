@@ -174,6 +174,7 @@ function plot(data: Row[], reach: number, margin: number, canvas: Canvas): Plot.
 
 /** One line about a finding, for its card. */
 export function sentence({ question, effect, subject_value, reference_value }: Finding): string {
+  if (subject_value === null) return effect === null ? "" : change(effect.ratio);
   const values = `${quantity(subject_value, question.unit)} against ${quantity(reference_value, question.unit)}`;
   return effect === null ? values : `${change(effect.ratio)}, ${values}`;
 }

@@ -10,6 +10,7 @@ use crate::view::{CaveatView, Design, Report, SubjectView};
 use contract::Description;
 use model::{Findings, Fingerprint};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
@@ -23,6 +24,20 @@ static DESCRIPTION: Description = Description {
           figure has its numbers as a table, and as CSV and SVG to take away. The page is one file; \
           its own policy forbids it to reach anything.",
 };
+
+/// The findings; of an emulated processor without any value, which would be that of no real one.
+fn shown(report: &Report) -> Cow<'_, Findings> {
+    if !report.hides_absolute {
+        return Cow::Borrowed(&report.findings);
+    }
+    let mut findings = report.findings.clone();
+    for finding in &mut findings.findings {
+        finding.reference_value = None;
+        finding.subject_value = None;
+        finding.blocks.clear();
+    }
+    Cow::Owned(findings)
+}
 
 /// Format of what the page is given.
 const PAGE_FORMAT: &str = "schedlab.page/1";
@@ -66,6 +81,7 @@ impl Renderer for Entry {
     }
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
+        let findings = shown(report);
         let data = Data {
             format: PAGE_FORMAT,
             report: Facts {
@@ -74,7 +90,7 @@ impl Renderer for Entry {
                 answer: &report.answer,
                 design: &report.design,
                 subjects: &report.subjects,
-                findings: &report.findings,
+                findings: &findings,
                 ladders: &report.ladders,
                 grids: &report.grids,
                 ejections: &report.ejections,
@@ -86,8 +102,8 @@ impl Renderer for Entry {
                 hides_absolute: report.hides_absolute,
             },
             checks: checks(report),
-            curves: curves(report),
-            series: series(report),
+            curves: if report.hides_absolute { Vec::new() } else { curves(report) },
+            series: if report.hides_absolute { Vec::new() } else { series(report) },
         };
         output.write_all(web::page_with(&serde_json::to_string(&data)?).as_bytes())
     }
