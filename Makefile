@@ -9,25 +9,30 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 SECONDS_OF_FUZZING ?= 30
 
-# A recipe's cargo: the one that setup finds, or no cargo at all.
-CARGO = toolchain=$$(./setup) && PATH="$$toolchain:$$PATH" cargo
+# What a recipe runs in: the cargo that setup finds, or no cargo at all, and node for the page of
+# reports. Without node a build goes on, and its reports have no figures.
+PAGE    = page=$$(./setup --page)
+CARGO   = toolchain=$$(./setup) && PATH="$$toolchain:$$PATH" cargo
+BUILD   = $(PAGE); toolchain=$$(./setup) && PATH="$${page:+$$page:}$$toolchain:$$PATH" cargo
 # With what tests compare with and boot guests with; where that cannot be had they skip and say so.
-TESTING = toolchain=$$(./setup --tools || ./setup) && PATH="$$toolchain:$$PATH" cargo
+TESTING = $(PAGE); toolchain=$$(./setup --tools || ./setup) && PATH="$${page:+$$page:}$$toolchain:$$PATH" cargo
 
 .PHONY: build demo test validate install setup setup-tools clean
 
 build:
+	@$(BUILD) xtask ui || echo "make: going on without the page; reports will have no figures" >&2
 	@$(CARGO) build --release --locked --package schedlab
 
 demo: build
 	@$(CARGO) run --release --locked --package schedlab -- run suites/first-look.toml
 
 test:
+	@$(TESTING) xtask ui --test
 	@$(TESTING) test --workspace --locked
 	@$(CARGO) xtask fuzz --seconds $(SECONDS_OF_FUZZING)
 
 validate:
-	@$(CARGO) xtask validate
+	@$(TESTING) xtask validate
 
 install:
 	@$(CARGO) xtask install --prefix "$(PREFIX)" --destdir "$(DESTDIR)"

@@ -2,16 +2,19 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
+import { sourcesDigest } from "./sources.ts";
 
 const PAGE = "dist/index.html";
+const NOTICES = "dist/.vite/license.md";
 
 /**
  * Names what the page may do, once all of it is in one file: run this very script, and reach
- * nothing. The binary that serves the page live lets it reach its own origin instead.
+ * nothing. The binary that serves the page live lets it reach its own origin instead. What the
+ * licences of its parts ask to travel with it, and what it was built from, go in as well.
  */
-function contentSecurityPolicy(): Plugin {
+function finish(): Plugin {
   return {
-    name: "content-security-policy",
+    name: "finish",
     apply: "build",
     enforce: "post",
     closeBundle() {
@@ -33,13 +36,21 @@ function contentSecurityPolicy(): Plugin {
         "base-uri 'none'",
         "form-action 'none'",
       ].join("; ");
-      const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}" />`;
-      writeFileSync(PAGE, page.replace("<!--CSP-->", meta));
+      const heads = [
+        `<meta http-equiv="Content-Security-Policy" content="${policy}" />`,
+        `<meta name="schedlab-sources" content="${sourcesDigest()}" />`,
+      ];
+      const notices = readFileSync(NOTICES, "utf8").replaceAll("<", "&lt;");
+      // Functions, because `$&` and its like in a text would be taken for patterns.
+      const finished = page
+        .replace("<!--HEAD-->", () => heads.join("\n    "))
+        .replace("<!--NOTICES-->", () => notices);
+      writeFileSync(PAGE, finished);
     },
   };
 }
 
 export default defineConfig({
-  plugins: [viteSingleFile({ removeViteModuleLoader: true }), contentSecurityPolicy()],
-  build: { target: "es2022", modulePreload: false, reportCompressedSize: false },
+  plugins: [viteSingleFile({ removeViteModuleLoader: true }), finish()],
+  build: { target: "es2022", modulePreload: false, reportCompressedSize: false, license: true },
 });

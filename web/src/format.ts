@@ -14,6 +14,11 @@ export function change(ratio: number | null, digits = 1): string {
   return `${percent < 0 ? MINUS : "+"}${text} %`;
 }
 
+/** A ratio as a multiple: `×1.31`. */
+export function multiple(ratio: number): string {
+  return `×${significant(ratio, 3)}`;
+}
+
 export function significant(value: number, digits: number): string {
   return Number(value.toPrecision(digits)).toString();
 }
@@ -54,6 +59,19 @@ export function quantity(value: number | null, unit: string): string {
     default:
       return significant(value, 4);
   }
+}
+
+/**
+ * Labels for the ticks of a logarithmic axis over these values: powers of ten, and over less than
+ * two decades 2 and 5 of each too.
+ */
+export function logLabels(values: number[], unit: string): (value: number) => string {
+  const [low, high] = values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, 0]);
+  const steps = high / low < 100 ? [1, 2, 5] : [1];
+  return (value) => {
+    const mantissa = Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(3));
+    return steps.includes(mantissa) ? quantity(value, unit) : "";
+  };
 }
 
 export const VERDICT_SYMBOLS = {

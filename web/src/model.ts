@@ -1,16 +1,21 @@
-/** What the binary puts into the page: `schedlab.page/1`. Figures need no more than this. */
+/** What the binary puts into the page: `schedlab.page/1` (crates/report/src/page.rs). */
 
 export type Verdict = "better" | "worse" | "equivalent" | "inconclusive" | "invalid";
-export type Role = "primary" | "control" | "screen";
+export type Role = "primary" | "control";
 export type Direction = "higher" | "lower";
 
-export interface Interval {
+/** An oriented ratio, above one is better, with its interval for this comparison alone. */
+export interface Ratio {
+  ratio: number;
   low: number;
   /** null where unbounded. */
   high: number | null;
+  /** Of no difference, adjusted over the family. */
+  adjusted_p: number | null;
 }
 
-export interface Question {
+/** One comparison. */
+export interface Finding {
   workload: string;
   metric: string;
   unit: string;
@@ -18,54 +23,80 @@ export interface Question {
   subject: string;
   reference: string;
   role: Role;
-  family: string;
-}
-
-export interface BlockEffect {
-  block: number;
-  reference: number;
-  subject: number;
-  log_difference: number;
-}
-
-export interface Caveat {
-  code: string;
-  detail: string;
-}
-
-export interface Finding {
-  question: Question;
   verdict: Verdict;
   strength: "clearly" | "detectable" | null;
   reason: string | null;
   margin: number;
   pairs: number;
-  reference_value: number | null;
   subject_value: number | null;
-  effect: { ratio: number; raw_ratio: number; interval: Interval; family_interval: Interval } | null;
-  blocks: BlockEffect[];
-  caveats: Caveat[];
+  reference_value: number | null;
+  effect: Ratio | null;
+  caveats: string[];
 }
 
-export interface Rank {
+/** Every subject's rank on one workload and metric, with its interval. */
+export interface Ranking {
+  workload: string;
+  /** Empty of a use case. */
+  metric: string;
+  ranks: { subject: string; rank: number; worst: number }[];
+}
+
+export interface UseCase {
+  use_case: string;
+  weights: { workload: string; metric: string; weight: number }[];
+  ranking: Ranking;
+  co_best: string[];
+  without_evidence: string[];
+}
+
+export interface Claim {
+  says: string;
+  source: string | null;
+  outcome: "confirmed" | "refuted" | "undecided";
+  reason: string;
+}
+
+export interface LadderCell {
   subject: string;
-  rank: number;
-}
-
-export interface GridEffect {
+  reference: string;
+  /** In the metric's own direction. */
+  ratio: { ratio: number; interval: { low: number; high: number | null } } | null;
   verdict: Verdict;
-  ratio: number | null;
-  low: number | null;
-  high: number | null;
 }
 
+/** How a ratio changes along the factor within which subjects are compared. */
+export interface Ladder {
+  metric: string;
+  direction: Direction;
+  factor: string;
+  subject: string;
+  reference: string;
+  workloads: string[];
+  rungs: { level: string; cells: (LadderCell | null)[] }[];
+}
+
+export interface Axis {
+  name: string;
+  labels: string[];
+  /** The steps as numbers; absent where they are none. */
+  numbers?: number[];
+}
+
+/** Workloads and metrics that span a table; cells by row, then by column. */
 export interface Grid {
   measure: string;
   unit: string;
   direction: Direction;
-  rows: { name: string; labels: string[] };
-  columns: { name: string; labels: string[] };
-  comparisons: { subject: string; reference: string; is_control?: boolean; cells: (GridEffect | null)[][] }[];
+  rows: Axis;
+  columns: Axis;
+  subjects: { subject: string; cells: (number | null)[][] }[];
+  comparisons: {
+    subject: string;
+    reference: string;
+    is_control: boolean;
+    cells: ({ verdict: Verdict; effect: Ratio | null } | null)[][];
+  }[];
 }
 
 /** Quantiles of one latency: of all runs of a subject together, and of each. */
@@ -73,8 +104,6 @@ export interface Curve {
   workload: string;
   source: string;
   unit: string;
-  /** Shares, rising; the columns of every row below. */
-  probabilities: number[];
   subjects: {
     subject: string;
     count: number;
@@ -84,13 +113,24 @@ export interface Curve {
   }[];
 }
 
-/** Every run of one metric, in the order in which they were made. */
+/** Every run of one metric in the order in which they were made, a column for each fact. */
 export interface Series {
   workload: string;
   metric: string;
   unit: string;
   direction: Direction;
-  runs: { order: number; block: number; subject: string; value: number }[];
+  order: number[];
+  block: number[];
+  /** Places among the page's subjects. */
+  subject: number[];
+  value: number[];
+}
+
+export interface Run {
+  order: number;
+  block: number;
+  subject: string;
+  value: number;
 }
 
 export interface Check {
@@ -99,7 +139,8 @@ export interface Check {
   detail: string;
 }
 
-export interface Report {
+export interface Page {
+  format: string;
   campaign: string;
   title: string;
   answer: string;
@@ -118,26 +159,42 @@ export interface Report {
     is_quick: boolean;
   };
   subjects: { id: string; levels: Record<string, string>; is_reference: boolean; is_control: boolean }[];
-  findings: { findings: Finding[] };
-  grids?: Grid[];
+  checks: Check[];
+  findings: Finding[];
+  rankings: Ranking[];
+  use_cases: UseCase[];
+  claims: Claim[];
+  ladders: Ladder[];
+  grids: Grid[];
+  ejections: { subject: string; ejected: number; trials: number; reasons: Record<string, number> }[];
+  /** Shares, rising: the columns of every curve. */
+  curves: { probabilities: number[]; of: Curve[] } | null;
+  series: Series[];
   caveats: { code: string; meaning: string; places: string[] }[];
   environment: Record<string, string>;
   differences: Record<string, Record<string, string[]>>;
   notes: string[];
   reproduce: string[];
-  hides_absolute?: boolean;
+  hides_absolute: boolean;
 }
 
-export interface Page {
-  format: string;
-  report: Report;
-  checks: Check[];
-  curves: Curve[];
-  series: Series[];
+/** The runs of a series as rows. */
+export function runs(series: Series, subjects: string[]): Run[] {
+  return series.value.map((value, index) => ({
+    order: series.order[index] ?? 0,
+    block: series.block[index] ?? 0,
+    subject: subjects[series.subject[index] ?? -1] ?? "",
+    value,
+  }));
 }
 
-/** The page's data; null where it is served live. */
-export function embedded(document: Document): Page | null {
+/** The page's data; null where it is served live. Long ones are compressed. */
+export async function embedded(document: Document): Promise<Page | null> {
   const node = document.getElementById("schedlab-data");
-  return node?.textContent ? (JSON.parse(node.textContent) as Page) : null;
+  const text = node?.textContent;
+  if (!text) return null;
+  if (node.getAttribute("type") === "application/json") return JSON.parse(text) as Page;
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(plain).json()) as Page;
 }

@@ -14,6 +14,7 @@ mod install;
 mod notices;
 mod problems;
 mod tidy;
+mod ui;
 mod validate;
 
 use cargo::Cargo;
@@ -48,12 +49,18 @@ const EXTERNAL: (&str, &str) = ("vm::external::published_schedulers", "SCHEDLAB_
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's automation", disable_version_flag = true)]
 enum Command {
-    /// Everything that CI checks: fmt, clippy, tidy, deny, docs, test, doc
+    /// Everything that CI checks: ui, fmt, clippy, tidy, deny, docs, test, doc
     Validate,
     /// Layers, sizes, names, comments, reasons of dependencies
     Tidy,
     /// Format all code
     Fmt,
+    /// Build the page of reports, which the binary embeds (needs node)
+    Ui {
+        /// Also test it, in Chromium as well
+        #[arg(long)]
+        test: bool,
+    },
     /// Licences and sources of all dependencies
     Deny,
     /// Write the pages and the schema that come from the catalogue
@@ -125,6 +132,8 @@ fn run(command: Command) -> Outcome {
         Command::Validate => validate::validate(&cargo),
         Command::Tidy => tidy::tidy(&cargo),
         Command::Fmt => format::format(&cargo, false),
+        Command::Ui { test: false } => ui::build(&cargo),
+        Command::Ui { test: true } => ui::test(&cargo),
         Command::Deny => deny::deny(&cargo),
         Command::Docs { check: true } => cargo.run(validate::DOCS_CHECK),
         Command::Docs { check: false } => {

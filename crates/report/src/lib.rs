@@ -9,10 +9,10 @@ mod caveats;
 mod checks;
 mod ejections;
 mod emulated;
-mod evidence;
 mod explain;
 mod grid;
 mod ladder;
+mod page;
 mod quantities;
 mod render;
 mod standings;
@@ -28,5 +28,7 @@ pub use grid::{
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
 pub use quantities::effects_found;
 pub use render::{Page, RENDERERS, Renderer};
+/// Whether this binary has the page of reports, or only one that says how to get it.
+pub use web::IS_BUILT as HAS_PAGE;
 pub use view::{CaveatView, Design, Inputs, Report, SubjectView, view};
 pub use wrap::wrapped;

@@ -1,6 +1,10 @@
-//! The page of reports: one file of HTML with its script and style in it, built from `web/`.
-//!
-//! This crate must not know what a report is: it holds the page and the place where data go.
+//! The page that a report is: it holds the script and the place where data go.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::{self, Write};
 
 /// The page, or where it was not built, one that says so.
 pub const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
@@ -11,28 +15,56 @@ pub const IS_BUILT: bool = cfg!(has_bundle);
 /// What stands in the page where the data go.
 const PLACE: &str = "<!--SCHEDLAB_DATA-->";
 
+/// Longer data are compressed: below this a reader finds them in the page's source.
+const PLAIN_BYTES: usize = 256 << 10;
+
 /// The page with these data in it. `json` may hold what it likes: it cannot end its element.
-pub fn page_with(json: &str) -> String {
-    let inert = json.replace('<', "\\u003c");
-    let node = format!("<script type=\"application/json\" id=\"schedlab-data\">{inert}</script>");
-    PAGE.replacen(PLACE, &node, 1)
+///
+/// # Errors
+/// When compressing fails.
+pub fn page_with(json: &str) -> io::Result<String> {
+    let (kind, text) = if json.len() > PLAIN_BYTES {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(json.as_bytes())?;
+        ("application/gzip", STANDARD.encode(encoder.finish()?))
+    } else {
+        ("application/json", json.replace('<', "\\u003c"))
+    };
+    let node = format!("<script type=\"{kind}\" id=\"schedlab-data\">{text}</script>");
+    Ok(PAGE.replacen(PLACE, &node, 1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::read::GzDecoder;
+    use std::io::Read;
 
     #[test]
     fn data_stay_data_whatever_they_hold() {
-        let page = page_with("{\"title\": \"</script><script>alert(1)</script>\"}");
+        let page = page_with("{\"title\": \"</script><script>alert(1)</script>\"}").unwrap();
         assert!(page.contains("\\u003c/script>\\u003cscript>alert(1)\\u003c/script>"), "{page}");
         assert_eq!(page.matches("id=\"schedlab-data\"").count(), 1);
         assert!(!page.contains(PLACE));
     }
 
     #[test]
-    fn the_page_reaches_nothing() {
+    fn long_data_are_compressed_and_the_same_every_time() {
+        let json = format!("[{}0]", "1.25,".repeat(PLAIN_BYTES / 4));
+        let page = page_with(&json).unwrap();
+        assert_eq!(page, page_with(&json).unwrap());
+        let begin = "<script type=\"application/gzip\" id=\"schedlab-data\">";
+        let (_, behind) = page.split_once(begin).unwrap();
+        let (text, _) = behind.split_once("</script>").unwrap();
+        let mut unpacked = String::new();
+        let bytes = STANDARD.decode(text).unwrap();
+        GzDecoder::new(&*bytes).read_to_string(&mut unpacked).unwrap();
+        assert_eq!(unpacked, json);
+    }
+
+    #[test]
+    fn the_page_forbids_itself_to_reach_anything() {
         assert!(PAGE.contains("default-src 'none'"), "no policy");
-        assert!(!PAGE.contains("http://") || IS_BUILT, "the fallback names an address");
+        assert!(PAGE.contains("connect-src 'none'") || !IS_BUILT, "it may connect");
     }
 }

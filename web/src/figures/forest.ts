@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { change, quantity, VERDICT_SYMBOLS } from "../format";
-import type { Finding, Report, Verdict } from "../model";
+import type { Finding, Verdict } from "../model";
 import type { Theme } from "../theme";
 import { base, type Canvas, type Figure } from "./figure";
 
@@ -8,12 +8,13 @@ interface Row {
   label: string;
   finding: Finding;
   verdict: Verdict;
+  /** NaN where there is no estimate; the row then tells its verdict alone. */
   ratio: number;
   low: number;
   high: number;
 }
 
-const TICKS = [0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 0.95, 1, 1.05, 1.11, 1.25, 1.5, 2, 3, 5, 10];
+const TICKS = [0.1, 0.2, 1 / 3, 0.5, 2 / 3, 0.8, 0.9, 0.95, 1, 1.05, 1.11, 1.25, 1.5, 2, 3, 5, 10];
 /** Pixels of a letter of a label, about, and of the room that a tick's label needs. */
 const LETTER = 6.4;
 const TICK_ROOM = 46;
@@ -28,40 +29,45 @@ export function colourOf(verdict: Verdict, theme: Theme): string {
   return theme.neutral;
 }
 
-function rows(report: Report): Row[] {
-  const findings = report.findings.findings.filter(({ question }) => question.role !== "screen");
-  const several = new Set(findings.map(({ question }) => question.metric)).size > 1;
-  return findings.flatMap((finding) => {
-    const { question, effect } = finding;
-    if (!effect) return [];
-    const metric = several ? ` ${question.metric}` : "";
+function rows(findings: Finding[]): Row[] {
+  const several = new Set(findings.map(({ metric }) => metric)).size > 1;
+  return findings.map((finding) => {
+    const { workload, metric, subject, effect } = finding;
     const bound = (value: number): number => Math.min(Math.max(value, 1 / WIDEST), WIDEST);
     return {
-      label: `${question.workload}${metric}: ${question.subject}`,
+      label: `${workload}${several ? ` ${metric}` : ""}: ${subject}`,
       finding,
       verdict: finding.verdict,
-      ratio: bound(effect.ratio),
-      low: bound(effect.interval.low),
-      high: bound(effect.interval.high ?? Infinity),
+      ratio: bound(effect?.ratio ?? NaN),
+      low: bound(effect?.low ?? NaN),
+      high: bound(effect ? (effect.high ?? Infinity) : NaN),
     };
   });
 }
 
-/** Decided ones first, then by how far the estimate lies from no difference; in their order. */
+/** How much a verdict tells: what is decided first, whichever way it went. */
+const TELLING: Record<Verdict, number> = { better: 0, worse: 0, equivalent: 1, inconclusive: 2, invalid: 3 };
+
+/** What is decided first, then by how far the estimate lies from no difference. */
+export function byStrength(one: Finding, other: Finding): number {
+  const distance = ({ effect }: Finding): number => Math.abs(Math.log(effect?.ratio ?? 1));
+  return TELLING[one.verdict] - TELLING[other.verdict] || distance(other) - distance(one);
+}
+
+/** As many as are drawn, in their order. */
 function strongest(all: Row[]): Row[] {
-  const order: Verdict[] = ["better", "worse", "equivalent", "inconclusive", "invalid"];
-  const strength = (row: Row): number =>
-    order.indexOf(row.verdict) * -100 + Math.min(Math.abs(Math.log(row.ratio)), 99);
-  const kept = new Set(all.toSorted((one, other) => strength(other) - strength(one)).slice(0, MOST_ROWS));
+  const sorted = all.toSorted((one, other) => byStrength(one.finding, other.finding));
+  const kept = new Set(sorted.slice(0, MOST_ROWS));
   return all.filter((row) => kept.has(row));
 }
 
 /** Every comparison with its interval, the margin and the verdict: right is better. */
-export function forest(report: Report): Figure {
-  const all = rows(report);
+export function forest(findings: Finding[]): Figure {
+  const all = rows(findings);
   const data = all.length <= MOST_ROWS ? all : strongest(all);
   const left_out = all.length - data.length;
-  const reach = Math.max(1.15, ...data.flatMap((row) => [row.high, 1 / row.low])) * 1.04;
+  const ends = data.flatMap((row) => [row.high, 1 / row.low]).filter(Number.isFinite);
+  const reach = Math.max(1.15, ...ends) * 1.04;
   const margin = data[0]?.finding.margin ?? 0;
   return {
     id: "forest",
@@ -78,15 +84,15 @@ export function forest(report: Report): Figure {
         "ratio", "low", "high", "pairs", "verdict",
       ],
       rows: all.map(({ finding }) => [
-        finding.question.workload,
-        finding.question.metric,
-        finding.question.subject,
-        finding.question.reference,
+        finding.workload,
+        finding.metric,
+        finding.subject,
+        finding.reference,
         finding.subject_value ?? "",
         finding.reference_value ?? "",
         finding.effect?.ratio ?? "",
-        finding.effect?.interval.low ?? "",
-        finding.effect?.interval.high ?? "unbounded",
+        finding.effect?.low ?? "",
+        finding.effect ? (finding.effect.high ?? "unbounded") : "",
         finding.pairs,
         finding.verdict,
       ]),
@@ -112,13 +118,14 @@ function plot(data: Row[], reach: number, margin: number, canvas: Canvas): Plot.
   const left = isNarrow ? 8 : Math.min(longest * LETTER + 14, width * 0.36);
   const right = isNarrow ? 8 : 306;
   const shown = spaced(reach, width - left - right);
+  const estimated = data.filter(({ finding }) => finding.effect !== null);
   const fill = (row: Row): string => colourOf(row.verdict, theme);
   const word = ({ verdict, finding }: Row): string =>
     `${VERDICT_SYMBOLS[verdict]} ${finding.strength === "clearly" ? "clearly " : ""}${verdict}`;
   const estimate = ({ finding: { effect } }: Row): string =>
     effect === null
-      ? ""
-      : `${change(effect.ratio)} [${change(effect.interval.low)}, ${change(effect.interval.high)}]`;
+      ? "no estimate"
+      : `${change(effect.ratio)} [${change(effect.low)}, ${change(effect.high)}]`;
   return base(canvas, {
     height: data.length * (isNarrow ? 46 : 28) + 70,
     marginLeft: left,
@@ -137,8 +144,8 @@ function plot(data: Row[], reach: number, margin: number, canvas: Canvas): Plot.
       Plot.rect([0], { x1: () => 1 / (1 + margin), x2: () => 1 + margin, fill: theme.band }),
       Plot.gridX(shown, { stroke: theme.grid, strokeOpacity: 1 }),
       Plot.ruleX([1], { stroke: theme.ink }),
-      Plot.link(data, { x1: "low", x2: "high", y1: "label", y2: "label", stroke: fill, strokeWidth: 2.5 }),
-      Plot.dot(data, { x: "ratio", y: "label", r: 5, fill, stroke: theme.panel }),
+      Plot.link(estimated, { x1: "low", x2: "high", y1: "label", y2: "label", stroke: fill, strokeWidth: 2.5 }),
+      Plot.dot(estimated, { x: "ratio", y: "label", r: 5, fill, stroke: theme.panel }),
       Plot.text(data, {
         y: "label",
         text: isNarrow ? (row: Row) => `${VERDICT_SYMBOLS[row.verdict]} ${row.label}` : word,
@@ -173,8 +180,8 @@ function plot(data: Row[], reach: number, margin: number, canvas: Canvas): Plot.
 }
 
 /** One line about a finding, for its card. */
-export function sentence({ question, effect, subject_value, reference_value }: Finding): string {
+export function sentence({ unit, effect, subject_value, reference_value }: Finding): string {
   if (subject_value === null) return effect === null ? "" : change(effect.ratio);
-  const values = `${quantity(subject_value, question.unit)} against ${quantity(reference_value, question.unit)}`;
+  const values = `${quantity(subject_value, unit)} against ${quantity(reference_value, unit)}`;
   return effect === null ? values : `${change(effect.ratio)}, ${values}`;
 }

@@ -1,9 +1,10 @@
 import * as Plot from "@observablehq/plot";
 import { change, VERDICT_SYMBOLS } from "../format";
-import type { Grid, GridEffect } from "../model";
+import type { Grid, Ratio, Verdict } from "../model";
 import { base, type Canvas, type Figure } from "./figure";
 
-interface Cell extends GridEffect {
+interface Cell extends Ratio {
+  verdict: Verdict;
   row: string;
   column: string;
 }
@@ -17,10 +18,10 @@ export function heatMaps(grid: Grid, number: number): Figure[] {
     .filter((comparison) => !comparison.is_control)
     .map((comparison, index) => {
       const cells = comparison.cells.flatMap((row, at) =>
-        row.flatMap((effect, column): Cell[] => {
+        row.flatMap((cell, column): Cell[] => {
           const [down, across] = [grid.rows.labels[at], grid.columns.labels[column]];
-          if (effect === null || effect.ratio === null || !down || !across) return [];
-          return [{ ...effect, row: down, column: across }];
+          if (!cell?.effect || !down || !across) return [];
+          return [{ ...cell.effect, verdict: cell.verdict, row: down, column: across }];
         }),
       );
       return {
@@ -33,7 +34,7 @@ export function heatMaps(grid: Grid, number: number): Figure[] {
         table: {
           columns: [grid.rows.name, grid.columns.name, "ratio", "low", "high", "verdict"],
           rows: cells.map((cell) => [
-            cell.row, cell.column, cell.ratio ?? "", cell.low ?? "", cell.high ?? "", cell.verdict,
+            cell.row, cell.column, cell.ratio, cell.low, cell.high ?? "unbounded", cell.verdict,
           ]),
         },
       };
@@ -61,7 +62,7 @@ function plot(grid: Grid, cells: Cell[], canvas: Canvas): Plot.PlotOptions {
           y: "row",
           text: (cell: Cell) =>
             `${wanted && !isSmall ? `${VERDICT_SYMBOLS[cell.verdict]} ` : ""}${change(cell.ratio, isSmall ? 0 : 1)}`,
-          fill: (cell: Cell) => theme.onDiverging[step(cell.ratio ?? 1)] ?? theme.ink,
+          fill: (cell: Cell) => theme.onDiverging[step(cell.ratio)] ?? theme.ink,
           fontWeight: wanted ? 700 : 400,
           fontVariant: "tabular-nums",
           fontSize: isSmall ? 10 : 12,

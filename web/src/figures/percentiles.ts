@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { quantity } from "../format";
+import { logLabels, quantity } from "../format";
 import type { Curve } from "../model";
 import { base, BY_SUBJECT, type Canvas, type Figure } from "./figure";
 
@@ -16,10 +16,10 @@ const MARKS = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
 /** The pooled curve. */
 const ALL = -1;
 
-function points(curve: Curve): Point[] {
+function points(curve: Curve, probabilities: number[]): Point[] {
   const along = (subject: string, run: number, values: (number | null)[]): Point[] =>
     values.flatMap((value, index) => {
-      const probability = curve.probabilities[index];
+      const probability = probabilities[index];
       if (value === null || value <= 0 || probability === undefined || probability >= 1) return [];
       return [{ subject, run, rarity: 1 / (1 - probability), probability, value }];
     });
@@ -53,8 +53,8 @@ function apart(ends: Point[], values: number[]): (Point & { shift: number })[] {
 const percent = (probability: number): string => `${Number((probability * 100).toFixed(4))} %`;
 
 /** Latency against percentile: the tail gets as much room as it deserves. */
-export function percentiles(curve: Curve, number: number, subjects: string[]): Figure {
-  const data = points(curve);
+export function percentiles(curve: Curve, probabilities: number[], number: number, subjects: string[]): Figure {
+  const data = points(curve, probabilities);
   const pooled = data.filter(({ run }) => run === ALL);
   return {
     id: `percentiles-${number}`,
@@ -99,8 +99,7 @@ function plot(curve: Curve, subjects: string[], data: Point[], canvas: Canvas): 
     y: {
       type: "log",
       label: `↑ ${curve.source.replaceAll("_", " ")}`,
-      tickFormat: (value: number) =>
-        Number.isInteger(Math.log10(value)) || data.length < 3 ? quantity(value, curve.unit) : "",
+      tickFormat: logLabels(data.map(({ value }) => value), curve.unit),
       grid: true,
     },
     marks: [

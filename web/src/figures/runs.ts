@@ -1,10 +1,10 @@
 import * as Plot from "@observablehq/plot";
 import { change, quantity } from "../format";
-import type { Finding, Series } from "../model";
+import type { Finding, Run, Series } from "../model";
 import { base, BY_SUBJECT, type Figure } from "./figure";
 
 /** Every run in the order in which it was made, with a moving median: warm-up and drift show. */
-export function drift(series: Series, number: number, subjects: string[]): Figure {
+export function drift(series: Series, all: Run[], number: number, subjects: string[]): Figure {
   return {
     id: `drift-${number}`,
     title: `${series.workload}: ${series.metric.replaceAll("_", " ")} by order`,
@@ -20,29 +20,37 @@ export function drift(series: Series, number: number, subjects: string[]): Figur
         y: { label: null, grid: true, nice: true, tickFormat: (value: number) => quantity(value, series.unit) },
         marks: [
           Plot.line(
-            series.runs,
+            all,
             Plot.windowY(
               { k: 5, anchor: "middle", reduce: "median", strict: true },
-              { x: "order", y: "value", stroke: BY_SUBJECT, strokeWidth: 1.6 },
+              { x: "order", y: "value", z: "subject", stroke: BY_SUBJECT, strokeWidth: 1.6 },
             ),
           ),
-          Plot.dot(series.runs, { x: "order", y: "value", fill: BY_SUBJECT, r: 3 }),
+          Plot.dot(all, { x: "order", y: "value", fill: BY_SUBJECT, r: 3 }),
         ],
       }),
     table: {
       columns: ["order", "block", "subject", `value (${series.unit})`],
-      rows: series.runs.map(({ order, block, subject, value }) => [order, block + 1, subject, value]),
+      rows: all.map(({ order, block, subject, value }) => [order, block + 1, subject, value]),
     },
   };
 }
 
 /** One line for each block, from the reference to the subject. */
-export function pairs(finding: Finding, number: number): Figure {
-  const { question, blocks } = finding;
-  const ends = [question.reference, question.subject];
+export function pairs(finding: Finding, all: Run[], number: number): Figure {
+  const { workload, unit, direction, subject, reference } = finding;
+  const of = (id: string): Map<number, number> =>
+    new Map(all.filter((run) => run.subject === id).map(({ block, value }) => [block, value]));
+  const after = of(subject);
+  const blocks = [...of(reference)].flatMap(([block, before]) => {
+    const value = after.get(block);
+    return value === undefined ? [] : [{ block, before, after: value }];
+  });
+  const isWorse = (pair: (typeof blocks)[number]): boolean =>
+    direction === "lower" ? pair.after > pair.before : pair.after < pair.before;
   return {
     id: `pairs-${number}`,
-    title: `${question.workload}: ${question.subject} against ${question.reference}, block by block`,
+    title: `${workload}: ${subject} against ${reference}, block by block`,
     reading: "One line for each block: runs of a block were made close to each other. Dashed is worse.",
     options: (canvas) =>
       base(canvas, {
@@ -50,28 +58,28 @@ export function pairs(finding: Finding, number: number): Figure {
         marginLeft: 72,
         marginRight: 72,
         marginBottom: 28,
-        x: { type: "point", domain: ends, label: null, padding: 0.2 },
-        y: { label: null, grid: true, tickFormat: (value: number) => quantity(value, question.unit) },
+        x: { type: "point", domain: [reference, subject], label: null, padding: 0.2 },
+        y: { label: null, grid: true, tickFormat: (value: number) => quantity(value, unit) },
         marks: [
-          ...[true, false].map((isWorse) =>
-            Plot.link(blocks.filter(({ log_difference }) => log_difference < 0 === isWorse), {
-              x1: () => question.reference,
-              x2: () => question.subject,
-              y1: "reference",
-              y2: "subject",
+          ...[true, false].map((wanted) =>
+            Plot.link(blocks.filter((pair) => isWorse(pair) === wanted), {
+              x1: () => reference,
+              x2: () => subject,
+              y1: "before",
+              y2: "after",
               stroke: canvas.theme.muted,
               strokeWidth: 1.5,
-              strokeDasharray: isWorse ? "4 3" : "none",
+              strokeDasharray: wanted ? "4 3" : "none",
             }),
           ),
-          Plot.dot(blocks, { x: () => question.reference, y: "reference", fill: canvas.theme.ink, r: 2.5 }),
-          Plot.dot(blocks, { x: () => question.subject, y: "subject", fill: canvas.theme.ink, r: 2.5 }),
+          Plot.dot(blocks, { x: () => reference, y: "before", fill: canvas.theme.ink, r: 2.5 }),
+          Plot.dot(blocks, { x: () => subject, y: "after", fill: canvas.theme.ink, r: 2.5 }),
         ],
       }),
     table: {
-      columns: ["block", question.reference, question.subject, "change"],
-      rows: blocks.map(({ block, reference, subject, log_difference }) => [
-        block + 1, reference, subject, change(Math.exp(log_difference)),
+      columns: ["block", reference, subject, "subject over reference"],
+      rows: blocks.map(({ block, before, after }) => [
+        block + 1, before, after, before > 0 ? change(after / before) : "",
       ]),
     },
   };

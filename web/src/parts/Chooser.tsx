@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Figure } from "../figures/figure";
 import type { Theme } from "../theme";
 import { FigureCard } from "./FigureCard";
@@ -6,13 +6,15 @@ import { FigureCard } from "./FigureCard";
 /** Something a reader may look at: figures that belong together. */
 export interface Choice {
   name: string;
-  figures: Figure[];
+  /** Made when chosen. */
+  figures: () => Figure[];
 }
 
 /** One of many: a page with a figure for each cell of a large campaign is no page. */
 export function Chooser({ label, choices, theme }: { label: string; choices: Choice[]; theme: Theme }) {
   const [chosen, setChosen] = useState(0);
   const choice = choices[chosen];
+  const figures = useMemo(() => choice?.figures() ?? [], [choice]);
   if (!choice) return null;
   return (
     <>
@@ -29,7 +31,7 @@ export function Chooser({ label, choices, theme }: { label: string; choices: Cho
         </label>
       )}
       <div class="grid">
-        {choice.figures.map((figure) => (
+        {figures.map((figure) => (
           <FigureCard key={figure.id} figure={figure} theme={theme} />
         ))}
       </div>

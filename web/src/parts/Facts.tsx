@@ -1,6 +1,6 @@
 import { VERDICT_SYMBOLS } from "../format";
 import { colourOf, sentence } from "../figures/forest";
-import type { Check, Finding, Page, Report } from "../model";
+import type { Check, Finding, Page } from "../model";
 import type { Theme } from "../theme";
 
 /** How many places of a caveat are shown at once. */
@@ -35,12 +35,12 @@ export function KeyFigures({ findings, theme }: { findings: Finding[]; theme: Th
   return (
     <div class="keys">
       {findings.map((finding) => (
-        <div class="card" key={`${finding.question.workload} ${finding.question.subject} ${finding.question.metric}`}>
+        <div class="card" key={`${finding.workload} ${finding.subject} ${finding.metric}`}>
           <small>
-            {finding.question.workload}, {finding.question.metric.replaceAll("_", " ")}
+            {finding.workload}, {finding.metric.replaceAll("_", " ")}
           </small>
           <b style={{ color: colourOf(finding.verdict, theme) }}>
-            {VERDICT_SYMBOLS[finding.verdict]} {finding.question.subject} {finding.verdict}
+            {VERDICT_SYMBOLS[finding.verdict]} {finding.subject} {finding.verdict}
           </b>
           <small>{sentence(finding)}</small>
         </div>
@@ -50,10 +50,10 @@ export function KeyFigures({ findings, theme }: { findings: Finding[]; theme: Th
 }
 
 /** The machine, and what of it differed between subjects. */
-export function Environment({ report }: { report: Report }) {
+export function Environment({ page }: { page: Page }) {
   // What every subject has alike is the trials' own, not a difference between subjects.
-  const differences = Object.entries(report.differences).filter(([, bySubject]) => {
-    const seen = report.subjects.map(({ id }) => JSON.stringify(bySubject[id] ?? []));
+  const differences = Object.entries(page.differences).filter(([, bySubject]) => {
+    const seen = page.subjects.map(({ id }) => JSON.stringify(bySubject[id] ?? []));
     return new Set(seen).size > 1;
   });
   return (
@@ -68,7 +68,7 @@ export function Environment({ report }: { report: Report }) {
             <thead>
               <tr>
                 <th scope="col">fact</th>
-                {report.subjects.map(({ id }) => (
+                {page.subjects.map(({ id }) => (
                   <th key={id} scope="col">{id}</th>
                 ))}
               </tr>
@@ -77,7 +77,7 @@ export function Environment({ report }: { report: Report }) {
               {differences.map(([fact, bySubject]) => (
                 <tr key={fact}>
                   <th scope="row">{fact}</th>
-                  {report.subjects.map(({ id }) => (
+                  {page.subjects.map(({ id }) => (
                     <td key={id}>{(bySubject[id] ?? []).join(", ")}</td>
                   ))}
                 </tr>
@@ -89,7 +89,7 @@ export function Environment({ report }: { report: Report }) {
       <details>
         <summary>All facts of the machine</summary>
         <dl class="facts">
-          {Object.entries(report.environment).map(([fact, value]) => (
+          {Object.entries(page.environment).map(([fact, value]) => (
             <div key={fact}>
               <dt>{fact}</dt>
               <dd>{value}</dd>
@@ -102,13 +102,13 @@ export function Environment({ report }: { report: Report }) {
 }
 
 /** Every warning, with its meaning and where it applies. */
-export function Caveats({ report }: { report: Report }) {
+export function Caveats({ page }: { page: Page }) {
   return (
     <section class="card" id="caveats">
       <h2>Caveats</h2>
-      {report.caveats.length === 0 && <p>None.</p>}
+      {page.caveats.length === 0 && <p>None.</p>}
       <dl>
-        {report.caveats.map(({ code, meaning, places }) => (
+        {page.caveats.map(({ code, meaning, places }) => (
           <div key={code}>
             <dt>
               <code>{code}</code> {meaning}
@@ -134,18 +134,18 @@ export function Caveats({ report }: { report: Report }) {
 }
 
 /** How to get the same campaign again. */
-export function Reproduce({ page: { report } }: { page: Page }) {
+export function Reproduce({ page }: { page: Page }) {
   return (
     <section class="card" id="reproduce">
       <h2>Again</h2>
       <ul>
-        {report.reproduce.map((line) => (
+        {page.reproduce.map((line) => (
           <li key={line}>
             <code>{line}</code>
           </li>
         ))}
       </ul>
-      {report.notes.map((note) => (
+      {page.notes.map((note) => (
         <p key={note}>{note}</p>
       ))}
     </section>

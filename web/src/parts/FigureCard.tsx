@@ -26,6 +26,12 @@ export function FigureCard({ figure, theme }: { figure: Figure; theme: Theme }) 
     if (width === 0) return;
     const options = figure.options({ theme, width });
     const drawn = Plot.plot({ ...options, ariaLabel: figure.title, ariaDescription: figure.reading });
+    // One picture with a description, not hundreds of nameless parts: the table has the numbers.
+    for (const part of drawn.querySelectorAll("g[aria-label]")) part.removeAttribute("aria-label");
+    for (const svg of [drawn, ...drawn.querySelectorAll("svg")]) {
+      if (svg.hasAttribute("aria-label")) svg.setAttribute("role", "img");
+      else svg.setAttribute("aria-hidden", String(svg !== drawn));
+    }
     place.current?.replaceChildren(drawn);
   }, [figure, theme, width]);
   const saveSvg = (): void => {

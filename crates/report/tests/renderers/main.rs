@@ -6,6 +6,7 @@
 mod campaigns;
 mod grid;
 mod grid_pages;
+mod html_pages;
 mod multicore;
 mod workbook;
 

@@ -20,8 +20,7 @@ pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
     let findings = lab::judge(&directory)?;
     let loaded = store::load(&directory)?;
     let shown = Shown::of(common, arguments.values);
-    write(&loaded, &findings, "markdown", None, arguments.values)?;
-    write_workbook(&loaded, &findings, arguments.values);
+    write_all(&loaded, &findings, arguments.values)?;
     print(&text(&loaded, &findings, "terminal", shown)?)?;
     Ok(ExitCode::Done)
 }
@@ -112,15 +111,23 @@ fn send(loaded: &Loaded, findings: &Findings, format: &str, shown: Shown) -> Res
     print_bytes(&render(loaded, findings, renderer, &page(shown.is_verbose), shown.values)?)
 }
 
-/// Writes `report.xlsx` beside `report.md` where a campaign spans a grid: its tables are
-/// what readers calculate on with. A workbook that cannot be written costs no verdict.
-pub(super) fn write_workbook(loaded: &Loaded, findings: &Findings, values: Values) {
-    if !report::has_grid(&loaded.plan) {
-        return;
+/// Writes `report.md` and beside it `report.html`, and `report.xlsx` where a campaign spans a
+/// grid: its tables are what readers calculate on with. Gives the path of the one to read. What
+/// beside `report.md` cannot be written costs no verdict.
+pub(super) fn write_all(loaded: &Loaded, findings: &Findings, values: Values) -> Result<PathBuf> {
+    let text = write(loaded, findings, "markdown", None, values)?;
+    let beside = |format: &str| {
+        write(loaded, findings, format, None, values)
+            .map_err(|error| tell(&format!("the report as {format} is not written: {error}")))
+            .ok()
+    };
+    if report::has_grid(&loaded.plan) {
+        beside("xlsx");
     }
-    if let Err(error) = write(loaded, findings, "xlsx", None, values) {
-        tell(&format!("the workbook is not written: {error}"));
+    if !report::HAS_PAGE {
+        return Ok(text);
     }
+    Ok(beside("html").unwrap_or(text))
 }
 
 /// Writes a report into the campaign's directory, or where it is told.

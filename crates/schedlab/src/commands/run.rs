@@ -81,8 +81,7 @@ pub(super) fn record(
 pub(super) fn conclude(common: &Common, directory: &Path, values: Values) -> Result<ExitCode> {
     let findings = lab::judge(directory)?;
     let loaded = store::load(directory)?;
-    let path = reports::write(&loaded, &findings, "markdown", None, values)?;
-    reports::write_workbook(&loaded, &findings, values);
+    let path = reports::write_all(&loaded, &findings, values)?;
     print(&reports::text(&loaded, &findings, "terminal", reports::Shown::of(common, values))?)?;
     print(&format!("\nreport: {}\n", path.display()))?;
     Ok(exit_code(&loaded.plan, &loaded.records))

@@ -38,6 +38,7 @@ fn a_known_effect_is_found_and_its_absence_too() {
     ] {
         assert!(bench.campaign().join(name).is_file(), "{name}");
     }
+    assert_eq!(bench.campaign().join("report.html").is_file(), report::HAS_PAGE);
 }
 
 #[test]

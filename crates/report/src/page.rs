@@ -1,0 +1,259 @@
+//! What the page of a report is given, `schedlab.page/1`: what figures are drawn from, made
+//! small. A page must stay light whatever was recorded, so it has quantiles in place of
+//! histograms, and six significant digits.
+
+mod curves;
+mod series;
+
+use crate::checks::{Check, checks};
+use crate::ejections::Ejections;
+use crate::grid::{Axis, Grid};
+use crate::ladder::Ladder;
+use crate::view::{CaveatView, Design, Report, SubjectView};
+use curves::{Curves, curves};
+use model::{
+    ClaimFinding, ClaimOutcome, Direction, Finding, Fingerprint, Ranking, Role, Strength, Unit,
+    UseCaseFinding, Verdict, Weight,
+};
+use serde::Serialize;
+use series::{Series, series};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The format's name and version.
+const FORMAT: &str = "schedlab.page/1";
+
+/// Everything a page shows.
+#[derive(Serialize)]
+pub(crate) struct PageData<'r> {
+    format: &'static str,
+    campaign: &'r str,
+    title: &'r str,
+    answer: &'r str,
+    design: &'r Design,
+    subjects: &'r [SubjectView],
+    checks: Vec<Check>,
+    findings: Vec<Effect<'r>>,
+    rankings: &'r [Ranking],
+    use_cases: Vec<UseCase<'r>>,
+    claims: Vec<Claim<'r>>,
+    ladders: &'r [Ladder],
+    grids: Vec<Map<'r>>,
+    ejections: &'r [Ejections],
+    curves: Option<Curves>,
+    series: Vec<Series>,
+    caveats: &'r [CaveatView],
+    environment: &'r Fingerprint,
+    differences: &'r BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
+    notes: &'r [String],
+    reproduce: &'r [String],
+    hides_absolute: bool,
+}
+
+/// One comparison, with what its figure and its table say.
+#[derive(Serialize)]
+struct Effect<'r> {
+    workload: &'r str,
+    metric: &'r str,
+    unit: Unit,
+    direction: Direction,
+    subject: &'r str,
+    reference: &'r str,
+    role: Role,
+    verdict: Verdict,
+    strength: Option<Strength>,
+    reason: Option<&'r str>,
+    margin: f64,
+    pairs: usize,
+    subject_value: Option<f64>,
+    reference_value: Option<f64>,
+    effect: Option<Ratio>,
+    caveats: Vec<&'static str>,
+}
+
+/// An oriented ratio, above one is better, with its interval for this comparison alone.
+#[derive(Serialize)]
+struct Ratio {
+    ratio: f64,
+    low: f64,
+    /// Absent where unbounded.
+    high: Option<f64>,
+    /// Of no difference, adjusted over the family.
+    adjusted_p: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct UseCase<'r> {
+    use_case: &'r str,
+    weights: &'r [Weight],
+    ranking: &'r Ranking,
+    co_best: &'r [String],
+    without_evidence: &'r [String],
+}
+
+#[derive(Serialize)]
+struct Claim<'r> {
+    says: &'r str,
+    source: Option<&'r str>,
+    outcome: ClaimOutcome,
+    reason: &'r str,
+}
+
+/// A grid without its runs.
+#[derive(Serialize)]
+struct Map<'r> {
+    measure: &'r str,
+    unit: Unit,
+    direction: Direction,
+    rows: &'r Axis,
+    columns: &'r Axis,
+    /// Geometric means of runs by subject, by row, then by column.
+    subjects: Vec<MapSubject<'r>>,
+    comparisons: Vec<MapComparison<'r>>,
+}
+
+#[derive(Serialize)]
+struct MapSubject<'r> {
+    subject: &'r str,
+    cells: Vec<Vec<Option<f64>>>,
+}
+
+#[derive(Serialize)]
+struct MapComparison<'r> {
+    subject: &'r str,
+    reference: &'r str,
+    is_control: bool,
+    cells: Vec<Vec<Option<MapCell>>>,
+}
+
+#[derive(Serialize)]
+struct MapCell {
+    verdict: Verdict,
+    effect: Option<Ratio>,
+}
+
+/// What the page of this report is given; of an emulated processor no value, which would be
+/// that of no real one.
+pub(crate) fn page_data(report: &Report) -> PageData<'_> {
+    let findings = &report.findings;
+    let asked = findings.findings.iter().filter(|one| one.question.role != Role::Screen);
+    let is_shown = !report.hides_absolute;
+    PageData {
+        format: FORMAT,
+        campaign: &report.campaign,
+        title: &report.title,
+        answer: &report.answer,
+        design: &report.design,
+        subjects: &report.subjects,
+        checks: checks(report),
+        findings: asked.map(|finding| effect(finding, is_shown)).collect(),
+        rankings: &findings.rankings,
+        use_cases: findings.use_cases.iter().map(use_case).collect(),
+        claims: findings.claims.iter().map(claim).collect(),
+        ladders: &report.ladders,
+        grids: report.grids.iter().map(|grid| map(grid, is_shown)).collect(),
+        ejections: &report.ejections,
+        curves: is_shown.then(|| curves(report)).flatten(),
+        series: if is_shown { series(report) } else { Vec::new() },
+        caveats: &report.caveats,
+        environment: &report.environment,
+        differences: &report.differences,
+        notes: &report.notes,
+        reproduce: &report.reproduce,
+        hides_absolute: report.hides_absolute,
+    }
+}
+
+/// Six significant digits: more than any figure or table shows.
+fn short(value: f64) -> f64 {
+    if value.is_finite() { format!("{value:.5e}").parse().unwrap_or(value) } else { value }
+}
+
+fn effect(finding: &Finding, is_shown: bool) -> Effect<'_> {
+    let question = &finding.question;
+    Effect {
+        workload: &question.workload,
+        metric: &question.metric,
+        unit: question.unit,
+        direction: question.direction,
+        subject: &question.subject,
+        reference: &question.reference,
+        role: question.role,
+        verdict: finding.verdict,
+        strength: finding.strength,
+        reason: finding.reason.as_deref(),
+        margin: finding.margin,
+        pairs: finding.pairs,
+        subject_value: finding.subject_value.filter(|_| is_shown).map(short),
+        reference_value: finding.reference_value.filter(|_| is_shown).map(short),
+        effect: finding.effect.as_ref().map(|effect| {
+            ratio(effect.ratio, effect.interval, effect.adjusted_difference)
+        }),
+        caveats: finding.caveats.iter().map(|caveat| caveat.code.as_str()).collect(),
+    }
+}
+
+fn ratio(ratio: f64, interval: model::Interval, adjusted_p: Option<f64>) -> Ratio {
+    Ratio {
+        ratio: short(ratio),
+        low: short(interval.low),
+        high: interval.high.is_finite().then(|| short(interval.high)),
+        adjusted_p: adjusted_p.map(short),
+    }
+}
+
+fn use_case(finding: &UseCaseFinding) -> UseCase<'_> {
+    UseCase {
+        use_case: &finding.use_case,
+        weights: &finding.weights,
+        ranking: &finding.ranking,
+        co_best: &finding.co_best,
+        without_evidence: &finding.without_evidence,
+    }
+}
+
+fn claim(finding: &ClaimFinding) -> Claim<'_> {
+    Claim {
+        says: &finding.claim.says,
+        source: finding.claim.source.as_deref(),
+        outcome: finding.outcome,
+        reason: &finding.reason,
+    }
+}
+
+fn map(grid: &Grid, is_shown: bool) -> Map<'_> {
+    let shown = grid.subjects.iter().filter(|subject| is_shown && !subject.is_control);
+    Map {
+        measure: &grid.measure,
+        unit: grid.unit,
+        direction: grid.direction,
+        rows: &grid.rows,
+        columns: &grid.columns,
+        subjects: shown
+            .map(|subject| MapSubject {
+                subject: &subject.subject,
+                cells: of_cells(&subject.cells, |value| short(value.mean)),
+            })
+            .collect(),
+        comparisons: grid
+            .comparisons
+            .iter()
+            .map(|comparison| MapComparison {
+                subject: &comparison.subject,
+                reference: &comparison.reference,
+                is_control: comparison.is_control,
+                cells: of_cells(&comparison.cells, |cell| MapCell {
+                    verdict: cell.verdict,
+                    effect: cell
+                        .ratio
+                        .zip(cell.interval)
+                        .map(|(value, interval)| ratio(value, interval, cell.adjusted_difference)),
+                }),
+            })
+            .collect(),
+    }
+}
+
+fn of_cells<T, U>(cells: &[Vec<Option<T>>], mut of: impl FnMut(&T) -> U) -> Vec<Vec<Option<U>>> {
+    let row = |row: &Vec<Option<T>>| row.iter().map(|cell| cell.as_ref().map(&mut of)).collect();
+    cells.iter().map(row).collect()
+}

@@ -1,0 +1,152 @@
+//! Quantiles of every source of single events.
+
+use crate::view::Report;
+use model::{Histogram, Outcome, SampleData, Unit};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Fewest values beyond a quantile that is drawn (STATISTICS 2.10).
+const LEAST_BEYOND: f64 = 10.0;
+/// Steps for each nine, and the last one: five nines.
+const STEPS_FOR_NINE: u32 = 6;
+const LAST_STEP: u32 = 30;
+
+/// All curves of a campaign.
+#[derive(Serialize)]
+pub(super) struct Curves {
+    /// Shares, rising: the columns of every row below.
+    probabilities: Vec<f64>,
+    of: Vec<Curve>,
+}
+
+/// One latency.
+#[derive(Serialize)]
+struct Curve {
+    workload: String,
+    source: String,
+    unit: Unit,
+    /// In the plan's order.
+    subjects: Vec<SubjectCurve>,
+}
+
+#[derive(Serialize)]
+struct SubjectCurve {
+    subject: String,
+    /// Values in all.
+    count: u64,
+    /// Of all runs together; null where fewer than ten values lie beyond.
+    pooled: Vec<Option<u64>>,
+    /// Of each run.
+    runs: Vec<Vec<Option<u64>>>,
+}
+
+/// Histograms of each run, by place of the workload and the source's name, then by place of the
+/// subject.
+type Found<'r> = BTreeMap<(usize, &'r str), BTreeMap<usize, Vec<Histogram>>>;
+
+/// The curves of every source of single events; none where there is no such source.
+pub(super) fn curves(report: &Report) -> Option<Curves> {
+    let probabilities = probabilities();
+    let of_source = |((workload, source), by_subject): (
+        (usize, &str),
+        BTreeMap<usize, Vec<Histogram>>,
+    )| {
+        let label = &report.design.workloads[workload];
+        let unit = *report.units.get(label)?.get(source)?;
+        let subjects = by_subject.into_iter().map(|(subject, runs)| {
+            let mut pooled = Histogram::new();
+            runs.iter().for_each(|run| pooled.merge(run));
+            SubjectCurve {
+                subject: report.subjects[subject].id.clone(),
+                count: pooled.count(),
+                pooled: quantiles(&pooled, &probabilities),
+                runs: runs.iter().map(|run| quantiles(run, &probabilities)).collect(),
+            }
+        });
+        let subjects = subjects.collect();
+        Some(Curve { workload: label.clone(), source: source.to_owned(), unit, subjects })
+    };
+    let of: Vec<Curve> = histograms(report).into_iter().filter_map(of_source).collect();
+    (!of.is_empty()).then_some(Curves { probabilities, of })
+}
+
+fn histograms(report: &Report) -> Found<'_> {
+    let workloads: BTreeMap<&str, usize> =
+        report.design.workloads.iter().enumerate().map(|(at, label)| (&**label, at)).collect();
+    let subjects: BTreeMap<&str, usize> =
+        report.subjects.iter().enumerate().map(|(at, subject)| (&*subject.id, at)).collect();
+    let mut found = Found::new();
+    for record in report.records.iter().filter(|record| record.outcome == Outcome::Completed) {
+        let (Some(workload), Some(subject)) =
+            (workloads.get(&*record.workload), subjects.get(&*record.subject))
+        else {
+            continue;
+        };
+        let mut merged: BTreeMap<&str, Histogram> = BTreeMap::new();
+        for sample in record.invocations.iter().flat_map(|invocation| &invocation.samples) {
+            if let SampleData::Histogram(histogram) = &sample.data {
+                merged.entry(&sample.source).or_default().merge(histogram);
+            }
+        }
+        for (source, histogram) in merged {
+            let of_source = found.entry((*workload, source)).or_default();
+            of_source.entry(*subject).or_default().push(histogram);
+        }
+    }
+    found
+}
+
+fn probabilities() -> Vec<f64> {
+    let of = |step: u32| 1.0 - 10_f64.powf(-f64::from(step) / f64::from(STEPS_FOR_NINE));
+    let mut all: Vec<f64> = (0..=LAST_STEP).map(of).collect();
+    all.extend([0.25, 0.5, 0.75]);
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+/// All in one pass: a campaign has thousands of histograms.
+fn quantiles(histogram: &Histogram, probabilities: &[f64]) -> Vec<Option<u64>> {
+    let count = histogram.count() as f64;
+    let mut buckets = histogram.buckets();
+    let (mut seen, mut value) = (0_u64, 0);
+    probabilities
+        .iter()
+        .map(|share| {
+            if (1.0 - share) * count < LEAST_BEYOND {
+                return None;
+            }
+            let rank = (share * count).ceil().max(1.0) as u64;
+            while seen < rank {
+                let (highest, more) = buckets.next()?;
+                value = highest;
+                seen += more;
+            }
+            Some(value)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_pass_gives_what_the_histogram_gives_for_each() {
+        let mut histogram = Histogram::new();
+        (1..=5_000).for_each(|step| histogram.record(step * step * 7));
+        let probabilities = probabilities();
+        let all = quantiles(&histogram, &probabilities);
+        for (share, found) in probabilities.iter().zip(&all) {
+            let is_supported = (1.0 - share) * 5_000.0 >= 10.0;
+            let expected = is_supported.then(|| histogram.quantile(*share)).flatten();
+            assert_eq!(*found, expected, "{share}");
+        }
+        assert!(all.last().unwrap().is_none(), "fewer than ten values lie beyond five nines");
+        assert!(all[0].is_some());
+    }
+
+    #[test]
+    fn nothing_recorded_is_no_value() {
+        assert!(quantiles(&Histogram::new(), &probabilities()).iter().all(Option::is_none));
+    }
+}

@@ -1,0 +1,129 @@
+//! What the page is given. `web/test` draws these files in a browser.
+
+use super::{drawn, page};
+use crate::campaigns::{Campaign, emulated, hostile, mixed};
+use crate::grid::grid;
+use crate::multicore::multicore;
+use expect_test::{ExpectFile, expect_file};
+use model::{
+    Claim, ClaimFinding, ClaimOutcome, Claimed, ClaimedEffect, ClaimedMetrics, Histogram, Outcome,
+    Rank, Ranking, Record, Sample, TrialValue, UseCaseFinding, Weight,
+};
+
+const BEGIN: &str = "<script type=\"application/json\" id=\"schedlab-data\">";
+
+/// The data in a page.
+fn data(campaign: &Campaign) -> String {
+    let text = drawn(campaign, "html", page(80));
+    let (_, behind) = text.split_once(BEGIN).unwrap();
+    let (json, _) = behind.split_once("</script>").unwrap();
+    json.to_owned()
+}
+
+/// The mixed campaign with runs whose latencies have a tail, ranks, a use case and a claim.
+fn measured() -> Campaign {
+    let mut campaign = mixed();
+    let first = campaign.records[0].clone();
+    campaign.records.clear();
+    for block in 0..6_u32 {
+        for (place, subject) in ["baseline", "fifo", "batch"].into_iter().enumerate() {
+            let mut latency = Histogram::new();
+            let middle = 60_000.0 / (1.0 + place as f64) * (1.0 + 0.02 * f64::from(block % 3));
+            for step in 1..=4_000_u32 {
+                // A heavy tail: the quantile function of Pareto's distribution, alpha 3.
+                let rest = 1.0 - f64::from(step) / 4_001.0;
+                latency.record((middle / rest.cbrt()) as u64);
+            }
+            let median = latency.quantile(0.5).unwrap() as f64;
+            campaign.records.push(Record {
+                sequence: u64::from(block) * 3 + place as u64,
+                block,
+                subject: subject.to_owned(),
+                workload: "cyclic".to_owned(),
+                outcome: Outcome::Completed,
+                invocations: vec![model::Invocation {
+                    samples: vec![Sample::histogram("latency", latency)],
+                    run: None,
+                    failure: None,
+                }],
+                ..first.clone()
+            });
+            campaign.values.push(TrialValue {
+                block,
+                subject: subject.to_owned(),
+                workload: "cyclic".to_owned(),
+                metric: "latency_p50".to_owned(),
+                value: median,
+            });
+        }
+    }
+    let rank = |subject: &str, rank, worst| Rank { subject: subject.to_owned(), rank, worst };
+    let ranking = Ranking {
+        workload: "cyclic".to_owned(),
+        metric: "latency_p50".to_owned(),
+        ranks: vec![rank("fifo", 1, 1), rank("baseline", 2, 3), rank("batch", 2, 3)],
+        is_emulated: false,
+    };
+    campaign.findings.rankings = vec![ranking.clone()];
+    campaign.findings.use_cases = vec![UseCaseFinding {
+        use_case: "desktop".to_owned(),
+        weights: vec![Weight {
+            workload: "cyclic".to_owned(),
+            metric: "latency_p50".to_owned(),
+            weight: 1.0,
+        }],
+        comparisons: Vec::new(),
+        worst: Vec::new(),
+        ranking: Ranking { workload: "desktop".to_owned(), metric: String::new(), ..ranking },
+        co_best: vec!["fifo".to_owned()],
+        without_evidence: Vec::new(),
+    }];
+    let side = |subject: &str| Claimed::Subject(subject.to_owned());
+    campaign.findings.claims = vec![ClaimFinding {
+        claim: Claim {
+            says: "fifo wakes faster".to_owned(),
+            source: Some("a study".to_owned()),
+            workload: Some("cyclic".to_owned()),
+            workloads: Vec::new(),
+            metric: ClaimedMetrics::One("latency_p50".to_owned()),
+            subject: side("fifo"),
+            reference: side("baseline"),
+            effect: ClaimedEffect::Better,
+        },
+        outcome: ClaimOutcome::Confirmed,
+        reason: "clearly better".to_owned(),
+        tally: None,
+        is_emulated: false,
+    }];
+    campaign
+}
+
+#[test]
+fn the_page_is_given_what_its_figures_are_drawn_from() {
+    let check = |campaign: &Campaign, expected: ExpectFile| {
+        let value: serde_json::Value = serde_json::from_str(&data(campaign)).unwrap();
+        expected.assert_eq(&format!("{}\n", serde_json::to_string_pretty(&value).unwrap()));
+    };
+    check(&mixed(), expect_file!["../golden/page-mixed.json"]);
+    check(&measured(), expect_file!["../golden/page-measured.json"]);
+    check(&grid(), expect_file!["../golden/page-grid.json"]);
+    check(&multicore(), expect_file!["../golden/page-multicore.json"]);
+    check(&hostile(), expect_file!["../golden/page-hostile.json"]);
+    check(&emulated(), expect_file!["../golden/page-emulated.json"]);
+}
+
+#[test]
+fn no_text_of_a_campaign_ends_the_element_that_holds_it() {
+    assert!(!data(&hostile()).contains('<'));
+}
+
+#[test]
+fn the_page_shows_no_value_of_an_emulated_processor() {
+    let value: serde_json::Value = serde_json::from_str(&data(&emulated())).unwrap();
+    assert_eq!(value["curves"], serde_json::Value::Null);
+    assert_eq!(value["series"], serde_json::json!([]));
+    for finding in value["findings"].as_array().unwrap() {
+        assert_eq!(finding["subject_value"], serde_json::Value::Null);
+        assert_eq!(finding["reference_value"], serde_json::Value::Null);
+    }
+}

@@ -1,0 +1,47 @@
+import * as Plot from "@observablehq/plot";
+import { logLabels } from "../format";
+import type { Curve } from "../model";
+import { base, BY_SUBJECT, type Figure } from "./figure";
+
+interface Point {
+  subject: string;
+  probability: number;
+  value: number;
+}
+
+/** The share of values up to each value, all runs of a subject together. */
+export function ecdf(curve: Curve, probabilities: number[], number: number, subjects: string[]): Figure {
+  const data = curve.subjects.flatMap(({ subject, pooled }) =>
+    pooled.flatMap((value, index): Point[] => {
+      const probability = probabilities[index];
+      return value === null || value <= 0 || probability === undefined ? [] : [{ subject, probability, value }];
+    }),
+  );
+  return {
+    id: `ecdf-${number}`,
+    title: `${curve.workload}: distribution of ${curve.source.replaceAll("_", " ")}`,
+    reading:
+      "The share of values that were at most so large: a curve further left is faster. The tail is hidden here; " +
+      "the percentiles show it.",
+    options: (canvas) =>
+      base(canvas, {
+        height: 340,
+        marginLeft: 48,
+        marginRight: 24,
+        marginTop: 20,
+        marginBottom: 40,
+        color: { domain: subjects, range: [...canvas.theme.series], legend: true },
+        x: {
+          type: "log",
+          label: `${curve.source.replaceAll("_", " ")} →`,
+          tickFormat: logLabels(data.map(({ value }) => value), curve.unit),
+        },
+        y: { domain: [0, 1], label: "↑ share", grid: true, tickFormat: "%" },
+        marks: [Plot.line(data, { x: "value", y: "probability", stroke: BY_SUBJECT, strokeWidth: 2.2, z: "subject" })],
+      }),
+    table: {
+      columns: ["subject", "share", `value (${curve.unit})`],
+      rows: data.map(({ subject, probability, value }) => [subject, probability, value]),
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import * as Plot from "@observablehq/plot";
+import { quantity } from "../format";
+import type { Run, Series } from "../model";
+import { base, BY_SUBJECT, type Figure } from "./figure";
+
+/** Every run of each subject as a dot, with the median and the middle half: no density is guessed. */
+export function spread(series: Series, all: Run[], number: number, subjects: string[]): Figure {
+  const shown = subjects.filter((id) => all.some(({ subject }) => subject === id));
+  const quartiles = shown.map((subject) => {
+    const values = all.filter((run) => run.subject === subject).map(({ value }) => value);
+    return { subject, count: values.length, low: quantile(values, 0.25), median: quantile(values, 0.5), high: quantile(values, 0.75) };
+  });
+  return {
+    id: `spread-${number}`,
+    title: `${series.workload}: ${series.metric.replaceAll("_", " ")} of every run`,
+    reading: `One dot for each run; the bar is the middle half, its mark the median. ${series.direction === "lower" ? "Lower" : "Higher"} is better.`,
+    options: (canvas) =>
+      base(canvas, {
+        height: shown.length * 44 + 56,
+        marginLeft: Math.min(Math.max(...shown.map((id) => id.length), 4) * 6.8 + 16, canvas.width * 0.4),
+        marginRight: 24,
+        marginBottom: 36,
+        color: { domain: subjects, range: [...canvas.theme.series] },
+        x: { label: null, grid: true, nice: true, ticks: Math.max(3, Math.floor(canvas.width / 160)), tickFormat: (value: number) => quantity(value, series.unit) },
+        y: { domain: shown, label: null, tickSize: 0 },
+        marks: [
+          Plot.ruleY(quartiles, { y: "subject", x1: "low", x2: "high", stroke: canvas.theme.grid, strokeWidth: 16 }),
+          Plot.tickX(quartiles, { x: "median", y: "subject", stroke: canvas.theme.ink, strokeWidth: 2, inset: 8 }),
+          Plot.dot(all, { x: "value", y: "subject", fill: BY_SUBJECT, fillOpacity: 0.75, r: 3 }),
+        ],
+      }),
+    table: {
+      columns: ["subject", "runs", `lower quartile (${series.unit})`, "median", "upper quartile"],
+      rows: quartiles.map(({ subject, count, low, median, high }) => [subject, count, low, median, high]),
+    },
+  };
+}
+
+/** Linear between order statistics: Hyndman and Fan 1996, type 7. */
+export function quantile(values: number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const at = (sorted.length - 1) * share;
+  const [below, above] = [sorted[Math.floor(at)] ?? NaN, sorted[Math.ceil(at)] ?? NaN];
+  return below + (above - below) * (at - Math.floor(at));
+}

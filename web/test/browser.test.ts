@@ -1,0 +1,154 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
+import axe from "axe-core";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CAMPAIGNS, golden, goldenText } from "./golden";
+
+const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const program = PROGRAMS.find((path) => existsSync(path));
+if (!program) {
+  const lack = "no Chromium is installed: the page is not tested in a browser";
+  if (process.env["SCHEDLAB_SKIPS"] === "refused") throw new Error(lack);
+  console.warn(`SKIPPED: ${lack}`);
+}
+
+/** A file of so many KiB compressed loads at once from disk and from a slow link. */
+const MOST_KIB = 120;
+const WIDTHS = [390, 820, 1440];
+const bundle = readFileSync(resolve(import.meta.dirname, "../dist/index.html"), "utf8");
+
+test("the page is small", () => {
+  expect(gzipSync(bundle).length / 1024).toBeLessThan(MOST_KIB);
+});
+
+test("the licences of its parts travel with it", () => {
+  expect(bundle).toContain("Observable");
+  expect(bundle).toContain("Permission to use, copy, modify");
+});
+
+describe.skipIf(!program)("in a browser", () => {
+  let browser: Browser;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "schedlab-page-"));
+    browser = await chromium.launch({
+      executablePath: program as string,
+      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Opens a report with these data, and notes whatever it does that it should not. */
+  async function open(json: string, width: number, scheme: "light" | "dark"): Promise<{ page: Page; wrong: string[] }> {
+    const file = join(folder, "report.html");
+    const node = `<script type="application/json" id="schedlab-data">${json.replaceAll("<", "\\u003c")}</script>`;
+    writeFileSync(file, bundle.replace("<!--SCHEDLAB_DATA-->", () => node));
+    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme });
+    const wrong: string[] = [];
+    const requests: string[] = [];
+    page.on("console", (message) => wrong.push(`console: ${message.text()}`));
+    page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
+    page.on("dialog", (dialog) => wrong.push(`dialog: ${dialog.message()}`));
+    page.on("request", (request) => requests.push(request.url()));
+    await page.goto(`file://${file}`);
+    await page.waitForSelector("figure svg", { timeout: 20_000 });
+    if (requests.length !== 1) wrong.push(`requests: ${requests.join(" ")}`);
+    return { page, wrong };
+  }
+
+  for (const campaign of CAMPAIGNS) {
+    for (const width of WIDTHS) {
+      for (const scheme of ["light", "dark"] as const) {
+        test(`${campaign} at ${width} pixels, ${scheme}`, async () => {
+          const { page, wrong } = await open(goldenText(campaign), width, scheme);
+          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          expect(overflow).toBeLessThanOrEqual(0);
+          expect(await page.textContent("h1")).toBe(golden(campaign).title);
+          expect(wrong).toEqual([]);
+          await page.close();
+        });
+      }
+    }
+  }
+
+  test("nothing serious for those who use a screen reader or other colours", async () => {
+    for (const scheme of ["light", "dark"] as const) {
+      const { page } = await open(goldenText("measured"), 1440, scheme);
+      await page.evaluate(axe.source);
+      const found = await page.evaluate(async () => {
+        const { violations } = await (window as unknown as { axe: typeof import("axe-core") }).axe.run();
+        return violations
+          .filter(({ impact }) => impact === "serious" || impact === "critical")
+          .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+      });
+      expect(found).toEqual([]);
+      await page.close();
+    }
+  });
+
+  test("a table beside each figure has the figure's numbers", async () => {
+    const { page } = await open(goldenText("measured"), 1440, "light");
+    const rows = await page.$$eval("#forest tbody tr", (all) =>
+      all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent ?? "")),
+    );
+    const expected = golden("measured").findings;
+    expect(rows.map((row) => [row[0], row[2], row[6], row[10]])).toEqual(
+      expected.map(({ workload, subject, effect, verdict }) => [workload, subject, String(effect?.ratio ?? ""), verdict]),
+    );
+    await page.close();
+  });
+
+  test("everything is reached with the keyboard", async () => {
+    const { page } = await open(goldenText("measured"), 1440, "light");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Dark");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("href"))).toBe("#checks");
+    const reached = new Set<string>();
+    for (let presses = 0; presses < 60; presses += 1) {
+      await page.keyboard.press("Tab");
+      reached.add((await page.evaluate(() => document.activeElement?.textContent)) ?? "");
+    }
+    for (const wanted of ["SVG", "CSV", "Table", "All facts of the machine"]) expect([...reached]).toContain(wanted);
+    await page.close();
+  });
+
+  test("text of a campaign is never more than text", async () => {
+    const evil = `<img src=x onerror="alert(1)"><script>alert(2)</script>`;
+    const page = golden("hostile");
+    page.title = evil;
+    page.answer = evil;
+    page.notes = [evil];
+    page.reproduce = [evil];
+    page.environment = { [evil]: evil };
+    page.caveats = [{ code: evil, meaning: evil, places: [evil] }];
+    for (const finding of page.findings) finding.workload = evil;
+    const opened = await open(JSON.stringify(page), 820, "light");
+    expect(await opened.page.textContent("h1")).toBe(evil);
+    expect(await opened.page.locator("img").count()).toBe(0);
+    expect(await opened.page.evaluate(() => document.scripts.length)).toBe(2);
+    expect(opened.wrong).toEqual([]);
+    await opened.page.close();
+  });
+
+  test("long data are unpacked", async () => {
+    const packed = gzipSync(goldenText("grid")).toString("base64");
+    const file = join(folder, "packed.html");
+    const node = `<script type="application/gzip" id="schedlab-data">${packed}</script>`;
+    writeFileSync(file, bundle.replace("<!--SCHEDLAB_DATA-->", () => node));
+    const page = await browser.newPage();
+    await page.goto(`file://${file}`);
+    await page.waitForSelector("figure svg");
+    expect(await page.textContent("h1")).toBe(golden("grid").title);
+    await page.close();
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { byStrength, forest } from "../src/figures/forest";
+import { heatMaps } from "../src/figures/heat";
+import { ladder } from "../src/figures/ladder";
+import { hasLines, lines } from "../src/figures/lines";
+import { drift, pairs } from "../src/figures/runs";
+import { runs, type Finding, type Series } from "../src/model";
+import { golden } from "./golden";
+
+describe("effects", () => {
+  const page = golden("mixed");
+
+  test("every comparison is in the table, with its numbers where there are some", () => {
+    const { table } = forest(page.findings);
+    const estimated = page.findings.filter(({ effect }) => effect !== null);
+    expect(estimated.length).toBeLessThan(page.findings.length);
+    expect(table.rows.length).toBe(page.findings.length);
+    expect(table.rows.filter((row) => row[6] === "").length).toBe(page.findings.length - estimated.length);
+    expect(table.rows[0]).toEqual([
+      estimated[0]?.workload,
+      estimated[0]?.metric,
+      estimated[0]?.subject,
+      estimated[0]?.reference,
+      estimated[0]?.subject_value,
+      estimated[0]?.reference_value,
+      estimated[0]?.effect?.ratio,
+      estimated[0]?.effect?.low,
+      estimated[0]?.effect?.high,
+      estimated[0]?.pairs,
+      estimated[0]?.verdict,
+    ]);
+  });
+
+  test("many are cut to the strongest, and the reader is told", () => {
+    const one = page.findings.find(({ effect }) => effect !== null) as Finding;
+    const many = Array.from({ length: 90 }, (_, index) => ({ ...one, workload: `w${index}` }));
+    const figure = forest(many);
+    expect(figure.table.rows.length).toBe(90);
+    expect(figure.reading).toContain("The 40 strongest of 90");
+  });
+
+  test("what is worse is as telling as what is better", () => {
+    const of = (verdict: string, ratio: number): Finding =>
+      ({ verdict, effect: { ratio, low: ratio, high: ratio, adjusted_p: null } }) as Finding;
+    const sorted = [of("better", 1.1), of("inconclusive", 9), of("worse", 0.5)].toSorted(byStrength);
+    expect(sorted.map(({ verdict }) => verdict)).toEqual(["worse", "better", "inconclusive"]);
+  });
+});
+
+describe("heat maps", () => {
+  test("one for each comparison but the control's, a row for each cell with an effect", () => {
+    const [grid] = golden("grid").grids;
+    if (!grid) throw new Error("the golden campaign spans a grid");
+    const shown = grid.comparisons.filter(({ is_control }) => !is_control);
+    const figures = heatMaps(grid, 0);
+    expect(figures.length).toBe(shown.length);
+    const cells = shown[0]?.cells.flat().filter((cell) => cell?.effect);
+    expect(figures[0]?.table.rows.length).toBe(cells?.length);
+  });
+});
+
+describe("lines", () => {
+  test("have a point for each size and subject with a value", () => {
+    const page = golden("grid");
+    const [grid] = page.grids;
+    if (!grid || !hasLines(grid)) throw new Error("the golden campaign's rows are sizes");
+    const { table } = lines(grid, 0, "lines", page.subjects.map(({ id }) => id));
+    const values = grid.subjects.flatMap(({ cells }) => cells.map((row) => row[0])).filter((value) => value !== null);
+    expect(table.rows.length).toBe(values.length);
+  });
+});
+
+describe("ladders", () => {
+  test("a row for each level and workload with a ratio", () => {
+    const [found] = golden("multicore").ladders;
+    if (!found) throw new Error("the golden campaign is compared within a factor");
+    const cells = found.rungs.flatMap(({ cells }) => cells).filter((cell) => cell?.ratio);
+    expect(ladder(found, 0).table.rows.length).toBe(cells.length);
+  });
+});
+
+describe("runs", () => {
+  const series: Series = {
+    workload: "w", metric: "m", unit: "nanoseconds", direction: "lower",
+    order: [0, 1, 2, 3, 4], block: [0, 0, 1, 1, 2], subject: [0, 1, 1, 0, 0], value: [10, 20, 5, 10, 30],
+  };
+  const all = runs(series, ["a", "b"]);
+
+  test("are told by the subjects' names", () => {
+    expect(all[2]).toEqual({ order: 2, block: 1, subject: "b", value: 5 });
+    expect(drift(series, all, 0, ["a", "b"]).table.rows.length).toBe(5);
+  });
+
+  test("only complete blocks are pairs", () => {
+    const finding = { workload: "w", metric: "m", unit: "nanoseconds", direction: "lower", subject: "b", reference: "a" } as Finding;
+    const { table } = pairs(finding, all, 0);
+    expect(table.rows).toEqual([
+      [1, 10, 20, "×2"],
+      [2, 10, 5, "÷2"],
+    ]);
+  });
+});

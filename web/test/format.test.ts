@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { csv } from "../src/figures/figure";
+import { quantile } from "../src/figures/spread";
+import { change, logLabels, multiple, quantity } from "../src/format";
+
+describe("changes", () => {
+  test("are percents below twofold and multiples beyond", () => {
+    expect(change(1.031)).toBe("+3.1 %");
+    expect(change(0.97)).toBe("−3.0 %");
+    expect(change(1)).toBe("0.0 %");
+    expect(change(0.9999)).toBe("0.0 %");
+    expect(change(2.5)).toBe("×2.5");
+    expect(change(0.1)).toBe("÷10");
+    expect(change(0)).toBe("÷∞");
+    expect(change(null)).toBe("unbounded");
+    expect(multiple(1.314)).toBe("×1.31");
+  });
+});
+
+describe("quantities", () => {
+  test("have the unit in which they are short", () => {
+    expect(quantity(12_345, "nanoseconds")).toBe("12.3 µs");
+    expect(quantity(3 * 1024 ** 2, "bytes_per_second")).toBe("3 MiB/s");
+    expect(quantity(0.25, "fraction")).toBe("25 %");
+    expect(quantity(0, "nanoseconds")).toBe("0 ns");
+    expect(quantity(null, "nanoseconds")).toBe("none");
+  });
+});
+
+describe("labels of logarithmic axes", () => {
+  test("are sparse over many decades and not over few", () => {
+    const wide = logLabels([1e3, 1e6], "nanoseconds");
+    expect([wide(1e4), wide(2e4)]).toEqual(["10 µs", ""]);
+    const narrow = logLabels([1e4, 9e4], "nanoseconds");
+    expect([narrow(1e4), narrow(2e4), narrow(3e4), narrow(5e4)]).toEqual(["10 µs", "20 µs", "", "50 µs"]);
+  });
+});
+
+describe("CSV", () => {
+  test("quotes what has to be, and no cell becomes a formula", () => {
+    const text = csv({ columns: ["a,b", "c"], rows: [["=1+1", -5], ['say "x"', 0.5], ["+cmd|' /C calc'!A0", 1]] });
+    expect(text).toBe(`"a,b",c\r\n'=1+1,-5\r\n"say ""x""",0.5\r\n'+cmd|' /C calc'!A0,1\r\n`);
+  });
+});
+
+describe("quantiles of runs", () => {
+  test("lie between order statistics", () => {
+    expect(quantile([4, 1, 3, 2], 0.5)).toBe(2.5);
+    expect(quantile([7], 0.25)).toBe(7);
+    expect(quantile([1, 2, 3, 4, 5], 0.25)).toBe(2);
+  });
+});
