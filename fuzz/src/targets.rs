@@ -44,6 +44,7 @@ macro_rules! targets {
 targets! {
     apt_sources,
     boot_image,
+    bundle,
     control_file,
     cpu_list,
     cpu_time,

@@ -32,11 +32,42 @@ pub struct Check {
 /// Checks that a caveat answers: their names, the codes that speak against them, and what is
 /// said where none does.
 const BY_CAVEATS: &[(&str, &[CaveatCode], &str)] = &[
-    ("order and drift", &[CaveatCode::Drift, CaveatCode::OrderEffect, CaveatCode::Autocorr], "no drift, no effect of the order, blocks independent"),
-    ("quiet machine", &[CaveatCode::Interference, CaveatCode::Steal, CaveatCode::Throttle, CaveatCode::Overcommit], "no foreign load, no stolen time, no throttling"),
-    ("enough data", &[CaveatCode::FewBlocks, CaveatCode::FewReplicates, CaveatCode::FewBoots, CaveatCode::InsufficientTail, CaveatCode::Noisy], "enough blocks and samples for what is asked"),
-    ("robust verdicts", &[CaveatCode::Fragile, CaveatCode::Outlier, CaveatCode::Bimodal], "no verdict hangs on one block or one method"),
-    ("real device and processor", &[CaveatCode::HostCacheSuspected, CaveatCode::Tcg, CaveatCode::Simulated], "a real processor and a real device were measured"),
+    (
+        "order and drift",
+        &[CaveatCode::Drift, CaveatCode::OrderEffect, CaveatCode::Autocorr],
+        "no drift, no effect of the order, blocks independent",
+    ),
+    (
+        "quiet machine",
+        &[
+            CaveatCode::Interference,
+            CaveatCode::Steal,
+            CaveatCode::Throttle,
+            CaveatCode::Overcommit,
+        ],
+        "no foreign load, no stolen time, no throttling",
+    ),
+    (
+        "enough data",
+        &[
+            CaveatCode::FewBlocks,
+            CaveatCode::FewReplicates,
+            CaveatCode::FewBoots,
+            CaveatCode::InsufficientTail,
+            CaveatCode::Noisy,
+        ],
+        "enough blocks and samples for what is asked",
+    ),
+    (
+        "robust verdicts",
+        &[CaveatCode::Fragile, CaveatCode::Outlier, CaveatCode::Bimodal],
+        "no verdict hangs on one block or one method",
+    ),
+    (
+        "real device and processor",
+        &[CaveatCode::HostCacheSuspected, CaveatCode::Tcg, CaveatCode::Simulated],
+        "a real processor and a real device were measured",
+    ),
 ];
 
 /// Every check, in the order in which a sceptic asks.
@@ -77,10 +108,9 @@ fn control(report: &Report) -> Check {
 /// Trials that failed or broke a rule: the level was not in force, a scheduler left.
 fn trials(report: &Report) -> Check {
     let counts = &report.findings.failures;
-    let (failed, invalid): (u64, u64) =
-        counts.iter().fold((0, 0), |(failed, invalid), count| {
-            (failed + count.failed, invalid + count.invalid)
-        });
+    let (failed, invalid): (u64, u64) = counts
+        .iter()
+        .fold((0, 0), |(failed, invalid), count| (failed + count.failed, invalid + count.invalid));
     let all: u64 = counts.iter().map(|count| count.trials).sum();
     let (state, detail) = if all == 0 {
         (State::NotApplicable, "no trial ran".to_owned())

@@ -28,7 +28,7 @@ pub use grid::{
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
 pub use quantities::effects_found;
 pub use render::{Page, RENDERERS, Renderer};
+pub use view::{CaveatView, Design, Inputs, Report, SubjectView, view};
 /// Whether this binary has the page of reports, or only one that says how to get it.
 pub use web::IS_BUILT as HAS_PAGE;
-pub use view::{CaveatView, Design, Inputs, Report, SubjectView, view};
 pub use wrap::wrapped;

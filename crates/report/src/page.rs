@@ -185,9 +185,10 @@ fn effect(finding: &Finding, is_shown: bool) -> Effect<'_> {
         pairs: finding.pairs,
         subject_value: finding.subject_value.filter(|_| is_shown).map(short),
         reference_value: finding.reference_value.filter(|_| is_shown).map(short),
-        effect: finding.effect.as_ref().map(|effect| {
-            ratio(effect.ratio, effect.interval, effect.adjusted_difference)
-        }),
+        effect: finding
+            .effect
+            .as_ref()
+            .map(|effect| ratio(effect.ratio, effect.interval, effect.adjusted_difference)),
         caveats: finding.caveats.iter().map(|caveat| caveat.code.as_str()).collect(),
     }
 }

@@ -72,6 +72,10 @@ pub(crate) enum Action {
     Report(ReportArguments),
     /// Show a campaign's verdicts
     Show(ShowArguments),
+    /// Pack a campaign into one file that others can verify, show and judge
+    Bundle(Bundle),
+    /// Recompute every number of a bundle; 1 when something differs
+    Verify(Verify),
     /// Why a finding says what it says, in plain words
     Explain(Explain),
     /// A primary metric over all finished campaigns, and where it changed
@@ -104,6 +108,21 @@ pub(crate) enum Action {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Bundle {
+    #[command(flatten)]
+    pub campaign: CampaignArgument,
+    /// File to write; NAME.schedlab.tar.gz in this directory when left out
+    #[arg(short, long)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// What `schedlab bundle` wrote
+    pub bundle: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Explain {
     /// SUBJECT/WORKLOAD/METRIC or a part of it; every verdict when left out
     pub finding: Option<String>,
@@ -115,7 +134,7 @@ pub(crate) struct Explain {
 
 #[derive(Debug, Args)]
 pub(crate) struct FromCampaign {
-    /// A campaign's directory, the beginning of its name, or `last`
+    /// A campaign's directory, the beginning of its name, a bundle, or `last`
     #[arg(long, default_value = "last")]
     pub campaign: String,
 }

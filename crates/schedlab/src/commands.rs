@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod bench_self;
+mod bundle;
 mod calibrate;
 mod doctor;
 mod explain;
@@ -63,6 +64,8 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Judge(arguments) => reports::judge(common, arguments),
         Action::Report(arguments) => reports::report(common, arguments),
         Action::Show(arguments) => reports::show(common, arguments),
+        Action::Bundle(arguments) => bundle::bundle(common, arguments),
+        Action::Verify(arguments) => bundle::verify(arguments),
         Action::Explain(arguments) => explain::run(common, arguments),
         Action::History(arguments) => history::run(common, arguments),
         Action::Gate(arguments) => gate::run(common, arguments),

@@ -5,6 +5,7 @@
 //! promises that a record which [`Campaign::append`] accepted is on disk, and
 //! that whatever a crash leaves behind loads up to the last complete record.
 
+mod bundle;
 mod campaign;
 mod documents;
 mod durable;
@@ -15,6 +16,7 @@ mod records;
 #[cfg(test)]
 mod fixtures;
 
+pub use bundle::{BUNDLE_FORMAT, Manifest, Packed, Unpacked, pack, unpack};
 pub use campaign::Campaign;
 pub use documents::{CampaignState, fingerprint_digest};
 pub use load::{Loaded, load, load_findings, planned_name};

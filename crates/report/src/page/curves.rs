@@ -47,25 +47,23 @@ type Found<'r> = BTreeMap<(usize, &'r str), BTreeMap<usize, Vec<Histogram>>>;
 /// The curves of every source of single events; none where there is no such source.
 pub(super) fn curves(report: &Report) -> Option<Curves> {
     let probabilities = probabilities();
-    let of_source = |((workload, source), by_subject): (
-        (usize, &str),
-        BTreeMap<usize, Vec<Histogram>>,
-    )| {
-        let label = &report.design.workloads[workload];
-        let unit = *report.units.get(label)?.get(source)?;
-        let subjects = by_subject.into_iter().map(|(subject, runs)| {
-            let mut pooled = Histogram::new();
-            runs.iter().for_each(|run| pooled.merge(run));
-            SubjectCurve {
-                subject: report.subjects[subject].id.clone(),
-                count: pooled.count(),
-                pooled: quantiles(&pooled, &probabilities),
-                runs: runs.iter().map(|run| quantiles(run, &probabilities)).collect(),
-            }
-        });
-        let subjects = subjects.collect();
-        Some(Curve { workload: label.clone(), source: source.to_owned(), unit, subjects })
-    };
+    let of_source =
+        |((workload, source), by_subject): ((usize, &str), BTreeMap<usize, Vec<Histogram>>)| {
+            let label = &report.design.workloads[workload];
+            let unit = *report.units.get(label)?.get(source)?;
+            let subjects = by_subject.into_iter().map(|(subject, runs)| {
+                let mut pooled = Histogram::new();
+                runs.iter().for_each(|run| pooled.merge(run));
+                SubjectCurve {
+                    subject: report.subjects[subject].id.clone(),
+                    count: pooled.count(),
+                    pooled: quantiles(&pooled, &probabilities),
+                    runs: runs.iter().map(|run| quantiles(run, &probabilities)).collect(),
+                }
+            });
+            let subjects = subjects.collect();
+            Some(Curve { workload: label.clone(), source: source.to_owned(), unit, subjects })
+        };
     let of: Vec<Curve> = histograms(report).into_iter().filter_map(of_source).collect();
     (!of.is_empty()).then_some(Curves { probabilities, of })
 }

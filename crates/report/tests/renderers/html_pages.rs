@@ -20,6 +20,52 @@ fn data(campaign: &Campaign) -> String {
     json.to_owned()
 }
 
+fn ranking(workload: &str, metric: &str) -> Ranking {
+    let rank = |subject: &str, rank, worst| Rank { subject: subject.to_owned(), rank, worst };
+    Ranking {
+        workload: workload.to_owned(),
+        metric: metric.to_owned(),
+        ranks: vec![rank("fifo", 1, 1), rank("baseline", 2, 3), rank("batch", 2, 3)],
+        is_emulated: false,
+    }
+}
+
+fn use_case() -> UseCaseFinding {
+    UseCaseFinding {
+        use_case: "desktop".to_owned(),
+        weights: vec![Weight {
+            workload: "cyclic".to_owned(),
+            metric: "latency_p50".to_owned(),
+            weight: 1.0,
+        }],
+        comparisons: Vec::new(),
+        worst: Vec::new(),
+        ranking: ranking("desktop", ""),
+        co_best: vec!["fifo".to_owned()],
+        without_evidence: Vec::new(),
+    }
+}
+
+fn claim() -> ClaimFinding {
+    let side = |subject: &str| Claimed::Subject(subject.to_owned());
+    ClaimFinding {
+        claim: Claim {
+            says: "fifo wakes faster".to_owned(),
+            source: Some("a study".to_owned()),
+            workload: Some("cyclic".to_owned()),
+            workloads: Vec::new(),
+            metric: ClaimedMetrics::One("latency_p50".to_owned()),
+            subject: side("fifo"),
+            reference: side("baseline"),
+            effect: ClaimedEffect::Better,
+        },
+        outcome: ClaimOutcome::Confirmed,
+        reason: "clearly better".to_owned(),
+        tally: None,
+        is_emulated: false,
+    }
+}
+
 /// The mixed campaign with runs whose latencies have a tail, ranks, a use case and a claim.
 fn measured() -> Campaign {
     let mut campaign = mixed();
@@ -57,44 +103,9 @@ fn measured() -> Campaign {
             });
         }
     }
-    let rank = |subject: &str, rank, worst| Rank { subject: subject.to_owned(), rank, worst };
-    let ranking = Ranking {
-        workload: "cyclic".to_owned(),
-        metric: "latency_p50".to_owned(),
-        ranks: vec![rank("fifo", 1, 1), rank("baseline", 2, 3), rank("batch", 2, 3)],
-        is_emulated: false,
-    };
-    campaign.findings.rankings = vec![ranking.clone()];
-    campaign.findings.use_cases = vec![UseCaseFinding {
-        use_case: "desktop".to_owned(),
-        weights: vec![Weight {
-            workload: "cyclic".to_owned(),
-            metric: "latency_p50".to_owned(),
-            weight: 1.0,
-        }],
-        comparisons: Vec::new(),
-        worst: Vec::new(),
-        ranking: Ranking { workload: "desktop".to_owned(), metric: String::new(), ..ranking },
-        co_best: vec!["fifo".to_owned()],
-        without_evidence: Vec::new(),
-    }];
-    let side = |subject: &str| Claimed::Subject(subject.to_owned());
-    campaign.findings.claims = vec![ClaimFinding {
-        claim: Claim {
-            says: "fifo wakes faster".to_owned(),
-            source: Some("a study".to_owned()),
-            workload: Some("cyclic".to_owned()),
-            workloads: Vec::new(),
-            metric: ClaimedMetrics::One("latency_p50".to_owned()),
-            subject: side("fifo"),
-            reference: side("baseline"),
-            effect: ClaimedEffect::Better,
-        },
-        outcome: ClaimOutcome::Confirmed,
-        reason: "clearly better".to_owned(),
-        tally: None,
-        is_emulated: false,
-    }];
+    campaign.findings.rankings = vec![ranking("cyclic", "latency_p50")];
+    campaign.findings.use_cases = vec![use_case()];
+    campaign.findings.claims = vec![claim()];
     campaign
 }
 

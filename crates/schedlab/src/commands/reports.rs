@@ -9,8 +9,8 @@ use report::{Inputs, Page, RENDERERS, Renderer};
 use std::path::{Path, PathBuf};
 use store::{Campaign, CampaignState, Loaded};
 
-/// Width of reports in files.
-const FILE_WIDTH: usize = 100;
+/// Reports in files.
+const FILE_PAGE: Page = Page { width: 100, is_colour: false, is_unicode: true, is_verbose: true };
 
 pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
     let directory = store::resolve(&common.results, &arguments.campaign.campaign)?;
@@ -43,6 +43,13 @@ pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<Exi
         return Ok(ExitCode::Done);
     }
     let (format, output) = (&arguments.format, arguments.output.as_deref());
+    if output.is_none() && Path::new(&arguments.campaign.campaign).is_file() {
+        return Err(Error::usage(
+            "cannot write a report into a bundle",
+            "it stays what was verified",
+            "say where: --output FILE, or - for standard output",
+        ));
+    }
     let path = write(&loaded, &findings, format, output, arguments.values)?;
     tell(&format!("wrote {}", path.display()));
     Ok(ExitCode::Done)
@@ -58,6 +65,9 @@ pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCod
 /// A campaign with its findings, judged anew: stored ones may be another version's,
 /// or edited. Nothing is written.
 pub(super) fn judged(common: &Common, campaign: &str) -> Result<(Loaded, Findings)> {
+    if Path::new(campaign).is_file() {
+        return of_bundle(Path::new(campaign));
+    }
     let directory = store::resolve(&common.results, campaign)?;
     let loaded = store::load(&directory)?;
     let findings = lab::judge_records(&loaded);
@@ -67,6 +77,18 @@ pub(super) fn judged(common: &Common, campaign: &str) -> Result<(Loaded, Finding
     if loaded.is_finished && stored.is_some_and(is_other) {
         tell("the stored findings are not what the records say: `schedlab judge` writes them anew");
     }
+    Ok((loaded, findings))
+}
+
+/// The campaign in a bundle, judged anew.
+fn of_bundle(file: &Path) -> Result<(Loaded, Findings)> {
+    let home = super::bundle::temporary()?;
+    let unpacked = store::unpack(file, home.path())?;
+    if let Some(problem) = unpacked.problems.first() {
+        tell(&format!("{problem}: `schedlab verify {}` says more", file.display()));
+    }
+    let loaded = super::bundle::opened(home.path(), &unpacked.manifest)?;
+    let findings = lab::judge_records(&loaded);
     Ok((loaded, findings))
 }
 
@@ -130,6 +152,11 @@ pub(super) fn write_all(loaded: &Loaded, findings: &Findings, values: Values) ->
     Ok(beside("html").unwrap_or(text))
 }
 
+/// A report as it stands in files.
+pub(super) fn document(loaded: &Loaded, findings: &Findings, format: &str) -> Result<Vec<u8>> {
+    render(loaded, findings, renderer(format)?, &FILE_PAGE, Values::default())
+}
+
 /// Writes a report into the campaign's directory, or where it is told.
 pub(super) fn write(
     loaded: &Loaded,
@@ -139,8 +166,7 @@ pub(super) fn write(
     values: Values,
 ) -> Result<PathBuf> {
     let renderer = renderer(format)?;
-    let page = Page { width: FILE_WIDTH, is_colour: false, is_unicode: true, is_verbose: true };
-    let bytes = render(loaded, findings, renderer, &page, values)?;
+    let bytes = render(loaded, findings, renderer, &FILE_PAGE, values)?;
     let name = format!("report.{}", renderer.extension());
     let path = output.map_or_else(|| loaded.directory.join(name), Path::to_owned);
     std::fs::write(&path, bytes)

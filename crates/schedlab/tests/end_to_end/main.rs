@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod bench;
+mod bundle;
 mod calibration;
 mod crashes;
 mod fake_root;

@@ -1,0 +1,217 @@
+//! `schedlab bundle` and `schedlab verify`: a campaign as one file, and whether one says what its
+//! records give.
+
+use super::reports::{document, judged};
+use crate::cli::{Bundle, Common, Verify};
+use crate::exit::ExitCode;
+use crate::output::{print, tell};
+use contract::{Error, ErrorKind, Result};
+use model::Findings;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use store::{BUNDLE_FORMAT, CampaignState, Loaded, Manifest};
+
+/// Ending of a bundle's file name.
+const ENDING: &str = "schedlab.tar.gz";
+/// What of a campaign is packed as it is; the rest is made anew.
+const AS_THEY_ARE: [&str; 5] =
+    ["experiment.toml", "plan.json", "records.jsonl", "environment.json", "state.json"];
+/// Differences told one by one.
+const TOLD_AT_MOST: usize = 20;
+
+/// Packs a campaign with findings and reports made anew by this version.
+pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
+    let (mut loaded, findings) = judged(common, &arguments.campaign.campaign)?;
+    if loaded.state == CampaignState::Unfinished {
+        return Err(Error::usage(
+            format!("cannot bundle {}", loaded.directory.display()),
+            "it is not finished, so it has no verdict yet",
+            "let the same command go on with it, or end it for good: schedlab judge --end",
+        ));
+    }
+    let source = std::path::absolute(&loaded.directory)
+        .map_err(|error| Error::environment("cannot find the campaign", error))?;
+    let name = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let file =
+        arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.{ENDING}")));
+    let staging = temporary()?;
+    for document in AS_THEY_ARE {
+        let from = source.join(document);
+        if from.is_file() {
+            std::fs::copy(&from, staging.path().join(document))
+                .map_err(|error| cannot("copy", &from, error))?;
+        }
+    }
+    // Reports name the campaign's directory; in a bundle it has none but its name.
+    loaded.directory = PathBuf::from(&name);
+    for (document, bytes) in made(&loaded, &findings)? {
+        let to = staging.path().join(document);
+        std::fs::write(&to, bytes).map_err(|error| cannot("write", &to, error))?;
+    }
+    let manifest = Manifest {
+        format: BUNDLE_FORMAT.to_owned(),
+        schedlab: env!("CARGO_PKG_VERSION").to_owned(),
+        campaign: name,
+        files: BTreeMap::new(),
+    };
+    let manifest = store::pack(staging.path(), manifest, &file)?;
+    tell(&format!("wrote {}: {} files", file.display(), manifest.files.len()));
+    tell(&format!("whoever has it can say: schedlab verify {}", file.display()));
+    Ok(ExitCode::Done)
+}
+
+/// What follows from plan and records, by the name of its file.
+fn made(loaded: &Loaded, findings: &Findings) -> Result<Vec<(&'static str, Vec<u8>)>> {
+    let mut text = serde_json::to_vec_pretty(findings)
+        .map_err(|error| Error::environment("cannot write findings", error))?;
+    text.push(b'\n');
+    let mut made = vec![("findings.json", text)];
+    made.push(("report.md", document(loaded, findings, "markdown")?));
+    if report::HAS_PAGE {
+        made.push(("report.html", document(loaded, findings, "html")?));
+    }
+    if report::has_grid(&loaded.plan) {
+        made.push(("report.xlsx", document(loaded, findings, "xlsx")?));
+    }
+    Ok(made)
+}
+
+/// Judges the records of a bundle anew and draws its reports anew, and says what differs.
+pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
+    let file = &arguments.bundle;
+    let home = temporary()?;
+    let unpacked = store::unpack(file, home.path())?;
+    let mut problems = unpacked.problems;
+    let version = &unpacked.manifest.schedlab;
+    let is_same_version = version == env!("CARGO_PKG_VERSION");
+    let mut checked = vec![format!("{} digests", unpacked.manifest.files.len())];
+    match opened(home.path(), &unpacked.manifest) {
+        Ok(loaded) => {
+            let findings = lab::judge_records(&loaded);
+            checked.push(format!(
+                "{} findings from {} records",
+                findings.findings.len(),
+                loaded.records.len()
+            ));
+            for (name, bytes) in made(&loaded, &findings)? {
+                let path = home.path().join(name);
+                let Ok(packed) = std::fs::read(&path) else { continue };
+                if name == "findings.json" {
+                    problems.extend(differing(&packed, &bytes));
+                } else if !is_same_version {
+                    tell(&format!("{name} is not compared: it was drawn by schedlab {version}"));
+                } else if packed == bytes {
+                    checked.push(name.to_owned());
+                } else {
+                    problems.push(format!("{name} is not what the records give"));
+                }
+            }
+        }
+        Err(error) => problems.push(error.one_line()),
+    }
+    if problems.is_empty() {
+        print(&format!("{}: verified ({})\n", file.display(), checked.join(", ")))?;
+        return Ok(ExitCode::Done);
+    }
+    for problem in problems.iter().take(TOLD_AT_MOST) {
+        print(&format!("differs: {problem}\n"))?;
+    }
+    if problems.len() > TOLD_AT_MOST {
+        print(&format!("and {} more\n", problems.len() - TOLD_AT_MOST))?;
+    }
+    print(&format!("{}: NOT what its records give\n", file.display()))?;
+    Ok(ExitCode::Failure)
+}
+
+/// The campaign of an unpacked bundle, under the name that it had.
+pub(super) fn opened(directory: &Path, manifest: &Manifest) -> Result<Loaded> {
+    let mut loaded = store::load(directory)?;
+    loaded.directory = PathBuf::from(&manifest.campaign);
+    Ok(loaded)
+}
+
+/// Every place where two findings differ, with both values.
+fn differing(packed: &[u8], computed: &[u8]) -> Vec<String> {
+    let parse = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes);
+    match (parse(packed), parse(computed)) {
+        (Ok(packed), Ok(computed)) => {
+            let mut found = Vec::new();
+            compare("", &packed, &computed, &mut found);
+            found
+        }
+        (Err(error), _) | (_, Err(error)) => vec![format!("findings.json: {error}")],
+    }
+}
+
+fn compare(place: &str, packed: &Value, computed: &Value, found: &mut Vec<String>) {
+    match (packed, computed) {
+        (Value::Object(one), Value::Object(other)) => {
+            for (key, value) in one {
+                let other = other.get(key).unwrap_or(&Value::Null);
+                compare(&format!("{place}/{key}"), value, other, found);
+            }
+            for (key, value) in other.iter().filter(|(key, _)| !one.contains_key(*key)) {
+                compare(&format!("{place}/{key}"), &Value::Null, value, found);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            for (index, (value, other)) in one.iter().zip(other).enumerate() {
+                compare(&format!("{place}/{index}"), value, other, found);
+            }
+        }
+        _ if packed == computed => {}
+        _ => found.push(format!(
+            "findings.json {place} is {}, and the records give {}",
+            short(packed),
+            short(computed)
+        )),
+    }
+}
+
+/// A value in one line.
+fn short(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+pub(super) fn temporary() -> Result<tempfile::TempDir> {
+    tempfile::Builder::new().prefix("schedlab-bundle-").tempdir().map_err(|error| {
+        Error::new(
+            ErrorKind::Environment,
+            "cannot make a temporary directory",
+            error.to_string(),
+            "set TMPDIR to a directory with room",
+        )
+    })
+}
+
+fn cannot(action: &str, path: &Path, error: std::io::Error) -> Error {
+    Error::environment(format!("cannot {action} {}", path.display()), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_difference_is_named_with_its_place_and_both_values() {
+        let packed = br#"{"a": [1, {"b": 2.5, "gone": 1}], "same": "x", "list": [1]}"#;
+        let computed = br#"{"a": [1, {"b": 2.25, "new": true}], "same": "x", "list": [1, 2]}"#;
+        assert_eq!(
+            differing(packed, computed),
+            [
+                "findings.json /a/1/b is 2.5, and the records give 2.25",
+                "findings.json /a/1/gone is 1, and the records give null",
+                "findings.json /a/1/new is null, and the records give true",
+                "findings.json /list is [1], and the records give [1,2]",
+            ]
+        );
+        assert_eq!(differing(packed, packed), [""; 0]);
+        assert_eq!(differing(b"{", computed).len(), 1);
+    }
+}

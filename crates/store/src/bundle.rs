@@ -1,0 +1,381 @@
+//! A campaign as one file, `schedlab.bundle/1`: a gzip-compressed tar archive of a manifest and
+//! the campaign's documents. The same documents give the same bytes.
+//!
+//! A bundle comes from somebody else. Nothing in it is believed: names are those of a list,
+//! sizes have limits, and every digest is computed again.
+
+use crate::durable::failed;
+use contract::{Error, ErrorKind, Result};
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+use tar::{Archive, Builder, EntryType, Header};
+
+/// Version of a bundle's manifest.
+pub const BUNDLE_FORMAT: &str = "schedlab.bundle/1";
+
+/// The manifest's name; it comes first.
+const MANIFEST: &str = "manifest.json";
+/// A manifest of ten files is far below.
+const LARGEST_MANIFEST: u64 = 1 << 20;
+/// Records of the largest campaigns are some hundred megabytes.
+const LARGEST_FILE: u64 = 4 << 30;
+
+/// What of a campaign's directory goes into a bundle, where it is there.
+const FILES: [&str; 9] = [
+    "experiment.toml",
+    "plan.json",
+    "records.jsonl",
+    "environment.json",
+    "state.json",
+    "findings.json",
+    "report.md",
+    "report.html",
+    "report.xlsx",
+];
+
+/// What a bundle holds, and who made it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`BUNDLE_FORMAT`].
+    pub format: String,
+    /// The version of schedlab that judged the records and wrote the reports.
+    pub schedlab: String,
+    /// Name of the campaign's directory.
+    pub campaign: String,
+    /// Every other file in it.
+    pub files: BTreeMap<String, Packed>,
+}
+
+/// One file of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Packed {
+    /// Bytes.
+    pub size: u64,
+    /// SHA-256, hexadecimal.
+    pub sha256: String,
+}
+
+/// What was in a bundle.
+#[derive(Debug)]
+pub struct Unpacked {
+    /// Its manifest.
+    pub manifest: Manifest,
+    /// What of it is not as the manifest says, in one sentence each.
+    pub problems: Vec<String>,
+}
+
+/// Packs the files of a directory laid out as a campaign's into `file`, which must not exist.
+///
+/// # Errors
+/// When a file cannot be read, or the bundle not be written; nothing is left of it then.
+pub fn pack(directory: &Path, manifest: Manifest, file: &Path) -> Result<Manifest> {
+    let fresh = file.with_added_extension("part");
+    let packed = write(directory, manifest, &fresh).and_then(|manifest| {
+        // Unlike a rename this does not replace what is there.
+        fs::hard_link(&fresh, file).map_err(|error| failed("write", file, &error))?;
+        Ok(manifest)
+    });
+    let _ = fs::remove_file(&fresh);
+    packed
+}
+
+fn write(directory: &Path, mut manifest: Manifest, file: &Path) -> Result<Manifest> {
+    let present = FILES.iter().filter(|name| directory.join(name).is_file());
+    manifest.files = present
+        .map(|name| Ok(((*name).to_owned(), digest(&directory.join(name))?)))
+        .collect::<Result<_>>()?;
+    let fail = |error: io::Error| failed("write", file, &error);
+    let target = File::create_new(file).map_err(fail)?;
+    let mut archive = Builder::new(GzEncoder::new(target, Compression::default()));
+    let mut text = serde_json::to_vec_pretty(&manifest).map_err(|error| fail(error.into()))?;
+    text.push(b'\n');
+    append(&mut archive, MANIFEST, text.len() as u64, &*text).map_err(fail)?;
+    for (name, packed) in &manifest.files {
+        let path = directory.join(name);
+        let source = File::open(&path).map_err(|error| failed("read", &path, &error))?;
+        append(&mut archive, name, packed.size, source.take(packed.size)).map_err(fail)?;
+    }
+    let target = archive.into_inner().and_then(GzEncoder::finish).map_err(fail)?;
+    target.sync_all().map_err(fail)?;
+    Ok(manifest)
+}
+
+/// One entry without a date or an owner, so that the same content gives the same bytes.
+fn append(
+    archive: &mut Builder<GzEncoder<File>>,
+    name: &str,
+    size: u64,
+    content: impl Read,
+) -> io::Result<()> {
+    let mut header = Header::new_ustar();
+    header.set_size(size);
+    header.set_mode(0o644);
+    archive.append_data(&mut header, name, content)
+}
+
+fn digest(path: &Path) -> Result<Packed> {
+    let fail = |error: io::Error| failed("read", path, &error);
+    transfer(File::open(path).map_err(fail)?, io::sink()).map_err(fail)
+}
+
+/// Unpacks a bundle into an empty directory. What is not as the manifest says is told, not
+/// refused, so that a reader learns all of it.
+///
+/// # Errors
+/// When it is no bundle, of an unknown version, holds what no bundle holds, or when the
+/// directory cannot be written.
+pub fn unpack(file: &Path, directory: &Path) -> Result<Unpacked> {
+    let source = File::open(file).map_err(|error| failed("open", file, &error))?;
+    unpack_from(source, directory).map_err(|why| {
+        Error::new(
+            ErrorKind::Environment,
+            format!("cannot unpack {}", file.display()),
+            why,
+            "give a file that `schedlab bundle` wrote, and ask for it again where it was damaged",
+        )
+    })
+}
+
+fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpacked, String> {
+    let mut archive = Archive::new(GzDecoder::new(source));
+    let words = |error: io::Error| error.to_string();
+    let mut entries = archive.entries().map_err(words)?;
+    let first = entries.next().ok_or("it is empty")?.map_err(words)?;
+    if first.path_bytes() != MANIFEST.as_bytes() || first.size() > LARGEST_MANIFEST {
+        return Err(format!("it does not begin with {MANIFEST}"));
+    }
+    let manifest: Manifest = serde_json::from_reader(first.take(LARGEST_MANIFEST))
+        .map_err(|error| format!("{MANIFEST}: {error}"))?;
+    if manifest.format != BUNDLE_FORMAT {
+        return Err(format!("its format is `{}`, not {BUNDLE_FORMAT}", manifest.format));
+    }
+    if let Some(strange) = manifest.files.keys().find(|name| !FILES.contains(&name.as_str())) {
+        return Err(format!("{MANIFEST} names `{strange}`, which is no file of a campaign"));
+    }
+    let is_name = |text: &str| !text.contains('/') && !text.contains(char::is_control);
+    if !is_name(&manifest.campaign) || !is_name(&manifest.schedlab) {
+        return Err(format!("{MANIFEST}: the campaign's name or the version is none"));
+    }
+    let mut missing: BTreeMap<&str, &Packed> =
+        manifest.files.iter().map(|(name, packed)| (name.as_str(), packed)).collect();
+    let mut problems = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(words)?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let Some(packed) = missing.remove(name.as_str()) else {
+            return Err(format!("`{name}` is not in {MANIFEST}, or comes twice"));
+        };
+        if entry.header().entry_type() != EntryType::Regular || entry.size() > LARGEST_FILE {
+            return Err(format!("`{name}` is no file, or larger than any of a campaign"));
+        }
+        let path = directory.join(&name);
+        let found =
+            File::create_new(&path).and_then(|file| transfer(entry, file)).map_err(words)?;
+        if !name.starts_with("report.") && controls(&path).map_err(words)? {
+            return Err(format!("`{name}` holds control characters, which a terminal would obey"));
+        }
+        if found != *packed {
+            problems.push(format!("{name} does not have the digest in {MANIFEST}"));
+        }
+    }
+    problems.extend(missing.keys().map(|name| format!("{name} is missing")));
+    Ok(Unpacked { manifest, problems })
+}
+
+/// Whether a text holds control characters, written out or escaped as JSON and TOML do. Ours hold
+/// none but ends of lines and tabs.
+fn controls(path: &Path) -> io::Result<bool> {
+    let mut text = BufReader::new(File::open(path)?);
+    let mut line = Vec::new();
+    while text.read_until(b'\n', &mut line)? > 0 {
+        let is_raw = |byte: &u8| (*byte < 0x20 && !b"\n\r\t".contains(byte)) || *byte == 0x7f;
+        if line.iter().any(is_raw) || line.windows(6).any(is_escaped_control) {
+            return Ok(true);
+        }
+        line.clear();
+    }
+    Ok(false)
+}
+
+/// `\u001b` and its like: C0, DEL and C1.
+fn is_escaped_control(window: &[u8]) -> bool {
+    let Some(digits) = window.strip_prefix(b"\\u").and_then(|rest| str::from_utf8(rest).ok())
+    else {
+        return false;
+    };
+    u32::from_str_radix(digits, 16)
+        .ok()
+        .and_then(char::from_u32)
+        .is_some_and(|character| character.is_control() && !"\n\r\t".contains(character))
+}
+
+/// Copies to the end, and says what it was.
+fn transfer(mut from: impl Read, mut to: impl Write) -> io::Result<Packed> {
+    let (mut hash, mut size) = (Sha256::new(), 0);
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let count = from.read(&mut buffer)?;
+        if count == 0 {
+            let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+            return Ok(Packed { size, sha256 });
+        }
+        size += count as u64;
+        hash.update(&buffer[..count]);
+        to.write_all(&buffer[..count])?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest() -> Manifest {
+        Manifest {
+            format: BUNDLE_FORMAT.to_owned(),
+            schedlab: "0.1.0".to_owned(),
+            campaign: "first-look".to_owned(),
+            files: BTreeMap::new(),
+        }
+    }
+
+    fn campaign() -> tempfile::TempDir {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("plan.json"), "{\"a\": 1}").unwrap();
+        fs::write(home.path().join("records.jsonl"), "x\n".repeat(100_000)).unwrap();
+        fs::write(home.path().join("console.log"), "not packed").unwrap();
+        home
+    }
+
+    type TestEntry<'a> = (&'a str, EntryType, &'a [u8]);
+
+    /// An archive of these entries.
+    fn archive(entries: &[TestEntry<'_>]) -> Vec<u8> {
+        let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        for (name, kind, content) in entries {
+            let mut header = Header::new_gnu();
+            header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_entry_type(*kind);
+            header.set_size(content.len() as u64);
+            header.set_mode(0o777);
+            header.set_cksum();
+            archive.append(&header, *content).unwrap();
+        }
+        archive.into_inner().unwrap().finish().unwrap()
+    }
+
+    fn named(files: &[&str]) -> Vec<u8> {
+        let packed = Packed { size: 1, sha256: "00".to_owned() };
+        let files = files.iter().map(|name| ((*name).to_owned(), packed.clone())).collect();
+        serde_json::to_vec(&Manifest { files, ..manifest() }).unwrap()
+    }
+
+    #[test]
+    fn a_campaign_comes_back_as_it_was_and_packs_to_the_same_bytes() {
+        let (home, other) = (campaign(), tempfile::tempdir().unwrap());
+        let (one, two) = (other.path().join("one"), other.path().join("two"));
+        pack(home.path(), manifest(), &one).unwrap();
+        pack(home.path(), manifest(), &two).unwrap();
+        assert_eq!(fs::read(&one).unwrap(), fs::read(&two).unwrap());
+        let target = other.path().join("out");
+        fs::create_dir(&target).unwrap();
+        let unpacked = unpack(&one, &target).unwrap();
+        assert_eq!(unpacked.problems, [""; 0]);
+        let names: Vec<&String> = unpacked.manifest.files.keys().collect();
+        assert_eq!(names, ["plan.json", "records.jsonl"]);
+        for name in ["plan.json", "records.jsonl"] {
+            let read = |home: &Path| fs::read(home.join(name)).unwrap();
+            assert_eq!(read(home.path()), read(&target), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_bundle_that_is_there_is_not_overwritten_and_no_half_one_is_left() {
+        let (home, other) = (campaign(), tempfile::tempdir().unwrap());
+        let file = other.path().join("one");
+        fs::write(&file, "precious").unwrap();
+        assert!(pack(home.path(), manifest(), &file).is_err());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+        assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_not_as_the_manifest_says_is_told() {
+        let target = tempfile::tempdir().unwrap();
+        let text = named(&["plan.json", "findings.json"]);
+        let bytes = archive(&[
+            (MANIFEST, EntryType::Regular, &text),
+            ("plan.json", EntryType::Regular, b"y"),
+        ]);
+        let unpacked = unpack_from(&*bytes, target.path()).unwrap();
+        assert_eq!(
+            unpacked.problems,
+            ["plan.json does not have the digest in manifest.json", "findings.json is missing"]
+        );
+    }
+
+    #[test]
+    fn nothing_leaves_the_directory_and_nothing_but_files_is_made() {
+        let (regular, link) = (EntryType::Regular, EntryType::Symlink);
+        let plan = named(&["plan.json"]);
+        let cases: &[(&[TestEntry<'_>], &str)] = &[
+            (&[("plan.json", regular, b"y")], "does not begin with"),
+            (&[(MANIFEST, regular, b"{")], "manifest.json: "),
+            (&[(MANIFEST, regular, &named(&["../evil"]))], "names `../evil`"),
+            (&[(MANIFEST, regular, &named(&["/etc/passwd"]))], "names `/etc/passwd`"),
+            (&[(MANIFEST, regular, &plan), ("../plan.json", regular, b"y")], "is not in"),
+            (&[(MANIFEST, regular, &plan), ("plan.json", link, b"")], "is no file"),
+            (&[(MANIFEST, regular, &plan), ("plan.json", EntryType::Directory, b"")], "is no file"),
+            (
+                &[
+                    (MANIFEST, regular, &plan),
+                    ("plan.json", regular, b"y"),
+                    ("plan.json", regular, b"z"),
+                ],
+                "comes twice",
+            ),
+        ];
+        for (entries, why) in cases {
+            let home = tempfile::tempdir().unwrap();
+            let target = home.path().join("out");
+            fs::create_dir(&target).unwrap();
+            let refusal = unpack_from(&*archive(entries), &target).unwrap_err();
+            assert!(refusal.contains(why), "{refusal}");
+            assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "{why}");
+        }
+        let home = tempfile::tempdir().unwrap();
+        assert!(unpack_from(&b"no archive"[..], home.path()).is_err());
+        assert!(unpack_from(&b""[..], home.path()).is_err());
+    }
+
+    #[test]
+    fn nothing_in_it_can_talk_to_a_terminal() {
+        for text in [&b"{\"title\": \"\\u001b[2J\"}"[..], b"\x1b[2J", b"\\u009b"] {
+            let target = tempfile::tempdir().unwrap();
+            let bytes = archive(&[
+                (MANIFEST, EntryType::Regular, &named(&["plan.json"])),
+                ("plan.json", EntryType::Regular, text),
+            ]);
+            let refusal = unpack_from(&*bytes, target.path()).unwrap_err();
+            assert!(refusal.contains("control characters"), "{refusal}");
+        }
+        assert!(!is_escaped_control(b"\\u000a") && !is_escaped_control(b"\\u00e9"));
+    }
+
+    #[test]
+    fn a_cut_bundle_is_an_error() {
+        let (home, other) = (campaign(), tempfile::tempdir().unwrap());
+        let file = other.path().join("one");
+        pack(home.path(), manifest(), &file).unwrap();
+        let bytes = fs::read(&file).unwrap();
+        let target = other.path().join("out");
+        fs::create_dir(&target).unwrap();
+        assert!(unpack_from(&bytes[..bytes.len() / 2], &target).is_err());
+    }
+}
