@@ -39,33 +39,26 @@ pub(crate) fn pooled(
     };
     let (reference, subject) = (of(&question.reference)?, of(&question.subject)?);
     let sign = asked.metric.direction.sign();
-    let ratio = |left_out: Option<usize>| -> Option<(f64, f64)> {
-        let of_all = |blocks: &[Histogram]| {
-            let value = merged(blocks, left_out).quantile(quantile).filter(|value| *value > 0)?;
-            Some(value as f64)
-        };
-        Some((of_all(&reference)?, of_all(&subject)?))
+    let (all_reference, all_subject) = (Histogram::merged(&reference), Histogram::merged(&subject));
+    let of_both = |reference: &Histogram, subject: &Histogram| -> Option<(f64, f64)> {
+        let of = |all: &Histogram| all.quantile(quantile).filter(|value| *value > 0);
+        Some((of(reference)? as f64, of(subject)? as f64))
     };
     let difference = |(reference, subject): (f64, f64)| sign * (ln(subject) - ln(reference));
-    let (all_reference, all_subject) = ratio(None)?;
-    let leave_one_out: Option<Vec<f64>> =
-        (0..reference.len()).map(|block| ratio(Some(block)).map(difference)).collect();
+    let whole = of_both(&all_reference, &all_subject)?;
+    let leave_one_out: Option<Vec<f64>> = reference
+        .iter()
+        .zip(&subject)
+        .map(|(one, other)| {
+            of_both(&all_reference.without(one), &all_subject.without(other)).map(difference)
+        })
+        .collect();
     Some(Pooled {
-        reference: all_reference,
-        subject: all_subject,
-        test: TTest::jackknife(difference((all_reference, all_subject)), &leave_one_out?)?,
-        events: merged(&reference, None).count().min(merged(&subject, None).count()),
+        reference: whole.0,
+        subject: whole.1,
+        test: TTest::jackknife(difference(whole), &leave_one_out?)?,
+        events: all_reference.count().min(all_subject.count()),
     })
-}
-
-fn merged(blocks: &[Histogram], left_out: Option<usize>) -> Histogram {
-    let mut all = Histogram::new();
-    for (index, histogram) in blocks.iter().enumerate() {
-        if Some(index) != left_out {
-            all.merge(histogram);
-        }
-    }
-    all
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(crate) fn reduce(record: &Record, metric: &Metric) -> Result<Reduced, Lack> 
         Reduction::Mean => positive(over_invocations(&samples, mean)?),
         Reduction::Quotient => positive(quotient(&samples)?),
         Reduction::Proportion => share(&samples),
-        Reduction::Quantile(quantile) => merged_quantile(&samples, quantile),
+        Reduction::Quantile(quantile) => joint_quantile(&samples, quantile),
     }
 }
 
@@ -109,25 +109,30 @@ pub(crate) fn histogram(record: &Record, source: &str) -> Option<Histogram> {
     let samples = record.invocations.iter().flat_map(|invocation| &invocation.samples);
     let own: Vec<&SampleData> =
         samples.filter(|sample| sample.source == source).map(|sample| &sample.data).collect();
-    merged(&own)
-}
-
-fn merged(samples: &[&SampleData]) -> Option<Histogram> {
-    let mut merged: Option<Histogram> = None;
-    for sample in samples {
-        if let SampleData::Histogram(histogram) = sample {
-            merged.get_or_insert_with(Histogram::new).merge(histogram);
-        }
+    match *histograms(&own) {
+        [] => None,
+        // One is shared, not copied.
+        [only] => Some(only.clone()),
+        ref several => Some(Histogram::merged(several.iter().copied())),
     }
-    merged
 }
 
-/// The quantile of the histogram merged over invocations; percentiles are never averaged.
-fn merged_quantile(samples: &[&SampleData], quantile: f64) -> Result<Reduced, Lack> {
-    let merged = merged(samples).ok_or(Lack::Absent)?;
-    let value = merged.quantile(quantile).ok_or(Lack::Absent)?;
+fn histograms<'r>(samples: &[&'r SampleData]) -> Vec<&'r Histogram> {
+    let of = |sample: &&'r SampleData| match sample {
+        SampleData::Histogram(histogram) => Some(histogram),
+        _ => None,
+    };
+    samples.iter().filter_map(of).collect()
+}
+
+/// The quantile of all invocations' histograms together; percentiles are never averaged.
+fn joint_quantile(samples: &[&SampleData], quantile: f64) -> Result<Reduced, Lack> {
+    let parts = histograms(samples);
+    let value = Histogram::quantile_of(&parts, quantile).ok_or(Lack::Absent)?;
     let reduced = positive(value as f64)?;
-    Ok(Reduced { events: Some(merged.count()), clamped: merged.clamped(), ..reduced })
+    let events = parts.iter().map(|part| part.count()).sum();
+    let clamped = parts.iter().map(|part| part.clamped()).sum();
+    Ok(Reduced { events: Some(events), clamped, ..reduced })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
+use std::sync::{Arc, LazyLock};
 
 /// One hour: longer values are clamped and counted.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
@@ -15,10 +16,49 @@ const LONGEST_TEXT: usize = 4 << 20;
 
 /// Counts of values (nanoseconds unless its metric says otherwise) in
 /// log-linear buckets. Recording neither allocates nor locks.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Histogram {
-    inner: hdrhistogram::Histogram<u64>,
+    counts: Counts,
     clamped: u64,
+}
+
+/// Recording needs every bucket, 280 KB; what was stored and is only read, those that are not
+/// empty: a campaign has ten thousands of these.
+#[derive(Debug, Clone)]
+enum Counts {
+    Every(hdrhistogram::Histogram<u64>),
+    /// Those that are not empty, ascending.
+    Filled(Arc<[Bucket]>),
+}
+
+/// One bucket that is not empty.
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    /// Its highest value.
+    highest: u64,
+    /// How many values lie in it and below it, so that a rank is found by bisection.
+    up_to: u64,
+}
+
+impl Counts {
+    /// Of buckets' highest values and their counts, ascending.
+    fn filled(buckets: impl Iterator<Item = (u64, u64)>) -> Self {
+        let mut up_to = 0_u64;
+        let add = |(highest, count): (u64, u64)| {
+            up_to = up_to.saturating_add(count);
+            Bucket { highest, up_to }
+        };
+        Self::Filled(buckets.map(add).collect())
+    }
+}
+
+/// Where the buckets of ours begin and end.
+static LAYOUT: LazyLock<hdrhistogram::Histogram<u64>> = LazyLock::new(every);
+
+fn every() -> hdrhistogram::Histogram<u64> {
+    #[expect(clippy::expect_used, reason = "the bounds are constants that the crate accepts")]
+    hdrhistogram::Histogram::new_with_bounds(1, HIGHEST_NS, SIGNIFICANT_DIGITS)
+        .expect("constant bounds are valid")
 }
 
 /// Why stored text is not a histogram.
@@ -42,10 +82,7 @@ impl Default for Histogram {
 impl Histogram {
     /// An empty histogram with every bucket allocated.
     pub fn new() -> Self {
-        #[expect(clippy::expect_used, reason = "the bounds are constants that the crate accepts")]
-        let inner = hdrhistogram::Histogram::new_with_bounds(1, HIGHEST_NS, SIGNIFICANT_DIGITS)
-            .expect("constant bounds are valid");
-        Self { inner, clamped: 0 }
+        Self { counts: Counts::Every(every()), clamped: 0 }
     }
 
     /// Counts one value; values beyond an hour count as an hour and as clamped.
@@ -60,23 +97,64 @@ impl Histogram {
         if value > HIGHEST_NS {
             self.clamped += count;
         }
-        self.inner.saturating_record_n(value.min(HIGHEST_NS), count);
+        self.every().saturating_record_n(value.min(HIGHEST_NS), count);
     }
 
     /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
-        for bucket in other.inner.iter_recorded() {
-            self.inner.saturating_record_n(
-                bucket.value_iterated_to().min(HIGHEST_NS),
-                bucket.count_at_value(),
-            );
+        let every = self.every();
+        for (value, count) in other.buckets() {
+            every.saturating_record_n(value.min(HIGHEST_NS), count);
         }
         self.clamped += other.clamped;
     }
 
+    /// The sum of histograms, with room for what was counted alone.
+    pub fn merged<'h>(parts: impl IntoIterator<Item = &'h Histogram>) -> Self {
+        let mut whole = Self::new();
+        parts.into_iter().for_each(|part| whole.merge(part));
+        Self { counts: Counts::filled(whole.buckets()), clamped: whole.clamped }
+    }
+
+    /// What remains without a part of it, the counts of which are in it.
+    #[must_use]
+    pub fn without(&self, part: &Histogram) -> Self {
+        let mut gone = part.buckets().peekable();
+        let remaining = |(value, count): (u64, u64)| {
+            let less = gone.next_if(|(highest, _)| *highest == value).map_or(0, |(_, less)| less);
+            (count > less).then(|| (value, count - less))
+        };
+        let counts = Counts::filled(self.buckets().filter_map(remaining));
+        Self { counts, clamped: self.clamped.saturating_sub(part.clamped) }
+    }
+
+    /// Every bucket, so that any value can be counted.
+    #[inline]
+    fn every(&mut self) -> &mut hdrhistogram::Histogram<u64> {
+        if let Counts::Filled(_) = &self.counts {
+            self.counts = Counts::Every(self.unfolded());
+        }
+        match &mut self.counts {
+            Counts::Every(every) => every,
+            Counts::Filled(_) => unreachable!("it was unfolded above"),
+        }
+    }
+
+    /// The same counts with every bucket.
+    fn unfolded(&self) -> hdrhistogram::Histogram<u64> {
+        let mut every = every();
+        for (value, count) in self.buckets() {
+            every.saturating_record_n(value.min(HIGHEST_NS), count);
+        }
+        every
+    }
+
     /// How many values were counted.
     pub fn count(&self) -> u64 {
-        self.inner.len()
+        match &self.counts {
+            Counts::Every(every) => every.len(),
+            Counts::Filled(buckets) => buckets.last().map_or(0, |bucket| bucket.up_to),
+        }
     }
 
     /// How many values were above the range.
@@ -86,40 +164,88 @@ impl Histogram {
 
     /// The value at rank ceil(q N), or `None` of an empty histogram.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
-        (self.count() > 0).then(|| self.inner.value_at_quantile(quantile))
+        Self::quantile_of(&[self], quantile)
+    }
+
+    /// The same of several histograms together, without adding them up.
+    pub fn quantile_of(parts: &[&Histogram], quantile: f64) -> Option<u64> {
+        let total: f64 = parts.iter().map(|part| part.count() as f64).sum();
+        let rank = ((quantile.clamp(0.0, 1.0) * total).ceil() as u64).max(1);
+        let filled: Option<Vec<&[Bucket]>> = parts.iter().map(|part| part.as_filled()).collect();
+        let Some(filled) = filled else {
+            return Self::merged(parts.iter().copied()).quantile(quantile);
+        };
+        // The lowest of all values that so many do not exceed; it ends a bucket of one of them.
+        let up_to = |value: u64| -> u64 {
+            filled
+                .iter()
+                .filter_map(|buckets| {
+                    let behind = buckets.partition_point(|bucket| bucket.highest <= value);
+                    Some(buckets[behind.checked_sub(1)?].up_to)
+                })
+                .fold(0, u64::saturating_add)
+        };
+        let lowest = |buckets: &&[Bucket]| {
+            let at = buckets.partition_point(|bucket| up_to(bucket.highest) < rank);
+            buckets.get(at).map(|bucket| bucket.highest)
+        };
+        filled.iter().filter_map(lowest).min()
+    }
+
+    fn as_filled(&self) -> Option<&[Bucket]> {
+        match &self.counts {
+            Counts::Every(_) => None,
+            Counts::Filled(buckets) => Some(buckets),
+        }
     }
 
     /// The smallest value's bucket, or `None` of an empty histogram.
     pub fn min(&self) -> Option<u64> {
-        (self.count() > 0).then(|| self.inner.min())
+        self.buckets().next().map(|(highest, _)| LAYOUT.lowest_equivalent(highest))
     }
 
     /// The largest value's bucket, or `None` of an empty histogram.
     pub fn max(&self) -> Option<u64> {
-        (self.count() > 0).then(|| self.inner.max())
+        match &self.counts {
+            Counts::Every(every) => (!every.is_empty()).then(|| every.max()),
+            Counts::Filled(buckets) => buckets.last().map(|bucket| bucket.highest),
+        }
     }
 
     /// The mean of the bucket midpoints, or `None` of an empty histogram.
     pub fn mean(&self) -> Option<f64> {
-        (self.count() > 0).then(|| self.inner.mean())
+        let total = self.count() as f64;
+        let add = |sum: f64, (highest, count): (u64, u64)| {
+            sum + LAYOUT.median_equivalent(highest) as f64 * count as f64 / total
+        };
+        (total > 0.0).then(|| self.buckets().fold(0.0, add))
     }
 
     /// Each non-empty bucket: its highest value and its count, ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.inner
-            .iter_recorded()
+        let (every, filled) = match &self.counts {
+            Counts::Every(every) => (Some(every.iter_recorded()), None),
+            Counts::Filled(buckets) => {
+                let below = std::iter::once(0).chain(buckets.iter().map(|bucket| bucket.up_to));
+                let count =
+                    |(bucket, below): (&Bucket, u64)| (bucket.highest, bucket.up_to - below);
+                (None, Some(buckets.iter().zip(below).map(count)))
+            }
+        };
+        let of_every = every.into_iter().flatten();
+        of_every
             .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+            .chain(filled.into_iter().flatten())
     }
 
     /// The stored text: HDR V2 deflate, base64. The same counts give the same
     /// text, whether they were recorded or read.
     pub fn encode(&self) -> String {
-        let mut whole = Self::new();
-        whole.merge(self);
+        let whole = self.unfolded();
         let mut bytes = Vec::new();
         #[expect(clippy::expect_used, reason = "writing to a vector cannot fail")]
         V2DeflateSerializer::new()
-            .serialize(&whole.inner, &mut bytes)
+            .serialize(&whole, &mut bytes)
             .expect("a histogram of constant bounds serialises");
         STANDARD.encode(bytes)
     }
@@ -137,16 +263,25 @@ impl Histogram {
         if foreign.high() > HIGHEST_NS * 2 || foreign.sigfig() > SIGNIFICANT_DIGITS {
             return Err(bad("its range is not one of ours".to_owned()));
         }
-        // Only as many buckets as it needs: a campaign holds thousands of these.
-        let mut inner = hdrhistogram::Histogram::new(SIGNIFICANT_DIGITS)
-            .map_err(|error| bad(format!("{error:?}")))?;
+        let mut buckets: Vec<(u64, u64)> = Vec::new();
         for bucket in foreign.iter_recorded() {
-            let value = bucket.value_iterated_to().min(HIGHEST_NS);
-            inner
-                .record_n(value, bucket.count_at_value())
-                .map_err(|error| bad(format!("{error:?}")))?;
+            // A foreign layout may be finer in places.
+            let value = LAYOUT.highest_equivalent(bucket.value_iterated_to().min(HIGHEST_NS));
+            match buckets.last_mut() {
+                Some((last, count)) if *last == value => {
+                    *count = count.saturating_add(bucket.count_at_value());
+                }
+                _ => buckets.push((value, bucket.count_at_value())),
+            }
         }
-        Ok(Self { inner, clamped: 0 })
+        Ok(Self { counts: Counts::filled(buckets.into_iter()), clamped: 0 })
+    }
+}
+
+/// Two are equal where they counted the same, however they hold it.
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.clamped == other.clamped && self.buckets().eq(other.buckets())
     }
 }
 
@@ -211,6 +346,55 @@ mod tests {
         assert_eq!(serde_json::to_string(&back).unwrap(), text);
         assert_eq!(back.clamped(), 1);
         assert_eq!(back.buckets().collect::<Vec<_>>(), histogram.buckets().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_was_stored_reads_and_goes_on_like_what_was_recorded() {
+        let mut recorded = Histogram::new();
+        (0..=40_u64).for_each(|step| recorded.record_many(step.pow(7) + step, step % 5 + 1));
+        recorded.record(HIGHEST_NS + 5);
+        let text = serde_json::to_string(&recorded).unwrap();
+        let mut stored: Histogram = serde_json::from_str(&text).unwrap();
+        let Counts::Every(every) = &recorded.counts else { panic!("it was recorded") };
+        assert!(matches!(stored.counts, Counts::Filled(_)));
+        let shares = [0.0, 0.1, 0.5, 0.9, 0.99, 1.0];
+        for histogram in [&recorded, &stored] {
+            assert_eq!(histogram.count(), every.len());
+            assert_eq!(histogram.min(), Some(every.min()));
+            assert_eq!(histogram.max(), Some(every.max()));
+            assert_eq!(histogram.mean(), Some(every.mean()));
+            for share in &shares[1..] {
+                assert_eq!(histogram.quantile(*share), Some(every.value_at_quantile(*share)));
+            }
+        }
+        assert_eq!(stored, recorded);
+        stored.record(77);
+        assert_ne!(stored, recorded);
+        recorded.record(77);
+        assert_eq!(stored, recorded);
+        assert_eq!(stored.encode(), recorded.encode());
+    }
+
+    #[test]
+    fn a_sum_without_a_part_is_the_sum_of_the_others() {
+        let part = |seed: u64| {
+            let mut part = Histogram::new();
+            (1..200_u64).for_each(|step| part.record((step * seed * 7919) % 1_000_003));
+            part.record(HIGHEST_NS + seed);
+            part
+        };
+        let parts = [part(1), part(2), part(3)];
+        let whole = Histogram::merged(&parts);
+        assert_eq!(whole.count(), 600);
+        assert_eq!(whole.clamped(), 3);
+        assert_eq!(whole.without(&parts[1]), Histogram::merged([&parts[0], &parts[2]]));
+        assert_eq!(whole.without(&whole).quantile(0.5), None);
+        let stored = parts.map(|part| Histogram::decode(&part.encode()).unwrap());
+        let all: Vec<&Histogram> = stored.iter().collect();
+        for share in [0.001, 0.3, 0.5, 0.77, 0.999, 1.0] {
+            assert_eq!(Histogram::quantile_of(&all, share), whole.quantile(share), "{share}");
+        }
+        assert_eq!(Histogram::quantile_of(&[], 0.5), None);
     }
 
     #[test]

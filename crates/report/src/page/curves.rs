@@ -40,31 +40,37 @@ struct SubjectCurve {
     runs: Vec<Vec<Option<u64>>>,
 }
 
-/// Histograms of each run, by place of the workload and the source's name, then by place of the
-/// subject.
-type Found<'r> = BTreeMap<(usize, &'r str), BTreeMap<usize, Vec<Histogram>>>;
+/// The histograms of each run, by place of the workload and the source's name, then by place of
+/// the subject. They stay where they are: a campaign has thousands, and a merged one has room
+/// for every value.
+type Found<'r> = BTreeMap<(usize, &'r str), BTreeMap<usize, Vec<Vec<&'r Histogram>>>>;
 
 /// The curves of every source of single events; none where there is no such source.
 pub(super) fn curves(report: &Report) -> Option<Curves> {
     let probabilities = probabilities();
-    let of_source =
-        |((workload, source), by_subject): ((usize, &str), BTreeMap<usize, Vec<Histogram>>)| {
-            let label = &report.design.workloads[workload];
-            let unit = *report.units.get(label)?.get(source)?;
-            let subjects = by_subject.into_iter().map(|(subject, runs)| {
-                let mut pooled = Histogram::new();
-                runs.iter().for_each(|run| pooled.merge(run));
-                SubjectCurve {
-                    subject: report.subjects[subject].id.clone(),
-                    count: pooled.count(),
-                    pooled: quantiles(&pooled, &probabilities),
-                    runs: runs.iter().map(|run| quantiles(run, &probabilities)).collect(),
-                }
-            });
-            let subjects = subjects.collect();
-            Some(Curve { workload: label.clone(), source: source.to_owned(), unit, subjects })
+    let mut of = Vec::new();
+    for ((workload, source), by_subject) in histograms(report) {
+        let label = &report.design.workloads[workload];
+        let Some(unit) = report.units.get(label).and_then(|units| units.get(source)) else {
+            continue;
         };
-    let of: Vec<Curve> = histograms(report).into_iter().filter_map(of_source).collect();
+        let subjects = by_subject.into_iter().map(|(subject, runs)| {
+            let pooled = Histogram::merged(runs.iter().flatten().copied());
+            SubjectCurve {
+                subject: report.subjects[subject].id.clone(),
+                count: pooled.count(),
+                pooled: quantiles(&[&pooled], &probabilities),
+                runs: runs.iter().map(|run| quantiles(run, &probabilities)).collect(),
+            }
+        });
+        let subjects = subjects.collect();
+        of.push(Curve {
+            workload: label.clone(),
+            source: source.to_owned(),
+            unit: *unit,
+            subjects,
+        });
+    }
     (!of.is_empty()).then_some(Curves { probabilities, of })
 }
 
@@ -80,15 +86,15 @@ fn histograms(report: &Report) -> Found<'_> {
         else {
             continue;
         };
-        let mut merged: BTreeMap<&str, Histogram> = BTreeMap::new();
+        let mut of_run: BTreeMap<&str, Vec<&Histogram>> = BTreeMap::new();
         for sample in record.invocations.iter().flat_map(|invocation| &invocation.samples) {
             if let SampleData::Histogram(histogram) = &sample.data {
-                merged.entry(&sample.source).or_default().merge(histogram);
+                of_run.entry(&sample.source).or_default().push(histogram);
             }
         }
-        for (source, histogram) in merged {
+        for (source, run) in of_run {
             let of_source = found.entry((*workload, source)).or_default();
-            of_source.entry(*subject).or_default().push(histogram);
+            of_source.entry(*subject).or_default().push(run);
         }
     }
     found
@@ -102,26 +108,12 @@ fn probabilities() -> Vec<f64> {
     all
 }
 
-/// All in one pass: a campaign has thousands of histograms.
-fn quantiles(histogram: &Histogram, probabilities: &[f64]) -> Vec<Option<u64>> {
-    let count = histogram.count() as f64;
-    let mut buckets = histogram.buckets();
-    let (mut seen, mut value) = (0_u64, 0);
-    probabilities
-        .iter()
-        .map(|share| {
-            if (1.0 - share) * count < LEAST_BEYOND {
-                return None;
-            }
-            let rank = (share * count).ceil().max(1.0) as u64;
-            while seen < rank {
-                let (highest, more) = buckets.next()?;
-                value = highest;
-                seen += more;
-            }
-            Some(value)
-        })
-        .collect()
+/// Of several histograms together, of those shares beyond which enough values lie.
+fn quantiles(parts: &[&Histogram], probabilities: &[f64]) -> Vec<Option<u64>> {
+    let count: f64 = parts.iter().map(|part| part.count() as f64).sum();
+    let is_supported = |share: f64| (1.0 - share) * count >= LEAST_BEYOND;
+    let value = |share: f64| Histogram::quantile_of(parts, share).filter(|_| is_supported(share));
+    probabilities.iter().map(|share| value(*share)).collect()
 }
 
 #[cfg(test)]
@@ -129,11 +121,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_pass_gives_what_the_histogram_gives_for_each() {
+    fn a_quantile_is_drawn_where_enough_values_lie_beyond_it() {
         let mut histogram = Histogram::new();
         (1..=5_000).for_each(|step| histogram.record(step * step * 7));
         let probabilities = probabilities();
-        let all = quantiles(&histogram, &probabilities);
+        let all = quantiles(&[&histogram], &probabilities);
         for (share, found) in probabilities.iter().zip(&all) {
             let is_supported = (1.0 - share) * 5_000.0 >= 10.0;
             let expected = is_supported.then(|| histogram.quantile(*share)).flatten();
@@ -145,6 +137,6 @@ mod tests {
 
     #[test]
     fn nothing_recorded_is_no_value() {
-        assert!(quantiles(&Histogram::new(), &probabilities()).iter().all(Option::is_none));
+        assert!(quantiles(&[&Histogram::new()], &probabilities()).iter().all(Option::is_none));
     }
 }
