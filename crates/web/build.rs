@@ -8,6 +8,8 @@ use std::{env, fs, io};
 /// Set where a missing or stale page must not leave the house: releases and CI.
 const REQUIRED: &str = "SCHEDLAB_REQUIRE_UI";
 const WEB: &str = "../../web";
+/// Digits of a digest that tell two pages apart.
+const SHORT: usize = 12;
 const REMEDY: &str = "build it: cargo xtask ui";
 /// What the page is made from: web/sources.ts names the same.
 const SOURCES: [&str; 7] = [
@@ -34,11 +36,12 @@ fn main() {
         let kind = if is_required { "error" } else { "warning" };
         println!("cargo::{kind}={problem}; {REMEDY}");
     };
+    let mut sources = "none".to_owned();
     let page = match fs::read_to_string(&bundle) {
         Ok(page) => {
             println!("cargo::rustc-cfg=has_bundle");
             match digest(web) {
-                Ok(digest) if page.contains(&digest) => {}
+                Ok(digest) if page.contains(&digest) => sources = digest[..SHORT].to_owned(),
                 Ok(_) => complain(format!("{} is not of these sources", bundle.display())),
                 Err(error) => complain(format!("cannot read the sources of the page: {error}")),
             }
@@ -49,6 +52,7 @@ fn main() {
             include_str!("src/fallback.html").to_owned()
         }
     };
+    println!("cargo::rustc-env=PAGE_SOURCES={sources}");
     let output = env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
     if let Err(error) = fs::write(output.join("page.html"), page) {
         println!("cargo::error=cannot write the page: {error}");

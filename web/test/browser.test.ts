@@ -99,7 +99,7 @@ describe.skipIf(!program)("in a browser", () => {
       all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent ?? "")),
     );
     const expected = golden("measured").findings;
-    expect(rows.map((row) => [row[0], row[2], row[6], row[10]])).toEqual(
+    expect(rows.map((row) => [row[0], row[2], row[6], row[11]])).toEqual(
       expected.map(({ workload, subject, effect, verdict }) => [workload, subject, String(effect?.ratio ?? ""), verdict]),
     );
     await page.close();

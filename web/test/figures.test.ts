@@ -26,8 +26,10 @@ describe("effects", () => {
       estimated[0]?.effect?.ratio,
       estimated[0]?.effect?.low,
       estimated[0]?.effect?.high,
+      estimated[0]?.margin,
       estimated[0]?.pairs,
       estimated[0]?.verdict,
+      estimated[0]?.reason ?? "",
     ]);
   });
 

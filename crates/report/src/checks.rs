@@ -33,6 +33,27 @@ pub struct Check {
 /// said where none does.
 const BY_CAVEATS: &[(&str, &[CaveatCode], &str)] = &[
     (
+        "same work",
+        &[
+            CaveatCode::NotComparable,
+            CaveatCode::DefaultsDiffer,
+            CaveatCode::DifferentialFailure,
+            CaveatCode::ConditionalSuccess,
+        ],
+        "every subject did what the others did",
+    ),
+    (
+        "design",
+        &[
+            CaveatCode::UnblockedDesign,
+            CaveatCode::OrderConfounded,
+            CaveatCode::ReplicateLevelUnknown,
+            CaveatCode::SummaryOnly,
+            CaveatCode::Contradicted,
+        ],
+        "runs of all subjects in blocks of random order",
+    ),
+    (
         "order and drift",
         &[CaveatCode::Drift, CaveatCode::OrderEffect, CaveatCode::Autocorr],
         "no drift, no effect of the order, blocks independent",
@@ -44,6 +65,7 @@ const BY_CAVEATS: &[(&str, &[CaveatCode], &str)] = &[
             CaveatCode::Steal,
             CaveatCode::Throttle,
             CaveatCode::Overcommit,
+            CaveatCode::ObserverCost,
         ],
         "no foreign load, no stolen time, no throttling",
     ),
@@ -55,12 +77,20 @@ const BY_CAVEATS: &[(&str, &[CaveatCode], &str)] = &[
             CaveatCode::FewBoots,
             CaveatCode::InsufficientTail,
             CaveatCode::Noisy,
+            CaveatCode::StoppedEarly,
+            CaveatCode::Unfinished,
         ],
         "enough blocks and samples for what is asked",
     ),
     (
         "robust verdicts",
-        &[CaveatCode::Fragile, CaveatCode::Outlier, CaveatCode::Bimodal],
+        &[
+            CaveatCode::Fragile,
+            CaveatCode::Outlier,
+            CaveatCode::Bimodal,
+            CaveatCode::Quantised,
+            CaveatCode::NotSteady,
+        ],
         "no verdict hangs on one block or one method",
     ),
     (

@@ -31,4 +31,6 @@ pub use render::{Page, RENDERERS, Renderer};
 pub use view::{CaveatView, Design, Inputs, Report, SubjectView, view};
 /// Whether this binary has the page of reports, or only one that says how to get it.
 pub use web::IS_BUILT as HAS_PAGE;
+/// Which page that is: the beginning of the digest of its sources.
+pub use web::SOURCES as PAGE_SOURCES;
 pub use wrap::wrapped;

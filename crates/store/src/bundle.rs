@@ -45,7 +45,7 @@ const FILES: [&str; 9] = [
 pub struct Manifest {
     /// [`BUNDLE_FORMAT`].
     pub format: String,
-    /// The version of schedlab that judged the records and wrote the reports.
+    /// What judged the records and wrote the reports: the version of schedlab, and of its page.
     pub schedlab: String,
     /// Name of the campaign's directory.
     pub campaign: String,

@@ -12,6 +12,10 @@ pub const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 /// Whether [`PAGE`] is the real one.
 pub const IS_BUILT: bool = cfg!(has_bundle);
 
+/// The beginning of the digest of the page's sources; `none` where it was not built, or from
+/// other sources.
+pub const SOURCES: &str = env!("PAGE_SOURCES");
+
 /// What stands in the page where the data go.
 const PLACE: &str = "<!--SCHEDLAB_DATA-->";
 

@@ -20,6 +20,8 @@ const LETTER = 6.4;
 const TICK_ROOM = 46;
 /** More rows than this no reader compares by eye: the strongest are drawn, the table has all. */
 const MOST_ROWS = 40;
+/** Pixels of a row's margin. */
+const BAND = 20;
 /** Beyond this, the axis is cut and an arrow says so. */
 const WIDEST = 12;
 
@@ -68,20 +70,21 @@ export function forest(findings: Finding[]): Figure {
   const left_out = all.length - data.length;
   const ends = data.flatMap((row) => [row.high, 1 / row.low]).filter(Number.isFinite);
   const reach = Math.max(1.15, ...ends) * 1.04;
-  const margin = data[0]?.finding.margin ?? 0;
+  const margins = [...new Set(all.map(({ finding }) => finding.margin))];
+  const percent = (margin: number): string => `${Number((margin * 100).toPrecision(3))} %`;
   return {
     id: "forest",
     title: "Effects",
     reading:
       "Each subject against its reference, turned so that right is better. Bars are 95 % intervals, " +
       "each for its row alone; symbol and word are the verdict, corrected for all comparisons. " +
-      `The grey band is the margin of ${(margin * 100).toFixed(0)} %.` +
+      `The grey band is the margin${margins.length === 1 ? ` of ${percent(margins[0] ?? 0)}` : ", each row's own"}.` +
       (left_out > 0 ? ` The ${data.length} strongest of ${all.length}; the table has all.` : ""),
-    options: (canvas) => plot(data, reach, margin, canvas),
+    options: (canvas) => plot(data, reach, canvas),
     table: {
       columns: [
         "workload", "metric", "subject", "reference", "subject value", "reference value",
-        "ratio", "low", "high", "pairs", "verdict",
+        "ratio", "low", "high", "margin", "pairs", "verdict", "why",
       ],
       rows: all.map(({ finding }) => [
         finding.workload,
@@ -93,8 +96,10 @@ export function forest(findings: Finding[]): Figure {
         finding.effect?.ratio ?? "",
         finding.effect?.low ?? "",
         finding.effect ? (finding.effect.high ?? "unbounded") : "",
+        finding.margin,
         finding.pairs,
         finding.verdict,
+        finding.reason ?? "",
       ]),
     },
   };
@@ -111,7 +116,7 @@ function spaced(reach: number, pixels: number): number[] {
   return kept.toSorted((one, other) => one - other);
 }
 
-function plot(data: Row[], reach: number, margin: number, canvas: Canvas): Plot.PlotOptions {
+function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
   const { theme, width } = canvas;
   const isNarrow = width < 640;
   const longest = Math.max(...data.map(({ label }) => label.length), 0);
@@ -141,7 +146,14 @@ function plot(data: Row[], reach: number, margin: number, canvas: Canvas): Plot.
     },
     y: { domain: data.map((row) => row.label), axis: isNarrow ? null : "left", label: null, tickSize: 0 },
     marks: [
-      Plot.rect([0], { x1: () => 1 / (1 + margin), x2: () => 1 + margin, fill: theme.band }),
+      Plot.link(data, {
+        x1: ({ finding }: Row) => 1 / (1 + finding.margin),
+        x2: ({ finding }: Row) => 1 + finding.margin,
+        y1: "label",
+        y2: "label",
+        stroke: theme.band,
+        strokeWidth: BAND,
+      }),
       Plot.gridX(shown, { stroke: theme.grid, strokeOpacity: 1 }),
       Plot.ruleX([1], { stroke: theme.ink }),
       Plot.link(estimated, { x1: "low", x2: "high", y1: "label", y2: "label", stroke: fill, strokeWidth: 2.5 }),

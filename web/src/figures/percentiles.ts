@@ -50,6 +50,11 @@ function apart(ends: Point[], values: number[]): (Point & { shift: number })[] {
     });
 }
 
+/** Pixels of a letter of a label, about. */
+const LETTER = 7;
+
+const label = ({ subject, value }: Point, { unit }: Curve): string => `${subject} ${quantity(value, unit)}`;
+
 const percent = (probability: number): string => `${Number((probability * 100).toFixed(4))} %`;
 
 /** Latency against percentile: the tail gets as much room as it deserves. */
@@ -80,12 +85,13 @@ function plot(curve: Curve, subjects: string[], data: Point[], canvas: Canvas): 
   const pooled = data.filter(({ run }) => run === ALL);
   const last = subjects.flatMap((subject) => pooled.findLast((point) => point.subject === subject) ?? []);
   const ends = apart(last, data.map(({ value }) => value));
+  const labelled = Math.max(...last.map((end) => label(end, curve).length), 8);
   const reached = Math.max(2, ...data.map(({ rarity }) => rarity));
   const marks = MARKS.filter((probability) => 1 / (1 - probability) <= reached * 1.01);
   return base(canvas, {
     height: HEIGHT,
     marginLeft: 64,
-    marginRight: width < 560 ? 110 : 200,
+    marginRight: Math.min(labelled * LETTER + 20, width * 0.45),
     marginTop: MARGIN_TOP,
     marginBottom: MARGIN_BOTTOM,
     color: { domain: subjects, range: [...theme.series] },
@@ -117,7 +123,7 @@ function plot(curve: Curve, subjects: string[], data: Point[], canvas: Canvas): 
         Plot.text([end], {
           x: "rarity",
           y: "value",
-          text: (point: Point) => `${point.subject} ${quantity(point.value, curve.unit)}`,
+          text: (point: Point) => label(point, curve),
           fill: BY_SUBJECT,
           dx: 9,
           dy: end.shift,

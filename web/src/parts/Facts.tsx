@@ -43,6 +43,7 @@ export function KeyFigures({ findings, theme }: { findings: Finding[]; theme: Th
             {VERDICT_SYMBOLS[finding.verdict]} {finding.subject} {finding.verdict}
           </b>
           <small>{sentence(finding)}</small>
+          {finding.reason && <small>{finding.reason}</small>}
         </div>
       ))}
     </div>

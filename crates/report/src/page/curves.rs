@@ -103,7 +103,7 @@ fn histograms(report: &Report) -> Found<'_> {
 fn probabilities() -> Vec<f64> {
     let of = |step: u32| 1.0 - 10_f64.powf(-f64::from(step) / f64::from(STEPS_FOR_NINE));
     let mut all: Vec<f64> = (0..=LAST_STEP).map(of).collect();
-    all.extend([0.25, 0.5, 0.75]);
+    all.extend([0.01, 0.05, 0.1, 0.25, 0.5, 0.75]);
     all.sort_by(f64::total_cmp);
     all
 }

@@ -51,7 +51,7 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
     }
     let manifest = Manifest {
         format: BUNDLE_FORMAT.to_owned(),
-        schedlab: env!("CARGO_PKG_VERSION").to_owned(),
+        schedlab: version(),
         campaign: name,
         files: BTreeMap::new(),
     };
@@ -59,6 +59,11 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
     tell(&format!("wrote {}: {} files", file.display(), manifest.files.len()));
     tell(&format!("whoever has it can say: schedlab verify {}", file.display()));
     Ok(ExitCode::Done)
+}
+
+/// What draws reports: this version with its page.
+fn version() -> String {
+    format!("{}, page {}", env!("CARGO_PKG_VERSION"), report::PAGE_SOURCES)
 }
 
 /// What follows from plan and records, by the name of its file.
@@ -84,7 +89,7 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
     let unpacked = store::unpack(file, home.path())?;
     let mut problems = unpacked.problems;
     let version = &unpacked.manifest.schedlab;
-    let is_same_version = version == env!("CARGO_PKG_VERSION");
+    let is_same_version = *version == self::version();
     let mut checked = vec![format!("{} digests", unpacked.manifest.files.len())];
     match opened(home.path(), &unpacked.manifest) {
         Ok(loaded) => {
