@@ -11,7 +11,9 @@ mod grid;
 mod html;
 mod json;
 mod ladder;
+mod mail;
 mod markdown;
+mod pull_request;
 mod table;
 mod terminal;
 mod xlsx;
@@ -55,6 +57,8 @@ pub trait Renderer: Sync {
 pub static RENDERERS: &[&dyn Renderer] = &[
     &terminal::Entry,
     &markdown::Entry,
+    &pull_request::Entry,
+    &mail::Entry,
     &json::Entry,
     &csv::Entry,
     &benchfmt::Entry,

@@ -131,12 +131,12 @@ fn standings(report: &Report, output: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Text that a page must not take for markup of its own: names come from files.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.replace('<', "&lt;").replace('\n', " ")
 }
 
 /// Text inside a table cell.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     plain(text).replace('|', "\\|")
 }
 

@@ -45,6 +45,18 @@ fn a_person_reads_each_kind_of_verdict_at_60_80_and_120_columns() {
 }
 
 #[test]
+fn a_comment_on_a_change_and_a_mail_hold_the_verdicts_in_little_room() {
+    expect_file!["../golden/mixed.pr.md"].assert_eq(&drawn(&mixed(), "pull-request", page(80)));
+    let mail = drawn(&mixed(), "mail", page(120));
+    expect_file!["../golden/mixed.mail.txt"].assert_eq(&mail);
+    assert!(mail.is_ascii(), "{mail}");
+    for campaign in [mixed(), undecided(), hostile(), emulated(), multicore()] {
+        let mail = drawn(&campaign, "mail", page(120));
+        assert!(widest(&mail) <= 78, "{} columns: {mail}", widest(&mail));
+    }
+}
+
+#[test]
 fn every_width_fits_every_campaign() {
     for campaign in [mixed(), undecided(), hostile(), emulated(), multicore()] {
         for width in 60..130 {

@@ -22,6 +22,13 @@ const TOLD_AT_MOST: usize = 20;
 
 /// Packs a campaign with findings and reports made anew by this version.
 pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
+    if Path::new(&arguments.campaign.campaign).is_file() {
+        return Err(Error::usage(
+            format!("cannot bundle {}", arguments.campaign.campaign),
+            "it is a file, not a campaign's directory",
+            "copy it as it is, if it is a bundle",
+        ));
+    }
     let (mut loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     if loaded.state == CampaignState::Unfinished {
         return Err(Error::usage(

@@ -85,6 +85,7 @@ fn a_bundle_verifies_and_is_shown_in_another_place() {
     let csv = elsewhere.expect(0, &["report", &copy, "--format", "csv", "--output", "-"]);
     assert!(csv.lines().count() > 16, "{csv}");
     elsewhere.expect(2, &["report", &copy]);
+    elsewhere.expect(2, &["bundle", &copy]);
     assert!(!elsewhere.results().exists(), "nothing is written where it is looked at");
 }
 

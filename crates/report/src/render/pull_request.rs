@@ -1,0 +1,94 @@
+//! The verdict in the space that a comment on a pull request has.
+
+use super::markdown::{cell, plain};
+use super::table::{effect, symbol, words};
+use super::{Page, Renderer};
+use crate::view::Report;
+use contract::Description;
+use model::{Finding, Role, Verdict};
+use std::io::{self, Write};
+
+pub(super) struct Entry;
+
+static DESCRIPTION: Description = Description {
+    id: "pull-request",
+    summary: "answer, verdicts and caveats as short Markdown, for a comment on a change",
+    doc: "The answer, one row for each comparison with what was decided first, and folded below \
+          them the caveats, the machine and how to reproduce it.",
+};
+
+/// More rows than this are told by their number.
+const MOST_ROWS: usize = 20;
+
+impl Renderer for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn extension(&self) -> &'static str {
+        "pr.md"
+    }
+
+    fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
+        writeln!(output, "**{}** {}\n", plain(&report.title), plain(&report.answer))?;
+        rows(report, output)?;
+        writeln!(
+            output,
+            "+ is better; intervals are unadjusted, verdicts corrected for {}. Venue {}, kernel {}, \
+             CPUs {}.\n",
+            report.design.family_words(),
+            plain(&report.design.venue),
+            plain(&report.design.kernel),
+            plain(&report.design.cpus)
+        )?;
+        if !report.caveats.is_empty() {
+            let codes: Vec<&str> = report.caveats.iter().map(|one| one.code.as_str()).collect();
+            let summary = format!("Caveats: {}", codes.join(", "));
+            writeln!(output, "<details><summary>{}</summary>\n", plain(&summary))?;
+            for caveat in &report.caveats {
+                writeln!(output, "- `{}`: {}", plain(&caveat.code), plain(&caveat.meaning))?;
+                if let Some(place) = caveat.places.first() {
+                    writeln!(output, "  {}", plain(place))?;
+                }
+            }
+            writeln!(output, "\n</details>\n")?;
+        }
+        writeln!(output, "<details><summary>How to reproduce</summary>\n")?;
+        for line in &report.reproduce {
+            writeln!(output, "    {line}")?;
+        }
+        writeln!(output, "\n</details>")
+    }
+}
+
+fn rows(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let all = &report.findings.findings;
+    let mut judged: Vec<&Finding> =
+        all.iter().filter(|finding| finding.question.role != Role::Screen).collect();
+    judged.sort_by_key(|finding| match finding.verdict {
+        Verdict::Better | Verdict::Worse => 0,
+        Verdict::Invalid => 1,
+        Verdict::Equivalent | Verdict::Inconclusive => 2,
+    });
+    writeln!(output, "| | workload, metric | subject | against | effect | interval | verdict |")?;
+    writeln!(output, "|---|---|---|---|--:|---|---|")?;
+    for finding in judged.iter().take(MOST_ROWS) {
+        let question = &finding.question;
+        let (change, interval) = effect(finding);
+        writeln!(
+            output,
+            "| {} | {} {} | {} | {} | {change} | {interval} | {} |",
+            symbol(finding.verdict, true),
+            cell(&question.workload),
+            cell(&question.metric),
+            cell(&question.subject),
+            cell(&question.reference),
+            words(finding)
+        )?;
+    }
+    writeln!(output)?;
+    if judged.len() > MOST_ROWS {
+        writeln!(output, "{} more rows are in the report.\n", judged.len() - MOST_ROWS)?;
+    }
+    Ok(())
+}
