@@ -1,0 +1,100 @@
+//! Stored histograms of our own layout, read bucket by bucket: thousands are read at once, and
+//! most of their 36,000 buckets are empty. The library reads every other layout.
+//!
+//! The format is HdrHistogram's V2: a header, then the counts in order as LEB128 zig-zag
+//! numbers, a negative one being so many empty buckets (HdrHistogram's
+//! `AbstractHistogram.encodeIntoByteBuffer`, version 2.1).
+
+use super::{HIGHEST_NS, SIGNIFICANT_DIGITS};
+use flate2::read::ZlibDecoder;
+use std::io::Read;
+
+const COMPRESSED: u32 = 0x1c84_9314;
+const COOKIE: u32 = 0x1c84_9313;
+/// Bytes of the header within.
+const HEADER: usize = 40;
+/// Buckets that share a step: half of what three digits need, as a power of two.
+const HALF: u32 = 10;
+/// Buckets of our layout; more are not ours.
+const MOST_BUCKETS: u64 = 1 << 16;
+/// Nine bytes for each of them, and the header.
+const LONGEST: u64 = MOST_BUCKETS * 9 + HEADER as u64;
+
+/// Highest value and count of each bucket that is not empty; `None` where the bytes are not
+/// plainly of our layout, whatever else they may be.
+pub(super) fn buckets(bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
+    let (cookie, rest) = bytes.split_first_chunk()?;
+    let (length, rest) = rest.split_first_chunk()?;
+    let packed = rest.get(..usize::try_from(u32::from_be_bytes(*length)).ok()?)?;
+    if u32::from_be_bytes(*cookie) != COMPRESSED {
+        return None;
+    }
+    let mut plain = Vec::new();
+    ZlibDecoder::new(packed).take(LONGEST).read_to_end(&mut plain).ok()?;
+    let (header, counts) = plain.split_at_checked(HEADER)?;
+    let expected = [
+        &COOKIE.to_be_bytes()[..],
+        &u32::try_from(counts.len()).ok()?.to_be_bytes(),
+        &0_u32.to_be_bytes(),
+        &u32::from(SIGNIFICANT_DIGITS).to_be_bytes(),
+        &1_u64.to_be_bytes(),
+        &HIGHEST_NS.to_be_bytes(),
+        &1_f64.to_be_bytes(),
+    ]
+    .concat();
+    if header != expected {
+        return None;
+    }
+    counted(counts)
+}
+
+fn counted(mut counts: &[u8]) -> Option<Vec<(u64, u64)>> {
+    let mut found = Vec::new();
+    let mut index = 0_u64;
+    while !counts.is_empty() {
+        let number = signed(&mut counts)?;
+        if number < 0 {
+            index = index.checked_add(number.unsigned_abs())?;
+        } else {
+            if number > 0 {
+                let highest = highest(index)?;
+                if highest > super::LAYOUT.highest_equivalent(HIGHEST_NS) {
+                    return None;
+                }
+                found.push((highest, number.unsigned_abs()));
+            }
+            index += 1;
+        }
+        if index > MOST_BUCKETS {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+/// The next LEB128 number of at most nine bytes, the ninth of which has eight bits, zig-zag.
+fn signed(bytes: &mut &[u8]) -> Option<i64> {
+    let mut value = 0_u64;
+    for place in 0..9 {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        if place == 8 {
+            value |= u64::from(*byte) << 56;
+            break;
+        }
+        value |= u64::from(byte & 0x7f) << (7 * place);
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    Some(((value >> 1) as i64) ^ -((value & 1) as i64))
+}
+
+/// The highest value of a bucket: the first 2048 hold one value each, every 1024 after them
+/// twice as many as those before.
+fn highest(index: u64) -> Option<u64> {
+    let step = (index >> HALF).saturating_sub(1);
+    let within = index - (step << HALF);
+    let lowest = within.checked_shl(u32::try_from(step).ok()?)?;
+    Some(lowest + (1_u64.checked_shl(u32::try_from(step).ok()?)? - 1))
+}
