@@ -43,7 +43,15 @@ fn what_ours_decide_is_what_a_model_of_the_algorithm_decides() {
         return;
     }
     for (scheduler, vcpus) in PROVED {
-        let output = replayed(scheduler, vcpus);
+        let mut output = replayed(scheduler, vcpus);
+        let is_by_chance =
+            |told: &str| [": improbable: ", ": vacuous: "].iter().any(|why| told.contains(why));
+        if is_by_chance(&streams(&output).1) {
+            // Of fair draws one recording in a thousand is improbable, and a biased one is so
+            // again; some rules are put to the test some twenty times in a recording, or never.
+            println!("{scheduler} on {vcpus}, recorded again: {}", streams(&output).1);
+            output = replayed(scheduler, vcpus);
+        }
         let (summary, told) = streams(&output);
         assert!(output.status.success(), "{scheduler} on {vcpus}: {told}");
         println!("{scheduler} on {vcpus}:\n{summary}");
