@@ -53,6 +53,11 @@ fn what_ours_decide_is_what_a_model_of_the_algorithm_decides() {
             output = replayed(scheduler, vcpus);
         }
         let (summary, told) = streams(&output);
+        if vcpus == "1" && told.contains(": vacuous: ") && PROVED.contains(&(scheduler, "2")) {
+            // One CPU may never be without work in so short a time; two are, and must be.
+            println!("{scheduler} on 1 leaves a rule to the recording with two: {told}");
+            continue;
+        }
         assert!(output.status.success(), "{scheduler} on {vcpus}: {told}");
         println!("{scheduler} on {vcpus}:\n{summary}");
         if scheduler == WINS_OFTEN {
