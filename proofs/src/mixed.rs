@@ -10,8 +10,14 @@ use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Spinners spin in even phases and sleep in odd ones: then CPUs are idle.
-const PHASE: Duration = Duration::from_millis(300);
+/// First spinners spin; then they sleep and others pause for longer, so that CPUs are idle now
+/// and then; then all sleep. On one CPU whoever takes the events is busy as long as there are
+/// many, and without that rest it would never be out of work.
+const PHASES: [(Phase, Duration); 3] = [
+    (Phase::Busy, Duration::from_millis(300)),
+    (Phase::Quiet, Duration::from_millis(300)),
+    (Phase::Rest, Duration::from_millis(200)),
+];
 /// Who is woken at once.
 const BURST: usize = 4;
 
@@ -19,6 +25,13 @@ const BURST: usize = 4;
 pub struct Mixed {
     is_over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Busy,
+    Quiet,
+    Rest,
 }
 
 struct Task {
@@ -157,22 +170,35 @@ impl Task {
         !self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Sleeps, in odd phases six times as long: then CPUs are idle.
+    /// The phase, and what is left of it.
+    fn phase(&self) -> (Phase, Duration) {
+        let cycle: Duration = PHASES.iter().map(|(_, length)| *length).sum();
+        let mut passed = self.began.elapsed();
+        passed -= cycle * (passed.as_nanos() / cycle.as_nanos()) as u32;
+        for (phase, length) in PHASES {
+            if passed < length {
+                return (phase, length - passed);
+            }
+            passed -= length;
+        }
+        (Phase::Rest, Duration::ZERO)
+    }
+
+    /// Sleeps: in a quiet phase six times as long, and in a rest to its end.
     fn pause(&self, length: Duration) {
-        let is_odd = self.began.elapsed().as_nanos() / PHASE.as_nanos() % 2 == 1;
-        thread::sleep(if is_odd { length * 6 } else { length });
+        thread::sleep(match self.phase() {
+            (Phase::Busy, _) => length,
+            (Phase::Quiet, _) => length * 6,
+            (Phase::Rest, left) => left,
+        });
     }
 }
 
 fn spin(task: &Task) {
     while task.goes_on() {
-        let phase = PHASE.as_nanos();
-        let passed = task.began.elapsed().as_nanos();
-        if (passed / phase).is_multiple_of(2) {
-            compute(10);
-        } else {
-            let rest = phase - passed % phase;
-            thread::sleep(Duration::from_nanos(u64::try_from(rest).unwrap_or(0)));
+        match task.phase() {
+            (Phase::Busy, _) => compute(10),
+            (_, left) => thread::sleep(left),
         }
     }
 }
