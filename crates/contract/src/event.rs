@@ -1,10 +1,16 @@
 //! The one event stream of a campaign: terminal, log and dashboard read it.
 
 use model::{Outcome, Phase, Plan, Record};
+use std::path::PathBuf;
 
 /// Something that happened in a campaign.
 #[derive(Debug, Clone)]
 pub enum Event {
+    /// A campaign has its directory; machines may have to be booted before it begins.
+    CampaignOpened {
+        /// Where its records will lie.
+        directory: PathBuf,
+    },
     /// A campaign begins or goes on.
     CampaignStarted {
         /// What will run.

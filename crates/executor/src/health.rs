@@ -30,7 +30,7 @@ impl Health {
     pub(crate) fn read(machine: &Machine, beside: &BTreeSet<i32>, group: Option<&Cgroup>) -> Self {
         Self {
             cpu: machine.read("/proc/stat").ok().and_then(|text| CpuTime::parse(&text)),
-            throttles: throttle_count(machine),
+            throttles: machine.throttle_count(),
             beside_ticks: beside
                 .iter()
                 .filter_map(|pid| machine.process_stat(*pid).ok())
@@ -95,20 +95,6 @@ fn interference(spent: &CpuTime, own_ns: f64, cpus: &CpuList) -> Option<Caveat> 
             ),
         )
     })
-}
-
-/// Sum over CPUs of core_throttle_count (arch/x86/kernel/cpu/mce/therm_throt.c, 6.12).
-fn throttle_count(machine: &Machine) -> Option<u64> {
-    let mut sum = None;
-    for cpu in machine.present_cpus().ok()?.iter() {
-        let path = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/core_throttle_count");
-        if let Some(count) =
-            machine.read(&path).ok().and_then(|text| text.trim().parse::<u64>().ok())
-        {
-            *sum.get_or_insert(0) += count;
-        }
-    }
-    sum
 }
 
 #[cfg(test)]

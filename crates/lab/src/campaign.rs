@@ -2,7 +2,7 @@
 
 use crate::schedule::{Schedule, is_hopeless};
 use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
-use model::{Findings, Plan, Record, Trial, VmSettings};
+use model::{Caveat, Findings, Plan, Record, Trial, VmSettings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use store::{Campaign, CampaignState};
@@ -28,6 +28,8 @@ pub struct Order<'a> {
     pub unix_ns: u64,
     /// Four hexadecimal digits of the directory's name.
     pub unique: u16,
+    /// Who watched since the last call, if anybody did: a record says so.
+    pub watched: &'a dyn Fn() -> Option<Caveat>,
 }
 
 /// How a run ended.
@@ -56,6 +58,7 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
     let workspace = std::path::absolute(&directory).map_err(|error| {
         Error::environment(format!("cannot find {}", directory.display()), error)
     })?;
+    on_event(Event::CampaignOpened { directory: workspace.clone() });
     let is_new = campaign.record_count() == 0;
     let opened = order.venue.open(campaign.plan(), &workspace, order.interrupt, on_event);
     let mut session = match opened {
@@ -211,7 +214,7 @@ fn run_blocks(
                 workload: trial.workload.label.clone(),
                 trials_left: schedule.due_count(campaign.plan(), &records),
             });
-            let record = run_trial(campaign, session, &trial, &digest, on_event)?;
+            let record = run_trial(order, campaign, session, &trial, &digest, on_event)?;
             schedule.note(&record);
             on_event(Event::TrialFinished { record: Box::new(record.clone()) });
             records.push(record);
@@ -311,6 +314,7 @@ fn repeat(
 }
 
 fn run_trial(
+    order: &Order<'_>,
     campaign: &mut Campaign,
     session: &mut dyn Session,
     trial: &Trial,
@@ -324,7 +328,10 @@ fn run_trial(
         Some(_) => BTreeMap::new(),
         None => campaign.fingerprint_difference(&session.fingerprint()?),
     };
+    // Who watched before is not of this trial.
+    let _ = (order.watched)();
     let mut record = session.run(trial, on_event)?;
+    record.caveats.extend((order.watched)());
     record.sequence = campaign.record_count();
     let now = session.fingerprint()?;
     // A machine that was lost cannot say what it was: then its record does not either.

@@ -8,6 +8,8 @@
 mod campaign;
 mod progress;
 mod schedule;
+mod told;
 
 pub use campaign::{Ended, Order, judge, judge_records, run};
 pub use progress::Progress;
+pub use told::told;

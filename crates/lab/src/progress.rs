@@ -33,7 +33,8 @@ impl Progress {
                 self.expected_done_ns += self.expected_ns(&record.subject, &record.workload);
                 self.current = None;
             }
-            Event::TrialPhase(_)
+            Event::CampaignOpened { .. }
+            | Event::TrialPhase(_)
             | Event::BlockRepeated { .. }
             | Event::Notice(_)
             | Event::CampaignFinished { .. } => {}

@@ -77,6 +77,7 @@ codes! {
     Quick "QUICK" "Run with --quick: a smaller experiment than declared (fewer blocks, sizes or workloads, shorter trials). It shows that all of it works, and seldom decides.",
     SetupBias "SETUP_BIAS" "Every process had the same layout in memory: a difference may be that of one lucky layout.",
     Simulated "SIMULATED" "The numbers come from the simulator, not from a machine.",
+    Watched "WATCHED" "Somebody watched the dashboard meanwhile: it ran beside the trial, at the lowest priority.",
     ReplicateLevelUnknown "REPLICATE_LEVEL_UNKNOWN" "Nobody said what an independent replicate is: values that share an execution or a boot make the interval too narrow.",
     SingleBoot "SINGLE_BOOT" "All blocks ran in one boot: the finding speaks of this boot.",
     Steal "STEAL" "The hypervisor took CPU time away during a trial.",

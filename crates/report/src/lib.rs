@@ -26,6 +26,7 @@ pub use grid::{
     GridSubject, GridValue, has_grid,
 };
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
+pub use page::page_json;
 pub use quantities::effects_found;
 pub use render::{Page, RENDERERS, Renderer};
 pub use view::{CaveatView, Design, Inputs, Report, SubjectView, view};

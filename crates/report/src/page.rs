@@ -18,13 +18,14 @@ use model::{
 use serde::Serialize;
 use series::{Series, series};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 /// The format's name and version.
 const FORMAT: &str = "schedlab.page/1";
 
 /// Everything a page shows.
 #[derive(Serialize)]
-pub(crate) struct PageData<'r> {
+struct PageData<'r> {
     format: &'static str,
     campaign: &'r str,
     title: &'r str,
@@ -131,9 +132,17 @@ struct MapCell {
     effect: Option<Ratio>,
 }
 
+/// What the page of a report is given, as JSON.
+///
+/// # Errors
+/// When it cannot be encoded.
+pub fn page_json(report: &Report) -> io::Result<String> {
+    Ok(serde_json::to_string(&page_data(report))?)
+}
+
 /// What the page of this report is given; of an emulated processor no value, which would be
 /// that of no real one.
-pub(crate) fn page_data(report: &Report) -> PageData<'_> {
+fn page_data(report: &Report) -> PageData<'_> {
     let findings = &report.findings;
     let asked = findings.findings.iter().filter(|one| one.question.role != Role::Screen);
     let is_shown = !report.hides_absolute;

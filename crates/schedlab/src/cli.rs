@@ -57,7 +57,8 @@ pub(crate) enum Action {
     Plan(PlanArguments),
     /// Run an experiment, or go on with it; ends with the verdict table
     #[command(after_help = "Examples:\n  schedlab run suites/first-look.toml\n  \
-        schedlab run suites/first-look.toml --set blocks=10 --budget 20m")]
+        schedlab run suites/first-look.toml --set blocks=10 --budget 20m\n  \
+        schedlab run suites/first-look.toml --live")]
     Run(Run),
     /// An experiment in one line, for any command
     #[command(
@@ -80,6 +81,9 @@ pub(crate) enum Action {
     Explain(Explain),
     /// A primary metric over all finished campaigns, and where it changed
     History(History),
+    /// A dashboard of campaigns in a browser, and /metrics; read-only
+    #[command(after_help = SERVE_HELP)]
+    Serve(Serve),
     /// Does a change keep its budget? An exit code for continuous integration
     #[command(after_help = GATE_HELP)]
     Gate(Gate),
@@ -152,6 +156,33 @@ pub(crate) struct History {
     /// JSON instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+const SERVE_HELP: &str = "\
+It listens on this machine alone, answers those who have the token that it prints, changes nothing and gives up
+root's rights first. A browser on the measured machine is a load: from elsewhere,
+
+  ssh -L 7777:127.0.0.1:7777 HOST     and there: schedlab serve --port 7777
+
+Prometheus reads /metrics with the token as a bearer token; a dashboard for Grafana lies in docs/grafana.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Port; a free one when left out
+    #[arg(long, default_value_t = 0)]
+    pub port: u16,
+    /// Address to listen on beside this machine's loopback; HTTP is not encrypted
+    #[arg(long, value_name = "ADDRESS", requires = "i_understand_plain_http")]
+    pub listen: Option<std::net::IpAddr>,
+    /// Anybody on the way can read the token and what is shown
+    #[arg(long)]
+    pub i_understand_plain_http: bool,
+    /// A name, beside this machine's loopback, by which browsers may ask; repeatable
+    #[arg(long = "allow-host", value_name = "NAME")]
+    pub hosts: Vec<String>,
+    /// Beside a run: tells it who watches, and ends with it
+    #[arg(long, hide = true)]
+    pub beside: bool,
 }
 
 const GATE_HELP: &str = "\
@@ -393,6 +424,12 @@ pub(crate) struct Execution {
     /// Show what would be done and stop
     #[arg(long)]
     pub dry_run: bool,
+    /// Show it in a browser while it runs; its address is printed first
+    #[arg(long)]
+    pub live: bool,
+    /// Port of that; a free one when left out
+    #[arg(long, requires = "live", default_value_t = 0)]
+    pub live_port: u16,
     #[command(flatten)]
     pub values: Values,
 }

@@ -17,6 +17,7 @@ mod reports;
 mod restore;
 mod run;
 mod schedulers;
+mod serve;
 mod vm;
 mod vs;
 
@@ -68,6 +69,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Verify(arguments) => bundle::verify(arguments),
         Action::Explain(arguments) => explain::run(common, arguments),
         Action::History(arguments) => history::run(common, arguments),
+        Action::Serve(arguments) => serve::run(common, arguments),
         Action::Gate(arguments) => gate::run(common, arguments),
         Action::Import(arguments) => import::run(common, arguments),
         Action::Restore(arguments) => restore::run(common, arguments),

@@ -5,6 +5,7 @@
 mod catalogue;
 mod cli;
 mod commands;
+mod dashboard;
 mod exit;
 mod known_schedulers;
 mod output;

@@ -4,7 +4,7 @@
 use crate::output::{tell, width};
 use contract::Event;
 use lab::Progress;
-use model::{Outcome, Phase};
+use model::{Outcome, Phase, Record};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -37,40 +37,31 @@ impl ProgressLine {
     /// Takes in an event and draws.
     pub(crate) fn note(&mut self, event: &Event) {
         self.progress.note(event);
+        if let Some(text) = lab::told(event) {
+            self.line(&text);
+        }
         match event {
-            Event::Notice(text) => self.line(text),
             Event::CampaignStarted { plan, .. } => {
                 self.clock = if plan.venue == "sim" { " of simulated time" } else { "" };
                 self.line(&format!("{}: {}", plan.title, self.so_far()));
             }
-            Event::BlockRepeated { block, again } => {
-                self.line(&format!("block {} runs again as block {}", block + 1, again + 1));
-            }
-            Event::TrialFinished { record } => {
-                if let Outcome::Failed { reason } | Outcome::Invalid { detail: reason, .. } =
-                    &record.outcome
-                {
-                    self.line(&format!(
-                        "block {} {} {}: {}",
-                        record.block + 1,
-                        record.subject,
-                        record.workload,
-                        reason.lines().next().unwrap_or_default()
-                    ));
-                } else if self.is_verbose {
-                    self.line(&format!(
-                        "block {} {} {}: done in {}",
-                        record.block + 1,
-                        record.subject,
-                        record.workload,
-                        human_duration(record.duration_ns)
-                    ));
-                }
+            Event::TrialFinished { record } if self.is_verbose && is_completed(record) => {
+                self.line(&format!(
+                    "block {} {} {}: done in {}",
+                    record.block + 1,
+                    record.subject,
+                    record.workload,
+                    human_duration(record.duration_ns)
+                ));
             }
             Event::TrialStarted { .. } => self.draw(),
             Event::TrialPhase(Phase::Booting) if self.is_verbose => self.line("booting a guest"),
-            Event::TrialPhase(_) => {}
             Event::CampaignFinished { .. } => self.clear(),
+            Event::CampaignOpened { .. }
+            | Event::TrialPhase(_)
+            | Event::TrialFinished { .. }
+            | Event::BlockRepeated { .. }
+            | Event::Notice(_) => {}
         }
     }
 
@@ -123,6 +114,10 @@ impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+fn is_completed(record: &Record) -> bool {
+    record.outcome == Outcome::Completed
 }
 
 /// A duration as a person says it: `3 min 20 s`.

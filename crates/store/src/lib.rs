@@ -19,5 +19,6 @@ mod fixtures;
 pub use bundle::{BUNDLE_FORMAT, Manifest, Packed, Unpacked, pack, unpack};
 pub use campaign::Campaign;
 pub use documents::{CampaignState, fingerprint_digest};
-pub use load::{Loaded, load, load_findings, planned_name};
-pub use lookup::{find_unfinished, finished, resolve};
+pub use load::{Loaded, load, load_findings, load_without_records, planned_name};
+pub use lookup::{Found, all, find_unfinished, finished, resolve};
+pub use records::Tail;

@@ -45,16 +45,25 @@ pub struct Loaded {
 /// When a file is missing, broken, too large or of an unknown version; the
 /// error names the file, and the line of a broken record.
 pub fn load(directory: &Path) -> Result<Loaded> {
+    let mut loaded = load_without_records(directory)?;
+    let scanned = scan(&directory.join("records.jsonl"))?;
+    loaded.records = scanned.records;
+    loaded.caveats.extend(scanned.torn);
+    Ok(loaded)
+}
+
+/// Everything but the records: for who reads them as they come ([`crate::Tail`]).
+///
+/// # Errors
+/// Like [`load`].
+pub fn load_without_records(directory: &Path) -> Result<Loaded> {
     let plan = read_plan(directory)?;
     let state = read_state(directory)?;
     let environment = read_environment(directory)?.map(|document| document.fingerprint);
-    let scanned = scan(&directory.join("records.jsonl"))?;
-    let mut caveats = state.caveats;
-    caveats.extend(scanned.torn);
     Ok(Loaded {
         plan,
-        records: scanned.records,
-        caveats,
+        records: Vec::new(),
+        caveats: state.caveats,
         environment,
         directory: directory.to_owned(),
         state: state.state,

@@ -19,7 +19,7 @@ pub fn find_unfinished(
     identity: &Fingerprint,
 ) -> Result<(Option<PathBuf>, Option<String>)> {
     let mut why = None;
-    for campaign in campaigns(results)? {
+    for campaign in all(results)? {
         match obstacle(&campaign, digest, identity) {
             None => return Ok((Some(campaign.directory), why)),
             Some(reason) => {
@@ -44,11 +44,10 @@ pub fn resolve(results: &Path, name: &str) -> Result<PathBuf> {
         // Names what is missing there.
         read_plan(path)?;
     }
-    let found = campaigns(results)?;
-    let names: Vec<String> = found.iter().map(FoundCampaign::name).collect();
+    let found = all(results)?;
+    let names: Vec<String> = found.iter().map(Found::name).collect();
     // A pilot has no verdict to come back to; by its name it can still be opened.
-    let is_pilot =
-        |found: &&FoundCampaign| read_plan(&found.directory).is_ok_and(|plan| plan.is_pilot);
+    let is_pilot = |found: &&Found| read_plan(&found.directory).is_ok_and(|plan| plan.is_pilot);
     if name == "last"
         && let Some(newest) = found.iter().find(|found| !is_pilot(found))
     {
@@ -85,30 +84,18 @@ pub fn resolve(results: &Path, name: &str) -> Result<PathBuf> {
 /// # Errors
 /// When the results directory cannot be listed.
 pub fn finished(results: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = campaigns(results)?;
+    let mut found = all(results)?;
     let has_ended = |state| matches!(state, CampaignState::Finished | CampaignState::StoppedEarly);
     found.retain(|campaign| campaign.state.is_some_and(has_ended));
     Ok(found.into_iter().rev().map(|campaign| campaign.directory).collect())
 }
 
-struct FoundCampaign {
-    directory: PathBuf,
-    created_unix_ns: u64,
-    state: Option<CampaignState>,
-}
-
-impl FoundCampaign {
-    fn name(&self) -> String {
-        self.directory
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default()
-    }
-}
-
 /// Campaigns below `results`, the newest first; none where it does not exist.
 /// One whose state cannot be read sorts last: it can still be named.
-fn campaigns(results: &Path) -> Result<Vec<FoundCampaign>> {
+///
+/// # Errors
+/// When it cannot be listed.
+pub fn all(results: &Path) -> Result<Vec<Found>> {
     let entries = match fs::read_dir(results) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -121,7 +108,7 @@ fn campaigns(results: &Path) -> Result<Vec<FoundCampaign>> {
             continue;
         }
         let state = read_state(&directory).ok();
-        found.push(FoundCampaign {
+        found.push(Found {
             created_unix_ns: state.as_ref().map_or(0, |state| state.created_unix_ns),
             state: state.map(|state| state.state),
             directory,
@@ -131,13 +118,30 @@ fn campaigns(results: &Path) -> Result<Vec<FoundCampaign>> {
     Ok(found)
 }
 
+/// A campaign as a listing shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where it lies.
+    pub directory: PathBuf,
+    /// When it was created, nanoseconds since 1970; 0 where nobody knows.
+    pub created_unix_ns: u64,
+    /// Whether it can go on; absent where its state cannot be read.
+    pub state: Option<CampaignState>,
+}
+
+impl Found {
+    /// Its directory's name.
+    pub fn name(&self) -> String {
+        self.directory
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    }
+}
+
 /// Why a campaign is not the one to go on with: `None` when it is, `Some(None)`
 /// when it is not even a candidate, so that nobody needs to hear of it.
-fn obstacle(
-    campaign: &FoundCampaign,
-    digest: &str,
-    identity: &Fingerprint,
-) -> Option<Option<String>> {
+fn obstacle(campaign: &Found, digest: &str, identity: &Fingerprint) -> Option<Option<String>> {
     let Some(state) = campaign.state else {
         return Some(Some("its state cannot be read".to_owned()));
     };

@@ -4,7 +4,7 @@ use crate::durable::{failed, parse_document};
 use contract::{Error, Result};
 use model::{Caveat, CaveatCode, RECORD_FORMAT, Record};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// A million samples of one trial need about 20 MB of text.
@@ -25,13 +25,38 @@ pub struct Scan {
 /// Reads all complete records. A line counts as complete when its line feed is
 /// there: `append` writes it last and acknowledges nothing before.
 pub fn scan(path: &Path) -> Result<Scan> {
-    let file = File::open(path).map_err(|error| failed("read", path, &error))?;
+    scan_behind(path, &Tail::default())
+}
+
+/// How much of a growing file of records was read already.
+#[derive(Debug, Clone, Default)]
+pub struct Tail {
+    bytes: u64,
+    records: usize,
+}
+
+impl Tail {
+    /// The records that a campaign completed since the last call.
+    ///
+    /// # Errors
+    /// Like [`crate::load`].
+    pub fn read(&mut self, directory: &Path) -> Result<Vec<Record>> {
+        let scanned = scan_behind(&directory.join("records.jsonl"), self)?;
+        self.bytes += scanned.complete_bytes;
+        self.records += scanned.records.len();
+        Ok(scanned.records)
+    }
+}
+
+fn scan_behind(path: &Path, read: &Tail) -> Result<Scan> {
+    let mut file = File::open(path).map_err(|error| failed("read", path, &error))?;
+    file.seek(SeekFrom::Start(read.bytes)).map_err(|error| failed("read", path, &error))?;
     let mut reader = BufReader::new(file);
     let mut scan = Scan { records: Vec::new(), complete_bytes: 0, torn: None };
     let mut line = Vec::new();
     loop {
         line.clear();
-        let number = scan.records.len() + 1;
+        let number = read.records + scan.records.len() + 1;
         let length = (&mut reader)
             .take(LONGEST_LINE + 1)
             .read_until(b'\n', &mut line)
@@ -119,6 +144,23 @@ mod tests {
             prop_assert_eq!(&found.records, &written[..complete]);
             prop_assert_eq!(found.torn.is_some(), found.complete_bytes < length as u64);
         }
+    }
+
+    #[test]
+    fn a_growing_file_is_read_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("records.jsonl");
+        let line = |n| format!("{}\n", serde_json::to_string(&record(n, vec![1.0])).unwrap());
+        let mut tail = Tail::default();
+        let mut count = |text: &str| {
+            fs::write(&path, text).unwrap();
+            tail.read(directory.path()).unwrap().len()
+        };
+        let (first, second) = (line(0), line(1));
+        assert_eq!(count(&first), 1);
+        assert_eq!(count(&format!("{first}{}", &second[..9])), 0, "half a record is none");
+        assert_eq!(count(&format!("{first}{second}")), 1);
+        assert_eq!(count(&format!("{first}{second}")), 0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! CPU time per mode, summed over CPUs: the first line of /proc/stat.
+//! CPU time per mode, summed over CPUs and of each: the first lines of /proc/stat.
 
 /// Clock ticks since boot (proc_stat(5)); guest time is inside user and nice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,7 +24,23 @@ pub struct CpuTime {
 impl CpuTime {
     /// Parses `/proc/stat`.
     pub fn parse(text: &str) -> Option<Self> {
-        let line = text.lines().find(|line| line.split_whitespace().next() == Some("cpu"))?;
+        Self::of_line(text.lines().find(|line| line.split_whitespace().next() == Some("cpu"))?)
+    }
+
+    /// Of each CPU that is online; `None` where a line is not understood.
+    pub fn parse_each(text: &str) -> Option<Vec<(usize, Self)>> {
+        let of_one = |line: &str| {
+            let cpu = line.strip_prefix("cpu")?.split_whitespace().next()?.parse().ok()?;
+            Some((cpu, Self::of_line(line)?))
+        };
+        let is_one = |line: &&str| {
+            line.strip_prefix("cpu")
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        text.lines().filter(is_one).map(of_one).collect()
+    }
+
+    fn of_line(line: &str) -> Option<Self> {
         let mut fields = line.split_whitespace().skip(1).map(|field| field.parse::<u64>().ok());
         let mut next = || fields.next().flatten();
         Some(Self {
@@ -95,6 +111,17 @@ mod tests {
         ] {
             assert_eq!(CpuTime::parse(bad), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn each_cpu_that_is_online_is_read() {
+        let text =
+            "cpu  9 0 0 0 0 0 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu11 8 7 6 5 4 3 2 1\nintr 5\n";
+        let all = CpuTime::parse_each(text).unwrap();
+        let idle: Vec<(usize, u64)> = all.iter().map(|(cpu, time)| (*cpu, time.idle)).collect();
+        assert_eq!(idle, [(0, 4), (11, 5)]);
+        assert_eq!(CpuTime::parse_each("cpu0 1 2\n"), None);
+        assert_eq!(CpuTime::parse_each("intr 5\n"), Some(Vec::new()));
     }
 
     #[test]

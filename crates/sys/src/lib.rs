@@ -40,7 +40,7 @@ pub use pressure::Pressure;
 pub use process::{Process, ProcessStat};
 pub use resource_usage::{resource_usage, usage_between};
 pub use sched_ext::SchedExt;
-pub use schedstat::TaskSchedstat;
+pub use schedstat::{TaskSchedstat, waited_ns_by_cpu};
 pub use scheduling::{
     Policy, SchedulingAttributes, affinity, nice_of_autogroup, scheduling_attributes, set_affinity,
     set_scheduling_attributes, set_timer_slack, timer_slack,

@@ -316,6 +316,21 @@ impl Machine {
         self.cpu_list("/sys/devices/system/cpu/present")
     }
 
+    /// How often CPUs were throttled for heat since boot: the sum over CPUs of
+    /// core_throttle_count (arch/x86/kernel/cpu/mce/therm_throt.c, 6.12); `None` where the
+    /// machine does not tell.
+    pub fn throttle_count(&self) -> Option<u64> {
+        let mut sum = None;
+        for cpu in self.present_cpus().ok()?.iter() {
+            let name = "thermal_throttle/core_throttle_count";
+            let text = self.read(&format!("/sys/devices/system/cpu/cpu{cpu}/{name}"));
+            if let Some(count) = text.ok().and_then(|text| text.trim().parse::<u64>().ok()) {
+                *sum.get_or_insert(0) += count;
+            }
+        }
+        sum
+    }
+
     fn cpu_list(&self, absolute: &str) -> Result<CpuList, MachineError> {
         let text = self.read(absolute)?;
         text.parse().map_err(|error| MachineError {

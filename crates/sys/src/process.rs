@@ -21,12 +21,16 @@ pub struct ProcessStat {
     pub comm: String,
     /// State letter; `Z` is a zombie.
     pub state: char,
+    /// Its parent.
+    pub parent: i32,
     /// Process group.
     pub group: i32,
     /// User time in clock ticks.
     pub user_ticks: u64,
     /// System time in clock ticks.
     pub system_ticks: u64,
+    /// User and system time of children that it waited for.
+    pub waited_for_ticks: u64,
     /// Start time in clock ticks since boot.
     pub start_ticks: u64,
     /// CPU it last ran on.
@@ -45,9 +49,14 @@ impl ProcessStat {
             pid: text.get(..open)?.trim().parse().ok()?,
             comm: text.get(open + 1..close)?.to_owned(),
             state: field(3)?.chars().next()?,
+            parent: field(4)?.parse().ok()?,
             group: field(5)?.parse().ok()?,
             user_ticks: field(14)?.parse().ok()?,
             system_ticks: field(15)?.parse().ok()?,
+            waited_for_ticks: field(16)?
+                .parse::<u64>()
+                .ok()?
+                .checked_add(field(17)?.parse().ok()?)?,
             start_ticks: field(22)?.parse().ok()?,
             processor: field(39)?.parse().ok()?,
         })

@@ -1,4 +1,5 @@
-//! `/proc/PID/schedstat`: how long a task ran and how long it waited to run.
+//! `/proc/PID/schedstat` and `/proc/schedstat`: how long a task, or the tasks of a CPU, ran and
+//! waited to run.
 
 /// One task's figures since it began (Documentation/scheduler/sched-stats.rst).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,9 +31,37 @@ impl TaskSchedstat {
     }
 }
 
+/// What the tasks of one CPU have waited for it, in all: the eighth number of its line in
+/// `/proc/schedstat` (versions 15 to 17; kernel/sched/stats.c, 6.12: `rq_sched_info.run_delay`).
+/// Its growth over a time, divided by that time, is the mean number of tasks that waited.
+pub fn waited_ns_by_cpu(text: &str) -> Option<Vec<(usize, u64)>> {
+    let version = text.lines().next()?.strip_prefix("version ")?.trim().parse::<u32>().ok()?;
+    if !(15..=17).contains(&version) {
+        return None;
+    }
+    let of_line = |line: &str| {
+        let mut fields = line.strip_prefix("cpu")?.split_whitespace();
+        let cpu = fields.next()?.parse().ok()?;
+        Some((cpu, fields.nth(7)?.parse().ok()?))
+    };
+    text.lines().filter(|line| line.starts_with("cpu")).map(of_line).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_tasks_waited_is_read_for_each_cpu_of_known_versions() {
+        let text = "version 16\ntimestamp 4294\ncpu0 0 0 0 0 0 0 111 222 3\ndomain0 3 0 0\n\
+                    cpu12 1 2 3 4 5 6 7 8 9\n";
+        assert_eq!(waited_ns_by_cpu(text), Some(vec![(0, 222), (12, 8)]));
+        for bad in
+            ["", "version 14\ncpu0 0 0 0 0 0 0 1 2 3\n", "version 16\ncpu0 1 2\n", "cpu0 1\n"]
+        {
+            assert_eq!(waited_ns_by_cpu(bad), None, "{bad:?}");
+        }
+    }
 
     #[test]
     fn three_numbers_are_read_and_hostile_text_is_refused() {

@@ -38,6 +38,11 @@ pub fn page_with(json: &str) -> io::Result<String> {
     Ok(PAGE.replacen(PLACE, &node, 1))
 }
 
+/// The page without data, which asks the server that it came from, and nobody else.
+pub fn live_page() -> String {
+    PAGE.replacen(PLACE, "", 1).replacen("connect-src 'none'", "connect-src 'self'", 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +69,13 @@ mod tests {
         let bytes = STANDARD.decode(text).unwrap();
         GzDecoder::new(&*bytes).read_to_string(&mut unpacked).unwrap();
         assert_eq!(unpacked, json);
+    }
+
+    #[test]
+    fn the_live_page_reaches_its_own_server_alone() {
+        let page = live_page();
+        assert!(!page.contains("connect-src 'none'") && !page.contains(PLACE));
+        assert!(page.contains("connect-src 'self'") || !IS_BUILT, "it cannot connect");
     }
 
     #[test]

@@ -58,13 +58,15 @@ pub const HOUSE: &[Room] = &[
         layer: 5,
         uses: These(&["contract", "plan", "analysis", "stats", "venues"]),
     },
-    Room { name: "schedlab", layer: 6, uses: Below },
-    Room { name: "fuzz", layer: 7, uses: Below },
-    Room { name: "fidelity", layer: 7, uses: Below },
-    Room { name: "bars", layer: 7, uses: Below },
-    Room { name: "proofs", layer: 7, uses: Below },
-    Room { name: "manual", layer: 7, uses: Below },
-    Room { name: "xtask", layer: 7, uses: Nothing },
+    Room { name: "live", layer: 5, uses: These(&["contract", "sys", "store", "lab"]) },
+    Room { name: "server", layer: 6, uses: These(&["contract", "sys", "store", "live", "web"]) },
+    Room { name: "schedlab", layer: 7, uses: Below },
+    Room { name: "fuzz", layer: 8, uses: Below },
+    Room { name: "fidelity", layer: 8, uses: Below },
+    Room { name: "bars", layer: 8, uses: Below },
+    Room { name: "proofs", layer: 8, uses: Below },
+    Room { name: "manual", layer: 8, uses: Below },
+    Room { name: "xtask", layer: 8, uses: Nothing },
 ];
 
 /// A crate's place, where it has one.

@@ -1,7 +1,7 @@
 //! The report as one page of HTML that reaches nothing.
 
 use super::{Page, Renderer};
-use crate::page::page_data;
+use crate::page::page_json;
 use crate::view::Report;
 use contract::Description;
 use std::io::{self, Write};
@@ -27,7 +27,6 @@ impl Renderer for Entry {
     }
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
-        let data = serde_json::to_string(&page_data(report))?;
-        output.write_all(web::page_with(&data)?.as_bytes())
+        output.write_all(web::page_with(&page_json(report)?)?.as_bytes())
     }
 }

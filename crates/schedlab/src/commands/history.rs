@@ -9,6 +9,7 @@ use serde::Serialize;
 use stats::change_points;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Heights of the sparkline.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -52,8 +53,25 @@ struct Change {
     p: f64,
 }
 
+/// What the dashboard shows.
+#[derive(Serialize)]
+struct Document {
+    format: &'static str,
+    series: Vec<Series>,
+    problems: Vec<String>,
+}
+
+/// Every primary metric over all finished campaigns, `schedlab.history/1`.
+pub(super) fn json(results: &Path) -> Result<String> {
+    let (series, problems) = collect(results, &|_| true)?;
+    let document = Document { format: "schedlab.history/1", series, problems };
+    serde_json::to_string(&document)
+        .map_err(|error| Error::environment("cannot encode the history", error))
+}
+
 pub(super) fn run(common: &Common, arguments: &History) -> Result<ExitCode> {
-    let series = collect(common, arguments)?;
+    let (series, problems) = collect(&common.results, &|finding| is_meant(finding, arguments))?;
+    problems.iter().for_each(|problem| tell(problem));
     if series.is_empty() {
         return Err(Error::usage(
             format!("cannot tell the history of {}", arguments.metric),
@@ -78,13 +96,19 @@ pub(super) fn run(common: &Common, arguments: &History) -> Result<ExitCode> {
 
 type Key = (String, String, String, String, bool);
 
-fn collect(common: &Common, arguments: &History) -> Result<Vec<Series>> {
+/// The series of primary metrics that are wanted, and why campaigns are left out.
+fn collect(
+    results: &Path,
+    is_wanted: &dyn Fn(&Finding) -> bool,
+) -> Result<(Vec<Series>, Vec<String>)> {
     let mut by_question: BTreeMap<Key, Series> = BTreeMap::new();
-    for directory in store::finished(&common.results)? {
+    let mut problems = Vec::new();
+    for directory in store::finished(results)? {
         let loaded = match store::load(&directory) {
             Ok(loaded) => loaded,
             Err(error) => {
-                tell(&format!("{} is left out: {}", directory.display(), error.one_line()));
+                let place = directory.display();
+                problems.push(format!("{place} is left out: {}", error.one_line()));
                 continue;
             }
         };
@@ -96,7 +120,7 @@ fn collect(common: &Common, arguments: &History) -> Result<Vec<Series>> {
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
         for finding in lab::judge_records(&loaded).findings {
-            if is_meant(&finding, arguments) {
+            if finding.question.role == Role::Primary && is_wanted(&finding) {
                 note(&mut by_question, &campaign, &finding);
             }
         }
@@ -105,14 +129,13 @@ fn collect(common: &Common, arguments: &History) -> Result<Vec<Series>> {
     for series in &mut all {
         series.changes = changes(series);
     }
-    Ok(all)
+    Ok((all, problems))
 }
 
 fn is_meant(finding: &Finding, arguments: &History) -> bool {
     let question = &finding.question;
     let fits = |wanted: &Option<String>, own: &str| wanted.as_ref().is_none_or(|text| text == own);
-    question.role == Role::Primary
-        && question.metric == arguments.metric
+    question.metric == arguments.metric
         && fits(&arguments.workload, &question.workload)
         && fits(&arguments.subject, &question.subject)
 }

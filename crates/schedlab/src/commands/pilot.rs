@@ -19,7 +19,13 @@ pub(super) fn run(
     planned: &Planned,
 ) -> Result<ExitCode> {
     let Some(pilot) = small(common, arguments, planned)? else { return Ok(ExitCode::Usage) };
-    let execution = Execution { fresh: false, dry_run: false, values: Values::default() };
+    let execution = Execution {
+        fresh: false,
+        dry_run: false,
+        live: false,
+        live_port: 0,
+        values: Values::default(),
+    };
     let directory = match record(common, &pilot, &execution)? {
         Ok(directory) => directory,
         Err(code) => return Ok(code),

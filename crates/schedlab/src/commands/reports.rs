@@ -5,7 +5,7 @@ use crate::exit::ExitCode;
 use crate::output::{is_read_by_a_person, page, print, print_bytes, tell};
 use contract::{Error, Result};
 use model::{Findings, Fingerprint};
-use report::{Inputs, Page, RENDERERS, Renderer};
+use report::{Inputs, Page, RENDERERS, Renderer, Report};
 use std::path::{Path, PathBuf};
 use store::{Campaign, CampaignState, Loaded};
 
@@ -196,6 +196,16 @@ fn render(
     page: &Page,
     values: Values,
 ) -> Result<Vec<u8>> {
+    let report = view(loaded, findings, values);
+    let mut bytes = Vec::new();
+    renderer
+        .render(&report, page, &mut bytes)
+        .map_err(|error| Error::environment("cannot draw the report", error))?;
+    Ok(bytes)
+}
+
+/// What every renderer draws.
+pub(super) fn view(loaded: &Loaded, findings: &Findings, values: Values) -> Report {
     let nothing = Fingerprint::default();
     let campaign = loaded
         .directory
@@ -203,7 +213,7 @@ fn render(
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
     let trial_values = analysis::values(&loaded.plan, &loaded.records);
-    let report = report::view(&Inputs {
+    report::view(&Inputs {
         plan: &loaded.plan,
         records: &loaded.records,
         values: &trial_values,
@@ -213,10 +223,5 @@ fn render(
         directory: &loaded.directory.display().to_string(),
         store_caveats: &loaded.caveats,
         is_absolute: values.absolute,
-    });
-    let mut bytes = Vec::new();
-    renderer
-        .render(&report, page, &mut bytes)
-        .map_err(|error| Error::environment("cannot draw the report", error))?;
-    Ok(bytes)
+    })
 }

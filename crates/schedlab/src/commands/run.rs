@@ -1,13 +1,15 @@
 //! `schedlab run`: a campaign to its verdict.
 
 use super::plan::{Planned, describe, read};
-use super::{reports, venue};
+use super::{machine, reports, venue};
 use crate::cli::{Common, Execution, Run, Values};
+use crate::dashboard::Dashboard;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::ProgressLine;
 use crate::surroundings::random_u64;
 use contract::{Error, ErrorKind, Interrupt, Result};
+use live::EventLog;
 use model::{Outcome, Plan, Record, Subject, WorkloadPlan};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
@@ -43,7 +45,12 @@ pub(super) fn record(
 ) -> Result<std::result::Result<PathBuf, ExitCode>> {
     let interrupt = hear_signals()?;
     let venue = venue(common, &planned.plan.venue)?;
+    let dashboard = match execution.live {
+        true => Some(Dashboard::start(&common.results, execution.live_port)?),
+        false => None,
+    };
     let mut line = ProgressLine::new(common.verbose);
+    let mut log = EventLog::new(&machine(common)?);
     let ended = lab::run(
         &lab::Order {
             results: &common.results,
@@ -54,10 +61,15 @@ pub(super) fn record(
             is_fresh: execution.fresh,
             unix_ns: sys::unix_ns(),
             unique: (random_u64()? & 0xffff) as u16,
+            watched: &|| dashboard.as_ref().and_then(Dashboard::watched),
         },
-        &mut |event| line.note(&event),
+        &mut |event| {
+            line.note(&event);
+            log.note(&event, sys::unix_ns() / 1_000_000);
+        },
     );
     drop(line);
+    drop(dashboard);
     let ended = match (ended, interrupt.signal()) {
         (Err(error), Some(signal)) if error.kind == ErrorKind::Interrupted => {
             tell(&format!(

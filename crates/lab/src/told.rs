@@ -1,0 +1,29 @@
+//! What a person must read of an event.
+
+use contract::Event;
+use model::Outcome;
+
+/// One line for a log; `None` of what only progress tells.
+pub fn told(event: &Event) -> Option<String> {
+    match event {
+        Event::Notice(text) => Some(text.clone()),
+        Event::BlockRepeated { block, again } => {
+            Some(format!("block {} runs again as block {}", block + 1, again + 1))
+        }
+        Event::TrialFinished { record } => match &record.outcome {
+            Outcome::Failed { reason } | Outcome::Invalid { detail: reason, .. } => Some(format!(
+                "block {} {} {}: {}",
+                record.block + 1,
+                record.subject,
+                record.workload,
+                reason.lines().next().unwrap_or_default()
+            )),
+            Outcome::Completed => None,
+        },
+        Event::CampaignOpened { .. }
+        | Event::CampaignStarted { .. }
+        | Event::TrialStarted { .. }
+        | Event::TrialPhase(_)
+        | Event::CampaignFinished { .. } => None,
+    }
+}

@@ -1,0 +1,191 @@
+//! `logs/events.jsonl`: what happened in a campaign and when, for those who watch it. No
+//! verdict rests on it: a line that cannot be written is no reason to stop.
+
+use contract::Event;
+use model::Phase;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use sys::{Machine, Process};
+
+/// The format of a line.
+const FORMAT: &str = "schedlab.event/1";
+/// Read at once; a longer rest is read the next time.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// A line.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Line {
+    format: String,
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+    #[serde(flatten)]
+    pub happened: Happened,
+}
+
+/// An event without what the plan and the records hold already.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(crate) enum Happened {
+    Opened { process: Process, boot_id: String },
+    Started { trials_done: usize, trials_left: usize },
+    TrialStarted { block: u32, subject: String, workload: String, trials_left: usize },
+    Phase { phase: Phase },
+    TrialFinished { sequence: u64 },
+    BlockRepeated { block: u32, again: u32 },
+    Notice { text: String },
+    Ended,
+}
+
+/// Where the log of a campaign lies.
+fn path(campaign: &Path) -> PathBuf {
+    campaign.join("logs/events.jsonl")
+}
+
+/// Writes a campaign's events down as they come.
+#[derive(Debug)]
+pub struct EventLog {
+    process: Option<Process>,
+    boot_id: String,
+    file: Option<File>,
+    /// What came before the campaign had a directory.
+    waiting: Vec<u8>,
+}
+
+impl EventLog {
+    /// A log of what this process runs.
+    pub fn new(machine: &Machine) -> Self {
+        let pid = i32::try_from(std::process::id()).ok();
+        let stat = pid.and_then(|pid| machine.process_stat(pid).ok());
+        Self {
+            process: stat.map(|stat| Process { pid: stat.pid, start_ticks: stat.start_ticks }),
+            boot_id: machine.boot_id().unwrap_or_default(),
+            file: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Takes in an event.
+    pub fn note(&mut self, event: &Event, at_ms: u64) {
+        if let Event::CampaignOpened { directory } = event {
+            self.file = OpenOptions::new().append(true).create(true).open(path(directory)).ok();
+        }
+        let Some(happened) = self.happened(event) else { return };
+        let line = Line { format: FORMAT.to_owned(), at_ms, happened };
+        let Ok(mut text) = serde_json::to_vec(&line) else { return };
+        text.push(b'\n');
+        match &mut self.file {
+            // One call, so that a reader seldom finds half a line. What cannot be written
+            // nobody can watch, and everything that counts is elsewhere.
+            Some(file) => {
+                let mut all = std::mem::take(&mut self.waiting);
+                all.append(&mut text);
+                let _ = file.write_all(&all);
+            }
+            None => self.waiting.append(&mut text),
+        }
+    }
+
+    fn happened(&self, event: &Event) -> Option<Happened> {
+        Some(match event {
+            Event::CampaignOpened { .. } => {
+                Happened::Opened { process: self.process?, boot_id: self.boot_id.clone() }
+            }
+            Event::CampaignStarted { trials_done, trials_left, .. } => {
+                Happened::Started { trials_done: *trials_done, trials_left: *trials_left }
+            }
+            Event::TrialStarted { block, subject, workload, trials_left } => {
+                Happened::TrialStarted {
+                    block: *block,
+                    subject: subject.clone(),
+                    workload: workload.clone(),
+                    trials_left: *trials_left,
+                }
+            }
+            Event::TrialPhase(phase) => Happened::Phase { phase: *phase },
+            Event::TrialFinished { record } => {
+                Happened::TrialFinished { sequence: record.sequence }
+            }
+            Event::BlockRepeated { block, again } => {
+                Happened::BlockRepeated { block: *block, again: *again }
+            }
+            Event::Notice(text) => Happened::Notice { text: text.clone() },
+            Event::CampaignFinished { .. } => Happened::Ended,
+        })
+    }
+}
+
+/// Reads a growing log.
+#[derive(Debug, Default)]
+pub(crate) struct EventTail {
+    bytes: u64,
+}
+
+impl EventTail {
+    /// The complete lines since the last call; none where there is no log. A line that is not
+    /// understood is left out: a later version may have written it.
+    pub(crate) fn read(&mut self, campaign: &Path) -> Vec<Line> {
+        let mut text = Vec::new();
+        let opened = File::open(path(campaign)).and_then(|mut file| {
+            file.seek(SeekFrom::Start(self.bytes))?;
+            file.take(MOST_BYTES).read_to_end(&mut text)
+        });
+        let Some(end) = opened.ok().and(text.iter().rposition(|byte| *byte == b'\n')) else {
+            return Vec::new();
+        };
+        self.bytes += end as u64 + 1;
+        let lines = text[..end].split(|byte| *byte == b'\n');
+        lines.filter_map(|line| serde_json::from_slice(line).ok()).filter(is_known).collect()
+    }
+}
+
+fn is_known(line: &Line) -> bool {
+    line.format == FORMAT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine() -> Machine {
+        Machine::host("/nonexistent")
+    }
+
+    #[test]
+    fn what_came_before_the_directory_is_in_the_log_and_half_a_line_waits() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("logs")).unwrap();
+        let mut log = EventLog::new(&machine());
+        log.note(&Event::Notice("first".to_owned()), 1);
+        log.note(&Event::CampaignOpened { directory: home.path().to_owned() }, 2);
+        log.note(&Event::TrialPhase(Phase::Running { invocation: 1 }), 3);
+        let mut tail = EventTail::default();
+        let lines = tail.read(home.path());
+        let at: Vec<u64> = lines.iter().map(|line| line.at_ms).collect();
+        assert_eq!(at, [1, 2, 3]);
+        assert!(matches!(&lines[1].happened, Happened::Opened { process, .. }
+            if process.pid == i32::try_from(std::process::id()).unwrap()));
+        assert_eq!(lines[2].happened, Happened::Phase { phase: Phase::Running { invocation: 1 } });
+
+        let path = path(home.path());
+        let half = r#"{"format":"schedlab.event/1","at_ms":4,"event":"en"#;
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        text.push_str(
+            "nonsense\n{\"format\":\"schedlab.event/9\",\"at_ms\":9,\"event\":\"ended\"}\n",
+        );
+        std::fs::write(&path, format!("{text}{half}")).unwrap();
+        assert!(tail.read(home.path()).is_empty(), "neither half a line nor another version");
+        std::fs::write(&path, format!("{text}{half}ded\"}}\n")).unwrap();
+        let rest = tail.read(home.path());
+        assert!(matches!(rest[..], [Line { at_ms: 4, happened: Happened::Ended, .. }]), "{rest:?}");
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_written_costs_nothing() {
+        let mut log = EventLog::new(&machine());
+        log.note(&Event::CampaignOpened { directory: PathBuf::from("/nonexistent") }, 1);
+        log.note(&Event::Notice("lost".to_owned()), 2);
+        assert!(EventTail::default().read(Path::new("/nonexistent")).is_empty());
+    }
+}

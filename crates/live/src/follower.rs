@@ -1,0 +1,315 @@
+//! Follows a campaign's directory: what was appended to its files since the last look.
+
+use crate::event_log::{EventTail, Happened, Line};
+use crate::latencies::Latencies;
+use crate::snapshot::{Current, LiveVerdict, LogLine, Snapshot, State, Trials};
+use contract::{Event, Result};
+use lab::Progress;
+use model::{Finding, Findings, Outcome, Phase, Plan, Role};
+use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+use store::{CampaignState, Loaded, Tail};
+use sys::{Machine, Process};
+
+/// Lines of the log that are kept.
+const MOST_LINES: usize = 200;
+/// Files that are written anew when something changes.
+const DOCUMENTS: [&str; 3] = ["plan.json", "state.json", "environment.json"];
+
+/// A campaign that is watched.
+#[derive(Debug)]
+pub struct Follower {
+    machine: Machine,
+    loaded: Loaded,
+    written: Vec<Option<SystemTime>>,
+    records: Tail,
+    events: EventTail,
+    runner: Option<(Process, String)>,
+    progress: Progress,
+    current: Option<Running>,
+    latencies: Latencies,
+    log: VecDeque<LogLine>,
+    findings: Option<Findings>,
+    /// Records that the findings were made from.
+    judged: usize,
+}
+
+/// The trial that runs.
+#[derive(Debug)]
+struct Running {
+    block: u32,
+    subject: String,
+    workload: String,
+    phase: Option<Phase>,
+    begun_ms: u64,
+}
+
+impl Follower {
+    /// Follows the campaign in a directory, from its first record.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn open(directory: &Path, machine: &Machine) -> Result<Self> {
+        let mut follower = Self {
+            machine: machine.clone(),
+            loaded: store::load_without_records(directory)?,
+            written: written(directory),
+            records: Tail::default(),
+            events: EventTail::default(),
+            runner: None,
+            progress: Progress::default(),
+            current: None,
+            latencies: Latencies::default(),
+            log: VecDeque::new(),
+            findings: None,
+            judged: 0,
+        };
+        follower.update()?;
+        Ok(follower)
+    }
+
+    /// Reads what is there since the last call; whether anything was.
+    ///
+    /// # Errors
+    /// When a file cannot be read or understood.
+    pub fn update(&mut self) -> Result<bool> {
+        let directory = self.loaded.directory.clone();
+        let now = written(&directory);
+        let mut is_changed = now != self.written;
+        if is_changed {
+            let records = std::mem::take(&mut self.loaded.records);
+            self.loaded = Loaded { records, ..store::load_without_records(&directory)? };
+            self.written = now;
+        }
+        // Events first: a record is on disk before its event is, so each event finds its record.
+        let lines = self.events.read(&directory);
+        let records = self.records.read(&directory)?;
+        is_changed |= !lines.is_empty() || !records.is_empty();
+        for record in &records {
+            self.latencies.note(&self.loaded.plan, record);
+        }
+        self.loaded.records.extend(records);
+        for line in lines {
+            self.note(line);
+        }
+        Ok(is_changed)
+    }
+
+    fn note(&mut self, line: Line) {
+        let at_ms = line.at_ms;
+        if let Some(event) = self.event(line.happened, at_ms) {
+            self.progress.note(&event);
+            if let Some(text) = lab::told(&event) {
+                self.log.push_back(LogLine { at_ms, text });
+                let surplus = self.log.len().saturating_sub(MOST_LINES);
+                self.log.drain(..surplus);
+            }
+        }
+    }
+
+    /// The event that a line tells of; `None` of what is no event of the campaign's progress.
+    fn event(&mut self, happened: Happened, at_ms: u64) -> Option<Event> {
+        match happened {
+            Happened::Opened { process, boot_id } => {
+                self.runner = Some((process, boot_id));
+                self.current = None;
+                None
+            }
+            Happened::Started { trials_done, trials_left } => {
+                self.progress = Progress::default();
+                let plan = Box::new(self.loaded.plan.clone());
+                Some(Event::CampaignStarted { plan, trials_done, trials_left })
+            }
+            Happened::TrialStarted { block, subject, workload, trials_left } => {
+                self.current = Some(Running {
+                    block,
+                    subject: subject.clone(),
+                    workload: workload.clone(),
+                    phase: None,
+                    begun_ms: at_ms,
+                });
+                Some(Event::TrialStarted { block, subject, workload, trials_left })
+            }
+            Happened::Phase { phase } => {
+                if let Some(current) = &mut self.current {
+                    current.phase = Some(phase);
+                }
+                None
+            }
+            Happened::TrialFinished { sequence } => {
+                self.current = None;
+                let at = usize::try_from(sequence).ok()?;
+                let record = Box::new(self.loaded.records.get(at)?.clone());
+                Some(Event::TrialFinished { record })
+            }
+            Happened::BlockRepeated { block, again } => Some(Event::BlockRepeated { block, again }),
+            Happened::Notice { text } => Some(Event::Notice(text)),
+            Happened::Ended => {
+                (self.current, self.runner) = (None, None);
+                None
+            }
+        }
+    }
+
+    /// Judges what is there, where that is more than was judged last; whether it was.
+    pub fn judge(&mut self) -> bool {
+        let is_news = self.findings.is_none() || self.judged != self.revision();
+        if is_news {
+            self.findings = Some(lab::judge_records(&self.loaded));
+            self.judged = self.revision();
+        }
+        is_news
+    }
+
+    /// What was judged last.
+    pub fn findings(&self) -> Option<&Findings> {
+        self.findings.as_ref()
+    }
+
+    /// Everything that the directory says.
+    pub fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    /// Grows with each record, and once more when the campaign ends.
+    pub fn revision(&self) -> usize {
+        self.loaded.records.len() + usize::from(self.loaded.is_finished)
+    }
+
+    /// The process that runs the campaign, where one does.
+    pub fn runner(&self) -> Option<Process> {
+        let (process, boot_id) = self.runner.as_ref()?;
+        is_alive(&self.machine, *process, boot_id).then_some(*process)
+    }
+
+    /// What it looks like.
+    pub fn snapshot(&self) -> Snapshot {
+        let plan = &self.loaded.plan;
+        let state = self.state();
+        let is_running = state == State::Running;
+        let hides_absolute = match &self.findings {
+            Some(findings) => findings.findings.iter().any(Finding::is_emulated),
+            // Until then nobody knows whether a guest's processor is a real one.
+            None => plan.vm.is_some(),
+        };
+        Snapshot {
+            name: self.name(),
+            title: plan.title.clone(),
+            venue: plan.venue.clone(),
+            is_quick: plan.is_quick,
+            hides_absolute,
+            state,
+            begun_ms: self.loaded.created_unix_ns / 1_000_000,
+            trials: self.trials(),
+            left_ms: is_running.then(|| self.progress.left_ns() / 1_000_000),
+            current: self.current.as_ref().filter(|_| is_running).map(|one| current(plan, one)),
+            revision: self.judged,
+            verdicts: self.findings.iter().flat_map(verdicts).collect(),
+            latencies: if hides_absolute { Vec::new() } else { self.latencies.all().to_vec() },
+            log: self.log.iter().cloned().collect(),
+        }
+    }
+
+    /// The directory's name.
+    pub fn name(&self) -> String {
+        let name = self.loaded.directory.file_name();
+        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    fn state(&self) -> State {
+        match self.loaded.state {
+            CampaignState::Finished => State::Finished,
+            CampaignState::StoppedEarly => State::StoppedEarly,
+            CampaignState::Unfinished if self.runner().is_some() => State::Running,
+            CampaignState::Unfinished => State::Interrupted,
+        }
+    }
+
+    fn trials(&self) -> Trials {
+        let records = &self.loaded.records;
+        let count =
+            |is: fn(&Outcome) -> bool| records.iter().filter(|one| is(&one.outcome)).count();
+        let (done, total) = self.progress.trials();
+        // One without a log was run by a version that wrote none.
+        let is_told = total > 0;
+        Trials {
+            done: if is_told { done } else { records.len() },
+            total: if is_told { total } else { self.loaded.plan.trial_count() },
+            failed: count(|outcome| matches!(outcome, Outcome::Failed { .. })),
+            invalid: count(|outcome| matches!(outcome, Outcome::Invalid { .. })),
+        }
+    }
+}
+
+/// Whether a process runs the campaign in a directory.
+pub fn is_running(directory: &Path, machine: &Machine) -> bool {
+    let mut tail = EventTail::default();
+    let runner = tail.read(directory).into_iter().fold(None, |runner, line| match line.happened {
+        Happened::Opened { process, boot_id } => Some((process, boot_id)),
+        Happened::Ended => None,
+        _ => runner,
+    });
+    runner.is_some_and(|(process, boot_id)| is_alive(machine, process, &boot_id))
+}
+
+fn is_alive(machine: &Machine, process: Process, boot_id: &str) -> bool {
+    machine.boot_id().is_ok_and(|now| now == boot_id)
+        && machine
+            .process_stat(process.pid)
+            .is_ok_and(|stat| stat.start_ticks == process.start_ticks && stat.state != 'Z')
+}
+
+fn current(plan: &Plan, running: &Running) -> Current {
+    let expected_ns = plan.workload(&running.workload).map_or(0, |workload| {
+        workload.expected_ns * u64::from(workload.invocations) + plan.settle_ns
+    });
+    Current {
+        block: running.block + 1,
+        blocks: plan.blocks.len(),
+        subject: running.subject.clone(),
+        workload: running.workload.clone(),
+        phase: running.phase.map_or("preparing", phase_name).to_owned(),
+        begun_ms: running.begun_ms,
+        expected_ms: expected_ns / 1_000_000,
+    }
+}
+
+fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Booting => "booting",
+        Phase::Setting => "setting",
+        Phase::Settling => "settling",
+        Phase::Preparing { .. } => "preparing",
+        Phase::Running { .. } => "running",
+        Phase::Restoring => "restoring",
+    }
+}
+
+fn verdicts(findings: &Findings) -> impl Iterator<Item = LiveVerdict> {
+    let asked = findings.findings.iter().filter(|one| one.question.role != Role::Screen);
+    asked.map(|finding| {
+        let (question, effect) = (&finding.question, finding.effect.as_ref());
+        let interval = effect.map(|effect| effect.interval);
+        LiveVerdict {
+            workload: question.workload.clone(),
+            metric: question.metric.clone(),
+            unit: question.unit,
+            direction: question.direction,
+            subject: question.subject.clone(),
+            reference: question.reference.clone(),
+            role: question.role,
+            verdict: finding.verdict,
+            pairs: finding.pairs,
+            ratio: effect.map(|effect| effect.ratio),
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high).filter(|high| high.is_finite()),
+        }
+    })
+}
+
+fn written(directory: &Path) -> Vec<Option<SystemTime>> {
+    let of = |name: &&str| fs::metadata(directory.join(name)).and_then(|of| of.modified()).ok();
+    DOCUMENTS.iter().map(of).collect()
+}

@@ -1,0 +1,153 @@
+//! What a campaign looks like at one moment, `schedlab.live/1`. Times are milliseconds since
+//! 1970, lengths milliseconds.
+
+use model::{Direction, Role, Unit, Verdict};
+use serde::Serialize;
+
+/// A campaign at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Snapshot {
+    /// Its directory's name.
+    pub name: String,
+    /// The question.
+    pub title: String,
+    /// Where trials run.
+    pub venue: String,
+    /// Whether it is smaller than declared.
+    pub is_quick: bool,
+    /// Whether its values are those of no real processor.
+    pub hides_absolute: bool,
+    /// Whether somebody runs it.
+    pub state: State,
+    /// When it was created.
+    pub begun_ms: u64,
+    /// How far it is.
+    pub trials: Trials,
+    /// Time left, scaled by how the estimates held so far; absent where nothing runs.
+    pub left_ms: Option<u64>,
+    /// The trial that runs.
+    pub current: Option<Current>,
+    /// Grows when there is more to judge.
+    pub revision: usize,
+    /// What may be said so far.
+    pub verdicts: Vec<LiveVerdict>,
+    /// Percentiles of each finished trial.
+    pub latencies: Vec<Latency>,
+    /// What a person must read, the newest last.
+    pub log: Vec<LogLine>,
+}
+
+/// Whether a campaign runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// A process runs it.
+    Running,
+    /// Nobody runs it, and it can go on.
+    Interrupted,
+    /// Every planned trial has its record.
+    Finished,
+    /// It was ended before its last block.
+    StoppedEarly,
+}
+
+/// Counts of trials.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Trials {
+    /// Recorded and not to be repeated.
+    pub done: usize,
+    /// In all, as far as can be told.
+    pub total: usize,
+    /// Whose workload failed.
+    pub failed: usize,
+    /// Whose subject was not active throughout.
+    pub invalid: usize,
+}
+
+/// The trial that runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Current {
+    /// Its block, from 1.
+    pub block: u32,
+    /// Blocks in all.
+    pub blocks: usize,
+    /// Its subject.
+    pub subject: String,
+    /// Its workload.
+    pub workload: String,
+    /// What it does: `setting`, `running`, …
+    pub phase: String,
+    /// When it began.
+    pub begun_ms: u64,
+    /// How long it should take.
+    pub expected_ms: u64,
+}
+
+/// A comparison so far. Its interval is that of a confidence sequence while the campaign can go
+/// on: it holds however often somebody looks.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LiveVerdict {
+    /// The workload.
+    pub workload: String,
+    /// The metric.
+    pub metric: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Which way is better.
+    pub direction: Direction,
+    /// The subject.
+    pub subject: String,
+    /// What it is compared with.
+    pub reference: String,
+    /// Whether a verdict is asked, or the set-up is tested.
+    pub role: Role,
+    /// Inconclusive as long as the campaign can go on.
+    pub verdict: Verdict,
+    /// Complete pairs of blocks.
+    pub pairs: usize,
+    /// Oriented: above one is better.
+    pub ratio: Option<f64>,
+    /// The lower end of its interval.
+    pub low: Option<f64>,
+    /// The upper end; absent where it is unbounded.
+    pub high: Option<f64>,
+}
+
+/// Percentiles of one source of single events.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Latency {
+    /// The workload.
+    pub workload: String,
+    /// The source.
+    pub source: String,
+    /// The unit of values.
+    pub unit: Unit,
+    /// One for each finished trial.
+    pub points: Vec<LatencyPoint>,
+}
+
+/// Percentiles of one trial; absent where fewer than ten values lie beyond.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LatencyPoint {
+    /// The trial's place in the campaign.
+    pub order: u64,
+    /// When it began.
+    pub at_ms: u64,
+    /// The subject.
+    pub subject: String,
+    /// The median.
+    pub p50: Option<u64>,
+    /// The 99th percentile.
+    pub p99: Option<u64>,
+    /// The 99.9th.
+    pub p999: Option<u64>,
+}
+
+/// A line of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LogLine {
+    /// When.
+    pub at_ms: u64,
+    /// What.
+    pub text: String,
+}

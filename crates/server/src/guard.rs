@@ -1,0 +1,221 @@
+//! Who may ask: whoever has the token, from a page of ours, by a name of this machine. The
+//! last keeps out pages whose name was made to mean this machine (DNS rebinding).
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, Request, State};
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use contract::{Error, Result};
+use serde::Deserialize;
+use std::sync::Arc;
+use subtle::ConstantTimeEq;
+
+/// Bytes of a token.
+const TOKEN_BYTES: usize = 24;
+/// Names of the loopback.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+/// Said to whoever has no token.
+const WHO_ARE_YOU: &str = "This dashboard wants its token: open the address that schedlab printed when it \
+                           started (http://.../login?t=...), or send `Authorization: Bearer TOKEN`.\n";
+
+/// The secret of one server.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl Token {
+    /// 192 random bits.
+    ///
+    /// # Errors
+    /// When the kernel gives none.
+    pub fn draw() -> Result<Self> {
+        let mut bytes = [0_u8; TOKEN_BYTES];
+        rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+            .map_err(|error| Error::environment("cannot draw a token", error))?;
+        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    /// What the user is given.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    fn is(&self, text: &str) -> bool {
+        self.0.as_bytes().ct_eq(text.as_bytes()).into()
+    }
+}
+
+/// What requests are checked against.
+pub(crate) struct Guard {
+    token: Token,
+    hosts: Vec<String>,
+    /// Cookies do not know ports: two dashboards of one machine would share one.
+    cookie: String,
+}
+
+impl Guard {
+    pub(crate) fn new(token: Token, hosts: Vec<String>, port: u16) -> Arc<Self> {
+        Arc::new(Self { token, hosts, cookie: format!("schedlab-{port}") })
+    }
+
+    /// Whether the name, whatever the port, is one of this machine: a forwarded port has another
+    /// number.
+    fn is_host(&self, host: &str) -> bool {
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+            _ => host,
+        };
+        let is_name = |known: &str| known.eq_ignore_ascii_case(name);
+        LOOPBACK.into_iter().any(is_name) || self.hosts.iter().any(|host| is_name(host))
+    }
+
+    /// Why a request is refused.
+    fn refusal(&self, method: &Method, headers: &HeaderMap, is_login: bool) -> Option<Refusal> {
+        let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
+        if !text(header::HOST).is_some_and(|host| self.is_host(host)) {
+            return Some((StatusCode::MISDIRECTED_REQUEST, "Not a name of this machine.\n"));
+        }
+        if !matches!(*method, Method::GET | Method::HEAD) {
+            return Some((StatusCode::METHOD_NOT_ALLOWED, "Nothing can be changed from here.\n"));
+        }
+        let is_foreign = text(header::ORIGIN).is_some_and(|origin| !self.is_own(origin))
+            || text(HeaderName::from_static("sec-fetch-site"))
+                .is_some_and(|site| !matches!(site, "same-origin" | "none"));
+        if is_foreign {
+            return Some((StatusCode::FORBIDDEN, "Another site's page may not ask.\n"));
+        }
+        let is_known = is_login || self.is_authorised(headers);
+        (!is_known).then_some((StatusCode::UNAUTHORIZED, WHO_ARE_YOU))
+    }
+
+    fn is_own(&self, origin: &str) -> bool {
+        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        host.is_some_and(|host| self.is_host(host))
+    }
+
+    fn is_authorised(&self, headers: &HeaderMap) -> bool {
+        let texts = |name| headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        let bearer = texts(header::AUTHORIZATION).filter_map(|text| text.strip_prefix("Bearer "));
+        let cookies = texts(header::COOKIE).flat_map(|text| text.split(';'));
+        let cookies = cookies
+            .filter_map(|cookie| cookie.trim().split_once('='))
+            .filter(|(name, _)| *name == self.cookie)
+            .map(|(_, value)| value);
+        bearer.chain(cookies).any(|text| self.token.is(text))
+    }
+}
+
+type Refusal = (StatusCode, &'static str);
+
+#[derive(Deserialize)]
+pub(crate) struct Login {
+    t: String,
+}
+
+/// Exchanges the token in an address for a cookie, and leaves that address.
+pub(crate) async fn login(
+    State(guard): State<Arc<Guard>>,
+    login: std::result::Result<Query<Login>, QueryRejection>,
+) -> Response {
+    match login {
+        Ok(Query(Login { t })) if guard.token.is(&t) => {
+            let cookie = format!("{}={t}; HttpOnly; SameSite=Strict; Path=/", guard.cookie);
+            let headers = [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)];
+            (StatusCode::SEE_OTHER, headers).into_response()
+        }
+        _ => (StatusCode::UNAUTHORIZED, WHO_ARE_YOU).into_response(),
+    }
+}
+
+/// Every request goes through here, and so does every answer.
+pub(crate) async fn check(
+    State(guard): State<Arc<Guard>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_login = request.uri().path() == "/login";
+    let mut response = match guard.refusal(request.method(), request.headers(), is_login) {
+        Some(refusal) => refusal.into_response(),
+        None => next.run(request).await,
+    };
+    for (name, value) in HEADERS {
+        let (name, value) = (HeaderName::from_static(name), HeaderValue::from_static(value));
+        response.headers_mut().entry(name).or_insert(value);
+    }
+    response
+}
+
+/// What a page of ours never needs is forbidden to it, and to whoever would frame or keep it.
+const HEADERS: [(&str, &str); 8] = [
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("x-frame-options", "DENY"),
+    ("content-security-policy", "frame-ancestors 'none'"),
+    ("cache-control", "no-store"),
+    ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard() -> Arc<Guard> {
+        Guard::new(Token("secret".to_owned()), vec!["lab.example".to_owned()], 7777)
+    }
+
+    fn status(method: &Method, headers: &[(&'static str, &str)], is_login: bool) -> u16 {
+        let pairs = headers.iter().map(|(name, value)| {
+            (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap())
+        });
+        let refusal = guard().refusal(method, &pairs.collect(), is_login);
+        refusal.map_or(200, |(status, _)| status.as_u16())
+    }
+
+    #[test]
+    fn only_who_has_the_token_is_answered() {
+        let host = ("host", "127.0.0.1:7777");
+        let get = |headers: &[_]| status(&Method::GET, headers, false);
+        assert_eq!(get(&[host]), 401);
+        assert_eq!(get(&[host, ("authorization", "Bearer wrong")]), 401);
+        assert_eq!(get(&[host, ("authorization", "Bearer secre")]), 401);
+        assert_eq!(get(&[host, ("authorization", "Bearer secret")]), 200);
+        assert_eq!(get(&[host, ("cookie", "a=b; schedlab-7777=secret")]), 200);
+        assert_eq!(get(&[host, ("cookie", "schedlab-7778=secret")]), 401, "another's");
+        assert_eq!(status(&Method::GET, &[host], true), 200, "login has no cookie yet");
+    }
+
+    #[test]
+    fn other_names_other_sites_and_other_methods_are_refused_whatever_they_know() {
+        let token = ("authorization", "Bearer secret");
+        let get = |headers: &[_]| status(&Method::GET, headers, false);
+        for host in ["localhost", "LOCALHOST:1", "[::1]:80", "127.0.0.1:9", "lab.example:80"] {
+            assert_eq!(get(&[("host", host), token]), 200, "{host}");
+        }
+        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.:x", "", "[::2]:80"] {
+            assert_eq!(get(&[("host", host), token]), 421, "{host}");
+        }
+        assert_eq!(get(&[token]), 421);
+        let host = ("host", "localhost:7777");
+        assert_eq!(get(&[host, token, ("origin", "http://localhost:7777")]), 200);
+        assert_eq!(get(&[host, token, ("origin", "https://evil.example")]), 403);
+        assert_eq!(get(&[host, token, ("origin", "null")]), 403);
+        assert_eq!(get(&[host, token, ("sec-fetch-site", "same-origin")]), 200);
+        assert_eq!(get(&[host, token, ("sec-fetch-site", "none")]), 200, "typed by a person");
+        assert_eq!(get(&[host, token, ("sec-fetch-site", "cross-site")]), 403);
+        assert_eq!(get(&[host, token, ("sec-fetch-site", "same-site")]), 403);
+        for method in [Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS] {
+            assert_eq!(status(&method, &[host, token], false), 405, "{method}");
+        }
+        assert_eq!(status(&Method::HEAD, &[host, token], false), 200);
+    }
+
+    #[test]
+    fn tokens_are_long_and_never_the_same() {
+        let (one, other) = (Token::draw().unwrap(), Token::draw().unwrap());
+        assert_eq!(one.text().len(), 2 * TOKEN_BYTES);
+        assert_ne!(one.text(), other.text());
+    }
+}

@@ -1,0 +1,130 @@
+//! All campaigns of a directory, `schedlab.campaigns/1`. What a campaign's files said is kept
+//! as long as they do not change.
+
+use crate::watch::state_of;
+use contract::{Error, Result};
+use live::State;
+use model::{Role, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use store::Found;
+use sys::Machine;
+
+/// What decides whether a campaign is read again.
+const FILES: [&str; 3] = ["records.jsonl", "state.json", "findings.json"];
+
+/// What is known of campaigns.
+#[derive(Default)]
+pub(crate) struct Known(BTreeMap<PathBuf, (Vec<Option<Mark>>, Row)>);
+
+/// Length and time of a file.
+type Mark = (u64, SystemTime);
+
+#[derive(Clone, Serialize)]
+struct Row {
+    name: String,
+    title: String,
+    venue: String,
+    kernel: Option<String>,
+    begun_ms: u64,
+    state: State,
+    trials_done: usize,
+    trials_total: usize,
+    is_quick: bool,
+    /// Absent where nothing was judged yet.
+    verdicts: Option<BTreeMap<Verdict, usize>>,
+}
+
+#[derive(Serialize)]
+struct Listing {
+    format: &'static str,
+    campaigns: Vec<Row>,
+    problems: Vec<String>,
+}
+
+impl Known {
+    /// The listing, the newest campaign first.
+    pub(crate) fn json(&mut self, results: &Path, machine: &Machine) -> Result<String> {
+        let found = store::all(results)?;
+        let mut listing =
+            Listing { format: "schedlab.campaigns/1", campaigns: Vec::new(), problems: Vec::new() };
+        let mut kept = BTreeMap::new();
+        for one in found {
+            let marks = FILES.iter().map(|name| mark(&one.directory.join(name))).collect();
+            let earlier = self.0.remove(&one.directory).filter(|(before, _)| *before == marks);
+            let row = match earlier {
+                Some((_, row)) => Ok(Row { state: state_of(&one, machine), ..row }),
+                None => row(&one, machine),
+            };
+            match row {
+                Ok(row) => {
+                    listing.campaigns.push(row.clone());
+                    kept.insert(one.directory, (marks, row));
+                }
+                Err(error) => {
+                    let name = one.name();
+                    listing.problems.push(format!("{name} is left out: {}", error.one_line()));
+                }
+            }
+        }
+        self.0 = kept;
+        serde_json::to_string(&listing)
+            .map_err(|error| Error::environment("cannot list campaigns", error))
+    }
+}
+
+fn mark(path: &Path) -> Option<Mark> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
+}
+
+fn row(found: &Found, machine: &Machine) -> Result<Row> {
+    let loaded = store::load_without_records(&found.directory)?;
+    let state =
+        if loaded.plan.imported.is_some() { State::Finished } else { state_of(found, machine) };
+    let findings = store::load_findings(&found.directory)?;
+    let verdicts = findings.filter(|_| loaded.is_finished).map(|findings| {
+        let mut counts = BTreeMap::new();
+        for finding in findings.findings.iter().filter(|one| one.question.role == Role::Primary) {
+            *counts.entry(finding.verdict).or_insert(0) += 1;
+        }
+        counts
+    });
+    let plan = &loaded.plan;
+    Ok(Row {
+        name: found.name(),
+        title: plan.title.clone(),
+        venue: plan.venue.clone(),
+        kernel: loaded
+            .environment
+            .as_ref()
+            .and_then(|environment| environment.0.get("kernel.release").cloned()),
+        begun_ms: loaded.created_unix_ns / 1_000_000,
+        state,
+        trials_done: count_records(&found.directory)?,
+        trials_total: plan.trial_count(),
+        is_quick: plan.is_quick,
+        verdicts,
+    })
+}
+
+/// Complete records, without reading what is in them.
+fn count_records(directory: &Path) -> Result<usize> {
+    use std::io::{BufReader, Read};
+    let path = directory.join("records.jsonl");
+    let counted = fs::File::open(&path).and_then(|file| {
+        let mut reader = BufReader::with_capacity(1 << 16, file);
+        let (mut buffer, mut count) = (vec![0; 1 << 16], 0);
+        loop {
+            let length = reader.read(&mut buffer)?;
+            if length == 0 {
+                return Ok(count);
+            }
+            count += buffer[..length].iter().filter(|byte| **byte == b'\n').count();
+        }
+    });
+    counted.map_err(|error| Error::environment(format!("cannot read {}", path.display()), error))
+}

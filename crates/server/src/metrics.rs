@@ -1,0 +1,227 @@
+//! `/metrics`: the campaign that is followed, in the OpenMetrics text format. Names and base
+//! units are those of the convention (prometheus.io/docs/practices/naming). Labels are the plan's
+//! own words, and there are never more than [`MOST_COMPARISONS`] of a kind.
+
+use crate::watch::Desk;
+use live::{Latency, LatencyPoint, Snapshot, State};
+use model::{Unit, Verdict};
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder, text};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit as BaseUnit};
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// More comparisons, or latencies, would be a load on whoever keeps them; they are counted as
+/// omitted.
+const MOST_COMPARISONS: usize = 200;
+
+type Number = Gauge<f64, AtomicU64>;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Campaign {
+    campaign: String,
+    venue: String,
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Trials {
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Comparison {
+    workload: String,
+    metric: String,
+    subject: String,
+    reference: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Judged {
+    workload: String,
+    metric: String,
+    subject: String,
+    reference: String,
+    verdict: Word,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Quantile {
+    workload: String,
+    source: String,
+    subject: String,
+    quantile: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Cpu {
+    cpu: u32,
+}
+
+/// A verdict as a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Word(Verdict);
+
+impl EncodeLabelValue for Word {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
+        let word = match self.0 {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Equivalent => "equivalent",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::Invalid => "invalid",
+        };
+        EncodeLabelValue::encode(&word, encoder)
+    }
+}
+
+/// What is known at this moment.
+///
+/// # Errors
+/// When it cannot be encoded.
+pub(crate) fn text(desk: &Desk) -> Result<String, fmt::Error> {
+    let mut registry = Registry::with_prefix("schedlab");
+    let watchers: Gauge = Gauge::default();
+    watchers.set(i64::try_from(desk.watchers()).unwrap_or(i64::MAX));
+    registry.register("watchers", "Clients that watch the dashboard", watchers);
+    if let Some(snapshot) = desk.snapshot() {
+        campaign(&mut registry, &snapshot);
+        comparisons(&mut registry, &snapshot);
+        latencies(&mut registry, &snapshot);
+    }
+    machine(&mut registry, desk);
+    let mut text = String::new();
+    text::encode(&mut text, &registry)?;
+    Ok(text)
+}
+
+fn campaign(registry: &mut Registry, snapshot: &Snapshot) {
+    let state = match snapshot.state {
+        State::Running => "running",
+        State::Interrupted => "interrupted",
+        State::Finished => "finished",
+        State::StoppedEarly => "stopped_early",
+    };
+    let info = Family::<Campaign, Gauge>::default();
+    let labels = Campaign { campaign: snapshot.name.clone(), venue: snapshot.venue.clone(), state };
+    info.get_or_create(&labels).set(1);
+    registry.register("campaign", "The campaign that is followed; always 1", info);
+
+    let trials = Family::<Trials, Gauge>::default();
+    let counts = [
+        ("done", snapshot.trials.done),
+        ("planned", snapshot.trials.total),
+        ("failed", snapshot.trials.failed),
+        ("invalid", snapshot.trials.invalid),
+    ];
+    for (state, count) in counts {
+        trials.get_or_create(&Trials { state }).set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+    registry.register("trials", "Trials of the campaign", trials);
+
+    if let Some(left_ms) = snapshot.left_ms {
+        let left = Number::default();
+        left.set(left_ms as f64 / 1e3);
+        let help = "Time that the campaign still takes, by how its estimates held so far";
+        registry.register_with_unit("time_left", help, BaseUnit::Seconds, left);
+    }
+}
+
+fn comparisons(registry: &mut Registry, snapshot: &Snapshot) {
+    let numbers = [(); 3].map(|()| Family::<Comparison, Number>::default());
+    let verdicts = Family::<Judged, Gauge>::default();
+    let pairs = Family::<Comparison, Gauge>::default();
+    for one in snapshot.verdicts.iter().take(MOST_COMPARISONS) {
+        let labels = Comparison {
+            workload: one.workload.clone(),
+            metric: one.metric.clone(),
+            subject: one.subject.clone(),
+            reference: one.reference.clone(),
+        };
+        for (family, value) in numbers.iter().zip([one.ratio, one.low, one.high]) {
+            if let Some(value) = value {
+                family.get_or_create(&labels).set(value);
+            }
+        }
+        pairs.get_or_create(&labels).set(i64::try_from(one.pairs).unwrap_or(i64::MAX));
+        let Comparison { workload, metric, subject, reference } = labels;
+        let verdict = Word(one.verdict);
+        let judged = Judged { workload, metric, subject, reference, verdict };
+        verdicts.get_or_create(&judged).set(1);
+    }
+    let [ratio, low, high] = numbers;
+    let help = "Effect on a metric as an oriented ratio: above 1 the subject is better";
+    registry.register("effect_ratio", help, ratio);
+    let help = "Lower end of the effect's interval; a confidence sequence while trials run";
+    registry.register("effect_low_ratio", help, low);
+    registry.register("effect_high_ratio", "Upper end of the effect's interval", high);
+    registry.register("effect_pairs", "Complete pairs of blocks behind the effect", pairs);
+    registry.register("verdict", "The verdict of a comparison; always 1", verdicts);
+    let omitted: Gauge = Gauge::default();
+    let surplus = snapshot.verdicts.len().saturating_sub(MOST_COMPARISONS);
+    omitted.set(i64::try_from(surplus).unwrap_or(i64::MAX));
+    registry.register("comparisons_omitted", "Comparisons that are not shown here", omitted);
+}
+
+/// The last trial of each subject.
+fn latencies(registry: &mut Registry, snapshot: &Snapshot) {
+    let family = Family::<Quantile, Number>::default();
+    let timed = snapshot.latencies.iter().filter(|one| one.unit == Unit::Nanoseconds);
+    for latency in timed.take(MOST_COMPARISONS) {
+        // Later trials of a subject overwrite earlier ones.
+        for point in &latency.points {
+            for (labels, value_ns) in quantiles(latency, point) {
+                family.get_or_create(&labels).set(value_ns as f64 / 1e9);
+            }
+        }
+    }
+    let help = "Percentiles of single events in the last finished trial of a subject";
+    registry.register_with_unit("latency", help, BaseUnit::Seconds, family);
+}
+
+fn quantiles<'a>(
+    latency: &'a Latency,
+    point: &'a LatencyPoint,
+) -> impl Iterator<Item = (Quantile, u64)> + 'a {
+    let all = [("0.5", point.p50), ("0.99", point.p99), ("0.999", point.p999)];
+    all.into_iter().filter_map(|(quantile, value)| {
+        let labels = Quantile {
+            workload: latency.workload.clone(),
+            source: latency.source.clone(),
+            subject: point.subject.clone(),
+            quantile,
+        };
+        Some((labels, value?))
+    })
+}
+
+fn machine(registry: &mut Registry, desk: &Desk) {
+    let Some(sample) = desk.last_sample() else { return };
+    let busy = Family::<Cpu, Number>::default();
+    let waiting = Family::<Cpu, Number>::default();
+    for one in &sample.cpus {
+        let labels = Cpu { cpu: u32::try_from(one.cpu).unwrap_or(u32::MAX) };
+        busy.get_or_create(&labels).set(one.busy);
+        if let Some(tasks) = one.waiting {
+            waiting.get_or_create(&labels).set(tasks);
+        }
+    }
+    registry.register("cpu_busy_ratio", "Share of its time in which a CPU worked", busy);
+    registry.register("cpu_waiting_tasks", "Mean number of tasks waiting for a CPU", waiting);
+    let shares = [
+        ("cpu_steal_ratio", "Share of all CPUs' time that a hypervisor took", Some(sample.steal)),
+        ("cpu_foreign_ratio", "Share of it used by what is not the campaign's", sample.foreign),
+        ("cpu_pressure_ratio", "Share of time in which a task waited", sample.pressure),
+    ];
+    for (name, help, share) in shares {
+        if let Some(share) = share {
+            let gauge = Number::default();
+            gauge.set(share);
+            registry.register(name, help, gauge);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! What is known at this moment, and the thread that finds it out. It works only while
+//! somebody looks, and judges so seldom that judging stays a hundredth of the time.
+
+use crate::Documents;
+use contract::{Error, Interrupt, Result};
+use live::{Follower, Sample, Sampler, Snapshot, State};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use sys::{Machine, unix_ns};
+use tokio::sync::watch;
+
+/// How often files and the machine are looked at.
+const LOOKED_EVERY: Duration = Duration::from_millis(250);
+/// How often those who watch are told of the campaign.
+const TOLD_EVERY: Duration = Duration::from_secs(1);
+/// How often another campaign is looked for.
+const SOUGHT_EVERY: Duration = Duration::from_secs(2);
+/// Work goes on so long behind the last request of those who do not stay connected.
+const WANTED_FOR: Duration = Duration::from_secs(60);
+/// After judging, this many times as long is not judged.
+const REST_OF_JUDGING: u32 = 99;
+/// But never longer than this.
+const LONGEST_REST: Duration = Duration::from_secs(60);
+/// Samples kept: two and a half minutes.
+const MOST_SAMPLES: usize = 600;
+
+/// What is known at this moment.
+pub(crate) struct Desk {
+    results: PathBuf,
+    machine: Machine,
+    on_watchers: Box<dyn Fn(usize) + Send + Sync>,
+    watchers: AtomicUsize,
+    wanted: Mutex<Instant>,
+    snapshot: Mutex<Option<Snapshot>>,
+    page: Mutex<Option<Page>>,
+    samples: Mutex<VecDeque<Sample>>,
+    told: watch::Sender<Arc<str>>,
+    sampled: watch::Sender<Arc<str>>,
+}
+
+/// What the page of a campaign is given.
+#[derive(Clone)]
+pub(crate) struct Page {
+    pub(crate) name: String,
+    pub(crate) revision: usize,
+    pub(crate) json: Arc<str>,
+}
+
+/// What an event `snapshot` holds.
+#[derive(Serialize)]
+struct Told<'s> {
+    format: &'static str,
+    at_ms: u64,
+    campaign: Option<&'s Snapshot>,
+    watchers: usize,
+}
+
+/// What nobody can have left half done: each is replaced whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn now_ms() -> u64 {
+    unix_ns() / 1_000_000
+}
+
+impl Desk {
+    pub(crate) fn open(
+        results: PathBuf,
+        machine: Machine,
+        on_watchers: Box<dyn Fn(usize) + Send + Sync>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            results,
+            machine,
+            on_watchers,
+            watchers: AtomicUsize::new(0),
+            wanted: Mutex::new(Instant::now()),
+            snapshot: Mutex::new(None),
+            page: Mutex::new(None),
+            samples: Mutex::new(VecDeque::new()),
+            told: watch::Sender::new(Arc::from("")),
+            sampled: watch::Sender::new(Arc::from("")),
+        })
+    }
+
+    pub(crate) fn results(&self) -> &Path {
+        &self.results
+    }
+
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Somebody asked.
+    pub(crate) fn note_wish(&self) {
+        *lock(&self.wanted) = Instant::now();
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.watchers() > 0 || lock(&self.wanted).elapsed() < WANTED_FOR
+    }
+
+    pub(crate) fn watchers(&self) -> usize {
+        self.watchers.load(Ordering::Relaxed)
+    }
+
+    /// Somebody watches as long as the seat is kept; `None` where too many do.
+    pub(crate) fn seat(self: &Arc<Self>, most: usize) -> Option<Seat> {
+        let taken = self.watchers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
+            (count < most).then_some(count + 1)
+        });
+        let count = taken.ok()? + 1;
+        (self.on_watchers)(count);
+        Some(Seat(Arc::clone(self)))
+    }
+
+    pub(crate) fn snapshot(&self) -> Option<Snapshot> {
+        lock(&self.snapshot).clone()
+    }
+
+    pub(crate) fn page(&self) -> Option<Page> {
+        lock(&self.page).clone()
+    }
+
+    pub(crate) fn last_sample(&self) -> Option<Sample> {
+        lock(&self.samples).back().cloned()
+    }
+
+    /// All samples so far, as an event `samples` holds them.
+    pub(crate) fn samples(&self) -> String {
+        #[derive(Serialize)]
+        struct Samples<'s> {
+            samples: &'s VecDeque<Sample>,
+        }
+        serde_json::to_string(&Samples { samples: &lock(&self.samples) }).unwrap_or_default()
+    }
+
+    /// Follows what events `snapshot` hold.
+    pub(crate) fn told(&self) -> watch::Receiver<Arc<str>> {
+        self.told.subscribe()
+    }
+
+    /// Follows what events `sample` hold.
+    pub(crate) fn sampled(&self) -> watch::Receiver<Arc<str>> {
+        self.sampled.subscribe()
+    }
+
+    fn tell(&self, snapshot: Option<Snapshot>) {
+        let told = Told {
+            format: "schedlab.live/1",
+            at_ms: now_ms(),
+            campaign: snapshot.as_ref(),
+            watchers: self.watchers(),
+        };
+        if let Ok(json) = serde_json::to_string(&told) {
+            self.told.send_replace(Arc::from(json));
+        }
+        *lock(&self.snapshot) = snapshot;
+    }
+
+    fn note_sample(&self, sample: Sample) {
+        if let Ok(json) = serde_json::to_string(&sample) {
+            self.sampled.send_replace(Arc::from(json));
+        }
+        let mut samples = lock(&self.samples);
+        samples.push_back(sample);
+        let surplus = samples.len().saturating_sub(MOST_SAMPLES);
+        samples.drain(..surplus);
+    }
+}
+
+/// One who watches.
+pub(crate) struct Seat(Arc<Desk>);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let count = self.0.watchers.fetch_sub(1, Ordering::Relaxed).saturating_sub(1);
+        self.0.note_wish();
+        (self.0.on_watchers)(count);
+    }
+}
+
+/// Starts the thread that finds out, until the wish to stop.
+pub(crate) fn follow(
+    desk: Arc<Desk>,
+    documents: Arc<dyn Documents>,
+    interrupt: &Interrupt,
+) -> Result<JoinHandle<()>> {
+    let interrupt = interrupt.clone();
+    let mut watch = Watch {
+        sampler: Sampler::new(desk.machine.clone()),
+        desk,
+        documents,
+        follower: None,
+        sought: None,
+        told: None,
+        watchers: 0,
+        rests_until: Instant::now(),
+    };
+    std::thread::Builder::new()
+        .name("follow".to_owned())
+        .spawn(move || {
+            while interrupt.signal().is_none() {
+                if watch.desk.is_wanted() {
+                    watch.look();
+                }
+                std::thread::sleep(LOOKED_EVERY);
+            }
+        })
+        .map_err(|error| Error::environment("cannot start the dashboard", error))
+}
+
+struct Watch {
+    desk: Arc<Desk>,
+    documents: Arc<dyn Documents>,
+    sampler: Sampler,
+    follower: Option<Follower>,
+    sought: Option<Instant>,
+    told: Option<Instant>,
+    /// When it was last told.
+    watchers: usize,
+    rests_until: Instant,
+}
+
+impl Watch {
+    fn look(&mut self) {
+        self.seek();
+        let mut is_news = false;
+        if let Some(follower) = &mut self.follower {
+            match follower.update() {
+                Ok(is_changed) => is_news |= is_changed,
+                // It was removed, or is being written by another version: look for another.
+                Err(_) => (self.follower, self.sought) = (None, None),
+            }
+        }
+        is_news |= self.judge();
+        let runner = self.follower.as_ref().and_then(Follower::runner);
+        if let Some(sample) = self.sampler.sample(runner, now_ms()) {
+            self.desk.note_sample(sample);
+        }
+        let watchers = self.desk.watchers();
+        is_news |= watchers != self.watchers || self.told.is_none();
+        let is_due = self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY);
+        if is_due && (is_news || self.is_running()) {
+            self.desk.tell(self.follower.as_ref().map(Follower::snapshot));
+            (self.told, self.watchers) = (Some(Instant::now()), watchers);
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.follower.as_ref().is_some_and(|follower| follower.runner().is_some())
+    }
+
+    /// Another campaign, where the one that is followed does not run: the newest that runs, or
+    /// the newest.
+    fn seek(&mut self) {
+        let is_due = self.sought.is_none_or(|sought| sought.elapsed() >= SOUGHT_EVERY);
+        if !is_due || self.is_running() {
+            return;
+        }
+        self.sought = Some(Instant::now());
+        let found = store::all(&self.desk.results).unwrap_or_default();
+        let runs = |found: &&store::Found| live::is_running(&found.directory, &self.desk.machine);
+        let best = found.iter().find(runs).or_else(|| found.first());
+        let is_followed = |best: &store::Found| {
+            self.follower.as_ref().is_some_and(|one| one.loaded().directory == best.directory)
+        };
+        if let Some(best) = best.filter(|best| !is_followed(best)) {
+            self.follower = Follower::open(&best.directory, &self.desk.machine).ok();
+            (self.told, self.rests_until) = (None, Instant::now());
+        }
+    }
+
+    /// Judges what is there, and writes its page; whether there is more than before.
+    fn judge(&mut self) -> bool {
+        let Some(follower) = &mut self.follower else { return false };
+        let is_over = follower.loaded().is_finished;
+        let began = Instant::now();
+        if (began < self.rests_until && !is_over) || !follower.judge() {
+            return false;
+        }
+        if let Some(findings) = follower.findings()
+            && let Ok(json) = self.documents.page(follower.loaded(), findings)
+        {
+            let page =
+                Page { name: follower.name(), revision: follower.revision(), json: json.into() };
+            *lock(&self.desk.page) = Some(page);
+        }
+        let rest = began.elapsed().saturating_mul(REST_OF_JUDGING).min(LONGEST_REST);
+        self.rests_until = Instant::now() + rest;
+        true
+    }
+}
+
+/// Whether a campaign runs at this moment, for a listing.
+pub(crate) fn state_of(found: &store::Found, machine: &Machine) -> State {
+    match found.state {
+        Some(store::CampaignState::Finished) => State::Finished,
+        Some(store::CampaignState::StoppedEarly) => State::StoppedEarly,
+        _ if live::is_running(&found.directory, machine) => State::Running,
+        _ => State::Interrupted,
+    }
+}
