@@ -9,10 +9,12 @@
 mod event_log;
 mod follower;
 mod latencies;
+mod lookout;
 mod machine;
 mod snapshot;
 
 pub use event_log::EventLog;
 pub use follower::{Follower, is_running};
+pub use lookout::{Lookout, Seen};
 pub use machine::{CpuSample, Sample, Sampler};
 pub use snapshot::{Current, Latency, LatencyPoint, LiveVerdict, LogLine, Snapshot, State, Trials};

@@ -27,7 +27,7 @@ pub use grid::{
 };
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
 pub use page::page_json;
-pub use quantities::effects_found;
+pub use quantities::{effects_found, value};
 pub use render::{Page, RENDERERS, Renderer};
 pub use view::{CaveatView, Design, Inputs, Report, SubjectView, view};
 /// Whether this binary has the page of reports, or only one that says how to get it.

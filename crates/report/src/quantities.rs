@@ -3,7 +3,7 @@
 use model::{CaveatCode, Finding, Interval, Unit};
 
 /// A value with its unit.
-pub(crate) fn value(value: f64, unit: Unit) -> String {
+pub fn value(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Nanoseconds => scaled(value, &[(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")]),
         Unit::PerSecond => scaled(value, &[(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")]),

@@ -81,6 +81,9 @@ pub(crate) enum Action {
     Explain(Explain),
     /// A primary metric over all finished campaigns, and where it changed
     History(History),
+    /// The campaign that runs, in this terminal
+    #[command(after_help = "Keys: q ends it, the arrows move through the comparisons.")]
+    Top(Top),
     /// A dashboard of campaigns in a browser, and /metrics; read-only
     #[command(after_help = SERVE_HELP)]
     Serve(Serve),
@@ -156,6 +159,13 @@ pub(crate) struct History {
     /// JSON instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Top {
+    /// Print what it shows at this moment and end; so it does where no terminal reads it
+    #[arg(long)]
+    pub once: bool,
 }
 
 const SERVE_HELP: &str = "\

@@ -18,6 +18,7 @@ mod restore;
 mod run;
 mod schedulers;
 mod serve;
+mod top;
 mod vm;
 mod vs;
 
@@ -69,6 +70,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Verify(arguments) => bundle::verify(arguments),
         Action::Explain(arguments) => explain::run(common, arguments),
         Action::History(arguments) => history::run(common, arguments),
+        Action::Top(arguments) => top::run(common, arguments),
         Action::Serve(arguments) => serve::run(common, arguments),
         Action::Gate(arguments) => gate::run(common, arguments),
         Action::Import(arguments) => import::run(common, arguments),

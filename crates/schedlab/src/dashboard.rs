@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// Whoever watches is shown the end for so long before the dashboard ends too.
 pub(crate) const LINGERS: Duration = Duration::from_secs(3);
 /// It ends by itself sooner than this.
-const LONGEST_END: Duration = Duration::from_secs(10);
+const LONGEST_END: Duration = Duration::from_secs(20);
 const END_CHECKED_EVERY: Duration = Duration::from_millis(20);
 
 /// What it tells, a line each.

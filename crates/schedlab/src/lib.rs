@@ -8,9 +8,11 @@ mod commands;
 mod dashboard;
 mod exit;
 mod known_schedulers;
+mod observer;
 mod output;
 mod progress;
 mod roles;
+mod screen;
 mod surroundings;
 mod terminal;
 

@@ -23,7 +23,7 @@ use model::Findings;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::Loaded;
 use sys::Machine;
 use tokio::net::TcpListener;
@@ -65,6 +65,8 @@ pub struct Settings {
     pub documents: Arc<dyn Documents>,
     /// The wish to stop.
     pub interrupt: Interrupt,
+    /// How long whoever watches is shown how a campaign ended, once the wish to stop is there.
+    pub lingers: Duration,
     /// Told whenever somebody begins or ends to watch: how many do.
     pub on_watchers: Box<dyn Fn(usize) + Send + Sync>,
 }
@@ -93,20 +95,25 @@ async fn listen(settings: Settings, on_ready: impl FnOnce(SocketAddr) -> Result<
     })?;
     let address = listener.local_addr().map_err(|error| Error::environment(attempted(), error))?;
     let interrupt = settings.interrupt.clone();
+    let lingers = settings.lingers;
     let guard = Guard::new(settings.token, settings.hosts, address.port());
     let desk = Desk::open(settings.results, settings.machine, settings.on_watchers);
     let follower = watch::follow(Arc::clone(&desk), Arc::clone(&settings.documents), &interrupt)?;
     let router = routes::router(Arc::clone(&desk), settings.documents, guard);
     on_ready(address)?;
+    let mut ends_at = None;
     loop {
+        // The last news come from the follower; then those who watch may ask for the page.
+        if follower.is_finished() {
+            let lingers = if desk.watchers() > 0 { lingers } else { Duration::ZERO };
+            let ends_at = *ends_at.get_or_insert_with(|| Instant::now() + lingers);
+            if Instant::now() >= ends_at || desk.watchers() == 0 {
+                return Ok(());
+            }
+        }
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = tokio::time::sleep(STOP_CHECKED_EVERY) => {
-                if interrupt.signal().is_some() {
-                    break;
-                }
-                continue;
-            }
+            () = tokio::time::sleep(STOP_CHECKED_EVERY) => continue,
         };
         // Out of descriptors, or a client that is gone already: others may have more luck.
         let Ok((socket, _)) = accepted else {
@@ -123,6 +130,4 @@ async fn listen(settings: Settings, on_ready: impl FnOnce(SocketAddr) -> Result<
             let _ = served.await;
         });
     }
-    let _ = follower.join();
-    Ok(())
 }

@@ -1,9 +1,9 @@
 //! What is known at this moment, and the thread that finds it out. It works only while
-//! somebody looks, and judges so seldom that judging stays a hundredth of the time.
+//! somebody looks.
 
 use crate::Documents;
 use contract::{Error, Interrupt, Result};
-use live::{Follower, Sample, Sampler, Snapshot, State};
+use live::{Follower, Lookout, Sample, Snapshot, State};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -18,14 +18,10 @@ use tokio::sync::watch;
 const LOOKED_EVERY: Duration = Duration::from_millis(250);
 /// How often those who watch are told of the campaign.
 const TOLD_EVERY: Duration = Duration::from_secs(1);
-/// How often another campaign is looked for.
-const SOUGHT_EVERY: Duration = Duration::from_secs(2);
 /// Work goes on so long behind the last request of those who do not stay connected.
 const WANTED_FOR: Duration = Duration::from_secs(60);
-/// After judging, this many times as long is not judged.
-const REST_OF_JUDGING: u32 = 99;
-/// But never longer than this.
-const LONGEST_REST: Duration = Duration::from_secs(60);
+/// A process that still runs so long behind the wish to stop is not ending.
+const LONGEST_END: Duration = Duration::from_secs(2);
 /// Samples kept: two and a half minutes.
 const MOST_SAMPLES: usize = 600;
 
@@ -193,16 +189,8 @@ pub(crate) fn follow(
     interrupt: &Interrupt,
 ) -> Result<JoinHandle<()>> {
     let interrupt = interrupt.clone();
-    let mut watch = Watch {
-        sampler: Sampler::new(desk.machine.clone()),
-        desk,
-        documents,
-        follower: None,
-        sought: None,
-        told: None,
-        watchers: 0,
-        rests_until: Instant::now(),
-    };
+    let lookout = Lookout::new(desk.results.clone(), desk.machine.clone());
+    let mut watch = Watch { desk, documents, lookout, told: None, watchers: 0, is_behind: false };
     std::thread::Builder::new()
         .name("follow".to_owned())
         .spawn(move || {
@@ -212,6 +200,9 @@ pub(crate) fn follow(
                 }
                 std::thread::sleep(LOOKED_EVERY);
             }
+            if watch.desk.watchers() > 0 {
+                watch.look_last();
+            }
         })
         .map_err(|error| Error::environment("cannot start the dashboard", error))
 }
@@ -219,82 +210,68 @@ pub(crate) fn follow(
 struct Watch {
     desk: Arc<Desk>,
     documents: Arc<dyn Documents>,
-    sampler: Sampler,
-    follower: Option<Follower>,
-    sought: Option<Instant>,
+    lookout: Lookout,
     told: Option<Instant>,
     /// When it was last told.
     watchers: usize,
-    rests_until: Instant,
+    /// Whether there was news since.
+    is_behind: bool,
 }
 
 impl Watch {
     fn look(&mut self) {
-        self.seek();
-        let mut is_news = false;
-        if let Some(follower) = &mut self.follower {
-            match follower.update() {
-                Ok(is_changed) => is_news |= is_changed,
-                // It was removed, or is being written by another version: look for another.
-                Err(_) => (self.follower, self.sought) = (None, None),
-            }
+        let seen = self.lookout.look(now_ms());
+        if seen.is_judged {
+            self.write_page();
         }
-        is_news |= self.judge();
-        let runner = self.follower.as_ref().and_then(Follower::runner);
-        if let Some(sample) = self.sampler.sample(runner, now_ms()) {
+        if let Some(sample) = seen.sample {
             self.desk.note_sample(sample);
         }
-        let watchers = self.desk.watchers();
-        is_news |= watchers != self.watchers || self.told.is_none();
+        let is_news = seen.is_news
+            || seen.is_judged
+            || self.told.is_none()
+            || self.desk.watchers() != self.watchers;
         let is_due = self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY);
-        if is_due && (is_news || self.is_running()) {
-            self.desk.tell(self.follower.as_ref().map(Follower::snapshot));
-            (self.told, self.watchers) = (Some(Instant::now()), watchers);
+        if is_due && (is_news || self.is_behind || self.lookout.is_running()) {
+            self.tell();
+        } else {
+            self.is_behind |= is_news;
         }
     }
 
-    fn is_running(&self) -> bool {
-        self.follower.as_ref().is_some_and(|follower| follower.runner().is_some())
+    fn tell(&mut self) {
+        self.desk.tell(self.lookout.follower().map(Follower::snapshot));
+        (self.told, self.watchers) = (Some(Instant::now()), self.desk.watchers());
+        self.is_behind = false;
     }
 
-    /// Another campaign, where the one that is followed does not run: the newest that runs, or
-    /// the newest.
-    fn seek(&mut self) {
-        let is_due = self.sought.is_none_or(|sought| sought.elapsed() >= SOUGHT_EVERY);
-        if !is_due || self.is_running() {
-            return;
-        }
-        self.sought = Some(Instant::now());
-        let found = store::all(&self.desk.results).unwrap_or_default();
-        let runs = |found: &&store::Found| live::is_running(&found.directory, &self.desk.machine);
-        let best = found.iter().find(runs).or_else(|| found.first());
-        let is_followed = |best: &store::Found| {
-            self.follower.as_ref().is_some_and(|one| one.loaded().directory == best.directory)
-        };
-        if let Some(best) = best.filter(|best| !is_followed(best)) {
-            self.follower = Follower::open(&best.directory, &self.desk.machine).ok();
-            (self.told, self.rests_until) = (None, Instant::now());
-        }
-    }
-
-    /// Judges what is there, and writes its page; whether there is more than before.
-    fn judge(&mut self) -> bool {
-        let Some(follower) = &mut self.follower else { return false };
-        let is_over = follower.loaded().is_finished;
+    fn write_page(&mut self) {
         let began = Instant::now();
-        if (began < self.rests_until && !is_over) || !follower.judge() {
-            return false;
-        }
-        if let Some(findings) = follower.findings()
+        if let Some(follower) = self.lookout.follower()
+            && let Some(findings) = follower.findings()
             && let Ok(json) = self.documents.page(follower.loaded(), findings)
         {
             let page =
                 Page { name: follower.name(), revision: follower.revision(), json: json.into() };
             *lock(&self.desk.page) = Some(page);
         }
-        let rest = began.elapsed().saturating_mul(REST_OF_JUDGING).min(LONGEST_REST);
-        self.rests_until = Instant::now() + rest;
-        true
+        self.lookout.rest_after(began.elapsed());
+    }
+
+    /// How it ended. A process that was killed takes a moment to be gone.
+    fn look_last(&mut self) {
+        let began = Instant::now();
+        loop {
+            self.look();
+            if !self.lookout.is_running() || began.elapsed() > LONGEST_END {
+                break;
+            }
+            std::thread::sleep(LOOKED_EVERY);
+        }
+        if self.lookout.judge() {
+            self.write_page();
+        }
+        self.tell();
     }
 }
 

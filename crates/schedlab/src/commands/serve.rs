@@ -5,34 +5,25 @@ use crate::cli::{Common, Serve, Values};
 use crate::commands::run::hear_signals;
 use crate::dashboard::{LINGERS, Told};
 use crate::exit::ExitCode;
+use crate::observer;
 use crate::output::{print, tell};
-use contract::{Error, ErrorKind, Interrupt, Result};
+use contract::{Error, Interrupt, Result};
 use model::Findings;
-use rustix::process::{Gid, Uid};
-use rustix::thread;
 use server::{Documents, Settings, Token};
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use store::Loaded;
-use sys::{Policy, SchedulingAttributes};
-
-/// Nobody's user and group on every Linux (the kernel's overflow ids).
-const NOBODY: u32 = 65_534;
-/// The weakest of the fair policies.
-const LOWEST_NICE: i32 = 19;
 
 pub(super) fn run(common: &Common, arguments: &Serve) -> Result<ExitCode> {
     let machine = machine(common)?;
     // Before there is another thread: each would keep what it has.
-    let results = step_down(&common.results)?;
+    let results = observer::step_down(&common.results)?;
     let interrupt = if arguments.beside { Interrupt::default() } else { hear_signals()? };
-    let watchers = Arc::new(AtomicUsize::new(0));
     if arguments.beside {
-        end_with_input(interrupt.clone(), Arc::clone(&watchers))?;
+        end_with_input(interrupt.clone())?;
     }
     let token = Token::draw()?;
     let secret = token.text().to_owned();
@@ -48,8 +39,8 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> Result<ExitCode> {
         token,
         documents: Arc::new(Written),
         interrupt: interrupt.clone(),
+        lingers: if is_beside { LINGERS } else { Duration::ZERO },
         on_watchers: Box::new(move |count| {
-            watchers.store(count, Ordering::Relaxed);
             if is_beside {
                 answer(&Told::Watchers { count });
             }
@@ -86,61 +77,18 @@ fn answer(told: &Told) {
     }
 }
 
-/// Ends with the run. Whoever watches sees its end first.
-fn end_with_input(interrupt: Interrupt, watchers: Arc<AtomicUsize>) -> Result<()> {
+/// Ends with the run. There is nothing to disturb then, and somebody may wait for the verdict.
+fn end_with_input(interrupt: Interrupt) -> Result<()> {
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {
             let mut rest = [0; 64];
             while std::io::stdin().read(&mut rest).is_ok_and(|length| length > 0) {}
-            if watchers.load(Ordering::Relaxed) > 0 {
-                std::thread::sleep(LINGERS);
-            }
+            observer::rise();
             interrupt.request(signal_hook::consts::SIGTERM);
         })
         .map_err(|error| Error::environment("cannot start the dashboard", error))?;
     Ok(())
-}
-
-/// Gives up root's rights and takes the lowest priority. Campaigns are then reached from the
-/// working directory: those above it may be root's alone.
-fn step_down(results: &Path) -> Result<PathBuf> {
-    let attempted = || format!("cannot serve {}", results.display());
-    let owner = std::fs::metadata(results).map_err(|error| {
-        Error::new(
-            ErrorKind::Usage,
-            attempted(),
-            error.to_string(),
-            "give the directory of campaigns: --results DIR",
-        )
-    })?;
-    let refused = |error: std::io::Error| Error::environment(attempted(), error);
-    // Where this is refused it has the priority that its user has.
-    let _ = sys::scheduling_attributes(0).and_then(|now| {
-        let idle = SchedulingAttributes { policy: Policy::Idle, nice: LOWEST_NICE, ..now };
-        sys::set_scheduling_attributes(0, &idle)
-    });
-    if !rustix::process::geteuid().is_root() {
-        return Ok(results.to_owned());
-    }
-    let (uid, gid) = match (owner.uid(), owner.gid()) {
-        (0, _) => (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY)),
-        (uid, gid) => (Uid::from_raw(uid), Gid::from_raw(gid)),
-    };
-    std::env::set_current_dir(results).map_err(refused)?;
-    thread::set_thread_groups(&[]).map_err(|error| refused(error.into()))?;
-    thread::set_thread_res_gid(gid, gid, gid).map_err(|error| refused(error.into()))?;
-    thread::set_thread_res_uid(uid, uid, uid).map_err(|error| refused(error.into()))?;
-    thread::set_no_new_privs(true).map_err(|error| refused(error.into()))?;
-    std::fs::read_dir(".").map_err(|error| {
-        Error::new(
-            ErrorKind::Environment,
-            attempted(),
-            format!("without root's rights: {error}"),
-            "let others read it, or give it to the user who is to look: chown, chmod",
-        )
-    })?;
-    Ok(PathBuf::from("."))
 }
 
 /// What the report and the history write.

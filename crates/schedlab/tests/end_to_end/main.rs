@@ -12,6 +12,7 @@ mod host;
 mod import;
 mod kernels;
 mod schedulers;
+mod serve;
 mod sim;
 mod storage;
 mod suites;

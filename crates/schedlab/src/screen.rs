@@ -1,0 +1,430 @@
+//! What `schedlab top` shows: the same snapshot as the dashboard, in characters.
+
+use crate::progress::human_duration;
+use live::{Current, Latency, LatencyPoint, LiveVerdict, Sample, Snapshot, State};
+use model::{Role, Unit, Verdict};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::symbols::border;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Paragraph, Row, Table};
+
+/// Trials whose percentiles are drawn as one line.
+const LONGEST_SPARK: usize = 24;
+/// Lines of the log.
+const LOG_LINES: u16 = 5;
+/// Latencies shown; the dashboard shows all.
+const MOST_LATENCIES: usize = 6;
+
+/// What the terminal can show.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    pub is_unicode: bool,
+    pub is_colour: bool,
+}
+
+impl Look {
+    fn colour(self, colour: Color) -> Style {
+        if self.is_colour { Style::new().fg(colour) } else { Style::new() }
+    }
+
+    fn bars(self) -> &'static [char] {
+        if self.is_unicode {
+            &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
+        } else {
+            &['_', '.', '-', '=', '+', '*', '%', '#']
+        }
+    }
+
+    fn block(self, title: &'static str) -> Block<'static> {
+        const ASCII: border::Set<'static> = border::Set {
+            top_left: "+",
+            top_right: "+",
+            bottom_left: "+",
+            bottom_right: "+",
+            vertical_left: "|",
+            vertical_right: "|",
+            horizontal_top: "-",
+            horizontal_bottom: "-",
+        };
+        let set = if self.is_unicode { border::PLAIN } else { ASCII };
+        Block::new().borders(Borders::TOP).border_set(set).title(title)
+    }
+}
+
+/// A screen and what is on it.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    look: Look,
+    snapshot: Option<Snapshot>,
+    sample: Option<Sample>,
+    first: usize,
+}
+
+impl Screen {
+    pub(crate) fn new(look: Look) -> Self {
+        Self { look, snapshot: None, sample: None, first: 0 }
+    }
+
+    /// Takes in what was seen last.
+    pub(crate) fn note(&mut self, snapshot: Option<Snapshot>, sample: Option<Sample>) {
+        self.snapshot = snapshot;
+        self.sample = sample.or(self.sample.take());
+    }
+
+    /// Moves through the comparisons.
+    pub(crate) fn scroll(&mut self, lines: isize) {
+        let most = self.snapshot.as_ref().map_or(0, |one| one.verdicts.len().saturating_sub(1));
+        self.first = self.first.saturating_add_signed(lines).min(most);
+    }
+
+    /// Draws all of it.
+    pub(crate) fn draw(&self, frame: &mut Frame<'_>) {
+        let Some(snapshot) = &self.snapshot else {
+            let text = "no campaign here yet; `schedlab run EXPERIMENT` makes one";
+            frame.render_widget(Paragraph::new(text), frame.area());
+            return;
+        };
+        let percentiles = self.percentile_lines(snapshot);
+        let rows = percentiles.len() + usize::from(!percentiles.is_empty());
+        let parts = Layout::vertical([
+            Constraint::Length(4),
+            Constraint::Length(2),
+            Constraint::Min(4),
+            Constraint::Max(u16::try_from(rows).unwrap_or(u16::MAX)),
+            Constraint::Length(LOG_LINES + 1),
+        ]);
+        let [head, machine, verdicts, latencies, log] = parts.areas(frame.area());
+        self.draw_head(frame, head, snapshot);
+        self.draw_machine(frame, machine);
+        self.draw_verdicts(frame, verdicts, snapshot);
+        let title = "Last trial: p50, p99, p99.9; p99 over trials ";
+        frame.render_widget(Paragraph::new(percentiles).block(self.look.block(title)), latencies);
+        self.draw_log(frame, log, snapshot);
+    }
+
+    fn draw_head(&self, frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
+        let lines = [Constraint::Length(1); 4];
+        let [title, facts, progress, current] = Layout::vertical(lines).areas(area);
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        frame.render_widget(Line::styled(snapshot.title.as_str(), bold), title);
+        let quick = if snapshot.is_quick { ", quick" } else { "" };
+        let state = state_name(snapshot.state);
+        let text = format!("{}  {state}, on {}{quick}", snapshot.name, snapshot.venue);
+        frame.render_widget(Line::raw(text), facts);
+        let trials = snapshot.trials;
+        let share = trials.done as f64 / trials.total.max(1) as f64;
+        let left = snapshot
+            .left_ms
+            .map(|left_ms| format!(", about {} left", human_duration(left_ms * 1_000_000)))
+            .unwrap_or_default();
+        let mut label = format!("trial {} of {}{left}", trials.done, trials.total);
+        for (count, what) in [(trials.failed, "failed"), (trials.invalid, "invalid")] {
+            if count > 0 {
+                label.push_str(&format!(", {count} {what}"));
+            }
+        }
+        let line = self.bar(share, usize::from(progress.width), &label);
+        frame.render_widget(Line::from(line), progress);
+        let text = snapshot.current.as_ref().map(current_line).unwrap_or_default();
+        frame.render_widget(Line::raw(text), current);
+    }
+
+    /// A share as a bar with words behind it.
+    fn bar(&self, share: f64, width: usize, label: &str) -> Vec<Span<'static>> {
+        let length = width.saturating_sub(label.chars().count() + 1);
+        let full = ((share.clamp(0.0, 1.0) * length as f64).round() as usize).min(length);
+        let (done, open) = if self.look.is_unicode { ("█", "░") } else { ("#", ".") };
+        vec![
+            Span::styled(done.repeat(full), self.look.colour(Color::Blue)),
+            Span::raw(format!("{} {label}", open.repeat(length - full))),
+        ]
+    }
+
+    fn draw_machine(&self, frame: &mut Frame<'_>, area: Rect) {
+        let Some(sample) = &self.sample else { return };
+        let bars = self.look.bars();
+        let mut spans = vec![Span::raw("CPUs busy ")];
+        for cpu in &sample.cpus {
+            let step = (cpu.busy * (bars.len() - 1) as f64).round() as usize;
+            let bar = bars.get(step).copied().unwrap_or('?');
+            spans.push(Span::styled(bar.to_string(), self.look.colour(Color::Blue)));
+        }
+        let waiting: Vec<f64> = sample.cpus.iter().filter_map(|cpu| cpu.waiting).collect();
+        if !waiting.is_empty() {
+            spans.push(Span::raw(format!("  waiting tasks {:.1}", waiting.iter().sum::<f64>())));
+        }
+        let mut facts = vec![format!("stolen {}", percent(sample.steal))];
+        facts.extend(sample.foreign.map(|share| format!("used by others {}", percent(share))));
+        facts.extend(sample.pressure.map(|share| format!("pressure {}", percent(share))));
+        facts.extend(sample.throttled.filter(|count| *count > 0).map(|n| format!("throttled {n}")));
+        let text = vec![Line::from(spans), Line::raw(facts.join("  "))];
+        frame.render_widget(Paragraph::new(text), area);
+    }
+
+    fn draw_verdicts(&self, frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
+        let is_over = matches!(snapshot.state, State::Finished | State::StoppedEarly);
+        let title = if is_over {
+            "Verdicts (+ is better) "
+        } else {
+            "So far (+ is better; intervals hold however often you look) "
+        };
+        let first = self.first.min(snapshot.verdicts.len().saturating_sub(1));
+        let rows = snapshot.verdicts.iter().skip(first).map(|one| self.row(one, is_over));
+        let widths = [
+            Constraint::Fill(3),
+            Constraint::Fill(2),
+            Constraint::Length(9),
+            Constraint::Length(18),
+            Constraint::Length(3),
+            Constraint::Length(12),
+        ];
+        let head = ["workload metric", "subject", "effect", "interval", "n", ""];
+        let table = Table::new(rows, widths)
+            .header(Row::new(head).style(Style::new().add_modifier(Modifier::DIM)))
+            .block(self.look.block(title));
+        frame.render_widget(table, area);
+    }
+
+    fn row(&self, one: &LiveVerdict, is_over: bool) -> Row<'static> {
+        let control = if one.role == Role::Control { " (A/A)" } else { "" };
+        let effect = one.ratio.map_or("-".to_owned(), signed_percent);
+        let interval = one.low.map_or(String::new(), |low| {
+            let bare = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0));
+            format!("[{}, {}] %", bare(low), one.high.map_or("...".to_owned(), bare))
+        });
+        let (word, colour) = match one.verdict {
+            _ if !is_over => ("", Color::Reset),
+            Verdict::Better => ("better", Color::Blue),
+            Verdict::Worse => ("worse", Color::Yellow),
+            Verdict::Equivalent => ("equivalent", Color::Reset),
+            Verdict::Inconclusive => ("inconclusive", Color::Reset),
+            Verdict::Invalid => ("invalid", Color::Reset),
+        };
+        Row::new([
+            Span::raw(format!("{} {}", one.workload, one.metric.replace('_', " "))),
+            Span::raw(format!("{}{control}", one.subject)),
+            Span::raw(effect),
+            Span::raw(interval),
+            Span::raw(one.pairs.to_string()),
+            Span::styled(word, self.look.colour(colour)),
+        ])
+    }
+
+    fn percentile_lines(&self, snapshot: &Snapshot) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        for latency in snapshot.latencies.iter().take(MOST_LATENCIES) {
+            for (subject, points) in last_of_each(latency) {
+                lines.push(Line::raw(format!(
+                    "{} {}  {subject}  {}  {}",
+                    latency.workload,
+                    latency.source.replace('_', " "),
+                    percentiles(latency.unit, points.last().copied()),
+                    self.spark(&points)
+                )));
+            }
+        }
+        lines
+    }
+
+    /// 99th percentiles over trials, between the lowest and the highest, by their logarithms.
+    fn spark(&self, points: &[&LatencyPoint]) -> String {
+        let all: Vec<f64> = points.iter().filter_map(|one| one.p99).map(|p99| p99 as f64).collect();
+        let shown = &all[all.len().saturating_sub(LONGEST_SPARK)..];
+        let low = shown.iter().copied().fold(f64::INFINITY, f64::min).max(1.0);
+        let high = shown.iter().copied().fold(1.0, f64::max);
+        let bars = self.look.bars();
+        let height = |value: f64| {
+            let range = stats::ln(high / low);
+            let share = if range > 0.0 { stats::ln(value.max(1.0) / low) / range } else { 0.5 };
+            bars[((share * (bars.len() - 1) as f64).round() as usize).min(bars.len() - 1)]
+        };
+        shown.iter().map(|value| height(*value)).collect()
+    }
+
+    fn draw_log(&self, frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
+        let first = snapshot.log.len().saturating_sub(usize::from(LOG_LINES));
+        let lines: Vec<Line<'_>> =
+            snapshot.log[first..].iter().map(|line| Line::raw(line.text.as_str())).collect();
+        frame.render_widget(Paragraph::new(lines).block(self.look.block("Log ")), area);
+    }
+}
+
+fn state_name(state: State) -> &'static str {
+    match state {
+        State::Running => "running",
+        State::Interrupted => "interrupted: the same command goes on",
+        State::Finished => "finished",
+        State::StoppedEarly => "stopped early",
+    }
+}
+
+fn current_line(current: &Current) -> String {
+    let Current { block, blocks, subject, workload, phase, expected_ms, .. } = current;
+    let expected = human_duration(expected_ms * 1_000_000);
+    format!("block {block} of {blocks}  {subject}  {workload}  {phase} (about {expected})")
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+fn signed_percent(ratio: f64) -> String {
+    format!("{:+.1} %", 100.0 * (ratio - 1.0))
+}
+
+/// The points of each subject, in the order in which subjects first came.
+fn last_of_each(latency: &Latency) -> Vec<(&str, Vec<&LatencyPoint>)> {
+    let mut all: Vec<(&str, Vec<&LatencyPoint>)> = Vec::new();
+    // Where fewer than ten values lie beyond the median there is nothing to show.
+    for point in latency.points.iter().filter(|point| point.p50.is_some()) {
+        match all.iter_mut().find(|(subject, _)| *subject == point.subject) {
+            Some((_, points)) => points.push(point),
+            None => all.push((&point.subject, vec![point])),
+        }
+    }
+    all
+}
+
+fn percentiles(unit: Unit, point: Option<&LatencyPoint>) -> String {
+    let text = |value: Option<u64>| match (value, unit) {
+        (None, _) => "-".to_owned(),
+        (Some(value), unit) => report::value(value as f64, unit),
+    };
+    point.map_or(String::new(), |one| [one.p50, one.p99, one.p999].map(text).join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use live::{CpuSample, LogLine, Trials};
+    use model::Direction;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn verdict(subject: &str, ratio: Option<f64>) -> LiveVerdict {
+        LiveVerdict {
+            workload: "wakeup".to_owned(),
+            metric: "latency_p99".to_owned(),
+            unit: Unit::Nanoseconds,
+            direction: Direction::Lower,
+            subject: subject.to_owned(),
+            reference: "other".to_owned(),
+            role: Role::Primary,
+            verdict: Verdict::Inconclusive,
+            pairs: 4,
+            ratio,
+            low: ratio.map(|ratio| ratio * 0.5),
+            high: None,
+        }
+    }
+
+    fn snapshot(title: &str) -> Snapshot {
+        let point = |order, p99| LatencyPoint {
+            order,
+            at_ms: order,
+            subject: "fifo".to_owned(),
+            p50: Some(1_500),
+            p99: Some(p99),
+            p999: None,
+        };
+        Snapshot {
+            name: "first-look-20261122-101530-ab12".to_owned(),
+            title: title.to_owned(),
+            venue: "host".to_owned(),
+            is_quick: true,
+            hides_absolute: false,
+            state: State::Running,
+            begun_ms: 0,
+            trials: Trials { done: 104, total: 48, failed: 1, invalid: 0 },
+            left_ms: Some(81_000),
+            current: Some(Current {
+                block: 3,
+                blocks: 6,
+                subject: "fifo".to_owned(),
+                workload: "wakeup".to_owned(),
+                phase: "running".to_owned(),
+                begun_ms: 0,
+                expected_ms: 6_500,
+            }),
+            revision: 12,
+            verdicts: vec![verdict("fifo", Some(1.25)), verdict("batch", None)],
+            latencies: vec![Latency {
+                workload: "wakeup".to_owned(),
+                source: "wakeup_latency".to_owned(),
+                unit: Unit::Nanoseconds,
+                points: vec![point(0, 20_000), point(1, 80_000)],
+            }],
+            log: vec![LogLine { at_ms: 0, text: "block 2 runs again\u{1b}[31m".to_owned() }],
+        }
+    }
+
+    fn drawn(screen: &Screen, width: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, 24)).unwrap();
+        let frame = terminal.draw(|frame| screen.draw(frame)).unwrap();
+        let lines = frame.buffer.content.chunks(usize::from(width));
+        lines
+            .map(|cells| cells.iter().map(|cell| cell.symbol()).collect::<String>() + "\n")
+            .collect()
+    }
+
+    fn screen(title: &str, is_unicode: bool) -> Screen {
+        let mut screen = Screen::new(Look { is_unicode, is_colour: false });
+        let cpu = |cpu, busy, waiting| CpuSample { cpu, busy, waiting: Some(waiting) };
+        let sample = Sample {
+            at_ms: 0,
+            cpus: vec![cpu(0, 0.1, 0.25), cpu(1, 1.0, 1.5)],
+            steal: 0.004,
+            foreign: Some(0.12),
+            throttled: None,
+            pressure: None,
+        };
+        screen.note(Some(snapshot(title)), Some(sample));
+        screen
+    }
+
+    #[test]
+    fn a_running_campaign_is_told_on_one_screen_of_80_columns() {
+        let text = drawn(&screen("Which policy?", true), 80);
+        for part in [
+            "Which policy?",
+            "running, on host, quick",
+            "trial 104 of 48, about 81 s left, 1 failed",
+            "block 3 of 6  fifo  wakeup  running (about 7 s)",
+            "waiting tasks 1.8",
+            "stolen 0.4 %  used by others 12.0 %",
+            "+25.0 %",
+            "[-37.5, ...] %",
+            "intervals hold however often you look",
+            "p99 over trials",
+            "▁█",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        assert!(!text.contains("inconclusive"), "no verdict while it runs:\n{text}");
+    }
+
+    #[test]
+    fn hostile_words_stay_words_and_ascii_is_ascii() {
+        let text = drawn(&screen("\u{1b}]0;owned\u{7}\u{1b}[2J", false), 80);
+        assert!(
+            text.chars().all(|letter| letter == '\n' || (' '..='~').contains(&letter)),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn every_size_of_a_terminal_is_drawn_on_and_scrolling_stays_inside() {
+        let mut screen = screen("Which policy?", true);
+        for width in [1, 2, 10, 40, 79, 200] {
+            let _ = drawn(&screen, width);
+        }
+        screen.scroll(-5);
+        assert!(drawn(&screen, 80).contains("fifo   "));
+        screen.scroll(50);
+        assert!(drawn(&screen, 80).contains("batch"), "the last comparison stays");
+        let empty = Screen::new(Look { is_unicode: true, is_colour: false });
+        assert!(drawn(&empty, 80).contains("schedlab run"), "nothing runs");
+    }
+}

@@ -1,0 +1,342 @@
+//! The dashboard as a browser meets it.
+
+use crate::bench::{Bench, errors, exclusive};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+const SIMULATED: &str = r#"
+title  = "A known effect"
+venue  = "sim"
+blocks = 8
+seed   = 7
+margin = "3%"
+
+[subjects.baseline]
+[subjects.faster]
+sim_effect = "10%"
+
+[[workloads]]
+use = "messaging"
+primary = ["makespan"]
+"#;
+
+/// Some seconds of trials, so that there is something to watch.
+const MEASURED: &str = r#"
+title   = "Does being nice cost anything?"
+venue   = "host"
+blocks  = 6
+seed    = 7
+control = false
+
+[subjects.baseline]
+[subjects.nice]
+nice = "5"
+
+[[workloads]]
+use = "command"
+run = "sleep 0.3"
+invocations = 1
+"#;
+
+/// A dashboard, and what a client needs to know.
+struct Server {
+    child: Child,
+    host: String,
+    token: String,
+}
+
+impl Server {
+    fn start(bench: &Bench) -> Self {
+        let mut child = bench
+            .command(&["serve"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        let (host, token) = parts(address.trim());
+        Self { child, host, token }
+    }
+
+    fn client(&self) -> Client<'_> {
+        Client { host: &self.host, token: &self.token }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Host with port, and token.
+fn parts(address: &str) -> (String, String) {
+    let rest = address.strip_prefix("http://").unwrap_or_else(|| panic!("{address:?}"));
+    let (host, token) = rest.split_once("/login?t=").unwrap();
+    (host.to_owned(), token.to_owned())
+}
+
+#[derive(Clone, Copy)]
+struct Client<'a> {
+    host: &'a str,
+    token: &'a str,
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Client<'_> {
+    fn open(&self, method: &str, path: &str, headers: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &str) -> Answer {
+        let mut text = String::new();
+        self.open(method, path, headers).read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let status = head.split_whitespace().nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    }
+
+    /// What makes a request one of ours.
+    fn headers(&self) -> String {
+        format!("Host: {}\r\nAuthorization: Bearer {}\r\n", self.host, self.token)
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, &self.headers())
+    }
+
+    fn json(&self, path: &str) -> Value {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        serde_json::from_str(&answer.body).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    fn events(&self) -> Events {
+        let stream = self.open("GET", "/api/v1/events", &self.headers());
+        let mut lines = BufReader::new(stream);
+        let mut head = String::new();
+        while head.lines().last() != Some("") {
+            assert_ne!(lines.read_line(&mut head).unwrap(), 0, "{head}");
+        }
+        Events { status: head.split_whitespace().nth(1).unwrap().parse().unwrap(), lines }
+    }
+}
+
+/// Events as they come.
+struct Events {
+    status: u16,
+    lines: BufReader<TcpStream>,
+}
+
+impl Events {
+    /// The next event of a kind; `None` where the server ended.
+    fn next(&mut self, kind: &str) -> Option<Value> {
+        let mut is_kind = false;
+        loop {
+            let mut line = String::new();
+            if self.lines.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            match line.trim_end().split_once(':') {
+                Some(("event", name)) => is_kind = name.trim() == kind,
+                Some(("data", data)) if is_kind => return serde_json::from_str(data.trim()).ok(),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn simulated() -> Bench {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", SIMULATED);
+    bench.expect(0, &["run", &file]);
+    bench
+}
+
+#[test]
+fn only_who_has_the_token_is_answered_and_by_a_name_of_this_machine() {
+    let bench = simulated();
+    let server = Server::start(&bench);
+    let client = server.client();
+    let host = format!("Host: {}\r\n", client.host);
+    let known = client.headers();
+    let status = |method: &str, path: &str, headers: &str| client.ask(method, path, headers).status;
+    for path in ["/", "/metrics", "/api/v1/events", "/api/v1/campaigns", "/nothing"] {
+        assert_eq!(status("GET", path, &host), 401, "{path}");
+    }
+    assert_eq!(status("GET", "/login?t=wrong", &host), 401);
+    assert_eq!(status("GET", "/login", &host), 401);
+    let login = client.ask("GET", &format!("/login?t={}", client.token), &host);
+    assert_eq!(login.status, 303);
+    assert!(login.head.contains("httponly; samesite=strict; path=/"), "{}", login.head);
+    let (_, cookie) = login.head.split_once("set-cookie: ").unwrap();
+    let cookie = cookie.split(';').next().unwrap();
+    assert_eq!(status("GET", "/", &format!("{host}Cookie: {cookie}\r\n")), 200);
+    assert_eq!(status("GET", "/", &known), 200);
+    assert_eq!(status("HEAD", "/", &known), 200);
+    assert_eq!(status("POST", "/", &known), 405);
+    assert_eq!(status("GET", "/", &format!("{known}Origin: https://evil.example\r\n")), 403);
+    assert_eq!(status("GET", "/", &format!("{known}Sec-Fetch-Site: cross-site\r\n")), 403);
+    let foreign = known.replace(client.host, "evil.example");
+    assert_eq!(status("GET", "/", &foreign), 421);
+    for header in ["x-content-type-options: nosniff", "frame-ancestors 'none'", "no-store"] {
+        assert!(client.get("/").head.contains(header), "{header}");
+    }
+    // It listens on the loopback alone: any other address of this machine is still free.
+    let (_, port) = client.host.split_once(':').unwrap();
+    let elsewhere = TcpListener::bind(format!("127.0.0.2:{port}"));
+    assert!(elsewhere.is_ok(), "it listens on more than 127.0.0.1");
+}
+
+#[test]
+fn a_campaign_is_listed_shown_and_counted_and_no_path_leads_elsewhere() {
+    let bench = simulated();
+    let server = Server::start(&bench);
+    let client = server.client();
+    let name = bench.campaign().file_name().unwrap().to_string_lossy().into_owned();
+    let listing = client.json("/api/v1/campaigns");
+    let row = &listing["campaigns"][0];
+    assert_eq!(row["name"], name.as_str());
+    assert_eq!(row["state"], "finished");
+    assert_eq!((row["trials_done"].as_u64(), row["trials_total"].as_u64()), (Some(24), Some(24)));
+    assert_eq!(row["verdicts"]["better"], 1);
+    let page = client.json(&format!("/api/v1/campaigns/{name}"));
+    assert_eq!(page["format"], "schedlab.page/1");
+    assert_eq!(page["campaign"], name.as_str());
+    let shown = bench.expect(0, &["show", "last", "--format", "json"]);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(page["answer"], shown["answer"]);
+    for path in ["/api/v1/campaigns/..%2f..%2fetc", "/api/v1/campaigns/%2e%2e", "/etc/passwd"] {
+        assert_eq!(client.get(path).status, 404, "{path}");
+    }
+    let history = client.json("/api/v1/history");
+    assert_eq!(history["series"][0]["points"][0]["campaign"], name.as_str());
+
+    let mut events = client.events();
+    let told = std::iter::from_fn(|| events.next("snapshot"))
+        .find(|told| !told["campaign"]["verdicts"].as_array().unwrap().is_empty());
+    let campaign = &told.unwrap()["campaign"];
+    assert_eq!(campaign["state"], "finished");
+    assert!(campaign["left_ms"].is_null() && campaign["current"].is_null(), "{campaign}");
+    assert_eq!(campaign["verdicts"][0]["verdict"], "better");
+
+    let metrics = client.get("/metrics");
+    assert!(metrics.head.contains("application/openmetrics-text"), "{}", metrics.head);
+    for line in ["schedlab_trials{state=\"done\"} 24", "verdict=\"better\"} 1", "# EOF"] {
+        assert!(metrics.body.contains(line), "{line} in {}", metrics.body);
+    }
+}
+
+#[test]
+fn too_many_clients_are_turned_away_and_a_place_that_is_left_is_free() {
+    let bench = simulated();
+    let server = Server::start(&bench);
+    let mut watching: Vec<Events> = (0..16).map(|_| server.client().events()).collect();
+    assert!(watching.iter().all(|events| events.status == 200));
+    assert_eq!(server.client().events().status, 503);
+    drop(watching.pop());
+    let left = Instant::now();
+    while server.client().events().status != 200 {
+        assert!(left.elapsed() < Duration::from_secs(30), "the place stays taken");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn what_cannot_be_served_is_said_and_a_signal_ends_it() {
+    let bench = simulated();
+    let mut server = Server::start(&bench);
+    let (_, port) = server.host.split_once(':').unwrap();
+    let taken = bench.run(&["serve", "--port", port]);
+    assert_eq!(taken.status.code(), Some(1));
+    assert!(errors(&taken).contains("--port 0 takes a free one"), "{}", errors(&taken));
+    let nothing = Bench::new().run(&["serve"]);
+    assert_eq!(nothing.status.code(), Some(2), "{}", errors(&nothing));
+    assert!(errors(&nothing).contains("--results DIR"), "{}", errors(&nothing));
+    let open = bench.run(&["serve", "--listen", "0.0.0.0"]);
+    assert_eq!(open.status.code(), Some(2), "{}", errors(&open));
+    kill_process(Pid::from_child(&server.child), Signal::TERM).unwrap();
+    assert_eq!(server.child.wait().unwrap().code(), Some(143));
+}
+
+/// A run with a dashboard: its process, and where that is.
+fn live_run(bench: &Bench) -> (Child, BufReader<std::process::ChildStderr>, (String, String)) {
+    let file = bench.experiment("nice", MEASURED);
+    let mut run = bench
+        .command(&["run", &file, "--live"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(run.stderr.take().unwrap());
+    let mut line = String::new();
+    told.read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("live: ").unwrap_or_else(|| panic!("{line:?}"));
+    let parts = parts(address);
+    (run, told, parts)
+}
+
+#[test]
+fn a_run_is_watched_from_its_start_to_its_verdict() {
+    let _alone = exclusive();
+    let bench = Bench::new();
+    let (mut run, mut told, (host, token)) = live_run(&bench);
+    let client = Client { host: &host, token: &token };
+    let mut events = client.events();
+    // Another one comes and goes without a word.
+    drop(client.events());
+    let mut last = Value::Null;
+    let mut is_seen_running = false;
+    while let Some(snapshot) = events.next("snapshot") {
+        let campaign = &snapshot["campaign"];
+        is_seen_running |= campaign["state"] == "running" && campaign["left_ms"].is_u64();
+        for one in campaign["verdicts"].as_array().into_iter().flatten() {
+            let is_over = campaign["state"] == "finished";
+            assert!(is_over || one["verdict"] == "inconclusive", "{campaign}");
+        }
+        last = snapshot;
+    }
+    assert!(is_seen_running, "{last}");
+    assert_eq!(last["campaign"]["state"], "finished");
+    assert_eq!(last["campaign"]["trials"]["done"], 12);
+    assert_eq!(last["campaign"]["verdicts"][0]["pairs"], 6);
+    let mut rest = String::new();
+    told.read_to_string(&mut rest).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(0), "{rest}");
+    let watched = bench.record_lines().iter().filter(|line| line.contains("WATCHED")).count();
+    assert!(watched >= 10, "{watched} of 12 records say that somebody watched");
+    assert!(TcpStream::connect(&host).is_err(), "the dashboard outlives its run");
+}
+
+#[test]
+fn a_killed_run_takes_its_dashboard_along() {
+    let _alone = exclusive();
+    let bench = Bench::new();
+    let (mut run, _told, (host, token)) = live_run(&bench);
+    let mut events = Client { host: &host, token: &token }.events();
+    let is_running = |told: &Value| told["campaign"]["current"].is_object();
+    std::iter::from_fn(|| events.next("snapshot")).find(is_running).unwrap();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // Who watches is told that nobody runs it any more, and then it ends.
+    let told: Vec<Value> = std::iter::from_fn(|| events.next("snapshot")).collect();
+    assert!(told.iter().any(|told| told["campaign"]["state"] == "interrupted"), "{told:?}");
+    assert!(TcpStream::connect(&host).is_err(), "the dashboard outlives its run");
+    bench.wait_for_guardian();
+    assert!(test_kill_process(Pid::from_child(&run)).is_err());
+}
