@@ -43,7 +43,7 @@ fn share_of(child: &Child) -> Result<f64, String> {
 }
 
 /// Of all threads of the process, to the nanosecond (proc_pid_schedstat(5)).
-fn cpu_time_ns(pid: u32) -> Result<u64, String> {
+pub fn cpu_time_ns(pid: u32) -> Result<u64, String> {
     let directory = format!("/proc/{pid}/task");
     let tasks = std::fs::read_dir(&directory)
         .map_err(|error| format!("cannot read {directory}: {error}"))?;
@@ -60,7 +60,7 @@ fn cpu_time_ns(pid: u32) -> Result<u64, String> {
 }
 
 /// Ends the campaign as a user would; everything is put back.
-fn end(child: &mut Child) -> Result<(), String> {
+pub fn end(child: &mut Child) -> Result<(), String> {
     let pid = child.id().to_string();
     std::process::Command::new("kill")
         .args(["-INT", &pid])

@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "automation talks to a terminal")]
 
 mod binary;
+mod dashboard;
 mod idle;
 mod large;
 mod listing;
@@ -61,6 +62,8 @@ fn run(options: &Options) -> Result<bool, String> {
         large::calibrating,
         listing::bar,
         idle::bar,
+        dashboard::cost,
+        dashboard::same,
         same::bar,
     ];
     for measure in measures {

@@ -3,7 +3,7 @@
 //! own words, and there are never more than [`MOST_COMPARISONS`] of a kind.
 
 use crate::watch::Desk;
-use live::{Latency, LatencyPoint, Snapshot, State};
+use live::{Latency, LatencyPoint, Sample, Snapshot, State};
 use model::{Unit, Verdict};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder, text};
 use prometheus_client::metrics::family::Family;
@@ -84,16 +84,26 @@ impl EncodeLabelValue for Word {
 /// # Errors
 /// When it cannot be encoded.
 pub(crate) fn text(desk: &Desk) -> Result<String, fmt::Error> {
+    encoded(desk.watchers(), desk.snapshot().as_ref(), desk.last_sample().as_ref())
+}
+
+fn encoded(
+    watchers: usize,
+    snapshot: Option<&Snapshot>,
+    sample: Option<&Sample>,
+) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("schedlab");
-    let watchers: Gauge = Gauge::default();
-    watchers.set(i64::try_from(desk.watchers()).unwrap_or(i64::MAX));
-    registry.register("watchers", "Clients that watch the dashboard", watchers);
-    if let Some(snapshot) = desk.snapshot() {
-        campaign(&mut registry, &snapshot);
-        comparisons(&mut registry, &snapshot);
-        latencies(&mut registry, &snapshot);
+    let count: Gauge = Gauge::default();
+    count.set(i64::try_from(watchers).unwrap_or(i64::MAX));
+    registry.register("watchers", "Clients that watch the dashboard", count);
+    if let Some(snapshot) = snapshot {
+        campaign(&mut registry, snapshot);
+        comparisons(&mut registry, snapshot);
+        latencies(&mut registry, snapshot);
     }
-    machine(&mut registry, desk);
+    if let Some(sample) = sample {
+        machine(&mut registry, sample);
+    }
     let mut text = String::new();
     text::encode(&mut text, &registry)?;
     Ok(text)
@@ -199,8 +209,7 @@ fn quantiles<'a>(
     })
 }
 
-fn machine(registry: &mut Registry, desk: &Desk) {
-    let Some(sample) = desk.last_sample() else { return };
+fn machine(registry: &mut Registry, sample: &Sample) {
     let busy = Family::<Cpu, Number>::default();
     let waiting = Family::<Cpu, Number>::default();
     for one in &sample.cpus {
@@ -223,5 +232,128 @@ fn machine(registry: &mut Registry, desk: &Desk) {
             gauge.set(share);
             registry.register(name, help, gauge);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use live::{CpuSample, LiveVerdict, Trials};
+    use model::{Direction, Role};
+    use std::collections::BTreeSet;
+
+    /// The dashboard that goes with these metrics.
+    const GRAFANA: &str = include_str!("../../../docs/grafana/schedlab.json");
+
+    fn snapshot(comparisons: usize, word: &str) -> Snapshot {
+        let verdict = |number: usize| LiveVerdict {
+            workload: word.to_owned(),
+            metric: "latency_p99".to_owned(),
+            unit: Unit::Nanoseconds,
+            direction: Direction::Lower,
+            subject: format!("subject-{number}"),
+            reference: "other".to_owned(),
+            role: Role::Primary,
+            verdict: Verdict::Better,
+            pairs: 6,
+            ratio: Some(1.25),
+            low: Some(1.1),
+            high: Some(1.5),
+        };
+        let point = LatencyPoint {
+            order: 0,
+            at_ms: 0,
+            subject: "other".to_owned(),
+            p50: Some(1_500),
+            p99: None,
+            p999: None,
+        };
+        Snapshot {
+            name: "first-20261122-101530-ab12".to_owned(),
+            title: String::new(),
+            venue: "host".to_owned(),
+            is_quick: false,
+            hides_absolute: false,
+            state: State::Running,
+            begun_ms: 0,
+            trials: Trials { done: 3, total: 12, failed: 1, invalid: 0 },
+            left_ms: Some(81_500),
+            current: None,
+            revision: 3,
+            verdicts: (0..comparisons).map(verdict).collect(),
+            latencies: vec![Latency {
+                workload: word.to_owned(),
+                source: "wakeup_latency".to_owned(),
+                unit: Unit::Nanoseconds,
+                points: vec![point],
+            }],
+            log: Vec::new(),
+        }
+    }
+
+    fn sample() -> Sample {
+        Sample {
+            at_ms: 0,
+            cpus: vec![CpuSample { cpu: 3, busy: 0.5, waiting: Some(1.5) }],
+            steal: 0.25,
+            foreign: Some(0.125),
+            throttled: None,
+            pressure: Some(0.75),
+        }
+    }
+
+    fn lines(snapshot: &Snapshot) -> Vec<String> {
+        let text = encoded(2, Some(snapshot), Some(&sample())).unwrap();
+        assert!(text.ends_with("# EOF\n"), "{text}");
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn values_have_base_units_and_the_plans_own_words() {
+        let all = lines(&snapshot(1, "wakeup"));
+        for line in [
+            "schedlab_watchers 2",
+            "schedlab_trials{state=\"failed\"} 1",
+            "schedlab_time_left_seconds 81.5",
+            "schedlab_latency_seconds{workload=\"wakeup\",source=\"wakeup_latency\",\
+             subject=\"other\",quantile=\"0.5\"} 0.0000015",
+            "schedlab_cpu_waiting_tasks{cpu=\"3\"} 1.5",
+            "schedlab_cpu_foreign_ratio 0.125",
+        ] {
+            assert!(all.iter().any(|one| one == line), "{line} in {all:#?}");
+        }
+        assert!(!all.iter().any(|line| line.contains("quantile=\"0.99\"")), "nothing is no zero");
+    }
+
+    #[test]
+    fn a_large_campaign_has_a_bounded_number_of_series() {
+        let all = lines(&snapshot(MOST_COMPARISONS + 50, "w"));
+        let count = |name: &str| all.iter().filter(|line| line.starts_with(name)).count();
+        assert_eq!(count("schedlab_effect_ratio{"), MOST_COMPARISONS);
+        assert!(all.iter().any(|line| line == "schedlab_comparisons_omitted 50"), "{all:#?}");
+    }
+
+    #[test]
+    fn hostile_words_stay_inside_their_label() {
+        let all = lines(&snapshot(1, "w\"} 1\nschedlab_watchers 99\n\\"));
+        assert_eq!(all.iter().filter(|line| line.starts_with("schedlab_watchers ")).count(), 1);
+    }
+
+    #[test]
+    fn grafana_asks_for_what_is_there_and_for_nothing_else() {
+        let all = lines(&snapshot(1, "wakeup"));
+        let names: BTreeSet<&str> = all
+            .iter()
+            .filter_map(|line| line.split([' ', '{']).next())
+            .filter(|name| name.starts_with("schedlab_"))
+            .collect();
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let asked: BTreeSet<&str> = GRAFANA
+            .split(|letter| !is_name(letter))
+            .filter(|word| word.starts_with("schedlab_"))
+            .collect();
+        assert!(asked.len() >= 10, "{asked:?}");
+        let unknown: Vec<_> = asked.difference(&names).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
     }
 }
