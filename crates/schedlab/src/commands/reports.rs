@@ -196,7 +196,7 @@ fn render(
     page: &Page,
     values: Values,
 ) -> Result<Vec<u8>> {
-    let report = view(loaded, findings, values);
+    let report = view(loaded, &loaded.directory, findings, values);
     let mut bytes = Vec::new();
     renderer
         .render(&report, page, &mut bytes)
@@ -204,14 +204,16 @@ fn render(
     Ok(bytes)
 }
 
-/// What every renderer draws.
-pub(super) fn view(loaded: &Loaded, findings: &Findings, values: Values) -> Report {
+/// What every renderer draws; `directory` is where the campaign lies for whoever reads it.
+pub(super) fn view(
+    loaded: &Loaded,
+    directory: &Path,
+    findings: &Findings,
+    values: Values,
+) -> Report {
     let nothing = Fingerprint::default();
-    let campaign = loaded
-        .directory
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let campaign =
+        directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let trial_values = analysis::values(&loaded.plan, &loaded.records);
     report::view(&Inputs {
         plan: &loaded.plan,
@@ -220,7 +222,7 @@ pub(super) fn view(loaded: &Loaded, findings: &Findings, values: Values) -> Repo
         findings,
         environment: loaded.environment.as_ref().unwrap_or(&nothing),
         campaign: &campaign,
-        directory: &loaded.directory.display().to_string(),
+        directory: &directory.display().to_string(),
         store_caveats: &loaded.caveats,
         is_absolute: values.absolute,
     })

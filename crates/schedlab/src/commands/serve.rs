@@ -12,7 +12,7 @@ use model::Findings;
 use server::{Documents, Settings, Token};
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Loaded;
@@ -37,7 +37,7 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> Result<ExitCode> {
         ),
         hosts: hosts(arguments),
         token,
-        documents: Arc::new(Written),
+        documents: Arc::new(Written { results: common.results.clone() }),
         interrupt: interrupt.clone(),
         lingers: if is_beside { LINGERS } else { Duration::ZERO },
         on_watchers: Box::new(move |count| {
@@ -92,11 +92,16 @@ fn end_with_input(interrupt: Interrupt) -> Result<()> {
 }
 
 /// What the report and the history write.
-struct Written;
+struct Written {
+    /// Campaigns as the user names them, whatever directory this process is in.
+    results: PathBuf,
+}
 
 impl Documents for Written {
     fn page(&self, loaded: &Loaded, findings: &Findings) -> Result<String> {
-        report::page_json(&reports::view(loaded, findings, Values::default()))
+        let name = loaded.directory.file_name().unwrap_or_default();
+        let directory = self.results.join(name);
+        report::page_json(&reports::view(loaded, &directory, findings, Values::default()))
             .map_err(|error| Error::environment("cannot write the page", error))
     }
 
