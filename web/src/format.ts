@@ -61,6 +61,31 @@ export function quantity(value: number | null, unit: string): string {
   }
 }
 
+/** A time that passes, as long as people say it: `45 s`, `1 min 21 s`, `2 h 5 min`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** The time of day at the reader's place. */
+export function clock(at_ms: number): string {
+  return new Date(at_ms).toTimeString().slice(0, 8);
+}
+
+/** The day and the time at the reader's place, in an order that sorts. */
+export function day(at_ms: number): string {
+  const at = new Date(at_ms);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock(at_ms).slice(0, 5)}`;
+}
+
+export function percent(share: number, digits = 1): string {
+  return `${(share * 100).toFixed(digits)} %`;
+}
+
 /**
  * Labels for the ticks of a logarithmic axis over these values: powers of ten, and over less than
  * two decades 2 and 5 of each too.

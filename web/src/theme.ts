@@ -17,6 +17,8 @@ export interface Theme {
   diverging: readonly string[];
   /** What is read on each of those steps. */
   onDiverging: readonly string[];
+  /** Five steps of one hue, the more the stronger: no verdict has it. */
+  queue: readonly string[];
 }
 
 const steps = (outer: string, inner: string): string[] =>
@@ -37,6 +39,7 @@ export const light: Theme = {
     "#8a3800", "#b3560f", "#e89a63", "#f5cfb3", "#eef0f3", "#bcdcf0", "#7ab8de", "#2878ad", "#0b4f7d",
   ],
   onDiverging: steps("#ffffff", "#1b2230"),
+  queue: ["#eceff4", "#d5c8f0", "#ab92e0", "#7a54c7", "#42208c"],
 };
 
 export const dark: Theme = {
@@ -54,4 +57,5 @@ export const dark: Theme = {
     "#ffb27a", "#e08845", "#8f4f20", "#5f3d25", "#262d37", "#1f4560", "#2a6c99", "#4a9fd4", "#9ad4fb",
   ],
   onDiverging: steps("#11151a", "#e6e9ef"),
+  queue: ["#222933", "#43366b", "#6d53ad", "#9d82e0", "#d9ccff"],
 };

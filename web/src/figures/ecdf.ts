@@ -1,13 +1,17 @@
 import * as Plot from "@observablehq/plot";
 import { logLabels } from "../format";
 import type { Curve } from "../model";
-import { base, BY_SUBJECT, type Figure } from "./figure";
+import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
+import { byDashes, scales } from "./series";
 
 interface Point {
   subject: string;
   probability: number;
   value: number;
 }
+
+/** Where a curve has its subject's shape. */
+const MARKED = [0.1, 0.5, 0.9];
 
 /** The share of values up to each value, all runs of a subject together. */
 export function ecdf(curve: Curve, probabilities: number[], number: number, subjects: string[]): Figure {
@@ -30,14 +34,21 @@ export function ecdf(curve: Curve, probabilities: number[], number: number, subj
         marginRight: 24,
         marginTop: 20,
         marginBottom: 40,
-        color: { domain: subjects, range: [...canvas.theme.series], legend: true },
+        ...scales(subjects, canvas.theme, true),
         x: {
           type: "log",
           label: `${curve.source.replaceAll("_", " ")} →`,
           tickFormat: logLabels(data.map(({ value }) => value), curve.unit),
         },
         y: { domain: [0, 1], label: "↑ share", grid: true, tickFormat: "%" },
-        marks: [Plot.line(data, { x: "value", y: "probability", stroke: BY_SUBJECT, strokeWidth: 2.2, z: "subject" })],
+        marks: [
+          ...byDashes(data, subjects, canvas.theme).map(([strokeDasharray, rows]) =>
+            Plot.line(rows, { x: "value", y: "probability", stroke: BY_SUBJECT, strokeWidth: 2.2, strokeDasharray, z: "subject" }),
+          ),
+          Plot.dot(data.filter(({ probability }) => MARKED.includes(probability)), {
+            x: "value", y: "probability", fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, r: 4,
+          }),
+        ],
       }),
     table: {
       columns: ["subject", "share", `value (${curve.unit})`],

@@ -25,11 +25,19 @@ export interface Figure {
   table: Table;
 }
 
+/** Something a reader may look at: figures that belong together. */
+export interface Choice {
+  name: string;
+  /** Made when chosen. */
+  figures: () => Figure[];
+}
+
 /**
- * Colours by the names of subjects. The scale is named because a subject may be called `none` or
+ * Colours and shapes by the names of subjects. The scale is named because a subject may be called `none` or
  * `red`, which would be taken for the colour itself.
  */
 export const BY_SUBJECT = { value: "subject", scale: "color" } as const;
+export const SHAPE_BY_SUBJECT = { value: "subject", scale: "symbol" } as const;
 
 /** What all figures share. */
 export function base({ theme, width }: Canvas, options: PlotOptions): PlotOptions {
@@ -54,4 +62,12 @@ export function csv({ columns, rows }: Table): string {
     return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
   };
   return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+}
+
+/** A Markdown table; no text of a cell is more than text. */
+export function markdown({ columns, rows }: Table): string {
+  const cell = (value: string | number): string =>
+    String(value).replace(/[\\`*_{}[\]<>#|~&]/g, "\\$&").replace(/\s+/g, " ");
+  const line = (cells: (string | number)[]): string => `| ${cells.map(cell).join(" | ")} |`;
+  return [line(columns), `|${" --- |".repeat(columns.length)}`, ...rows.map(line)].join("\n") + "\n";
 }

@@ -2,6 +2,7 @@ import * as Plot from "@observablehq/plot";
 import { change, quantity, VERDICT_SYMBOLS } from "../format";
 import type { Finding, Verdict } from "../model";
 import type { Theme } from "../theme";
+import { effectTicks } from "./axis";
 import { base, type Canvas, type Figure } from "./figure";
 
 interface Row {
@@ -14,7 +15,6 @@ interface Row {
   high: number;
 }
 
-const TICKS = [0.1, 0.2, 1 / 3, 0.5, 2 / 3, 0.8, 0.9, 0.95, 1, 1.05, 1.11, 1.25, 1.5, 2, 3, 5, 10];
 /** Pixels of a letter of a label, about, and of the room that a tick's label needs. */
 const LETTER = 6.4;
 const TICK_ROOM = 46;
@@ -63,8 +63,18 @@ function strongest(all: Row[]): Row[] {
   return all.filter((row) => kept.has(row));
 }
 
+/** What the bars are: intervals of a planned number of blocks, or such as hold at every look. */
+export type Intervals = "fixed" | "sequence";
+
+const BARS: Record<Intervals, string> = {
+  fixed: "Bars are 95 % intervals, each for its row alone; ",
+  sequence:
+    "Bars are 95 % confidence sequences, each for its row alone: they hold at every look together, " +
+    "however often you look; ",
+};
+
 /** Every comparison with its interval, the margin and the verdict: right is better. */
-export function forest(findings: Finding[]): Figure {
+export function forest(findings: Finding[], intervals: Intervals = "fixed"): Figure {
   const all = rows(findings);
   const data = all.length <= MOST_ROWS ? all : strongest(all);
   const left_out = all.length - data.length;
@@ -76,8 +86,8 @@ export function forest(findings: Finding[]): Figure {
     id: "forest",
     title: "Effects",
     reading:
-      "Each subject against its reference, turned so that right is better. Bars are 95 % intervals, " +
-      "each for its row alone; symbol and word are the verdict, corrected for all comparisons. " +
+      `Each subject against its reference, turned so that right is better. ${BARS[intervals]}` +
+      "symbol and word are the verdict, corrected for all comparisons. " +
       `The grey band is the margin${margins.length === 1 ? ` of ${percent(margins[0] ?? 0)}` : ", each row's own"}.` +
       (left_out > 0 ? ` The ${data.length} strongest of ${all.length}; the table has all.` : ""),
     options: (canvas) => plot(data, reach, canvas),
@@ -105,24 +115,13 @@ export function forest(findings: Finding[]): Figure {
   };
 }
 
-/** Ticks that leave room for their labels; no difference is always one of them. */
-function spaced(reach: number, pixels: number): number[] {
-  const place = (tick: number): number => (Math.log(tick) / (2 * Math.log(reach))) * pixels;
-  const inside = TICKS.filter((tick) => tick > 1 / reach && tick < reach);
-  const kept = [1];
-  for (const tick of inside.toSorted((one, other) => Math.abs(place(other)) - Math.abs(place(one)))) {
-    if (kept.every((other) => Math.abs(place(other) - place(tick)) >= TICK_ROOM)) kept.push(tick);
-  }
-  return kept.toSorted((one, other) => one - other);
-}
-
 function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
   const { theme, width } = canvas;
   const isNarrow = width < 640;
   const longest = Math.max(...data.map(({ label }) => label.length), 0);
   const left = isNarrow ? 8 : Math.min(longest * LETTER + 14, width * 0.36);
   const right = isNarrow ? 8 : 306;
-  const shown = spaced(reach, width - left - right);
+  const shown = effectTicks([1 / reach, reach], width - left - right, TICK_ROOM);
   const estimated = data.filter(({ finding }) => finding.effect !== null);
   const fill = (row: Row): string => colourOf(row.verdict, theme);
   const word = ({ verdict, finding }: Row): string =>

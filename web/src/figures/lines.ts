@@ -1,7 +1,8 @@
 import * as Plot from "@observablehq/plot";
 import { logLabels } from "../format";
 import type { Grid } from "../model";
-import { base, BY_SUBJECT, type Figure } from "./figure";
+import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
+import { byDashes, scales } from "./series";
 
 interface Point {
   subject: string;
@@ -32,7 +33,7 @@ export function lines(grid: Grid, column: number, id: string, subjects: string[]
         marginLeft: 72,
         marginRight: Math.min(Math.max(...grid.subjects.map(({ subject }) => subject.length), 4) * 7 + 20, canvas.width * 0.3),
         marginBottom: 40,
-        color: { domain: subjects, range: [...canvas.theme.series] },
+        ...scales(subjects, canvas.theme),
         x: {
           type: "log",
           ticks: numbers,
@@ -41,8 +42,10 @@ export function lines(grid: Grid, column: number, id: string, subjects: string[]
         },
         y: { type: "log", label: null, grid: true, tickFormat: logLabels(data.map(({ value }) => value), grid.unit) },
         marks: [
-          Plot.line(data, { x: "at", y: "value", z: "subject", stroke: BY_SUBJECT, strokeWidth: 2 }),
-          Plot.dot(data, { x: "at", y: "value", fill: BY_SUBJECT, r: 3 }),
+          ...byDashes(data, subjects, canvas.theme).map(([strokeDasharray, rows]) =>
+            Plot.line(rows, { x: "at", y: "value", z: "subject", stroke: BY_SUBJECT, strokeWidth: 2, strokeDasharray }),
+          ),
+          Plot.dot(data, { x: "at", y: "value", fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, r: 3.5 }),
           Plot.text(ends, {
             x: "at", y: "value", text: "subject", fill: BY_SUBJECT, dx: 8, textAnchor: "start", fontWeight: 600,
             stroke: canvas.theme.panel, strokeWidth: 4,

@@ -1,7 +1,9 @@
 import * as Plot from "@observablehq/plot";
 import { logLabels, quantity } from "../format";
 import type { Curve } from "../model";
-import { base, BY_SUBJECT, type Canvas, type Figure } from "./figure";
+import { base, BY_SUBJECT, type Canvas, type Figure, SHAPE_BY_SUBJECT } from "./figure";
+import { apart } from "./labels";
+import { byDashes, scales } from "./series";
 
 interface Point {
   subject: string;
@@ -33,22 +35,6 @@ function points(curve: Curve, probabilities: number[]): Point[] {
 const HEIGHT = 340;
 const MARGIN_TOP = 20;
 const MARGIN_BOTTOM = 40;
-const LINE = 15;
-
-/** The ends of curves, each with how far its label is moved so that none covers another. */
-function apart(ends: Point[], values: number[]): (Point & { shift: number })[] {
-  const [low, high] = [Math.log(Math.min(...values)), Math.log(Math.max(...values))];
-  const room = HEIGHT - MARGIN_TOP - MARGIN_BOTTOM;
-  const place = ({ value }: Point): number => ((high - Math.log(value)) / (high - low || 1)) * room;
-  let next = -Infinity;
-  return ends
-    .toSorted((one, other) => place(one) - place(other))
-    .map((end) => {
-      const at = Math.max(place(end), next);
-      next = at + LINE;
-      return { ...end, shift: at - place(end) };
-    });
-}
 
 /** Pixels of a letter of a label, about. */
 const LETTER = 7;
@@ -84,7 +70,7 @@ function plot(curve: Curve, subjects: string[], data: Point[], canvas: Canvas): 
   const { theme, width } = canvas;
   const pooled = data.filter(({ run }) => run === ALL);
   const last = subjects.flatMap((subject) => pooled.findLast((point) => point.subject === subject) ?? []);
-  const ends = apart(last, data.map(({ value }) => value));
+  const ends = apart(last, data.map(({ value }) => value), HEIGHT - MARGIN_TOP - MARGIN_BOTTOM);
   const labelled = Math.max(...last.map((end) => label(end, curve).length), 8);
   const reached = Math.max(2, ...data.map(({ rarity }) => rarity));
   const marks = MARKS.filter((probability) => 1 / (1 - probability) <= reached * 1.01);
@@ -94,7 +80,7 @@ function plot(curve: Curve, subjects: string[], data: Point[], canvas: Canvas): 
     marginRight: Math.min(labelled * LETTER + 20, width * 0.45),
     marginTop: MARGIN_TOP,
     marginBottom: MARGIN_BOTTOM,
-    color: { domain: subjects, range: [...theme.series] },
+    ...scales(subjects, theme),
     x: {
       type: "log",
       domain: [1, reached],
@@ -117,8 +103,10 @@ function plot(curve: Curve, subjects: string[], data: Point[], canvas: Canvas): 
         strokeOpacity: 0.35,
         strokeWidth: 1,
       }),
-      Plot.line(pooled, { x: "rarity", y: "value", stroke: BY_SUBJECT, strokeWidth: 2.6 }),
-      Plot.dot(ends, { x: "rarity", y: "value", fill: BY_SUBJECT, r: 3.5 }),
+      ...byDashes(pooled, subjects, theme).map(([strokeDasharray, rows]) =>
+        Plot.line(rows, { x: "rarity", y: "value", z: "subject", stroke: BY_SUBJECT, strokeWidth: 2.6, strokeDasharray }),
+      ),
+      Plot.dot(ends, { x: "rarity", y: "value", fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, r: 4 }),
       ...ends.map((end) =>
         Plot.text([end], {
           x: "rarity",

@@ -1,7 +1,8 @@
 import * as Plot from "@observablehq/plot";
 import { change, quantity } from "../format";
 import type { Finding, Run, Series } from "../model";
-import { base, BY_SUBJECT, type Figure } from "./figure";
+import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
+import { byDashes, scales } from "./series";
 
 /** Every run in the order in which it was made, with a moving median: warm-up and drift show. */
 export function drift(series: Series, all: Run[], number: number, subjects: string[]): Figure {
@@ -15,18 +16,20 @@ export function drift(series: Series, all: Run[], number: number, subjects: stri
         marginLeft: 72,
         marginRight: 16,
         marginBottom: 38,
-        color: { domain: subjects, range: [...canvas.theme.series], legend: true },
+        ...scales(subjects, canvas.theme, true),
         x: { label: "order of runs →" },
         y: { label: null, grid: true, nice: true, tickFormat: (value: number) => quantity(value, series.unit) },
         marks: [
-          Plot.line(
-            all,
-            Plot.windowY(
-              { k: 5, anchor: "middle", reduce: "median", strict: true },
-              { x: "order", y: "value", z: "subject", stroke: BY_SUBJECT, strokeWidth: 1.6 },
+          ...byDashes(all, subjects, canvas.theme).map(([strokeDasharray, rows]) =>
+            Plot.line(
+              rows,
+              Plot.windowY(
+                { k: 5, anchor: "middle", reduce: "median", strict: true },
+                { x: "order", y: "value", z: "subject", stroke: BY_SUBJECT, strokeWidth: 1.6, strokeDasharray },
+              ),
             ),
           ),
-          Plot.dot(all, { x: "order", y: "value", fill: BY_SUBJECT, r: 3 }),
+          Plot.dot(all, { x: "order", y: "value", fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, r: 3.5 }),
         ],
       }),
     table: {

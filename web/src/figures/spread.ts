@@ -1,7 +1,8 @@
 import * as Plot from "@observablehq/plot";
 import { quantity } from "../format";
 import type { Run, Series } from "../model";
-import { base, BY_SUBJECT, type Figure } from "./figure";
+import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
+import { scales } from "./series";
 
 /** Every run of each subject as a dot, with the median and the middle half: no density is guessed. */
 export function spread(series: Series, all: Run[], number: number, subjects: string[]): Figure {
@@ -20,13 +21,13 @@ export function spread(series: Series, all: Run[], number: number, subjects: str
         marginLeft: Math.min(Math.max(...shown.map((id) => id.length), 4) * 6.8 + 16, canvas.width * 0.4),
         marginRight: 24,
         marginBottom: 36,
-        color: { domain: subjects, range: [...canvas.theme.series] },
+        ...scales(subjects, canvas.theme),
         x: { label: null, grid: true, nice: true, ticks: Math.max(3, Math.floor(canvas.width / 160)), tickFormat: (value: number) => quantity(value, series.unit) },
         y: { domain: shown, label: null, tickSize: 0 },
         marks: [
           Plot.ruleY(quartiles, { y: "subject", x1: "low", x2: "high", stroke: canvas.theme.grid, strokeWidth: 16 }),
           Plot.tickX(quartiles, { x: "median", y: "subject", stroke: canvas.theme.ink, strokeWidth: 2, inset: 8 }),
-          Plot.dot(all, { x: "value", y: "subject", fill: BY_SUBJECT, fillOpacity: 0.75, r: 3 }),
+          Plot.dot(all, { x: "value", y: "subject", fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, fillOpacity: 0.75, r: 3.5 }),
         ],
       }),
     table: {

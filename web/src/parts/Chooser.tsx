@@ -1,14 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Figure } from "../figures/figure";
+import type { Choice } from "../figures/figure";
 import type { Theme } from "../theme";
 import { FigureCard } from "./FigureCard";
-
-/** Something a reader may look at: figures that belong together. */
-export interface Choice {
-  name: string;
-  /** Made when chosen. */
-  figures: () => Figure[];
-}
 
 /** One of many: a page with a figure for each cell of a large campaign is no page. */
 export function Chooser({ label, choices, theme }: { label: string; choices: Choice[]; theme: Theme }) {

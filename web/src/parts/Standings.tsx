@@ -1,4 +1,6 @@
-import type { Claim, Page, Ranking, UseCase } from "../model";
+import { change } from "../format";
+import type { Claim, Finding, Page, Ranking, UseCase } from "../model";
+import { type Column, IntervalBar, reachOf, SortTable } from "./SortTable";
 
 const MARKS: Record<Claim["outcome"], string> = {
   confirmed: "✓ confirmed",
@@ -11,38 +13,64 @@ function place({ rank, worst }: Ranking["ranks"][number]): string {
   return rank === worst ? String(rank) : `${rank} to ${worst}`;
 }
 
-/** A ranking as bars from the best rank a subject can have to the worst. */
-function Ranks({ ranking }: { ranking: Ranking }) {
-  const count = Math.max(...ranking.ranks.map(({ worst }) => worst));
+interface Ranked {
+  rank: Ranking["ranks"][number];
+  /** Against the reference, where the ranking is of one metric; null of the reference itself. */
+  finding: Finding | null;
+}
+
+const changed = ({ finding }: Ranked): string =>
+  finding?.effect
+    ? `${change(finding.effect.ratio)} [${change(finding.effect.low)}, ${change(finding.effect.high)}]`
+    : "";
+
+/** A ranking with a bar from the best rank a subject can have to the worst, and its effects. */
+function Ranks({ ranking, page }: { ranking: Ranking; page: Page }) {
+  const { workload, metric, ranks } = ranking;
+  const count = Math.max(...ranks.map(({ worst }) => worst));
   const share = (rank: number): string => `${(100 * rank) / count}%`;
-  return (
-    <table class="ranks">
-      <thead>
-        <tr>
-          <th scope="col">subject</th>
-          <th scope="col">rank</th>
-          <th scope="col" aria-hidden="true">
-            best to worst
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {ranking.ranks.map((rank) => (
-          <tr key={rank.subject}>
-            <th scope="row">{rank.subject}</th>
-            <td>{place(rank)}</td>
-            <td class="span" aria-hidden="true">
-              <i style={{ marginLeft: share(rank.rank - 1), width: share(rank.worst - rank.rank + 1) }} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+  const references = new Set(page.subjects.filter(({ is_reference }) => is_reference).map(({ id }) => id));
+  const rows = ranks.map((rank): Ranked => {
+    const found = page.findings.find(
+      (one) => one.workload === workload && one.metric === metric && one.subject === rank.subject && references.has(one.reference),
+    );
+    return { rank, finding: found ?? null };
+  });
+  const reach = reachOf(rows.flatMap(({ finding }) => finding?.effect ?? []));
+  const columns: Column<Ranked>[] = [
+    { name: "subject", key: ({ rank }) => rank.subject, text: ({ rank }) => rank.subject },
+    {
+      name: "rank",
+      key: ({ rank }) => rank.rank + rank.worst / 1000,
+      text: ({ rank }) => place(rank),
+      cell: ({ rank }) => (
+        <>
+          {place(rank)}
+          <span class="ranks" aria-hidden="true">
+            <i class="bar" style={{ marginLeft: share(rank.rank - 1), width: share(rank.worst - rank.rank + 1) }} />
+          </span>
+        </>
+      ),
+    },
+  ];
+  if (rows.some(({ finding }) => finding?.effect)) {
+    columns.push({
+      name: "against the reference",
+      key: ({ finding }) => finding?.effect?.ratio ?? 1,
+      text: changed,
+      cell: (row) => (
+        <>
+          {row.finding?.effect && <IntervalBar of={row.finding.effect} reach={reach} />} {changed(row)}
+        </>
+      ),
+    });
+  }
+  const label = metric === "" ? workload : `${workload}, ${metric.replaceAll("_", " ")}`;
+  return <SortTable label={`Ranks of ${label}`} rows={rows} columns={columns} id={({ rank }) => rank.subject} />;
 }
 
 /** What serves which use case, with the ranks and what could not be judged. */
-function UseCases({ cases }: { cases: UseCase[] }) {
+function UseCases({ cases, page }: { cases: UseCase[]; page: Page }) {
   return (
     <div class="grid">
       {cases.map(({ use_case, weights, ranking, co_best, without_evidence }) => (
@@ -55,7 +83,7 @@ function UseCases({ cases }: { cases: UseCase[] }) {
                 ? `Served best by ${co_best[0]}.`
                 : `Not told apart as the best: ${co_best.join(", ")}.`}
           </p>
-          <Ranks ranking={ranking} />
+          <Ranks ranking={ranking} page={page} />
           <p class="reading">
             {weights.map(({ workload, metric, weight }) => `${workload} ${metric.replaceAll("_", " ")} ${Math.round(weight * 100)} %`).join(", ")}
             {without_evidence.length > 0 && `. No evidence on ${without_evidence.join(", ")}`}
@@ -67,10 +95,11 @@ function UseCases({ cases }: { cases: UseCase[] }) {
 }
 
 /** Ranks where every pair was compared, use cases, and what became of published claims. */
-export function Standings({ page: { rankings, use_cases, claims } }: { page: Page }) {
+export function Standings({ page }: { page: Page }) {
+  const { rankings, use_cases, claims } = page;
   return (
     <div id="standings">
-      <UseCases cases={use_cases} />
+      <UseCases cases={use_cases} page={page} />
       {rankings.length > 0 && (
         <section class="card">
           <h2>Ranks</h2>
@@ -83,7 +112,7 @@ export function Standings({ page: { rankings, use_cases, claims } }: { page: Pag
                 <h3>
                   {ranking.workload}, {ranking.metric.replaceAll("_", " ")}
                 </h3>
-                <Ranks ranking={ranking} />
+                <Ranks ranking={ranking} page={page} />
               </div>
             ))}
           </div>

@@ -1,0 +1,69 @@
+/** Every figure of a page, by section. Pure: drawing is left to whoever has a canvas. */
+
+import { type Page, runs } from "../model";
+import { ecdf } from "./ecdf";
+import type { Choice, Figure } from "./figure";
+import { forest } from "./forest";
+import { heatMaps } from "./heat";
+import { ladder } from "./ladder";
+import { hasLines, lines } from "./lines";
+import { tradeOffs } from "./pareto";
+import { percentiles } from "./percentiles";
+import { drift, pairs } from "./runs";
+import { spread } from "./spread";
+
+export interface Figures {
+  effects: Figure[];
+  values: Choice[];
+  tradeOffs: Choice[];
+  distributions: Choice[];
+  runs: Choice[];
+}
+
+export function figuresOf(page: Page): Figures {
+  const subjects = page.subjects.map(({ id }) => id);
+  const { probabilities, of: curves } = page.curves ?? { probabilities: [], of: [] };
+  return {
+    effects: [
+      forest(page.findings, isUnfinished(page) ? "sequence" : "fixed"),
+      ...page.ladders.map(ladder),
+      ...page.grids.flatMap(heatMaps),
+    ],
+    values: page.grids.filter(hasLines).flatMap((grid, number) =>
+      grid.columns.labels.map((label, column): Choice => ({
+        name: `${grid.measure} ${label}`,
+        figures: () => [lines(grid, column, `lines-${number}-${column}`, subjects)],
+      })),
+    ),
+    tradeOffs: tradeOffs(page.findings, subjects),
+    distributions: curves.map((curve, number): Choice => ({
+      name: `${curve.workload}, ${curve.source.replaceAll("_", " ")}`,
+      figures: () => [
+        percentiles(curve, probabilities, number, subjects),
+        ecdf(curve, probabilities, number, subjects),
+      ],
+    })),
+    runs: runsOf(page, subjects),
+  };
+}
+
+/** A campaign that can go on is judged by intervals that hold at every look. */
+function isUnfinished({ caveats }: Page): boolean {
+  return caveats.some(({ code }) => code === "UNFINISHED");
+}
+
+function runsOf(page: Page, subjects: string[]): Choice[] {
+  return page.findings
+    .filter(({ role }) => role === "primary")
+    .flatMap((finding, number): Choice[] => {
+      const { workload, metric, subject } = finding;
+      const series = page.series.find((one) => one.workload === workload && one.metric === metric);
+      if (!series) return [];
+      const name = `${workload}, ${metric.replaceAll("_", " ")}: ${subject}`;
+      const figures = (): Figure[] => {
+        const all = runs(series, subjects);
+        return [pairs(finding, all, number), drift(series, all, number, subjects), spread(series, all, number, subjects)];
+      };
+      return [{ name, figures }];
+    });
+}

@@ -1,0 +1,90 @@
+import { useState } from "preact/hooks";
+import { day, VERDICT_SYMBOLS } from "../format";
+import type { Verdict } from "../model";
+import { type Column, SortTable } from "../parts/SortTable";
+import { useFetched } from "./hooks";
+import { CAMPAIGNS, type CampaignList, type ListedCampaign, STATES } from "./protocol";
+
+/** As many as are compared with each other. */
+const PAIR = 2;
+
+export const campaignLink = (name: string): string => `#/campaign/${encodeURIComponent(name)}`;
+
+function counted(verdicts: ListedCampaign["verdicts"]): string {
+  if (!verdicts) return "not judged yet";
+  const words = Object.entries(VERDICT_SYMBOLS).filter(([word]) => verdicts[word as Verdict] > 0);
+  return words.map(([word, symbol]) => `${symbol} ${verdicts[word as Verdict]} ${word}`).join(", ") || "none asked";
+}
+
+function columnsOf(chosen: string[], choose: (name: string) => void): Column<ListedCampaign>[] {
+  return [
+    {
+      name: "campaign",
+      key: ({ title }) => title,
+      text: ({ name, title }) => `${title} (${name})`,
+      cell: ({ name, title }) => (
+        <>
+          <a href={campaignLink(name)}>{title}</a>
+          <small>{name}</small>
+        </>
+      ),
+    },
+    {
+      name: "compare",
+      key: ({ name }) => (chosen.includes(name) ? 0 : 1),
+      text: () => "",
+      cell: ({ name, title }) => (
+        <input type="checkbox" aria-label={`Compare ${title}, ${name}`} checked={chosen.includes(name)} onChange={() => choose(name)} />
+      ),
+    },
+    { name: "begun", key: ({ begun_ms }) => begun_ms, text: ({ begun_ms }) => day(begun_ms) },
+    {
+      name: "state",
+      key: ({ state }) => state,
+      text: ({ state, is_quick }) => `${STATES[state]}${is_quick ? ", quick" : ""}`,
+    },
+    {
+      name: "trials",
+      key: ({ trials_done }) => trials_done,
+      text: ({ trials_done, trials_total }) => `${Math.min(trials_done, trials_total)} of ${trials_total}`,
+    },
+    { name: "where", key: ({ venue }) => venue, text: ({ venue, kernel }) => [venue, kernel].filter(Boolean).join(", ") },
+    { name: "verdicts", key: ({ verdicts }) => (verdicts ? -(verdicts.better + verdicts.worse) : 1), text: ({ verdicts }) => counted(verdicts) },
+  ];
+}
+
+/** All campaigns of a server, the newest first, any two of which can be compared. */
+export function Campaigns({ level: Heading = "h1" }: { level?: "h1" | "h2" }) {
+  const { data, problem } = useFetched<CampaignList>(CAMPAIGNS);
+  const [chosen, setChosen] = useState<string[]>([]);
+  // A third takes the place of the first.
+  const choose = (name: string): void =>
+    setChosen(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name].slice(-PAIR));
+  const columns = columnsOf(chosen, choose);
+  const campaigns = (data?.campaigns ?? []).toSorted((one, other) => other.begun_ms - one.begun_ms);
+  return (
+    <>
+      <Heading>Campaigns</Heading>
+      {problem && <p class="banner" role="alert">{problem}</p>}
+      {!data && !problem && <p>Loading.</p>}
+      {data && campaigns.length === 0 && <p>None yet.</p>}
+      {campaigns.length > 0 && (
+        <section class="card campaigns">
+          <p>
+            {chosen.length === PAIR ? (
+              <a href={`#/compare/${chosen.map(encodeURIComponent).join("/")}`}>Compare the two</a>
+            ) : (
+              "Choose two to compare them."
+            )}
+          </p>
+          <SortTable label="campaigns" rows={campaigns} columns={columns} id={({ name }) => name} />
+        </section>
+      )}
+      {data?.problems.map((text) => (
+        <p key={text} class="banner">
+          {text}
+        </p>
+      ))}
+    </>
+  );
+}

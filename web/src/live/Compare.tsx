@@ -1,0 +1,155 @@
+import { change, duration, VERDICT_SYMBOLS } from "../format";
+import type { Finding, Page } from "../model";
+import { type Column, IntervalBar, reachOf, SortTable } from "../parts/SortTable";
+import { campaignLink } from "./Campaigns";
+import { useFetched } from "./hooks";
+import { campaignPath } from "./protocol";
+
+type Pair<T> = readonly [T, T];
+
+interface Row {
+  key: string;
+  /** null where a campaign did not ask it. */
+  findings: Pair<Finding | null>;
+}
+
+const keyOf = ({ workload, metric, subject, reference }: Finding): string => [workload, metric, subject, reference].join("\0");
+
+/** The questions of both campaigns, those that both ask first. */
+export function matched(one: Finding[], other: Finding[]): Row[] {
+  const [left, right] = [one, other].map((findings) => new Map(findings.map((finding) => [keyOf(finding), finding])));
+  const keys = [...new Set([...one, ...other].map(keyOf))];
+  const rows = keys.map((key): Row => ({ key, findings: [left?.get(key) ?? null, right?.get(key) ?? null] }));
+  const isBoth = ({ findings }: Row): boolean => findings.every((finding) => finding !== null);
+  return [...rows.filter(isBoth), ...rows.filter((row) => !isBoth(row))];
+}
+
+/** What each campaign says of each name, of those on which they do not agree. */
+export function differing(one: Record<string, string>, other: Record<string, string>): [string, Pair<string>][] {
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])].toSorted();
+  return names
+    .map((name): [string, Pair<string>] => [name, [one[name] ?? "not told", other[name] ?? "not told"]])
+    .filter(([, [left, right]]) => left !== right);
+}
+
+function design({ design: { duration_ns, ...design }, subjects }: Page): Record<string, string> {
+  const told = Object.entries(design).map(([name, value]): [string, string] => [
+    name.replaceAll("_", " "),
+    Array.isArray(value) ? value.join(", ") : String(value),
+  ]);
+  return { ...Object.fromEntries(told), duration: duration(duration_ns / 1e6), subjects: subjects.map(({ id }) => id).join(", ") };
+}
+
+function Differences({ id, title, names, pages, of }: { id: string; title: string; names: Pair<string>; pages: Pair<Page>; of: (page: Page) => Record<string, string> }) {
+  const [one, other] = [of(pages[0]), of(pages[1])];
+  const rows = differing(one, other);
+  const alike = Object.keys(one).length - rows.filter(([name]) => name in one).length;
+  return (
+    <section class="card" id={id}>
+      <h2>{title}</h2>
+      <p class="reading">
+        {rows.length === 0 ? "Nothing differs" : `${rows.length} differ`}, {alike} are alike.
+      </p>
+      {rows.length > 0 && (
+        <div class="wide">
+          <table class="wraps">
+            <thead>
+              <tr>
+                {["fact", ...names].map((name, column) => (
+                  <th key={column} scope="col">{name}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(([name, values]) => (
+                <tr key={name}>
+                  <th scope="row">{name}</th>
+                  {values.map((value, column) => (
+                    <td key={column}>{value}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function told(finding: Finding | null): string {
+  if (!finding) return "not asked";
+  const { effect, verdict } = finding;
+  const estimate = effect ? `${change(effect.ratio)} [${change(effect.low)}, ${change(effect.high)}]` : "no estimate";
+  return `${estimate} ${VERDICT_SYMBOLS[verdict]} ${verdict}`;
+}
+
+function Effects({ names, rows }: { names: Pair<string>; rows: Row[] }) {
+  const reach = reachOf(rows.flatMap(({ findings }) => findings.flatMap((finding) => finding?.effect ?? [])));
+  const asked = ({ findings: [one, other] }: Row): Finding => (one ?? other) as Finding;
+  const fact = (name: string, of: (finding: Finding) => string): Column<Row> => ({
+    name,
+    key: (row) => of(asked(row)),
+    text: (row) => of(asked(row)),
+  });
+  const columns: Column<Row>[] = [
+    fact("workload and metric", ({ workload, metric }) => `${workload}, ${metric.replaceAll("_", " ")}`),
+    fact("subject", ({ subject, reference }) => `${subject} against ${reference}`),
+    ...names.map((name, side): Column<Row> => ({
+      name: `${side === 0 ? "A" : "B"}: ${name}`,
+      key: ({ findings }) => findings[side]?.effect?.ratio ?? -1,
+      text: ({ findings }) => told(findings[side] ?? null),
+      cell: ({ findings }) => {
+        const finding = findings[side] ?? null;
+        return (
+          <>
+            {finding?.effect && <IntervalBar of={finding.effect} reach={reach} />}
+            <div>{told(finding)}</div>
+          </>
+        );
+      },
+    })),
+  ];
+  return <SortTable label="effects of both campaigns" rows={rows} columns={columns} id={({ key }) => key} />;
+}
+
+/** Two campaigns side by side. What differs between them was not drawn by lot, so nothing is judged. */
+export function Compare({ names }: { names: [string, string] }) {
+  const one = useFetched<Page>(campaignPath(names[0]));
+  const other = useFetched<Page>(campaignPath(names[1]));
+  const problems = [one.problem, other.problem].filter((problem) => problem !== null);
+  return (
+    <>
+      <h1>Two campaigns</h1>
+      <ul>
+        {[one, other].map(({ data }, side) => (
+          <li key={side}>
+            {side === 0 ? "A" : "B"}: <a href={campaignLink(names[side] ?? "")}>{data?.title ?? names[side]}</a> <small>{names[side]}</small>
+          </li>
+        ))}
+      </ul>
+      <p class="banner">
+        No verdict is made across campaigns: they ran at different times, and what else differed was not drawn by lot.
+        Each ratio is to its own reference, in its own campaign.
+      </p>
+      {problems.map((problem, index) => (
+        <p key={index} class="banner" role="alert">
+          {problem}
+        </p>
+      ))}
+      {one.data && other.data ? (
+        <>
+          <section class="card" id="matched">
+            <h2>Effects</h2>
+            <p class="reading">Turned so that above none is better, with 95 % intervals; bars have one scale.</p>
+            <Effects names={names} rows={matched(one.data.findings, other.data.findings)} />
+          </section>
+          <Differences id="designs" title="Design" names={names} pages={[one.data, other.data]} of={design} />
+          <Differences id="environments" title="Environment" names={names} pages={[one.data, other.data]} of={({ environment }) => environment} />
+        </>
+      ) : (
+        problems.length === 0 && <p>Loading.</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,251 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { forest } from "../figures/forest";
+import { trialPercentiles } from "../figures/trials";
+import { clock, duration, VERDICT_SYMBOLS } from "../format";
+import type { Finding, Page } from "../model";
+import { Chooser } from "../parts/Chooser";
+import { FigureCard } from "../parts/FigureCard";
+import { ReportBody } from "../parts/Report";
+import type { Theme } from "../theme";
+import { Campaigns } from "./Campaigns";
+import { Health } from "./Health";
+import { useFetched, useNews, useNow } from "./hooks";
+import { campaignPath, type LiveCampaign, type LiveVerdict, STATES } from "./protocol";
+import { RunQueues } from "./RunQueues";
+import type { Stream } from "./stream";
+
+/** A report is drawn anew this often at most: drawing takes time of the machine that is measured. */
+const REPORT_SPACING_MS = 10_000;
+
+/** What runs, or that nothing does. */
+export function LivePage({ stream, theme }: { stream: Stream; theme: Theme }) {
+  useNews(stream, "link");
+  useNews(stream, "snapshot");
+  const { snapshot, link } = stream;
+  if (link.state === "refused") {
+    return (
+      <>
+        <h1>Not connected</h1>
+        <p class="banner" role="alert">
+          {link.why}
+        </p>
+        <button type="button" onClick={() => stream.open()}>
+          Try again
+        </button>
+      </>
+    );
+  }
+  if (!snapshot) {
+    return <h1>{link.state === "lost" ? "The server does not answer. Trying again." : "Connecting"}</h1>;
+  }
+  if (!snapshot.campaign) {
+    return (
+      <>
+        <h1>Nothing runs</h1>
+        <p>When a campaign begins, it is shown here by itself.</p>
+        <Campaigns level="h2" />
+      </>
+    );
+  }
+  return <Running key={snapshot.campaign.name} campaign={snapshot.campaign} stream={stream} theme={theme} />;
+}
+
+function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: Stream; theme: Theme }) {
+  const [paused_ms, setPaused] = useState<number | null>(null);
+  const isPaused = paused_ms !== null;
+  const shown = useRef(campaign);
+  if (!isPaused) shown.current = campaign;
+  const { data: page, problem } = useFetched<Page>(campaignPath(campaign.name), shown.current.revision, REPORT_SPACING_MS);
+  const isStale = stream.link.state !== "open";
+  const subjects = subjectsOf(shown.current, page);
+  // Drawn anew when there are more of them, not with every snapshot.
+  const count = shown.current.latencies.reduce((sum, { points }) => sum + points.length, 0);
+  const latencies = useMemo(() => trialPercentiles(shown.current.latencies, subjects), [count, subjects.join("\0")]);
+  return (
+    <>
+      <Announcer campaign={campaign} />
+      <header>
+        <div>
+          <h1>{campaign.title}</h1>
+          <p class="answer">
+            {isStale ? "Was" : "Is"} {STATES[campaign.state]}
+          </p>
+        </div>
+        <button type="button" aria-pressed={isPaused} onClick={() => setPaused(isPaused ? null : Date.now())}>
+          {isPaused ? "Go on" : "Pause charts"}
+        </button>
+      </header>
+      {isStale && (
+        <p class="banner">Connection lost: what follows is as it was at {clock(stream.seen_ms)}, and may not be true any more.</p>
+      )}
+      {isPaused && <p class="banner">Charts are paused since {clock(paused_ms)}. The campaign is not.</p>}
+      <div class={isStale ? "stale" : undefined}>
+        <Progress campaign={campaign} stream={stream} />
+        <Verdicts campaign={shown.current} findings={page?.findings ?? []} theme={theme} />
+        <Health stream={stream} isPaused={isPaused} />
+        {campaign.hides_absolute ? (
+          <p class="banner">Emulated processor: latencies are not shown, for they are no real processor's.</p>
+        ) : (
+          <div id="trials">
+            <Chooser label="Latency of" choices={latencies} theme={theme} />
+          </div>
+        )}
+        <RunQueues stream={stream} theme={theme} isPaused={isPaused} />
+        <Log lines={campaign.log} />
+      </div>
+      <h2 id="report">{campaign.state === "running" ? "The report so far" : "The report"}</h2>
+      <p>
+        <a href={`#/campaign/${encodeURIComponent(campaign.name)}`}>{campaign.name}</a>
+        {campaign.state === "running" && ", drawn anew every ten seconds at most."} {problem}
+      </p>
+      {page && <ReportBody page={page} theme={theme} isServed isBelow />}
+    </>
+  );
+}
+
+/** In the campaign's order where it is known, else as they came. */
+function subjectsOf({ latencies, verdicts }: LiveCampaign, page: Page | null): string[] {
+  const seen = [
+    ...(page?.subjects.map(({ id }) => id) ?? []),
+    ...verdicts.flatMap(({ reference, subject }) => [reference, subject]),
+    ...latencies.flatMap(({ points }) => points.map(({ subject }) => subject)),
+  ];
+  return [...new Set(seen)];
+}
+
+/** How far it is, what is left, and what runs at this moment. */
+function Progress({ campaign, stream }: { campaign: LiveCampaign; stream: Stream }) {
+  const now_ms = useNow();
+  const { trials, current, left_ms, state } = campaign;
+  const done = Math.min(trials.done, trials.total);
+  // Counted on by this browser's clock, which need not agree with the server's.
+  const since_ms = stream.link.state === "open" ? Math.max(0, now_ms - stream.snapshot_seen_ms) : 0;
+  const isRunning = state === "running";
+  const running_ms = current && stream.snapshot ? stream.snapshot.at_ms - current.begun_ms + since_ms : 0;
+  const facts = [
+    `${done} of ${trials.total} trials`,
+    isRunning && left_ms !== null && `about ${duration(left_ms - since_ms)} left`,
+    trials.failed > 0 && `${trials.failed} failed`,
+    trials.invalid > 0 && `${trials.invalid} invalid`,
+  ];
+  return (
+    <section class="card" id="progress" aria-label="Progress">
+      <div class="head">
+        <h2>{facts.filter(Boolean).join(" · ")}</h2>
+        <span>
+          {[campaign.venue, campaign.is_quick && "quick", `since ${clock(campaign.begun_ms)}`].filter(Boolean).join(", ")}
+        </span>
+      </div>
+      <progress max={Math.max(trials.total, 1)} value={done} aria-label="Trials done">
+        {done} of {trials.total}
+      </progress>
+      {isRunning && current && (
+        <p>
+          <b>{current.subject}</b> on <b>{current.workload}</b>, block {Math.min(current.block, current.blocks)} of{" "}
+          {current.blocks}: {current.phase.replaceAll("_", " ")} for {duration(running_ms)}
+          {current.expected_ms !== null && ` of about ${duration(current.expected_ms)}`}
+        </p>
+      )}
+      {isRunning && !current && <p>Between trials.</p>}
+    </section>
+  );
+}
+
+/** Margins come with the report. */
+function findingOf(live: LiveVerdict, findings: Finding[]): Finding {
+  const { ratio, low, high } = live;
+  const reported = findings.find(
+    ({ workload, metric, subject, reference }) =>
+      workload === live.workload && metric === live.metric && subject === live.subject && reference === live.reference,
+  );
+  return {
+    ...live,
+    strength: null,
+    reason: null,
+    margin: live.margin ?? reported?.margin ?? 0,
+    subject_value: null,
+    reference_value: null,
+    effect: ratio === null ? null : { ratio, low: low ?? 0, high, adjusted_p: null },
+    caveats: [],
+  };
+}
+
+function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findings: Finding[]; theme: Theme }) {
+  const isFinal = campaign.state === "finished" || campaign.state === "imported";
+  const figure = useMemo(() => {
+    const live = campaign.verdicts.map((verdict) => findingOf(verdict, findings));
+    const blocks = campaign.verdicts.map(({ pairs }) => pairs);
+    const [fewest, most] = [Math.min(...blocks), Math.max(...blocks)];
+    const drawn = forest(live, isFinal ? "fixed" : "sequence");
+    return {
+      ...drawn,
+      id: "verdicts",
+      title: isFinal ? "Verdicts" : `Verdicts so far, after ${fewest === most ? fewest : `${fewest} to ${most}`} blocks`,
+    };
+  }, [JSON.stringify(campaign.verdicts), findings, isFinal]);
+  if (campaign.verdicts.length === 0) {
+    return (
+      <section class="card" id="verdicts">
+        <h3>Verdicts so far</h3>
+        <p>None yet: the first block is not complete.</p>
+      </section>
+    );
+  }
+  return (
+    <>
+      <p class="counts">
+        {counted(campaign.verdicts)}
+        {!isFinal && <small> Nothing is final while a campaign can go on.</small>}
+      </p>
+      <FigureCard figure={figure} theme={theme} />
+    </>
+  );
+}
+
+function counted(verdicts: LiveVerdict[]): string {
+  const words = Object.entries(VERDICT_SYMBOLS).flatMap(([word, symbol]) => {
+    const count = verdicts.filter(({ verdict, role }) => verdict === word && role === "primary").length;
+    return count === 0 ? [] : [`${symbol} ${count} ${word}`];
+  });
+  return words.join(" · ");
+}
+
+/** Says changes of the state and of verdicts aloud, and nothing else: samples would never end. */
+function Announcer({ campaign }: { campaign: LiveCampaign }) {
+  const before = useRef(new Map<string, string>());
+  const [text, setText] = useState("");
+  useEffect(() => {
+    const now = new Map([["The campaign", STATES[campaign.state]]]);
+    for (const { subject, workload, metric, reference, verdict } of campaign.verdicts) {
+      now.set(`${subject} against ${reference} on ${workload}, ${metric.replaceAll("_", " ")}`, verdict);
+    }
+    const news = [...now].filter(([what, word]) => (before.current.get(what) ?? word) !== word);
+    before.current = now;
+    if (news.length > 0) setText(news.map(([what, word]) => `${what}: ${word}`).join(". "));
+  }, [campaign]);
+  return (
+    <p class="unseen" aria-live="polite" id="news">
+      {text}
+    </p>
+  );
+}
+
+/** What happened, the latest first. */
+function Log({ lines }: { lines: LiveCampaign["log"] }) {
+  return (
+    <section class="card" id="log" aria-label="Log">
+      <h2>Log</h2>
+      {lines.length === 0 ? (
+        <p>Nothing yet.</p>
+      ) : (
+        <ol class="log" tabIndex={0} aria-label="Log, latest first">
+          {lines.toReversed().map(({ at_ms, text }, index) => (
+            <li key={lines.length - index}>
+              <time>{clock(at_ms)}</time> {text}
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,161 @@
+import { useMemo } from "preact/hooks";
+import { type Figures, figuresOf } from "../figures/all";
+import { byStrength } from "../figures/forest";
+import type { Finding, Page } from "../model";
+import type { Theme } from "../theme";
+import { Chooser } from "./Chooser";
+import { Caveats, Checks, Environment, KeyFigures, Reproduce } from "./Facts";
+import { FigureCard } from "./FigureCard";
+import { Standings } from "./Standings";
+
+/** More of them would push the figures off the first screen. */
+const KEY_FIGURES = 4;
+
+const SECTIONS = [
+  ["checks", "Validity"],
+  ["effects", "Effects"],
+  ["standings", "Ranks"],
+  ["distributions", "Distributions"],
+  ["runs", "Runs"],
+  ["environment", "Environment"],
+  ["caveats", "Caveats"],
+  ["reproduce", "Again"],
+] as const;
+
+/** The strongest answer about each subject, then what else is strong. */
+function keyFindings(findings: Finding[]): Finding[] {
+  const primary = findings.filter(({ role }) => role === "primary").toSorted(byStrength);
+  const first = primary.filter(({ subject }, index) => primary.findIndex((one) => one.subject === subject) === index);
+  const others = primary.filter((finding) => !first.includes(finding));
+  return [...first, ...others].slice(0, KEY_FIGURES).toSorted(byStrength);
+}
+
+/** The answer, a line for each of its clauses. */
+function Answer({ text }: { text: string }) {
+  const clauses = text.split("; ");
+  if (clauses.length === 1) return <p class="answer">{text}</p>;
+  return (
+    <ul class="answer">
+      {clauses.map((clause) => (
+        <li key={clause}>{clause}</li>
+      ))}
+    </ul>
+  );
+}
+
+export function ThemeButton({ theme, onToggle }: { theme: Theme; onToggle: () => void }) {
+  return (
+    <button type="button" onClick={onToggle}>
+      {theme.name === "dark" ? "Light" : "Dark"}
+    </button>
+  );
+}
+
+/** What a reader has to know before any number. */
+export function Banners({ page }: { page: Page }) {
+  return (
+    <>
+      {page.design.venue === "sim" && <p class="banner">Simulated: no machine was measured.</p>}
+      {page.hides_absolute && (
+        <p class="banner">
+          Emulated processor: ratios between subjects are shown, values are not, for they are no real processor's.
+        </p>
+      )}
+      {page.design.is_quick && <p class="banner">Quick: fewer blocks and shorter trials than declared.</p>}
+    </>
+  );
+}
+
+/** Links to the sections. Where the address names a page of the live view, it has to stay. */
+function Sections({ has, keepsAddress }: { has: Record<string, boolean>; keepsAddress: boolean }) {
+  const jump = (event: Event, id: string): void => {
+    if (!keepsAddress) return;
+    event.preventDefault();
+    const section = document.getElementById(id);
+    section?.scrollIntoView();
+    section?.setAttribute("tabindex", "-1");
+    section?.focus({ preventScroll: true });
+  };
+  return (
+    <nav aria-label="Sections">
+      {SECTIONS.filter(([id]) => has[id] ?? true).map(([id, title]) => (
+        <a key={id} href={`#${id}`} onClick={(event) => jump(event, id)}>
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Body({ page, figures, has, theme }: { page: Page; figures: Figures; has: Record<string, boolean>; theme: Theme }) {
+  return (
+    <>
+      <Checks checks={page.checks} />
+      <div id="effects">
+        {figures.effects.map((figure) => (
+          <FigureCard key={figure.id} figure={figure} theme={theme} />
+        ))}
+      </div>
+      <Chooser label="Trade-off of" choices={figures.tradeOffs} theme={theme} />
+      <Chooser label="Values of" choices={figures.values} theme={theme} />
+      {has["standings"] && <Standings page={page} />}
+      <div id="distributions">
+        <Chooser label="Distribution of" choices={figures.distributions} theme={theme} />
+      </div>
+      <div id="runs">
+        <Chooser label="Runs of" choices={figures.runs} theme={theme} />
+      </div>
+      <Environment page={page} />
+      <Caveats page={page} />
+      <Reproduce page={page} />
+    </>
+  );
+}
+
+interface Parts {
+  page: Page;
+  theme: Theme;
+  /** In the live view the address is not the section's. */
+  isServed?: boolean;
+  /** The answer stands above it already. */
+  isBelow?: boolean;
+}
+
+/** All of a campaign from its answer on, but for the header. */
+export function ReportBody({ page, theme, isServed = false, isBelow = false }: Parts) {
+  const figures = useMemo(() => figuresOf(page), [page]);
+  const has: Record<string, boolean> = {
+    standings: page.rankings.length + page.use_cases.length + page.claims.length > 0,
+    distributions: figures.distributions.length > 0,
+    runs: figures.runs.length > 0,
+  };
+  const body = (
+    <>
+      {!isBelow && <KeyFigures findings={keyFindings(page.findings)} theme={theme} />}
+      <Body page={page} figures={figures} has={has} theme={theme} />
+    </>
+  );
+  return (
+    <>
+      <Banners page={page} />
+      <Sections has={has} keepsAddress={isServed} />
+      {isServed ? body : <main>{body}</main>}
+    </>
+  );
+}
+
+/** A report: the title, the answer, and all of the rest. */
+export function Report({ page, theme, onToggle, isServed = false }: Parts & { onToggle?: () => void }) {
+  return (
+    <>
+      <header>
+        <div>
+          <h1>{page.title}</h1>
+          <Answer text={page.answer} />
+        </div>
+        {onToggle && <ThemeButton theme={theme} onToggle={onToggle} />}
+      </header>
+      <ReportBody page={page} theme={theme} isServed={isServed} />
+    </>
+  );
+}
