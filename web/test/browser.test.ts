@@ -1,20 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import axe from "axe-core";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findBrowser } from "./browser";
 import { CAMPAIGNS, golden, goldenText } from "./golden";
 
-const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const program = PROGRAMS.find((path) => existsSync(path));
-if (!program) {
-  const lack = "no Chromium is installed: the page is not tested in a browser";
-  if (process.env["SCHEDLAB_SKIPS"] === "refused") throw new Error(lack);
-  console.warn(`SKIPPED: ${lack}`);
-}
-
+const program = findBrowser();
 /** A file of so many KiB compressed loads at once from disk and from a slow link. */
 const MOST_KIB = 120;
 const WIDTHS = [390, 820, 1440];

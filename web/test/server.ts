@@ -2,7 +2,9 @@
 
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { CampaignList, History, LiveCampaign, Sample, Snapshot } from "../src/live/protocol";
+import type {
+  CampaignList, History, HistorySeries, ListedCampaign, LiveCampaign, Sample, Snapshot, State,
+} from "../src/live/protocol";
 import type { Page } from "../src/model";
 
 export class FakeServer {
@@ -153,4 +155,28 @@ export function minute(count = 240, tellsWaiting = true): Sample[] {
       steal: 0.001, foreign: at > count - 60 ? 0.12 : 0.01, throttled: null, pressure: 0.35 * load,
     };
   });
+}
+
+const DAY_MS = 86_400_000;
+
+/** A campaign of so many days ago. */
+export function listed(name: string, days: number, state: State): ListedCampaign {
+  return {
+    name, title: `Does a shorter slice wake tasks sooner? (${days})`, venue: "vm", kernel: "6.18.2", begun_ms: Date.now() - days * DAY_MS,
+    state, trials_done: 48, trials_total: 48, is_quick: false,
+    verdicts: state === "running" ? null : { better: 1, worse: 0, equivalent: 1, inconclusive: 3, invalid: 0 },
+  };
+}
+
+/** Twelve campaigns, whose level changed after the seventh. */
+export function twelve(): HistorySeries {
+  const campaign = (place: number): string => `first-look-202611${10 + place}-101530-ab12`;
+  return {
+    workload: "wakeup", metric: "request_latency_p99", subject: "fifo", reference: "baseline", margin: 0.05,
+    points: Array.from({ length: 12 }, (_, place) => {
+      const ratio = (place < 7 ? 1 : 1.2) + 0.01 * (place % 3);
+      return { campaign: campaign(place), ratio, low: ratio - 0.05, high: ratio + 0.06, blocks: 10 };
+    }),
+    changes: [{ after: campaign(6), before: campaign(7), ratio: 1.2, low: 1.15, high: 1.25, p: 0.0004 }],
+  };
 }

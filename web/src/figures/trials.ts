@@ -26,6 +26,8 @@ const HEIGHT = 340;
 const MARGIN_TOP = 24;
 const MARGIN_BOTTOM = 40;
 const LETTER = 7;
+/** Below this, labels go without their values. */
+const NARROW = 520;
 
 /** The name of a unit as figures know it. */
 const unitOf = ({ unit }: Latency): string => (unit === "ns" ? "nanoseconds" : unit);
@@ -66,7 +68,9 @@ function trials(latency: Latency, shown: Percentile[], id: string, subjects: str
 
 function plot(latency: Latency, data: Point[], subjects: string[], canvas: Canvas): Plot.PlotOptions {
   const { theme, width } = canvas;
-  const label = ({ percentile, subject, value }: Point): string => `${percentile} ${subject} ${quantity(value, unitOf(latency))}`;
+  const isNarrow = width < NARROW;
+  const label = ({ percentile, subject, value }: Point): string =>
+    `${percentile} ${subject}${isNarrow ? "" : ` ${quantity(value, unitOf(latency))}`}`;
   const last = new Map(data.map((point) => [`${point.percentile} ${point.subject}`, point]));
   const height = Math.max(HEIGHT, last.size * 17 + MARGIN_TOP + MARGIN_BOTTOM);
   const ends = apart([...last.values()], data.map(({ value }) => value), height - MARGIN_TOP - MARGIN_BOTTOM);

@@ -36,7 +36,12 @@ export function LivePage({ stream, theme }: { stream: Stream; theme: Theme }) {
     );
   }
   if (!snapshot) {
-    return <h1>{link.state === "lost" ? "The server does not answer. Trying again." : "Connecting"}</h1>;
+    return (
+      <>
+        <h1>{link.state === "lost" ? "Not connected, trying again" : "Connecting"}</h1>
+        {link.state === "lost" && <p role="alert">{link.why}</p>}
+      </>
+    );
   }
   if (!snapshot.campaign) {
     return (
@@ -76,7 +81,10 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
         </button>
       </header>
       {isStale && (
-        <p class="banner">Connection lost: what follows is as it was at {clock(stream.seen_ms)}, and may not be true any more.</p>
+        <p class="banner">
+          Connection lost: what follows is as it was at {clock(stream.seen_ms)}, and may not be true any more.{" "}
+          {stream.link.state === "lost" && stream.link.why}
+        </p>
       )}
       {isPaused && <p class="banner">Charts are paused since {clock(paused_ms)}. The campaign is not.</p>}
       <div class={isStale ? "stale" : undefined}>

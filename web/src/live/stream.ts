@@ -15,7 +15,7 @@ const FORMAT = "schedlab.live/1";
 export type Link =
   | { state: "connecting" }
   | { state: "open" }
-  | { state: "lost" }
+  | { state: "lost"; why: string }
   /** For good, until the reader does something. */
   | { state: "refused"; why: string };
 
@@ -45,7 +45,7 @@ export class Stream {
     this.source = source;
     source.onopen = () => this.become({ state: "open" });
     source.onerror = () => {
-      this.become({ state: "lost" });
+      this.become({ state: "lost", why: "" });
       // A broken connection is made anew by the browser; a refused one is not.
       if (source.readyState === EventSource.CLOSED) void this.askWhy();
     };
@@ -115,7 +115,10 @@ export class Stream {
       asking.abort();
       if (ok) again(0);
       else if (status === 401 || status === 403 || status === 421) this.refuse(refusal(status));
-      else again(BUSY_RETRY_MS);
+      else {
+        this.become({ state: "lost", why: refusal(status) });
+        again(BUSY_RETRY_MS);
+      }
     } catch {
       again(RETRY_MS);
     }

@@ -45,7 +45,7 @@ function Ranks({ ranking, page }: { ranking: Ranking; page: Page }) {
       text: ({ rank }) => place(rank),
       cell: ({ rank }) => (
         <>
-          {place(rank)}
+          <span class="place">{place(rank)}</span>
           <span class="ranks" aria-hidden="true">
             <i class="bar" style={{ marginLeft: share(rank.rank - 1), width: share(rank.worst - rank.rank + 1) }} />
           </span>

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "vitest";
+import { effectDomain, effectTicks } from "../src/figures/axis";
+import { markdown } from "../src/figures/figure";
+import { front, tradeOffs } from "../src/figures/pareto";
+import { look } from "../src/figures/series";
+import { trialPercentiles } from "../src/figures/trials";
+import { duration } from "../src/format";
+import { routeOf } from "../src/live/App";
+import { differing, matched } from "../src/live/Compare";
+import { tiles } from "../src/live/Health";
+import { stripOf } from "../src/live/RunQueues";
+import type { Finding } from "../src/model";
+import { type Column, sorted } from "../src/parts/SortTable";
+import { dark, light } from "../src/theme";
+import { golden } from "./golden";
+import { halfWay, minute } from "./server";
+
+describe("looks of subjects", () => {
+  const MANY = 24;
+  const unique = (of: (place: number) => string): number => new Set(Array.from({ length: MANY }, (_, place) => of(place))).size;
+
+  test("differ for two dozen, as lines and as dots", () => {
+    for (const theme of [light, dark]) {
+      expect(unique((place) => Object.values(look(place, theme)).join())).toBe(MANY);
+      expect(unique((place) => look(place, theme).colour + look(place, theme).dashes)).toBe(MANY);
+      expect(unique((place) => look(place, theme).colour + look(place, theme).shape)).toBe(MANY);
+    }
+  });
+
+  test("differ in shape among the first six, for those who see no colours", () => {
+    expect(new Set(Array.from({ length: 6 }, (_, place) => look(place, light).shape)).size).toBe(6);
+  });
+
+  test("no colour of a verdict is one of a series or of the strip", () => {
+    for (const { better, worse, neutral, series, queue } of [light, dark]) {
+      for (const colour of [better, worse, neutral]) expect([...series, ...queue]).not.toContain(colour);
+    }
+  });
+});
+
+describe("trade-offs", () => {
+  const side = (ratio: number, spread = 1.02) => ({ ratio, low: ratio / spread, high: ratio * spread });
+  const finding = (subject: string, direction: "lower" | "higher", ratio: number): Finding =>
+    ({
+      workload: "w", metric: direction === "lower" ? "latency" : "rate", direction, subject, reference: "base", role: "primary",
+      effect: { ...side(ratio), adjusted_p: null },
+    }) as Finding;
+
+  test("who is beaten by less than its interval is on the front as well", () => {
+    const found = front([
+      { subject: "best", x: side(1.2), y: side(1.2) },
+      { subject: "close", x: side(1.19), y: side(1.19) },
+      { subject: "beaten", x: side(1.0), y: side(1.19) },
+      { subject: "other", x: side(0.8), y: side(1.5) },
+    ]);
+    expect(found.filter(({ isOnFront }) => isOnFront).map(({ subject }) => subject)).toEqual(["best", "close", "other"]);
+  });
+
+  test("need a metric of each direction and three subjects, the reference among them", () => {
+    const two = [finding("a", "lower", 1.1), finding("a", "higher", 1.1)];
+    expect(tradeOffs(two, ["base", "a"])).toEqual([]);
+    const [choice] = tradeOffs([...two, finding("b", "lower", 0.9), finding("b", "higher", 1.3)], ["base", "a", "b"]);
+    const [figure] = choice?.figures() ?? [];
+    expect(figure?.table.rows.map((row) => [row[0], row[1], row[7]])).toEqual([
+      ["base", 1, "no"],
+      ["a", 1.1, "yes"],
+      ["b", 0.9, "yes"],
+    ]);
+    expect(tradeOffs([finding("a", "lower", 1), finding("b", "lower", 1)], ["a", "b"])).toEqual([]);
+  });
+});
+
+describe("axes of ratios", () => {
+  test("show all, and their ticks have room", () => {
+    const domain = effectDomain([0.7, 1.3, 0, Infinity]);
+    expect(domain[0]).toBeLessThan(0.7);
+    expect(domain[1]).toBeGreaterThan(1.3);
+    expect(effectTicks(domain, 200, 40)).toContain(1);
+    expect(effectTicks(domain, 200, 40).length).toBeLessThanOrEqual(6);
+  });
+});
+
+describe("tables", () => {
+  const rows = ["b10", "a", "b9"].map((name, place) => ({ name, value: place % 2 }));
+  const columns: Column<(typeof rows)[number]>[] = [
+    { name: "name", key: ({ name }) => name, text: ({ name }) => name },
+    { name: "value", key: ({ value }) => value, text: ({ value }) => String(value) },
+  ];
+
+  test("are sorted by numbers as numbers, also within names, and what is alike keeps its order", () => {
+    const names = (column: number, isFalling: boolean) => sorted(rows, columns, { column, isFalling }).map(({ name }) => name);
+    expect(sorted(rows, columns, null)).toBe(rows);
+    expect(names(0, false)).toEqual(["a", "b9", "b10"]);
+    expect(names(1, false)).toEqual(["b10", "b9", "a"]);
+    expect(names(1, true)).toEqual(["a", "b10", "b9"]);
+  });
+
+  test("are Markdown in which no cell is more than text", () => {
+    expect(markdown({ columns: ["a", "b"], rows: [["x|y", "<img>\n# z"], [1.5, "`c`"]] })).toBe(
+      "| a | b |\n| --- | --- |\n| x\\|y | \\<img\\> \\# z |\n| 1.5 | \\`c\\` |\n",
+    );
+  });
+});
+
+describe("the live view", () => {
+  test("addresses name pages, and a mistyped one is the live view", () => {
+    expect(routeOf("#/compare/a%2Fb/c")).toEqual({ page: "compare", names: ["a/b", "c"] });
+    expect(routeOf("#/campaign/first")).toEqual({ page: "campaign", name: "first" });
+    expect(routeOf("#/history")).toEqual({ page: "history" });
+    for (const hash of ["", "#/", "#checks", "#/campaign/", "#/compare/a", "#/%zz"]) expect(routeOf(hash)).toEqual({ page: "live" });
+  });
+
+  test("time left is told as people tell it", () => {
+    expect([-5, 45_400, 81_000, 7_500_000].map(duration)).toEqual(["0 s", "45 s", "1 min 21 s", "2 h 5 min"]);
+  });
+
+  test("health has the limits of caveats, and what is not told is no number", () => {
+    const [steal, foreign, throttling, pressure] = tiles(minute());
+    expect(steal).toMatchObject({ value: "0.1 %", isDisturbing: false });
+    expect(foreign).toMatchObject({ value: "12.0 %", isDisturbing: true });
+    expect(throttling).toMatchObject({ value: null, isDisturbing: null });
+    expect(pressure).toMatchObject({ isDisturbing: null });
+  });
+
+  test("the strip has steps of waiting tasks, or of busy CPUs where those are not told", () => {
+    const sample = (waiting: number | null) =>
+      ({ at_ms: 0, cpus: [{ cpu: 3, busy: 0.5, waiting }], steal: 0, foreign: null, throttled: null, pressure: null });
+    expect(stripOf([0, 0.3, 1.5, 2, 9].map(sample))).toEqual({ cpus: [3], tells: "waiting", steps: [[0, 1, 2, 3, 4]] });
+    expect(stripOf([sample(null)])).toEqual({ cpus: [3], tells: "busy", steps: [[2]] });
+  });
+
+  test("more than four subjects have a figure for each percentile, with all numbers", () => {
+    const { latencies } = halfWay();
+    expect(trialPercentiles(latencies, ["a", "b", "c"]).length).toBe(latencies.length);
+    const many = trialPercentiles(latencies, ["a", "b", "c", "d", "e"]);
+    expect(many.length).toBe(latencies.length * 3);
+    expect(many[0]?.figures()[0]?.table.rows.length).toBe(latencies[0]?.points.length);
+  });
+});
+
+describe("two campaigns", () => {
+  test("are matched by question, and what only one asked is kept", () => {
+    const { findings } = golden("measured");
+    const rows = matched(findings, findings.slice(1));
+    expect(rows.length).toBe(findings.length);
+    expect(rows.at(-1)?.findings).toEqual([findings[0], null]);
+    expect(rows.slice(0, -1).every(({ findings: [one, other] }) => one === other)).toBe(true);
+  });
+
+  test("differ where they do not say the same", () => {
+    expect(differing({ a: "1", b: "2" }, { a: "1", b: "3", c: "4" })).toEqual([
+      ["b", ["2", "3"]],
+      ["c", ["not told", "4"]],
+    ]);
+  });
+});
