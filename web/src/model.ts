@@ -133,6 +133,30 @@ export interface Run {
   value: number;
 }
 
+/**
+ * Who ran when on which CPU in one recorded trial. Times are in 0.1 µs since the recording began.
+ *
+ * `columns` is base64 of gzip of five columns, one after the other, little-endian, with a value
+ * for each slice: u32 the start, as the difference to the start of the slice before on the same CPU
+ * (of its first, to the beginning); u32 how long it ran; u32 how long the task had been runnable
+ * before; u16 the task's place among `tasks`; u8 the CPU's place among `cpus`. Slices are in the
+ * order of CPUs, and of each CPU in the order of time; those of one CPU do not overlap.
+ */
+export interface Timeline {
+  workload: string;
+  subject: string;
+  span: number;
+  /** Their numbers. */
+  cpus: number[];
+  /** Kinds of tasks, at most five. */
+  classes: string[];
+  /** `class` is the place among the classes. */
+  tasks: { name: string; class: number }[];
+  /** How many. */
+  slices: number;
+  columns: string;
+}
+
 export interface Check {
   name: string;
   state: "passed" | "warned" | "failed" | "not_applicable";
@@ -176,6 +200,8 @@ export interface Page {
   notes: string[];
   reproduce: string[];
   hides_absolute: boolean;
+  /** Absent where nothing was recorded. */
+  timeline?: Timeline;
 }
 
 /** The runs of a series as rows. */

@@ -108,7 +108,7 @@ describe.skipIf(!program)("in a browser", () => {
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.getAttribute("href"))).toBe("#checks");
     const reached = new Set<string>();
-    for (let presses = 0; presses < 60; presses += 1) {
+    for (let presses = 0; presses < 90; presses += 1) {
       await page.keyboard.press("Tab");
       reached.add((await page.evaluate(() => document.activeElement?.textContent)) ?? "");
     }

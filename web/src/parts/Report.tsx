@@ -3,6 +3,7 @@ import { type Figures, figuresOf } from "../figures/all";
 import { byStrength } from "../figures/forest";
 import type { Finding, Page } from "../model";
 import type { Theme } from "../theme";
+import { TimelineCard } from "../timeline/TimelineCard";
 import { Chooser } from "./Chooser";
 import { Caveats, Checks, Environment, KeyFigures, Reproduce } from "./Facts";
 import { FigureCard } from "./FigureCard";
@@ -16,6 +17,7 @@ const SECTIONS = [
   ["effects", "Effects"],
   ["standings", "Ranks"],
   ["distributions", "Distributions"],
+  ["timeline", "Timeline"],
   ["runs", "Runs"],
   ["environment", "Environment"],
   ["caveats", "Caveats"],
@@ -102,6 +104,7 @@ function Body({ page, figures, has, theme }: { page: Page; figures: Figures; has
       <div id="distributions">
         <Chooser label="Distribution of" choices={figures.distributions} theme={theme} />
       </div>
+      {page.timeline && <TimelineCard timeline={page.timeline} theme={theme} />}
       <div id="runs">
         <Chooser label="Runs of" choices={figures.runs} theme={theme} />
       </div>
@@ -127,6 +130,7 @@ export function ReportBody({ page, theme, isServed = false, isBelow = false }: P
   const has: Record<string, boolean> = {
     standings: page.rankings.length + page.use_cases.length + page.claims.length > 0,
     distributions: figures.distributions.length > 0,
+    timeline: page.timeline !== undefined,
     runs: figures.runs.length > 0,
   };
   const body = (

@@ -1,0 +1,229 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { percent, quantity } from "../format";
+import type { Timeline } from "../model";
+import type { Theme } from "../theme";
+import { classColours, draw, type Layout, layoutOf, type View } from "./draw";
+import { ranAt, type Slices, totalOf, unpack } from "./slices";
+
+/** 20 µs: below, nothing happens in a scheduler. */
+const SHORTEST = 200;
+/** Share of the view by which a key moves it. */
+const STRIDE = 0.2;
+const ZOOM = 2;
+/** Of a wheel's pixels. */
+const WHEEL = 0.0022;
+/** Pixels. */
+const ROW = 34;
+const THIN_ROW = 16;
+const MANY_CPUS = 16;
+/** A pointer that moved less was a click. */
+const CLICK = 3;
+const NS_PER_TICK = 100;
+
+const time = (ticks: number): string => quantity(Math.round(ticks * NS_PER_TICK), "nanoseconds");
+
+/** A view of this length from there, moved so that it lies inside. */
+export function inside(from: number, length: number, span: number): View {
+  const kept = Math.min(Math.max(length, Math.min(SHORTEST, span)), span);
+  const begin = Math.min(Math.max(from, 0), span - kept);
+  return [begin, begin + kept];
+}
+
+/** Nearer or further, while the time at this share of the view stays where it is. */
+export function zoomed([from, to]: View, factor: number, share: number, span: number): View {
+  const length = Math.min(Math.max((to - from) * factor, Math.min(SHORTEST, span)), span);
+  return inside(from + (to - from - length) * share, length, span);
+}
+
+/** Who ran when on which CPU. */
+export function TimelineCard({ timeline, theme }: { timeline: Timeline; theme: Theme }) {
+  const [slices, setSlices] = useState<Slices | null>(null);
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    unpack(timeline).then(setSlices, (error: Error) => setProblem(error.message));
+  }, [timeline]);
+  return (
+    <section class="card" id="timeline" aria-label="Timeline">
+      <h2>
+        Timeline: {timeline.subject} on {timeline.workload}
+      </h2>
+      <p class="reading">
+        A row for each CPU. Far away, the height of a colour is the share of time that such tasks ran; near, each slice
+        has its task's name. The bar below a slice is the time for which the task had waited to run.
+      </p>
+      {problem && <p class="banner">The timeline cannot be read: {problem}.</p>}
+      {slices && <Chart timeline={timeline} slices={slices} theme={theme} />}
+      {slices && <Totals timeline={timeline} slices={slices} />}
+    </section>
+  );
+}
+
+function Chart({ timeline, slices, theme }: { timeline: Timeline; slices: Slices; theme: Theme }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const layout = useRef<Layout>(layoutOf(0, ROW));
+  const held = useRef<{ x: number; moved: number } | null>(null);
+  const [width, setWidth] = useState(0);
+  const [view, setView] = useState<View>([0, timeline.span]);
+  const [focus, setFocus] = useState<number | null>(null);
+  const [hovered, setHovered] = useState<number | null>(null);
+  const [from, to] = view;
+  const row = timeline.cpus.length > MANY_CPUS ? THIN_ROW : ROW;
+  const zoom = (factor: number, share = 0.5): void => setView((before) => zoomed(before, factor, share, timeline.span));
+  const move = (by: number): void => setView(([begin, end]) => inside(begin + by, end - begin, timeline.span));
+  const fit = (): void => setView([0, timeline.span]);
+
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
+    if (canvas.current?.parentElement) observer.observe(canvas.current.parentElement);
+    // By hand, because a listener that may refuse to scroll has to say so.
+    const wheel = (event: WheelEvent): void => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      zoom(Math.exp(event.deltaY * WHEEL), (event.offsetX - layout.current.left) / layout.current.width);
+    };
+    canvas.current?.addEventListener("wheel", wheel, { passive: false });
+    return () => {
+      observer.disconnect();
+      canvas.current?.removeEventListener("wheel", wheel);
+    };
+  }, []);
+  useEffect(() => {
+    if (!canvas.current || width === 0) return;
+    layout.current = layoutOf(width, row);
+    paint(canvas.current, { timeline, slices, theme, view, focus }, layout.current);
+  }, [timeline, slices, theme, view, focus, width]);
+
+  const sliceAt = ({ offsetX, offsetY }: PointerEvent): number | null => {
+    const { left, top, width } = layout.current;
+    const perPixel = (to - from) / width;
+    return ranAt(slices, Math.floor((offsetY - top) / row), from + (offsetX - left) * perPixel, perPixel);
+  };
+  const drag = (event: PointerEvent): void => {
+    if (!held.current) {
+      setHovered(sliceAt(event));
+      return;
+    }
+    const by = held.current.x - event.offsetX;
+    held.current = { x: event.offsetX, moved: held.current.moved + Math.abs(by) };
+    move((by / layout.current.width) * (to - from));
+  };
+  const release = (event: PointerEvent): void => {
+    const at = sliceAt(event);
+    if (held.current && held.current.moved < CLICK) setFocus(at === null ? null : (slices.task[at] ?? null));
+    held.current = null;
+  };
+  const keys: Record<string, () => void> = {
+    "+": () => zoom(1 / ZOOM), "=": () => zoom(1 / ZOOM), "-": () => zoom(ZOOM), "0": fit, Escape: () => setFocus(null),
+    ArrowLeft: () => move((from - to) * STRIDE), ArrowRight: () => move((to - from) * STRIDE),
+  };
+  const press = (event: KeyboardEvent): void => {
+    const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
+  return (
+    <>
+      <div class="head">
+        <Legend timeline={timeline} theme={theme} />
+        <span class="buttons">
+          <button type="button" onClick={() => zoom(1 / ZOOM)} aria-label="Zoom in">+</button>
+          <button type="button" onClick={() => zoom(ZOOM)} aria-label="Zoom out">−</button>
+          <button type="button" onClick={fit}>All</button>
+        </span>
+      </div>
+      <figure>
+        <canvas
+          ref={canvas}
+          class="slices"
+          tabIndex={0}
+          role="img"
+          aria-label={`Timeline of ${timeline.cpus.length} CPUs, ${slices.count} slices. Plus and minus zoom, arrows move, 0 shows all. The table below has the totals.`}
+          onKeyDown={press}
+          onPointerDown={(event) => {
+            held.current = { x: event.offsetX, moved: 0 };
+            event.currentTarget.setPointerCapture(event.pointerId);
+          }}
+          onPointerMove={drag}
+          onPointerUp={release}
+          onPointerCancel={() => (held.current = null)}
+          onPointerLeave={() => setHovered(null)}
+        />
+      </figure>
+      <p class="reading slice">{hovered === null ? viewed(timeline, view, focus) : told(timeline, slices, hovered)}</p>
+    </>
+  );
+}
+
+function paint(canvas: HTMLCanvasElement, scene: Parameters<typeof draw>[1], layout: Layout): void {
+  const begun_ms = performance.now();
+  const scale = devicePixelRatio || 1;
+  const [width, height] = [canvas.parentElement?.clientWidth ?? 0, layout.top + scene.timeline.cpus.length * layout.row];
+  const [across, down] = [Math.round(width * scale), Math.round(height * scale)];
+  if (canvas.width !== across || canvas.height !== down) Object.assign(canvas, { width: across, height: down });
+  canvas.style.height = `${height}px`;
+  const pen = canvas.getContext("2d");
+  if (!pen) return;
+  pen.setTransform(scale, 0, 0, scale, 0, 0);
+  draw(pen, scene, layout);
+  canvas.dataset["paint_ms"] = (performance.now() - begun_ms).toFixed(1);
+}
+
+function viewed({ span, tasks, slices }: Timeline, [from, to]: View, focus: number | null): string {
+  const picked = focus === null ? "a click picks out a task" : `only ${tasks[focus]?.name ?? ""}; Escape shows all`;
+  return `${slices} slices, ${time(to - from)} of ${time(span)} from ${time(from)}; Ctrl and wheel zoom, dragging moves, ${picked}.`;
+}
+
+function told({ tasks }: Timeline, { start, end, wait, task }: Slices, at: number): string {
+  const begin = start[at] ?? 0;
+  return `${tasks[task[at] ?? 0]?.name ?? ""} ran ${time((end[at] ?? 0) - begin)} from ${time(begin)} and had waited ${time(wait[at] ?? 0)}.`;
+}
+
+function Legend({ timeline, theme }: { timeline: Timeline; theme: Theme }) {
+  const colours = classColours(theme);
+  return (
+    <p class="legend">
+      {timeline.classes.map((name, kind) => (
+        <span key={name}>
+          <i style={{ background: colours[kind] }} /> {name}
+        </span>
+      ))}
+      <span>
+        <i style={{ background: theme.ink, height: "4px", verticalAlign: "2px" }} /> waiting to run
+      </span>
+    </p>
+  );
+}
+
+function Totals({ timeline, slices }: { timeline: Timeline; slices: Slices }) {
+  return (
+    <details>
+      <summary>Table</summary>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              {["CPU", "busy", "slices", "mean wait", "longest wait"].map((name) => (
+                <th key={name} scope="col">{name}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {timeline.cpus.map((cpu, place) => {
+              const { busy, count, meanWait, mostWait } = totalOf(slices, place);
+              return (
+                <tr key={cpu}>
+                  <th scope="row">{cpu}</th>
+                  <td>{percent(busy / timeline.span)}</td>
+                  <td>{count}</td>
+                  <td>{time(meanWait)}</td>
+                  <td>{time(mostWait)}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
