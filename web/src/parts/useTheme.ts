@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { dark, light, type Theme } from "../theme";
 
 function preferred(): "light" | "dark" {
@@ -8,7 +8,8 @@ function preferred(): "light" | "dark" {
 /** The reader's theme until another is asked for; the styles follow it. */
 export function useTheme(): [Theme, () => void] {
   const [name, setName] = useState(preferred);
-  useEffect(() => {
+  // Before anything is painted, so that no reader sees the other theme flash.
+  useLayoutEffect(() => {
     document.documentElement.dataset["theme"] = name;
   }, [name]);
   return [name === "dark" ? dark : light, () => setName(name === "dark" ? "light" : "dark")];
