@@ -12,6 +12,8 @@ import { percentiles } from "./percentiles";
 import { drift, pairs } from "./runs";
 import { spread } from "./spread";
 
+export type { Choice };
+
 export interface Figures {
   effects: Figure[];
   values: Choice[];
@@ -43,27 +45,23 @@ export function figuresOf(page: Page): Figures {
         ecdf(curve, probabilities, number, subjects),
       ],
     })),
-    runs: runsOf(page, subjects),
+    runs: page.findings
+      .filter(({ role }) => role === "primary")
+      .flatMap((finding, number): Choice[] => {
+        const { workload, metric, subject } = finding;
+        const series = page.series.find((one) => one.workload === workload && one.metric === metric);
+        if (!series) return [];
+        const name = `${workload}, ${metric.replaceAll("_", " ")}: ${subject}`;
+        const figures = (): Figure[] => {
+          const all = runs(series, subjects);
+          return [pairs(finding, all, number), drift(series, all, number, subjects), spread(series, all, number, subjects)];
+        };
+        return [{ name, figures }];
+      }),
   };
 }
 
 /** A campaign that can go on is judged by intervals that hold at every look. */
 function isUnfinished({ caveats }: Page): boolean {
   return caveats.some(({ code }) => code === "UNFINISHED");
-}
-
-function runsOf(page: Page, subjects: string[]): Choice[] {
-  return page.findings
-    .filter(({ role }) => role === "primary")
-    .flatMap((finding, number): Choice[] => {
-      const { workload, metric, subject } = finding;
-      const series = page.series.find((one) => one.workload === workload && one.metric === metric);
-      if (!series) return [];
-      const name = `${workload}, ${metric.replaceAll("_", " ")}: ${subject}`;
-      const figures = (): Figure[] => {
-        const all = runs(series, subjects);
-        return [pairs(finding, all, number), drift(series, all, number, subjects), spread(series, all, number, subjects)];
-      };
-      return [{ name, figures }];
-    });
 }

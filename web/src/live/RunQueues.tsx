@@ -7,9 +7,9 @@ import type { Stream } from "./stream";
 
 /** From where on each step of the colours begins. */
 const WAITING_STEPS = [0, 0.25, 1, 2, 4];
-const WAITING_NAMES = ["none", "less than 1", "1", "2", "4 or more"];
+const WAITING_NAMES = ["hardly any", "up to 1", "up to 2", "up to 4", "more"];
 const BUSY_STEPS = [0, 0.2, 0.4, 0.6, 0.8];
-const BUSY_NAMES = ["below 20 %", "20 %", "40 %", "60 %", "80 % or more"];
+const BUSY_NAMES = ["up to 20 %", "up to 40 %", "up to 60 %", "up to 80 %", "more"];
 /** Pixels. */
 const COLUMN = 3;
 const LABELS = 56;
