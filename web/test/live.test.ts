@@ -270,7 +270,7 @@ describe.skipIf(!program)("the live view", () => {
     expect(tiles[0]).toContain("✓ quiet");
     expect(tiles[1]).toContain("12.0 %");
     expect(tiles[1]).toContain("! disturbs");
-    expect(tiles[2]).toContain("This machine does not tell.");
+    expect(tiles[2]).toContain("Not known on this machine");
     expect(tiles[3]).not.toContain("quiet");
   });
 

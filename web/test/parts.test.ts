@@ -132,7 +132,11 @@ describe("the live view", () => {
   test("more than four subjects have a figure for each percentile, with all numbers", () => {
     const { latencies } = halfWay();
     expect(trialPercentiles(latencies, ["a", "b", "c"]).length).toBe(latencies.length);
-    const many = trialPercentiles(latencies, ["a", "b", "c", "d", "e"]);
+    const names = ["a", "b", "c", "d", "e"];
+    const crowded = latencies.map((latency) => ({
+      ...latency, points: latency.points.map((point, place) => ({ ...point, subject: names[place % names.length] ?? "" })),
+    }));
+    const many = trialPercentiles(crowded, names);
     expect(many.length).toBe(latencies.length * 3);
     expect(many[0]?.figures()[0]?.table.rows.length).toBe(latencies[0]?.points.length);
   });

@@ -4,7 +4,7 @@
 const LINE = 15;
 
 /**
- * The ends of curves on a logarithmic axis over these values, each with how far its label is moved
+ * The ends of curves on a logarithmic axis from the least to the most of these values, each with how far its label is moved
  * so that none covers another.
  */
 export function apart<End extends { value: number }>(ends: End[], values: number[], room: number): (End & { shift: number })[] {

@@ -13,7 +13,8 @@ const PERCENTILES = [
 type Percentile = (typeof PERCENTILES)[number][0];
 
 interface Point {
-  order: number;
+  /** From one. */
+  trial: number;
   subject: string;
   percentile: string;
   value: number;
@@ -28,6 +29,8 @@ const MARGIN_BOTTOM = 40;
 const LETTER = 7;
 /** Below this, labels go without their values. */
 const NARROW = 520;
+/** Around the values, so that two ticks with a label are among few of them. */
+const ROOM = 1.4;
 
 /** The name of a unit as figures know it. */
 const unitOf = ({ unit }: Latency): string => (unit === "ns" ? "nanoseconds" : unit);
@@ -36,7 +39,7 @@ const unitOf = ({ unit }: Latency): string => (unit === "ns" ? "nanoseconds" : u
 export function trialPercentiles(latencies: Latency[], subjects: string[]): Choice[] {
   return latencies.flatMap((latency, number) => {
     const name = `${latency.workload}, ${latency.source.replaceAll("_", " ")}`;
-    if (subjects.length <= MOST_TOGETHER) {
+    if (new Set(latency.points.map(({ subject }) => subject)).size <= MOST_TOGETHER) {
       return [{ name, figures: () => [trials(latency, PERCENTILES.map(([key]) => key), `trials-${number}`, subjects)] }];
     }
     return PERCENTILES.map(([key, title]) => ({
@@ -49,7 +52,7 @@ export function trialPercentiles(latencies: Latency[], subjects: string[]): Choi
 function trials(latency: Latency, shown: Percentile[], id: string, subjects: string[]): Figure {
   const data = PERCENTILES.filter(([key]) => shown.includes(key)).flatMap(([key, percentile]) =>
     latency.points.flatMap(({ order, subject, [key]: value }): Point[] =>
-      value === null || value <= 0 ? [] : [{ order, subject, percentile, value }],
+      value === null || value <= 0 ? [] : [{ trial: order + 1, subject, percentile, value }],
     ),
   );
   return {
@@ -73,7 +76,9 @@ function plot(latency: Latency, data: Point[], subjects: string[], canvas: Canva
     `${percentile} ${subject}${isNarrow ? "" : ` ${quantity(value, unitOf(latency))}`}`;
   const last = new Map(data.map((point) => [`${point.percentile} ${point.subject}`, point]));
   const height = Math.max(HEIGHT, last.size * 17 + MARGIN_TOP + MARGIN_BOTTOM);
-  const ends = apart([...last.values()], data.map(({ value }) => value), height - MARGIN_TOP - MARGIN_BOTTOM);
+  const values = data.map(({ value }) => value);
+  const domain = [Math.min(...values) / ROOM, Math.max(...values) * ROOM];
+  const ends = apart([...last.values()], domain, height - MARGIN_TOP - MARGIN_BOTTOM);
   const longest = Math.max(...ends.map((end) => label(end).length), 8);
   return base(canvas, {
     height,
@@ -82,19 +87,22 @@ function plot(latency: Latency, data: Point[], subjects: string[], canvas: Canva
     marginTop: MARGIN_TOP,
     marginBottom: MARGIN_BOTTOM,
     ...scales(subjects, theme),
-    x: { label: "trial →", tickFormat: (order: number) => (Number.isInteger(order) ? String(order + 1) : ""), ticks: Math.max(3, Math.floor(width / 120)) },
-    y: { type: "log", label: null, grid: true, tickFormat: logLabels(data.map(({ value }) => value), unitOf(latency)) },
+    x: { label: "trial →", tickFormat: (trial: number) => (Number.isInteger(trial) ? String(trial) : ""), ticks: Math.max(3, Math.floor(width / 120)) },
+    y: {
+      type: "log", domain, label: null, grid: true,
+      tickFormat: logLabels(values, unitOf(latency)),
+    },
     marks: [
       ...byDashes(data, subjects, theme).map(([strokeDasharray, rows]) =>
         Plot.line(rows, {
-          x: "order", y: "value", z: ({ subject, percentile }: Point) => `${subject} ${percentile}`,
+          x: "trial", y: "value", z: ({ subject, percentile }: Point) => `${subject} ${percentile}`,
           stroke: BY_SUBJECT, strokeWidth: 1.5, strokeDasharray,
         }),
       ),
-      Plot.dot(data, { x: "order", y: "value", fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, r: 3 }),
+      Plot.dot(data, { x: "trial", y: "value", fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, r: 3 }),
       ...ends.map((end) =>
         Plot.text([end], {
-          x: () => Math.max(...data.map(({ order }) => order)), y: "value", text: label, fill: BY_SUBJECT, dx: 10, dy: end.shift, textAnchor: "start",
+          x: () => Math.max(...data.map(({ trial }) => trial)), y: "value", text: label, fill: BY_SUBJECT, dx: 10, dy: end.shift, textAnchor: "start",
           fontWeight: 600, stroke: theme.panel, strokeWidth: 4,
         }),
       ),

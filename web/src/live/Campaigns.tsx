@@ -12,7 +12,7 @@ export const campaignLink = (name: string): string => `#/campaign/${encodeURICom
 
 function counted(verdicts: ListedCampaign["verdicts"]): string {
   if (!verdicts) return "not judged yet";
-  const words = Object.entries(VERDICT_SYMBOLS).filter(([word]) => verdicts[word as Verdict] > 0);
+  const words = Object.entries(VERDICT_SYMBOLS).filter(([word]) => (verdicts[word as Verdict] ?? 0) > 0);
   return words.map(([word, symbol]) => `${symbol} ${verdicts[word as Verdict]} ${word}`).join(", ") || "none asked";
 }
 
@@ -49,7 +49,7 @@ function columnsOf(chosen: string[], choose: (name: string) => void): Column<Lis
       text: ({ trials_done, trials_total }) => `${Math.min(trials_done, trials_total)} of ${trials_total}`,
     },
     { name: "where", key: ({ venue }) => venue, text: ({ venue, kernel }) => [venue, kernel].filter(Boolean).join(", ") },
-    { name: "verdicts", key: ({ verdicts }) => (verdicts ? -(verdicts.better + verdicts.worse) : 1), text: ({ verdicts }) => counted(verdicts) },
+    { name: "verdicts", key: ({ verdicts }) => (verdicts ? -((verdicts.better ?? 0) + (verdicts.worse ?? 0)) : 1), text: ({ verdicts }) => counted(verdicts) },
   ];
 }
 

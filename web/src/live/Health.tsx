@@ -74,7 +74,7 @@ export function Health({ stream, isPaused }: { stream: Stream; isPaused: boolean
           <div class={isDisturbing ? "card disturbing" : "card"} key={name}>
             <small>{name}</small>
             <b>{value ?? "not told"}</b>
-            <small>{value === null ? "This machine does not tell." : meaning}</small>
+            <small>{value === null ? "Not known on this machine, or not at this moment." : meaning}</small>
             <small>{[isDisturbing !== null && (isDisturbing ? "! disturbs" : "✓ quiet"), most].filter(Boolean).join(", ")}</small>
           </div>
         ))}

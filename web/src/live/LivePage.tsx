@@ -159,7 +159,7 @@ function Progress({ campaign, stream }: { campaign: LiveCampaign; stream: Stream
   );
 }
 
-/** Margins come with the report. */
+/** Margins and reasons come with the report. */
 function findingOf(live: LiveVerdict, findings: Finding[]): Finding {
   const { ratio, low, high } = live;
   const reported = findings.find(
@@ -168,8 +168,8 @@ function findingOf(live: LiveVerdict, findings: Finding[]): Finding {
   );
   return {
     ...live,
-    strength: null,
-    reason: null,
+    strength: reported?.verdict === live.verdict ? reported.strength : null,
+    reason: reported?.verdict === live.verdict ? reported.reason : null,
     margin: live.margin ?? reported?.margin ?? 0,
     subject_value: null,
     reference_value: null,

@@ -107,8 +107,8 @@ export interface ListedCampaign {
   trials_done: number;
   trials_total: number;
   is_quick: boolean;
-  /** null where it was not judged yet. */
-  verdicts: Record<Verdict, number> | null;
+  /** Those that there are; null where it was not judged yet. */
+  verdicts: Partial<Record<Verdict, number>> | null;
 }
 
 export interface CampaignList {
