@@ -24,13 +24,17 @@ const LINE = 24;
 /** A figure for each comparison that more than one campaign made. */
 export function histories(series: HistorySeries[]): Choice[] {
   return series.map((one, number) => ({
-    name: `${one.workload}, ${one.metric.replaceAll("_", " ")}: ${one.subject} against ${one.reference}${one.is_emulated ? ", emulated" : ""}`,
+    name: `${titleOf(one)}${one.is_emulated ? ", emulated" : ""}`,
     figures: () => [history(one, number)],
   }));
 }
 
+function titleOf({ workload, metric, subject, reference }: HistorySeries): string {
+  return `${workload}, ${metric.replaceAll("_", " ")}: ${subject} against ${reference}`;
+}
+
 export function history(series: HistorySeries, number: number): Figure {
-  const { workload, metric, subject, reference, margin, points, changes } = series;
+  const { margin, points, changes } = series;
   const place = (campaign: string): number => points.findIndex((point) => point.campaign === campaign) + 1;
   const rules = changes.map(({ before, after, ratio }) => ({ at: (place(before) + place(after)) / 2, ratio }));
   const data = points.map(({ ratio, low, high }, index): Point => ({
@@ -38,7 +42,7 @@ export function history(series: HistorySeries, number: number): Figure {
   }));
   return {
     id: `history-${number}`,
-    title: `${workload}, ${metric.replaceAll("_", " ")}: ${subject} against ${reference}`,
+    title: titleOf(series),
     reading:
       "One mark for each campaign, the oldest at the left: the ratio to the campaign's own reference, turned so that up " +
       `is better, with its 95 % interval. The grey band is the margin of ${Number((margin * 100).toPrecision(3))} %. ` +

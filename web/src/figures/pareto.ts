@@ -123,8 +123,13 @@ function plot(points: Point[], x: Finding, y: Finding, subjects: string[], canva
     marginTop: MARGIN_TOP,
     marginBottom: MARGIN_BOTTOM,
     ...scales(subjects, theme),
-    x: { ...axis, domain: along, ticks: effectTicks(along, width - LEFT - right, 2 * LINE), label: `${words(x.metric)}, better →` },
-    y: { ...axis, domain: above, ticks: effectTicks(above, HEIGHT - MARGIN_TOP - MARGIN_BOTTOM, LINE), label: `↑ ${words(y.metric)}, better` },
+    x: {
+      ...axis, domain: along, ticks: effectTicks(along, width - LEFT - right, 2 * LINE), label: `${words(x.metric)}, better →`,
+    },
+    y: {
+      ...axis, domain: above, ticks: effectTicks(above, HEIGHT - MARGIN_TOP - MARGIN_BOTTOM, LINE),
+      label: `↑ ${words(y.metric)}, better`,
+    },
     marks: [
       Plot.ruleX([1], { stroke: theme.muted }),
       Plot.ruleY([1], { stroke: theme.muted }),

@@ -76,6 +76,7 @@ function plot(latency: Latency, data: Point[], subjects: string[], canvas: Canva
     `${percentile} ${subject}${isNarrow ? "" : ` ${quantity(value, unitOf(latency))}`}`;
   const last = new Map(data.map((point) => [`${point.percentile} ${point.subject}`, point]));
   const height = Math.max(HEIGHT, last.size * 17 + MARGIN_TOP + MARGIN_BOTTOM);
+  const latest = Math.max(...data.map(({ trial }) => trial));
   const values = data.map(({ value }) => value);
   const domain = [Math.min(...values) / ROOM, Math.max(...values) * ROOM];
   const ends = apart([...last.values()], domain, height - MARGIN_TOP - MARGIN_BOTTOM);
@@ -87,7 +88,10 @@ function plot(latency: Latency, data: Point[], subjects: string[], canvas: Canva
     marginTop: MARGIN_TOP,
     marginBottom: MARGIN_BOTTOM,
     ...scales(subjects, theme),
-    x: { label: "trial →", tickFormat: (trial: number) => (Number.isInteger(trial) ? String(trial) : ""), ticks: Math.max(3, Math.floor(width / 120)) },
+    x: {
+      label: "trial →", ticks: Math.max(3, Math.floor(width / 120)),
+      tickFormat: (trial: number) => (Number.isInteger(trial) ? String(trial) : ""),
+    },
     y: {
       type: "log", domain, label: null, grid: true,
       tickFormat: logLabels(values, unitOf(latency)),
@@ -102,8 +106,8 @@ function plot(latency: Latency, data: Point[], subjects: string[], canvas: Canva
       Plot.dot(data, { x: "trial", y: "value", fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, r: 3 }),
       ...ends.map((end) =>
         Plot.text([end], {
-          x: () => Math.max(...data.map(({ trial }) => trial)), y: "value", text: label, fill: BY_SUBJECT, dx: 10, dy: end.shift, textAnchor: "start",
-          fontWeight: 600, stroke: theme.panel, strokeWidth: 4,
+          x: () => latest, y: "value", text: label, fill: BY_SUBJECT, dx: 10, dy: end.shift, textAnchor: "start", fontWeight: 600,
+          stroke: theme.panel, strokeWidth: 4,
         }),
       ),
     ],

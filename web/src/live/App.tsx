@@ -70,15 +70,20 @@ function LinkState({ stream }: { stream: Stream }) {
     refused: `not connected${last}`,
   }[link.state];
   return (
-    <>
-      <span role="status" class="link">
-        {link.state === "open" && !isSilent ? "●" : "○"} {words}
-      </span>
-    </>
+    <span role="status" class="link">
+      {link.state === "open" && !isSilent ? "●" : "○"} {words}
+    </span>
   );
 }
 
-function Frame({ route, stream, children, button }: { route: Route; stream: Stream; children: ComponentChildren; button: ComponentChildren }) {
+interface Framed {
+  route: Route;
+  stream: Stream;
+  button: ComponentChildren;
+  children: ComponentChildren;
+}
+
+function Frame({ route, stream, button, children }: Framed) {
   return (
     <>
       <div class="top">

@@ -49,7 +49,11 @@ function columnsOf(chosen: string[], choose: (name: string) => void): Column<Lis
       text: ({ trials_done, trials_total }) => `${Math.min(trials_done, trials_total)} of ${trials_total}`,
     },
     { name: "where", key: ({ venue }) => venue, text: ({ venue, kernel }) => [venue, kernel].filter(Boolean).join(", ") },
-    { name: "verdicts", key: ({ verdicts }) => (verdicts ? -((verdicts.better ?? 0) + (verdicts.worse ?? 0)) : 1), text: ({ verdicts }) => counted(verdicts) },
+    {
+      name: "verdicts",
+      key: ({ verdicts }) => (verdicts ? -((verdicts.better ?? 0) + (verdicts.worse ?? 0)) : 1),
+      text: ({ verdicts }) => counted(verdicts),
+    },
   ];
 }
 

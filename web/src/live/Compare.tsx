@@ -40,7 +40,15 @@ function design({ design: { duration_ns, ...design }, subjects }: Page): Record<
   return { ...Object.fromEntries(told), duration: duration(duration_ns / 1e6), subjects: subjects.map(({ id }) => id).join(", ") };
 }
 
-function Differences({ id, title, names, pages, of }: { id: string; title: string; names: Pair<string>; pages: Pair<Page>; of: (page: Page) => Record<string, string> }) {
+interface Compared {
+  id: string;
+  title: string;
+  names: Pair<string>;
+  pages: Pair<Page>;
+  of: (page: Page) => Record<string, string>;
+}
+
+function Differences({ id, title, names, pages, of }: Compared) {
   const [one, other] = [of(pages[0]), of(pages[1])];
   const rows = differing(one, other);
   const alike = Object.keys(one).length - rows.filter(([name]) => name in one).length;
@@ -124,7 +132,8 @@ export function Compare({ names }: { names: [string, string] }) {
       <ul>
         {[one, other].map(({ data }, side) => (
           <li key={side}>
-            {side === 0 ? "A" : "B"}: <a href={campaignLink(names[side] ?? "")}>{data?.title ?? names[side]}</a> <small>{names[side]}</small>
+            {side === 0 ? "A" : "B"}: <a href={campaignLink(names[side] ?? "")}>{data?.title ?? names[side]}</a>{" "}
+            <small>{names[side]}</small>
           </li>
         ))}
       </ul>
@@ -145,7 +154,13 @@ export function Compare({ names }: { names: [string, string] }) {
             <Effects names={names} rows={matched(one.data.findings, other.data.findings)} />
           </section>
           <Differences id="designs" title="Design" names={names} pages={[one.data, other.data]} of={design} />
-          <Differences id="environments" title="Environment" names={names} pages={[one.data, other.data]} of={({ environment }) => environment} />
+          <Differences
+            id="environments"
+            title="Environment"
+            names={names}
+            pages={[one.data, other.data]}
+            of={({ environment }) => environment}
+          />
         </>
       ) : (
         problems.length === 0 && <p>Loading.</p>

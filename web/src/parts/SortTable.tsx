@@ -44,8 +44,15 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
+interface Sortable<Row> {
+  label: string;
+  rows: Row[];
+  columns: Column<Row>[];
+  id: (row: Row) => string;
+}
+
 /** A table that is sorted by any of its columns, and copied as Markdown in that order. */
-export function SortTable<Row>({ label, rows, columns, id }: { label: string; rows: Row[]; columns: Column<Row>[]; id: (row: Row) => string }) {
+export function SortTable<Row>({ label, rows, columns, id }: Sortable<Row>) {
   const [order, setOrder] = useState<Order | null>(null);
   const [said, say] = useState("");
   const shown = sorted(rows, columns, order);

@@ -1,3 +1,4 @@
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { percent, quantity } from "../format";
 import type { Timeline } from "../model";
@@ -58,104 +59,151 @@ export function TimelineCard({ timeline, theme }: { timeline: Timeline; theme: T
   );
 }
 
+/** What is done to the view, whoever asks for it. */
+interface Moves {
+  zoom: (factor: number, share?: number) => void;
+  /** By so much time. */
+  move: (by: number) => void;
+  fit: () => void;
+}
+
+interface Chosen {
+  timeline: Timeline;
+  slices: Slices;
+  theme: Theme;
+  view: View;
+  focus: number | null;
+}
+
 function Chart({ timeline, slices, theme }: { timeline: Timeline; slices: Slices; theme: Theme }) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const layout = useRef<Layout>(layoutOf(0, ROW));
-  const held = useRef<{ x: number; moved: number } | null>(null);
-  const [width, setWidth] = useState(0);
   const [view, setView] = useState<View>([0, timeline.span]);
   const [focus, setFocus] = useState<number | null>(null);
   const [hovered, setHovered] = useState<number | null>(null);
-  const [from, to] = view;
-  const row = timeline.cpus.length > MANY_CPUS ? THIN_ROW : ROW;
-  const zoom = (factor: number, share = 0.5): void => setView((before) => zoomed(before, factor, share, timeline.span));
-  const move = (by: number): void => setView(([begin, end]) => inside(begin + by, end - begin, timeline.span));
-  const fit = (): void => setView([0, timeline.span]);
-
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
-    if (canvas.current?.parentElement) observer.observe(canvas.current.parentElement);
-    // By hand, because a listener that may refuse to scroll has to say so.
-    const wheel = (event: WheelEvent): void => {
-      if (!event.ctrlKey && !event.metaKey) return;
-      event.preventDefault();
-      zoom(Math.exp(event.deltaY * WHEEL), (event.offsetX - layout.current.left) / layout.current.width);
-    };
-    canvas.current?.addEventListener("wheel", wheel, { passive: false });
-    return () => {
-      observer.disconnect();
-      canvas.current?.removeEventListener("wheel", wheel);
-    };
-  }, []);
-  useEffect(() => {
-    if (!canvas.current || width === 0) return;
-    layout.current = layoutOf(width, row);
-    paint(canvas.current, { timeline, slices, theme, view, focus }, layout.current);
-  }, [timeline, slices, theme, view, focus, width]);
-
-  const sliceAt = ({ offsetX, offsetY }: PointerEvent): number | null => {
-    const { left, top, width } = layout.current;
-    const perPixel = (to - from) / width;
-    return ranAt(slices, Math.floor((offsetY - top) / row), from + (offsetX - left) * perPixel, perPixel);
-  };
-  const drag = (event: PointerEvent): void => {
-    if (!held.current) {
-      setHovered(sliceAt(event));
-      return;
-    }
-    const by = held.current.x - event.offsetX;
-    held.current = { x: event.offsetX, moved: held.current.moved + Math.abs(by) };
-    move((by / layout.current.width) * (to - from));
-  };
-  const release = (event: PointerEvent): void => {
-    const at = sliceAt(event);
-    if (held.current && held.current.moved < CLICK) setFocus(at === null ? null : (slices.task[at] ?? null));
-    held.current = null;
-  };
-  const keys: Record<string, () => void> = {
-    "+": () => zoom(1 / ZOOM), "=": () => zoom(1 / ZOOM), "-": () => zoom(ZOOM), "0": fit, Escape: () => setFocus(null),
-    ArrowLeft: () => move((from - to) * STRIDE), ArrowRight: () => move((to - from) * STRIDE),
-  };
-  const press = (event: KeyboardEvent): void => {
-    const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
+  const moves: Moves = {
+    zoom: (factor, share = 0.5) => setView((before) => zoomed(before, factor, share, timeline.span)),
+    move: (by) => setView(([from, to]) => inside(from + by, to - from, timeline.span)),
+    fit: () => setView([0, timeline.span]),
   };
   return (
     <>
       <div class="head">
         <Legend timeline={timeline} theme={theme} />
         <span class="buttons">
-          <button type="button" onClick={() => zoom(1 / ZOOM)} aria-label="Zoom in">+</button>
-          <button type="button" onClick={() => zoom(ZOOM)} aria-label="Zoom out">−</button>
-          <button type="button" onClick={fit}>All</button>
+          <button type="button" onClick={() => moves.zoom(1 / ZOOM)} aria-label="Zoom in">+</button>
+          <button type="button" onClick={() => moves.zoom(ZOOM)} aria-label="Zoom out">−</button>
+          <button type="button" onClick={moves.fit}>All</button>
         </span>
       </div>
-      <figure>
-        <canvas
-          ref={canvas}
-          class="slices"
-          tabIndex={0}
-          role="img"
-          aria-label={`Timeline of ${timeline.cpus.length} CPUs, ${slices.count} slices. Plus and minus zoom, arrows move, 0 shows all. The table below has the totals.`}
-          onKeyDown={press}
-          onPointerDown={(event) => {
-            held.current = { x: event.offsetX, moved: 0 };
-            event.currentTarget.setPointerCapture(event.pointerId);
-          }}
-          onPointerMove={drag}
-          onPointerUp={release}
-          onPointerCancel={() => (held.current = null)}
-          onPointerLeave={() => setHovered(null)}
-        />
-      </figure>
+      <Drawing chosen={{ timeline, slices, theme, view, focus }} moves={moves} onHover={setHovered} onPick={setFocus} />
       <p class="reading slice">{hovered === null ? viewed(timeline, view, focus) : told(timeline, slices, hovered)}</p>
     </>
   );
 }
 
-function paint(canvas: HTMLCanvasElement, scene: Parameters<typeof draw>[1], layout: Layout): void {
+interface Parts {
+  chosen: Chosen;
+  moves: Moves;
+  onHover: (slice: number | null) => void;
+  onPick: (task: number | null) => void;
+}
+
+/** The canvas, and what is done to it with keys, wheel and pointer. */
+function Drawing({ chosen, moves, onHover, onPick }: Parts) {
+  const { timeline, slices, theme, view, focus } = chosen;
+  const [from, to] = view;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const layout = useRef<Layout>(layoutOf(0, ROW));
+  const held = useRef<{ x: number; moved: number } | null>(null);
+  const width = useWidth(canvas);
+  useWheel(canvas, layout, moves);
+  useEffect(() => {
+    if (!canvas.current || width === 0) return;
+    layout.current = layoutOf(width, timeline.cpus.length > MANY_CPUS ? THIN_ROW : ROW);
+    paint(canvas.current, chosen, layout.current);
+  }, [timeline, slices, theme, view, focus, width]);
+
+  const sliceAt = ({ offsetX, offsetY }: PointerEvent): number | null => {
+    const { left, top, width, row } = layout.current;
+    const perPixel = (to - from) / width;
+    return ranAt(slices, Math.floor((offsetY - top) / row), from + (offsetX - left) * perPixel, perPixel);
+  };
+  const drag = (event: PointerEvent): void => {
+    if (!held.current) {
+      onHover(sliceAt(event));
+      return;
+    }
+    const by = held.current.x - event.offsetX;
+    held.current = { x: event.offsetX, moved: held.current.moved + Math.abs(by) };
+    moves.move((by / layout.current.width) * (to - from));
+  };
+  const release = (event: PointerEvent): void => {
+    const at = sliceAt(event);
+    if (held.current && held.current.moved < CLICK) onPick(at === null ? null : (slices.task[at] ?? null));
+    held.current = null;
+  };
+  const hold = (event: PointerEvent): void => {
+    held.current = { x: event.offsetX, moved: 0 };
+    canvas.current?.setPointerCapture(event.pointerId);
+  };
+  return (
+    <figure>
+      <canvas
+        ref={canvas}
+        class="slices"
+        tabIndex={0}
+        role="img"
+        aria-label={
+          `Timeline of ${timeline.cpus.length} CPUs, ${slices.count} slices. Plus and minus zoom, arrows move, ` +
+          "0 shows all. The table below has the totals."
+        }
+        onKeyDown={(event) => press(event, view, moves, onPick)}
+        onPointerDown={hold}
+        onPointerMove={drag}
+        onPointerUp={release}
+        onPointerCancel={() => (held.current = null)}
+        onPointerLeave={() => onHover(null)}
+      />
+    </figure>
+  );
+}
+
+function press(event: KeyboardEvent, [from, to]: View, { zoom, move, fit }: Moves, onPick: Parts["onPick"]): void {
+  const keys: Record<string, () => void> = {
+    "+": () => zoom(1 / ZOOM), "=": () => zoom(1 / ZOOM), "-": () => zoom(ZOOM), "0": fit, Escape: () => onPick(null),
+    ArrowLeft: () => move((from - to) * STRIDE), ArrowRight: () => move((to - from) * STRIDE),
+  };
+  const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+/** How wide what holds the canvas is. */
+function useWidth(canvas: RefObject<HTMLCanvasElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
+    if (canvas.current?.parentElement) observer.observe(canvas.current.parentElement);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}
+
+/** By hand, because a listener that may refuse to scroll has to say so. */
+function useWheel(canvas: RefObject<HTMLCanvasElement | null>, layout: RefObject<Layout>, { zoom }: Moves): void {
+  useEffect(() => {
+    const wheel = (event: WheelEvent): void => {
+      if ((!event.ctrlKey && !event.metaKey) || !layout.current) return;
+      event.preventDefault();
+      zoom(Math.exp(event.deltaY * WHEEL), (event.offsetX - layout.current.left) / layout.current.width);
+    };
+    const place = canvas.current;
+    place?.addEventListener("wheel", wheel, { passive: false });
+    return () => place?.removeEventListener("wheel", wheel);
+  }, []);
+}
+
+function paint(canvas: HTMLCanvasElement, scene: Chosen, layout: Layout): void {
   const begun_ms = performance.now();
   const scale = devicePixelRatio || 1;
   const [width, height] = [canvas.parentElement?.clientWidth ?? 0, layout.top + scene.timeline.cpus.length * layout.row];
