@@ -1,4 +1,6 @@
 import { existsSync } from "node:fs";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
 
 const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -11,4 +13,15 @@ export function findBrowser(): string | undefined {
     console.warn(`SKIPPED: ${lack}`);
   }
   return program;
+}
+
+/** What keeps somebody with a screen reader, a keyboard or other colours from reading a page. */
+export async function serious(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const { violations } = await (window as unknown as { axe: typeof import("axe-core") }).axe.run();
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  });
 }

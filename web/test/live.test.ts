@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import axe from "axe-core";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { findBrowser } from "./browser";
+import { findBrowser, serious } from "./browser";
 import { golden } from "./golden";
 import { FakeServer, halfWay, listed, minute, twelve } from "./server";
 
@@ -89,14 +88,7 @@ describe.skipIf(!program)("the live view", () => {
       for (const colorScheme of ["light", "dark"] as const) {
         const { page } = await open(hash, 1440, { colorScheme });
         await page.waitForSelector("figure svg, table", { timeout: PATIENCE_MS });
-        await page.evaluate(axe.source);
-        const found = await page.evaluate(async () => {
-          const { violations } = await (window as unknown as { axe: typeof import("axe-core") }).axe.run();
-          return violations
-            .filter(({ impact }) => impact === "serious" || impact === "critical")
-            .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-        });
-        expect(found).toEqual([]);
+        expect(await serious(page)).toEqual([]);
       }
     });
   }
@@ -302,6 +294,17 @@ describe.skipIf(!program)("the live view", () => {
     await page.keyboard.press("Enter");
     expect(await page.getAttribute("#matched th:nth-child(3)", "aria-sort")).toBe("ascending");
     expect(wrong).toEqual([]);
+  });
+
+  test("a table is copied as Markdown in the order in which it is sorted", async () => {
+    const { page } = await open("campaigns");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.click(".campaigns th:nth-child(3) button");
+    await page.click("text=Copy as Markdown");
+    await says(page, "Copied");
+    const lines = (await page.evaluate(() => navigator.clipboard.readText())).split("\n");
+    expect(lines[0]).toBe("| campaign | begun | state | trials | where | verdicts |");
+    expect(lines.slice(2, 5).map((line) => /\((\w+)\) \|/.exec(line)?.[1])).toEqual(["third", "one", "other"]);
   });
 
   test("history has a rule where the level changed, and its table says so", async () => {

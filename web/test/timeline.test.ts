@@ -9,7 +9,7 @@ import { classColours, draw, layoutOf, stepOf } from "../src/timeline/draw";
 import { between, ranAt, read, totalOf } from "../src/timeline/slices";
 import { inside, zoomed } from "../src/timeline/TimelineCard";
 import { light } from "../src/theme";
-import { findBrowser } from "./browser";
+import { findBrowser, serious } from "./browser";
 import { golden } from "./golden";
 
 const CPUS = 8;
@@ -226,6 +226,7 @@ describe.skipIf(!program)("in a browser", () => {
     expect(rows.map((row) => [row[0], row[2]])).toEqual(
       timeline.cpus.map((cpu, place) => [String(cpu), String(totalOf(slices, place).count)]),
     );
+    expect(await serious(page)).toEqual([]);
     await page.close();
   });
 

@@ -32,7 +32,6 @@ function columnsOf(chosen: string[], choose: (name: string) => void): Column<Lis
     {
       name: "compare",
       key: ({ name }) => (chosen.includes(name) ? 0 : 1),
-      text: () => "",
       cell: ({ name, title }) => (
         <input type="checkbox" aria-label={`Compare ${title}, ${name}`} checked={chosen.includes(name)} onChange={() => choose(name)} />
       ),

@@ -6,8 +6,8 @@ export interface Column<Row> {
   name: string;
   /** What it is sorted by; of a text by its letters. */
   key: (row: Row) => string | number;
-  /** What is copied, and shown where there is no cell. */
-  text: (row: Row) => string;
+  /** What is copied, and shown where there is no cell; absent of what is only for the hand. */
+  text?: (row: Row) => string;
   cell?: (row: Row) => ComponentChildren;
 }
 
@@ -59,7 +59,8 @@ export function SortTable<Row>({ label, rows, columns, id }: Sortable<Row>) {
   const sortBy = (column: number): void =>
     setOrder({ column, isFalling: order?.column === column && !order.isFalling });
   const copyAll = async (): Promise<void> => {
-    const table = { columns: columns.map(({ name }) => name), rows: shown.map((row) => columns.map(({ text }) => text(row))) };
+    const copied = columns.flatMap(({ name, text }) => (text ? [{ name, text }] : []));
+    const table = { columns: copied.map(({ name }) => name), rows: shown.map((row) => copied.map(({ text }) => text(row))) };
     say((await copy(markdown(table))) ? "Copied" : "Not copied: this browser does not allow it");
   };
   return (
@@ -84,9 +85,9 @@ export function SortTable<Row>({ label, rows, columns, id }: Sortable<Row>) {
             <tr key={id(row)}>
               {columns.map(({ name, text, cell }, column) =>
                 column === 0 ? (
-                  <th key={name} scope="row">{cell ? cell(row) : text(row)}</th>
+                  <th key={name} scope="row">{cell ? cell(row) : text?.(row)}</th>
                 ) : (
-                  <td key={name}>{cell ? cell(row) : text(row)}</td>
+                  <td key={name}>{cell ? cell(row) : text?.(row)}</td>
                 ),
               )}
             </tr>

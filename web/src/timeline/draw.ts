@@ -101,7 +101,8 @@ function drawTicks(pen: CanvasRenderingContext2D, { theme, view, timeline }: Sce
  * last take what ends there.
  */
 function cover(rise: Float32Array, from: number, to: number): void {
-  const [first, last] = [Math.floor(from), Math.floor(to)];
+  const first = from | 0;
+  const last = to | 0;
   if (first === last) {
     rise[first]! += to - from;
     rise[first + 1]! -= to - from;
@@ -114,21 +115,27 @@ function cover(rise: Float32Array, from: number, to: number): void {
 }
 
 function drawShares(pen: CanvasRenderingContext2D, scene: Scene, layout: Layout, first: number, after: number, y: number): void {
-  const { timeline, slices, theme, view, focus } = scene;
+  const { timeline, theme, view, focus } = scene;
+  const { start, end, wait, task } = scene.slices;
   const { left, width, row } = layout;
-  const scale = width / (view[1] - view[0]);
-  const place = (time: number): number => Math.min(Math.max((time - view[0]) * scale, 0), width);
+  const [from] = view;
+  const scale = width / (view[1] - from);
   const columns = Math.ceil(width);
   const colours = classColours(theme);
+  const kinds = Uint8Array.from(timeline.tasks, (one) => one.class);
   const rises = colours.map(() => new Float32Array(columns + 2));
   const waits = new Float32Array(columns + 2);
+  // Plain arithmetic: the first time that a page draws, nothing of this is compiled yet.
   for (let at = first; at < after; at += 1) {
-    const [start, end] = [slices.start[at] as number, slices.end[at] as number];
-    const task = slices.task[at] as number;
-    const rise = rises[timeline.tasks[task]?.class ?? 0];
-    if (rise && (focus === null || focus === task)) cover(rise, place(start), place(end));
-    const wait = slices.wait[at] as number;
-    if (wait > 0) cover(waits, place(start - wait), place(start));
+    const of = task[at]!;
+    const rise = rises[kinds[of]!];
+    const begin = (start[at]! - from) * scale;
+    const begun = begin < 0 ? 0 : begin;
+    const ended = (end[at]! - from) * scale;
+    if (rise && (focus === null || focus === of)) cover(rise, begun, ended > width ? width : ended);
+    if (wait[at] === 0) continue;
+    const since = begin - wait[at]! * scale;
+    cover(waits, since < 0 ? 0 : since, begun);
   }
   const foot = y + row - GAP;
   // Each class stands on those before it, and is drawn before them, so that they cover its foot.
