@@ -178,6 +178,7 @@ export interface Page {
     trials: number;
     boots: number;
     duration_ns: number;
+    /** Of 64 bits: as a number it loses its last digits. */
     seed: number;
     alpha: number;
     is_quick: boolean;

@@ -38,7 +38,7 @@ enum Counts {
 struct Bucket {
     /// Its highest value.
     highest: u64,
-    /// How many values lie in it and below it, so that a rank is found by bisection.
+    /// How many values lie in it and below it.
     up_to: u64,
 }
 
@@ -171,34 +171,33 @@ impl Histogram {
 
     /// The same of several histograms together, without adding them up.
     pub fn quantile_of(parts: &[&Histogram], quantile: f64) -> Option<u64> {
-        let total: f64 = parts.iter().map(|part| part.count() as f64).sum();
-        let rank = ((quantile.clamp(0.0, 1.0) * total).ceil() as u64).max(1);
-        let filled: Option<Vec<&[Bucket]>> = parts.iter().map(|part| part.as_filled()).collect();
-        let Some(filled) = filled else {
-            return Self::merged(parts.iter().copied()).quantile(quantile);
-        };
-        // The lowest of all values that so many do not exceed; it ends a bucket of one of them.
-        let up_to = |value: u64| -> u64 {
-            filled
-                .iter()
-                .filter_map(|buckets| {
-                    let behind = buckets.partition_point(|bucket| bucket.highest <= value);
-                    Some(buckets[behind.checked_sub(1)?].up_to)
-                })
-                .fold(0, u64::saturating_add)
-        };
-        let lowest = |buckets: &&[Bucket]| {
-            let at = buckets.partition_point(|bucket| up_to(bucket.highest) < rank);
-            buckets.get(at).map(|bucket| bucket.highest)
-        };
-        filled.iter().filter_map(lowest).min()
+        Self::quantiles_of(parts, &[quantile]).pop().flatten()
     }
 
-    fn as_filled(&self) -> Option<&[Bucket]> {
-        match &self.counts {
-            Counts::Every(_) => None,
-            Counts::Filled(buckets) => Some(buckets),
+    /// Several quantiles at once, in one pass over the buckets.
+    pub fn quantiles_of(parts: &[&Histogram], quantiles: &[f64]) -> Vec<Option<u64>> {
+        let total: u64 = parts.iter().map(|part| part.count()).fold(0, u64::saturating_add);
+        let rank =
+            |quantile: &f64| ((quantile.clamp(0.0, 1.0) * total as f64).ceil() as u64).max(1);
+        let ranks: Vec<u64> = quantiles.iter().map(rank).collect();
+        let mut rising: Vec<usize> = (0..ranks.len()).collect();
+        rising.sort_by_key(|place| ranks[*place]);
+        let mut rising = rising.into_iter().peekable();
+        let mut found = vec![None; ranks.len()];
+        let mut parts: Vec<_> = parts.iter().map(|part| part.buckets().peekable()).collect();
+        let mut up_to = 0_u64;
+        while rising.peek().is_some() {
+            let next = parts.iter_mut().filter_map(|part| part.peek().map(|(highest, _)| *highest));
+            let Some(lowest) = next.min() else { break };
+            for part in &mut parts {
+                let count = part.next_if(|(highest, _)| *highest == lowest);
+                up_to = up_to.saturating_add(count.map_or(0, |(_, count)| count));
+            }
+            while let Some(place) = rising.next_if(|place| ranks[*place] <= up_to) {
+                found[place] = Some(lowest);
+            }
         }
+        found
     }
 
     /// The smallest value's bucket, or `None` of an empty histogram.

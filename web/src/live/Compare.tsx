@@ -32,7 +32,7 @@ export function differing(one: Record<string, string>, other: Record<string, str
     .filter(([, [left, right]]) => left !== right);
 }
 
-function design({ design: { duration_ns, ...design }, subjects }: Page): Record<string, string> {
+function design({ design: { duration_ns, seed: _, ...design }, subjects }: Page): Record<string, string> {
   const told = Object.entries(design).map(([name, value]): [string, string] => [
     name.replaceAll("_", " "),
     Array.isArray(value) ? value.join(", ") : String(value),
@@ -150,7 +150,7 @@ export function Compare({ names }: { names: [string, string] }) {
         <>
           <section class="card" id="matched">
             <h2>Effects</h2>
-            <p class="reading">Turned so that above none is better, with 95 % intervals; bars have one scale.</p>
+            <p class="reading">Turned so that above 0 % is better, with 95 % intervals; bars have one scale.</p>
             <Effects names={names} rows={matched(one.data.findings, other.data.findings)} />
           </section>
           <Differences id="designs" title="Design" names={names} pages={[one.data, other.data]} of={design} />

@@ -111,9 +111,12 @@ fn probabilities() -> Vec<f64> {
 /// Of several histograms together, of those shares beyond which enough values lie.
 fn quantiles(parts: &[&Histogram], probabilities: &[f64]) -> Vec<Option<u64>> {
     let count: f64 = parts.iter().map(|part| part.count() as f64).sum();
-    let is_supported = |share: f64| (1.0 - share) * count >= LEAST_BEYOND;
-    let value = |share: f64| Histogram::quantile_of(parts, share).filter(|_| is_supported(share));
-    probabilities.iter().map(|share| value(*share)).collect()
+    let is_supported = |share: &f64| (1.0 - share) * count >= LEAST_BEYOND;
+    // They rise, so the supported ones come first.
+    let supported: Vec<f64> = probabilities.iter().copied().take_while(is_supported).collect();
+    let mut values = Histogram::quantiles_of(parts, &supported);
+    values.resize(probabilities.len(), None);
+    values
 }
 
 #[cfg(test)]
