@@ -4,6 +4,11 @@ use crate::{Machine, MachineError};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// A process that was killed has ended by then, or something keeps it.
+const LONGEST_ENDING: Duration = Duration::from_secs(5);
+const ENDING_CHECKED_EVERY: Duration = Duration::from_millis(1);
 
 /// A directory in a cgroup hierarchy, as an absolute kernel path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,17 +159,29 @@ impl Cgroup {
         Ok(())
     }
 
-    /// Removes the empty group; one that is gone already is no error.
+    /// Removes the empty group; one that is gone already is no error. A process that is ending
+    /// is no member any more and keeps the group busy for a moment (kernel/cgroup/cgroup.c,
+    /// 6.12: `css_task_iter_next` leaves it out before `cgroup_exit`): that is waited for.
     ///
     /// # Errors
     /// EBUSY while processes remain.
     pub fn remove(&self, machine: &Machine) -> Result<(), MachineError> {
         let path: PathBuf = machine.path(&self.path);
-        match std::fs::remove_dir(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(MachineError { action: "remove cgroup", path, source: error })
+        let began = Instant::now();
+        loop {
+            match std::fs::remove_dir(&path) {
+                Err(error)
+                    if error.kind() == io::ErrorKind::ResourceBusy
+                        && began.elapsed() < LONGEST_ENDING
+                        && self.members(machine).is_ok_and(|members| members.is_empty()) =>
+                {
+                    std::thread::sleep(ENDING_CHECKED_EVERY);
+                }
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(MachineError { action: "remove cgroup", path, source: error });
+                }
+                _ => return Ok(()),
             }
-            _ => Ok(()),
         }
     }
 }
