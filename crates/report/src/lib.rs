@@ -7,6 +7,7 @@
 mod answer;
 mod caveats;
 mod checks;
+mod distributions;
 mod ejections;
 mod emulated;
 mod explain;
@@ -15,6 +16,7 @@ mod ladder;
 mod page;
 mod quantities;
 mod render;
+mod series;
 mod standings;
 mod view;
 mod wrap;

@@ -3,12 +3,12 @@
 //! histograms, and six significant digits.
 
 mod curves;
-mod series;
 
 use crate::checks::{Check, checks};
 use crate::ejections::Ejections;
 use crate::grid::{Axis, Grid};
 use crate::ladder::Ladder;
+use crate::series::{Series, series};
 use crate::view::{CaveatView, Design, Report, SubjectView};
 use curves::{Curves, curves};
 use model::{
@@ -16,7 +16,6 @@ use model::{
     UseCaseFinding, Verdict, Weight,
 };
 use serde::Serialize;
-use series::{Series, series};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -173,7 +172,7 @@ fn page_data(report: &Report) -> PageData<'_> {
 }
 
 /// Six significant digits: more than any figure or table shows.
-fn short(value: f64) -> f64 {
+pub(crate) fn short(value: f64) -> f64 {
     if value.is_finite() { format!("{value:.5e}").parse().unwrap_or(value) } else { value }
 }
 

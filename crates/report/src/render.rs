@@ -31,6 +31,8 @@ pub struct Page {
     pub is_unicode: bool,
     /// Whether secondary metrics are shown too.
     pub is_verbose: bool,
+    /// Whether curves and sparklines are drawn too, where a format has any.
+    pub has_plots: bool,
 }
 
 /// Something that draws reports.

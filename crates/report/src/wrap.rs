@@ -1,6 +1,6 @@
 //! Text in lines of limited width.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// Lines of at most `room` columns; a word that is longer is cut. A number stays
 /// beside its percent sign.
@@ -27,14 +27,15 @@ pub fn wrapped(text: &str, room: usize) -> Vec<String> {
 pub(crate) fn pieces(word: &str, room: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for letter in word.chars() {
-        let columns = letter.width().unwrap_or(0);
-        if let Some(last) = pieces.last_mut()
-            && last.width() + columns <= room
-        {
+        if let Some(last) = pieces.last_mut() {
+            // A sequence may be wider than its characters, so the whole is measured.
             last.push(letter);
-        } else {
-            pieces.push(letter.to_string());
+            if last.width() <= room || last.chars().count() == 1 {
+                continue;
+            }
+            last.pop();
         }
+        pieces.push(letter.to_string());
     }
     pieces
 }

@@ -276,7 +276,8 @@ fn drawn(format: &str, page: Page) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-const PLAIN: Page = Page { width: 120, is_colour: false, is_unicode: true, is_verbose: false };
+const PLAIN: Page =
+    Page { width: 120, is_colour: false, is_unicode: true, is_verbose: false, has_plots: false };
 
 #[test]
 fn a_terminal_of_any_width_is_filled_and_not_overrun() {

@@ -72,6 +72,7 @@ pub(crate) enum Action {
     /// Write a campaign's report again
     Report(ReportArguments),
     /// Show a campaign's verdicts
+    #[command(after_help = SHOW_HELP)]
     Show(ShowArguments),
     /// Pack a campaign into one file that others can verify, show and judge
     Bundle(Bundle),
@@ -519,6 +520,15 @@ pub(crate) struct Values {
     pub absolute: bool,
 }
 
+const SHOW_HELP: &str = "\
+Each comparison is a bar on one axis, right is better. --plots adds percentile curves and every run as a sparkline,
+before the answer; -v adds secondary metrics and every place of a caveat. Colours end with NO_COLOR, letters of other
+scripts with LC_ALL=C, lines at the terminal's width.
+
+  schedlab show
+  schedlab show first-look --plots
+  schedlab show answer.schedlab.tar.gz --format markdown";
+
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
     #[command(flatten)]
@@ -526,6 +536,9 @@ pub(crate) struct ShowArguments {
     /// Format; see `schedlab list formats`
     #[arg(long, default_value = "terminal")]
     pub format: String,
+    /// Draw percentile curves of latencies and every run of primary metrics too (format terminal)
+    #[arg(long)]
+    pub plots: bool,
     #[command(flatten)]
     pub values: Values,
 }

@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 
 /// Width where there is no terminal to ask.
-const DEFAULT_WIDTH: usize = 100;
+const DEFAULT_WIDTH: usize = 80;
 
 /// Writes text to standard output. A closed pipe (`| head`) is an orderly end.
 pub(crate) fn print(text: &str) -> Result<()> {
@@ -44,7 +44,13 @@ pub(crate) fn page(is_verbose: bool) -> Page {
         anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => true,
         anstream::ColorChoice::Auto => output.is_terminal(),
     };
-    Page { width: width(&output), is_colour, is_unicode: is_unicode(), is_verbose }
+    Page {
+        width: width(&output),
+        is_colour,
+        is_unicode: is_unicode(),
+        is_verbose,
+        has_plots: false,
+    }
 }
 
 /// Columns of a stream's terminal, or what COLUMNS says.

@@ -1,6 +1,7 @@
 //! An interval drawn in a line of text, against no difference and the margin.
 
 use super::table::symbol;
+use crate::quantities::percent;
 use model::Finding;
 
 /// Effects beyond a factor of ten run off the end.
@@ -40,9 +41,27 @@ impl Scale {
         self.reach.exp()
     }
 
-    /// The same scale on bars of another width.
-    pub(super) fn with_cells(self, cells: usize) -> Self {
-        Self { cells: cells - usize::from(cells.is_multiple_of(2)), ..self }
+    /// Cells of a bar.
+    pub(super) fn cells(&self) -> usize {
+        self.cells
+    }
+
+    /// Cells with what they stand for, those to be labelled first before the others: both ends,
+    /// no difference, then steps that lie between.
+    pub(super) fn ticks(&self) -> Vec<(usize, String)> {
+        let mut ticks = vec![
+            (0, coarse(1.0 / self.end())),
+            (self.cells - 1, coarse(self.end())),
+            (self.cells / 2, "0".to_owned()),
+        ];
+        for ratio in [2.0, 0.5, 1.1, 0.9, 1.01, 0.99] {
+            let cell = self.cell(ratio);
+            let is_between = cell > 0 && cell < self.cells - 1 && cell != self.cells / 2;
+            if is_between && ratio.ln().abs() < self.reach {
+                ticks.push((cell, coarse(ratio)));
+            }
+        }
+        ticks
     }
 
     /// The cell of an oriented ratio; the last one where it lies beyond.
@@ -96,6 +115,15 @@ impl Scale {
         }
         cells.into_iter().collect()
     }
+}
+
+/// A change in whole percent where it is that large.
+fn coarse(ratio: f64) -> String {
+    let change = 100.0 * (ratio - 1.0);
+    if ratio >= 10.0 || ratio <= 0.1 || change.abs() < 0.95 {
+        return percent(ratio);
+    }
+    format!("{change:+.0} %")
 }
 
 fn log_of(ratio: f64) -> f64 {

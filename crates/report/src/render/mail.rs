@@ -30,7 +30,13 @@ impl Renderer for Entry {
     }
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
-        let page = Page { width: COLUMNS, is_colour: false, is_unicode: false, is_verbose: false };
+        let page = Page {
+            width: COLUMNS,
+            is_colour: false,
+            is_unicode: false,
+            is_verbose: false,
+            has_plots: false,
+        };
         terminal::Entry.render(report, &page, output)?;
         let facts: Vec<(&str, &String)> =
             FACTS.iter().filter_map(|key| Some((*key, report.environment.0.get(*key)?))).collect();

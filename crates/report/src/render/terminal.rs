@@ -1,19 +1,27 @@
 //! The verdict table that a person reads at once.
 
+mod curve;
+mod inert;
+mod plots;
+mod rows;
+mod sparkline;
+
 use super::bar::Scale;
 use super::grid::TextTable;
-use super::table::{effect, groups, level, look, reference_value, subject_value, symbol, words};
+use super::table::{effect, groups, level, reference_value, subject_value};
 use super::{Page, Renderer, grid, ladder};
 use crate::answer::trimmed;
 use crate::emulated::WHY_HIDDEN;
 use crate::grid::Grid;
-use crate::quantities::{duration, p_value, percent};
+use crate::quantities::{duration, p_value};
 use crate::standings::{claim, ranks, tally, use_case};
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
 use anstyle::{AnsiColor, Style};
 use contract::Description;
+use inert::{folded, inert};
 use model::{Finding, Question, Ranking, Role, Verdict};
+use rows::Layout;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
@@ -26,12 +34,11 @@ static DESCRIPTION: Description = Description {
     doc: "Each row: the verdict's symbol, the subject, its value, the effect oriented so that + is \
           better, its unadjusted interval, the same interval drawn against no difference (│) and the \
           equivalence margin (░) with the verdict's symbol at the estimate, the verdict, and the number \
-          of complete pairs of blocks. A row that does not fit goes on two lines.",
+          of complete pairs of blocks. All bars share the axis below the last: right is better. A row \
+          that does not fit goes on several lines. `schedlab show --plots` adds percentile curves of \
+          latencies and every run of primary metrics as a sparkline.",
 };
 
-/// Cells of the bar where they fit, and the fewest that still show something.
-const BAR: usize = 21;
-const SHORTEST_BAR: usize = 11;
 /// The family of single cells of imported numbers.
 const CELLS: &str = "cells";
 /// More rows of single cells than this are told by their number.
@@ -40,8 +47,6 @@ const MOST_CELLS: usize = 12;
 const MOST_GRID_CELLS: usize = 400;
 /// More rankings than this are told by their number.
 const MOST_RANKINGS: usize = 24;
-/// A name longer than this goes on a line of its own.
-const LONGEST_NAME: usize = 24;
 
 impl Renderer for Entry {
     fn describe(&self) -> &'static Description {
@@ -55,13 +60,12 @@ impl Renderer for Entry {
     fn render(&self, report: &Report, page: &Page, output: &mut dyn Write) -> io::Result<()> {
         let judged =
             report.findings.findings.iter().filter(|finding| finding.question.role != Role::Screen);
-        let scale = Scale::of(judged.clone(), BAR);
-        let layout = Layout::of(judged, page.width, report.hides_absolute);
+        let layout = Layout::of(judged.clone(), page.width, report.hides_absolute);
         let mut drawn = Vec::new();
         let mut screen = Screen {
             page,
             layout,
-            scale: scale.with_cells(layout.bar),
+            scale: Scale::of(judged, layout.bar),
             hides_absolute: report.hides_absolute,
             output: &mut drawn,
         };
@@ -74,59 +78,18 @@ impl Renderer for Entry {
         if page.is_verbose {
             screen.screened(report)?;
         }
+        if page.has_plots {
+            screen.plots(report)?;
+        }
         screen.caveats(report)?;
         screen.notes(report)?;
         screen.answer(report)?;
-        if page.is_unicode {
-            return output.write_all(&drawn);
+        let mut text = String::from_utf8_lossy(&drawn).into_owned();
+        if !page.is_unicode {
+            // Only our own signs: what the user wrote stays as it was written.
+            text = text.replace('×', "x").replace('÷', "1/").replace('\u{fffd}', "?");
         }
-        // Only our own signs: what the user wrote stays as it was written.
-        let text = String::from_utf8_lossy(&drawn).replace('×', "x").replace('÷', "1/");
-        output.write_all(text.as_bytes())
-    }
-}
-
-/// Widths of the table's columns, from what stands in them.
-#[derive(Debug, Clone, Copy)]
-struct Layout {
-    name: usize,
-    value: usize,
-    size: usize,
-    interval: usize,
-    verdict: usize,
-    bar: usize,
-    is_one_line: bool,
-}
-
-impl Layout {
-    fn of<'a>(
-        findings: impl Iterator<Item = &'a Finding>,
-        width: usize,
-        hides_absolute: bool,
-    ) -> Self {
-        let [mut name, mut value, mut size, mut interval, mut verdict] = [0; 5];
-        for finding in findings {
-            let (effect, ends) = effect(finding);
-            name = name.max(named(finding).width().min(LONGEST_NAME));
-            value = value.max(subject_value(finding, hides_absolute).width());
-            size = size.max(effect.width());
-            interval = interval.max(ends.width());
-            verdict = verdict.max(words(finding).width());
-        }
-        // Two blanks between columns; `n=` and up to four digits.
-        let numbers = value + size + interval + 6;
-        let is_one_line = 4 + name + 2 + numbers + BAR + 2 + verdict + 2 + 6 <= width;
-        let room = width.saturating_sub(6 + numbers);
-        let bar = if is_one_line { BAR } else { room.clamp(SHORTEST_BAR, BAR) };
-        Self { name, value, size, interval, verdict, bar, is_one_line }
-    }
-}
-
-/// The subject, and whether it is the control.
-fn named(finding: &Finding) -> String {
-    match finding.question.role {
-        Role::Control => format!("{} (A/A)", finding.question.subject),
-        Role::Primary | Role::Screen => finding.question.subject.clone(),
+        output.write_all(folded(&text, page.width).as_bytes())
     }
 }
 
@@ -154,7 +117,8 @@ fn style_of(verdict: Verdict) -> Style {
 
 impl Screen<'_> {
     fn styled(&self, text: &str, style: Style) -> String {
-        if self.page.is_colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
+        let text = inert(text);
+        if self.page.is_colour { format!("{style}{text}{style:#}") } else { text }
     }
 
     fn heading(&mut self, report: &Report) -> io::Result<()> {
@@ -211,6 +175,9 @@ impl Screen<'_> {
                 continue;
             }
             let Some(first) = group.findings.first() else { continue };
+            if has_rows {
+                writeln!(self.output)?;
+            }
             has_rows = true;
             let title = format!("{} {}", group.workload, group.metric);
             let about = format!(
@@ -230,6 +197,9 @@ impl Screen<'_> {
             for finding in &group.findings {
                 self.row(finding)?;
             }
+        }
+        if has_rows {
+            self.axis()?;
             writeln!(self.output)?;
         }
         if is_cut {
@@ -240,7 +210,7 @@ impl Screen<'_> {
             }
             writeln!(self.output)?;
         }
-        self.legend(report, has_rows || !is_cut)
+        self.legend(report, has_rows)
     }
 
     /// What the numbers and bars above are.
@@ -255,9 +225,8 @@ impl Screen<'_> {
         );
         if has_bars {
             legend += &format!(
-                " Bars run from {} to {}: {zero} is no difference, {band} the margin.",
-                percent(1.0 / self.scale.end()),
-                percent(self.scale.end())
+                " Bars share the axis below them: further right is better, {zero} is no difference, \
+                 {band} the margin."
             );
         }
         if design.is_unblocked() {
@@ -266,50 +235,6 @@ impl Screen<'_> {
         self.paragraph(&legend, "", DIM)?;
         if self.hides_absolute {
             self.paragraph(WHY_HIDDEN, "", DIM)?;
-        }
-        Ok(())
-    }
-
-    fn row(&mut self, finding: &Finding) -> io::Result<()> {
-        let Layout { name, value, size, interval, verdict, is_one_line, .. } = self.layout;
-        let style = style_of(finding.verdict);
-        let sign = self.styled(symbol(finding.verdict, self.page.is_unicode), style);
-        let is_control = finding.question.role == Role::Control;
-        let label = named(finding);
-        let is_long = label.width() > name;
-        let (effect, ends) = effect(finding);
-        let numbers = format!(
-            "{}  {}  {}  {}",
-            padded_left(&subject_value(finding, self.hides_absolute), value),
-            padded_left(&effect, size),
-            padded(&ends, interval),
-            self.scale.draw(finding, self.page.is_unicode)
-        );
-        let end = format!(
-            "{}  n={}",
-            self.styled(&padded(&words(finding), verdict), style),
-            finding.pairs
-        );
-        let shown = if is_control { DIM } else { Style::new() };
-        if is_long {
-            let room = self.page.width.saturating_sub(4);
-            writeln!(self.output, "  {sign} {}", self.styled(&shortened(&label, room), shown))?;
-        }
-        let first = if is_long { String::new() } else { label };
-        let first = self.styled(&padded(&first, name), shown);
-        let sign = if is_long { " ".to_owned() } else { sign };
-        if is_one_line {
-            let numbers = self.styled(&numbers, shown);
-            writeln!(self.output, "  {sign} {first}  {numbers}  {end}")?;
-        } else {
-            writeln!(self.output, "  {sign} {first}  {end}")?;
-            if finding.effect.is_some() || finding.subject_value.is_some() {
-                let numbers = self.styled(numbers.trim_end(), shown);
-                writeln!(self.output, "      {numbers}")?;
-            }
-        }
-        for text in [finding.reason.clone(), look(finding)].into_iter().flatten() {
-            self.paragraph(&text, "      ", DIM)?;
         }
         Ok(())
     }
@@ -323,7 +248,7 @@ impl Screen<'_> {
                 ladder::lines(drawn, self.page.width.saturating_sub(2), self.page.is_unicode)
             {
                 let indent = if line.is_empty() { "" } else { "  " };
-                writeln!(self.output, "{indent}{line}")?;
+                writeln!(self.output, "{indent}{}", inert(&line))?;
             }
         }
         if !report.ladders.is_empty() {
@@ -385,7 +310,7 @@ impl Screen<'_> {
                 .iter()
                 .map(|piece| {
                     piece.verdict.map_or_else(
-                        || piece.text.clone(),
+                        || inert(&piece.text),
                         |verdict| self.styled(&piece.text, style_of(verdict)),
                     )
                 })
@@ -492,7 +417,8 @@ impl Screen<'_> {
                 p_value(q_of(finding))
             );
             let room = self.page.width.saturating_sub(35).min(64);
-            writeln!(self.output, "  {}  {numbers}", padded(&shortened(&name, room), room))?;
+            let name = self.styled(&padded(&shortened(&name, room), room), Style::new());
+            writeln!(self.output, "  {name}  {numbers}")?;
         }
         Ok(())
     }
@@ -534,7 +460,9 @@ impl Screen<'_> {
     /// Text wrapped to the page, each line indented.
     fn paragraph(&mut self, text: &str, indent: &str, style: Style) -> io::Result<()> {
         let room = self.page.width.saturating_sub(indent.width()).max(20);
-        for line in wrapped(text, room) {
+        // Ends of lines and tabs are blanks to the wrapping; the rest is made visible before it.
+        let text = inert(&text.replace(['\n', '\t'], " "));
+        for line in wrapped(&text, room) {
             writeln!(self.output, "{indent}{}", self.styled(&line, style))?;
         }
         Ok(())

@@ -8,6 +8,7 @@ mod grid;
 mod grid_pages;
 mod html_pages;
 mod multicore;
+mod plots;
 mod workbook;
 
 use campaigns::{Campaign, emulated, every_verdict, hostile, mixed, undecided};
@@ -25,7 +26,7 @@ fn drawn(campaign: &Campaign, format: &str, page: Page) -> String {
 }
 
 fn page(width: usize) -> Page {
-    Page { width, is_colour: false, is_unicode: true, is_verbose: false }
+    Page { width, is_colour: false, is_unicode: true, is_verbose: false, has_plots: false }
 }
 
 fn widest(text: &str) -> usize {
@@ -160,7 +161,7 @@ fn a_plain_page_is_plain_ascii_and_a_coloured_one_has_the_same_text() {
 }
 
 /// The part of a page from the first line that holds these words to the last.
-fn part<'a>(text: &'a str, first: &str, last: &str) -> &'a str {
+pub fn part<'a>(text: &'a str, first: &str, last: &str) -> &'a str {
     let start = text.lines().find(|line| line.contains(first)).unwrap();
     let end = text.lines().rfind(|line| line.contains(last)).unwrap();
     let offset = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;

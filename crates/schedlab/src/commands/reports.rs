@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use store::{Campaign, CampaignState, Loaded};
 
 /// Reports in files.
-const FILE_PAGE: Page = Page { width: 100, is_colour: false, is_unicode: true, is_verbose: true };
+const FILE_PAGE: Page =
+    Page { width: 100, is_colour: false, is_unicode: true, is_verbose: true, has_plots: false };
 
 pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
     let directory = store::resolve(&common.results, &arguments.campaign.campaign)?;
@@ -57,7 +58,7 @@ pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<Exi
 
 pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCode> {
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
-    let shown = Shown::of(common, arguments.values);
+    let shown = Shown { has_plots: arguments.plots, ..Shown::of(common, arguments.values) };
     send(&loaded, &findings, &arguments.format, shown)?;
     Ok(ExitCode::Done)
 }
@@ -96,12 +97,17 @@ fn of_bundle(file: &Path) -> Result<(Loaded, Findings)> {
 #[derive(Clone, Copy)]
 pub(super) struct Shown {
     is_verbose: bool,
+    has_plots: bool,
     values: Values,
 }
 
 impl Shown {
     pub(super) fn of(common: &Common, values: Values) -> Self {
-        Self { is_verbose: common.verbose, values }
+        Self { is_verbose: common.verbose, has_plots: false, values }
+    }
+
+    fn page(self) -> Page {
+        Page { has_plots: self.has_plots, ..page(self.is_verbose) }
     }
 }
 
@@ -113,8 +119,7 @@ pub(super) fn text(
     shown: Shown,
 ) -> Result<String> {
     let renderer = renderer(format)?;
-    let page = page(shown.is_verbose);
-    let bytes = render(loaded, findings, renderer, &page, shown.values)?;
+    let bytes = render(loaded, findings, renderer, &shown.page(), shown.values)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -130,7 +135,7 @@ fn send(loaded: &Loaded, findings: &Findings, format: &str, shown: Shown) -> Res
             format!("write it to a file: schedlab report --format {id} --output FILE"),
         ));
     }
-    print_bytes(&render(loaded, findings, renderer, &page(shown.is_verbose), shown.values)?)
+    print_bytes(&render(loaded, findings, renderer, &shown.page(), shown.values)?)
 }
 
 /// Writes `report.md` and beside it `report.html`, and `report.xlsx` where a campaign spans a

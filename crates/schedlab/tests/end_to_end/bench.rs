@@ -75,6 +75,8 @@ impl Bench {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_schedlab"));
         command.args(&self.arguments).args(arguments).current_dir(self.path());
+        // Sentences that tests look for stay on one line.
+        command.env("COLUMNS", "100");
         command
     }
 

@@ -1,6 +1,6 @@
 //! The runs behind every primary question, each metric once.
 
-use super::short;
+use crate::page::short;
 use crate::view::Report;
 use model::{Direction, Role, TrialValue, Unit};
 use serde::Serialize;
@@ -8,21 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Every run of one metric, in the order in which they were made; a column for each fact.
 #[derive(Serialize)]
-pub(super) struct Series {
-    workload: String,
-    metric: String,
-    unit: Unit,
-    direction: Direction,
+pub(crate) struct Series {
+    pub(crate) workload: String,
+    pub(crate) metric: String,
+    pub(crate) unit: Unit,
+    pub(crate) direction: Direction,
     /// Numbers in the campaign as it ran.
-    order: Vec<u64>,
+    pub(crate) order: Vec<u64>,
     /// Indices of blocks.
-    block: Vec<u32>,
+    pub(crate) block: Vec<u32>,
     /// Places among the report's subjects.
-    subject: Vec<usize>,
-    value: Vec<f64>,
+    pub(crate) subject: Vec<usize>,
+    pub(crate) value: Vec<f64>,
 }
 
-pub(super) fn series(report: &Report) -> Vec<Series> {
+pub(crate) fn series(report: &Report) -> Vec<Series> {
     let orders: BTreeMap<(u32, &str, &str), u64> = report
         .records
         .iter()
