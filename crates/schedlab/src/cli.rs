@@ -75,6 +75,7 @@ pub(crate) enum Action {
     #[command(after_help = SHOW_HELP)]
     Show(ShowArguments),
     /// Pack a campaign into one file that others can verify, show and judge
+    #[command(after_help = BUNDLE_HELP)]
     Bundle(Bundle),
     /// Recompute every number of a bundle; 1 when something differs
     Verify(Verify),
@@ -115,10 +116,24 @@ pub(crate) enum Action {
     },
 }
 
+const BUNDLE_HELP: &str = "\
+--redact replaces names of hosts and users, paths, command lines, addresses, boot ids and serial numbers by
+placeholders in everything that is packed, and leaves out comments and what programs said. Titles and names that you
+gave stay, but for such words in them: read the report before you publish it, and name what else is secret.
+
+  schedlab bundle last -o answer.schedlab.tar.gz
+  schedlab bundle last --redact --redact-word acme --redact-word 'project x'";
+
 #[derive(Debug, Args)]
 pub(crate) struct Bundle {
     #[command(flatten)]
     pub campaign: CampaignArgument,
+    /// Replace what identifies machine, people and programs, consistently, before anything is judged and digested
+    #[arg(long)]
+    pub redact: bool,
+    /// A further secret; repeatable
+    #[arg(long = "redact-word", value_name = "WORD", requires = "redact")]
+    pub words: Vec<String>,
     /// File to write; NAME.schedlab.tar.gz in this directory when left out
     #[arg(short, long)]
     pub output: Option<PathBuf>,

@@ -17,6 +17,7 @@ mod reports;
 mod restore;
 mod run;
 mod schedulers;
+mod secrets;
 mod serve;
 mod top;
 mod vm;

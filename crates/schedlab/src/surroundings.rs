@@ -10,6 +10,9 @@ use sys::Machine;
 /// Root's runtime directory: cleared by a reboot, as what it describes is.
 const ROOT_RUNTIME: &str = "/run/schedlab";
 
+/// Numbers of people's accounts; those of services lie outside (login.defs(5)).
+const PEOPLE: std::ops::Range<u32> = 1000..60_000;
+
 /// Root's cache where nothing else is said.
 const ROOT_CACHE: &str = "/var/cache/schedlab";
 
@@ -160,4 +163,30 @@ pub(crate) fn random_u64() -> Result<u64> {
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(|error| Error::environment("cannot draw a seed", error))?;
     Ok(u64::from_le_bytes(bytes))
+}
+
+/// Names of this host and its people, as far as anybody can read them.
+pub(crate) fn names(machine: &Machine) -> (Vec<String>, Vec<String>) {
+    let mut hosts = Vec::new();
+    for path in ["/proc/sys/kernel/hostname", "/etc/hostname", "/proc/sys/kernel/domainname"] {
+        hosts.extend(machine.read(path).ok().map(|name| name.trim().to_owned()));
+    }
+    let of_variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let mut users: Vec<String> =
+        ["USER", "LOGNAME", "SUDO_USER", "DOAS_USER"].into_iter().filter_map(of_variable).collect();
+    let home = of_variable("HOME").unwrap_or_default();
+    users.extend(Path::new(&home).file_name().map(|name| name.to_string_lossy().into_owned()));
+    let own = getuid().as_raw();
+    for line in machine.read("/etc/passwd").unwrap_or_default().lines() {
+        let fields: Vec<&str> = line.split(':').collect();
+        let (Some(name), Some(Ok(uid))) =
+            (fields.first(), fields.get(2).map(|uid| uid.parse::<u32>()))
+        else {
+            continue;
+        };
+        if uid == own || PEOPLE.contains(&uid) {
+            users.push((*name).to_owned());
+        }
+    }
+    (hosts, users)
 }

@@ -1,10 +1,11 @@
-//! A campaign as one file, `schedlab.bundle/1`: a gzip-compressed tar archive of a manifest and
+//! A campaign as one file, `schedlab.bundle/2`: a gzip-compressed tar archive of a manifest and
 //! the campaign's documents. The same documents give the same bytes.
 //!
 //! A bundle comes from somebody else. Nothing in it is believed: names are those of a list,
 //! sizes have limits, and every digest is computed again.
 
 use crate::durable::failed;
+use crate::redaction::Redaction;
 use contract::{Error, ErrorKind, Result};
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -18,7 +19,9 @@ use std::path::Path;
 use tar::{Archive, Builder, EntryType, Header};
 
 /// Version of a bundle's manifest.
-pub const BUNDLE_FORMAT: &str = "schedlab.bundle/1";
+pub const BUNDLE_FORMAT: &str = "schedlab.bundle/2";
+/// Those that are read: the first could not say that it was redacted.
+const BUNDLE_FORMATS: [&str; 2] = ["schedlab.bundle/1", BUNDLE_FORMAT];
 
 /// The manifest's name; it comes first.
 const MANIFEST: &str = "manifest.json";
@@ -49,6 +52,9 @@ pub struct Manifest {
     pub schedlab: String,
     /// Name of the campaign's directory.
     pub campaign: String,
+    /// What was replaced before it was packed; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redaction: Option<Redaction>,
     /// Every other file in it.
     pub files: BTreeMap<String, Packed>,
 }
@@ -153,13 +159,18 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
     }
     let manifest: Manifest = serde_json::from_reader(first.take(LARGEST_MANIFEST))
         .map_err(|error| format!("{MANIFEST}: {error}"))?;
-    if manifest.format != BUNDLE_FORMAT {
+    if !BUNDLE_FORMATS.contains(&manifest.format.as_str()) {
         return Err(format!("its format is `{}`, not {BUNDLE_FORMAT}", manifest.format));
     }
     if let Some(strange) = manifest.files.keys().find(|name| !FILES.contains(&name.as_str())) {
         return Err(format!("{MANIFEST} names `{strange}`, which is no file of a campaign"));
     }
     let is_name = |text: &str| !text.contains('/') && !text.contains(char::is_control);
+    let redaction = manifest.redaction.iter();
+    let told = redaction.flat_map(|one| one.replaced.keys().chain(&one.left_out));
+    if told.into_iter().any(|text| text.contains(char::is_control)) {
+        return Err(format!("{MANIFEST}: what was redacted holds control characters"));
+    }
     if !is_name(&manifest.campaign) || !is_name(&manifest.schedlab) {
         return Err(format!("{MANIFEST}: the campaign's name or the version is none"));
     }
@@ -241,6 +252,7 @@ mod tests {
             format: BUNDLE_FORMAT.to_owned(),
             schedlab: "0.1.0".to_owned(),
             campaign: "first-look".to_owned(),
+            redaction: None,
             files: BTreeMap::new(),
         }
     }
@@ -318,6 +330,20 @@ mod tests {
             unpacked.problems,
             ["plan.json does not have the digest in manifest.json", "findings.json is missing"]
         );
+    }
+
+    #[test]
+    fn a_bundle_of_the_first_format_is_read_and_one_of_a_later_is_refused() {
+        let text = |format: &str| {
+            let manifest = Manifest { format: format.to_owned(), ..manifest() };
+            let text = serde_json::to_vec(&manifest).unwrap();
+            archive(&[(MANIFEST, EntryType::Regular, &text)])
+        };
+        let target = tempfile::tempdir().unwrap();
+        let old = text("schedlab.bundle/1");
+        assert_eq!(unpack_from(&*old, target.path()).unwrap().manifest.redaction, None);
+        let refusal = unpack_from(&*text("schedlab.bundle/3"), target.path()).unwrap_err();
+        assert!(refusal.contains("not schedlab.bundle/2"), "{refusal}");
     }
 
     #[test]

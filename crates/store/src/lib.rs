@@ -12,6 +12,7 @@ mod durable;
 mod load;
 mod lookup;
 mod records;
+mod redaction;
 
 #[cfg(test)]
 mod fixtures;
@@ -22,3 +23,4 @@ pub use documents::{CampaignState, fingerprint_digest};
 pub use load::{Loaded, load, load_findings, load_without_records, planned_name};
 pub use lookup::{Found, all, find_unfinished, finished, resolve};
 pub use records::Tail;
+pub use redaction::{Kind as SecretKind, Known as KnownSecrets, Redaction, redact};

@@ -2,6 +2,7 @@
 //! records give.
 
 use super::reports::{document, judged};
+use super::secrets;
 use crate::cli::{Bundle, Common, Verify};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
@@ -10,7 +11,7 @@ use model::Findings;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use store::{BUNDLE_FORMAT, CampaignState, Loaded, Manifest};
+use store::{BUNDLE_FORMAT, CampaignState, Loaded, Manifest, Redaction};
 
 /// Ending of a bundle's file name.
 const ENDING: &str = "schedlab.tar.gz";
@@ -29,7 +30,7 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
             "copy it as it is, if it is a bundle",
         ));
     }
-    let (mut loaded, findings) = judged(common, &arguments.campaign.campaign)?;
+    let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     if loaded.state == CampaignState::Unfinished {
         return Err(Error::usage(
             format!("cannot bundle {}", loaded.directory.display()),
@@ -40,16 +41,16 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
     let source = std::path::absolute(&loaded.directory)
         .map_err(|error| Error::environment("cannot find the campaign", error))?;
     let name = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let staging = temporary()?;
+    let staged = if arguments.redact {
+        redacted(common, arguments, &source, &name, staging.path())?
+    } else {
+        copied(&source, staging.path())?;
+        Staged { name, loaded, findings, redaction: None }
+    };
+    let Staged { name, mut loaded, findings, redaction } = staged;
     let file =
         arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.{ENDING}")));
-    let staging = temporary()?;
-    for document in AS_THEY_ARE {
-        let from = source.join(document);
-        if from.is_file() {
-            std::fs::copy(&from, staging.path().join(document))
-                .map_err(|error| cannot("copy", &from, error))?;
-        }
-    }
     // Reports name the campaign's directory; in a bundle it has none but its name.
     loaded.directory = PathBuf::from(&name);
     for (document, bytes) in made(&loaded, &findings)? {
@@ -60,12 +61,56 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
         format: BUNDLE_FORMAT.to_owned(),
         schedlab: version(),
         campaign: name,
+        redaction,
         files: BTreeMap::new(),
     };
     let manifest = store::pack(staging.path(), manifest, &file)?;
     tell(&format!("wrote {}: {} files", file.display(), manifest.files.len()));
+    if let Some(redaction) = &manifest.redaction {
+        tell(&format!("{}; read its report before you publish it", of(redaction)));
+    }
     tell(&format!("whoever has it can say: schedlab verify {}", file.display()));
     Ok(ExitCode::Done)
+}
+
+/// What a bundle is made from.
+struct Staged {
+    name: String,
+    loaded: Loaded,
+    findings: Findings,
+    redaction: Option<Redaction>,
+}
+
+fn copied(source: &Path, staging: &Path) -> Result<()> {
+    for document in AS_THEY_ARE {
+        let from = source.join(document);
+        if from.is_file() {
+            std::fs::copy(&from, staging.join(document))
+                .map_err(|error| cannot("copy", &from, error))?;
+        }
+    }
+    Ok(())
+}
+
+/// The campaign without what identifies machine, people and programs, judged as it then is.
+fn redacted(
+    common: &Common,
+    arguments: &Bundle,
+    source: &Path,
+    name: &str,
+    staging: &Path,
+) -> Result<Staged> {
+    let known = secrets::known(common, &arguments.words)?;
+    let (name, redaction) = store::redact(source, name, &known, staging)?;
+    let loaded = store::load(staging)?;
+    let findings = lab::judge_records(&loaded);
+    Ok(Staged { name, loaded, findings, redaction: Some(redaction) })
+}
+
+/// What a redaction did, in one sentence.
+pub(super) fn of(redaction: &Redaction) -> String {
+    let left_out = redaction.left_out.join(", ");
+    format!("it is redacted: placeholders stand for {}; left out: {left_out}", redaction.words())
 }
 
 /// What draws reports: this version with its page.
@@ -95,6 +140,9 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
     let home = temporary()?;
     let unpacked = store::unpack(file, home.path())?;
     let mut problems = unpacked.problems;
+    if let Some(redaction) = &unpacked.manifest.redaction {
+        print(&format!("{}: {}\n", file.display(), of(redaction)))?;
+    }
     let version = &unpacked.manifest.schedlab;
     let is_same_version = *version == self::version();
     let mut checked = vec![format!("{} digests", unpacked.manifest.files.len())];

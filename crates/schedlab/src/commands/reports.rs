@@ -88,6 +88,9 @@ fn of_bundle(file: &Path) -> Result<(Loaded, Findings)> {
     if let Some(problem) = unpacked.problems.first() {
         tell(&format!("{problem}: `schedlab verify {}` says more", file.display()));
     }
+    if let Some(redaction) = &unpacked.manifest.redaction {
+        tell(&format!("{}: {}", file.display(), super::bundle::of(redaction)));
+    }
     let loaded = super::bundle::opened(home.path(), &unpacked.manifest)?;
     let findings = lab::judge_records(&loaded);
     Ok((loaded, findings))

@@ -138,3 +138,149 @@ fn what_is_damaged_or_no_bundle_is_an_error_that_says_so() {
     assert!(errors(&output).contains("cannot unpack"), "{}", errors(&output));
     bench.expect(1, &["verify", "/nonexistent/bundle"]);
 }
+
+const SECRETS: [&str; 7] = [
+    "qzalice",
+    "zorkbench",
+    "zebra-key",
+    "globexq",
+    "3b2e8e6c-3212-4450-8a1c-d3e9522baded",
+    "/srv/",
+    "10.77.6.5",
+];
+
+const SECRET_EXPERIMENT: &str = r#"
+# qzalice wrote this for globexq
+title  = "Does globexq gain on qzalice's machine?"
+venue  = "sim"
+blocks = 6
+seed   = 7
+
+[subjects.baseline]
+[subjects.for-globexq]
+sim_effect = "10%"
+
+[[workloads]]
+use = "command"
+run = "/var/home/qzalice/zorkbench --key=zebra-key /srv/globexq/x"
+directory = "/srv/globexq"
+[workloads.metrics.rate]
+regex = 'zorkbench made (\d+)'
+direction = "higher"
+"#;
+
+/// A campaign that holds every secret wherever text of users, programs and machines stands.
+fn campaign_with_secrets() -> Bench {
+    let bench = Bench::new();
+    let file = bench.experiment("globexq-study", SECRET_EXPERIMENT);
+    bench.expect(0, &["run", &file]);
+    let campaign = bench.campaign();
+    let all = SECRETS.join(" ");
+    let change = |name: &str, change: &dyn Fn(&mut serde_json::Value)| {
+        let path = campaign.join(name);
+        let text = fs::read_to_string(&path).unwrap();
+        let is_lines = name.ends_with("l");
+        let documents = if is_lines { text.lines().collect() } else { vec![&*text] };
+        let mut changed = String::new();
+        for (index, document) in documents.into_iter().enumerate() {
+            let mut value: serde_json::Value = serde_json::from_str(document).unwrap();
+            if !is_lines || index == 3 {
+                change(&mut value);
+            }
+            changed += &format!("{value}\n");
+        }
+        fs::write(&path, changed).unwrap();
+    };
+    change("plan.json", &|plan| {
+        plan["notes"].as_array_mut().unwrap().push(all.clone().into());
+    });
+    change("records.jsonl", &|record| {
+        let reason = format!("exit status 1: {all} and what nobody knows: wumpus-19");
+        record["outcome"] = serde_json::json!({"kind": "failed", "reason": reason});
+        record["invocations"] =
+            serde_json::json!([{"samples": [], "run": null, "failure": reason}]);
+        record["caveats"] = serde_json::json!([{"code": "INTERFERENCE", "detail": all}]);
+        record["fingerprint_difference"] = serde_json::json!({"load.who": all});
+    });
+    change("state.json", &|state| {
+        state["caveats"] = serde_json::json!([{"code": "STOPPED_EARLY", "detail": all}]);
+    });
+    change("environment.json", &|document| {
+        let facts = document["fingerprint"].as_object_mut().unwrap();
+        facts.insert("boot.id".to_owned(), "3b2e8e6c-3212-4450-8a1c-d3e9522baded".into());
+        let line = format!("quiet root=/dev/sda1 globexq.key={all} mitigations=off");
+        facts.insert("kernel.command_line".to_owned(), line.into());
+        let fingerprint: model::Fingerprint =
+            serde_json::from_value(document["fingerprint"].clone()).unwrap();
+        document["digest"] = store::fingerprint_digest(&fingerprint).into();
+    });
+    bench
+}
+
+#[test]
+fn a_redacted_bundle_verifies_says_so_and_holds_no_secret() {
+    let bench = campaign_with_secrets();
+    let bundle = bench.path().join("public.tar.gz");
+    let words = ["bundle", "last", "--redact", "--redact-word", "globexq", "-o", &text(&bundle)];
+    let mut command = bench.command(&words);
+    let packed = command.env("USER", "qzalice").env("HOME", "/var/home/qzalice").output().unwrap();
+    assert!(packed.status.success(), "{}", errors(&packed));
+    let verified = bench.expect(0, &["verify", &text(&bundle)]);
+    assert!(verified.contains("it is redacted: placeholders stand for"), "{verified}");
+    assert!(verified.contains("verified ("), "{verified}");
+    let shown = bench.run(&["show", &text(&bundle)]);
+    assert!(errors(&shown).contains("it is redacted"), "{}", errors(&shown));
+    let report = String::from_utf8(shown.stdout).unwrap();
+    assert!(report.contains("Note: redacted: placeholders stand for"), "{report}");
+    assert!(report.contains("for-redacted-word-1"), "{report}");
+
+    let home = bench.path().join("unpacked");
+    fs::create_dir(&home).unwrap();
+    tool("tar", &home, &["-xzf", &text(&bundle)]);
+    let mut texts: Vec<(String, String)> = fs::read_dir(&home)
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            (name, fs::read_to_string(entry.path()).unwrap())
+        })
+        .collect();
+    texts.push(("list of the archive".to_owned(), tool("tar", &home, &["-tvzf", &text(&bundle)])));
+    if report::HAS_PAGE {
+        let page = fs::read_to_string(home.join("report.html")).unwrap();
+        texts.push(("data of the page".to_owned(), data_of(&page)));
+    }
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let host = host.trim().to_lowercase();
+    for (name, text) in &texts {
+        let text = text.to_lowercase();
+        for secret in SECRETS.into_iter().chain(["wumpus", "wrote this"]) {
+            let place = text.find(secret).map(|at| &text[at.saturating_sub(40)..at + secret.len()]);
+            assert_eq!(place, None, "{secret} in {name}");
+        }
+        assert!(name == "report.html" || host == "localhost" || !text.contains(&host), "{name}");
+    }
+    let records = &texts.iter().find(|(name, _)| name == "records.jsonl").unwrap().1;
+    assert!(records.contains("exit status 1: redacted-output-1"), "{records}");
+}
+
+/// The data in a page, whether they are plain or compressed.
+fn data_of(page: &str) -> String {
+    let (_, behind) = page.split_once("id=\"schedlab-data\">").unwrap();
+    let (data, _) = behind.split_once("</script>").unwrap();
+    if data.starts_with('{') {
+        return data.to_owned();
+    }
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("data"), data).unwrap();
+    tool("sh", directory.path(), &["-c", "base64 -d data | gzip -dc"])
+}
+
+#[test]
+fn redaction_needs_to_be_asked_for_and_an_empty_word_is_none() {
+    let (bench, _) = bundled();
+    bench.expect(2, &["bundle", "last", "--redact-word", "x"]);
+    let output = bench.run(&["bundle", "last", "--redact", "--redact-word", " "]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("cannot redact"), "{}", errors(&output));
+}

@@ -1,0 +1,460 @@
+//! A campaign without what identifies its machine, its people and their programs.
+//!
+//! Plan, records, environment, state and experiment are rewritten before anything is judged or
+//! digested, so findings, reports and digests of the result follow from what is left, and a
+//! redacted bundle verifies like any other. Text that nobody can vouch for is left out.
+
+mod documents;
+mod experiment;
+mod kernel_line;
+mod kind;
+mod patterns;
+mod replacer;
+
+pub use kind::Kind;
+
+use crate::documents::{ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, fingerprint_digest};
+use crate::durable::{failed, read_limited};
+use crate::load::Loaded;
+use contract::{Error, Result};
+use model::{Fingerprint, Plan, Record};
+use replacer::Replacer;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::Path;
+
+/// Longest document that is rewritten: that of the largest campaigns.
+const LARGEST_DOCUMENT: u64 = 4 << 30;
+/// Names that say nothing about whose machine it is.
+const NOBODYS: [&str; 16] = [
+    "root",
+    "localhost",
+    "localhost.localdomain",
+    "(none)",
+    "debian",
+    "ubuntu",
+    "fedora",
+    "admin",
+    "user",
+    "nobody",
+    "vagrant",
+    "ec2-user",
+    "runner",
+    "localdomain",
+    "local",
+    "home",
+];
+/// Shorter words of command lines are in every text.
+const SHORTEST_NAME: usize = 2;
+
+/// What is known besides the campaign.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// Secrets of this machine, and those that the user named.
+    pub secrets: Vec<(Kind, String)>,
+    /// Words of ours in lower case: in a command line they give nothing away.
+    pub ordinary: BTreeSet<String>,
+}
+
+/// What a manifest says of a redaction.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Redaction {
+    /// How many different ones of each kind were replaced.
+    pub replaced: BTreeMap<String, u64>,
+    /// What is not in the bundle because nobody can vouch for it.
+    pub left_out: Vec<String>,
+}
+
+impl Redaction {
+    /// `command lines (2), host names (1)`.
+    pub fn words(&self) -> String {
+        let kinds: Vec<String> =
+            self.replaced.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
+        if kinds.is_empty() { "nothing was found".to_owned() } else { kinds.join(", ") }
+    }
+}
+
+/// Writes the documents of the campaign in `source` to `target`, redacted, and gives its name
+/// without secrets.
+///
+/// # Errors
+/// When a document cannot be read or written, or would not be one of ours afterwards.
+pub fn redact(
+    source: &Path,
+    name: &str,
+    known: &Known,
+    target: &Path,
+) -> Result<(String, Redaction)> {
+    let loaded = crate::load(source)?;
+    let experiment = read_limited(&source.join(EXPERIMENT), LARGEST_DOCUMENT).ok();
+    let experiment = experiment.and_then(|bytes| String::from_utf8(bytes).ok());
+    let mut replacer = Replacer::default();
+    learn(&mut replacer, known, &loaded, experiment.as_deref())?;
+    let name = replacer.text(name);
+    let mut plan = redacted_plan(&loaded.plan, &mut replacer)?;
+    let mut state = crate::load::read_state(source)?;
+    for caveat in &mut state.caveats {
+        caveat.detail = replacer.text(&caveat.detail);
+    }
+    let environment = redacted_environment(loaded.environment.as_ref(), &mut replacer)?;
+    let before = loaded.environment.as_ref().map(fingerprint_digest);
+    let digests = (before.as_deref(), environment.as_ref());
+    let records = loaded
+        .records
+        .iter()
+        .map(|record| redacted_record(record, digests, &mut replacer))
+        .collect::<Result<Vec<Record>>>()?;
+    let text = experiment.as_deref().and_then(|text| experiment::redacted(text, &mut replacer));
+    let lost = if text.is_some() { "comments of experiment.toml" } else { "experiment.toml" };
+    let redaction = Redaction {
+        replaced: replacer
+            .counts()
+            .iter()
+            .map(|(kind, count)| (kind.plural().to_owned(), *count))
+            .collect(),
+        left_out: [lost, "logs", "traces"].map(str::to_owned).into(),
+    };
+    plan.notes.push(format!(
+        "redacted: placeholders stand for {}; left out: {}",
+        redaction.words(),
+        redaction.left_out.join(", ")
+    ));
+    plan.digest = digest(&plan)?;
+    write(target, "plan.json", &pretty(&plan)?)?;
+    write(target, "state.json", &pretty(&state)?)?;
+    write(target, "records.jsonl", &lines(&records)?)?;
+    if let Some(environment) = &environment {
+        write(target, "environment.json", &pretty(environment)?)?;
+    }
+    if let Some(text) = text {
+        write(target, EXPERIMENT, text.as_bytes())?;
+    }
+    Ok((name, redaction))
+}
+
+fn redacted_plan(plan: &Plan, replacer: &mut Replacer) -> Result<Plan> {
+    let mut value = value_of(plan)?;
+    documents::redact("", &mut value, replacer);
+    redact_options(&mut value, replacer);
+    let redacted: Plan = document(value)?;
+    distinct(plan, &redacted)?;
+    Ok(redacted)
+}
+
+fn redacted_environment(
+    environment: Option<&Fingerprint>,
+    replacer: &mut Replacer,
+) -> Result<Option<EnvironmentDocument>> {
+    let Some(environment) = environment else { return Ok(None) };
+    let mut value = value_of(environment)?;
+    documents::redact("fingerprint", &mut value, replacer);
+    let fingerprint: Fingerprint = document(value)?;
+    Ok(Some(EnvironmentDocument {
+        format: ENVIRONMENT_FORMAT.to_owned(),
+        digest: fingerprint_digest(&fingerprint),
+        fingerprint,
+    }))
+}
+
+/// A record without secrets, which refers to the fingerprint without secrets.
+fn redacted_record(
+    record: &Record,
+    (before, after): (Option<&str>, Option<&EnvironmentDocument>),
+    replacer: &mut Replacer,
+) -> Result<Record> {
+    let mut value = value_of(record)?;
+    documents::redact("", &mut value, replacer);
+    let mut redacted: Record = document(value)?;
+    redacted.fingerprint = match after {
+        Some(document) if Some(&*record.fingerprint) == before => document.digest.clone(),
+        _ => replacer.placeholder(Kind::Identifier, &record.fingerprint),
+    };
+    Ok(redacted)
+}
+
+/// Everything that is secret is known before anything is replaced, so that no document shows
+/// what a later one gives away.
+fn learn(
+    replacer: &mut Replacer,
+    known: &Known,
+    loaded: &Loaded,
+    experiment: Option<&str>,
+) -> Result<()> {
+    for (kind, secret) in &known.secrets {
+        let lower = secret.trim().to_lowercase();
+        let is_asked_for = *kind == Kind::Word;
+        let is_name = lower.chars().count() >= SHORTEST_NAME && !NOBODYS.contains(&&*lower);
+        if is_asked_for || is_name {
+            replacer.add(*kind, secret);
+        }
+    }
+    let is_ordinary = |word: &str| {
+        let lower = word.to_lowercase();
+        known.ordinary.contains(&lower) || NOBODYS.contains(&lower.as_str())
+    };
+    documents::learn(&value_of(&loaded.plan)?, replacer, &is_ordinary);
+    if let Some(environment) = &loaded.environment {
+        documents::learn(&value_of(environment)?, replacer, &is_ordinary);
+    }
+    for record in &loaded.records {
+        let mut record = record.clone();
+        for invocation in &mut record.invocations {
+            invocation.samples.clear();
+        }
+        documents::learn(&value_of(&record)?, replacer, &is_ordinary);
+    }
+    if let Some(text) = experiment {
+        experiment::learn(text, replacer, &is_ordinary);
+    }
+    Ok(())
+}
+
+/// What only a plan has: words of the command line that ran it, and a digest of an imported file,
+/// by which it could be found.
+fn redact_options(plan: &mut Value, replacer: &mut Replacer) {
+    if let Some(Value::Array(options)) = plan.get_mut("options") {
+        for option in options {
+            let Value::String(text) = option else { continue };
+            if let Some((key, line)) = text.split_once('=')
+                && (key == "run" || key.ends_with(".run"))
+            {
+                *text = format!("{key}={}", documents::command(line, replacer));
+            }
+        }
+    }
+    if let Some(Value::String(digest)) = plan.pointer_mut("/imported/digest") {
+        *digest = replacer.placeholder(Kind::Identifier, digest);
+    }
+}
+
+/// A digest of what is left: that of the campaign would confirm whoever guesses what is missing.
+fn digest(plan: &Plan) -> Result<String> {
+    let bare = Plan { digest: String::new(), ..plan.clone() };
+    let text = serde_json::to_vec(&bare).map_err(|error| unreadable(&error))?;
+    Ok(Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Two subjects or workloads of one name would be one in every finding.
+fn distinct(before: &Plan, after: &Plan) -> Result<()> {
+    let names = |plan: &Plan| {
+        let subjects: BTreeSet<String> = plan.subjects.iter().map(|one| one.id.clone()).collect();
+        let labels: BTreeSet<String> = plan.workloads.iter().map(|one| one.label.clone()).collect();
+        (subjects.len(), labels.len())
+    };
+    if names(before) == names(after) {
+        return Ok(());
+    }
+    Err(Error::usage(
+        "cannot redact the campaign",
+        "two subjects or workloads would have the same name without the secrets in theirs",
+        "give a bundle without --redact to whoever may know them",
+    ))
+}
+
+fn value_of<T: Serialize>(document: &T) -> Result<Value> {
+    serde_json::to_value(document).map_err(|error| unreadable(&error))
+}
+
+fn document<T: DeserializeOwned>(value: Value) -> Result<T> {
+    serde_json::from_value(value).map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &serde_json::Error) -> Error {
+    Error::environment("cannot redact the campaign", error)
+}
+
+fn pretty<T: Serialize>(document: &T) -> Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(document).map_err(|error| unreadable(&error))?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+fn lines(records: &[Record]) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    for record in records {
+        serde_json::to_writer(&mut text, record).map_err(|error| unreadable(&error))?;
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+    let path = directory.join(name);
+    let mut file =
+        std::fs::File::create_new(&path).map_err(|error| failed("write", &path, &error))?;
+    file.write_all(bytes).map_err(|error| failed("write", &path, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+    use crate::{Campaign, Manifest, pack, unpack};
+    use model::{Caveat, CaveatCode, Level, LevelReading, Outcome, ParameterValue, WorkloadPlan};
+    use proptest::prelude::*;
+    use std::fs;
+
+    /// A campaign with one secret at each place that takes text of users, programs or machines.
+    fn campaign(home: &Path, user: &str, host: &str, command: &str) -> std::path::PathBuf {
+        let everything = format!("{user} on {host} ran {command} in /var/home/{user}/{command}");
+        let mut plan = fixtures::plan("first", "0f3a");
+        plan.title.clone_from(&everything);
+        plan.notes.push(everything.clone());
+        plan.options = vec![format!("workloads.x.run={command} --for {user}")];
+        plan.subjects[0].id = format!("tuned-by-{user}");
+        let levels = &mut plan.subjects[0].levels;
+        levels.insert("scheduler".to_owned(), Level::canonical(format!("/opt/{command}/scx")));
+        plan.workloads.push(workload(user, host, command));
+        let campaign = Campaign::create(home, &plan, &experiment(user, host, command), 7, 1);
+        let mut campaign = campaign.unwrap();
+        let mut fingerprint = fixtures::fingerprint("6.12.1");
+        let facts = [
+            ("boot.id".to_owned(), "3b2e8e6c-3212-4450-8a1c-d3e9522baded".to_owned()),
+            ("kernel.command_line".to_owned(), format!("quiet acme.host={host} ip=10.1.2.3")),
+            (format!("program./opt/{command}/scx"), "00".repeat(32)),
+        ];
+        fingerprint.0.extend(facts);
+        let digest = campaign.save_fingerprint(&fingerprint).unwrap();
+        for sequence in 0..4 {
+            let mut record = fixtures::record(sequence, vec![1.5]);
+            record.subject.clone_from(&plan.subjects[0].id);
+            record.fingerprint.clone_from(&digest);
+            record.boot_id = "3b2e8e6c-3212-4450-8a1c-d3e9522baded".to_owned();
+            record.caveats.push(Caveat::new(CaveatCode::Interference, everything.clone()));
+            record.fingerprint_difference.insert("load".to_owned(), everything.clone());
+            let reason = format!("exit status 1: {everything} with key-{command}-77");
+            record.invocations[0].failure = Some(reason.clone());
+            let detail = format!("{command}[1234] stalled");
+            record.outcome = match sequence {
+                0 => Outcome::Failed { reason },
+                1 => Outcome::Invalid { rule: "ejected".to_owned(), detail },
+                _ => Outcome::Completed,
+            };
+            let level = Level::canonical(format!("/opt/{command}/scx"));
+            let reading = LevelReading { before: level.clone(), during: vec![], after: level };
+            record.levels.insert("scheduler".to_owned(), reading);
+            campaign.append(&record).unwrap();
+        }
+        campaign.mark_stopped_early(&everything).unwrap();
+        campaign.directory().to_owned()
+    }
+
+    fn workload(user: &str, host: &str, command: &str) -> WorkloadPlan {
+        let words = [command, "--key=77", user, host].map(str::to_owned).into();
+        let pick = [("regex".to_owned(), format!("{command}: (.*)"))].into();
+        let parameters = [
+            ("run".to_owned(), ParameterValue::Words(words)),
+            ("directory".to_owned(), ParameterValue::Text(format!("/srv/{user}"))),
+            ("metrics".to_owned(), ParameterValue::Table([("rate".to_owned(), pick)].into())),
+        ];
+        WorkloadPlan {
+            label: format!("for-{user}"),
+            uses: "command".to_owned(),
+            parameters: model::Parameters(parameters.into()),
+            invocations: 1,
+            metrics: Vec::new(),
+            primary: Vec::new(),
+            pooled: Vec::new(),
+            background: None,
+            subjects: Vec::new(),
+            expected_ns: 1,
+            time_limit_ns: 1,
+            is_closed_loop: false,
+        }
+    }
+
+    fn experiment(user: &str, host: &str, command: &str) -> String {
+        format!(
+            "# {user} owns {host}\ntitle = \"{command} of {user}\"\n[subjects.tuned-by-{user}]\n\
+             [[workloads]]\nuse = \"command\"\nrun = \"{command} --key=77 {user} {host}\"\n"
+        )
+    }
+
+    fn known(user: &str, host: &str) -> Known {
+        let secrets = vec![(Kind::User, user.to_owned()), (Kind::Host, host.to_owned())];
+        Known { secrets, ordinary: BTreeSet::new() }
+    }
+
+    /// Everything in a redacted bundle of that campaign, as text.
+    fn published(user: &str, host: &str, command: &str) -> BTreeMap<String, String> {
+        let home = tempfile::tempdir().unwrap();
+        let directory = campaign(&home.path().join("results"), user, host, command);
+        let [staging, out] = ["staging", "out"].map(|name| home.path().join(name));
+        fs::create_dir(&staging).unwrap();
+        fs::create_dir(&out).unwrap();
+        let (campaign, redaction) =
+            redact(&directory, &format!("first-{user}"), &known(user, host), &staging).unwrap();
+        let manifest = Manifest {
+            format: crate::BUNDLE_FORMAT.to_owned(),
+            schedlab: "0.1.0".to_owned(),
+            campaign,
+            redaction: Some(redaction),
+            files: BTreeMap::new(),
+        };
+        let file = home.path().join("bundle");
+        let manifest = pack(&staging, manifest, &file).unwrap();
+        let unpacked = unpack(&file, &out).unwrap();
+        assert_eq!(unpacked.problems, [""; 0]);
+        assert_eq!(unpacked.manifest, manifest);
+        let loaded = crate::load(&out).unwrap();
+        assert_eq!(loaded.records.len(), 4);
+        let digest = fingerprint_digest(loaded.environment.as_ref().unwrap());
+        assert!(loaded.records.iter().all(|record| record.fingerprint == digest));
+        assert!(loaded.records.iter().all(|one| one.subject == loaded.plan.subjects[0].id));
+        let mut texts = BTreeMap::new();
+        for name in manifest.files.keys() {
+            texts.insert(name.clone(), fs::read_to_string(out.join(name)).unwrap());
+        }
+        texts.insert("manifest".to_owned(), serde_json::to_string(&manifest).unwrap());
+        texts
+    }
+
+    #[test]
+    fn placeholders_are_the_same_everywhere_and_say_what_they_stand_for() {
+        let texts = published("alice", "buildbox", "acmebench");
+        assert_eq!(texts.len(), 6, "{:?}", texts.keys());
+        let plan = &texts["plan.json"];
+        assert!(plan.contains("tuned-by-redacted-user-1"), "{plan}");
+        assert!(plan.contains("redacted: placeholders stand for"), "{plan}");
+        let experiment = &texts["experiment.toml"];
+        assert!(experiment.contains("[subjects.tuned-by-redacted-user-1]"), "{experiment}");
+        assert!(experiment.contains("run = \"redacted-command-"), "{experiment}");
+        let records = &texts["records.jsonl"];
+        assert!(records.contains("exit status 1: redacted-output-1"), "{records}");
+        let environment = &texts["environment.json"];
+        assert!(environment.contains("quiet redacted-kernel-word-1"), "{environment}");
+        assert!(texts["manifest"].contains(r#""user names":1"#), "{}", texts["manifest"]);
+        assert_eq!(texts, published("alice", "buildbox", "acmebench"), "the same bytes");
+        for (name, text) in &texts {
+            assert!(!text.contains("3b2e8e6c-") && !text.contains("10.1.2.3"), "{name}: {text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_secret_is_left_in_any_file_whatever_it_is(
+            // Letters that no word of ours has in this order.
+            user in "[qxz][a-z0-9]{3,9}[qxz]",
+            host in "[QXZ][a-z0-9]{1,8}[qxz](\\.[qxz]{4})?",
+            command in "[qxz][a-z0-9_]{2,8}[qxz](-[qxz]{3})?",
+        ) {
+            for (name, text) in published(&user, &host, &command) {
+                let text = text.to_lowercase();
+                for secret in [&user, &host, &command].map(|secret| secret.to_lowercase()) {
+                    // Digests are random letters and digits.
+                    let is_digest = |c: char| c.is_ascii_hexdigit();
+                    prop_assert!(
+                        !text.contains(&secret) || secret.chars().all(is_digest),
+                        "{secret} in {name}: {text}"
+                    );
+                }
+            }
+        }
+    }
+}

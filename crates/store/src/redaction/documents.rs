@@ -1,0 +1,240 @@
+//! The documents of a campaign, walked as JSON: what is a word of ours stays, every other text is
+//! searched for secrets.
+
+use super::kernel_line;
+use super::kind::Kind;
+use super::replacer::Replacer;
+use serde_json::{Map, Value};
+
+/// Fields whose text is one of our own words, or numbers in disguise.
+const OURS: [&str; 21] = [
+    "accelerator",
+    "alpha",
+    "code",
+    "comparisons",
+    "design",
+    "digest",
+    "direction",
+    "fingerprint",
+    "format",
+    "hdr",
+    "histogram",
+    "kind",
+    "probes",
+    "reduction",
+    "role",
+    "rule",
+    "session",
+    "state",
+    "unit",
+    "uses",
+    "venue",
+];
+/// Maps whose keys are names that somebody gave, or paths.
+const NAMED: [&str; 5] =
+    ["failure_rate", "fingerprint", "fingerprint_difference", "setting_ns", "table"];
+/// A kernel's configuration is public, and its digest tells kernels apart.
+const PUBLIC: &str = "kernel.config_digest";
+/// What a key of a fingerprint begins with that names a program's file.
+const PROGRAM: &str = "program.";
+/// Picks of metrics from a program's output.
+pub(super) const PICKS: [&str; 3] = ["csv", "json", "regex"];
+
+/// Adds what documents give away themselves: names in home directories and addresses, command
+/// lines, names of imported files.
+pub(super) fn learn(value: &Value, replacer: &mut Replacer, is_ordinary: &dyn Fn(&str) -> bool) {
+    match value {
+        Value::String(text) => {
+            for (kind, name) in super::patterns::names(text) {
+                if !is_ordinary(&name) {
+                    replacer.add(kind, &name);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| learn(item, replacer, is_ordinary)),
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                learn(&Value::String(key.clone()), replacer, is_ordinary);
+                learn(field, replacer, is_ordinary);
+            }
+            if fields.get("uses").is_some_and(|uses| uses == "command") {
+                let words = value.pointer("/parameters/run/words").and_then(Value::as_array);
+                let words: Vec<&str> =
+                    words.into_iter().flatten().filter_map(Value::as_str).collect();
+                learn_command(&words, replacer, is_ordinary);
+            }
+            if let Some(file) = value.pointer("/imported/file").and_then(Value::as_str) {
+                for part in file.split(", ").flat_map(|part| [part, stem(part)]) {
+                    if !is_ordinary(part) {
+                        replacer.add(Kind::File, part);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn stem(file: &str) -> &str {
+    file.split_once('.').map_or(file, |(stem, _)| stem)
+}
+
+/// A command line's words, and what they are made of.
+pub(super) fn learn_command(
+    words: &[&str],
+    replacer: &mut Replacer,
+    is_ordinary: &dyn Fn(&str) -> bool,
+) {
+    if words.len() > 1 {
+        replacer.add(Kind::Command, &words.join(" "));
+    }
+    for word in words {
+        let parts = word.split(|c: char| c.is_whitespace() || "=,:/".contains(c));
+        for part in parts.chain([*word]).map(|part| part.trim_start_matches('-')) {
+            let says_something = part.chars().count() >= 3 && part.contains(char::is_alphabetic);
+            if says_something && !is_ordinary(part) {
+                replacer.add(Kind::Argument, part);
+            }
+        }
+    }
+}
+
+/// The placeholder of a command line, however it was quoted.
+pub(super) fn command(line: &str, replacer: &mut Replacer) -> String {
+    let is_quoting = |c: char| c.is_whitespace() || "\"'\\".contains(c);
+    let bare: Vec<&str> = line.split(is_quoting).filter(|part| !part.is_empty()).collect();
+    replacer.placeholder(Kind::Command, &bare.join(" "))
+}
+
+/// Replaces the secrets below a field.
+pub(super) fn redact(key: &str, value: &mut Value, replacer: &mut Replacer) {
+    match value {
+        Value::String(text) => *text = text_of(key, text, replacer),
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| redact(key, item, replacer));
+        }
+        Value::Object(fields) => {
+            if fields.get("uses").is_some_and(|uses| uses == "command") {
+                redact_command(fields, replacer);
+            }
+            // What a caveat says is ours, what a failure says is not.
+            let is_caveat = fields.contains_key("code");
+            let taken = std::mem::take(fields);
+            for (name, mut field) in taken {
+                let meant = if is_caveat && name == "detail" { "caveat" } else { &name };
+                redact(meant, &mut field, replacer);
+                let name = if NAMED.contains(&key) { name_of(&name, replacer) } else { name };
+                fields.insert(name, field);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn text_of(key: &str, text: &str, replacer: &mut Replacer) -> String {
+    match key {
+        PUBLIC => text.to_owned(),
+        key if OURS.contains(&key) => text.to_owned(),
+        "kernel.command_line" => kernel_line::redacted(text, replacer),
+        "reason" | "detail" | "failure" => failure(text, replacer),
+        _ => replacer.text(text),
+    }
+}
+
+/// `program./opt/acme/run`: the path behind the dot.
+fn name_of(name: &str, replacer: &mut Replacer) -> String {
+    match name.strip_prefix(PROGRAM) {
+        Some(path) => format!("{PROGRAM}{}", replacer.text(path)),
+        None => replacer.text(name),
+    }
+}
+
+/// Why something failed: our words up to the first colon, then what a program, a guest's console
+/// or a kernel said, which may hold anything.
+fn failure(text: &str, replacer: &mut Replacer) -> String {
+    let end = text.find([':', '\n', '`', '"']).unwrap_or(text.len());
+    let (ours, said) = text.split_at(end);
+    let ours = replacer.text(ours);
+    if said.trim_matches([':', '\n', ' ']).is_empty() {
+        return ours;
+    }
+    format!("{ours}: {}", replacer.placeholder(Kind::Output, said))
+}
+
+/// A program's parameters: its command line is one word, and where its metrics are found goes.
+fn redact_command(workload: &mut Map<String, Value>, replacer: &mut Replacer) {
+    let Some(parameters) = workload.get_mut("parameters").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if let Some(Value::Array(words)) =
+        parameters.get_mut("run").and_then(|run| run.get_mut("words"))
+    {
+        let line: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+        *words = vec![command(&line.join(" "), replacer).into()];
+    }
+    let tables = parameters.get_mut("metrics").and_then(|metrics| metrics.get_mut("table"));
+    for table in tables.and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
+        for (name, field) in table.as_object_mut().into_iter().flatten() {
+            if let (true, Value::String(text)) = (PICKS.contains(&name.as_str()), field) {
+                *text = replacer.placeholder(Kind::Pattern, text);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_reason_keeps_our_words_and_loses_what_a_program_said() {
+        let mut replacer = Replacer::default();
+        for (text, expected) in [
+            ("ran longer than its limit of 30 s", "ran longer than its limit of 30 s"),
+            ("exit status 1: cannot open key 77", "exit status 1: redacted-output-1"),
+            ("panic:\n[1.0] acme", "panic: redacted-output-2"),
+            ("policy read back /opt/x", "policy read back /redacted-path-1"),
+        ] {
+            assert_eq!(failure(text, &mut replacer), expected);
+        }
+    }
+
+    #[test]
+    fn words_of_ours_stay_and_names_are_replaced_as_keys_too() {
+        let mut replacer = Replacer::default();
+        replacer.add(Kind::User, "lower");
+        let mut value = json!({
+            "direction": "lower", "summary": "Lower case",
+            "setting_ns": {"lower-slice": 7},
+            "histogram": {"hdr": "HISTF/lower/0123456789abcdef"},
+            "fingerprint": {"program./opt/x": "00", "kernel.config_digest": "0123456789abcdef"},
+        });
+        redact("", &mut value, &mut replacer);
+        assert_eq!(
+            value,
+            json!({
+                "direction": "lower", "summary": "redacted-user-1 case",
+                "setting_ns": {"redacted-user-1-slice": 7},
+                "histogram": {"hdr": "HISTF/lower/0123456789abcdef"},
+                "fingerprint": {"program./redacted-path-1": "00", "kernel.config_digest": "0123456789abcdef"},
+            })
+        );
+    }
+
+    #[test]
+    fn a_command_is_one_word_however_it_was_quoted() {
+        let mut replacer = Replacer::default();
+        let mut value = json!({"uses": "command", "parameters": {
+            "run": {"words": ["./acme", "--key", "a b"]},
+            "metrics": {"table": {"rate": {"regex": "acme (.*)", "direction": "lower"}}},
+        }});
+        learn(&value, &mut replacer, &|_| false);
+        redact("", &mut value, &mut replacer);
+        assert_eq!(value["parameters"]["run"]["words"], json!(["redacted-command-1"]));
+        let rate = &value["parameters"]["metrics"]["table"]["rate"];
+        assert_eq!(*rate, json!({"regex": "redacted-pattern-1", "direction": "lower"}));
+        assert_eq!(command("./acme --key 'a b'", &mut replacer), "redacted-command-1");
+        assert_eq!(replacer.text("the ACME failed"), "the redacted-argument-1 failed");
+    }
+}

@@ -1,0 +1,166 @@
+//! Secrets in text become placeholders, the same secret the same placeholder everywhere.
+
+use super::kind::Kind;
+use super::patterns::{found, is_word};
+use std::collections::BTreeMap;
+
+/// From this length on a name is replaced inside longer words too.
+const LONG_NAME: usize = 6;
+
+/// What is known to be secret, and what it became.
+#[derive(Debug, Default)]
+pub(super) struct Replacer {
+    /// Lower case, longest first: of two that begin at one place the longer one counts.
+    secrets: Vec<Secret>,
+    placeholders: BTreeMap<(Kind, String), String>,
+    /// How many of each kind were met.
+    counts: BTreeMap<Kind, u64>,
+    /// Texts come again with each record.
+    done: BTreeMap<String, String>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Secret {
+    text: String,
+    kind: Kind,
+}
+
+impl Secret {
+    /// The names of users and hosts, and what was asked for, hide in words; what a command line
+    /// held counts as a word only.
+    fn is_inside_words(&self) -> bool {
+        let is_name = matches!(self.kind, Kind::User | Kind::Host | Kind::Word | Kind::File);
+        is_name && self.text.chars().count() >= LONG_NAME
+    }
+}
+
+impl Replacer {
+    /// Adds a secret. What was replaced before stays as it is: all are added first.
+    pub(super) fn add(&mut self, kind: Kind, secret: &str) {
+        let text = secret.trim().to_lowercase();
+        if text.is_empty() {
+            return;
+        }
+        if let Some(known) = self.secrets.iter_mut().find(|known| known.text == text) {
+            // A name is one, also where it stood in a command line.
+            known.kind = if known.kind == Kind::Argument { kind } else { known.kind };
+            return;
+        }
+        let at = self.secrets.partition_point(|known| known.text.len() >= text.len());
+        self.secrets.insert(at, Secret { text, kind });
+    }
+
+    /// The placeholder of something that is replaced as a whole.
+    pub(super) fn placeholder(&mut self, kind: Kind, secret: &str) -> String {
+        let key = (kind, secret.to_lowercase());
+        if let Some(known) = self.placeholders.get(&key) {
+            return known.clone();
+        }
+        let number = self.counts.entry(kind).or_default();
+        *number += 1;
+        let slash = if kind == Kind::Path { "/" } else { "" };
+        let placeholder = format!("{slash}redacted-{}-{number}", kind.name());
+        self.placeholders.insert(key, placeholder.clone());
+        placeholder
+    }
+
+    /// The text with a placeholder for each secret in it.
+    pub(super) fn text(&mut self, text: &str) -> String {
+        if let Some(known) = self.done.get(text) {
+            return known.clone();
+        }
+        let mut replaced = String::with_capacity(text.len());
+        let mut at = 0;
+        while let Some(letter) = text[at..].chars().next() {
+            if let Some((kind, length)) = found(text, at).or_else(|| self.secret(text, at)) {
+                replaced += &self.placeholder(kind, &text[at..at + length]);
+                at += length;
+            } else {
+                replaced.push(letter);
+                at += letter.len_utf8();
+            }
+        }
+        self.done.insert(text.to_owned(), replaced.clone());
+        replaced
+    }
+
+    /// The secret that begins at `at`, and its length there.
+    fn secret(&self, text: &str, at: usize) -> Option<(Kind, usize)> {
+        let begins = !text[..at].chars().next_back().is_some_and(is_word);
+        self.secrets.iter().find_map(|secret| {
+            let length = prefix(&text[at..], &secret.text)?;
+            let ends = !text[at + length..].chars().next().is_some_and(is_word);
+            (secret.is_inside_words() || begins && ends).then_some((secret.kind, length))
+        })
+    }
+
+    /// How many different ones of each kind were replaced.
+    pub(super) fn counts(&self) -> &BTreeMap<Kind, u64> {
+        &self.counts
+    }
+}
+
+/// How long the beginning of `text` is that is `lower`, whatever its case.
+fn prefix(text: &str, lower: &str) -> Option<usize> {
+    let mut rest = lower;
+    let mut length = 0;
+    for letter in text.chars() {
+        if rest.is_empty() {
+            break;
+        }
+        for lowered in letter.to_lowercase() {
+            rest = rest.strip_prefix(lowered)?;
+        }
+        length += letter.len_utf8();
+    }
+    rest.is_empty().then_some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_text_is_taken_and_its_placeholders_are_no_secrets(
+            text in prop::collection::vec(
+                prop_oneof![
+                    "[ -~]{0,6}", "\\PC{0,4}", Just("~a€/x".to_owned()), Just("/".to_owned()),
+                    Just("0x".to_owned()), Just("::".to_owned()), Just("é@ü".to_owned()),
+                    Just("[1]".to_owned()), Just("://".to_owned()),
+                ],
+                0..12,
+            ),
+        ) {
+            let mut replacer = Replacer::default();
+            replacer.add(Kind::User, "ünder");
+            let once = replacer.text(&text.concat());
+            prop_assert!(!once.to_lowercase().contains("ünder"), "{}", once);
+            prop_assert_eq!(Replacer::default().text("redacted-user-1"), "redacted-user-1");
+        }
+    }
+
+    #[test]
+    fn the_same_secret_has_the_same_placeholder_and_longer_ones_come_first() {
+        let mut replacer = Replacer::default();
+        replacer.add(Kind::Host, "box");
+        replacer.add(Kind::Host, "box.corp.example");
+        replacer.add(Kind::User, "Malice");
+        assert_eq!(
+            replacer.text("malice@x; BOX.corp.example, box, boxes; notmaliceful in box"),
+            "redacted-address-1; redacted-host-1, redacted-host-2, boxes; notredacted-user-1ful in \
+             redacted-host-2"
+        );
+        assert_eq!(replacer.text("box"), "redacted-host-2");
+        assert_eq!(replacer.counts()[&Kind::Host], 2);
+    }
+
+    #[test]
+    fn letters_that_change_their_length_with_their_case_do_not_split_text() {
+        let mut replacer = Replacer::default();
+        replacer.add(Kind::User, "İsmail");
+        let text = replacer.text("an İsmail and a Straße");
+        assert_eq!(text, "an redacted-user-1 and a Straße");
+    }
+}
