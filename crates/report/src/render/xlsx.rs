@@ -1,6 +1,7 @@
 //! The report as a workbook, for readers who calculate on.
 
 mod chart;
+mod effects;
 mod findings;
 mod grids;
 mod names;
@@ -19,9 +20,10 @@ pub(super) struct Entry;
 
 static DESCRIPTION: Description = Description {
     id: "xlsx",
-    summary: "a workbook: the runs of each subject, findings, means, heat maps, raw values",
+    summary: "a workbook: the runs of each subject, findings, effects, means, heat maps, raw values",
     doc: "One sheet for each subject with every run and their means, by cell of a grid or by workload \
-          and metric; then `findings`; where workloads and metrics span a table, its means by row and \
+          and metric; then `findings`; `effects`, the primary ones with a chart whose error bars are \
+          their intervals; where workloads and metrics span a table, its means by row and \
           by column (`size table` and `operation table` of record sizes and operations), each with a \
           chart, and `heat map`, coloured by verdict; and `raw`, a row for each trial and metric. Values are in the unit that \
           stands beside them. Text stays text, whatever it begins with. It is binary: write it to a \
@@ -30,6 +32,7 @@ static DESCRIPTION: Description = Description {
 
 /// Sheets that are not named after subjects.
 const FINDINGS: &str = "findings";
+const EFFECTS: &str = "effects";
 const HEAT_MAP: &str = "heat map";
 const RAW: &str = "raw";
 
@@ -60,12 +63,15 @@ fn workbook(report: &Report) -> Result<Vec<u8>, XlsxError> {
         .set_subject(&report.campaign)
         .set_creation_datetime(&created);
     workbook.set_properties(&properties);
-    let mut names = Names::reserving(&[FINDINGS, HEAT_MAP, RAW]);
+    let mut names = Names::reserving(&[FINDINGS, EFFECTS, HEAT_MAP, RAW]);
     for subject in &report.subjects {
         let sheet = workbook.add_worksheet().set_name(names.next(&subject.id))?;
         subjects::write(report, subject, sheet)?;
     }
     findings::write(report, workbook.add_worksheet().set_name(FINDINGS)?)?;
+    if !effects::primary(report).is_empty() {
+        effects::write(report, workbook.add_worksheet().set_name(EFFECTS)?)?;
+    }
     for grid in &report.grids {
         for is_by_row in [true, false] {
             if let Some(title) = grids::title(grid, is_by_row) {

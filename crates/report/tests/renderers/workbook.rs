@@ -124,6 +124,7 @@ fn means_have_a_chart_of_every_subject_but_the_control() {
         .iter()
         .filter(|(name, _)| name.starts_with("xl/charts/chart"))
         .map(|(_, text)| text)
+        .filter(|text| !text.contains("Effects with their intervals"))
         .collect();
     assert_eq!(charts.len(), 2, "{:?}", book.parts.keys());
     // Record sizes are numbers, operations are not.
@@ -153,6 +154,7 @@ fn a_grid_has_a_sheet_for_each_subject_its_means_and_its_heat_maps() {
         "kyber",
         "mq-deadline-again",
         "findings",
+        "effects",
         "size table",
         "operation table",
         "heat map",
@@ -162,7 +164,7 @@ fn a_grid_has_a_sheet_for_each_subject_its_means_and_its_heat_maps() {
     assert_eq!(Workbook::of(&imported_grid()).names, expected);
     assert_eq!(
         Workbook::of(&mixed()).names,
-        ["baseline", "fifo", "batch", "baseline-again", "findings", "raw"]
+        ["baseline", "fifo", "batch", "baseline-again", "findings", "effects", "raw"]
     );
 }
 
@@ -367,4 +369,76 @@ fn without_a_grid_a_subject_has_its_metrics_by_workload() {
     assert_eq!(row(sheet, 2), ["cyclic", "exit_free", "0", "0"], "zero has no geometric mean");
     assert_eq!(sheet[&(2, 3)].text, "0", "in the column of its block");
     assert_eq!(rows(workbook.sheet("baseline")), 1, "titles only");
+}
+
+/// The chart of effects.
+fn effects_chart(workbook: &Workbook) -> &str {
+    let is_it = |text: &&String| text.contains("Effects with their intervals");
+    let mut charts = workbook.parts.iter().filter(|(name, _)| name.starts_with("xl/charts/"));
+    charts.find_map(|(_, text)| Some(text).filter(is_it)).unwrap()
+}
+
+#[test]
+fn effects_are_drawn_with_their_intervals_as_error_bars() {
+    let campaign = mixed();
+    let workbook = Workbook::of(&campaign);
+    let sheet = workbook.sheet("effects");
+    let primary: Vec<&model::Finding> = campaign
+        .findings
+        .findings
+        .iter()
+        .filter(|finding| finding.question.role == model::Role::Primary && finding.effect.is_some())
+        .collect();
+    assert_eq!(primary.len(), 4);
+    for (line, finding) in (1..).zip(&primary) {
+        let effect = finding.effect.as_ref().unwrap();
+        let label = &sheet[&(line, 0)];
+        assert!(label.is_string && label.text.contains(&finding.question.subject), "{label:?}");
+        let number = |column| sheet[&(line, column)].number();
+        assert!((number(1) - (effect.ratio - 1.0)).abs() < 1e-9);
+        assert!((number(1) - number(4) - (effect.interval.low - 1.0)).abs() < 1e-9);
+        assert!((number(1) + number(5) - (effect.interval.high - 1.0)).abs() < 1e-9);
+    }
+    let chart = effects_chart(&workbook);
+    let formula = |element: &str| {
+        let behind = &chart[chart.find(element).unwrap()..];
+        between(behind, "<c:f>", "</c:f>").unwrap().to_owned()
+    };
+    assert_eq!(formula("<c:cat>"), "effects!$A$2:$A$5");
+    assert_eq!(formula("<c:val>"), "effects!$B$2:$B$5");
+    assert_eq!(formula("<c:minus>"), "effects!$E$2:$E$5");
+    assert_eq!(formula("<c:plus>"), "effects!$F$2:$F$5");
+    assert!(chart.contains("<c:errBarType val=\"both\"/>") && chart.contains("val=\"cust\""));
+    assert!(chart.contains("effect as a change, + is better"), "{chart}");
+    assert!(!chart.contains("<c:logBase"), "nothing beyond a factor of three");
+}
+
+#[test]
+fn large_effects_are_ratios_and_unbounded_ends_have_no_bar() {
+    let workbook = Workbook::of(&hostile());
+    let sheet = workbook.sheet("effects");
+    let chart = effects_chart(&workbook);
+    assert!(chart.contains("<c:logBase val=\"10\"/>"), "{chart}");
+    assert!(chart.contains("effect as a ratio, above 1 is better"), "{chart}");
+    assert_eq!(sheet[&(1, 1)].number(), 103.0);
+    let wild = (1..rows(sheet)).find(|line| sheet[&(*line, 0)].text.contains("wild")).unwrap();
+    for column in 2..=5 {
+        assert!(!sheet.contains_key(&(wild, column)), "column {column}");
+    }
+}
+
+#[test]
+fn the_strongest_of_many_effects_are_drawn_and_names_stay_text() {
+    let mut campaign = grid();
+    for finding in &mut campaign.findings.findings {
+        finding.question.subject = format!("=HYPERLINK({})", finding.question.subject);
+    }
+    let workbook = Workbook::of(&campaign);
+    let sheet = workbook.sheet("effects");
+    let chart = effects_chart(&workbook);
+    assert!(chart.contains("effects!$B$2:$B$41"), "forty are drawn");
+    let texts: Vec<&Cell> = sheet.values().filter(|cell| cell.text.contains("=HYPER")).collect();
+    assert!(texts.len() > 40 && texts.iter().all(|cell| cell.is_string));
+    let sizes: Vec<f64> = (1..=41).map(|line| sheet[&(line, 1)].number().ln().abs()).collect();
+    assert!(sizes.windows(2).all(|pair| pair[0] >= pair[1] - 1e-9), "{sizes:?}");
 }
