@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** What the page is made from, files and folders. */
-const SOURCES = ["index.html", "package-lock.json", "package.json", "sources.ts", "src", "tsconfig.json", "vite.config.ts"];
+const SOURCES = [
+  "index.html", "package-lock.json", "package.json", "sources.ts", "src", "tsconfig.json", "vite.config.ts",
+  "vite.headless.config.ts",
+];
 
 /**
  * SHA-256 over path and content of every source, so that a binary can tell whether the page it

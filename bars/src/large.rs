@@ -9,6 +9,8 @@ const WORKLOADS: usize = 200;
 const SUBJECTS: usize = 5;
 const BLOCKS: usize = 20;
 const LONGEST_JUDGING_S: f64 = 2.0;
+const LONGEST_PAGE_S: f64 = 2.0;
+const LARGEST_PAGE_MB: f64 = 3.0;
 const REPETITIONS: &str = "10000";
 const SCENARIO: &str = "false positives, S1, 10 blocks";
 const LONGEST_CALIBRATION_S: f64 = 60.0;
@@ -32,6 +34,22 @@ pub fn judging(binary: &Binary) -> Result<Bar, String> {
         measured: format!("{length_s:.2} s"),
         limit: format!("{LONGEST_JUDGING_S} s"),
         holds: length_s < LONGEST_JUDGING_S,
+    })
+}
+
+/// The page of that campaign, from its files.
+pub fn page(binary: &Binary) -> Result<Bar, String> {
+    let path = binary.path().join("large.html");
+    let start_ns = sys::monotonic_ns();
+    binary.output(&["report", "--format", "html", "--output", &path.display().to_string()])?;
+    let length_s = (sys::monotonic_ns() - start_ns) as f64 / 1e9;
+    let bytes = std::fs::metadata(&path).map_err(|error| error.to_string())?.len();
+    let size_mb = bytes as f64 / 1e6;
+    Ok(Bar {
+        name: "the page of that campaign",
+        measured: format!("{length_s:.2} s, {size_mb:.2} MB"),
+        limit: format!("{LONGEST_PAGE_S} s, {LARGEST_PAGE_MB} MB"),
+        holds: length_s < LONGEST_PAGE_S && size_mb < LARGEST_PAGE_MB,
     })
 }
 

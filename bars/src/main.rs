@@ -59,6 +59,7 @@ fn run(options: &Options) -> Result<bool, String> {
         own_cost::verified_transfer,
         own_cost::judging,
         large::judging,
+        large::page,
         large::calibrating,
         listing::bar,
         idle::bar,

@@ -1,5 +1,5 @@
-//! Embeds `web/dist/index.html` where somebody has built it (`cargo xtask ui`), else a page that
-//! says how. Neither node nor a network is asked for here.
+//! Embeds `web/dist/index.html` and `web/dist-headless/figures.js` where somebody has built them
+//! (`cargo xtask ui`), else a page that says how. Neither node nor a network is asked for here.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ const WEB: &str = "../../web";
 const SHORT: usize = 12;
 const REMEDY: &str = "build it: cargo xtask ui";
 /// What the page is made from: web/sources.ts names the same.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "index.html",
     "package-lock.json",
     "package.json",
@@ -20,43 +20,80 @@ const SOURCES: [&str; 7] = [
     "src",
     "tsconfig.json",
     "vite.config.ts",
+    "vite.headless.config.ts",
+];
+
+/// What is embedded.
+struct Bundle {
+    /// Below `web/`.
+    path: &'static str,
+    /// Below the directory that cargo gives to build scripts.
+    embedded: &'static str,
+    /// Told to the compiler where it was built.
+    flag: &'static str,
+    /// What stands in its place where it was not.
+    fallback: &'static str,
+    /// What it means that it was not.
+    lack: &'static str,
+}
+
+const BUNDLES: [Bundle; 2] = [
+    Bundle {
+        path: "dist/index.html",
+        embedded: "page.html",
+        flag: "has_bundle",
+        fallback: include_str!("src/fallback.html"),
+        lack: "reports have no figures",
+    },
+    Bundle {
+        path: "dist-headless/figures.js",
+        embedded: "figures.js",
+        flag: "has_figures",
+        fallback: "",
+        lack: "there are no figures outside the page, and no slides",
+    },
 ];
 
 fn main() {
     let web = Path::new(WEB);
-    let bundle = web.join("dist/index.html");
-    println!("cargo::rerun-if-changed={}", bundle.display());
     for source in SOURCES {
         println!("cargo::rerun-if-changed={}", web.join(source).display());
     }
     println!("cargo::rerun-if-env-changed={REQUIRED}");
-    println!("cargo::rustc-check-cfg=cfg(has_bundle)");
     let is_required = env::var_os(REQUIRED).is_some();
     let complain = |problem: String| {
         let kind = if is_required { "error" } else { "warning" };
         println!("cargo::{kind}={problem}; {REMEDY}");
     };
-    let mut sources = "none".to_owned();
-    let page = match fs::read_to_string(&bundle) {
-        Ok(page) => {
-            println!("cargo::rustc-cfg=has_bundle");
-            match digest(web) {
-                Ok(digest) if page.contains(&digest) => sources = digest[..SHORT].to_owned(),
-                Ok(_) => complain(format!("{} is not of these sources", bundle.display())),
-                Err(error) => complain(format!("cannot read the sources of the page: {error}")),
-            }
-            page
-        }
-        Err(error) => {
-            complain(format!("reports have no figures: {}: {error}", bundle.display()));
-            include_str!("src/fallback.html").to_owned()
-        }
-    };
-    println!("cargo::rustc-env=PAGE_SOURCES={sources}");
-    let output = env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
-    if let Err(error) = fs::write(output.join("page.html"), page) {
-        println!("cargo::error=cannot write the page: {error}");
+    let digest = digest(web);
+    if let Err(error) = &digest {
+        complain(format!("cannot read the sources of the page: {error}"));
     }
+    let mut sources = "none".to_owned();
+    let output = env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
+    for bundle in BUNDLES {
+        let path = web.join(bundle.path);
+        println!("cargo::rerun-if-changed={}", path.display());
+        println!("cargo::rustc-check-cfg=cfg({})", bundle.flag);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => {
+                println!("cargo::rustc-cfg={}", bundle.flag);
+                match &digest {
+                    Ok(digest) if text.contains(digest) => sources = digest[..SHORT].to_owned(),
+                    _ => complain(format!("{} is not of these sources", path.display())),
+                }
+                text
+            }
+            Err(error) => {
+                complain(format!("{}: {}: {error}", bundle.lack, path.display()));
+                bundle.fallback.to_owned()
+            }
+        };
+        if let Err(error) = fs::write(output.join(bundle.embedded), text) {
+            println!("cargo::error=cannot write {}: {error}", bundle.embedded);
+        }
+    }
+    println!("cargo::rustc-env=PAGE_SOURCES={sources}");
 }
 
 /// SHA-256 over path, length and content of every source, sorted by path.

@@ -29,8 +29,8 @@ pub fn page(catalogue: &Catalogue) -> String {
         section(&mut page, importer.describe(), "");
     }
     page.push_str("\n## Report formats\n");
-    for renderer in report::RENDERERS {
-        section(&mut page, renderer.describe(), "");
+    for format in schedlab::report_formats() {
+        section(&mut page, format, "");
     }
     page
 }

@@ -1,10 +1,13 @@
-/** Numbers as people read them. */
+/** Numbers and verdicts as people read them. */
+
+import type { Verdict } from "./model";
+import { noted, say, t } from "./words";
 
 const MINUS = "\u2212";
 
 /** A ratio as a change: `+3.1 %`; twofold and more as `×2.4` or `÷2.4`. */
 export function change(ratio: number | null, digits = 1): string {
-  if (ratio === null || !Number.isFinite(ratio)) return "unbounded";
+  if (ratio === null || !Number.isFinite(ratio)) return t("unbounded");
   if (ratio <= 0) return "÷∞";
   if (ratio >= 2) return `×${significant(ratio, 3)}`;
   if (ratio <= 0.5) return `÷${significant(1 / ratio, 3)}`;
@@ -12,6 +15,11 @@ export function change(ratio: number | null, digits = 1): string {
   const text = Math.abs(percent).toFixed(digits);
   if (Number(text) === 0) return `${text} %`;
   return `${percent < 0 ? MINUS : "+"}${text} %`;
+}
+
+/** A ratio with its interval: `+3.1 % [+1.2 %, +5.0 %]`. */
+export function estimate({ ratio, low, high }: { ratio: number; low: number; high: number | null }): string {
+  return `${change(ratio)} [${change(low)}, ${change(high)}]`;
 }
 
 /** A ratio as a multiple: `×1.31`. */
@@ -44,7 +52,7 @@ function scaled(value: number, steps: readonly (readonly [number, string])[]): s
 
 /** A value with its unit: `12.3 µs`, `1.2 GiB/s`. */
 export function quantity(value: number | null, unit: string): string {
-  if (value === null || !Number.isFinite(value)) return "none";
+  if (value === null || !Number.isFinite(value)) return t("none");
   switch (unit) {
     case "nanoseconds":
       return scaled(value, TIMES);
@@ -64,10 +72,10 @@ export function quantity(value: number | null, unit: string): string {
 /** A time that passes, as long as people say it: `45 s`, `1 min 21 s`, `2 h 5 min`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 60) return t("{seconds} s", { seconds });
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes < 60) return t("{minutes} min {seconds} s", { minutes, seconds: seconds % 60 });
+  return t("{hours} h {minutes} min", { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
 }
 
 /** The time of day at the reader's place. */
@@ -106,3 +114,15 @@ export const VERDICT_SYMBOLS = {
   inconclusive: "●",
   invalid: "✕",
 } as const;
+
+const VERDICTS = {
+  better: noted("better"),
+  worse: noted("worse"),
+  equivalent: noted("equivalent"),
+  inconclusive: noted("inconclusive"),
+  invalid: noted("invalid"),
+} as const;
+
+export function verdictWord(verdict: Verdict): string {
+  return say(VERDICTS[verdict]);
+}

@@ -165,6 +165,10 @@ export interface Check {
 
 export interface Page {
   format: string;
+  /** ISO 639-1. */
+  language: string;
+  /** What is said in place of the page's English; absent where that is its language. */
+  words?: Record<string, string>;
   campaign: string;
   title: string;
   answer: string;

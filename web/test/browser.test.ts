@@ -6,6 +6,7 @@ import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findBrowser, serious } from "./browser";
 import { CAMPAIGNS, golden, goldenText } from "./golden";
+import { allGathered, catalogue, englishOf, languages, translated } from "./sentences";
 
 const program = findBrowser();
 /** A file of so many KiB compressed loads at once from disk and from a slow link. */
@@ -72,6 +73,65 @@ describe.skipIf(!program)("in a browser", () => {
       }
     }
   }
+
+  describe.each(languages())("in %s", (language) => {
+    const { sentences } = allGathered();
+
+    /** Who ran when, as short as can be. */
+    const timeline = {
+      workload: "wakeup", subject: "fifo", span: 900, cpus: [0], classes: ["worker"], tasks: [{ name: "a/1", class: 0 }], slices: 1,
+      columns: gzipSync(Buffer.from(new Uint32Array([100, 500, 30, 0]).buffer, 0, 15)).toString("base64"),
+    };
+    const data = (campaign: (typeof CAMPAIGNS)[number]): string => JSON.stringify({ ...translated(campaign, language), timeline });
+
+    /** All that is read or read out, where it stands and how it stands there. */
+    const texts = (page: Page): Promise<string[]> =>
+      page.evaluate(() => {
+        const found: string[] = [];
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+          if (node instanceof Element) found.push(...["aria-label", "aria-description"].map((name) => node.getAttribute(name) ?? ""));
+          else if (!node.parentElement?.closest("script, style, noscript, [lang=en]")) found.push(node.textContent ?? "");
+        }
+        return found.map((text) => text.trim()).filter((text) => text !== "");
+      });
+
+    for (const campaign of CAMPAIGNS) {
+      test(`nothing of ${campaign} is left in English, and it fits every screen`, async () => {
+        for (const width of WIDTHS) {
+          const { page, wrong } = await open(data(campaign), width, width > 800 ? "light" : "dark");
+          expect(await page.getAttribute("html", "lang")).toBe(language);
+          expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+          await page.waitForSelector("#timeline canvas");
+          // A subject may be called as a word of ours.
+          const names = new Set(golden(campaign).subjects.map(({ id }) => id));
+          const left = (await texts(page)).filter((text) => !names.has(text)).flatMap((text) => englishOf(text, sentences) ?? []);
+          expect(left).toEqual([]);
+          expect(wrong).toEqual([]);
+          await page.close();
+        }
+      });
+    }
+
+    test("headings, buttons and figures are the catalogue's", async () => {
+      const words = catalogue(language);
+      const { page } = await open(data("measured"), 1440, "light");
+      const seen = new Set(await texts(page));
+      for (const english of ["Validity", "Effects", "Caveats", "Dark", "Table", "verdict", "← worse", "order of runs →", "busy"]) {
+        expect([...seen], english).toContain(words.get(english));
+      }
+      expect(await page.textContent("footer summary")).toBe(words.get("Licences of what this page is made with"));
+      await page.close();
+    });
+
+    test("nothing serious for those who use a screen reader or other colours", async () => {
+      for (const scheme of ["light", "dark"] as const) {
+        const { page } = await open(data("measured"), 1440, scheme);
+        expect(await serious(page)).toEqual([]);
+        await page.close();
+      }
+    });
+  });
 
   test("nothing serious for those who use a screen reader or other colours", async () => {
     for (const scheme of ["light", "dark"] as const) {

@@ -43,6 +43,12 @@ describe("CSV", () => {
   });
 });
 
+describe("CSV in another language", () => {
+  test("is marked as UTF-8, which spreadsheets would not guess", () => {
+    expect(csv({ columns: ["비교 대상"], rows: [["fifo"]] })).toBe("\ufeff비교 대상\r\nfifo\r\n");
+  });
+});
+
 describe("quantiles of runs", () => {
   test("lie between order statistics", () => {
     expect(quantile([4, 1, 3, 2], 0.5)).toBe(2.5);

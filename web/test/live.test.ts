@@ -97,7 +97,7 @@ describe.skipIf(!program)("the live view", () => {
     const { page } = await open("");
     await says(page, /24 of 48 trials · about 1 min/);
     await says(page, /block 6 of 10: warming up/);
-    await says(page, "Verdicts so far, after 5 blocks");
+    await says(page, "Verdicts so far, complete blocks: 5");
     await says(page, /confidence sequences/);
     expect(await page.getAttribute("progress", "value")).toBe("24");
     // Also when the server counts more trials than were planned.
@@ -303,7 +303,7 @@ describe.skipIf(!program)("the live view", () => {
     await page.click("text=Copy as Markdown");
     await says(page, "Copied");
     const lines = (await page.evaluate(() => navigator.clipboard.readText())).split("\n");
-    expect(lines[0]).toBe("| campaign | begun | state | trials | where | verdicts |");
+    expect(lines[0]).toBe("| campaign | begun | state | trials | venue | verdicts |");
     expect(lines.slice(2, 5).map((line) => /\((\w+)\) \|/.exec(line)?.[1])).toEqual(["third", "one", "other"]);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { effectDomain, effectTicks } from "../src/figures/axis";
+import { effectDomain, effectTicks, spaced } from "../src/figures/axis";
 import { markdown } from "../src/figures/figure";
+import { apart } from "../src/figures/labels";
 import { front, tradeOffs } from "../src/figures/pareto";
 import { look } from "../src/figures/series";
 import { trialPercentiles } from "../src/figures/trials";
@@ -77,6 +78,29 @@ describe("axes of ratios", () => {
     expect(domain[1]).toBeGreaterThan(1.3);
     expect(effectTicks(domain, 200, 40)).toContain(1);
     expect(effectTicks(domain, 200, 40).length).toBeLessThanOrEqual(6);
+  });
+});
+
+describe("axes of steps", () => {
+  test("leave out labels that have no room, but never the last", () => {
+    expect(spaced([1, 2, 4, 8, 16], [1, 16], 400, 50)).toEqual([1, 2, 4, 8, 16]);
+    expect(spaced([1, 2, 4, 8, 16], [1, 16], 100, 50)).toEqual([1, 4, 16]);
+    expect(spaced([1, 2, 4, 8, 16], [1, 8], 9, 50)).toEqual([8]);
+  });
+});
+
+describe("labels at the ends of curves", () => {
+  const places = (values: number[], room: number): number[] =>
+    apart(values.map((value) => ({ value })), [1, 100], room).map(({ value, shift }) => (1 - Math.log(value) / Math.log(100)) * room + shift);
+
+  test("keep their distance, and stay where they are if they have it", () => {
+    expect(places([100, 10, 1], 300)).toEqual([0, 150, 300]);
+    const close = places([10, 10.1, 10.2, 1], 300);
+    close.slice(1).forEach((place, at) => expect(place - (close[at] ?? NaN)).toBeGreaterThanOrEqual(15 - 1e-9));
+  });
+
+  test("do not leave the axis at its lower end", () => {
+    expect(places([1.1, 1.05, 1], 300).map(Math.round)).toEqual([270, 285, 300]);
   });
 });
 

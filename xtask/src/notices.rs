@@ -7,6 +7,7 @@ use crate::problems::Problems;
 use cargo_metadata::Package;
 use std::fmt::Write;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Name, version, licence and licence texts of everything `root` links.
 pub fn notices(cargo: &Cargo, root: &str) -> Result<String, Problems> {
@@ -28,21 +29,38 @@ pub fn notices(cargo: &Cargo, root: &str) -> Result<String, Problems> {
     Ok(text)
 }
 
+/// Licences lie beside what they are about: of C sources and fonts within a package, too.
+const DEEPEST: usize = 4;
+
 fn texts(package: &Package) -> std::io::Result<Vec<String>> {
     let Some(folder) = package.manifest_path.parent() else { return Ok(Vec::new()) };
     let mut paths = Vec::new();
+    gather(folder.as_std_path(), DEEPEST, &mut paths)?;
+    paths.sort();
+    let mut texts = Vec::new();
+    for path in &paths {
+        let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    Ok(texts)
+}
+
+fn gather(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
         let is_notice = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"]
             .iter()
             .any(|stem| name.starts_with(stem));
-        if is_notice && path.is_file() {
+        if path.is_dir() && depth > 0 {
+            gather(&path, depth - 1, paths)?;
+        } else if is_notice && path.is_file() {
             paths.push(path);
         }
     }
-    paths.sort();
-    paths.iter().map(|path| Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())).collect()
+    Ok(())
 }
 
 #[cfg(test)]
@@ -55,5 +73,12 @@ mod tests {
         assert!(notices.contains("\nhdrhistogram 7."), "model links hdrhistogram");
         assert!(notices.contains("Permission is hereby granted"));
         assert!(!notices.contains("\nspdx 0."), "only xtask uses spdx");
+    }
+
+    #[test]
+    fn notices_of_a_font_and_of_c_sources_within_packages_are_found() {
+        let notices = notices(&Cargo::find().unwrap(), "figures").unwrap();
+        assert!(notices.contains("Bitstream Vera"), "the font's licence");
+        assert!(notices.contains("Fabrice Bellard"), "the engine's licence");
     }
 }

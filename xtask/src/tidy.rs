@@ -3,6 +3,7 @@
 mod house;
 mod layers;
 mod manifest;
+mod phrases;
 mod sizes;
 mod text;
 mod tree;
@@ -24,5 +25,6 @@ pub fn tidy(cargo: &Cargo) -> Outcome {
         }
     }
     found.extend(manifest::check(&files));
+    found.extend(phrases::check(&files));
     Problems::outcome(found)
 }

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Records in an order that does not depend on how they came in.
 pub(crate) struct Observations<'a> {
     latest: BTreeMap<(u32, &'a str, &'a str), &'a Record>,
+    /// Every question asks for them.
+    blocks: BTreeSet<u32>,
 }
 
 impl<'a> Observations<'a> {
@@ -18,7 +20,8 @@ impl<'a> Observations<'a> {
                 *known = record;
             }
         }
-        Self { latest }
+        let blocks = latest.keys().map(|(block, _, _)| *block).collect();
+        Self { latest, blocks }
     }
 
     /// Every record that counts, by block, subject and workload.
@@ -42,8 +45,8 @@ impl<'a> Observations<'a> {
     }
 
     /// Blocks in which anything ran.
-    pub(crate) fn blocks(&self) -> BTreeSet<u32> {
-        self.latest.keys().map(|(block, _, _)| *block).collect()
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = u32> + '_ {
+        self.blocks.iter().copied()
     }
 
     /// In how many blocks and in how many boots this subject ran. Subjects of different

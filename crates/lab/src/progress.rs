@@ -1,4 +1,5 @@
-//! How far a campaign is, from its events alone.
+//! How far a campaign is, from its events alone. They may come from a file that anybody can have
+//! written: sums stop at the largest number, and what is done twice leaves nothing.
 
 use contract::Event;
 use model::Plan;
@@ -20,17 +21,18 @@ impl Progress {
         match event {
             Event::CampaignStarted { plan, trials_done, trials_left } => {
                 self.done = *trials_done;
-                self.total = self.done + trials_left;
+                self.total = self.done.saturating_add(*trials_left);
                 self.plan = Some((**plan).clone());
             }
             Event::TrialStarted { block, subject, workload, trials_left } => {
-                self.total = self.done + trials_left;
+                self.total = self.done.saturating_add(*trials_left);
                 self.current = Some((*block, subject.clone(), workload.clone()));
             }
             Event::TrialFinished { record } => {
-                self.done += 1;
-                self.spent_ns += record.duration_ns;
-                self.expected_done_ns += self.expected_ns(&record.subject, &record.workload);
+                self.done = self.done.saturating_add(1);
+                self.spent_ns = self.spent_ns.saturating_add(record.duration_ns);
+                let expected_ns = self.expected_ns(&record.subject, &record.workload);
+                self.expected_done_ns = self.expected_done_ns.saturating_add(expected_ns);
                 self.current = None;
             }
             Event::CampaignOpened { .. }
@@ -56,7 +58,7 @@ impl Progress {
     /// Time left in nanoseconds.
     pub fn left_ns(&self) -> u64 {
         let Some(plan) = &self.plan else { return 0 };
-        let share = (self.total - self.done) as f64 / plan.trial_count().max(1) as f64;
+        let share = self.total.saturating_sub(self.done) as f64 / plan.trial_count().max(1) as f64;
         let scale = if self.expected_done_ns == 0 {
             1.0
         } else {

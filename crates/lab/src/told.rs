@@ -8,12 +8,12 @@ pub fn told(event: &Event) -> Option<String> {
     match event {
         Event::Notice(text) => Some(text.clone()),
         Event::BlockRepeated { block, again } => {
-            Some(format!("block {} runs again as block {}", block + 1, again + 1))
+            Some(format!("block {} runs again as block {}", number(*block), number(*again)))
         }
         Event::TrialFinished { record } => match &record.outcome {
             Outcome::Failed { reason } | Outcome::Invalid { detail: reason, .. } => Some(format!(
                 "block {} {} {}: {}",
-                record.block + 1,
+                number(record.block),
                 record.subject,
                 record.workload,
                 reason.lines().next().unwrap_or_default()
@@ -26,4 +26,9 @@ pub fn told(event: &Event) -> Option<String> {
         | Event::TrialPhase(_)
         | Event::CampaignFinished { .. } => None,
     }
+}
+
+/// Which block it is for people, who count from 1.
+fn number(block: u32) -> u64 {
+    u64::from(block) + 1
 }

@@ -69,7 +69,7 @@ impl EventLog {
     /// Takes in an event.
     pub fn note(&mut self, event: &Event, at_ms: u64) {
         if let Event::CampaignOpened { directory } = event {
-            self.file = OpenOptions::new().append(true).create(true).open(path(directory)).ok();
+            self.file = opened(&path(directory), &mut self.waiting).ok();
         }
         let Some(happened) = self.happened(event) else { return };
         let line = Line { format: FORMAT.to_owned(), at_ms, happened };
@@ -116,6 +116,19 @@ impl EventLog {
     }
 }
 
+/// A log to be added to. Where its last line was torn, the next must not go on with it.
+fn opened(path: &Path, waiting: &mut Vec<u8>) -> std::io::Result<File> {
+    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    let mut last = [b'\n'];
+    if file.seek(SeekFrom::End(-1)).is_ok() {
+        file.read_exact(&mut last)?;
+    }
+    if last != [b'\n'] {
+        waiting.insert(0, b'\n');
+    }
+    Ok(file)
+}
+
 /// Reads a growing log.
 #[derive(Debug, Default)]
 pub(crate) struct EventTail {
@@ -123,6 +136,17 @@ pub(crate) struct EventTail {
 }
 
 impl EventTail {
+    /// The rest of the log, however long it is, line by line.
+    pub(crate) fn all(mut self, campaign: &Path, mut note: impl FnMut(Line)) {
+        loop {
+            let begin = self.bytes;
+            self.read(campaign).into_iter().for_each(&mut note);
+            if self.bytes == begin {
+                return;
+            }
+        }
+    }
+
     /// The complete lines since the last call; none where there is no log. A line that is not
     /// understood is left out: a later version may have written it.
     pub(crate) fn read(&mut self, campaign: &Path) -> Vec<Line> {
@@ -179,6 +203,32 @@ mod tests {
         std::fs::write(&path, format!("{text}{half}ded\"}}\n")).unwrap();
         let rest = tail.read(home.path());
         assert!(matches!(rest[..], [Line { at_ms: 4, happened: Happened::Ended, .. }]), "{rest:?}");
+    }
+
+    #[test]
+    fn a_torn_line_does_not_swallow_what_the_next_run_says() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("logs")).unwrap();
+        for text in ["", "{\"format\":\"schedlab.ev"] {
+            std::fs::write(path(home.path()), text).unwrap();
+            let mut log = EventLog::new(&machine());
+            log.note(&Event::CampaignOpened { directory: home.path().to_owned() }, 2);
+            let lines = EventTail::default().read(home.path());
+            assert!(matches!(lines[..], [Line { at_ms: 2, .. }]), "{text:?}: {lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_log_longer_than_one_reading_is_read_to_its_end() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("logs")).unwrap();
+        let line = "{\"format\":\"schedlab.event/9\",\"at_ms\":1,\"event\":\"ended\"}\n";
+        let last = line.replace("event/9", "event/1");
+        let times = usize::try_from(2 * MOST_BYTES).unwrap() / line.len() + 2;
+        std::fs::write(path(home.path()), line.repeat(times) + &last).unwrap();
+        let mut lines = Vec::new();
+        EventTail::default().all(home.path(), |line| lines.push(line));
+        assert_eq!(lines.len(), 1, "what came before is of a later version");
     }
 
     #[test]

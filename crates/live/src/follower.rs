@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
-use store::{CampaignState, Loaded, Tail};
+use store::{Loaded, Tail};
 use sys::{Machine, Process};
 
 /// Lines of the log that are kept.
@@ -187,7 +187,7 @@ impl Follower {
     /// What it looks like.
     pub fn snapshot(&self) -> Snapshot {
         let plan = &self.loaded.plan;
-        let state = self.state();
+        let state = State::of(self.loaded.state, || self.runner().is_some());
         let is_running = state == State::Running;
         let hides_absolute = match &self.findings {
             Some(findings) => findings.findings.iter().any(Finding::is_emulated),
@@ -218,15 +218,6 @@ impl Follower {
         name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    fn state(&self) -> State {
-        match self.loaded.state {
-            CampaignState::Finished => State::Finished,
-            CampaignState::StoppedEarly => State::StoppedEarly,
-            CampaignState::Unfinished if self.runner().is_some() => State::Running,
-            CampaignState::Unfinished => State::Interrupted,
-        }
-    }
-
     fn trials(&self) -> Trials {
         let records = &self.loaded.records;
         let count =
@@ -245,11 +236,11 @@ impl Follower {
 
 /// Whether a process runs the campaign in a directory.
 pub fn is_running(directory: &Path, machine: &Machine) -> bool {
-    let mut tail = EventTail::default();
-    let runner = tail.read(directory).into_iter().fold(None, |runner, line| match line.happened {
-        Happened::Opened { process, boot_id } => Some((process, boot_id)),
-        Happened::Ended => None,
-        _ => runner,
+    let mut runner = None;
+    EventTail::default().all(directory, |line| match line.happened {
+        Happened::Opened { process, boot_id } => runner = Some((process, boot_id)),
+        Happened::Ended => runner = None,
+        _ => {}
     });
     runner.is_some_and(|(process, boot_id)| is_alive(machine, process, &boot_id))
 }
@@ -266,7 +257,7 @@ fn current(plan: &Plan, running: &Running) -> Current {
         workload.expected_ns * u64::from(workload.invocations) + plan.settle_ns
     });
     Current {
-        block: running.block + 1,
+        block: running.block.saturating_add(1),
         blocks: plan.blocks.len(),
         subject: running.subject.clone(),
         workload: running.workload.clone(),

@@ -3,6 +3,7 @@
 
 use model::{Direction, Role, Unit, Verdict};
 use serde::Serialize;
+use store::CampaignState;
 
 /// A campaign at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,6 +50,18 @@ pub enum State {
     Finished,
     /// It was ended before its last block.
     StoppedEarly,
+}
+
+impl State {
+    /// What the campaign's own files say; `runs` is asked where they say that it can go on.
+    pub fn of(recorded: CampaignState, runs: impl FnOnce() -> bool) -> Self {
+        match recorded {
+            CampaignState::Finished => Self::Finished,
+            CampaignState::StoppedEarly => Self::StoppedEarly,
+            CampaignState::Unfinished if runs() => Self::Running,
+            CampaignState::Unfinished => Self::Interrupted,
+        }
+    }
 }
 
 /// Counts of trials.
@@ -150,4 +163,18 @@ pub struct LogLine {
     pub at_ms: u64,
     /// What.
     pub text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_looked_for_only_where_a_campaign_can_go_on() {
+        let of = |recorded| State::of(recorded, || panic!("nobody runs what is over"));
+        assert_eq!(of(CampaignState::Finished), State::Finished);
+        assert_eq!(of(CampaignState::StoppedEarly), State::StoppedEarly);
+        assert_eq!(State::of(CampaignState::Unfinished, || true), State::Running);
+        assert_eq!(State::of(CampaignState::Unfinished, || false), State::Interrupted);
+    }
 }

@@ -1,7 +1,9 @@
 //! Latency histograms: HdrHistogram with three significant digits, stored as
 //! V2 deflate in base64 so that they merge exactly (STATISTICS 2.10).
 
+mod layout;
 mod packed;
+mod ranks;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -42,15 +44,20 @@ struct Bucket {
     up_to: u64,
 }
 
+/// Of buckets' highest values and their counts, ascending.
+fn summed(buckets: impl Iterator<Item = (u64, u64)>) -> Arc<[Bucket]> {
+    let mut up_to = 0_u64;
+    let add = |(highest, count): (u64, u64)| {
+        up_to = up_to.saturating_add(count);
+        Bucket { highest, up_to }
+    };
+    buckets.map(add).collect()
+}
+
 impl Counts {
     /// Of buckets' highest values and their counts, ascending.
     fn filled(buckets: impl Iterator<Item = (u64, u64)>) -> Self {
-        let mut up_to = 0_u64;
-        let add = |(highest, count): (u64, u64)| {
-            up_to = up_to.saturating_add(count);
-            Bucket { highest, up_to }
-        };
-        Self::Filled(buckets.map(add).collect())
+        Self::Filled(summed(buckets))
     }
 }
 
@@ -113,9 +120,20 @@ impl Histogram {
 
     /// The sum of histograms, with room for what was counted alone.
     pub fn merged<'h>(parts: impl IntoIterator<Item = &'h Histogram>) -> Self {
-        let mut whole = Self::new();
-        parts.into_iter().for_each(|part| whole.merge(part));
-        Self { counts: Counts::filled(whole.buckets()), clamped: whole.clamped }
+        let mut counts: Vec<u64> = Vec::new();
+        let mut clamped = 0;
+        for part in parts {
+            let most = part.max().map_or(0, |max| layout::index(max) + 1);
+            counts.resize(counts.len().max(most), 0);
+            for (value, count) in part.buckets() {
+                let bucket = &mut counts[layout::index(value)];
+                *bucket = bucket.saturating_add(count);
+            }
+            clamped += part.clamped;
+        }
+        let filled = (0..).zip(counts).filter(|(_, count)| *count > 0);
+        let buckets = filled.filter_map(|(place, count)| Some((layout::highest(place)?, count)));
+        Self { counts: Counts::filled(buckets), clamped }
     }
 
     /// What remains without a part of it, the counts of which are in it.
@@ -174,30 +192,22 @@ impl Histogram {
         Self::quantiles_of(parts, &[quantile]).pop().flatten()
     }
 
-    /// Several quantiles at once, in one pass over the buckets.
+    /// Several quantiles at once.
     pub fn quantiles_of(parts: &[&Histogram], quantiles: &[f64]) -> Vec<Option<u64>> {
         let total: u64 = parts.iter().map(|part| part.count()).fold(0, u64::saturating_add);
         let rank =
             |quantile: &f64| ((quantile.clamp(0.0, 1.0) * total as f64).ceil() as u64).max(1);
-        let ranks: Vec<u64> = quantiles.iter().map(rank).collect();
-        let mut rising: Vec<usize> = (0..ranks.len()).collect();
-        rising.sort_by_key(|place| ranks[*place]);
-        let mut rising = rising.into_iter().peekable();
-        let mut found = vec![None; ranks.len()];
-        let mut parts: Vec<_> = parts.iter().map(|part| part.buckets().peekable()).collect();
-        let mut up_to = 0_u64;
-        while rising.peek().is_some() {
-            let next = parts.iter_mut().filter_map(|part| part.peek().map(|(highest, _)| *highest));
-            let Some(lowest) = next.min() else { break };
-            for part in &mut parts {
-                let count = part.next_if(|(highest, _)| *highest == lowest);
-                up_to = up_to.saturating_add(count.map_or(0, |(_, count)| count));
-            }
-            while let Some(place) = rising.next_if(|place| ranks[*place] <= up_to) {
-                found[place] = Some(lowest);
-            }
+        let parts: Vec<Arc<[Bucket]>> = parts.iter().map(|part| part.folded()).collect();
+        let value_at = |rank: u64| (rank <= total).then(|| ranks::value_at(&parts, rank));
+        quantiles.iter().map(|quantile| value_at(rank(quantile))).collect()
+    }
+
+    /// The buckets that are not empty.
+    fn folded(&self) -> Arc<[Bucket]> {
+        match &self.counts {
+            Counts::Filled(buckets) => Arc::clone(buckets),
+            Counts::Every(_) => summed(self.buckets()),
         }
-        found
     }
 
     /// The smallest value's bucket, or `None` of an empty histogram.
@@ -420,6 +430,9 @@ mod tests {
         assert_eq!(whole.clamped(), 3);
         assert_eq!(whole.without(&parts[1]), Histogram::merged([&parts[0], &parts[2]]));
         assert_eq!(whole.without(&whole).quantile(0.5), None);
+        let mut added = Histogram::new();
+        parts.iter().for_each(|part| added.merge(part));
+        assert_eq!(whole, added);
         let stored = parts.map(|part| Histogram::decode(&part.encode()).unwrap());
         let all: Vec<&Histogram> = stored.iter().collect();
         for share in [0.001, 0.3, 0.5, 0.77, 0.999, 1.0] {

@@ -1,8 +1,9 @@
 //! The answer: what the primary findings say, in one sentence.
 
 use crate::emulated::{is_hidden, mark};
-use crate::quantities::{interval, raw_change, value};
-use model::{CaveatCode, Finding, Findings, Role, Strength, Verdict};
+use crate::quantities::{against, bracketed, interval, raw_change, value};
+use model::{CaveatCode, Finding, Findings, Question, Role, Strength, Verdict};
+use phrases::{Language, counted, say};
 
 /// A sentence names this many questions of a kind; of the others it gives the number.
 const NAMED_AT_MOST: usize = 4;
@@ -11,12 +12,16 @@ const NAMED_AT_MOST: usize = 4;
 const OVERALL: &str = "overall";
 
 /// The answer to the experiment's question.
-pub(crate) fn answer(findings: &Findings, hides_absolute: bool) -> String {
+pub(crate) fn answer(findings: &Findings, hides_absolute: bool, language: Language) -> String {
     let is_emulated = findings.findings.iter().any(Finding::is_emulated);
-    format!("{}{}", mark(is_emulated), sentence(findings, hides_absolute))
+    format!("{}{}", mark(is_emulated, language), sentence(findings, hides_absolute, language))
 }
 
-fn sentence(findings: &Findings, hides_absolute: bool) -> String {
+/// The verdicts in the order in which they are told.
+const ORDER: [Verdict; 5] =
+    [Verdict::Better, Verdict::Worse, Verdict::Equivalent, Verdict::Inconclusive, Verdict::Invalid];
+
+fn sentence(findings: &Findings, hides_absolute: bool, language: Language) -> String {
     let mut primary: Vec<&Finding> =
         findings.findings.iter().filter(|finding| finding.question.role == Role::Primary).collect();
     // Where there is a whole, its parts are not the answer.
@@ -24,24 +29,19 @@ fn sentence(findings: &Findings, hides_absolute: bool) -> String {
         primary.retain(|finding| finding.question.family == OVERALL);
     }
     if primary.is_empty() {
-        return control_only(findings);
+        return control_only(findings, language);
     }
-    let difference = |finding: &Finding| difference(finding, hides_absolute);
-    let clauses: Vec<String> = [
-        clause(&primary, Verdict::Better, "", difference, "better"),
-        clause(&primary, Verdict::Worse, "", difference, "worse"),
-        clause(&primary, Verdict::Equivalent, "no difference beyond the margin: ", same, "alike"),
-        clause(&primary, Verdict::Inconclusive, "undecided: ", undecided, "undecided"),
-        clause(&primary, Verdict::Invalid, "no valid answer: ", name, "without a valid answer"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let sentence = clauses.join("; ");
+    let told = Told { hides_absolute, language };
+    let clauses: Vec<(Verdict, String)> = ORDER
+        .into_iter()
+        .filter_map(|verdict| Some((verdict, told.clause(&primary, verdict)?)))
+        .collect();
+    let sentence: Vec<&str> = clauses.iter().map(|(_, clause)| clause.as_str()).collect();
+    let sentence = sentence.join("; ");
     // A subject's name keeps its spelling at the beginning of the sentence.
-    let opens_with_our_words =
-        ["no ", "undecided: "].iter().any(|opening| sentence.starts_with(opening));
-    format!("{}.", if opens_with_our_words { capitalised(&sentence) } else { sentence })
+    let opens_with_a_name =
+        matches!(clauses.first(), Some((Verdict::Better | Verdict::Worse, _)) | None);
+    format!("{}.", if opens_with_a_name { sentence } else { capitalised(&sentence) })
 }
 
 fn capitalised(text: &str) -> String {
@@ -51,43 +51,22 @@ fn capitalised(text: &str) -> String {
         .map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
-fn control_only(findings: &Findings) -> String {
+fn control_only(findings: &Findings, language: Language) -> String {
     let differs = |finding: &&Finding| matches!(finding.verdict, Verdict::Better | Verdict::Worse);
     let wrong = findings.findings.iter().filter(differs).count();
     let has_estimate = findings.findings.iter().any(|finding| finding.effect.is_some());
     match wrong {
-        0 if !has_estimate => "Nothing was compared: there are too few numbers.".to_owned(),
-        0 => "Compared with itself, the reference showed no difference.".to_owned(),
-        count => format!(
-            "Compared with itself, the reference differed in {count} findings: do not trust this set-up."
+        0 if !has_estimate => {
+            language.word("Nothing was compared: there are too few numbers.").to_owned()
+        }
+        0 => language.word("Compared with itself, the reference showed no difference.").to_owned(),
+        count => say!(
+            language,
+            "Compared with itself, the reference differed in {count} findings: do not trust this \
+             set-up.",
+            count
         ),
     }
-}
-
-/// All findings with one verdict: `beginning a, b, and 3 more are better`.
-fn clause(
-    primary: &[&Finding],
-    verdict: Verdict,
-    beginning: &str,
-    describe: impl Fn(&Finding) -> String,
-    adjective: &str,
-) -> Option<String> {
-    let mut chosen: Vec<&Finding> =
-        primary.iter().copied().filter(|finding| finding.verdict == verdict).collect();
-    if chosen.is_empty() {
-        return None;
-    }
-    if chosen.len() > NAMED_AT_MOST {
-        chosen.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    }
-    let mut named: Vec<String> =
-        chosen.iter().take(NAMED_AT_MOST).map(|finding| describe(finding)).collect();
-    match chosen.len().saturating_sub(NAMED_AT_MOST) {
-        0 => {}
-        1 => named.push(format!("and one more is {adjective}")),
-        more => named.push(format!("and {more} more are {adjective}")),
-    }
-    Some(format!("{beginning}{}", named.join(", ")))
 }
 
 /// The size of an effect, whatever its sign.
@@ -95,60 +74,178 @@ fn size(finding: &Finding) -> f64 {
     finding.effect.as_ref().map_or(0.0, |effect| effect.ratio.ln().abs())
 }
 
-fn difference(finding: &Finding, hides_absolute: bool) -> String {
-    let question = &finding.question;
-    let word = if finding.verdict == Verdict::Better { "better" } else { "worse" };
-    let strength = match finding.strength {
-        Some(Strength::Clearly) => "clearly ",
-        _ => "",
-    };
-    let mut evidence = Vec::new();
-    let values = (finding.subject_value, finding.reference_value);
-    if let ((Some(subject), Some(reference)), false) = (values, is_hidden(finding, hides_absolute))
-    {
-        evidence.push(format!(
-            "{} against {}",
-            value(subject, question.unit),
-            value(reference, question.unit)
-        ));
-    }
-    if let Some(effect) = &finding.effect {
-        evidence.extend(raw_change(finding));
-        evidence.push(format!("effect {}", interval(&effect.interval)));
-    }
-    let evidence =
-        if evidence.is_empty() { String::new() } else { format!(" ({})", evidence.join(", ")) };
-    format!(
-        "{} is {strength}{word} than {} for {} {}{evidence}",
-        question.subject, question.reference, question.workload, question.metric
-    )
+/// How findings are told.
+#[derive(Clone, Copy)]
+struct Told {
+    hides_absolute: bool,
+    language: Language,
 }
 
-fn same(finding: &Finding) -> String {
-    format!("{} (margin {} %)", name(finding), trimmed(100.0 * finding.margin))
-}
-
-fn undecided(finding: &Finding) -> String {
-    let needed = finding.planning.as_ref().and_then(|planning| planning.blocks_for_difference);
-    // More blocks do not help where failures are the obstacle, and few pairs say
-    // too little about the noise to plan by.
-    let fails = finding.caveats.iter().any(|caveat| {
-        matches!(caveat.code, CaveatCode::DifferentialFailure | CaveatCode::FewBlocks)
-    });
-    match needed {
-        Some(blocks) if blocks as usize > finding.pairs && !fails => {
-            format!("{} (about {blocks} blocks would tell)", name(finding))
+impl Told {
+    /// All findings with one verdict: `a is better …, b is better …, and 3 more are better`.
+    fn clause(self, primary: &[&Finding], verdict: Verdict) -> Option<String> {
+        let language = self.language;
+        let mut chosen: Vec<&Finding> =
+            primary.iter().copied().filter(|finding| finding.verdict == verdict).collect();
+        if chosen.is_empty() {
+            return None;
         }
-        _ => name(finding),
+        if chosen.len() > NAMED_AT_MOST {
+            chosen.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        }
+        let named = chosen.iter().take(NAMED_AT_MOST).map(|finding| self.finding(finding));
+        let more = and_more(verdict, chosen.len().saturating_sub(NAMED_AT_MOST), language);
+        let all = named.chain(more).collect::<Vec<_>>().join(", ");
+        Some(match verdict {
+            Verdict::Better | Verdict::Worse => all,
+            Verdict::Equivalent => {
+                say!(language, "no difference beyond the margin: {comparisons}", comparisons = all)
+            }
+            Verdict::Inconclusive => say!(language, "undecided: {comparisons}", comparisons = all),
+            Verdict::Invalid => {
+                say!(language, "no valid answer: {comparisons}", comparisons = all)
+            }
+        })
+    }
+
+    fn finding(self, finding: &Finding) -> String {
+        match finding.verdict {
+            Verdict::Better | Verdict::Worse => self.difference(finding),
+            Verdict::Equivalent => self.same(finding),
+            Verdict::Inconclusive => self.undecided(finding),
+            Verdict::Invalid => self.name(finding),
+        }
+    }
+
+    fn difference(self, finding: &Finding) -> String {
+        let Question { subject, reference, workload, metric, .. } = &finding.question;
+        let language = self.language;
+        let is_clear = finding.strength == Some(Strength::Clearly);
+        let evidence = self.evidence(finding);
+        match (finding.verdict == Verdict::Better, is_clear) {
+            (true, true) => say!(
+                language,
+                "{subject} is clearly better than {reference} for {workload} {metric}{evidence}",
+                subject,
+                reference,
+                workload,
+                metric,
+                evidence
+            ),
+            (true, false) => say!(
+                language,
+                "{subject} is better than {reference} for {workload} {metric}{evidence}",
+                subject,
+                reference,
+                workload,
+                metric,
+                evidence
+            ),
+            (false, true) => say!(
+                language,
+                "{subject} is clearly worse than {reference} for {workload} {metric}{evidence}",
+                subject,
+                reference,
+                workload,
+                metric,
+                evidence
+            ),
+            (false, false) => say!(
+                language,
+                "{subject} is worse than {reference} for {workload} {metric}{evidence}",
+                subject,
+                reference,
+                workload,
+                metric,
+                evidence
+            ),
+        }
+    }
+
+    /// Values, change and effect in brackets, as far as they are known and may be shown.
+    fn evidence(self, finding: &Finding) -> String {
+        let language = self.language;
+        let unit = finding.question.unit;
+        let mut evidence = Vec::new();
+        let values = (finding.subject_value, finding.reference_value);
+        let is_hidden = is_hidden(finding, self.hides_absolute);
+        if let ((Some(subject), Some(reference)), false) = (values, is_hidden) {
+            evidence.push(against(&value(subject, unit), &value(reference, unit), language));
+        }
+        if let Some(effect) = &finding.effect {
+            evidence.extend(raw_change(finding, language));
+            let interval = interval(&effect.interval, language);
+            evidence.push(say!(language, "effect {interval}", interval));
+        }
+        if evidence.is_empty() { String::new() } else { bracketed(&evidence.join(", "), language) }
+    }
+
+    fn same(self, finding: &Finding) -> String {
+        say!(
+            self.language,
+            "{comparison} (margin {margin} %)",
+            comparison = self.name(finding),
+            margin = trimmed(100.0 * finding.margin)
+        )
+    }
+
+    fn undecided(self, finding: &Finding) -> String {
+        let needed = finding.planning.as_ref().and_then(|planning| planning.blocks_for_difference);
+        // More blocks do not help where failures are the obstacle, and few pairs say
+        // too little about the noise to plan by.
+        let fails = finding.caveats.iter().any(|caveat| {
+            matches!(caveat.code, CaveatCode::DifferentialFailure | CaveatCode::FewBlocks)
+        });
+        let name = self.name(finding);
+        match needed {
+            Some(blocks) if blocks as usize > finding.pairs && !fails => say!(
+                self.language,
+                "{comparison} (about {blocks} blocks would tell)",
+                comparison = name,
+                blocks
+            ),
+            _ => name,
+        }
+    }
+
+    fn name(self, finding: &Finding) -> String {
+        let Question { subject, reference, workload, metric, .. } = &finding.question;
+        say!(
+            self.language,
+            "{subject} against {reference} for {workload} {metric}",
+            subject,
+            reference,
+            workload,
+            metric
+        )
     }
 }
 
-fn name(finding: &Finding) -> String {
-    let question = &finding.question;
-    format!(
-        "{} against {} for {} {}",
-        question.subject, question.reference, question.workload, question.metric
-    )
+/// How many findings are not named.
+fn and_more(verdict: Verdict, more: usize, language: Language) -> Option<String> {
+    if more == 0 {
+        return None;
+    }
+    Some(match verdict {
+        Verdict::Better => {
+            counted!(language, more, "and one more is better", "and {count} more are better")
+        }
+        Verdict::Worse => {
+            counted!(language, more, "and one more is worse", "and {count} more are worse")
+        }
+        Verdict::Equivalent => {
+            counted!(language, more, "and one more is alike", "and {count} more are alike")
+        }
+        Verdict::Inconclusive => {
+            counted!(language, more, "and one more is undecided", "and {count} more are undecided")
+        }
+        Verdict::Invalid => counted!(
+            language,
+            more,
+            "and one more is without a valid answer",
+            "and {count} more are without a valid answer"
+        ),
+    })
 }
 
 /// A number without needless zeros.

@@ -1,11 +1,17 @@
 //! Caveats gathered by code, each explained once.
 
+use crate::quantities::versus;
 use crate::view::CaveatView;
 use model::{Caveat, CaveatCode, Findings, Role};
+use phrases::Language;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Caveats of the campaign, and of the findings that verdicts are about.
-pub(crate) fn explained(findings: &Findings, of_store: &[Caveat]) -> Vec<CaveatView> {
+pub(crate) fn explained(
+    findings: &Findings,
+    of_store: &[Caveat],
+    language: Language,
+) -> Vec<CaveatView> {
     let mut places: BTreeMap<CaveatCode, Vec<String>> = BTreeMap::new();
     for caveat in findings.caveats.iter().chain(of_store) {
         places.entry(caveat.code).or_default().push(caveat.detail.clone());
@@ -18,14 +24,11 @@ pub(crate) fn explained(findings: &Findings, of_store: &[Caveat]) -> Vec<CaveatV
     for finding in judged {
         let question = &finding.question;
         for caveat in &finding.caveats {
-            let reference = if has_references {
-                format!(" against {}", question.reference)
-            } else {
-                String::new()
-            };
+            let subjects =
+                if has_references { versus(question, language) } else { question.subject.clone() };
             places.entry(caveat.code).or_default().push(format!(
-                "{} {}, {}{reference}: {}",
-                question.workload, question.metric, question.subject, caveat.detail
+                "{} {}, {subjects}: {}",
+                question.workload, question.metric, caveat.detail
             ));
         }
     }
@@ -33,7 +36,7 @@ pub(crate) fn explained(findings: &Findings, of_store: &[Caveat]) -> Vec<CaveatV
         .into_iter()
         .map(|(code, places)| CaveatView {
             code: code.to_string(),
-            meaning: code.meaning().to_owned(),
+            meaning: language.word(code.meaning()).to_owned(),
             places,
         })
         .collect()

@@ -1,7 +1,8 @@
 //! Whether a campaign may be believed: what was checked, and how it came out.
 
 use crate::view::Report;
-use model::{CaveatCode, Role, Verdict};
+use model::{CaveatCode, Finding, Role, Verdict};
+use phrases::{noted, say};
 use serde::Serialize;
 
 /// How a check came out.
@@ -27,23 +28,26 @@ pub struct Check {
     pub state: State,
     /// What was seen, in one sentence.
     pub detail: String,
+    /// The caveats that speak against it.
+    #[serde(skip)]
+    pub caveats: Vec<&'static str>,
 }
 
 /// Checks that a caveat answers: their names, the codes that speak against them, and what is
 /// said where none does.
 const BY_CAVEATS: &[(&str, &[CaveatCode], &str)] = &[
     (
-        "same work",
+        noted!("same work"),
         &[
             CaveatCode::NotComparable,
             CaveatCode::DefaultsDiffer,
             CaveatCode::DifferentialFailure,
             CaveatCode::ConditionalSuccess,
         ],
-        "every subject did what the others did",
+        noted!("every subject did what the others did"),
     ),
     (
-        "design",
+        noted!("design"),
         &[
             CaveatCode::UnblockedDesign,
             CaveatCode::OrderConfounded,
@@ -51,15 +55,15 @@ const BY_CAVEATS: &[(&str, &[CaveatCode], &str)] = &[
             CaveatCode::SummaryOnly,
             CaveatCode::Contradicted,
         ],
-        "runs of all subjects in blocks of random order",
+        noted!("runs of all subjects in blocks of random order"),
     ),
     (
-        "order and drift",
+        noted!("order and drift"),
         &[CaveatCode::Drift, CaveatCode::OrderEffect, CaveatCode::Autocorr],
-        "no drift, no effect of the order, blocks independent",
+        noted!("no drift, no effect of the order, blocks independent"),
     ),
     (
-        "quiet machine",
+        noted!("quiet machine"),
         &[
             CaveatCode::Interference,
             CaveatCode::Steal,
@@ -67,10 +71,10 @@ const BY_CAVEATS: &[(&str, &[CaveatCode], &str)] = &[
             CaveatCode::Overcommit,
             CaveatCode::ObserverCost,
         ],
-        "no foreign load, no stolen time, no throttling",
+        noted!("no foreign load, no stolen time, no throttling"),
     ),
     (
-        "enough data",
+        noted!("enough data"),
         &[
             CaveatCode::FewBlocks,
             CaveatCode::FewReplicates,
@@ -80,10 +84,10 @@ const BY_CAVEATS: &[(&str, &[CaveatCode], &str)] = &[
             CaveatCode::StoppedEarly,
             CaveatCode::Unfinished,
         ],
-        "enough blocks and samples for what is asked",
+        noted!("enough blocks and samples for what is asked"),
     ),
     (
-        "robust verdicts",
+        noted!("robust verdicts"),
         &[
             CaveatCode::Fragile,
             CaveatCode::Outlier,
@@ -91,29 +95,56 @@ const BY_CAVEATS: &[(&str, &[CaveatCode], &str)] = &[
             CaveatCode::Quantised,
             CaveatCode::NotSteady,
         ],
-        "no verdict hangs on one block or one method",
+        noted!("no verdict hangs on one block or one method"),
     ),
     (
-        "real device and processor",
+        noted!("real device and processor"),
         &[CaveatCode::HostCacheSuspected, CaveatCode::Tcg, CaveatCode::Simulated],
-        "a real processor and a real device were measured",
+        noted!("a real processor and a real device were measured"),
     ),
 ];
 
 /// Every check, in the order in which a sceptic asks.
 pub fn checks(report: &Report) -> Vec<Check> {
+    let language = report.language;
     let mut checks = vec![control(report), trials(report)];
     checks.extend(BY_CAVEATS.iter().map(|(name, codes, good)| {
-        let told: Vec<&str> = codes
+        let told: Vec<&'static str> = codes
             .iter()
             .map(|code| code.as_str())
             .filter(|code| report.caveats.iter().any(|caveat| caveat.code == *code))
             .collect();
         let state = if told.is_empty() { State::Passed } else { State::Warned };
-        let detail = if told.is_empty() { (*good).to_owned() } else { told.join(", ") };
-        Check { name: (*name).to_owned(), state, detail }
+        let detail = if told.is_empty() { language.word(good).to_owned() } else { told.join(", ") };
+        Check { name: language.word(name).to_owned(), state, detail, caveats: told }
     }));
     checks
+}
+
+/// Caveats under which a comparison is never decided, whatever its numbers, as `analysis` has it.
+const UNDECIDABLE: &[CaveatCode] = &[
+    CaveatCode::FewBlocks,
+    CaveatCode::FewReplicates,
+    CaveatCode::InsufficientTail,
+    CaveatCode::ZeroValue,
+    CaveatCode::NotComparable,
+    CaveatCode::DifferentialFailure,
+    CaveatCode::Degenerate,
+];
+
+/// Whether a difference would have been told, had it been large enough: silence says something
+/// only then.
+fn could_differ(finding: &Finding) -> bool {
+    let Some(effect) = &finding.effect else { return false };
+    let is_bounded = effect.interval.low > 0.0 && effect.interval.high.is_finite();
+    match finding.verdict {
+        Verdict::Better | Verdict::Worse | Verdict::Equivalent => true,
+        Verdict::Inconclusive => {
+            let has = |code: &CaveatCode| finding.caveats.iter().any(|one| one.code == *code);
+            is_bounded && !UNDECIDABLE.iter().any(has)
+        }
+        Verdict::Invalid => false,
+    }
 }
 
 /// The A/A control must not be told apart from its twin.
@@ -125,29 +156,69 @@ fn control(report: &Report) -> Check {
         .iter()
         .filter(|finding| matches!(finding.verdict, Verdict::Better | Verdict::Worse))
         .count();
+    // A campaign that can go on decides nothing.
+    let is_judged =
+        report.findings.caveats.iter().all(|caveat| caveat.code != CaveatCode::Unfinished);
+    let able = controls.iter().filter(|finding| is_judged && could_differ(finding)).count();
+    let language = report.language;
     let (state, detail) = match (controls.len(), differ) {
-        (0, _) => (State::NotApplicable, "the campaign has no control".to_owned()),
-        (all, 0) => (State::Passed, format!("not told apart from its twin in {all} comparisons")),
-        (all, differ) => {
-            (State::Failed, format!("told apart from its twin in {differ} of {all} comparisons"))
-        }
+        (0, _) => (State::NotApplicable, language.word("the campaign has no control").to_owned()),
+        (all, 0) if able == 0 => (
+            State::Warned,
+            say!(language, "too little data to tell a twin apart in any of {all} comparisons", all),
+        ),
+        (all, 0) if able < all => (
+            State::Passed,
+            say!(
+                language,
+                "not told apart from its twin in {able} comparisons; {rest} have too little data for it",
+                able,
+                rest = all - able
+            ),
+        ),
+        (all, 0) => (
+            State::Passed,
+            say!(language, "not told apart from its twin in {all} comparisons", all),
+        ),
+        (all, differ) => (
+            State::Failed,
+            say!(
+                language,
+                "told apart from its twin in {differ} of {all} comparisons",
+                differ,
+                all
+            ),
+        ),
     };
-    Check { name: "A/A control".to_owned(), state, detail }
+    Check { name: language.word("A/A control").to_owned(), state, detail, caveats: Vec::new() }
 }
 
 /// Trials that failed or broke a rule: the level was not in force, a scheduler left.
 fn trials(report: &Report) -> Check {
+    let language = report.language;
     let counts = &report.findings.failures;
     let (failed, invalid): (u64, u64) = counts
         .iter()
         .fold((0, 0), |(failed, invalid), count| (failed + count.failed, invalid + count.invalid));
     let all: u64 = counts.iter().map(|count| count.trials).sum();
     let (state, detail) = if all == 0 {
-        (State::NotApplicable, "no trial ran".to_owned())
+        (State::NotApplicable, language.word("no trial ran").to_owned())
     } else if failed + invalid == 0 {
-        (State::Passed, format!("every level was read back in force in all {all} trials"))
+        (
+            State::Passed,
+            say!(language, "every level was read back in force in all {all} trials", all),
+        )
     } else {
-        (State::Warned, format!("{failed} of {all} trials failed and {invalid} broke a rule"))
+        (
+            State::Warned,
+            say!(
+                language,
+                "{failed} of {all} trials failed and {invalid} broke a rule",
+                failed,
+                all,
+                invalid
+            ),
+        )
     };
-    Check { name: "trials".to_owned(), state, detail }
+    Check { name: language.word("trials").to_owned(), state, detail, caveats: Vec::new() }
 }

@@ -38,13 +38,13 @@ pub(crate) fn histograms(report: &Report) -> Found<'_> {
     found
 }
 
-/// Of several histograms together, of those shares beyond which enough values lie.
-pub(crate) fn quantiles(parts: &[&Histogram], probabilities: &[f64]) -> Vec<Option<u64>> {
-    let count: f64 = parts.iter().map(|part| part.count() as f64).sum();
+/// Of those shares beyond which enough values lie.
+pub(crate) fn quantiles(of: &Histogram, probabilities: &[f64]) -> Vec<Option<u64>> {
+    let count = of.count() as f64;
     let is_supported = |share: &f64| (1.0 - share) * count >= LEAST_BEYOND;
     // They rise, so the supported ones come first.
     let supported: Vec<f64> = probabilities.iter().copied().take_while(is_supported).collect();
-    let mut values = Histogram::quantiles_of(parts, &supported);
+    let mut values = Histogram::quantiles_of(&[of], &supported);
     values.resize(probabilities.len(), None);
     values
 }
@@ -58,7 +58,7 @@ mod tests {
         let mut histogram = Histogram::new();
         (1..=5_000).for_each(|step| histogram.record(step * step * 7));
         let probabilities = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
-        let all = quantiles(&[&histogram], &probabilities);
+        let all = quantiles(&histogram, &probabilities);
         for (share, found) in probabilities.iter().zip(&all) {
             let is_supported = (1.0 - share) * 5_000.0 >= 10.0;
             let expected = is_supported.then(|| histogram.quantile(*share)).flatten();
@@ -70,6 +70,6 @@ mod tests {
 
     #[test]
     fn nothing_recorded_is_no_value() {
-        assert!(quantiles(&[&Histogram::new()], &[0.5, 0.99]).iter().all(Option::is_none));
+        assert!(quantiles(&Histogram::new(), &[0.5, 0.99]).iter().all(Option::is_none));
     }
 }

@@ -1,6 +1,7 @@
 //! Schedulers that left before their trials were over: how often, and why.
 
 use model::{FailureCount, Plan};
+use phrases::{Language, say};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ pub struct Ejections {
 
 impl Ejections {
     /// `ejected in 3 of 20 trials (2 x runnable task stall, 1 x …)`.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn words(&self, language: Language) -> String {
         let reasons: Vec<String> = match self.reasons.iter().collect::<Vec<_>>().as_slice() {
             [(only, _)] => vec![(*only).clone()],
             several => {
@@ -34,7 +35,14 @@ impl Ejections {
         let reasons =
             if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
         let Self { subject, ejected, trials, .. } = self;
-        format!("{subject}: ejected in {ejected} of {trials} trials{reasons}")
+        say!(
+            language,
+            "{subject}: ejected in {ejected} of {trials} trials{reasons}",
+            subject,
+            ejected,
+            trials,
+            reasons
+        )
     }
 }
 

@@ -2,27 +2,35 @@
 
 use crate::emulated::is_hidden;
 use crate::quantities::{
-    confidence, digits, effects_found, interval, p_value, percent, raw_change, value,
+    against, bracketed, confidence, digits, direction, effects_found, interval, p_value, percent,
+    raw_change, value,
 };
 use crate::render::words;
-use model::{CaveatCode, Effect, Finding, Findings, Role, Strength, Verdict};
+use model::{CaveatCode, Effect, Finding, Findings, Question, Role, Strength, Verdict};
+use phrases::{Language, counted, say};
 
 /// Blocks whose differences are all named.
 const NAMED_BLOCKS: usize = 40;
 
 /// Explains one finding, a paragraph for each step from the question to what would
 /// change the answer; values of an emulated processor only where they are wanted.
-pub fn explain(finding: &Finding, findings: &Findings, is_absolute: bool) -> Vec<String> {
-    let mut paragraphs = vec![question(finding), blocks(finding)];
+pub fn explain(
+    finding: &Finding,
+    findings: &Findings,
+    is_absolute: bool,
+    language: Language,
+) -> Vec<String> {
+    let mut paragraphs = vec![question(finding, language), blocks(finding, language)];
+    let alpha = level(finding, findings);
     if let Some(effect) = &finding.effect {
-        let alpha = level(finding, findings);
-        paragraphs.push(estimate(finding, effect, alpha, is_hidden(finding, !is_absolute)));
-        paragraphs.push(tests(finding, effect, findings));
+        let is_hidden = is_hidden(finding, !is_absolute);
+        paragraphs.push(estimate(finding, effect, alpha, is_hidden, language));
+        paragraphs.push(tests(finding, effect, findings, language));
     }
-    paragraphs.push(verdict(finding, level(finding, findings)));
-    paragraphs.extend(companion(finding));
-    paragraphs.extend(change(finding));
-    paragraphs.extend(caveats(finding));
+    paragraphs.push(verdict(finding, alpha, language));
+    paragraphs.extend(companion(finding, language));
+    paragraphs.extend(change(finding, language));
+    paragraphs.extend(caveats(finding, language));
     paragraphs
 }
 
@@ -45,53 +53,69 @@ fn share(fraction: f64) -> String {
     digits(100.0 * fraction)
 }
 
-fn question(finding: &Finding) -> String {
-    let question = &finding.question;
-    let asked = match question.role {
-        Role::Control => "The A/A control compares the reference with a second copy of itself",
-        Role::Primary => "The question was declared before the run",
-        Role::Screen => "This is a secondary metric: it is screened and never gives a verdict",
+fn question(finding: &Finding, language: Language) -> String {
+    let Question { role, subject, reference, workload, metric, .. } = &finding.question;
+    let asked = match role {
+        Role::Control => {
+            language.word("The A/A control compares the reference with a second copy of itself")
+        }
+        Role::Primary => language.word("The question was declared before the run"),
+        Role::Screen => {
+            language.word("This is a secondary metric: it is screened and never gives a verdict")
+        }
     };
-    format!(
-        "{asked}: {} against {} on {} {}, where {}. A difference inside {} % either way counts as none.",
-        question.subject,
-        question.reference,
-        question.workload,
-        question.metric,
-        question.direction,
-        short(100.0 * finding.margin)
+    say!(
+        language,
+        "{asked}: {subject} against {reference} on {workload} {metric}, where {direction}. A \
+         difference inside {margin} % either way counts as none.",
+        asked,
+        subject,
+        reference,
+        workload,
+        metric,
+        direction = direction(finding.question.direction, language),
+        margin = short(100.0 * finding.margin)
     )
 }
 
-fn blocks(finding: &Finding) -> String {
+fn blocks(finding: &Finding, language: Language) -> String {
     if is_unblocked(finding) {
-        return format!(
-            "The numbers were not collected in blocks. The subject with fewer has {} replicates, each one execution; \
-             their logarithms are compared as two samples, over strata of equal weight.",
-            finding.pairs
+        return say!(
+            language,
+            "The numbers were not collected in blocks. The subject with fewer has {count} \
+             replicates, each one execution; their logarithms are compared as two samples, over \
+             strata of equal weight.",
+            count = finding.pairs
         );
     }
     if finding.blocks.is_empty() {
-        return format!(
-            "{} blocks have a valid value of both: there is nothing to compare.",
-            finding.pairs
+        return say!(
+            language,
+            "{count} blocks have a valid value of both: there is nothing to compare.",
+            count = finding.pairs
         );
     }
     let differences: Vec<String> = finding
         .blocks
         .iter()
         .take(NAMED_BLOCKS)
-        .map(|block| percent(block.log_difference.exp()))
+        .map(|block| percent(block.log_difference.exp(), language))
         .collect();
+    let differences = differences.join(", ");
     let more = finding.blocks.len().saturating_sub(NAMED_BLOCKS);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let better = finding.blocks.iter().filter(|block| block.log_difference > 0.0).count();
-    format!(
-        "In {} both ran, each once. {} was the better one in {better} of them. Block by block \
-         (+ is better): {}{more}.",
-        if finding.pairs == 1 { "1 block".to_owned() } else { format!("{} blocks", finding.pairs) },
-        finding.question.subject,
-        differences.join(", ")
+    let differences = if more > 0 {
+        say!(language, "{differences} and {more} more", differences, more)
+    } else {
+        differences
+    };
+    say!(
+        language,
+        "In {blocks} both ran, each once. {subject} was the better one in {better} of them. Block \
+         by block (+ is better): {differences}.",
+        blocks = counted!(language, finding.pairs, "1 block", "{count} blocks"),
+        subject = finding.question.subject,
+        better = finding.blocks.iter().filter(|block| block.log_difference > 0.0).count(),
+        differences
     )
 }
 
@@ -99,136 +123,217 @@ fn is_unblocked(finding: &Finding) -> bool {
     finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::UnblockedDesign)
 }
 
-fn estimate(finding: &Finding, effect: &Effect, alpha: f64, is_hidden: bool) -> String {
+fn estimate(
+    finding: &Finding,
+    effect: &Effect,
+    alpha: f64,
+    is_hidden: bool,
+    language: Language,
+) -> String {
+    let change = raw_change(finding, language);
     let values = match (finding.subject_value, finding.reference_value) {
-        _ if is_hidden => raw_change(finding).map_or(String::new(), |change| {
-            format!(" ({change}; the values themselves are hidden, --absolute shows them)")
+        _ if is_hidden => change.map_or(String::new(), |change| {
+            let hidden = say!(
+                language,
+                "{change}; the values themselves are hidden, --absolute shows them",
+                change
+            );
+            bracketed(&hidden, language)
         }),
-        (Some(subject), Some(reference)) => format!(
-            " ({} against {}, {})",
-            value(subject, finding.question.unit),
-            value(reference, finding.question.unit),
-            raw_change(finding).unwrap_or_default()
-        ),
+        (Some(subject), Some(reference)) => {
+            let unit = finding.question.unit;
+            let values = against(&value(subject, unit), &value(reference, unit), language);
+            bracketed(&format!("{values}, {}", change.unwrap_or_default()), language)
+        }
         _ => String::new(),
     };
-    format!(
-        "Together that is {}{values}. The {} differ from each other by {} % (standard deviation), which leaves \
-         a {} % interval of {} with {} degrees of freedom.",
-        percent(effect.ratio),
-        if is_unblocked(finding) { "replicates" } else { "blocks" },
-        share(effect.log_sd),
-        confidence(alpha),
-        interval(&effect.interval),
-        short(effect.degrees)
-    )
+    let together = say!(
+        language,
+        "Together that is {effect}{values}.",
+        effect = percent(effect.ratio, language),
+        values
+    );
+    let what = if is_unblocked(finding) {
+        language.word("The replicates")
+    } else {
+        language.word("The blocks")
+    };
+    let spread = say!(
+        language,
+        "{what} differ from each other by {deviation} % (standard deviation), which leaves a \
+         {level} % interval of {interval} with {degrees} degrees of freedom.",
+        what,
+        deviation = share(effect.log_sd),
+        level = confidence(alpha),
+        interval = interval(&effect.interval, language),
+        degrees = short(effect.degrees)
+    );
+    format!("{together} {spread}")
 }
 
-fn tests(finding: &Finding, effect: &Effect, findings: &Findings) -> String {
+fn tests(finding: &Finding, effect: &Effect, findings: &Findings, language: Language) -> String {
     let (Some(difference), Some(equivalence)) = (effect.p_difference, effect.p_equivalence) else {
         if findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished) {
-            return format!(
-                "The campaign is not finished: after {} pairs there is no p, and the interval holds however often one \
-                 looks.",
-                finding.pairs
+            return say!(
+                language,
+                "The campaign is not finished: after {count} pairs there is no p, and the \
+                 interval holds however often one looks.",
+                count = finding.pairs
             );
         }
-        return format!(
-            "All {} blocks gave the same difference, so no test is possible.",
-            finding.pairs
+        return say!(
+            language,
+            "All {count} blocks gave the same difference, so no test is possible.",
+            count = finding.pairs
         );
     };
-    let adjusted = |p: Option<f64>| match p {
-        Some(p) if finding.question.role == Role::Screen => format!(" (q {})", p_value(p)),
-        Some(p) => {
-            let count = findings.family_size(&finding.question);
-            let noun = if count == 1 { "comparison" } else { "comparisons" };
-            format!(", corrected for {count} {noun} {}", p_value(p))
+    let with_adjusted = |p: f64, adjusted: Option<f64>| {
+        let p = p_value(p);
+        match adjusted.map(p_value) {
+            Some(q) if finding.question.role == Role::Screen => format!("{p} (q {q})"),
+            Some(adjusted) => {
+                let count = findings.family_size(&finding.question);
+                let comparisons = counted!(language, count, "1 comparison", "{count} comparisons");
+                say!(
+                    language,
+                    "{p}, corrected for {comparisons} {adjusted}",
+                    p,
+                    comparisons,
+                    adjusted
+                )
+            }
+            None => p,
         }
-        None => String::new(),
     };
-    format!(
-        "If there were no difference, one this large would turn up with p {}{}. If the difference were {} % or more, \
-         one this small would turn up with p {}{}.",
-        p_value(difference),
-        adjusted(effect.adjusted_difference),
-        short(100.0 * finding.margin),
-        p_value(equivalence),
-        adjusted(effect.adjusted_equivalence)
+    say!(
+        language,
+        "If there were no difference, one this large would turn up with p {difference}. If the \
+         difference were {margin} % or more, one this small would turn up with p {equivalence}.",
+        difference = with_adjusted(difference, effect.adjusted_difference),
+        margin = short(100.0 * finding.margin),
+        equivalence = with_adjusted(equivalence, effect.adjusted_equivalence)
     )
 }
 
-fn verdict(finding: &Finding, alpha: f64) -> String {
-    let level = short(alpha);
-    let margin = short(100.0 * finding.margin);
-    let look = finding.look.map_or(String::new(), |look| {
-        format!(
-            " It is the answer of look {} of {}, after {} blocks, at its own level of {}; effects of early stops are \
-             overstated.",
-            look.number,
-            look.of,
-            look.blocks,
-            short(look.alpha)
+fn verdict(finding: &Finding, alpha: f64, language: Language) -> String {
+    let verdict = say!(
+        language,
+        "Verdict: {verdict}, because {because}.",
+        verdict = words(finding, language),
+        because = because(finding, alpha, language)
+    );
+    let look = finding.look.map(|look| {
+        say!(
+            language,
+            "It is the answer of look {number} of {of}, after {blocks} blocks, at its own level \
+             of {level}; effects of early stops are overstated.",
+            number = look.number,
+            of = look.of,
+            blocks = look.blocks,
+            level = short(look.alpha)
         )
     });
-    let because = match (finding.verdict, finding.strength) {
-        (Verdict::Better | Verdict::Worse, Some(Strength::Clearly)) => format!(
-            "the first p is below {level}, and even the near end of the interval lies beyond {margin} %"
-        ),
-        (Verdict::Better | Verdict::Worse, _) => format!(
-            "the first p is below {level}; the interval reaches inside {margin} %, so the difference may be small"
-        ),
-        (Verdict::Equivalent, _) => {
-            format!("the second p is below {level}: a difference of {margin} % was ruled out")
+    [Some(verdict), look].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn because(finding: &Finding, alpha: f64, language: Language) -> String {
+    let level = short(alpha);
+    let margin = short(100.0 * finding.margin);
+    match (finding.verdict, &finding.reason) {
+        (Verdict::Better | Verdict::Worse, _) => {
+            if finding.strength == Some(Strength::Clearly) {
+                say!(
+                    language,
+                    "the first p is below {level}, and even the near end of the interval lies \
+                     beyond {margin} %",
+                    level,
+                    margin
+                )
+            } else {
+                say!(
+                    language,
+                    "the first p is below {level}; the interval reaches inside {margin} %, so the \
+                     difference may be small",
+                    level,
+                    margin
+                )
+            }
         }
-        (Verdict::Inconclusive, _) => finding.reason.clone().map_or_else(
-            || format!("neither p is below {level}, which is not the same as equal"),
-            |reason| format!("{reason} (level {level}), which is not the same as equal"),
+        (Verdict::Equivalent, _) => say!(
+            language,
+            "the second p is below {level}: a difference of {margin} % was ruled out",
+            level,
+            margin
         ),
-        (Verdict::Invalid, _) => finding.reason.clone().map_or_else(
-            || format!("{} pairs are left", finding.pairs),
-            |reason| format!("{reason}; {} pairs are left", finding.pairs),
+        (Verdict::Inconclusive, None) => {
+            say!(language, "neither p is below {level}, which is not the same as equal", level)
+        }
+        (Verdict::Inconclusive, Some(reason)) => say!(
+            language,
+            "{reason} (level {level}), which is not the same as equal",
+            reason,
+            level
         ),
-    };
-    format!("Verdict: {}, because {because}.{look}", words(finding))
+        (Verdict::Invalid, None) => {
+            say!(language, "{count} pairs are left", count = finding.pairs)
+        }
+        (Verdict::Invalid, Some(reason)) => {
+            say!(language, "{reason}; {count} pairs are left", reason, count = finding.pairs)
+        }
+    }
 }
 
-fn companion(finding: &Finding) -> Option<String> {
+fn companion(finding: &Finding, language: Language) -> Option<String> {
     let companion = finding.companion.as_ref()?;
-    let flip = companion
-        .p_sign_flip
-        .map_or(String::new(), |p| format!(", and exact sign flips p {}", p_value(p)));
-    Some(format!(
-        "By ranks, which a wild block does not move, it is {}, signed-rank p {}{flip}: a companion, never the verdict.",
-        percent(companion.pseudo_median_ratio),
-        p_value(companion.p_signed_rank)
-    ))
+    let effect = percent(companion.pseudo_median_ratio, language);
+    let p = p_value(companion.p_signed_rank);
+    Some(match companion.p_sign_flip {
+        None => say!(
+            language,
+            "By ranks, which a wild block does not move, it is {effect}, signed-rank p {p}: a \
+             companion, never the verdict.",
+            effect,
+            p
+        ),
+        Some(flip) => say!(
+            language,
+            "By ranks, which a wild block does not move, it is {effect}, signed-rank p {p}, and \
+             exact sign flips p {flip}: a companion, never the verdict.",
+            effect,
+            p,
+            flip = p_value(flip)
+        ),
+    })
 }
 
-fn change(finding: &Finding) -> Option<String> {
+fn change(finding: &Finding, language: Language) -> Option<String> {
     let planning = finding.planning.as_ref()?;
-    let blocks = |count: Option<u32>| {
-        count.map_or("more than 10 000 blocks".to_owned(), |count| format!("{count} blocks"))
+    let blocks = |count: Option<u32>| match count {
+        None => language.word("more than 10 000 blocks").to_owned(),
+        Some(count) => say!(language, "{count} blocks", count),
     };
-    Some(format!(
-        "With this noise {} blocks find differences {} in 80 of 100 campaigns. A difference of {} % would \
-         take {}, and showing that there is none {}.",
-        finding.pairs,
-        effects_found(planning.detectable),
-        short(100.0 * finding.margin),
-        blocks(planning.blocks_for_difference),
-        blocks(planning.blocks_for_equivalence)
+    Some(say!(
+        language,
+        "With this noise {count} blocks find differences {found} in 80 of 100 campaigns. A \
+         difference of {margin} % would take {difference}, and showing that there is none \
+         {equivalence}.",
+        count = finding.pairs,
+        found = effects_found(planning.detectable, language),
+        margin = short(100.0 * finding.margin),
+        difference = blocks(planning.blocks_for_difference),
+        equivalence = blocks(planning.blocks_for_equivalence)
     ))
 }
 
-fn caveats(finding: &Finding) -> impl Iterator<Item = String> + '_ {
-    finding.caveats.iter().map(|caveat| {
-        let count = finding.pairs;
-        format!(
-            "{}: {} Here, with n = {count}: {}.",
-            caveat.code,
-            caveat.code.meaning(),
-            caveat.detail
+fn caveats(finding: &Finding, language: Language) -> impl Iterator<Item = String> + '_ {
+    finding.caveats.iter().map(move |caveat| {
+        say!(
+            language,
+            "{code}: {meaning} Here, with n = {count}: {detail}.",
+            code = caveat.code,
+            meaning = language.word(caveat.code.meaning()),
+            count = finding.pairs,
+            detail = caveat.detail
         )
     })
 }

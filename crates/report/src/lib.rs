@@ -7,6 +7,7 @@
 mod answer;
 mod caveats;
 mod checks;
+mod compare;
 mod distributions;
 mod ejections;
 mod emulated;
@@ -21,6 +22,7 @@ mod standings;
 mod view;
 mod wrap;
 
+pub use compare::{Comparison, Fact, Facts, compare};
 pub use ejections::Ejections;
 pub use explain::explain;
 pub use grid::{
@@ -28,10 +30,11 @@ pub use grid::{
     GridSubject, GridValue, has_grid,
 };
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
-pub use page::page_json;
+pub use page::{page_json, page_words};
+pub use phrases::Language;
 pub use quantities::{effects_found, value};
 pub use render::{Page, RENDERERS, Renderer};
-pub use view::{CaveatView, Design, Inputs, Report, SubjectView, view};
+pub use view::{CaveatView, Design, Inputs, Meanings, MetricMeaning, Report, SubjectView, view};
 /// Whether this binary has the page of reports, or only one that says how to get it.
 pub use web::IS_BUILT as HAS_PAGE;
 /// Which page that is: the beginning of the digest of its sources.

@@ -15,6 +15,7 @@ use model::{
     ClaimFinding, ClaimOutcome, Direction, Finding, Fingerprint, Ranking, Role, Strength, Unit,
     UseCaseFinding, Verdict, Weight,
 };
+use phrases::Language;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -26,6 +27,10 @@ const FORMAT: &str = "schedlab.page/1";
 #[derive(Serialize)]
 struct PageData<'r> {
     format: &'static str,
+    language: Language,
+    /// What the page says in place of its English; absent in English.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    words: BTreeMap<&'static str, &'static str>,
     campaign: &'r str,
     title: &'r str,
     answer: &'r str,
@@ -131,6 +136,17 @@ struct MapCell {
     effect: Option<Ratio>,
 }
 
+/// What the page says in a language in place of its English, as JSON; nothing in English.
+pub fn page_words(language: Language) -> Option<String> {
+    #[derive(Serialize)]
+    struct Words {
+        language: Language,
+        words: BTreeMap<&'static str, &'static str>,
+    }
+    let words = Words { language, words: language.page().collect() };
+    (!language.is_english()).then(|| serde_json::to_string(&words).ok()).flatten()
+}
+
 /// What the page of a report is given, as JSON.
 ///
 /// # Errors
@@ -147,6 +163,8 @@ fn page_data(report: &Report) -> PageData<'_> {
     let is_shown = !report.hides_absolute;
     PageData {
         format: FORMAT,
+        language: report.language,
+        words: report.language.page().collect(),
         campaign: &report.campaign,
         title: &report.title,
         answer: &report.answer,

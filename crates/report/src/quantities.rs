@@ -1,6 +1,7 @@
 //! Numbers as people read them: three significant digits and a fitting prefix.
 
-use model::{CaveatCode, Finding, Interval, Unit};
+use model::{CaveatCode, Direction, Finding, Interval, Question, Unit};
+use phrases::{Language, say};
 
 /// A value with its unit.
 pub fn value(value: f64, unit: Unit) -> String {
@@ -19,6 +20,29 @@ pub fn value(value: f64, unit: Unit) -> String {
         Unit::Joules => scaled(value, &[(1e3, "kJ"), (1.0, "J"), (1e-3, "mJ")]),
         Unit::PerOperation => format!("{}/op", digits(value)),
         Unit::Count | Unit::Plain => digits(value),
+    }
+}
+
+/// Who is compared with whom.
+pub(crate) fn versus(question: &Question, language: Language) -> String {
+    against(&question.subject, &question.reference, language)
+}
+
+/// One thing compared with another: names or values.
+pub(crate) fn against(subject: &str, reference: &str, language: Language) -> String {
+    say!(language, "{subject} against {reference}", subject, reference)
+}
+
+/// Something behind a word, in brackets.
+pub(crate) fn bracketed(text: &str, language: Language) -> String {
+    say!(language, " ({text})", text)
+}
+
+/// Which way is better.
+pub(crate) fn direction(direction: Direction, language: Language) -> &'static str {
+    match direction {
+        Direction::Lower => language.word("lower is better"),
+        Direction::Higher => language.word("higher is better"),
     }
 }
 
@@ -71,9 +95,9 @@ pub(crate) fn digits(value: f64) -> String {
 
 /// An oriented ratio as a signed percentage: `+3.1 %` is better. From ten-fold on
 /// it is a factor, because -99 % hides whether it is a hundred or a thousand times.
-pub(crate) fn percent(ratio: f64) -> String {
+pub(crate) fn percent(ratio: f64, language: Language) -> String {
     if !ratio.is_finite() {
-        return "unbounded".to_owned();
+        return language.word("unbounded").to_owned();
     }
     if ratio >= 10.0 {
         return format!("×{}", digits(ratio));
@@ -91,39 +115,46 @@ pub(crate) fn percent(ratio: f64) -> String {
 
 /// From which size on effects are found, of its fraction: `from 6.1 % on`, from ten-fold on a
 /// factor, without digits where it only says that nothing would be found.
-pub fn effects_found(fraction: f64) -> String {
-    match 1.0 + fraction {
-        ratio if ratio >= 1000.0 => "only beyond ×1000".to_owned(),
-        ratio if ratio >= 10.0 => format!("from ×{} on", digits(ratio)),
-        ratio if ratio >= 1.001 => format!("from {:.1} % on", 100.0 * fraction),
-        _ => format!("from {} % on", digits(100.0 * fraction)),
-    }
+pub fn effects_found(fraction: f64, language: Language) -> String {
+    let size = match 1.0 + fraction {
+        ratio if ratio >= 1000.0 => return language.word("only beyond ×1000").to_owned(),
+        ratio if ratio >= 10.0 => format!("×{}", digits(ratio)),
+        ratio if ratio >= 1.001 => format!("{:.1} %", 100.0 * fraction),
+        _ => format!("{} %", digits(100.0 * fraction)),
+    };
+    say!(language, "from {size} on", size)
 }
 
 /// Both ends of an interval, without the percent sign twice.
-pub(crate) fn interval(interval: &Interval) -> String {
-    let (low, high) = (percent(interval.low), percent(interval.high));
-    match (low.strip_suffix(" %"), high.strip_suffix(" %")) {
-        (Some(low), Some(high)) => format!("{low} to {high} %"),
-        _ => format!("{low} to {high}"),
-    }
+pub(crate) fn interval(interval: &Interval, language: Language) -> String {
+    let (low, high) = (percent(interval.low, language), percent(interval.high, language));
+    let low = if high.ends_with(" %") { low.strip_suffix(" %").unwrap_or(&low) } else { &low };
+    say!(language, "{low} to {high}", low, high)
 }
 
 /// What happened to the value itself, in words: `62.0 % lower`, `25.0 times higher`.
-fn change(raw_ratio: f64) -> String {
-    let word = if raw_ratio < 1.0 { "lower" } else { "higher" };
+fn change(raw_ratio: f64, language: Language) -> String {
+    let is_lower = raw_ratio < 1.0;
     if raw_ratio >= 10.0 || raw_ratio <= 0.1 {
-        return format!("{} times {word}", digits(raw_ratio.max(1.0 / raw_ratio)));
+        let factor = digits(raw_ratio.max(1.0 / raw_ratio));
+        return if is_lower {
+            say!(language, "{factor} times lower", factor)
+        } else {
+            say!(language, "{factor} times higher", factor)
+        };
     }
-    let size = format!("{:.1}", 100.0 * (raw_ratio - 1.0).abs());
-    if size == "0.0" { "unchanged".to_owned() } else { format!("{size} % {word}") }
+    match format!("{:.1}", 100.0 * (raw_ratio - 1.0).abs()) {
+        size if size == "0.0" => language.word("unchanged").to_owned(),
+        size if is_lower => say!(language, "{size} % lower", size),
+        size => say!(language, "{size} % higher", size),
+    }
 }
 
 /// [`change`] of a finding's value; of a share, what happened to its odds.
-pub(crate) fn raw_change(finding: &Finding) -> Option<String> {
+pub(crate) fn raw_change(finding: &Finding, language: Language) -> Option<String> {
     let is_odds = finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::OddsRatio);
-    let text = change(finding.effect.as_ref()?.raw_ratio);
-    Some(if is_odds { format!("odds {text}") } else { text })
+    let text = change(finding.effect.as_ref()?.raw_ratio, language);
+    Some(if is_odds { say!(language, "odds {change}", change = text) } else { text })
 }
 
 /// A confidence level in percent: `95`, `99.17`.
@@ -138,12 +169,17 @@ pub(crate) fn p_value(p: f64) -> String {
 }
 
 /// A duration as a person says it.
-pub(crate) fn duration(duration_ns: u64) -> String {
+pub(crate) fn duration(duration_ns: u64, language: Language) -> String {
     let seconds = duration_ns.div_ceil(1_000_000_000);
+    let minutes = seconds / 60;
     match seconds {
-        0..=99 => format!("{seconds} s"),
-        100..=5_999 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        0..=99 => say!(language, "{seconds} s", seconds),
+        100..=5_999 => {
+            say!(language, "{minutes} min {seconds} s", minutes, seconds = seconds % 60)
+        }
+        _ => {
+            say!(language, "{hours} h {minutes} min", hours = minutes / 60, minutes = minutes % 60)
+        }
     }
 }
 
@@ -174,7 +210,7 @@ mod tests {
             (9e10, "only beyond ×1000"),
             (f64::INFINITY, "only beyond ×1000"),
         ] {
-            assert_eq!(effects_found(fraction), text);
+            assert_eq!(effects_found(fraction, Language::default()), text);
         }
         for (ratio, text) in [
             (1.031, "+3.1 %"),
@@ -185,12 +221,12 @@ mod tests {
             (0.0, "-100 %"),
             (f64::INFINITY, "unbounded"),
         ] {
-            assert_eq!(percent(ratio), text, "{ratio}");
+            assert_eq!(percent(ratio, Language::default()), text, "{ratio}");
         }
         for (ratio, text) in
             [(0.38, "62.0 % lower"), (1.0, "unchanged"), (25.0, "25.0 times higher")]
         {
-            assert_eq!(change(ratio), text, "{ratio}");
+            assert_eq!(change(ratio, Language::default()), text, "{ratio}");
         }
         assert_eq!(p_value(1e-9), "< 0.001");
     }

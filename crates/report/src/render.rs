@@ -13,6 +13,7 @@ mod json;
 mod ladder;
 mod mail;
 mod markdown;
+mod pptx;
 mod pull_request;
 mod table;
 mod terminal;
@@ -33,6 +34,8 @@ pub struct Page {
     pub is_verbose: bool,
     /// Whether curves and sparklines are drawn too, where a format has any.
     pub has_plots: bool,
+    /// Folders with fonts for letters that our own lacks, where pictures are drawn.
+    pub fonts: &'static [&'static str],
 }
 
 /// Something that draws reports.
@@ -66,4 +69,5 @@ pub static RENDERERS: &[&dyn Renderer] = &[
     &benchfmt::Entry,
     &xlsx::Entry,
     &html::Entry,
+    &pptx::Entry,
 ];

@@ -2,11 +2,13 @@
 
 use crate::answer::trimmed;
 use crate::emulated::mark;
-use crate::quantities::{interval, p_value, percent};
+use crate::quantities::{against, interval, p_value, percent, versus};
 use crate::render::{look, words};
 use model::{
-    ClaimFinding, ClaimOutcome, Finding, Rank, Ranking, Role, UseCaseFinding, Verdict, Weight,
+    ClaimFinding, ClaimOutcome, Finding, Question, Rank, Ranking, Role, UseCaseFinding, Verdict,
+    Weight, Worst,
 };
+use phrases::{Language, say};
 
 /// A heading with its lines.
 pub(crate) struct Section {
@@ -15,12 +17,12 @@ pub(crate) struct Section {
 }
 
 /// `1 fifo; 2 to 3 batch, other`: subjects that are not told apart share a rank.
-pub(crate) fn ranks(ranking: &Ranking) -> String {
-    let place = |rank: &Rank| {
-        if rank.rank == rank.worst {
-            rank.rank.to_string()
+pub(crate) fn ranks(ranking: &Ranking, language: Language) -> String {
+    let placed = |Rank { rank, worst, .. }: &Rank, subjects: String| {
+        if rank == worst {
+            say!(language, "{rank} {subjects}", rank, subjects)
         } else {
-            format!("{} to {}", rank.rank, rank.worst)
+            say!(language, "{rank} to {worst} {subjects}", rank, worst, subjects)
         }
     };
     let same = |a: &Rank, b: &Rank| (a.rank, a.worst) == (b.rank, b.worst);
@@ -29,57 +31,72 @@ pub(crate) fn ranks(ranking: &Ranking) -> String {
         .chunk_by(same)
         .map(|group| {
             let names: Vec<&str> = group.iter().map(|rank| rank.subject.as_str()).collect();
-            format!("{} {}", place(&group[0]), names.join(", "))
+            placed(&group[0], names.join(", "))
         })
         .collect();
-    format!("{}{}", mark(ranking.is_emulated), groups.join("; "))
+    format!("{}{}", mark(ranking.is_emulated, language), groups.join("; "))
 }
 
 /// What serves a use case, with its evidence and the worst component beside it.
-pub(crate) fn use_case(finding: &UseCaseFinding, all: &[Finding]) -> Section {
+pub(crate) fn use_case(finding: &UseCaseFinding, all: &[Finding], language: Language) -> Section {
     let best = match finding.co_best.as_slice() {
-        [] => "no subject has evidence to be the best".to_owned(),
-        [only] if finding.ranking.ranks.len() > 1 => format!("serves best: {only}"),
-        several => format!("not told apart as the best: {}", several.join(", ")),
+        [] => language.word("no subject has evidence to be the best").to_owned(),
+        [only] if finding.ranking.ranks.len() > 1 => {
+            say!(language, "serves best: {subject}", subject = only)
+        }
+        several => {
+            say!(language, "not told apart as the best: {subjects}", subjects = several.join(", "))
+        }
     };
-    let best = format!("{}{best}", mark(finding.ranking.is_emulated));
-    let mut lines = vec![best, format!("ranks: {}", ranks(&finding.ranking))];
+    let best = format!("{}{best}", mark(finding.ranking.is_emulated, language));
+    let ranks = say!(language, "ranks: {ranks}", ranks = ranks(&finding.ranking, language));
+    let mut lines = vec![best, ranks];
     if !finding.without_evidence.is_empty() {
-        lines.push(format!("no evidence on {}", finding.without_evidence.join(", ")));
+        let subjects = finding.without_evidence.join(", ");
+        lines.push(say!(language, "no evidence on {subjects}", subjects));
     }
     for (comparison, worst) in finding.comparisons.iter().zip(&finding.worst) {
-        let question = &comparison.question;
-        let evidence = comparison.effect.as_ref().map_or(String::new(), |effect| {
-            let p = effect
-                .adjusted_difference
-                .map_or(String::new(), |p| format!(", adjusted p {}", p_value(p)));
-            format!(" {} ({}{p})", percent(effect.ratio), interval(&effect.interval))
-        });
-        let worst = worst.as_ref().map_or(String::new(), |worst| {
-            format!(
-                "; worst in {} {}: {} ({})",
-                worst.workload,
-                worst.metric,
-                percent(worst.ratio),
-                interval(&worst.interval)
-            )
-        });
-        let reason = comparison.reason.as_ref().map_or(String::new(), |why| format!("; {why}"));
-        let look = look(comparison).map_or(String::new(), |text| format!("; {text}"));
+        let worst = worst.as_ref().map(|worst| self::worst(worst, language));
+        let beside = [worst, comparison.reason.clone(), look(comparison, language)];
+        let beside: String = beside.into_iter().flatten().map(|text| format!("; {text}")).collect();
         lines.push(format!(
-            "{} against {}:{evidence} {}{worst}{reason}{look}",
-            question.subject,
-            question.reference,
-            words(comparison)
+            "{}:{} {}{beside}",
+            versus(&comparison.question, language),
+            evidence(comparison, language),
+            words(comparison, language)
         ));
     }
-    lines.extend(components(finding, all).into_iter().map(|text| format!("components, {text}")));
+    lines.extend(
+        components(finding, all, language)
+            .into_iter()
+            .map(|tally| say!(language, "components, {tally}", tally)),
+    );
     let weights: Vec<String> = finding.weights.iter().map(weight).collect();
     Section { heading: format!("{} ({})", finding.use_case, weights.join(", ")), lines }
 }
 
+/// ` +3.1 % (+1.0 to +5.2 %, adjusted p 0.012)`, or nothing.
+fn evidence(comparison: &Finding, language: Language) -> String {
+    let Some(effect) = &comparison.effect else { return String::new() };
+    let p = effect.adjusted_difference.map_or(String::new(), |p| {
+        format!(", {}", say!(language, "adjusted p {p}", p = p_value(p)))
+    });
+    format!(" {} ({}{p})", percent(effect.ratio, language), interval(&effect.interval, language))
+}
+
+fn worst(worst: &Worst, language: Language) -> String {
+    say!(
+        language,
+        "worst in {workload} {metric}: {effect} ({interval})",
+        workload = worst.workload,
+        metric = worst.metric,
+        effect = percent(worst.ratio, language),
+        interval = interval(&worst.interval, language)
+    )
+}
+
 /// How the use case's own components ended, pair by pair.
-fn components(finding: &UseCaseFinding, all: &[Finding]) -> Vec<String> {
+fn components(finding: &UseCaseFinding, all: &[Finding], language: Language) -> Vec<String> {
     let is_component = |other: &&Finding| {
         let question = &other.question;
         question.role == Role::Primary
@@ -87,29 +104,34 @@ fn components(finding: &UseCaseFinding, all: &[Finding]) -> Vec<String> {
                 weight.workload == question.workload && weight.metric == question.metric
             })
     };
-    tally(&all.iter().filter(is_component).collect::<Vec<_>>())
+    tally(&all.iter().filter(is_component).collect::<Vec<_>>(), language)
 }
 
 fn weight(weight: &Weight) -> String {
     format!("{} % {} {}", trimmed(100.0 * weight.weight), weight.workload, weight.metric)
 }
 
+/// How a claim ended.
+pub(crate) fn outcome(outcome: ClaimOutcome, language: Language) -> &'static str {
+    match outcome {
+        ClaimOutcome::Confirmed => language.word("confirmed"),
+        ClaimOutcome::Refuted => language.word("refuted"),
+        ClaimOutcome::Undecided => language.word("undecided"),
+    }
+}
+
 /// What became of a claim.
-pub(crate) fn claim(finding: &ClaimFinding) -> String {
-    let outcome = match finding.outcome {
-        ClaimOutcome::Confirmed => "confirmed",
-        ClaimOutcome::Refuted => "refuted",
-        ClaimOutcome::Undecided => "undecided",
-    };
+pub(crate) fn claim(finding: &ClaimFinding, language: Language) -> String {
     let source =
         finding.claim.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
-    let mark = mark(finding.is_emulated);
+    let mark = mark(finding.is_emulated, language);
+    let outcome = outcome(finding.outcome, language);
     format!("{mark}{outcome}: \"{}\"{source}; {}", finding.claim.says, finding.reason)
 }
 
 /// How many comparisons of each pair of subjects ended how, where there are too many
 /// to read one by one.
-pub(crate) fn tally(findings: &[&Finding]) -> Vec<String> {
+pub(crate) fn tally(findings: &[&Finding], language: Language) -> Vec<String> {
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for finding in findings {
         let pair = (finding.question.subject.as_str(), finding.question.reference.as_str());
@@ -117,29 +139,37 @@ pub(crate) fn tally(findings: &[&Finding]) -> Vec<String> {
             pairs.push(pair);
         }
     }
-    let of_pair = |(subject, reference): (&str, &str)| {
-        let own: Vec<&&Finding> = findings
-            .iter()
-            .filter(|finding| {
-                finding.question.subject == subject && finding.question.reference == reference
-            })
-            .collect();
-        let mark = mark(own.iter().any(|finding| finding.is_emulated()));
+    let of_pair = |pair: (&str, &str)| {
+        let is_own = |Question { subject, reference, .. }: &Question| {
+            (subject.as_str(), reference.as_str()) == pair
+        };
+        let own: Vec<&&Finding> =
+            findings.iter().filter(|finding| is_own(&finding.question)).collect();
+        let mark = mark(own.iter().any(|finding| finding.is_emulated()), language);
         let verdicts: Vec<Verdict> = own.iter().map(|finding| finding.verdict).collect();
-        let counted = [
-            (Verdict::Better, "better"),
-            (Verdict::Worse, "worse"),
-            (Verdict::Equivalent, "equivalent"),
-            (Verdict::Inconclusive, "inconclusive"),
-            (Verdict::Invalid, "invalid"),
+        let words: Vec<String> = [
+            Verdict::Better,
+            Verdict::Worse,
+            Verdict::Equivalent,
+            Verdict::Inconclusive,
+            Verdict::Invalid,
         ]
-        .map(|(verdict, word)| (verdicts.iter().filter(|own| **own == verdict).count(), word));
-        let words: Vec<String> = counted
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, word)| format!("{count} {word}"))
-            .collect();
-        format!("{subject} against {reference}: {mark}{}", words.join(", "))
+        .into_iter()
+        .map(|verdict| (verdict, verdicts.iter().filter(|own| **own == verdict).count()))
+        .filter(|(_, count)| *count > 0)
+        .map(|(verdict, count)| of_verdict(verdict, count, language))
+        .collect();
+        format!("{}: {mark}{}", against(pair.0, pair.1, language), words.join(", "))
     };
     pairs.into_iter().map(of_pair).collect()
+}
+
+fn of_verdict(verdict: Verdict, count: usize, language: Language) -> String {
+    match verdict {
+        Verdict::Better => say!(language, "{count} better", count),
+        Verdict::Worse => say!(language, "{count} worse", count),
+        Verdict::Equivalent => say!(language, "{count} equivalent", count),
+        Verdict::Inconclusive => say!(language, "{count} inconclusive", count),
+        Verdict::Invalid => say!(language, "{count} invalid", count),
+    }
 }

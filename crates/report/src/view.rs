@@ -6,9 +6,10 @@ use crate::ejections::{Ejections, ejections};
 use crate::grid::{Grid, grids};
 use crate::ladder::{Ladder, ladders};
 use model::{
-    Caveat, Finding, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan, REPORT_FORMAT,
-    Record, TrialValue, Unit,
+    Caveat, Direction, Finding, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan,
+    REPORT_FORMAT, Record, TrialValue, Unit,
 };
+use phrases::{Language, counted, say};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,8 +33,12 @@ pub struct Inputs<'a> {
     pub directory: &'a str,
     /// Warnings about the campaign's files.
     pub store_caveats: &'a [Caveat],
+    /// What the catalogue says of the plan's factors, by id.
+    pub factors: &'a BTreeMap<String, String>,
     /// Whether values of an emulated processor are shown although they are no real one's.
     pub is_absolute: bool,
+    /// The language of generated sentences.
+    pub language: Language,
 }
 
 /// A report: versioned, complete, the same for every renderer.
@@ -41,6 +46,9 @@ pub struct Inputs<'a> {
 pub struct Report {
     /// [`model::REPORT_FORMAT`].
     pub format: String,
+    /// The language of generated sentences.
+    #[serde(default, skip_serializing_if = "is_english")]
+    pub language: Language,
     /// Name of the campaign's directory.
     pub campaign: String,
     /// The question.
@@ -83,6 +91,34 @@ pub struct Report {
     pub values: Vec<TrialValue>,
     /// The raw records.
     pub records: Vec<Record>,
+    /// What its words mean, for readers who do not know them. The catalogue's, and not the
+    /// campaign's: no format stores it.
+    #[serde(skip)]
+    pub meanings: Meanings,
+}
+
+/// What the words of a report mean.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Meanings {
+    /// Of factors, by id.
+    pub factors: BTreeMap<String, String>,
+    /// Of the metrics that verdicts are about, by workload in the plan's order.
+    pub metrics: Vec<MetricMeaning>,
+}
+
+/// One metric that verdicts are about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricMeaning {
+    /// Label of its workload.
+    pub workload: String,
+    /// Its id.
+    pub id: String,
+    /// Which way is better.
+    pub direction: Direction,
+    /// The difference that would matter, as a fraction.
+    pub margin: f64,
+    /// What it means, in a sentence.
+    pub meaning: String,
 }
 
 /// How the question was put.
@@ -132,19 +168,19 @@ impl Design {
     }
 
     /// The families with their sizes: `declared: 4 comparisons`.
-    pub fn family_words(&self) -> String {
-        let word = |count: usize| {
-            if count == 1 { "1 comparison".to_owned() } else { format!("{count} comparisons") }
-        };
+    pub fn family_words(&self, language: Language) -> String {
+        let word = |count: usize| counted!(language, count, "1 comparison", "{count} comparisons");
         match self.families.iter().collect::<Vec<_>>().as_slice() {
             [] => word(0),
             [(_, count)] => word(**count),
             several => {
-                let named: Vec<String> = several
-                    .iter()
-                    .map(|(name, count)| format!("{} of {name}", word(**count)))
-                    .collect();
-                format!("{}, each kind on its own", named.join(", "))
+                let of_kind = |(name, count): &(&String, &usize)| {
+                    let comparisons = word(**count);
+                    say!(language, "{comparisons} of {kind}", comparisons, kind = name)
+                };
+                let named: Vec<String> = several.iter().map(of_kind).collect();
+                let listed = named.join(", ");
+                say!(language, "{listed}, each kind on its own", listed)
             }
         }
     }
@@ -174,6 +210,11 @@ pub struct CaveatView {
     pub places: Vec<String>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_english(language: &Language) -> bool {
+    language.is_english()
+}
+
 /// Makes the view model.
 pub fn view(inputs: &Inputs<'_>) -> Report {
     let plan = inputs.plan;
@@ -181,13 +222,15 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         inputs.records.iter().map(|record| record.boot_id.as_str()).collect();
     let is_emulated = inputs.findings.findings.iter().any(Finding::is_emulated);
     let hides_absolute = is_emulated && !inputs.is_absolute;
+    let unknown = inputs.language.word("unknown");
     let fact =
-        |key: &str| inputs.environment.0.get(key).cloned().unwrap_or_else(|| "unknown".to_owned());
+        |key: &str| inputs.environment.0.get(key).cloned().unwrap_or_else(|| unknown.to_owned());
     Report {
         format: REPORT_FORMAT.to_owned(),
+        language: inputs.language,
         campaign: inputs.campaign.to_owned(),
         title: plan.title.clone(),
-        answer: answer(inputs.findings, hides_absolute),
+        answer: answer(inputs.findings, hides_absolute, inputs.language),
         design: Design {
             venue: plan.venue.clone(),
             kernel: kernels(plan).unwrap_or_else(|| fact("kernel.release")),
@@ -209,7 +252,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         ladders: ladders(plan, inputs.findings),
         grids: grids(inputs),
         ejections: ejections(plan, &inputs.findings.failures),
-        caveats: explained(inputs.findings, inputs.store_caveats),
+        caveats: explained(inputs.findings, inputs.store_caveats, inputs.language),
         environment: inputs.environment.clone(),
         differences: differences(inputs.records),
         notes: plan.notes.clone(),
@@ -218,7 +261,23 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         hides_absolute,
         values: inputs.values.to_vec(),
         records: inputs.records.to_vec(),
+        meanings: Meanings {
+            factors: inputs.factors.clone(),
+            metrics: inputs.plan.workloads.iter().flat_map(primary_metrics).collect(),
+        },
     }
+}
+
+fn primary_metrics(workload: &model::WorkloadPlan) -> Vec<MetricMeaning> {
+    let is_primary = |metric: &&model::Metric| workload.primary.contains(&metric.id);
+    let meaning = |metric: &model::Metric| MetricMeaning {
+        workload: workload.label.clone(),
+        id: metric.id.clone(),
+        direction: metric.direction,
+        margin: metric.margin,
+        meaning: metric.summary.clone(),
+    };
+    workload.metrics.iter().filter(is_primary).map(meaning).collect()
 }
 
 /// The kernels that a campaign boots, in the plan's order.

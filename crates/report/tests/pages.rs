@@ -9,7 +9,7 @@ use model::{
     Interval, Level, Outcome, Parameters, Plan, Planning, Question, Record, Role, Sample, Strength,
     Subject, Unit, Verdict, WorkloadPlan,
 };
-use report::{Inputs, Page, RENDERERS, view};
+use report::{Inputs, Language, Page, RENDERERS, view};
 use std::collections::BTreeMap;
 
 fn question(
@@ -268,7 +268,9 @@ fn drawn(format: &str, page: Page) -> String {
         campaign: "golden-20260101-000000-beef",
         directory: "results/golden-20260101-000000-beef",
         store_caveats: &[],
+        factors: &BTreeMap::new(),
         is_absolute: false,
+        language: Language::default(),
     });
     let renderer = RENDERERS.iter().find(|renderer| renderer.describe().id == format).unwrap();
     let mut bytes = Vec::new();
@@ -276,8 +278,14 @@ fn drawn(format: &str, page: Page) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-const PLAIN: Page =
-    Page { width: 120, is_colour: false, is_unicode: true, is_verbose: false, has_plots: false };
+const PLAIN: Page = Page {
+    width: 120,
+    is_colour: false,
+    is_unicode: true,
+    is_verbose: false,
+    has_plots: false,
+    fonts: &[],
+};
 
 #[test]
 fn a_terminal_of_any_width_is_filled_and_not_overrun() {

@@ -1,10 +1,13 @@
 //! The command line's words.
 
+pub(crate) mod compare;
+pub(crate) mod figures;
 pub(crate) mod kernels;
 pub(crate) mod schedulers;
 pub(crate) mod vm;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use report::Language;
 use std::path::PathBuf;
 
 /// A laboratory for Linux schedulers: which scheduler, setting or kernel serves
@@ -71,9 +74,15 @@ pub(crate) enum Action {
     Judge(Judge),
     /// Write a campaign's report again
     Report(ReportArguments),
+    /// Write a campaign's figures as pictures, drawn by the same code as those of its page
+    #[command(after_help = figures::HELP)]
+    Figures(figures::Figures),
     /// Show a campaign's verdicts
     #[command(after_help = SHOW_HELP)]
     Show(ShowArguments),
+    /// Two campaigns side by side, without a verdict across them
+    #[command(after_help = compare::HELP)]
+    Compare(compare::Compare),
     /// Pack a campaign into one file that others can verify, show and judge
     #[command(after_help = BUNDLE_HELP)]
     Bundle(Bundle),
@@ -152,7 +161,7 @@ pub(crate) struct Explain {
     #[command(flatten)]
     pub campaign: FromCampaign,
     #[command(flatten)]
-    pub values: Values,
+    pub presentation: Presentation,
 }
 
 #[derive(Debug, Args)]
@@ -206,6 +215,9 @@ pub(crate) struct Serve {
     /// A name, beside this machine's loopback, by which browsers may ask; repeatable
     #[arg(long = "allow-host", value_name = "NAME")]
     pub hosts: Vec<String>,
+    /// Language of what is shown
+    #[arg(long = "lang", value_name = "LANGUAGE", default_value_t)]
+    pub language: Language,
     /// Beside a run: tells it who watches, and ends with it
     #[arg(long, hide = true)]
     pub beside: bool,
@@ -457,7 +469,7 @@ pub(crate) struct Execution {
     #[arg(long, requires = "live", default_value_t = 0)]
     pub live_port: u16,
     #[command(flatten)]
-    pub values: Values,
+    pub presentation: Presentation,
 }
 
 #[derive(Debug, Args)]
@@ -510,7 +522,7 @@ pub(crate) struct Judge {
     #[arg(long)]
     pub end: bool,
     #[command(flatten)]
-    pub values: Values,
+    pub presentation: Presentation,
 }
 
 #[derive(Debug, Args)]
@@ -524,15 +536,18 @@ pub(crate) struct ReportArguments {
     #[arg(short, long)]
     pub output: Option<PathBuf>,
     #[command(flatten)]
-    pub values: Values,
+    pub presentation: Presentation,
 }
 
-/// Which values people are shown.
+/// How people are told.
 #[derive(Debug, Clone, Copy, Default, Args)]
-pub(crate) struct Values {
+pub(crate) struct Presentation {
     /// Show absolute values of emulated processors too: they are no real one's
     #[arg(long)]
     pub absolute: bool,
+    /// Language of generated sentences: en, ko
+    #[arg(long = "lang", value_name = "LANGUAGE", default_value_t)]
+    pub language: Language,
 }
 
 const SHOW_HELP: &str = "\
@@ -555,7 +570,7 @@ pub(crate) struct ShowArguments {
     #[arg(long)]
     pub plots: bool,
     #[command(flatten)]
-    pub values: Values,
+    pub presentation: Presentation,
 }
 
 #[derive(Debug, Args)]

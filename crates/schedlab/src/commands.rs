@@ -3,8 +3,10 @@
 mod bench_self;
 mod bundle;
 mod calibrate;
+mod compare;
 mod doctor;
 mod explain;
+mod figures;
 mod gate;
 mod history;
 mod import;
@@ -24,6 +26,7 @@ mod vm;
 mod vs;
 
 pub(crate) use import::DEFAULT_ALPHA;
+pub(crate) use reports::formats as report_formats;
 
 use crate::cli::{Action, Cli, Common};
 use crate::exit::ExitCode;
@@ -66,7 +69,9 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Vs(arguments) => vs::run(common, arguments),
         Action::Judge(arguments) => reports::judge(common, arguments),
         Action::Report(arguments) => reports::report(common, arguments),
+        Action::Figures(arguments) => figures::run(common, arguments),
         Action::Show(arguments) => reports::show(common, arguments),
+        Action::Compare(arguments) => compare::run(common, arguments),
         Action::Bundle(arguments) => bundle::bundle(common, arguments),
         Action::Verify(arguments) => bundle::verify(arguments),
         Action::Explain(arguments) => explain::run(common, arguments),

@@ -5,6 +5,7 @@ use crate::output::tell;
 use crate::surroundings::executable;
 use contract::{Error, ErrorKind, Result};
 use model::{Caveat, CaveatCode};
+use report::Language;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -77,7 +78,7 @@ impl Dashboard {
     ///
     /// # Errors
     /// When it does not come up.
-    pub(crate) fn start(results: &Path, port: u16) -> Result<Self> {
+    pub(crate) fn start(results: &Path, port: u16, language: Language) -> Result<Self> {
         let attempted = "cannot start the dashboard";
         std::fs::create_dir_all(results).map_err(|error| {
             Error::environment(format!("cannot create {}", results.display()), error)
@@ -86,6 +87,7 @@ impl Dashboard {
             .arg("serve")
             .arg("--beside")
             .args(["--port", &port.to_string()])
+            .args(["--lang", language.code()])
             .arg("--results")
             .arg(results)
             .stdin(Stdio::piped())

@@ -2,6 +2,7 @@
 //!
 //! Only this crate reads the environment, prints and decides exit codes.
 
+mod browser;
 mod catalogue;
 mod cli;
 mod commands;
@@ -19,6 +20,11 @@ mod terminal;
 pub use catalogue::catalogue;
 pub use cli::command;
 pub use exit::{EXIT_CODES, ExitCode};
+
+/// How reports are written, for the manual.
+pub fn report_formats() -> impl Iterator<Item = &'static contract::Description> {
+    commands::report_formats()
+}
 
 /// Runs the program of a guest; the result is its exit status.
 pub fn run_agent(arguments: &[std::ffi::OsString]) -> u8 {

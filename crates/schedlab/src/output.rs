@@ -1,7 +1,8 @@
 //! Data on standard output, everything else on standard error.
 
+use crate::surroundings::FONTS;
 use contract::{Error, Result};
-use report::Page;
+use report::{Language, Page};
 use rustix::termios::tcgetwinsize;
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -50,6 +51,7 @@ pub(crate) fn page(is_verbose: bool) -> Page {
         is_unicode: is_unicode(),
         is_verbose,
         has_plots: false,
+        fonts: FONTS,
     }
 }
 
@@ -58,6 +60,19 @@ pub(crate) fn width(stream: &impl AsFd) -> usize {
     let terminal = tcgetwinsize(stream).ok();
     let columns = terminal.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
     columns.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).unwrap_or(DEFAULT_WIDTH)
+}
+
+/// The language of text for a terminal: English where the letters of another cannot be shown,
+/// which is said.
+pub(crate) fn legible(language: Language) -> Language {
+    if language.is_english() || is_unicode() {
+        return language;
+    }
+    tell(&format!(
+        "the locale is plain ASCII, which has no letters for `--lang {language}`: this is in English \
+         (LC_ALL=C.UTF-8 shows them)"
+    ));
+    Language::default()
 }
 
 /// The first of LC_ALL, LC_CTYPE and LANG that is set decides (locale(7)); a

@@ -136,6 +136,9 @@ pub(crate) fn cache_directory(chosen: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
+/// Where fonts of this machine lie (Filesystem Hierarchy Standard 3.0, 4.11).
+pub(crate) const FONTS: &[&str] = &["/usr/share/fonts", "/usr/local/share/fonts"];
+
 /// Where programs are looked for.
 pub(crate) fn search_path() -> String {
     std::env::var("PATH").unwrap_or_default()

@@ -5,6 +5,7 @@
 //! ([`Documents`]). It promises to change nothing, to answer those alone who have the token, on
 //! this machine unless its user says otherwise, and to work only while somebody looks.
 
+mod dashboard;
 mod guard;
 mod listing;
 mod metrics;
@@ -12,22 +13,19 @@ mod routes;
 mod stream;
 mod watch;
 
+pub use dashboard::{Answer, Dashboard, Shown};
 pub use guard::Token;
 
 use contract::{Error, Interrupt, Result};
-use guard::Guard;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use model::Findings;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::Loaded;
-use sys::Machine;
 use tokio::net::TcpListener;
-use watch::Desk;
 
 /// A request whose head takes longer to come is dropped.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -47,28 +45,23 @@ pub trait Documents: Send + Sync {
     /// # Errors
     /// When they cannot be read.
     fn history(&self, results: &Path) -> Result<String>;
+
+    /// What the page says in place of its English: JSON with `language` and `words`.
+    fn words(&self) -> Option<String> {
+        None
+    }
 }
 
-/// What to serve, and to whom.
+/// What to serve, and where.
 pub struct Settings {
-    /// Directory of campaigns.
-    pub results: PathBuf,
-    /// The machine that is shown.
-    pub machine: Machine,
+    /// What is shown, and to whom.
+    pub shown: Shown,
     /// Where to listen; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Names beside those of this machine's loopback that requests may be meant for.
-    pub hosts: Vec<String>,
-    /// What whoever asks must have.
-    pub token: Token,
-    /// What is written elsewhere.
-    pub documents: Arc<dyn Documents>,
     /// The wish to stop.
     pub interrupt: Interrupt,
     /// How long whoever watches is shown how a campaign ended, once the wish to stop is there.
     pub lingers: Duration,
-    /// Told whenever somebody begins or ends to watch: how many do.
-    pub on_watchers: Box<dyn Fn(usize) + Send + Sync>,
 }
 
 /// Serves until the wish to stop. `on_ready` is told where.
@@ -96,10 +89,10 @@ async fn listen(settings: Settings, on_ready: impl FnOnce(SocketAddr) -> Result<
     let address = listener.local_addr().map_err(|error| Error::environment(attempted(), error))?;
     let interrupt = settings.interrupt.clone();
     let lingers = settings.lingers;
-    let guard = Guard::new(settings.token, settings.hosts, address.port());
-    let desk = Desk::open(settings.results, settings.machine, settings.on_watchers);
-    let follower = watch::follow(Arc::clone(&desk), Arc::clone(&settings.documents), &interrupt)?;
-    let router = routes::router(Arc::clone(&desk), settings.documents, guard);
+    let documents = Arc::clone(&settings.shown.documents);
+    let dashboard = Dashboard::new(settings.shown, address.port());
+    let desk = Arc::clone(&dashboard.desk);
+    let follower = watch::follow(Arc::clone(&desk), documents, &interrupt)?;
     on_ready(address)?;
     let mut ends_at = None;
     loop {
@@ -120,7 +113,7 @@ async fn listen(settings: Settings, on_ready: impl FnOnce(SocketAddr) -> Result<
             tokio::time::sleep(STOP_CHECKED_EVERY).await;
             continue;
         };
-        let service = TowerToHyperService::new(router.clone());
+        let service = dashboard.service();
         tokio::spawn(async move {
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())

@@ -1,7 +1,6 @@
 //! All campaigns of a directory, `schedlab.campaigns/1`. What a campaign's files said is kept
 //! as long as they do not change.
 
-use crate::watch::state_of;
 use contract::{Error, Result};
 use live::State;
 use model::{Role, Verdict};
@@ -10,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use store::Found;
+use store::{CampaignState, Found};
 use sys::Machine;
 
 /// What decides whether a campaign is read again.
@@ -55,9 +54,11 @@ impl Known {
         for one in found {
             let marks = FILES.iter().map(|name| mark(&one.directory.join(name))).collect();
             let earlier = self.0.remove(&one.directory).filter(|(before, _)| *before == marks);
-            let row = match earlier {
-                Some((_, row)) => Ok(Row { state: state_of(&one, machine), ..row }),
-                None => row(&one, machine),
+            let row = match (earlier, one.state) {
+                (Some((_, row)), Some(recorded)) => {
+                    Ok(Row { state: state(recorded, &one, machine), ..row })
+                }
+                _ => row(&one, machine),
             };
             match row {
                 Ok(row) => {
@@ -81,10 +82,12 @@ fn mark(path: &Path) -> Option<Mark> {
     Some((metadata.len(), metadata.modified().ok()?))
 }
 
+fn state(recorded: CampaignState, found: &Found, machine: &Machine) -> State {
+    State::of(recorded, || live::is_running(&found.directory, machine))
+}
+
 fn row(found: &Found, machine: &Machine) -> Result<Row> {
     let loaded = store::load_without_records(&found.directory)?;
-    let state =
-        if loaded.plan.imported.is_some() { State::Finished } else { state_of(found, machine) };
     let findings = store::load_findings(&found.directory)?;
     let verdicts = findings.filter(|_| loaded.is_finished).map(|findings| {
         let mut counts = BTreeMap::new();
@@ -103,7 +106,7 @@ fn row(found: &Found, machine: &Machine) -> Result<Row> {
             .as_ref()
             .and_then(|environment| environment.0.get("kernel.release").cloned()),
         begun_ms: loaded.created_unix_ns / 1_000_000,
-        state,
+        state: state(loaded.state, found, machine),
         trials_done: count_records(&found.directory)?,
         trials_total: plan.trial_count(),
         is_quick: plan.is_quick,

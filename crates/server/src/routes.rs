@@ -42,9 +42,9 @@ pub(crate) fn router(
         .layer(middleware::from_fn_with_state(guard, guard::check))
 }
 
-async fn page() -> Response {
+async fn page(State(room): State<Room>) -> Response {
     let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
-    (html, web::live_page()).into_response()
+    (html, web::live_page(room.documents.words().as_deref())).into_response()
 }
 
 async fn campaigns(State(room): State<Room>) -> Response {

@@ -3,7 +3,7 @@
 
 use crate::Documents;
 use contract::{Error, Interrupt, Result};
-use live::{Follower, Lookout, Sample, Snapshot, State};
+use live::{Follower, Lookout, Sample, Snapshot};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -272,15 +272,5 @@ impl Watch {
             self.write_page();
         }
         self.tell();
-    }
-}
-
-/// Whether a campaign runs at this moment, for a listing.
-pub(crate) fn state_of(found: &store::Found, machine: &Machine) -> State {
-    match found.state {
-        Some(store::CampaignState::Finished) => State::Finished,
-        Some(store::CampaignState::StoppedEarly) => State::StoppedEarly,
-        _ if live::is_running(&found.directory, machine) => State::Running,
-        _ => State::Interrupted,
     }
 }

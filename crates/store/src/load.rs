@@ -80,8 +80,6 @@ pub fn load_findings(directory: &Path) -> Result<Option<Findings>> {
     read_if_present(&directory.join("findings.json"), LARGEST_FINDINGS, &FINDINGS_FORMATS)
 }
 
-/// Whether a directory holds a campaign: `plan.json` is written last, so one
-/// that has it has all the rest.
 /// The name of the plan that was made from a campaign's own copy of its experiment;
 /// `None` for any other file.
 ///
@@ -96,6 +94,8 @@ pub fn planned_name(experiment: &Path) -> Result<Option<String>> {
     Ok(Some(read_plan(directory)?.name))
 }
 
+/// Whether a directory holds a campaign: `plan.json` is written last, so one
+/// that has it has all the rest.
 pub fn is_campaign(directory: &Path) -> bool {
     directory.join("plan.json").is_file()
 }

@@ -5,10 +5,16 @@ use contract::{Error, Result};
 use model::{Caveat, CaveatCode, RECORD_FORMAT, Record};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread::{self, available_parallelism};
 
 /// A million samples of one trial need about 20 MB of text.
 pub const LONGEST_LINE: u64 = 64 << 20;
+/// Text that is held while it is parsed.
+const BATCH_BYTES: usize = 32 << 20;
+/// Fewer lines for each thread are not worth its start.
+const LEAST_SHARE: usize = 32;
 /// More than any campaign of a year; a longer file is hostile or not ours.
 const MOST_RECORDS: usize = 1_000_000;
 
@@ -53,33 +59,80 @@ fn scan_behind(path: &Path, read: &Tail) -> Result<Scan> {
     file.seek(SeekFrom::Start(read.bytes)).map_err(|error| failed("read", path, &error))?;
     let mut reader = BufReader::new(file);
     let mut scan = Scan { records: Vec::new(), complete_bytes: 0, torn: None };
-    let mut line = Vec::new();
     loop {
-        line.clear();
-        let number = read.records + scan.records.len() + 1;
-        let length = (&mut reader)
-            .take(LONGEST_LINE + 1)
-            .read_until(b'\n', &mut line)
-            .map_err(|error| failed("read", path, &error))?;
-        if length == 0 {
+        let first = read.records + scan.records.len() + 1;
+        let batch = batch(&mut reader, path, first)?;
+        scan.records.extend(parsed(&batch.lines, path, first)?);
+        scan.complete_bytes += batch.lines.iter().map(|line| line.len() as u64).sum::<u64>();
+        if batch.is_last {
+            scan.torn = batch.torn;
             return Ok(scan);
+        }
+    }
+}
+
+/// Complete lines, as many as are held at once.
+#[derive(Default)]
+struct Batch {
+    lines: Vec<Vec<u8>>,
+    /// Whether the file ends behind them.
+    is_last: bool,
+    /// The warning where something follows them.
+    torn: Option<Caveat>,
+}
+
+fn batch(reader: &mut impl BufRead, path: &Path, first: usize) -> Result<Batch> {
+    let broken = |error: std::io::Error| failed("read", path, &error);
+    let mut batch = Batch::default();
+    let mut bytes = 0;
+    while bytes < BATCH_BYTES {
+        let number = first + batch.lines.len();
+        let mut line = Vec::new();
+        let limited = &mut reader.take(LONGEST_LINE + 1);
+        let length = limited.read_until(b'\n', &mut line).map_err(broken)?;
+        if length == 0 {
+            batch.is_last = true;
+            break;
         }
         if length as u64 > LONGEST_LINE || number > MOST_RECORDS {
             return Err(too_large(path, number));
         }
-        if is_torn(&line) {
-            let mut rest = [0];
-            let is_last =
-                reader.read(&mut rest).map_err(|error| failed("read", path, &error))? == 0;
-            if is_last {
-                scan.torn = Some(torn(number, length));
-                return Ok(scan);
-            }
+        if is_torn(&line) && reader.fill_buf().map_err(broken)?.is_empty() {
+            batch.torn = Some(torn(number, length));
+            batch.is_last = true;
+            break;
         }
-        let place = format!("line {number} of {}", path.display());
-        scan.records.push(parse_document(&line, &place, &[RECORD_FORMAT])?);
-        scan.complete_bytes += length as u64;
+        bytes += length;
+        batch.lines.push(line);
     }
+    Ok(batch)
+}
+
+/// The records of lines, of many on all CPUs at once: most of a large campaign's loading is
+/// histograms. Of several broken ones the first is named.
+fn parsed(lines: &[Vec<u8>], path: &Path, first: usize) -> Result<Vec<Record>> {
+    let parse = |(number, line): (usize, &Vec<u8>)| {
+        let place = format!("line {number} of {}", path.display());
+        parse_document(line, &place, &[RECORD_FORMAT])
+    };
+    let of = |(number, lines): (usize, &[Vec<u8>])| -> Result<Vec<Record>> {
+        (number..).zip(lines).map(parse).collect()
+    };
+    let threads = available_parallelism().map_or(1, usize::from).min(lines.len() / LEAST_SHARE);
+    if threads < 2 {
+        return of((first, lines));
+    }
+    let share = lines.len().div_ceil(threads);
+    thread::scope(|scope| {
+        let shares = (first..).step_by(share).zip(lines.chunks(share));
+        let threads: Vec<_> = shares.map(|share| scope.spawn(move || of(share))).collect();
+        let mut records = Vec::with_capacity(lines.len());
+        for thread in threads {
+            let found = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            records.extend(found?);
+        }
+        Ok(records)
+    })
 }
 
 /// A power cut may leave blocks of zeros that were never written, even before
@@ -143,6 +196,25 @@ mod tests {
             let found = scan(&path).unwrap();
             prop_assert_eq!(&found.records, &written[..complete]);
             prop_assert_eq!(found.torn.is_some(), found.complete_bytes < length as u64);
+        }
+    }
+
+    #[test]
+    fn many_lines_come_back_in_order_and_the_first_broken_one_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("records.jsonl");
+        let written: Vec<Record> = (0..500).map(|n| record(n, vec![n as f64])).collect();
+        let mut lines: Vec<String> =
+            written.iter().map(|record| serde_json::to_string(record).unwrap()).collect();
+        let found = |lines: &[String]| {
+            fs::write(&path, lines.join("\n") + "\n").unwrap();
+            scan(&path).map(|scan| scan.records).map_err(|error| error.to_string())
+        };
+        assert_eq!(found(&lines).unwrap(), written);
+        for broken in [480, 130] {
+            lines[broken].truncate(9);
+            let error = found(&lines).unwrap_err();
+            assert!(error.contains(&format!("line {} of", broken + 1)), "{error}");
         }
     }
 

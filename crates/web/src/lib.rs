@@ -1,4 +1,5 @@
-//! The page that a report is: it holds the script and the place where data go.
+//! The page that a report is: it holds the script and the place where data go. And its figures
+//! once more, for where there is no page.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,6 +12,14 @@ pub const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 
 /// Whether [`PAGE`] is the real one.
 pub const IS_BUILT: bool = cfg!(has_bundle);
+
+/// The same figures for an engine without a page: a script that sets `figures`, whose functions
+/// take and give texts. Absent where it was not built.
+pub const FIGURES: Option<&str> = if cfg!(has_figures) {
+    Some(include_str!(concat!(env!("OUT_DIR"), "/figures.js")))
+} else {
+    None
+};
 
 /// The beginning of the digest of the page's sources; `none` where it was not built, or from
 /// other sources.
@@ -38,9 +47,14 @@ pub fn page_with(json: &str) -> io::Result<String> {
     Ok(PAGE.replacen(PLACE, &node, 1))
 }
 
-/// The page without data, which asks the server that it came from, and nobody else.
-pub fn live_page() -> String {
-    PAGE.replacen(PLACE, "", 1).replacen("connect-src 'none'", "connect-src 'self'", 1)
+/// The page without data, which asks the server that it came from, and nobody else. What it says
+/// in place of its English is a JSON object with `language` and `words`.
+pub fn live_page(words: Option<&str>) -> String {
+    let node = words.map_or_else(String::new, |words| {
+        let words = words.replace('<', "\\u003c");
+        format!("<script type=\"application/json\" id=\"schedlab-words\">{words}</script>")
+    });
+    PAGE.replacen(PLACE, &node, 1).replacen("connect-src 'none'", "connect-src 'self'", 1)
 }
 
 #[cfg(test)]
@@ -73,9 +87,20 @@ mod tests {
 
     #[test]
     fn the_live_page_reaches_its_own_server_alone() {
-        let page = live_page();
+        let page = live_page(None);
         assert!(!page.contains("connect-src 'none'") && !page.contains(PLACE));
         assert!(page.contains("connect-src 'self'") || !IS_BUILT, "it cannot connect");
+    }
+
+    #[test]
+    fn words_of_the_live_page_stay_data() {
+        let page = live_page(Some("{\"language\": \"</script><b>\"}"));
+        if IS_BUILT {
+            assert!(page.contains(
+                "id=\"schedlab-words\">{\"language\": \"\\u003c/script>\\u003cb>\"}</script>"
+            ));
+        }
+        assert!(!page.contains(PLACE));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 /** Every figure of a page, by section. Pure: drawing is left to whoever has a canvas. */
 
-import { type Page, runs } from "../model";
+import { type Curve, type Finding, type Page, runs } from "../model";
 import { ecdf } from "./ecdf";
 import type { Choice, Figure } from "./figure";
-import { forest } from "./forest";
+import { said } from "./finding";
+import { byStrength, forest } from "./forest";
 import { heatMaps } from "./heat";
 import { ladder } from "./ladder";
 import { hasLines, lines } from "./lines";
@@ -41,8 +42,10 @@ export function figuresOf(page: Page): Figures {
     distributions: curves.map((curve, number): Choice => ({
       name: `${curve.workload}, ${curve.source.replaceAll("_", " ")}`,
       figures: () => [
-        percentiles(curve, probabilities, number, subjects),
-        ecdf(curve, probabilities, number, subjects),
+        ...[percentiles, ecdf].map((draw) => ({
+          ...draw(curve, probabilities, number, subjects),
+          ...found(strongestOf(page.findings, curve)),
+        })),
       ],
     })),
     runs: page.findings
@@ -54,7 +57,11 @@ export function figuresOf(page: Page): Figures {
         const name = `${workload}, ${metric.replaceAll("_", " ")}: ${subject}`;
         const figures = (): Figure[] => {
           const all = runs(series, subjects);
-          return [pairs(finding, all, number), drift(series, all, number, subjects), spread(series, all, number, subjects)];
+          return [
+            pairs(finding, all, number),
+            drift(series, all, number, subjects),
+            { ...spread(series, all, number, subjects), ...found(finding) },
+          ];
         };
         return [{ name, figures }];
       }),
@@ -65,3 +72,12 @@ export function figuresOf(page: Page): Figures {
 function isUnfinished({ caveats }: Page): boolean {
   return caveats.some(({ code }) => code === "UNFINISHED");
 }
+
+/** The finding that tells most about the values of a curve. */
+function strongestOf(findings: Finding[], { workload, source }: Curve): Finding | undefined {
+  const isAbout = ({ role, metric, ...finding }: Finding): boolean =>
+    role === "primary" && finding.workload === workload && (metric === source || metric.startsWith(`${source}_`));
+  return findings.filter(isAbout).toSorted(byStrength)[0];
+}
+
+const found = (finding: Finding | undefined): Pick<Figure, "finding"> => (finding ? { finding: said(finding) } : {});

@@ -1,4 +1,4 @@
-/** Axes of oriented ratios: logarithmic, with ticks that read well as changes. */
+/** Logarithmic axes: of oriented ratios, with ticks that read well as changes, and of steps that were measured. */
 
 const TICKS = [0.1, 0.2, 1 / 3, 0.5, 2 / 3, 0.8, 0.9, 0.95, 1, 1.05, 1.11, 1.25, 1.5, 2, 3, 5, 10];
 
@@ -21,4 +21,14 @@ export function effectTicks([low, high]: [number, number], pixels: number, room:
     if (kept.every((other) => Math.abs(place(other) - place(tick)) >= room)) kept.push(tick);
   }
   return kept.toSorted((one, other) => one - other);
+}
+
+/** Of rising ticks those with room for their labels, the last one first; `pixels` from the first of `ends` to the last. */
+export function spaced(ticks: number[], [low, high]: [number, number], pixels: number, room: number): number[] {
+  const kept: number[] = [];
+  for (const tick of ticks.toReversed()) {
+    const free = (Math.log((kept[0] ?? Infinity) / tick) / Math.log(high / low)) * pixels;
+    if (tick >= low && tick <= high && free >= room) kept.unshift(tick);
+  }
+  return kept;
 }

@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { logLabels } from "../format";
 import type { Curve } from "../model";
+import { t } from "../words";
 import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
 import { byDashes, scales } from "./series";
 
@@ -23,10 +24,10 @@ export function ecdf(curve: Curve, probabilities: number[], number: number, subj
   );
   return {
     id: `ecdf-${number}`,
-    title: `${curve.workload}: distribution of ${curve.source.replaceAll("_", " ")}`,
-    reading:
-      "The share of values that were at most so large: a curve further left is faster. The tail is hidden here; " +
-      "the percentiles show it.",
+    title: t("{workload}: distribution of {metric}", { workload: curve.workload, metric: curve.source.replaceAll("_", " ") }),
+    reading: t(
+      "The share of values that were at most so large: a curve further left is faster. The tail is hidden here; the percentiles show it.",
+    ),
     options: (canvas) =>
       base(canvas, {
         height: 340,
@@ -40,7 +41,7 @@ export function ecdf(curve: Curve, probabilities: number[], number: number, subj
           label: `${curve.source.replaceAll("_", " ")} →`,
           tickFormat: logLabels(data.map(({ value }) => value), curve.unit),
         },
-        y: { domain: [0, 1], label: "↑ share", grid: true, tickFormat: "%" },
+        y: { domain: [0, 1], label: t("↑ share"), grid: true, tickFormat: "%" },
         marks: [
           ...byDashes(data, subjects, canvas.theme).map(([strokeDasharray, rows]) =>
             Plot.line(rows, { x: "value", y: "probability", stroke: BY_SUBJECT, strokeWidth: 2.2, strokeDasharray, z: "subject" }),
@@ -51,7 +52,7 @@ export function ecdf(curve: Curve, probabilities: number[], number: number, subj
         ],
       }),
     table: {
-      columns: ["subject", "share", `value (${curve.unit})`],
+      columns: [t("subject"), t("share"), t("value ({unit})", { unit: curve.unit })],
       rows: data.map(({ subject, probability, value }) => [subject, probability, value]),
     },
   };

@@ -17,8 +17,10 @@ export interface Table {
 /** A figure: pure, so that the same code draws in the page and on the command line. */
 export interface Figure {
   id: string;
-  /** What was found. */
+  /** What it shows. */
   title: string;
+  /** What was found, one sentence; absent where it answers no question. */
+  finding?: string;
   /** How to read it. */
   reading: string;
   options(canvas: Canvas): PlotOptions;
@@ -61,7 +63,9 @@ export function csv({ columns, rows }: Table): string {
     const inert = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
     return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
   };
-  return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+  // Without the mark, a spreadsheet takes headings that are not Latin for letters of another code.
+  const mark = /[^\0-\x7f]/.test(columns.join("")) ? "\ufeff" : "";
+  return mark + [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
 /** A Markdown table; no text of a cell is more than text. */

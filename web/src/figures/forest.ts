@@ -1,9 +1,12 @@
 import * as Plot from "@observablehq/plot";
-import { change, quantity, VERDICT_SYMBOLS } from "../format";
+import { change, estimate, quantity, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Verdict } from "../model";
 import type { Theme } from "../theme";
+import { noted, say, t } from "../words";
 import { effectTicks } from "./axis";
 import { base, type Canvas, type Figure } from "./figure";
+import { tally } from "./finding";
+import { longest } from "./labels";
 
 interface Row {
   label: string;
@@ -66,35 +69,42 @@ function strongest(all: Row[]): Row[] {
 /** What the bars are: intervals of a planned number of blocks, or such as hold at every look. */
 export type Intervals = "fixed" | "sequence";
 
-const BARS: Record<Intervals, string> = {
-  fixed: "Bars are 95 % intervals, each for its row alone; ",
-  sequence:
-    "Bars are 95 % confidence sequences, each for its row alone: they hold at every look together, " +
-    "however often you look; ",
-};
+const BARS = {
+  fixed: noted(
+    "Bars are 95 % intervals, each for its row alone; symbol and word are the verdict, corrected for all comparisons.",
+  ),
+  sequence: noted(
+    "Bars are 95 % confidence sequences, each for its row alone: they hold at every look together, however often you look; symbol and word are the verdict, corrected for all comparisons.",
+  ),
+} as const;
 
 /** Every comparison with its interval, the margin and the verdict: right is better. */
 export function forest(findings: Finding[], intervals: Intervals = "fixed"): Figure {
   const all = rows(findings);
   const data = all.length <= MOST_ROWS ? all : strongest(all);
-  const left_out = all.length - data.length;
   const ends = data.flatMap((row) => [row.high, 1 / row.low]).filter(Number.isFinite);
   const reach = Math.max(1.15, ...ends) * 1.04;
   const margins = [...new Set(all.map(({ finding }) => finding.margin))];
   const percent = (margin: number): string => `${Number((margin * 100).toPrecision(3))} %`;
   return {
     id: "forest",
-    title: "Effects",
-    reading:
-      `Each subject against its reference, turned so that right is better. ${BARS[intervals]}` +
-      "symbol and word are the verdict, corrected for all comparisons. " +
-      `The grey band is the margin${margins.length === 1 ? ` of ${percent(margins[0] ?? 0)}` : ", each row's own"}.` +
-      (left_out > 0 ? ` The ${data.length} strongest of ${all.length}; the table has all.` : ""),
+    title: t("Effects"),
+    finding: tally(findings.filter(({ role }) => role === "primary").map(({ verdict }) => verdict), "comparison"),
+    reading: [
+      t("Each subject against its reference, turned so that right is better."),
+      say(BARS[intervals]),
+      margins.length === 1
+        ? t("The grey band is the margin of {margin}.", { margin: percent(margins[0] ?? 0) })
+        : t("The grey band is the margin, each row's own."),
+      ...(data.length < all.length
+        ? [t("The {count} strongest of {all}; the table has all.", { count: data.length, all: all.length })]
+        : []),
+    ].join(" "),
     options: (canvas) => plot(data, reach, canvas),
     table: {
       columns: [
-        "workload", "metric", "subject", "reference", "subject value", "reference value",
-        "ratio", "low", "high", "margin", "pairs", "verdict", "why",
+        t("workload"), t("metric"), t("subject"), t("reference"), t("subject value"), t("reference value"),
+        t("ratio"), t("low"), t("high"), t("margin"), t("pairs"), t("verdict"), t("why"),
       ],
       rows: all.map(({ finding }) => [
         finding.workload,
@@ -105,10 +115,10 @@ export function forest(findings: Finding[], intervals: Intervals = "fixed"): Fig
         finding.reference_value ?? "",
         finding.effect?.ratio ?? "",
         finding.effect?.low ?? "",
-        finding.effect ? (finding.effect.high ?? "unbounded") : "",
+        finding.effect ? (finding.effect.high ?? t("unbounded")) : "",
         finding.margin,
         finding.pairs,
-        finding.verdict,
+        verdictWord(finding.verdict),
         finding.reason ?? "",
       ]),
     },
@@ -118,18 +128,14 @@ export function forest(findings: Finding[], intervals: Intervals = "fixed"): Fig
 function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
   const { theme, width } = canvas;
   const isNarrow = width < 640;
-  const longest = Math.max(...data.map(({ label }) => label.length), 0);
-  const left = isNarrow ? 8 : Math.min(longest * LETTER + 14, width * 0.36);
+  const left = isNarrow ? 8 : Math.min(longest(data.map(({ label }) => label)) * LETTER + 14, width * 0.36);
   const right = isNarrow ? 8 : 306;
   const shown = effectTicks([1 / reach, reach], width - left - right, TICK_ROOM);
   const estimated = data.filter(({ finding }) => finding.effect !== null);
   const fill = (row: Row): string => colourOf(row.verdict, theme);
   const word = ({ verdict, finding }: Row): string =>
-    `${VERDICT_SYMBOLS[verdict]} ${finding.strength === "clearly" ? "clearly " : ""}${verdict}`;
-  const estimate = ({ finding: { effect } }: Row): string =>
-    effect === null
-      ? "no estimate"
-      : `${change(effect.ratio)} [${change(effect.low)}, ${change(effect.high)}]`;
+    `${VERDICT_SYMBOLS[verdict]} ${finding.strength === "clearly" ? t("clearly {verdict}", { verdict: verdictWord(verdict) }) : verdictWord(verdict)}`;
+  const told = ({ finding: { effect } }: Row): string => (effect === null ? t("no estimate") : estimate(effect));
   return base(canvas, {
     height: data.length * (isNarrow ? 46 : 28) + 70,
     marginLeft: left,
@@ -173,17 +179,17 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
       }),
       Plot.text(isNarrow ? [] : data, {
         y: "label",
-        text: estimate,
+        text: told,
         frameAnchor: "right",
         textAnchor: "end",
         dx: right - 4,
         fill: theme.ink,
         fontVariant: "tabular-nums",
       }),
-      Plot.text(["← worse"], {
+      Plot.text([t("← worse")], {
         frameAnchor: "top-left", dy: -20, fill: theme.worse, fontWeight: 600,
       }),
-      Plot.text(["better →"], {
+      Plot.text([t("better →")], {
         frameAnchor: "top-right", dy: -20, fill: theme.better, fontWeight: 600,
       }),
     ],
@@ -193,6 +199,6 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
 /** One line about a finding, for its card. */
 export function sentence({ unit, effect, subject_value, reference_value }: Finding): string {
   if (subject_value === null) return effect === null ? "" : change(effect.ratio);
-  const values = `${quantity(subject_value, unit)} against ${quantity(reference_value, unit)}`;
+  const values = t("{value} against {reference}", { value: quantity(subject_value, unit), reference: quantity(reference_value, unit) });
   return effect === null ? values : `${change(effect.ratio)}, ${values}`;
 }

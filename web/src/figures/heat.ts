@@ -1,7 +1,10 @@
 import * as Plot from "@observablehq/plot";
-import { change, VERDICT_SYMBOLS } from "../format";
+import { change, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Grid, Ratio, Verdict } from "../model";
+import { t } from "../words";
 import { base, type Canvas, type Figure } from "./figure";
+import { tally } from "./finding";
+import { longest } from "./labels";
 
 interface Cell extends Ratio {
   verdict: Verdict;
@@ -11,6 +14,14 @@ interface Cell extends Ratio {
 
 /** Changes at which the colour steps, as oriented ratios. */
 const STEPS = [0.8, 0.9, 0.95, 0.99, 1.01, 1.05, 1.1, 1.25];
+
+/** Pixels. */
+const LEFT = 84;
+const RIGHT = 20;
+const BOTTOM = 44;
+const LETTER = 6.4;
+/** Degrees of labels that have no room side by side. */
+const TURN = 40;
 
 /** A heat map for each comparison of a grid. */
 export function heatMaps(grid: Grid, number: number): Figure[] {
@@ -24,17 +35,25 @@ export function heatMaps(grid: Grid, number: number): Figure[] {
           return [{ ...cell.effect, verdict: cell.verdict, row: down, column: across }];
         }),
       );
+      const { measure } = grid;
+      const { subject, reference } = comparison;
       return {
         id: `heat-${number}-${index}`,
-        title: `${grid.measure}: ${comparison.subject} against ${comparison.reference}`,
-        reading:
-          "Changes turned so that + and blue are better. A frame and bold type mark cells whose " +
-          "verdict, corrected for all of them, is better or worse.",
+        title: t("{measure}: {subject} against {reference}", { measure, subject, reference }),
+        finding: t("{subject} against {reference}, {measure}: {tally}", {
+          subject,
+          reference,
+          measure,
+          tally: tally(comparison.cells.flat().flatMap((cell) => cell?.verdict ?? []), "cell"),
+        }),
+        reading: t(
+          "Changes turned so that + and blue are better. A frame and bold type mark cells whose verdict, corrected for all of them, is better or worse.",
+        ),
         options: (canvas) => plot(grid, cells, canvas),
         table: {
-          columns: [grid.rows.name, grid.columns.name, "ratio", "low", "high", "verdict"],
+          columns: [grid.rows.name, grid.columns.name, t("ratio"), t("low"), t("high"), t("verdict")],
           rows: cells.map((cell) => [
-            cell.row, cell.column, cell.ratio, cell.low, cell.high ?? "unbounded", cell.verdict,
+            cell.row, cell.column, cell.ratio, cell.low, cell.high ?? t("unbounded"), verdictWord(cell.verdict),
           ]),
         },
       };
@@ -46,12 +65,16 @@ function plot(grid: Grid, cells: Cell[], canvas: Canvas): Plot.PlotOptions {
   const isDecided = ({ verdict }: Cell): boolean => verdict === "better" || verdict === "worse";
   const step = (ratio: number): number => STEPS.filter((limit) => ratio >= limit).length;
   const isSmall = width < 620;
+  const room = longest(grid.columns.labels) * LETTER;
+  const isTight = room > (width - LEFT - RIGHT) / grid.columns.labels.length;
+  const bottom = isTight ? BOTTOM + room * Math.sin((TURN * Math.PI) / 180) : BOTTOM;
   return base(canvas, {
-    height: grid.rows.labels.length * 40 + 64,
-    marginLeft: 84,
-    marginBottom: 44,
+    height: grid.rows.labels.length * 40 + 20 + bottom,
+    marginLeft: LEFT,
+    marginRight: RIGHT,
+    marginBottom: bottom,
     padding: 0.04,
-    x: { domain: grid.columns.labels, label: grid.columns.name, tickSize: 0 },
+    x: { domain: grid.columns.labels, label: grid.columns.name, tickSize: 0, tickRotate: isTight ? -TURN : 0 },
     y: { domain: grid.rows.labels, label: grid.rows.name, tickSize: 0 },
     color: { type: "threshold", domain: STEPS, range: [...theme.diverging] },
     marks: [

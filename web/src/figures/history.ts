@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { change } from "../format";
 import type { HistorySeries } from "../live/protocol";
+import { t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
 import { base, type Canvas, type Choice, type Figure } from "./figure";
 
@@ -24,13 +25,13 @@ const LINE = 24;
 /** A figure for each comparison that more than one campaign made. */
 export function histories(series: HistorySeries[]): Choice[] {
   return series.map((one, number) => ({
-    name: `${titleOf(one)}${one.is_emulated ? ", emulated" : ""}`,
+    name: one.is_emulated ? t("{title}, emulated", { title: titleOf(one) }) : titleOf(one),
     figures: () => [history(one, number)],
   }));
 }
 
-function titleOf({ workload, metric, subject, reference }: HistorySeries): string {
-  return `${workload}, ${metric.replaceAll("_", " ")}: ${subject} against ${reference}`;
+function titleOf({ workload, metric: id, subject, reference }: HistorySeries): string {
+  return t("{workload}, {metric}: {subject} against {reference}", { workload, metric: id.replaceAll("_", " "), subject, reference });
 }
 
 export function history(series: HistorySeries, number: number): Figure {
@@ -43,16 +44,21 @@ export function history(series: HistorySeries, number: number): Figure {
   return {
     id: `history-${number}`,
     title: titleOf(series),
-    reading:
-      "One mark for each campaign, the oldest at the left: the ratio to the campaign's own reference, turned so that up " +
-      `is better, with its 95 % interval. The grey band is the margin of ${Number((margin * 100).toPrecision(3))} %. ` +
-      (changes.length === 0 ? "No place is known where the level changed." : "Dashed: the level changed here, by so much."),
+    reading: [
+      t(
+        "One mark for each campaign, the oldest at the left: the ratio to the campaign's own reference, turned so that up is better, with its 95 % interval.",
+      ),
+      t("The grey band is the margin of {margin}.", { margin: `${Number((margin * 100).toPrecision(3))} %` }),
+      changes.length === 0 ? t("No place is known where the level changed.") : t("Dashed: the level changed here, by so much."),
+    ].join(" "),
     options: (canvas) => plot(data, rules, margin, canvas),
     table: {
-      columns: ["number", "campaign", "ratio", "low", "high", "blocks", "level changed before it", "p of the change"],
+      columns: [
+        t("number"), t("campaign"), t("ratio"), t("low"), t("high"), t("blocks"), t("level changed before it"), t("p of the change"),
+      ],
       rows: points.map(({ campaign, ratio, low, high, blocks }, index) => {
         const changed = changes.find(({ before }) => before === campaign);
-        return [index + 1, campaign, ratio, low, high ?? "unbounded", blocks, changed ? change(changed.ratio) : "", changed?.p ?? ""];
+        return [index + 1, campaign, ratio, low, high ?? t("unbounded"), blocks, changed ? change(changed.ratio) : "", changed?.p ?? ""];
       }),
     },
   };
@@ -73,9 +79,9 @@ function plot(data: Point[], rules: { at: number; ratio: number }[], margin: num
       domain: [0.5, data.length + 0.5],
       ticks: data.map(({ number }) => number).filter((number) => (number - 1) % every === 0),
       tickFormat: String,
-      label: "campaign →",
+      label: t("campaign →"),
     },
-    y: { type: "log", domain, ticks, grid: true, tickFormat: (ratio: number) => change(ratio, 0), label: "↑ better" },
+    y: { type: "log", domain, ticks, grid: true, tickFormat: (ratio: number) => change(ratio, 0), label: t("↑ better") },
     marks: [
       Plot.rect([1], {
         x1: 0.5, x2: data.length + 0.5, y1: 1 / (1 + margin), y2: 1 + margin, fill: theme.band,

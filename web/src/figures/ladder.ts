@@ -1,8 +1,10 @@
 import * as Plot from "@observablehq/plot";
-import { multiple, VERDICT_SYMBOLS } from "../format";
+import { multiple, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Ladder, LadderCell } from "../model";
+import { t } from "../words";
 import { colourOf } from "./forest";
 import { base, type Canvas, type Figure } from "./figure";
+import { tally } from "./finding";
 
 interface Point {
   workload: string;
@@ -36,23 +38,34 @@ export function ladder(found: Ladder, number: number): Figure {
       return [{ workload, level: rung.level, at: steps?.[index] ?? index, ratio, low: interval.low, high, cell }];
     }),
   );
+  const { subject, reference, factor, direction } = found;
   const metric = found.metric.replaceAll("_", " ");
   return {
     id: `ladder-${number}`,
-    title: `${metric}: ${found.subject} over ${found.reference} along ${found.factor}`,
-    reading:
-      `The ratio of their values, ${found.direction} is better, with 95 % intervals, each for its ` +
-      "point alone. Symbols are verdicts, corrected for all comparisons. The line at ×1 is no difference.",
+    title: t("{metric}: {subject} over {reference} along {factor}", { metric, subject, reference, factor }),
+    finding: t("{subject} against {reference}, {metric} along {factor}: {tally}", {
+      subject,
+      reference,
+      metric,
+      factor,
+      tally: tally(found.rungs.flatMap(({ cells }) => cells.flatMap((cell) => cell?.verdict ?? [])), "step"),
+    }),
+    reading: [
+      direction === "lower"
+        ? t("The ratio of their values, lower is better, with 95 % intervals, each for its point alone.")
+        : t("The ratio of their values, higher is better, with 95 % intervals, each for its point alone."),
+      t("Symbols are verdicts, corrected for all comparisons. The line at ×1 is no difference."),
+    ].join(" "),
     options: (canvas) => plot(found, levels, steps, points, canvas),
     table: {
-      columns: [found.factor, "workload", "ratio", "low", "high", "verdict"],
+      columns: [factor, t("workload"), t("ratio"), t("low"), t("high"), t("verdict")],
       rows: points.map((point) => [
         point.level,
         point.workload,
         point.ratio,
         point.low,
-        Number.isFinite(point.high) ? point.high : "unbounded",
-        point.cell.verdict,
+        Number.isFinite(point.high) ? point.high : t("unbounded"),
+        verdictWord(point.cell.verdict),
       ]),
     },
   };
@@ -78,11 +91,12 @@ function plot(
     marginBottom: 40,
     x: {
       type: steps ? "log" : "linear",
+      base: 2,
       ticks: at,
       tickFormat: (value: number) => levels[at.indexOf(value)] ?? "",
       label: `${found.factor} →`,
     },
-    y: { type: "log", domain: [1 / reach, reach], label: "↑ ratio", ticks: 5, tickFormat: (value: number) => multiple(value), grid: true },
+    y: { type: "log", domain: [1 / reach, reach], label: t("↑ ratio"), ticks: 5, tickFormat: (value: number) => multiple(value), grid: true },
     fy: { label: null, axis: null, domain: found.workloads, padding: 0.12 },
     marks: [
       Plot.ruleY([1], { stroke: theme.ink }),

@@ -1,8 +1,10 @@
 import * as Plot from "@observablehq/plot";
 import { change } from "../format";
 import type { Finding, Ratio } from "../model";
+import { t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
 import { base, BY_SUBJECT, type Canvas, type Choice, type Figure, SHAPE_BY_SUBJECT } from "./figure";
+import { longest } from "./labels";
 import { scales } from "./series";
 
 /** A ratio with its interval; an end without bound is infinite. */
@@ -44,7 +46,7 @@ export function tradeOffs(findings: Finding[], subjects: string[]): Choice[] {
     .map(({ x, y }) => ({ x, y, points: points(estimated, x, y) }))
     .filter(({ points }) => points.length >= FEWEST)
     .map(({ x, y, points }, number) => ({
-      name: `${x.workload}, ${words(x.metric)} and ${words(y.metric)}`,
+      name: t("{workload}, {along} and {up}", { workload: x.workload, along: words(x.metric), up: words(y.metric) }),
       figures: () => [pareto(points, x, y, number, subjects)],
     }));
 }
@@ -86,19 +88,20 @@ export function front(points: Omit<Point, "isOnFront">[]): Point[] {
 }
 
 function pareto(points: Point[], x: Finding, y: Finding, number: number, subjects: string[]): Figure {
-  const ends = ({ ratio, low, high }: Side): (string | number)[] => [ratio, low, Number.isFinite(high) ? high : "unbounded"];
+  const ends = ({ ratio, low, high }: Side): (string | number)[] => [ratio, low, Number.isFinite(high) ? high : t("unbounded")];
   return {
     id: `pareto-${number}`,
-    title: `${x.workload}: ${words(x.metric)} against ${words(y.metric)}`,
-    reading:
-      `Changes against ${x.reference}, turned so that right and up are better, with 95 % intervals. Filled and ` +
-      "named: on the front, for nobody is as good in both and better beyond its interval in one. Hollow: somebody is.",
+    title: t("{workload}: {along} against {up}", { workload: x.workload, along: words(x.metric), up: words(y.metric) }),
+    reading: t(
+      "Changes against {reference}, turned so that right and up are better, with 95 % intervals. Filled and named: on the front, for nobody is as good in both and better beyond its interval in one. Hollow: somebody is.",
+      { reference: x.reference },
+    ),
     options: (canvas) => plot(points, x, y, subjects, canvas),
     table: {
       columns: [
-        "subject", words(x.metric), "low", "high", words(y.metric), "low of it", "high of it", "on the front",
+        t("subject"), words(x.metric), t("low"), t("high"), words(y.metric), t("low of it"), t("high of it"), t("on the front"),
       ],
-      rows: points.map((point) => [point.subject, ...ends(point.x), ...ends(point.y), point.isOnFront ? "yes" : "no"]),
+      rows: points.map((point) => [point.subject, ...ends(point.x), ...ends(point.y), point.isOnFront ? t("yes") : t("no")]),
     },
   };
 }
@@ -112,7 +115,7 @@ function plot(points: Point[], x: Finding, y: Finding, subjects: string[], canva
   const steps = best
     .filter((one) => !best.some((other) => other.x.ratio > one.x.ratio && other.y.ratio > one.y.ratio))
     .toSorted((one, other) => one.x.ratio - other.x.ratio || other.y.ratio - one.y.ratio);
-  const right = Math.min(Math.max(...best.map(({ subject }) => subject.length)) * LETTER + 16, width * 0.3);
+  const right = Math.min(longest(best.map(({ subject }) => subject)) * LETTER + 16, width * 0.3);
   const ends = (sides: Side[]): [number, number] => effectDomain(sides.flatMap(({ low, high }) => [bound(low), bound(high)]));
   const [along, above] = [ends(points.map(({ x }) => x)), ends(points.map(({ y }) => y))];
   const axis = { type: "log", grid: true, tickFormat: (ratio: number) => change(ratio, 0) } as const;
@@ -124,11 +127,11 @@ function plot(points: Point[], x: Finding, y: Finding, subjects: string[], canva
     marginBottom: MARGIN_BOTTOM,
     ...scales(subjects, theme),
     x: {
-      ...axis, domain: along, ticks: effectTicks(along, width - LEFT - right, 2 * LINE), label: `${words(x.metric)}, better →`,
+      ...axis, domain: along, ticks: effectTicks(along, width - LEFT - right, 2 * LINE), label: t("{metric}, better →", { metric: words(x.metric) }),
     },
     y: {
       ...axis, domain: above, ticks: effectTicks(above, HEIGHT - MARGIN_TOP - MARGIN_BOTTOM, LINE),
-      label: `↑ ${words(y.metric)}, better`,
+      label: t("↑ {metric}, better", { metric: words(y.metric) }),
     },
     marks: [
       Plot.ruleX([1], { stroke: theme.muted }),

@@ -1,8 +1,10 @@
 import * as Plot from "@observablehq/plot";
 import { logLabels, quantity } from "../format";
 import type { Curve } from "../model";
+import { t } from "../words";
+import { spaced } from "./axis";
 import { base, BY_SUBJECT, type Canvas, type Figure, SHAPE_BY_SUBJECT } from "./figure";
-import { apart } from "./labels";
+import { apart, longest } from "./labels";
 import { byDashes, scales } from "./series";
 
 interface Point {
@@ -33,11 +35,13 @@ function points(curve: Curve, probabilities: number[]): Point[] {
 
 /** Pixels. */
 const HEIGHT = 340;
+const LEFT = 64;
 const MARGIN_TOP = 20;
 const MARGIN_BOTTOM = 40;
 
-/** Pixels of a letter of a label, about. */
+/** Pixels of a letter of a label, about, and of the room that a tick's label needs. */
 const LETTER = 7;
+const TICK_ROOM = 44;
 
 const label = ({ subject, value }: Point, { unit }: Curve): string => `${subject} ${quantity(value, unit)}`;
 
@@ -50,12 +54,12 @@ export function percentiles(curve: Curve, probabilities: number[], number: numbe
   return {
     id: `percentiles-${number}`,
     title: `${curve.workload}: ${curve.source.replaceAll("_", " ")}`,
-    reading:
-      "Thick: all runs of a subject together; thin: each run. A curve ends where fewer than ten " +
-      "values lie beyond it.",
+    reading: t(
+      "Thick: all runs of a subject together; thin: each run. A curve ends where fewer than ten values lie beyond it.",
+    ),
     options: (canvas) => plot(curve, subjects, data, canvas),
     table: {
-      columns: ["subject", "percentile", `value (${curve.unit})`, "values in all"],
+      columns: [t("subject"), t("percentile"), t("value ({unit})", { unit: curve.unit }), t("values in all")],
       rows: pooled.map((point) => [
         point.subject,
         percent(point.probability),
@@ -71,22 +75,23 @@ function plot(curve: Curve, subjects: string[], data: Point[], canvas: Canvas): 
   const pooled = data.filter(({ run }) => run === ALL);
   const last = subjects.flatMap((subject) => pooled.findLast((point) => point.subject === subject) ?? []);
   const ends = apart(last, data.map(({ value }) => value), HEIGHT - MARGIN_TOP - MARGIN_BOTTOM);
-  const labelled = Math.max(...last.map((end) => label(end, curve).length), 8);
+  const labelled = longest(last.map((end) => label(end, curve)), 8);
   const reached = Math.max(2, ...data.map(({ rarity }) => rarity));
-  const marks = MARKS.filter((probability) => 1 / (1 - probability) <= reached * 1.01);
+  const right = Math.min(labelled * LETTER + 20, width * 0.45);
+  const marks = spaced(MARKS.map((probability) => 1 / (1 - probability)), [1, reached * 1.01], width - LEFT - right, TICK_ROOM);
   return base(canvas, {
     height: HEIGHT,
-    marginLeft: 64,
-    marginRight: Math.min(labelled * LETTER + 20, width * 0.45),
+    marginLeft: LEFT,
+    marginRight: right,
     marginTop: MARGIN_TOP,
     marginBottom: MARGIN_BOTTOM,
     ...scales(subjects, theme),
     x: {
       type: "log",
       domain: [1, reached],
-      ticks: marks.map((probability) => 1 / (1 - probability)),
+      ticks: marks,
       tickFormat: (rarity: number) => percent(1 - 1 / rarity),
-      label: "percentile →",
+      label: t("percentile →"),
     },
     y: {
       type: "log",

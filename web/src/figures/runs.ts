@@ -1,15 +1,17 @@
 import * as Plot from "@observablehq/plot";
 import { change, quantity } from "../format";
 import type { Finding, Run, Series } from "../model";
+import { t } from "../words";
 import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
+import { said } from "./finding";
 import { byDashes, scales } from "./series";
 
 /** Every run in the order in which it was made, with a moving median: warm-up and drift show. */
 export function drift(series: Series, all: Run[], number: number, subjects: string[]): Figure {
   return {
     id: `drift-${number}`,
-    title: `${series.workload}: ${series.metric.replaceAll("_", " ")} by order`,
-    reading: "One dot for each run, in the order they were made; the line is a median over five runs.",
+    title: t("{workload}: {metric} by order", { workload: series.workload, metric: series.metric.replaceAll("_", " ") }),
+    reading: t("One dot for each run, in the order they were made; the line is a median over five runs."),
     options: (canvas) =>
       base(canvas, {
         height: 250,
@@ -17,7 +19,7 @@ export function drift(series: Series, all: Run[], number: number, subjects: stri
         marginRight: 16,
         marginBottom: 38,
         ...scales(subjects, canvas.theme, true),
-        x: { label: "order of runs →" },
+        x: { label: t("order of runs →") },
         y: { label: null, grid: true, nice: true, tickFormat: (value: number) => quantity(value, series.unit) },
         marks: [
           ...byDashes(all, subjects, canvas.theme).map(([strokeDasharray, rows]) =>
@@ -33,7 +35,7 @@ export function drift(series: Series, all: Run[], number: number, subjects: stri
         ],
       }),
     table: {
-      columns: ["order", "block", "subject", `value (${series.unit})`],
+      columns: [t("order"), t("block"), t("subject"), t("value ({unit})", { unit: series.unit })],
       rows: all.map(({ order, block, subject, value }) => [order, block + 1, subject, value]),
     },
   };
@@ -53,8 +55,9 @@ export function pairs(finding: Finding, all: Run[], number: number): Figure {
     direction === "lower" ? pair.after > pair.before : pair.after < pair.before;
   return {
     id: `pairs-${number}`,
-    title: `${workload}: ${subject} against ${reference}, block by block`,
-    reading: "One line for each block: runs of a block were made close to each other. Dashed is worse.",
+    title: t("{workload}: {subject} against {reference}, block by block", { workload, subject, reference }),
+    finding: said(finding),
+    reading: t("One line for each block: runs of a block were made close to each other. Dashed is worse."),
     options: (canvas) =>
       base(canvas, {
         height: 250,
@@ -80,7 +83,7 @@ export function pairs(finding: Finding, all: Run[], number: number): Figure {
         ],
       }),
     table: {
-      columns: ["block", reference, subject, "subject over reference"],
+      columns: [t("block"), reference, subject, t("subject over reference")],
       rows: blocks.map(({ block, before, after }) => [
         block + 1, before, after, before > 0 ? change(after / before) : "",
       ]),

@@ -1,7 +1,9 @@
 import * as Plot from "@observablehq/plot";
 import { quantity } from "../format";
 import type { Run, Series } from "../model";
+import { t } from "../words";
 import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
+import { longest } from "./labels";
 import { scales } from "./series";
 
 /** Every run of each subject as a dot, with the median and the middle half: no density is guessed. */
@@ -13,25 +15,30 @@ export function spread(series: Series, all: Run[], number: number, subjects: str
   });
   return {
     id: `spread-${number}`,
-    title: `${series.workload}: ${series.metric.replaceAll("_", " ")} of every run`,
-    reading: `One dot for each run; the bar is the middle half, its mark the median. ${series.direction === "lower" ? "Lower" : "Higher"} is better.`,
-    options: (canvas) =>
-      base(canvas, {
+    title: t("{workload}: {metric} of every run", { workload: series.workload, metric: series.metric.replaceAll("_", " ") }),
+    reading: [
+      t("One dot for each run; the bar is the middle half, its mark the median."),
+      series.direction === "lower" ? t("Lower is better.") : t("Higher is better."),
+    ].join(" "),
+    options: (canvas) => {
+      const left = Math.min(longest(shown, 4) * 6.8 + 16, canvas.width * 0.4);
+      return base(canvas, {
         height: shown.length * 44 + 56,
-        marginLeft: Math.min(Math.max(...shown.map((id) => id.length), 4) * 6.8 + 16, canvas.width * 0.4),
+        marginLeft: left,
         marginRight: 24,
         marginBottom: 36,
         ...scales(subjects, canvas.theme),
-        x: { label: null, grid: true, nice: true, ticks: Math.max(3, Math.floor(canvas.width / 160)), tickFormat: (value: number) => quantity(value, series.unit) },
+        x: { label: null, grid: true, nice: true, ticks: Math.max(2, Math.floor((canvas.width - left) / 130)), tickFormat: (value: number) => quantity(value, series.unit) },
         y: { domain: shown, label: null, tickSize: 0 },
         marks: [
           Plot.ruleY(quartiles, { y: "subject", x1: "low", x2: "high", stroke: canvas.theme.grid, strokeWidth: 16 }),
           Plot.tickX(quartiles, { x: "median", y: "subject", stroke: canvas.theme.ink, strokeWidth: 2, inset: 8 }),
           Plot.dot(all, { x: "value", y: "subject", fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, fillOpacity: 0.75, r: 3.5 }),
         ],
-      }),
+      });
+    },
     table: {
-      columns: ["subject", "runs", `lower quartile (${series.unit})`, "median", "upper quartile"],
+      columns: [t("subject"), t("runs"), t("lower quartile ({unit})", { unit: series.unit }), t("median"), t("upper quartile")],
       rows: quartiles.map(({ subject, count, low, median, high }) => [subject, count, low, median, high]),
     },
   };

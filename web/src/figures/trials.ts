@@ -1,8 +1,9 @@
 import * as Plot from "@observablehq/plot";
 import { logLabels, quantity } from "../format";
 import type { Latency } from "../live/protocol";
+import { t } from "../words";
 import { base, BY_SUBJECT, type Canvas, type Choice, type Figure, SHAPE_BY_SUBJECT } from "./figure";
-import { apart } from "./labels";
+import { apart, longest } from "./labels";
 import { byDashes, scales } from "./series";
 
 const PERCENTILES = [
@@ -57,11 +58,11 @@ function trials(latency: Latency, shown: Percentile[], id: string, subjects: str
   );
   return {
     id,
-    title: `${latency.workload}: ${latency.source.replaceAll("_", " ")} of each trial`,
-    reading: "One mark for each finished trial, in the order in which they were made; colour, shape and dashes tell the subject.",
+    title: t("{workload}: {metric} of each trial", { workload: latency.workload, metric: latency.source.replaceAll("_", " ") }),
+    reading: t("One mark for each finished trial, in the order in which they were made; colour, shape and dashes tell the subject."),
     options: (canvas) => plot(latency, data, subjects, canvas),
     table: {
-      columns: ["trial", "subject", ...PERCENTILES.map(([, percentile]) => `${percentile} (${unitOf(latency)})`)],
+      columns: [t("trial"), t("subject"), ...PERCENTILES.map(([, percentile]) => `${percentile} (${unitOf(latency)})`)],
       rows: latency.points.map((point) => [
         point.order + 1, point.subject, ...PERCENTILES.map(([key]) => point[key] ?? ""),
       ]),
@@ -80,16 +81,15 @@ function plot(latency: Latency, data: Point[], subjects: string[], canvas: Canva
   const values = data.map(({ value }) => value);
   const domain = [Math.min(...values) / ROOM, Math.max(...values) * ROOM];
   const ends = apart([...last.values()], domain, height - MARGIN_TOP - MARGIN_BOTTOM);
-  const longest = Math.max(...ends.map((end) => label(end).length), 8);
   return base(canvas, {
     height,
     marginLeft: 64,
-    marginRight: Math.min(longest * LETTER + 20, width * 0.42),
+    marginRight: Math.min(longest(ends.map(label), 8) * LETTER + 20, width * 0.42),
     marginTop: MARGIN_TOP,
     marginBottom: MARGIN_BOTTOM,
     ...scales(subjects, theme),
     x: {
-      label: "trial →", ticks: Math.max(3, Math.floor(width / 120)),
+      label: t("trial →"), ticks: Math.max(3, Math.floor(width / 120)),
       tickFormat: (trial: number) => (Number.isInteger(trial) ? String(trial) : ""),
     },
     y: {

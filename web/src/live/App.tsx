@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { clock } from "../format";
 import { ThemeButton } from "../parts/Report";
 import { useTheme } from "../parts/useTheme";
+import { noted, say, t } from "../words";
 import { CampaignPage } from "./CampaignPage";
 import { Campaigns } from "./Campaigns";
 import { Compare } from "./Compare";
@@ -17,9 +18,9 @@ export type Route =
   | { page: "compare"; names: [string, string] };
 
 const PAGES = [
-  ["live", "#/", "Live"],
-  ["campaigns", "#/campaigns", "Campaigns"],
-  ["history", "#/history", "History"],
+  ["live", "#/", noted("Live")],
+  ["campaigns", "#/campaigns", noted("Campaigns")],
+  ["history", "#/history", noted("History")],
 ] as const;
 
 /** What an address asks for. Whoever mistypes one gets the live view. */
@@ -56,22 +57,25 @@ function useRoute(): Route {
 /** No sample for so long is a server that hangs, or a machine that sleeps. */
 const SILENCE_MS = 15_000;
 
+const LINKS = {
+  connecting: noted("connecting"),
+  open: noted("connected"),
+  silent: noted("no news"),
+  lost: noted("connection lost"),
+  refused: noted("not connected"),
+} as const;
+
 /** Whether what is shown is still true, in words; said aloud when it changes. */
 function LinkState({ stream }: { stream: Stream }) {
   useNews(stream, "link");
   const now_ms = useNow();
   const { link, seen_ms } = stream;
   const isSilent = link.state === "open" && stream.snapshot?.campaign?.state === "running" && now_ms - seen_ms > SILENCE_MS;
-  const last = seen_ms === 0 ? "" : `, last seen ${clock(seen_ms)}`;
-  const words = {
-    connecting: "connecting",
-    open: isSilent ? `no news${last}` : "connected",
-    lost: `connection lost${last}`,
-    refused: `not connected${last}`,
-  }[link.state];
+  const state = say(LINKS[isSilent ? "silent" : link.state]);
+  const isTrue = link.state === "connecting" || (link.state === "open" && !isSilent) || seen_ms === 0;
   return (
     <span role="status" class="link">
-      {link.state === "open" && !isSilent ? "●" : "○"} {words}
+      {link.state === "open" && !isSilent ? "●" : "○"} {isTrue ? state : t("{state}, last seen {time}", { state, time: clock(seen_ms) })}
     </span>
   );
 }
@@ -87,10 +91,10 @@ function Frame({ route, stream, button, children }: Framed) {
   return (
     <>
       <div class="top">
-        <nav aria-label="Pages" class="pages">
+        <nav aria-label={t("Pages")} class="pages">
           {PAGES.map(([page, href, title]) => (
             <a key={page} href={href} aria-current={route.page === page ? "page" : undefined}>
-              {title}
+              {say(title)}
             </a>
           ))}
         </nav>
@@ -102,6 +106,13 @@ function Frame({ route, stream, button, children }: Framed) {
   );
 }
 
+const TITLES = {
+  live: noted("live"),
+  campaigns: noted("campaigns"),
+  history: noted("history"),
+  compare: noted("compare"),
+} as const;
+
 /** The page where a server shows what runs and what ran. */
 export function App() {
   const route = useRoute();
@@ -112,8 +123,7 @@ export function App() {
     return () => stream.close();
   }, [stream]);
   useEffect(() => {
-    const titles = { live: "live", campaigns: "campaigns", history: "history", campaign: "", compare: "compare" };
-    document.title = `${route.page === "campaign" ? route.name : titles[route.page]} · schedlab`;
+    document.title = `${route.page === "campaign" ? route.name : say(TITLES[route.page])} · schedlab`;
   }, [route]);
   return (
     <Frame route={route} stream={stream} button={<ThemeButton theme={theme} onToggle={toggle} />}>

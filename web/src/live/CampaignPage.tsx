@@ -1,6 +1,7 @@
 import type { Page } from "../model";
 import { Report } from "../parts/Report";
 import type { Theme } from "../theme";
+import { t } from "../words";
 import { useFetched, useNews } from "./hooks";
 import { campaignPath } from "./protocol";
 import type { Stream } from "./stream";
@@ -20,11 +21,11 @@ export function CampaignPage({ name, stream, theme }: { name: string; stream: St
       {problem && <p class="banner" role="alert">{problem}</p>}
       {isRunning && (
         <p class="banner">
-          It runs: this is the report so far. <a href="#/">Watch it</a>
+          {t("It runs: this is the report so far.")} <a href="#/">{t("Watch it")}</a>
         </p>
       )}
       {data ? <Report page={data} theme={theme} isServed /> : <h1>{name}</h1>}
-      {!data && !problem && <p>Loading.</p>}
+      {!data && !problem && <p>{t("Loading.")}</p>}
     </>
   );
 }

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
-import { day, VERDICT_SYMBOLS } from "../format";
+import { day, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Verdict } from "../model";
 import { type Column, SortTable } from "../parts/SortTable";
+import { say, t } from "../words";
 import { useFetched } from "./hooks";
 import { CAMPAIGNS, type CampaignList, type ListedCampaign, STATES } from "./protocol";
 
@@ -11,15 +12,18 @@ const PAIR = 2;
 export const campaignLink = (name: string): string => `#/campaign/${encodeURIComponent(name)}`;
 
 function counted(verdicts: ListedCampaign["verdicts"]): string {
-  if (!verdicts) return "not judged yet";
-  const words = Object.entries(VERDICT_SYMBOLS).filter(([word]) => (verdicts[word as Verdict] ?? 0) > 0);
-  return words.map(([word, symbol]) => `${symbol} ${verdicts[word as Verdict]} ${word}`).join(", ") || "none asked";
+  if (!verdicts) return t("not judged yet");
+  const words = Object.entries(VERDICT_SYMBOLS).flatMap(([id, symbol]) => {
+    const [verdict, count] = [id as Verdict, verdicts[id as Verdict] ?? 0];
+    return count === 0 ? [] : [t("{symbol} {count} {verdict}", { symbol, count, verdict: verdictWord(verdict) })];
+  });
+  return words.join(", ") || t("none asked");
 }
 
 function columnsOf(chosen: string[], choose: (name: string) => void): Column<ListedCampaign>[] {
   return [
     {
-      name: "campaign",
+      name: t("campaign"),
       key: ({ title }) => title,
       text: ({ name, title }) => `${title} (${name})`,
       cell: ({ name, title }) => (
@@ -30,26 +34,26 @@ function columnsOf(chosen: string[], choose: (name: string) => void): Column<Lis
       ),
     },
     {
-      name: "compare",
+      name: t("compare"),
       key: ({ name }) => (chosen.includes(name) ? 0 : 1),
       cell: ({ name, title }) => (
-        <input type="checkbox" aria-label={`Compare ${title}, ${name}`} checked={chosen.includes(name)} onChange={() => choose(name)} />
+        <input type="checkbox" aria-label={t("Compare {title}, {name}", { title, name })} checked={chosen.includes(name)} onChange={() => choose(name)} />
       ),
     },
-    { name: "begun", key: ({ begun_ms }) => begun_ms, text: ({ begun_ms }) => day(begun_ms) },
+    { name: t("begun"), key: ({ begun_ms }) => begun_ms, text: ({ begun_ms }) => day(begun_ms) },
     {
-      name: "state",
+      name: t("state"),
       key: ({ state }) => state,
-      text: ({ state, is_quick }) => `${STATES[state]}${is_quick ? ", quick" : ""}`,
+      text: ({ state, is_quick }) => is_quick ? t("{state}, quick", { state: say(STATES[state]) }) : say(STATES[state]),
     },
     {
-      name: "trials",
+      name: t("trials"),
       key: ({ trials_done }) => trials_done,
-      text: ({ trials_done, trials_total }) => `${Math.min(trials_done, trials_total)} of ${trials_total}`,
+      text: ({ trials_done, trials_total }) => t("{count} of {all}", { count: Math.min(trials_done, trials_total), all: trials_total }),
     },
-    { name: "where", key: ({ venue }) => venue, text: ({ venue, kernel }) => [venue, kernel].filter(Boolean).join(", ") },
+    { name: t("venue"), key: ({ venue }) => venue, text: ({ venue, kernel }) => [venue, kernel].filter(Boolean).join(", ") },
     {
-      name: "verdicts",
+      name: t("verdicts"),
       key: ({ verdicts }) => (verdicts ? -((verdicts.better ?? 0) + (verdicts.worse ?? 0)) : 1),
       text: ({ verdicts }) => counted(verdicts),
     },
@@ -67,20 +71,20 @@ export function Campaigns({ level: Heading = "h1" }: { level?: "h1" | "h2" }) {
   const campaigns = (data?.campaigns ?? []).toSorted((one, other) => other.begun_ms - one.begun_ms);
   return (
     <>
-      <Heading>Campaigns</Heading>
+      <Heading>{t("Campaigns")}</Heading>
       {problem && <p class="banner" role="alert">{problem}</p>}
-      {!data && !problem && <p>Loading.</p>}
-      {data && campaigns.length === 0 && <p>None yet.</p>}
+      {!data && !problem && <p>{t("Loading.")}</p>}
+      {data && campaigns.length === 0 && <p>{t("None yet.")}</p>}
       {campaigns.length > 0 && (
         <section class="card campaigns">
           <p>
             {chosen.length === PAIR ? (
-              <a href={`#/compare/${chosen.map(encodeURIComponent).join("/")}`}>Compare the two</a>
+              <a href={`#/compare/${chosen.map(encodeURIComponent).join("/")}`}>{t("Compare the two")}</a>
             ) : (
-              "Choose two to compare them."
+              t("Choose two to compare them.")
             )}
           </p>
-          <SortTable label="campaigns" rows={campaigns} columns={columns} id={({ name }) => name} />
+          <SortTable label={t("campaigns")} rows={campaigns} columns={columns} id={({ name }) => name} />
         </section>
       )}
       {data?.problems.map((text) => (

@@ -1,6 +1,7 @@
-import { change, duration, VERDICT_SYMBOLS } from "../format";
+import { duration, estimate, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Page } from "../model";
 import { type Column, IntervalBar, reachOf, SortTable } from "../parts/SortTable";
+import { t } from "../words";
 import { campaignLink } from "./Campaigns";
 import { useFetched } from "./hooks";
 import { campaignPath } from "./protocol";
@@ -28,7 +29,7 @@ export function matched(one: Finding[], other: Finding[]): Row[] {
 export function differing(one: Record<string, string>, other: Record<string, string>): [string, Pair<string>][] {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])].toSorted();
   return names
-    .map((name): [string, Pair<string>] => [name, [one[name] ?? "not told", other[name] ?? "not told"]])
+    .map((name): [string, Pair<string>] => [name, [one[name] ?? t("not told"), other[name] ?? t("not told")]])
     .filter(([, [left, right]]) => left !== right);
 }
 
@@ -56,14 +57,16 @@ function Differences({ id, title, names, pages, of }: Compared) {
     <section class="card" id={id}>
       <h2>{title}</h2>
       <p class="reading">
-        {rows.length === 0 ? "Nothing differs" : `${rows.length} differ`}, {alike} are alike.
+        {rows.length === 0
+          ? t("Nothing differs, {alike} are alike.", { alike })
+          : t("{count} differ, {alike} are alike.", { count: rows.length, alike })}
       </p>
       {rows.length > 0 && (
         <div class="wide">
           <table class="wraps">
             <thead>
               <tr>
-                {["fact", ...names].map((name, column) => (
+                {[t("fact"), ...names].map((name, column) => (
                   <th key={column} scope="col">{name}</th>
                 ))}
               </tr>
@@ -86,10 +89,9 @@ function Differences({ id, title, names, pages, of }: Compared) {
 }
 
 function told(finding: Finding | null): string {
-  if (!finding) return "not asked";
+  if (!finding) return t("not asked");
   const { effect, verdict } = finding;
-  const estimate = effect ? `${change(effect.ratio)} [${change(effect.low)}, ${change(effect.high)}]` : "no estimate";
-  return `${estimate} ${VERDICT_SYMBOLS[verdict]} ${verdict}`;
+  return `${effect ? estimate(effect) : t("no estimate")} ${VERDICT_SYMBOLS[verdict]} ${verdictWord(verdict)}`;
 }
 
 function Effects({ names, rows }: { names: Pair<string>; rows: Row[] }) {
@@ -101,8 +103,8 @@ function Effects({ names, rows }: { names: Pair<string>; rows: Row[] }) {
     text: (row) => of(asked(row)),
   });
   const columns: Column<Row>[] = [
-    fact("workload and metric", ({ workload, metric }) => `${workload}, ${metric.replaceAll("_", " ")}`),
-    fact("subject", ({ subject, reference }) => `${subject} against ${reference}`),
+    fact(t("workload and metric"), ({ workload, metric }) => `${workload}, ${metric.replaceAll("_", " ")}`),
+    fact(t("subject"), ({ subject, reference }) => t("{subject} against {reference}", { subject, reference })),
     ...names.map((name, side): Column<Row> => ({
       name: `${side === 0 ? "A" : "B"}: ${name}`,
       key: ({ findings }) => findings[side]?.effect?.ratio ?? -1,
@@ -118,7 +120,7 @@ function Effects({ names, rows }: { names: Pair<string>; rows: Row[] }) {
       },
     })),
   ];
-  return <SortTable label="effects of both campaigns" rows={rows} columns={columns} id={({ key }) => key} />;
+  return <SortTable label={t("effects of both campaigns")} rows={rows} columns={columns} id={({ key }) => key} />;
 }
 
 /** Two campaigns side by side. What differs between them was not drawn by lot, so nothing is judged. */
@@ -128,7 +130,7 @@ export function Compare({ names }: { names: [string, string] }) {
   const problems = [one.problem, other.problem].filter((problem) => problem !== null);
   return (
     <>
-      <h1>Two campaigns</h1>
+      <h1>{t("Two campaigns")}</h1>
       <ul>
         {[one, other].map(({ data }, side) => (
           <li key={side}>
@@ -138,8 +140,9 @@ export function Compare({ names }: { names: [string, string] }) {
         ))}
       </ul>
       <p class="banner">
-        No verdict is made across campaigns: they ran at different times, and what else differed was not drawn by lot.
-        Each ratio is to its own reference, in its own campaign.
+        {t(
+          "No verdict is made across campaigns: they ran at different times, and what else differed was not drawn by lot. Each ratio is to its own reference, in its own campaign.",
+        )}
       </p>
       {problems.map((problem, index) => (
         <p key={index} class="banner" role="alert">
@@ -149,21 +152,21 @@ export function Compare({ names }: { names: [string, string] }) {
       {one.data && other.data ? (
         <>
           <section class="card" id="matched">
-            <h2>Effects</h2>
-            <p class="reading">Turned so that above 0 % is better, with 95 % intervals; bars have one scale.</p>
+            <h2>{t("Effects")}</h2>
+            <p class="reading">{t("Turned so that above 0 % is better, with 95 % intervals; bars have one scale.")}</p>
             <Effects names={names} rows={matched(one.data.findings, other.data.findings)} />
           </section>
-          <Differences id="designs" title="Design" names={names} pages={[one.data, other.data]} of={design} />
+          <Differences id="designs" title={t("Design")} names={names} pages={[one.data, other.data]} of={design} />
           <Differences
             id="environments"
-            title="Environment"
+            title={t("Environment")}
             names={names}
             pages={[one.data, other.data]}
             of={({ environment }) => environment}
           />
         </>
       ) : (
-        problems.length === 0 && <p>Loading.</p>
+        problems.length === 0 && <p>{t("Loading.")}</p>
       )}
     </>
   );

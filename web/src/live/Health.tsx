@@ -2,6 +2,7 @@ import { useRef } from "preact/hooks";
 import { duration, percent } from "../format";
 import { useNews } from "./hooks";
 import type { Sample } from "./protocol";
+import { t } from "../words";
 import type { Stream } from "./stream";
 
 /** Means over so long: shorter, and the tiles are too restless to be read. */
@@ -39,23 +40,23 @@ export function tiles(samples: Sample[]): Tile[] {
       name,
       meaning,
       value: found && percent(found.mean),
-      most: found ? `at most ${percent(found.most)}` : "",
+      most: found ? t("at most {share}", { share: percent(found.most) }) : "",
       isDisturbing: found && limit !== null ? found.mean > limit : null,
     };
   };
   const throttled = last?.throttled ?? null;
   return [
-    limited("Steal", "of CPU time taken by the hypervisor", "steal", STEAL_LIMIT),
-    limited("Foreign CPU", "of CPU time used by other programs", "foreign", FOREIGN_LIMIT),
+    limited(t("Steal"), t("of CPU time taken by the hypervisor"), "steal", STEAL_LIMIT),
+    limited(t("Foreign CPU"), t("of CPU time used by other programs"), "foreign", FOREIGN_LIMIT),
     {
-      name: "Throttling",
-      meaning: "times the processor was slowed down since the server began",
+      name: t("Throttling"),
+      meaning: t("times the processor was slowed down since the server began"),
       value: throttled === null ? null : String(throttled),
       most: "",
       isDisturbing: throttled === null ? null : throttled > 0,
     },
     // Workloads fill the machine on purpose: no value of this is a disturbance.
-    limited("CPU pressure", "of the time, some task waited for a CPU", "pressure", null),
+    limited(t("CPU pressure"), t("of the time, some task waited for a CPU"), "pressure", null),
   ];
 }
 
@@ -68,18 +69,20 @@ export function Health({ stream, isPaused }: { stream: Stream; isPaused: boolean
   const [first, last] = [samples[0], samples.at(-1)];
   if (!first || !last) return null;
   return (
-    <section aria-label="Machine health">
+    <section aria-label={t("Machine health")}>
       <div class="keys" id="health">
         {tiles(samples).map(({ name, meaning, value, most, isDisturbing }) => (
           <div class={isDisturbing ? "card disturbing" : "card"} key={name}>
             <small>{name}</small>
-            <b>{value ?? "not told"}</b>
-            <small>{value === null ? "Not known on this machine, or not at this moment." : meaning}</small>
-            <small>{[isDisturbing !== null && (isDisturbing ? "! disturbs" : "✓ quiet"), most].filter(Boolean).join(", ")}</small>
+            <b>{value ?? t("not told")}</b>
+            <small>{value === null ? t("Not known on this machine, or not at this moment.") : meaning}</small>
+            <small>{[isDisturbing !== null && (isDisturbing ? t("! disturbs") : t("✓ quiet")), most].filter(Boolean).join(", ")}</small>
           </div>
         ))}
       </div>
-      <p class="reading">Means over ten seconds; at most: of any sample of the last {duration(last.at_ms - first.at_ms)}.</p>
+      <p class="reading">
+        {t("Means over ten seconds; at most: of any sample of the last {time}.", { time: duration(last.at_ms - first.at_ms) })}
+      </p>
     </section>
   );
 }

@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { histories } from "../figures/history";
 import { Chooser } from "../parts/Chooser";
 import type { Theme } from "../theme";
+import { t } from "../words";
 import { useFetched } from "./hooks";
 import { HISTORY, type History } from "./protocol";
 
@@ -11,11 +12,11 @@ export function HistoryPage({ theme }: { theme: Theme }) {
   const choices = useMemo(() => histories(data?.series ?? []), [data]);
   return (
     <>
-      <h1>History</h1>
+      <h1>{t("History")}</h1>
       {problem && <p class="banner" role="alert">{problem}</p>}
-      {!data && !problem && <p>Loading.</p>}
-      {data && choices.length === 0 && <p>No comparison was made by more than one campaign.</p>}
-      <Chooser label="History of" choices={choices} theme={theme} />
+      {!data && !problem && <p>{t("Loading.")}</p>}
+      {data && choices.length === 0 && <p>{t("No comparison was made by more than one campaign.")}</p>}
+      <Chooser label={t("History of")} choices={choices} theme={theme} />
       {data?.problems.map((text) => (
         <p key={text} class="banner">
           {text}

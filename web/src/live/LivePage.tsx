@@ -1,16 +1,17 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { forest } from "../figures/forest";
 import { trialPercentiles } from "../figures/trials";
-import { clock, duration, VERDICT_SYMBOLS } from "../format";
-import type { Finding, Page } from "../model";
+import { clock, duration, VERDICT_SYMBOLS, verdictWord } from "../format";
+import type { Finding, Page, Verdict } from "../model";
 import { Chooser } from "../parts/Chooser";
 import { FigureCard } from "../parts/FigureCard";
 import { ReportBody } from "../parts/Report";
 import type { Theme } from "../theme";
+import { say, t } from "../words";
 import { Campaigns } from "./Campaigns";
 import { Health } from "./Health";
 import { useFetched, useNews, useNow } from "./hooks";
-import { campaignPath, type LiveCampaign, type LiveVerdict, STATES } from "./protocol";
+import { campaignPath, type LiveCampaign, type LiveVerdict, STATES, type Trial } from "./protocol";
 import { RunQueues } from "./RunQueues";
 import type { Stream } from "./stream";
 
@@ -25,12 +26,12 @@ export function LivePage({ stream, theme }: { stream: Stream; theme: Theme }) {
   if (link.state === "refused") {
     return (
       <>
-        <h1>Not connected</h1>
+        <h1>{t("Not connected")}</h1>
         <p class="banner" role="alert">
           {link.why}
         </p>
         <button type="button" onClick={() => stream.open()}>
-          Try again
+          {t("Try again")}
         </button>
       </>
     );
@@ -38,7 +39,7 @@ export function LivePage({ stream, theme }: { stream: Stream; theme: Theme }) {
   if (!snapshot) {
     return (
       <>
-        <h1>{link.state === "lost" ? "Not connected, trying again" : "Connecting"}</h1>
+        <h1>{link.state === "lost" ? t("Not connected, trying again") : t("Connecting")}</h1>
         {link.state === "lost" && <p role="alert">{link.why}</p>}
       </>
     );
@@ -46,8 +47,8 @@ export function LivePage({ stream, theme }: { stream: Stream; theme: Theme }) {
   if (!snapshot.campaign) {
     return (
       <>
-        <h1>Nothing runs</h1>
-        <p>When a campaign begins, it is shown here by itself.</p>
+        <h1>{t("Nothing runs")}</h1>
+        <p>{t("When a campaign begins, it is shown here by itself.")}</p>
         <Campaigns level="h2" />
       </>
     );
@@ -73,38 +74,38 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
         <div>
           <h1>{campaign.title}</h1>
           <p class="answer">
-            {isStale ? "Was" : "Is"} {STATES[campaign.state]}
+            {isStale ? t("Was {state}", { state: say(STATES[campaign.state]) }) : t("Is {state}", { state: say(STATES[campaign.state]) })}
           </p>
         </div>
         <button type="button" aria-pressed={isPaused} onClick={() => setPaused(isPaused ? null : Date.now())}>
-          {isPaused ? "Go on" : "Pause charts"}
+          {isPaused ? t("Go on") : t("Pause charts")}
         </button>
       </header>
       {isStale && (
         <p class="banner">
-          Connection lost: what follows is as it was at {clock(stream.seen_ms)}, and may not be true any more.{" "}
+          {t("Connection lost: what follows is as it was at {time}, and may not be true any more.", { time: clock(stream.seen_ms) })}{" "}
           {stream.link.state === "lost" && stream.link.why}
         </p>
       )}
-      {isPaused && <p class="banner">Charts are paused since {clock(paused_ms)}. The campaign is not.</p>}
+      {isPaused && <p class="banner">{t("Charts are paused since {time}. The campaign is not.", { time: clock(paused_ms) })}</p>}
       <div class={isStale ? "stale" : undefined}>
         <Progress campaign={campaign} stream={stream} />
         <Verdicts campaign={shown.current} findings={page?.findings ?? []} theme={theme} />
         <Health stream={stream} isPaused={isPaused} />
         {campaign.hides_absolute ? (
-          <p class="banner">Emulated processor: latencies are not shown, for they are no real processor's.</p>
+          <p class="banner">{t("Emulated processor: latencies are not shown, for they are no real processor's.")}</p>
         ) : (
           <div id="trials">
-            <Chooser label="Latency of" choices={latencies} theme={theme} />
+            <Chooser label={t("Latency of")} choices={latencies} theme={theme} />
           </div>
         )}
         <RunQueues stream={stream} theme={theme} isPaused={isPaused} />
         <Log lines={campaign.log} />
       </div>
-      <h2 id="report">{campaign.state === "running" ? "The report so far" : "The report"}</h2>
+      <h2 id="report">{campaign.state === "running" ? t("The report so far") : t("The report")}</h2>
       <p>
         <a href={`#/campaign/${encodeURIComponent(campaign.name)}`}>{campaign.name}</a>
-        {campaign.state === "running" && ", drawn anew every ten seconds at most."} {problem}
+        {campaign.state === "running" && t(", drawn anew every ten seconds at most.")} {problem}
       </p>
       {page && <ReportBody page={page} theme={theme} isServed isBelow />}
     </>
@@ -131,32 +132,40 @@ function Progress({ campaign, stream }: { campaign: LiveCampaign; stream: Stream
   const isRunning = state === "running";
   const running_ms = current && stream.snapshot ? stream.snapshot.at_ms - current.begun_ms + since_ms : 0;
   const facts = [
-    `${done} of ${trials.total} trials`,
-    isRunning && left_ms !== null && `about ${duration(left_ms - since_ms)} left`,
-    trials.failed > 0 && `${trials.failed} failed`,
-    trials.invalid > 0 && `${trials.invalid} invalid`,
+    t("{count} of {all} trials", { count: done, all: trials.total }),
+    isRunning && left_ms !== null && t("about {time} left", { time: duration(left_ms - since_ms) }),
+    trials.failed > 0 && t("{count} failed", { count: trials.failed }),
+    trials.invalid > 0 && t("{count} invalid", { count: trials.invalid }),
   ];
   return (
-    <section class="card" id="progress" aria-label="Progress">
+    <section class="card" id="progress" aria-label={t("Progress")}>
       <div class="head">
         <h2>{facts.filter(Boolean).join(" · ")}</h2>
         <span>
-          {[campaign.venue, campaign.is_quick && "quick", `since ${clock(campaign.begun_ms)}`].filter(Boolean).join(", ")}
+          {[campaign.venue, campaign.is_quick && t("quick"), t("since {time}", { time: clock(campaign.begun_ms) })].filter(Boolean).join(", ")}
         </span>
       </div>
-      <progress max={Math.max(trials.total, 1)} value={done} aria-label="Trials done">
-        {done} of {trials.total}
+      <progress max={Math.max(trials.total, 1)} value={done} aria-label={t("Trials done")}>
+        {t("{count} of {all}", { count: done, all: trials.total })}
       </progress>
       {isRunning && current && (
         <p>
-          <b>{current.subject}</b> on <b>{current.workload}</b>, block {Math.min(current.block, current.blocks)} of{" "}
-          {current.blocks}: {current.phase.replaceAll("_", " ")} for {duration(running_ms)}
-          {current.expected_ms !== null && ` of about ${duration(current.expected_ms)}`}
+          <b>{t("{subject} on {workload}", { subject: current.subject, workload: current.workload })}</b>
+          {", "}
+          {phaseOf(current, duration(running_ms))}
         </p>
       )}
-      {isRunning && !current && <p>Between trials.</p>}
+      {isRunning && !current && <p>{t("Between trials.")}</p>}
     </section>
   );
+}
+
+function phaseOf({ block: at, blocks, phase: id, expected_ms }: Trial, time: string): string {
+  const block = Math.min(at, blocks);
+  const phase = id.replaceAll("_", " ");
+  return expected_ms === null
+    ? t("block {block} of {blocks}: {phase} for {time}", { block, blocks, phase, time })
+    : t("block {block} of {blocks}: {phase} for {time} of about {expected}", { block, blocks, phase, time, expected: duration(expected_ms) });
 }
 
 /** Margins and reasons come with the report. */
@@ -188,14 +197,18 @@ function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findi
     return {
       ...drawn,
       id: "verdicts",
-      title: isFinal ? "Verdicts" : `Verdicts so far, after ${fewest === most ? fewest : `${fewest} to ${most}`} blocks`,
+      title: isFinal
+        ? t("Verdicts")
+        : t("Verdicts so far, complete blocks: {count}", {
+            count: fewest === most ? fewest : t("{rank} to {worst}", { rank: fewest, worst: most }),
+          }),
     };
   }, [JSON.stringify(campaign.verdicts), findings, isFinal]);
   if (campaign.verdicts.length === 0) {
     return (
       <section class="card" id="verdicts">
-        <h3>Verdicts so far</h3>
-        <p>None yet: the first block is not complete.</p>
+        <h3>{t("Verdicts so far")}</h3>
+        <p>{t("None yet: the first block is not complete.")}</p>
       </section>
     );
   }
@@ -203,7 +216,7 @@ function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findi
     <>
       <p class="counts">
         {counted(campaign.verdicts)}
-        {!isFinal && <small> Nothing is final while a campaign can go on.</small>}
+        {!isFinal && <small> {t("Nothing is final while a campaign can go on.")}</small>}
       </p>
       <FigureCard figure={figure} theme={theme} />
     </>
@@ -211,9 +224,9 @@ function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findi
 }
 
 function counted(verdicts: LiveVerdict[]): string {
-  const words = Object.entries(VERDICT_SYMBOLS).flatMap(([word, symbol]) => {
-    const count = verdicts.filter(({ verdict, role }) => verdict === word && role === "primary").length;
-    return count === 0 ? [] : [`${symbol} ${count} ${word}`];
+  const words = Object.entries(VERDICT_SYMBOLS).flatMap(([id, symbol]) => {
+    const count = verdicts.filter(({ verdict, role }) => verdict === id && role === "primary").length;
+    return count === 0 ? [] : [t("{symbol} {count} {verdict}", { symbol, count, verdict: verdictWord(id as Verdict) })];
   });
   return words.join(" · ");
 }
@@ -223,9 +236,10 @@ function Announcer({ campaign }: { campaign: LiveCampaign }) {
   const before = useRef(new Map<string, string>());
   const [text, setText] = useState("");
   useEffect(() => {
-    const now = new Map([["The campaign", STATES[campaign.state]]]);
+    const now = new Map<string, string>([[t("The campaign"), say(STATES[campaign.state])]]);
     for (const { subject, workload, metric, reference, verdict } of campaign.verdicts) {
-      now.set(`${subject} against ${reference} on ${workload}, ${metric.replaceAll("_", " ")}`, verdict);
+      const about = { subject, reference, workload, metric: metric.replaceAll("_", " ") };
+      now.set(t("{subject} against {reference} on {workload}, {metric}", about), verdictWord(verdict));
     }
     const news = [...now].filter(([what, word]) => (before.current.get(what) ?? word) !== word);
     before.current = now;
@@ -241,12 +255,12 @@ function Announcer({ campaign }: { campaign: LiveCampaign }) {
 /** What happened, the latest first. */
 function Log({ lines }: { lines: LiveCampaign["log"] }) {
   return (
-    <section class="card" id="log" aria-label="Log">
-      <h2>Log</h2>
+    <section class="card" id="log" aria-label={t("Log")}>
+      <h2>{t("Log")}</h2>
       {lines.length === 0 ? (
-        <p>Nothing yet.</p>
+        <p>{t("Nothing yet.")}</p>
       ) : (
-        <ol class="log" tabIndex={0} aria-label="Log, latest first">
+        <ol class="log" tabIndex={0} aria-label={t("Log, latest first")}>
           {lines.toReversed().map(({ at_ms, text }, index) => (
             <li key={lines.length - index}>
               <time>{clock(at_ms)}</time> {text}

@@ -1,15 +1,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { duration, percent } from "../format";
 import type { Theme } from "../theme";
+import { noted, type Noted, say, t } from "../words";
 import { useNews } from "./hooks";
 import type { Sample } from "./protocol";
 import type { Stream } from "./stream";
 
 /** From where on each step of the colours begins. */
 const WAITING_STEPS = [0, 0.25, 1, 2, 4];
-const WAITING_NAMES = ["hardly any", "up to 1", "up to 2", "up to 4", "more"];
+const WAITING_NAMES = [noted("hardly any"), noted("up to 1"), noted("up to 2"), noted("up to 4"), noted("more")];
 const BUSY_STEPS = [0, 0.2, 0.4, 0.6, 0.8];
-const BUSY_NAMES = ["up to 20 %", "up to 40 %", "up to 60 %", "up to 80 %", "more"];
+const BUSY_NAMES = [noted("up to 20 %"), noted("up to 40 %"), noted("up to 60 %"), noted("up to 80 %"), noted("more")];
 /** Pixels. */
 const COLUMN = 3;
 const LABELS = 56;
@@ -77,10 +78,10 @@ function Legend({ tells, theme }: { tells: Strip["tells"]; theme: Theme }) {
   const names = tells === "waiting" ? WAITING_NAMES : BUSY_NAMES;
   return (
     <p class="legend">
-      {tells === "waiting" ? "Tasks waiting:" : "Busy:"}
-      {names.map((name, step) => (
+      {tells === "waiting" ? t("Tasks waiting:") : t("Busy:")}
+      {names.map((name: Noted, step) => (
         <span key={name}>
-          <i style={{ background: theme.queue[step] }} /> {name}
+          <i style={{ background: theme.queue[step] }} /> {say(name)}
         </span>
       ))}
     </p>
@@ -90,13 +91,13 @@ function Legend({ tells, theme }: { tells: Strip["tells"]; theme: Theme }) {
 /** Means over the time shown, and the last sample, of each CPU. */
 function Numbers({ samples }: { samples: Sample[] }) {
   const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const number = (values: number[], of: (values: number[]) => number): string => (values.length === 0 ? "not told" : of(values).toFixed(2));
+  const number = (values: number[], of: (values: number[]) => number): string => (values.length === 0 ? t("not told") : of(values).toFixed(2));
   return (
     <div class="wide">
       <table>
         <thead>
           <tr>
-            {["CPU", "busy", "mean busy", "waiting", "mean waiting", "most waiting"].map((name) => (
+            {["CPU", t("busy"), t("mean busy"), t("waiting"), t("mean waiting"), t("most waiting")].map((name) => (
               <th key={name} scope="col">{name}</th>
             ))}
           </tr>
@@ -110,7 +111,7 @@ function Numbers({ samples }: { samples: Sample[] }) {
                 <th scope="row">{cpu}</th>
                 <td>{percent(busy, 0)}</td>
                 <td>{percent(mean(all.map((one) => one.busy)), 0)}</td>
-                <td>{waiting === null ? "not told" : waiting.toFixed(2)}</td>
+                <td>{waiting === null ? t("not told") : waiting.toFixed(2)}</td>
                 <td>{number(waits, mean)}</td>
                 <td>{number(waits, (values) => Math.max(...values))}</td>
               </tr>
@@ -141,20 +142,22 @@ export function RunQueues({ stream, theme, isPaused }: { stream: Stream; theme: 
     if (canvas.current && width > 0) draw(canvas.current, strip, theme, width);
   }, [kept.current, theme, width]);
   const [first, last] = [samples[0], samples.at(-1)];
-  const title = strip.tells === "waiting" ? "Tasks that wait for each CPU" : "How busy each CPU is";
+  const title = strip.tells === "waiting" ? t("Tasks that wait for each CPU") : t("How busy each CPU is");
   return (
     <section class="card" id="queues" aria-label={title}>
       <h3>{title}</h3>
       <p class="reading">
-        The last {duration(first && last ? last.at_ms - first.at_ms : 0)}, the latest at the right; the stronger, the more.
-        {strip.tells === "busy" && " This kernel does not tell waiting tasks."}
+        {t("The last {time}, the latest at the right; the stronger, the more.", {
+          time: duration(first && last ? last.at_ms - first.at_ms : 0),
+        })}
+        {strip.tells === "busy" && ` ${t("This kernel does not tell waiting tasks.")}`}
       </p>
       <Legend tells={strip.tells} theme={theme} />
       <figure>
-        <canvas ref={canvas} role="img" aria-label={`${title}: the table below has the numbers`} />
+        <canvas ref={canvas} role="img" aria-label={t("{title}: the table below has the numbers", { title })} />
       </figure>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary>Table</summary>
+        <summary>{t("Table")}</summary>
         {isOpen && <Numbers samples={samples} />}
       </details>
     </section>

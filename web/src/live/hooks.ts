@@ -1,4 +1,5 @@
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { t } from "../words";
 import { refusal } from "./stream";
 import type { Stream, Topic } from "./stream";
 
@@ -98,6 +99,6 @@ async function fetchJson<T>(path: string): Promise<Fetched<T> & { isAnswered: bo
     if (!answer.ok) return { data: null, problem: refusal(answer.status), isAnswered: true };
     return { data: (await answer.json()) as T, problem: null, isAnswered: true };
   } catch {
-    return { data: null, problem: "The server does not answer.", isAnswered: false };
+    return { data: null, problem: t("The server does not answer."), isAnswered: false };
   }
 }

@@ -1,6 +1,7 @@
 /** What a server tells: `schedlab.live/1` as events, and lists as JSON. Times `_ms` are since 1970. */
 
 import type { Direction, Role, Verdict } from "../model";
+import { noted } from "../words";
 
 export const EVENTS = "/api/v1/events";
 export const CAMPAIGNS = "/api/v1/campaigns";
@@ -136,10 +137,10 @@ export interface History {
   problems: string[];
 }
 
-export const STATES: Record<State, string> = {
-  running: "running",
-  interrupted: "interrupted, can go on",
-  finished: "finished",
-  stopped_early: "stopped early",
-  imported: "imported",
-};
+export const STATES = {
+  running: noted("running"),
+  interrupted: noted("interrupted, can go on"),
+  finished: noted("finished"),
+  stopped_early: noted("stopped early"),
+  imported: noted("imported"),
+} as const;

@@ -3,6 +3,7 @@
  * listeners, and says whether what it has is still true. Nothing here draws.
  */
 
+import { t } from "../words";
 import { EVENTS, type Sample, type Snapshot } from "./protocol";
 
 /** As many as a server keeps. */
@@ -77,7 +78,7 @@ export class Stream {
     try {
       value = JSON.parse(text);
     } catch {
-      this.refuse("The server sent what this page cannot read.");
+      this.refuse(t("The server sent what this page cannot read."));
       return;
     }
     use(value);
@@ -85,7 +86,7 @@ export class Stream {
 
   private takeSnapshot(snapshot: Snapshot): void {
     if (snapshot.format !== FORMAT) {
-      this.refuse(`The server speaks ${snapshot.format}, and this page ${FORMAT}. Load the page again.`);
+      this.refuse(t("The server speaks {its}, and this page {ours}. Load the page again.", { its: snapshot.format, ours: FORMAT }));
       return;
     }
     this.snapshot = snapshot;
@@ -129,19 +130,18 @@ export class Stream {
 export function refusal(status: number): string {
   switch (status) {
     case 401:
-      return (
-        "The server does not know this browser, or was started anew. Open the address that it printed " +
-        "when it began: the address has the key to it."
+      return t(
+        "The server does not know this browser, or was started anew. Open the address that it printed when it began: the address has the key to it.",
       );
     case 403:
-      return "The server answers only to its own pages. Open the address that it printed when it began.";
+      return t("The server answers only to its own pages. Open the address that it printed when it began.");
     case 404:
-      return "There is no such campaign. It may have been moved or deleted.";
+      return t("There is no such campaign. It may have been moved or deleted.");
     case 421:
-      return "The server does not answer to this host name. Open the address that it printed when it began.";
+      return t("The server does not answer to this host name. Open the address that it printed when it began.");
     case 503:
-      return "Too many pages watch this server. Close one of them.";
+      return t("Too many pages watch this server. Close one of them.");
     default:
-      return `The server answered with status ${status}.`;
+      return t("The server answered with status {status}.", { status });
   }
 }

@@ -1,27 +1,28 @@
-import { VERDICT_SYMBOLS } from "../format";
+import { VERDICT_SYMBOLS, verdictWord } from "../format";
 import { colourOf, sentence } from "../figures/forest";
 import type { Check, Finding, Page } from "../model";
 import type { Theme } from "../theme";
+import { noted, say, t } from "../words";
 
 /** How many places of a caveat are shown at once. */
 const FIRST_PLACES = 3;
 
-const STATES: Record<Check["state"], string> = {
-  passed: "✓ passed",
-  warned: "! look",
-  failed: "✕ failed",
-  not_applicable: "– not asked",
-};
+const STATES = {
+  passed: noted("✓ passed"),
+  warned: noted("! look"),
+  failed: noted("✕ failed"),
+  not_applicable: noted("– not asked"),
+} as const;
 
 /** What was checked before any of it is believed. */
 export function Checks({ checks }: { checks: Check[] }) {
   return (
     <section class="card" id="checks">
-      <h2>Validity</h2>
+      <h2>{t("Validity")}</h2>
       <ul class="checks">
         {checks.map((check) => (
           <li key={check.name} class={check.state}>
-            <b>{STATES[check.state]}</b> {check.name}
+            <b>{say(STATES[check.state])}</b> {check.name}
             <span>{check.detail}</span>
           </li>
         ))}
@@ -40,7 +41,7 @@ export function KeyFigures({ findings, theme }: { findings: Finding[]; theme: Th
             {finding.workload}, {finding.metric.replaceAll("_", " ")}
           </small>
           <b style={{ color: colourOf(finding.verdict, theme) }}>
-            {VERDICT_SYMBOLS[finding.verdict]} {finding.subject} {finding.verdict}
+            {VERDICT_SYMBOLS[finding.verdict]} {finding.subject} {verdictWord(finding.verdict)}
           </b>
           <small>{sentence(finding)}</small>
           {finding.reason && <small>{finding.reason}</small>}
@@ -59,16 +60,16 @@ export function Environment({ page }: { page: Page }) {
   });
   return (
     <section class="card" id="environment">
-      <h2>Environment</h2>
-      <h3>What differed between subjects</h3>
+      <h2>{t("Environment")}</h2>
+      <h3>{t("What differed between subjects")}</h3>
       {differences.length === 0 ? (
-        <p>Nothing but the declared levels.</p>
+        <p>{t("Nothing but the declared levels.")}</p>
       ) : (
         <div class="wide">
           <table>
             <thead>
               <tr>
-                <th scope="col">fact</th>
+                <th scope="col">{t("fact")}</th>
                 {page.subjects.map(({ id }) => (
                   <th key={id} scope="col">{id}</th>
                 ))}
@@ -88,7 +89,7 @@ export function Environment({ page }: { page: Page }) {
         </div>
       )}
       <details>
-        <summary>All facts of the machine</summary>
+        <summary>{t("All facts of the machine")}</summary>
         <dl class="facts">
           {Object.entries(page.environment).map(([fact, value]) => (
             <div key={fact}>
@@ -106,8 +107,8 @@ export function Environment({ page }: { page: Page }) {
 export function Caveats({ page }: { page: Page }) {
   return (
     <section class="card" id="caveats">
-      <h2>Caveats</h2>
-      {page.caveats.length === 0 && <p>None.</p>}
+      <h2>{t("Caveats")}</h2>
+      {page.caveats.length === 0 && <p>{t("None.")}</p>}
       <dl>
         {page.caveats.map(({ code, meaning, places }) => (
           <div key={code}>
@@ -120,7 +121,7 @@ export function Caveats({ page }: { page: Page }) {
             {places.length > FIRST_PLACES && (
               <dd>
                 <details>
-                  <summary>{places.length - FIRST_PLACES} more</summary>
+                  <summary>{t("{count} more", { count: places.length - FIRST_PLACES })}</summary>
                   {places.slice(FIRST_PLACES).map((place) => (
                     <p key={place}>{place}</p>
                   ))}
@@ -138,7 +139,7 @@ export function Caveats({ page }: { page: Page }) {
 export function Reproduce({ page }: { page: Page }) {
   return (
     <section class="card" id="reproduce">
-      <h2>Again</h2>
+      <h2>{t("Again")}</h2>
       <ul>
         {page.reproduce.map((line) => (
           <li key={line}>

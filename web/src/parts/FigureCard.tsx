@@ -2,6 +2,7 @@ import * as Plot from "@observablehq/plot";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { csv, type Figure } from "../figures/figure";
 import type { Theme } from "../theme";
+import { t } from "../words";
 
 /** Hands a text to the reader as a file. */
 function save(name: string, type: string, text: string): void {
@@ -19,7 +20,11 @@ export function FigureCard({ figure, theme }: { figure: Figure; theme: Theme }) 
     const observer = new ResizeObserver(([entry]) => {
       if (entry) setWidth(Math.floor(entry.contentRect.width));
     });
-    if (place.current) observer.observe(place.current);
+    if (place.current) {
+      observer.observe(place.current);
+      // What is printed without ever being shown is observed by nobody.
+      setWidth(Math.floor(place.current.clientWidth));
+    }
     return () => observer.disconnect();
   }, []);
   useEffect(() => {
@@ -43,13 +48,13 @@ export function FigureCard({ figure, theme }: { figure: Figure; theme: Theme }) 
       <div class="head">
         <h3>{figure.title}</h3>
         <span class="buttons">
-          <button type="button" onClick={saveSvg} aria-label={`Save ${figure.title} as SVG`}>
+          <button type="button" onClick={saveSvg} aria-label={t("Save {figure} as SVG", { figure: figure.title })}>
             SVG
           </button>
           <button
             type="button"
             onClick={() => save(`${figure.id}.csv`, "text/csv", csv(figure.table))}
-            aria-label={`Save the numbers of ${figure.title} as CSV`}
+            aria-label={t("Save the numbers of {figure} as CSV", { figure: figure.title })}
           >
             CSV
           </button>
@@ -58,7 +63,7 @@ export function FigureCard({ figure, theme }: { figure: Figure; theme: Theme }) 
       <p class="reading">{figure.reading}</p>
       <figure ref={place} />
       <details>
-        <summary>Table</summary>
+        <summary>{t("Table")}</summary>
         <div class="wide">
           <table>
             <thead>

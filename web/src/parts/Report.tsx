@@ -4,6 +4,7 @@ import { byStrength } from "../figures/forest";
 import type { Finding, Page } from "../model";
 import type { Theme } from "../theme";
 import { TimelineCard } from "../timeline/TimelineCard";
+import { noted, say, t } from "../words";
 import { Chooser } from "./Chooser";
 import { Caveats, Checks, Environment, KeyFigures, Reproduce } from "./Facts";
 import { FigureCard } from "./FigureCard";
@@ -13,15 +14,15 @@ import { Standings } from "./Standings";
 const KEY_FIGURES = 4;
 
 const SECTIONS = [
-  ["checks", "Validity"],
-  ["effects", "Effects"],
-  ["standings", "Ranks"],
-  ["distributions", "Distributions"],
-  ["timeline", "Timeline"],
-  ["runs", "Runs"],
-  ["environment", "Environment"],
-  ["caveats", "Caveats"],
-  ["reproduce", "Again"],
+  ["checks", noted("Validity")],
+  ["effects", noted("Effects")],
+  ["standings", noted("Ranks")],
+  ["distributions", noted("Distributions")],
+  ["timeline", noted("Timeline")],
+  ["runs", noted("Runs")],
+  ["environment", noted("Environment")],
+  ["caveats", noted("Caveats")],
+  ["reproduce", noted("Again")],
 ] as const;
 
 /** The strongest answer about each subject, then what else is strong. */
@@ -32,10 +33,10 @@ function keyFindings(findings: Finding[]): Finding[] {
   return [...first, ...others].slice(0, KEY_FIGURES).toSorted(byStrength);
 }
 
-/** The answer, a line for each of its clauses. */
+/** The answer, a line for each of its clauses; no number parts from its sign of percent. */
 function Answer({ text }: { text: string }) {
-  const clauses = text.split("; ");
-  if (clauses.length === 1) return <p class="answer">{text}</p>;
+  const clauses = text.replaceAll(" %", "\u00a0%").split("; ");
+  if (clauses.length === 1) return <p class="answer">{clauses}</p>;
   return (
     <ul class="answer">
       {clauses.map((clause) => (
@@ -48,7 +49,7 @@ function Answer({ text }: { text: string }) {
 export function ThemeButton({ theme, onToggle }: { theme: Theme; onToggle: () => void }) {
   return (
     <button type="button" onClick={onToggle}>
-      {theme.name === "dark" ? "Light" : "Dark"}
+      {theme.name === "dark" ? t("Light") : t("Dark")}
     </button>
   );
 }
@@ -57,13 +58,13 @@ export function ThemeButton({ theme, onToggle }: { theme: Theme; onToggle: () =>
 export function Banners({ page }: { page: Page }) {
   return (
     <>
-      {page.design.venue === "sim" && <p class="banner">Simulated: no machine was measured.</p>}
+      {page.design.venue === "sim" && <p class="banner">{t("Simulated: no machine was measured.")}</p>}
       {page.hides_absolute && (
         <p class="banner">
-          Emulated processor: ratios between subjects are shown, values are not, for they are no real processor's.
+          {t("Emulated processor: ratios between subjects are shown, values are not, for they are no real processor's.")}
         </p>
       )}
-      {page.design.is_quick && <p class="banner">Quick: fewer blocks and shorter trials than declared.</p>}
+      {page.design.is_quick && <p class="banner">{t("Quick: fewer blocks and shorter trials than declared.")}</p>}
     </>
   );
 }
@@ -79,10 +80,10 @@ function Sections({ has, keepsAddress }: { has: Record<string, boolean>; keepsAd
     section?.focus({ preventScroll: true });
   };
   return (
-    <nav aria-label="Sections">
+    <nav aria-label={t("Sections")}>
       {SECTIONS.filter(([id]) => has[id] ?? true).map(([id, title]) => (
         <a key={id} href={`#${id}`} onClick={(event) => jump(event, id)}>
-          {title}
+          {say(title)}
         </a>
       ))}
     </nav>
@@ -98,15 +99,15 @@ function Body({ page, figures, has, theme }: { page: Page; figures: Figures; has
           <FigureCard key={figure.id} figure={figure} theme={theme} />
         ))}
       </div>
-      <Chooser label="Trade-off of" choices={figures.tradeOffs} theme={theme} />
-      <Chooser label="Values of" choices={figures.values} theme={theme} />
+      <Chooser label={t("Trade-off of")} choices={figures.tradeOffs} theme={theme} />
+      <Chooser label={t("Values of")} choices={figures.values} theme={theme} />
       {has["standings"] && <Standings page={page} />}
       <div id="distributions">
-        <Chooser label="Distribution of" choices={figures.distributions} theme={theme} />
+        <Chooser label={t("Distribution of")} choices={figures.distributions} theme={theme} />
       </div>
       {page.timeline && <TimelineCard timeline={page.timeline} theme={theme} />}
       <div id="runs">
-        <Chooser label="Runs of" choices={figures.runs} theme={theme} />
+        <Chooser label={t("Runs of")} choices={figures.runs} theme={theme} />
       </div>
       <Environment page={page} />
       <Caveats page={page} />

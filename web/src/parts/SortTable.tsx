@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { markdown } from "../figures/figure";
+import { t } from "../words";
 
 export interface Column<Row> {
   name: string;
@@ -61,7 +62,7 @@ export function SortTable<Row>({ label, rows, columns, id }: Sortable<Row>) {
   const copyAll = async (): Promise<void> => {
     const copied = columns.flatMap(({ name, text }) => (text ? [{ name, text }] : []));
     const table = { columns: copied.map(({ name }) => name), rows: shown.map((row) => copied.map(({ text }) => text(row))) };
-    say((await copy(markdown(table))) ? "Copied" : "Not copied: this browser does not allow it");
+    say((await copy(markdown(table))) ? t("Copied") : t("Not copied: this browser does not allow it"));
   };
   return (
     <div class="wide">
@@ -94,8 +95,8 @@ export function SortTable<Row>({ label, rows, columns, id }: Sortable<Row>) {
           ))}
         </tbody>
       </table>
-      <button type="button" onClick={() => void copyAll()} aria-label={`Copy ${label} as Markdown`}>
-        Copy as Markdown
+      <button type="button" onClick={() => void copyAll()} aria-label={t("Copy {table} as Markdown", { table: label })}>
+        {t("Copy as Markdown")}
       </button>{" "}
       <small role="status">{said}</small>
     </div>

@@ -1,16 +1,17 @@
-import { change } from "../format";
-import type { Claim, Finding, Page, Ranking, UseCase } from "../model";
+import { estimate } from "../format";
+import type { Finding, Page, Ranking, UseCase } from "../model";
+import { noted, say, t } from "../words";
 import { type Column, IntervalBar, reachOf, SortTable } from "./SortTable";
 
-const MARKS: Record<Claim["outcome"], string> = {
-  confirmed: "✓ confirmed",
-  refuted: "✕ refuted",
-  undecided: "? undecided",
-};
+const MARKS = {
+  confirmed: noted("✓ confirmed"),
+  refuted: noted("✕ refuted"),
+  undecided: noted("? undecided"),
+} as const;
 
 /** A rank as far as it is known: `1`, or `2 to 3`. */
 function place({ rank, worst }: Ranking["ranks"][number]): string {
-  return rank === worst ? String(rank) : `${rank} to ${worst}`;
+  return rank === worst ? String(rank) : t("{rank} to {worst}", { rank, worst });
 }
 
 interface Ranked {
@@ -19,10 +20,7 @@ interface Ranked {
   finding: Finding | null;
 }
 
-const changed = ({ finding }: Ranked): string =>
-  finding?.effect
-    ? `${change(finding.effect.ratio)} [${change(finding.effect.low)}, ${change(finding.effect.high)}]`
-    : "";
+const changed = ({ finding }: Ranked): string => (finding?.effect ? estimate(finding.effect) : "");
 
 /** A ranking with a bar from the best rank a subject can have to the worst, and its effects. */
 function Ranks({ ranking, page }: { ranking: Ranking; page: Page }) {
@@ -38,9 +36,9 @@ function Ranks({ ranking, page }: { ranking: Ranking; page: Page }) {
   });
   const reach = reachOf(rows.flatMap(({ finding }) => finding?.effect ?? []));
   const columns: Column<Ranked>[] = [
-    { name: "subject", key: ({ rank }) => rank.subject, text: ({ rank }) => rank.subject },
+    { name: t("subject"), key: ({ rank }) => rank.subject, text: ({ rank }) => rank.subject },
     {
-      name: "rank",
+      name: t("rank"),
       key: ({ rank }) => rank.rank + rank.worst / 1000,
       text: ({ rank }) => place(rank),
       cell: ({ rank }) => (
@@ -55,7 +53,7 @@ function Ranks({ ranking, page }: { ranking: Ranking; page: Page }) {
   ];
   if (rows.some(({ finding }) => finding?.effect)) {
     columns.push({
-      name: "against the reference",
+      name: t("against the reference"),
       key: ({ finding }) => finding?.effect?.ratio ?? 1,
       text: changed,
       cell: (row) => (
@@ -66,30 +64,32 @@ function Ranks({ ranking, page }: { ranking: Ranking; page: Page }) {
     });
   }
   const label = metric === "" ? workload : `${workload}, ${metric.replaceAll("_", " ")}`;
-  return <SortTable label={`Ranks of ${label}`} rows={rows} columns={columns} id={({ rank }) => rank.subject} />;
+  return <SortTable label={t("Ranks of {what}", { what: label })} rows={rows} columns={columns} id={({ rank }) => rank.subject} />;
 }
 
 /** What serves which use case, with the ranks and what could not be judged. */
 function UseCases({ cases, page }: { cases: UseCase[]; page: Page }) {
   return (
     <div class="grid">
-      {cases.map(({ use_case, weights, ranking, co_best, without_evidence }) => (
+      {cases.map(({ use_case, weights: all, ranking, co_best, without_evidence: missing }) => {
+        const weights = all.map(({ workload, metric, weight }) => `${workload} ${metric.replaceAll("_", " ")} ${Math.round(weight * 100)} %`).join(", ");
+        return (
         <section class="card" key={use_case}>
           <h3>{use_case}</h3>
           <p>
             {co_best.length === 0
-              ? "No subject has evidence to be the best."
+              ? t("No subject has evidence to be the best.")
               : co_best.length === 1
-                ? `Served best by ${co_best[0]}.`
-                : `Not told apart as the best: ${co_best.join(", ")}.`}
+                ? t("Served best by {subject}.", { subject: co_best[0] ?? "" })
+                : t("Not told apart as the best: {subjects}.", { subjects: co_best.join(", ") })}
           </p>
           <Ranks ranking={ranking} page={page} />
           <p class="reading">
-            {weights.map(({ workload, metric, weight }) => `${workload} ${metric.replaceAll("_", " ")} ${Math.round(weight * 100)} %`).join(", ")}
-            {without_evidence.length > 0 && `. No evidence on ${without_evidence.join(", ")}`}
+            {missing.length === 0 ? weights : t("{weights}. No evidence on {metrics}", { weights, metrics: missing.join(", ") })}
           </p>
         </section>
-      ))}
+        );
+      })}
     </div>
   );
 }
@@ -102,9 +102,9 @@ export function Standings({ page }: { page: Page }) {
       <UseCases cases={use_cases} page={page} />
       {rankings.length > 0 && (
         <section class="card">
-          <h2>Ranks</h2>
+          <h2>{t("Ranks")}</h2>
           <p class="reading">
-            Ranks are intervals: subjects that were not told apart share them. From every pair's verdict, corrected for all.
+            {t("Ranks are intervals: subjects that were not told apart share them. From every pair's verdict, corrected for all.")}
           </p>
           <div class="grid">
             {rankings.map((ranking) => (
@@ -120,11 +120,11 @@ export function Standings({ page }: { page: Page }) {
       )}
       {claims.length > 0 && (
         <section class="card">
-          <h2>Published claims</h2>
+          <h2>{t("Published claims")}</h2>
           <ul class="claims">
             {claims.map(({ says, source, outcome, reason }) => (
               <li key={says}>
-                <b>{MARKS[outcome]}</b> “{says}”{source && <small> ({source})</small>}
+                <b>{say(MARKS[outcome])}</b> “{says}”{source && <small> ({source})</small>}
                 <span>{reason}</span>
               </li>
             ))}

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { percent, quantity } from "../format";
 import type { Timeline } from "../model";
 import type { Theme } from "../theme";
+import { t } from "../words";
 import { classColours, draw, type Layout, layoutOf, type View } from "./draw";
 import { ranAt, type Slices, totalOf, unpack } from "./slices";
 
@@ -44,15 +45,14 @@ export function TimelineCard({ timeline, theme }: { timeline: Timeline; theme: T
     unpack(timeline).then(setSlices, (error: Error) => setProblem(error.message));
   }, [timeline]);
   return (
-    <section class="card" id="timeline" aria-label="Timeline">
-      <h2>
-        Timeline: {timeline.subject} on {timeline.workload}
-      </h2>
+    <section class="card" id="timeline" aria-label={t("Timeline")}>
+      <h2>{t("Timeline: {subject} on {workload}", { subject: timeline.subject, workload: timeline.workload })}</h2>
       <p class="reading">
-        A row for each CPU. Far away, the height of a colour is the share of time that such tasks ran; near, each slice
-        has its task's name. The bar below a slice is the time for which the task had waited to run.
+        {t(
+          "A row for each CPU. Far away, the height of a colour is the share of time that such tasks ran; near, each slice has its task's name. The bar below a slice is the time for which the task had waited to run.",
+        )}
       </p>
-      {problem && <p class="banner">The timeline cannot be read: {problem}.</p>}
+      {problem && <p class="banner">{t("The timeline cannot be read: {problem}.", { problem })}</p>}
       {slices && <Chart timeline={timeline} slices={slices} theme={theme} />}
       {slices && <Totals timeline={timeline} slices={slices} />}
     </section>
@@ -89,9 +89,9 @@ function Chart({ timeline, slices, theme }: { timeline: Timeline; slices: Slices
       <div class="head">
         <Legend timeline={timeline} theme={theme} />
         <span class="buttons">
-          <button type="button" onClick={() => moves.zoom(1 / ZOOM)} aria-label="Zoom in">+</button>
-          <button type="button" onClick={() => moves.zoom(ZOOM)} aria-label="Zoom out">−</button>
-          <button type="button" onClick={moves.fit}>All</button>
+          <button type="button" onClick={() => moves.zoom(1 / ZOOM)} aria-label={t("Zoom in")}>+</button>
+          <button type="button" onClick={() => moves.zoom(ZOOM)} aria-label={t("Zoom out")}>−</button>
+          <button type="button" onClick={moves.fit}>{t("All")}</button>
         </span>
       </div>
       <Drawing chosen={{ timeline, slices, theme, view, focus }} moves={moves} onHover={setHovered} onPick={setFocus} />
@@ -152,10 +152,10 @@ function Drawing({ chosen, moves, onHover, onPick }: Parts) {
         class="slices"
         tabIndex={0}
         role="img"
-        aria-label={
-          `Timeline of ${timeline.cpus.length} CPUs, ${slices.count} slices. Plus and minus zoom, arrows move, ` +
-          "0 shows all. The table below has the totals."
-        }
+        aria-label={t(
+          "Timeline of {cpus} CPUs, {slices} slices. Plus and minus zoom, arrows move, 0 shows all. The table below has the totals.",
+          { cpus: timeline.cpus.length, slices: slices.count },
+        )}
         onKeyDown={(event) => press(event, view, moves, onPick)}
         onPointerDown={hold}
         onPointerMove={drag}
@@ -218,13 +218,23 @@ function paint(canvas: HTMLCanvasElement, scene: Chosen, layout: Layout): void {
 }
 
 function viewed({ span, tasks, slices }: Timeline, [from, to]: View, focus: number | null): string {
-  const picked = focus === null ? "a click picks out a task" : `only ${tasks[focus]?.name ?? ""}; Escape shows all`;
-  return `${slices} slices, ${time(to - from)} of ${time(span)} from ${time(from)}; Ctrl and wheel zoom, dragging moves, ${picked}.`;
+  const shown = { slices, length: time(to - from), span: time(span), from: time(from) };
+  return focus === null
+    ? t("{slices} slices, {length} of {span} from {from}; Ctrl and wheel zoom, dragging moves, a click picks out a task.", shown)
+    : t("{slices} slices, {length} of {span} from {from}; Ctrl and wheel zoom, dragging moves, only {task}; Escape shows all.", {
+        ...shown,
+        task: tasks[focus]?.name ?? "",
+      });
 }
 
 function told({ tasks }: Timeline, { start, end, wait, task }: Slices, at: number): string {
   const begin = start[at] ?? 0;
-  return `${tasks[task[at] ?? 0]?.name ?? ""} ran ${time((end[at] ?? 0) - begin)} from ${time(begin)} and had waited ${time(wait[at] ?? 0)}.`;
+  return t("{task} ran {length} from {from} and had waited {wait}.", {
+    task: tasks[task[at] ?? 0]?.name ?? "",
+    length: time((end[at] ?? 0) - begin),
+    from: time(begin),
+    wait: time(wait[at] ?? 0),
+  });
 }
 
 function Legend({ timeline, theme }: { timeline: Timeline; theme: Theme }) {
@@ -237,7 +247,7 @@ function Legend({ timeline, theme }: { timeline: Timeline; theme: Theme }) {
         </span>
       ))}
       <span>
-        <i style={{ background: theme.ink, height: "4px", verticalAlign: "2px" }} /> waiting to run
+        <i style={{ background: theme.ink, height: "4px", verticalAlign: "2px" }} /> {t("waiting to run")}
       </span>
     </p>
   );
@@ -246,12 +256,12 @@ function Legend({ timeline, theme }: { timeline: Timeline; theme: Theme }) {
 function Totals({ timeline, slices }: { timeline: Timeline; slices: Slices }) {
   return (
     <details>
-      <summary>Table</summary>
+      <summary>{t("Table")}</summary>
       <div class="wide">
         <table>
           <thead>
             <tr>
-              {["CPU", "busy", "slices", "mean wait", "longest wait"].map((name) => (
+              {["CPU", t("busy"), t("slices"), t("mean wait"), t("longest wait")].map((name) => (
                 <th key={name} scope="col">{name}</th>
               ))}
             </tr>

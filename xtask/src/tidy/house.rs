@@ -26,11 +26,13 @@ use Uses::{Below, Nothing, These};
 /// each one gets its place by a decision.
 pub const HOUSE: &[Room] = &[
     Room { name: "model", layer: 0, uses: Nothing },
+    Room { name: "phrases", layer: 0, uses: Nothing },
     Room { name: "stats", layer: 0, uses: Nothing },
     Room { name: "testing", layer: 0, uses: Nothing },
     Room { name: "web", layer: 0, uses: Nothing },
     Room { name: "sys", layer: 1, uses: These(&[]) },
     Room { name: "outputs", layer: 1, uses: These(&[]) },
+    Room { name: "figures", layer: 1, uses: These(&["web"]) },
     Room { name: "contract", layer: 2, uses: These(&["sys"]) },
     Room { name: "artefacts", layer: 2, uses: These(&["sys"]) },
     Room { name: "bpf", layer: 2, uses: These(&["sys"]) },
@@ -45,7 +47,11 @@ pub const HOUSE: &[Room] = &[
     Room { name: "executor", layer: 3, uses: These(&["contract", "sys"]) },
     Room { name: "analysis", layer: 3, uses: These(&["contract", "stats"]) },
     Room { name: "store", layer: 3, uses: These(&["contract"]) },
-    Room { name: "report", layer: 3, uses: These(&["contract", "stats", "web"]) },
+    Room {
+        name: "report",
+        layer: 3,
+        uses: These(&["contract", "stats", "phrases", "web", "figures"]),
+    },
     Room {
         name: "venues",
         layer: 4,

@@ -5,6 +5,7 @@
 //! numbers, a negative one being so many empty buckets (HdrHistogram's
 //! `AbstractHistogram.encodeIntoByteBuffer`, version 2.1).
 
+use super::layout::{MOST_BUCKETS, highest};
 use super::{HIGHEST_NS, SIGNIFICANT_DIGITS};
 use flate2::read::ZlibDecoder;
 use std::io::Read;
@@ -13,10 +14,6 @@ const COMPRESSED: u32 = 0x1c84_9314;
 const COOKIE: u32 = 0x1c84_9313;
 /// Bytes of the header within.
 const HEADER: usize = 40;
-/// Buckets that share a step: half of what three digits need, as a power of two.
-const HALF: u32 = 10;
-/// Buckets of our layout; more are not ours.
-const MOST_BUCKETS: u64 = 1 << 16;
 /// Nine bytes for each of them, and the header.
 const LONGEST: u64 = MOST_BUCKETS * 9 + HEADER as u64;
 
@@ -88,13 +85,4 @@ fn signed(bytes: &mut &[u8]) -> Option<i64> {
         }
     }
     Some(((value >> 1) as i64) ^ -((value & 1) as i64))
-}
-
-/// The highest value of a bucket: the first 2048 hold one value each, every 1024 after them
-/// twice as many as those before.
-fn highest(index: u64) -> Option<u64> {
-    let step = (index >> HALF).saturating_sub(1);
-    let within = index - (step << HALF);
-    let lowest = within.checked_shl(u32::try_from(step).ok()?)?;
-    Some(lowest + (1_u64.checked_shl(u32::try_from(step).ok()?)? - 1))
 }

@@ -48,11 +48,13 @@ pub(super) fn curves(report: &Report) -> Option<Curves> {
             continue;
         };
         let subjects = by_subject.into_iter().map(|(subject, runs)| {
-            let pooled = Histogram::merged(runs.iter().flatten().copied());
+            let whole = |run: &Vec<&Histogram>| Histogram::merged(run.iter().copied());
+            let runs: Vec<Histogram> = runs.iter().map(whole).collect();
+            let pooled = Histogram::merged(&runs);
             SubjectCurve {
                 subject: report.subjects[subject].id.clone(),
                 count: pooled.count(),
-                pooled: quantiles(&[&pooled], &probabilities),
+                pooled: quantiles(&pooled, &probabilities),
                 runs: runs.iter().map(|run| quantiles(run, &probabilities)).collect(),
             }
         });

@@ -3,6 +3,7 @@
 use super::table::symbol;
 use crate::quantities::percent;
 use model::Finding;
+use phrases::Language;
 
 /// Effects beyond a factor of ten run off the end.
 const FURTHEST: f64 = std::f64::consts::LN_10;
@@ -121,7 +122,8 @@ impl Scale {
 fn coarse(ratio: f64) -> String {
     let change = 100.0 * (ratio - 1.0);
     if ratio >= 10.0 || ratio <= 0.1 || change.abs() < 0.95 {
-        return percent(ratio);
+        // Ends of a scale have no words.
+        return percent(ratio, Language::default());
     }
     format!("{change:+.0} %")
 }

@@ -1,76 +1,99 @@
 //! Grids in words and as columns of text: what every text renderer shows of them.
 
-use super::table::symbol;
+use super::table::{not_known, symbol};
 use crate::emulated::mark;
 use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio};
-use crate::quantities::{percent, value};
+use crate::quantities::{against, direction, percent, value};
 use model::{Direction, Unit, Verdict};
+use phrases::{Language, noted, say};
 use unicode_width::UnicodeWidthStr;
 
 /// What the numbers of heat maps are.
-pub(super) const LEGEND: &str = "Each cell is the change in percent (× and ÷ from ten-fold on), turned so that + is \
-                                 better. The symbol is the verdict, corrected for all comparisons of its family.";
+pub(super) const LEGEND: &str = noted!(
+    "Each cell is the change in percent (× and ÷ from ten-fold on), turned so that + is better. \
+     The symbol is the verdict, corrected for all comparisons of its family."
+);
 /// What the means of heat maps are.
-pub(super) const OF_RATIOS: &str = "The row and column `mean` are geometric means of the ratios, without a verdict; (6/7) says \
-                                    that one of seven cells is missing.";
+pub(super) const OF_RATIOS: &str = noted!(
+    "The row and column `mean` are geometric means of the ratios, without a verdict; (6/7) says \
+     that one of seven cells is missing."
+);
+
 /// Stands where a subject has no valid value.
-pub(super) const MISSING: &str = "missing";
+pub(super) fn missing(language: Language) -> String {
+    language.word("missing").to_owned()
+}
+
 /// Title of what summarises a row or a column.
-const MEAN: &str = "mean";
+pub(super) fn mean(language: Language) -> &'static str {
+    language.word("mean")
+}
 
 /// What the two means are, and which of them may be read.
-pub(super) fn of_means(grid: &Grid) -> String {
+pub(super) fn of_means(grid: &Grid, language: Language) -> &'static str {
     let is_speed = grid.direction == Direction::Higher
         && matches!(grid.unit, Unit::PerSecond | Unit::BytesPerSecond);
-    let cells = if is_speed { "fastest" } else { "largest" };
-    format!(
-        "Geometric means give each cell the same weight, whatever its scale; their ratios are the \
-         means of the ratios. The arithmetic mean follows the {cells} cells and is given for \
-         comparison with published tables only. Neither is a verdict."
-    )
+    if is_speed {
+        language.word(
+            "Geometric means give each cell the same weight, whatever its scale; their ratios are \
+             the means of the ratios. The arithmetic mean follows the fastest cells and is given \
+             for comparison with published tables only. Neither is a verdict.",
+        )
+    } else {
+        language.word(
+            "Geometric means give each cell the same weight, whatever its scale; their ratios are \
+             the means of the ratios. The arithmetic mean follows the largest cells and is given \
+             for comparison with published tables only. Neither is a verdict.",
+        )
+    }
 }
 
 /// `throughput by record and operation (higher is better)`.
-pub(super) fn heading(grid: &Grid) -> String {
-    let Grid { measure, rows, columns, direction, .. } = grid;
-    let mark = mark(grid.is_emulated);
-    format!("{mark}{measure} by {} and {} ({direction})", rows.name, columns.name)
+pub(super) fn heading(grid: &Grid, language: Language) -> String {
+    let heading = say!(
+        language,
+        "{measure} by {rows} and {columns} ({direction})",
+        measure = grid.measure,
+        rows = grid.rows.name,
+        columns = grid.columns.name,
+        direction = direction(grid.direction, language)
+    );
+    format!("{}{heading}", mark(grid.is_emulated, language))
 }
 
 /// `bfq against mq-deadline`.
-pub(super) fn pair(comparison: &GridComparison) -> String {
-    let control = if comparison.is_control { " (A/A control)" } else { "" };
-    format!("{} against {}{control}", comparison.subject, comparison.reference)
+pub(super) fn pair(comparison: &GridComparison, language: Language) -> String {
+    let pair = against(&comparison.subject, &comparison.reference, language);
+    if comparison.is_control { format!("{pair} ({})", language.word("A/A control")) } else { pair }
 }
 
 /// `▲ +12.3`, or why there is no number.
-pub(super) fn heat(effect: &GridEffect, is_unicode: bool) -> String {
-    let number = effect.ratio.map_or("n/a".to_owned(), bare_percent);
+pub(super) fn heat(effect: &GridEffect, is_unicode: bool, language: Language) -> String {
+    let number =
+        effect.ratio.map_or_else(|| not_known(language), |ratio| bare_percent(ratio, language));
     format!("{} {number}", symbol(effect.verdict, is_unicode))
 }
 
 /// A mean ratio; how many cells it is over where some are missing.
-pub(super) fn heat_mean(mean: Option<&GridRatio>) -> String {
-    mean.map_or("n/a".to_owned(), |mean| {
-        format!("{}{}", bare_percent(mean.ratio), over(mean.cells, mean.of))
-    })
+pub(super) fn heat_mean(mean: Option<&GridRatio>, language: Language) -> String {
+    let Some(mean) = mean else { return not_known(language) };
+    format!("{}{}", bare_percent(mean.ratio, language), over(mean.cells, mean.of))
 }
 
 /// The geometric and the arithmetic mean; how many cells they are over where some are
 /// missing.
-pub(super) fn means(mean: Option<&GridMean>, unit: Unit) -> [String; 2] {
-    mean.map_or([MISSING, MISSING].map(str::to_owned), |mean| {
-        [mean.geometric, mean.arithmetic]
-            .map(|number| format!("{}{}", value(number, unit), over(mean.cells, mean.of)))
-    })
+pub(super) fn means(mean: Option<&GridMean>, unit: Unit, language: Language) -> [String; 2] {
+    let Some(mean) = mean else { return [missing(language), missing(language)] };
+    [mean.geometric, mean.arithmetic]
+        .map(|number| format!("{}{}", value(number, unit), over(mean.cells, mean.of)))
 }
 
 fn over(cells: usize, of: usize) -> String {
     if cells < of { format!(" ({cells}/{of})") } else { String::new() }
 }
 
-fn bare_percent(ratio: f64) -> String {
-    let text = percent(ratio);
+fn bare_percent(ratio: f64, language: Language) -> String {
+    let text = percent(ratio, language);
     text.strip_suffix(" %").map(str::to_owned).unwrap_or(text)
 }
 
@@ -106,19 +129,21 @@ impl<'a> TextTable<'a> {
         grid: &'a Grid,
         comparison: &GridComparison,
         is_unicode: bool,
+        language: Language,
     ) -> Self {
         let has_means = !comparison.row_ratios.is_empty();
         let mut columns: Vec<(String, Vec<Piece>)> = Vec::new();
         for (index, title) in grid.columns.labels.iter().enumerate() {
             let cell = |row: &Vec<Option<GridEffect>>| {
                 row[index].as_ref().map_or(Piece::plain(""), |effect| Piece {
-                    text: heat(effect, is_unicode),
+                    text: heat(effect, is_unicode, language),
                     verdict: Some(effect.verdict),
                 })
             };
             let mut cells: Vec<Piece> = comparison.cells.iter().map(cell).collect();
             if has_means {
-                cells.push(Piece::plain(heat_mean(comparison.column_ratios[index].as_ref())));
+                let mean = comparison.column_ratios[index].as_ref();
+                cells.push(Piece::plain(heat_mean(mean, language)));
             }
             columns.push((title.clone(), cells));
         }
@@ -126,22 +151,27 @@ impl<'a> TextTable<'a> {
         if has_means {
             let ratios = comparison.row_ratios.iter();
             let mut cells: Vec<Piece> =
-                ratios.map(|mean| Piece::plain(heat_mean(mean.as_ref()))).collect();
+                ratios.map(|mean| Piece::plain(heat_mean(mean.as_ref(), language))).collect();
             cells.push(Piece::plain(""));
-            columns.push((MEAN.to_owned(), cells));
-            labels.push(MEAN);
+            columns.push((mean(language).to_owned(), cells));
+            labels.push(mean(language));
         }
         Self { corner: &grid.rows.name, labels, columns }
     }
 
     /// Means of each subject over rows or over columns: 0 the geometric, 1 the arithmetic.
     /// A control's say nothing that its heat map does not.
-    pub(super) fn of_means(grid: &'a Grid, is_by_row: bool, which: usize) -> Self {
+    pub(super) fn of_means(
+        grid: &'a Grid,
+        is_by_row: bool,
+        which: usize,
+        language: Language,
+    ) -> Self {
         let axis = if is_by_row { &grid.rows } else { &grid.columns };
         let column = |subject: &crate::grid::GridSubject| {
             let of = if is_by_row { &subject.row_means } else { &subject.column_means };
             let cell = |mean: &Option<GridMean>| {
-                let [geometric, arithmetic] = means(mean.as_ref(), grid.unit);
+                let [geometric, arithmetic] = means(mean.as_ref(), grid.unit, language);
                 Piece::plain(if which == 0 { geometric } else { arithmetic })
             };
             (subject.subject.clone(), of.iter().map(cell).collect())

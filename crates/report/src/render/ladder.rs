@@ -1,9 +1,10 @@
 //! Ladders drawn: tables of ratios by level and workload, and a curve under each column.
 
-use super::table::symbol;
+use super::table::{not_known, symbol};
 use crate::emulated::mark;
 use crate::ladder::{Ladder, LadderCell, Rung};
-use crate::quantities::digits;
+use crate::quantities::{digits, direction};
+use phrases::{Language, noted, say};
 use unicode_width::UnicodeWidthStr;
 
 /// Lines of a curve.
@@ -16,20 +17,28 @@ const NEAREST: f64 = 0.05;
 const FURTHEST: f64 = 2.0 * std::f64::consts::LN_10;
 
 /// What the numbers of ladders are.
-pub(super) const LEGEND: &str = "Ratios are the subject's value over the reference's, not turned round: which way is \
-                                 better stands above each. Intervals are for each number alone; the symbol is the \
-                                 verdict, which is corrected for all.";
+pub(super) const LEGEND: &str = noted!(
+    "Ratios are the subject's value over the reference's, not turned round: which way is better \
+     stands above each. Intervals are for each number alone; the symbol is the verdict, which is \
+     corrected for all."
+);
 
 /// What the curves are.
 pub(super) const OF_CURVES: &str =
-    "Curves show the levels from left to right, on one logarithmic scale for each table.";
+    noted!("Curves show the levels from left to right, on one logarithmic scale for each table.");
 
 /// `response_time_p50 by vcpus: lab:bfs / lab:cfs (lower is better)`.
-pub(super) fn heading(ladder: &Ladder) -> String {
-    let Ladder { metric, factor, subject, reference, direction, .. } = ladder;
-    let of_odds = if cells(ladder).any(|cell| cell.is_odds) { ", ratios of odds" } else { "" };
-    let mark = mark(ladder.is_emulated());
-    format!("{mark}{metric} by {factor}: {subject} / {reference} ({direction}{of_odds})")
+pub(super) fn heading(ladder: &Ladder, language: Language) -> String {
+    let of_odds = cells(ladder).any(|cell| cell.is_odds);
+    let of_odds = if of_odds { language.word(", ratios of odds") } else { "" };
+    let by = say!(language, "{metric} by {factor}", metric = ladder.metric, factor = ladder.factor);
+    format!(
+        "{}{by}: {} / {} ({}{of_odds})",
+        mark(ladder.is_emulated(), language),
+        ladder.subject,
+        ladder.reference,
+        direction(ladder.direction, language)
+    )
 }
 
 fn cells(ladder: &Ladder) -> impl Iterator<Item = &LadderCell> {
@@ -37,9 +46,9 @@ fn cells(ladder: &Ladder) -> impl Iterator<Item = &LadderCell> {
 }
 
 /// The ratio and its interval.
-pub(super) fn numbers(cell: &LadderCell) -> (String, String) {
+pub(super) fn numbers(cell: &LadderCell, language: Language) -> (String, String) {
     match &cell.ratio {
-        None => ("n/a".to_owned(), String::new()),
+        None => (not_known(language), String::new()),
         Some(found) => {
             let end = |end: f64| if end.is_finite() { digits(end) } else { "…".to_owned() };
             let interval = format!("{}-{}", end(found.interval.low), end(found.interval.high));
@@ -49,12 +58,17 @@ pub(super) fn numbers(cell: &LadderCell) -> (String, String) {
 }
 
 /// A ladder as lines of text, as many columns beside each other as fit.
-pub(super) fn lines(ladder: &Ladder, width: usize, is_unicode: bool) -> Vec<String> {
+pub(super) fn lines(
+    ladder: &Ladder,
+    width: usize,
+    is_unicode: bool,
+    language: Language,
+) -> Vec<String> {
     let levels = ladder.rungs.iter().map(|rung| rung.level.as_str().width());
     let label = levels.chain([ladder.factor.width(), 5]).max().unwrap_or(0);
     let scale = Curve::of(ladder);
     let columns: Vec<Column> = (0..ladder.workloads.len())
-        .map(|index| Column::of(ladder, index, &scale, is_unicode))
+        .map(|index| Column::of(ladder, index, &scale, is_unicode, language))
         .collect();
     let mut lines = Vec::new();
     let mut rest = columns.as_slice();
@@ -112,7 +126,13 @@ struct Column {
 }
 
 impl Column {
-    fn of(ladder: &Ladder, index: usize, scale: &Curve, is_unicode: bool) -> Self {
+    fn of(
+        ladder: &Ladder,
+        index: usize,
+        scale: &Curve,
+        is_unicode: bool,
+        language: Language,
+    ) -> Self {
         let rows: Vec<[String; 2]> = ladder
             .rungs
             .iter()
@@ -120,7 +140,7 @@ impl Column {
                 let Some(cell) = rung.cells.get(index).and_then(Option::as_ref) else {
                     return ["-".to_owned(), String::new()];
                 };
-                let (ratio, interval) = numbers(cell);
+                let (ratio, interval) = numbers(cell, language);
                 let interval = if is_unicode { interval } else { interval.replace('…', "...") };
                 [format!("{} {ratio}", symbol(cell.verdict, is_unicode)), format!("  {interval}")]
             })

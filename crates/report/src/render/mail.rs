@@ -29,26 +29,27 @@ impl Renderer for Entry {
         "mail.txt"
     }
 
-    fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
+    fn render(&self, report: &Report, page: &Page, output: &mut dyn Write) -> io::Result<()> {
         let page = Page {
             width: COLUMNS,
             is_colour: false,
             is_unicode: false,
             is_verbose: false,
             has_plots: false,
+            ..*page
         };
         terminal::Entry.render(report, &page, output)?;
         let facts: Vec<(&str, &String)> =
             FACTS.iter().filter_map(|key| Some((*key, report.environment.0.get(*key)?))).collect();
         if !facts.is_empty() {
-            writeln!(output, "\nMachine")?;
+            writeln!(output, "\n{}", report.language.word("Machine"))?;
             for (key, value) in facts {
                 for line in crate::wrapped(&format!("{key}: {value}"), COLUMNS - 2) {
                     writeln!(output, "  {line}")?;
                 }
             }
         }
-        writeln!(output, "\nHow to reproduce")?;
+        writeln!(output, "\n{}", report.language.word("How to reproduce"))?;
         for command in &report.reproduce {
             writeln!(output, "{}", continued(command))?;
         }

@@ -6,6 +6,7 @@ use super::{Page, Renderer};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Role, Verdict};
+use phrases::say;
 use std::io::{self, Write};
 
 pub(super) struct Entry;
@@ -32,18 +33,20 @@ impl Renderer for Entry {
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
         writeln!(output, "**{}** {}\n", plain(&report.title), plain(&report.answer))?;
         rows(report, output)?;
-        writeln!(
-            output,
-            "+ is better; intervals are unadjusted, verdicts corrected for {}. Venue {}, kernel {}, \
-             CPUs {}.\n",
-            report.design.family_words(),
-            plain(&report.design.venue),
-            plain(&report.design.kernel),
-            plain(&report.design.cpus)
-        )?;
+        let language = report.language;
+        let legend = say!(
+            language,
+            "+ is better; intervals are unadjusted, verdicts corrected for {families}. Venue \
+             {venue}, kernel {kernel}, CPUs {cpus}.",
+            families = report.design.family_words(language),
+            venue = plain(&report.design.venue),
+            kernel = plain(&report.design.kernel),
+            cpus = plain(&report.design.cpus)
+        );
+        writeln!(output, "{legend}\n")?;
         if !report.caveats.is_empty() {
             let codes: Vec<&str> = report.caveats.iter().map(|one| one.code.as_str()).collect();
-            let summary = format!("Caveats: {}", codes.join(", "));
+            let summary = say!(language, "Caveats: {codes}", codes = codes.join(", "));
             writeln!(output, "<details><summary>{}</summary>\n", plain(&summary))?;
             for caveat in &report.caveats {
                 writeln!(output, "- `{}`: {}", plain(&caveat.code), plain(&caveat.meaning))?;
@@ -53,7 +56,8 @@ impl Renderer for Entry {
             }
             writeln!(output, "\n</details>\n")?;
         }
-        writeln!(output, "<details><summary>How to reproduce</summary>\n")?;
+        let summary = language.word("How to reproduce");
+        writeln!(output, "<details><summary>{summary}</summary>\n")?;
         for line in &report.reproduce {
             writeln!(output, "    {line}")?;
         }
@@ -70,11 +74,16 @@ fn rows(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         Verdict::Invalid => 1,
         Verdict::Equivalent | Verdict::Inconclusive => 2,
     });
-    writeln!(output, "| | workload, metric | subject | against | effect | interval | verdict |")?;
+    let language = report.language;
+    writeln!(
+        output,
+        "{}",
+        language.word("| | workload, metric | subject | against | effect | interval | verdict |")
+    )?;
     writeln!(output, "|---|---|---|---|--:|---|---|")?;
     for finding in judged.iter().take(MOST_ROWS) {
         let question = &finding.question;
-        let (change, interval) = effect(finding);
+        let (change, interval) = effect(finding, language);
         writeln!(
             output,
             "| {} | {} {} | {} | {} | {change} | {interval} | {} |",
@@ -83,12 +92,14 @@ fn rows(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             cell(&question.metric),
             cell(&question.subject),
             cell(&question.reference),
-            words(finding)
+            words(finding, language)
         )?;
     }
     writeln!(output)?;
     if judged.len() > MOST_ROWS {
-        writeln!(output, "{} more rows are in the report.\n", judged.len() - MOST_ROWS)?;
+        let more = judged.len() - MOST_ROWS;
+        let text = say!(language, "{count} more rows are in the report.", count = more);
+        writeln!(output, "{text}\n")?;
     }
     Ok(())
 }

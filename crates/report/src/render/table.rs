@@ -1,8 +1,9 @@
 //! The verdict table: what its rows say, apart from how they are drawn.
 
-use crate::emulated::{HIDDEN, is_hidden, mark};
+use crate::emulated::{hidden, is_hidden, mark};
 use crate::quantities::{confidence, interval, percent, value};
 use model::{CaveatCode, Finding, Findings, Role, Strength, Verdict};
+use phrases::{Language, say};
 use std::collections::BTreeMap;
 
 /// Findings about one workload and metric.
@@ -33,20 +34,25 @@ pub(super) fn groups(findings: &Findings) -> Vec<Group<'_>> {
     groups
 }
 
+/// A verdict in one word.
+pub(crate) fn verdict(verdict: Verdict, language: Language) -> &'static str {
+    match verdict {
+        Verdict::Better => language.word("better"),
+        Verdict::Worse => language.word("worse"),
+        Verdict::Equivalent => language.word("equivalent"),
+        Verdict::Inconclusive => language.word("inconclusive"),
+        Verdict::Invalid => language.word("invalid"),
+    }
+}
+
 /// The verdict in words.
-pub(crate) fn words(finding: &Finding) -> String {
-    let strength = match finding.strength {
-        Some(Strength::Clearly) => "clearly ",
-        _ => "",
+pub(crate) fn words(finding: &Finding, language: Language) -> String {
+    let word = match (finding.strength, finding.verdict) {
+        (Some(Strength::Clearly), Verdict::Better) => language.word("clearly better"),
+        (Some(Strength::Clearly), Verdict::Worse) => language.word("clearly worse"),
+        (_, verdict) => self::verdict(verdict, language),
     };
-    let word = match finding.verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Inconclusive => "inconclusive",
-        Verdict::Invalid => "invalid",
-    };
-    format!("{}{strength}{word}", mark(finding.is_emulated()))
+    format!("{}{word}", mark(finding.is_emulated(), language))
 }
 
 /// The verdict as a symbol.
@@ -64,51 +70,66 @@ pub(super) fn symbol(verdict: Verdict, is_unicode: bool) -> &'static str {
     }
 }
 
+/// Stands where there is no number.
+pub(crate) fn not_known(language: Language) -> String {
+    language.word("n/a").to_owned()
+}
+
 /// The subject's value, or why there is none.
-pub(super) fn subject_value(finding: &Finding, hides_absolute: bool) -> String {
+pub(super) fn subject_value(finding: &Finding, hides_absolute: bool, language: Language) -> String {
     if is_hidden(finding, hides_absolute) {
-        return HIDDEN.to_owned();
+        return hidden(language);
     }
-    finding.subject_value.map_or("n/a".to_owned(), |number| value(number, finding.question.unit))
+    finding
+        .subject_value
+        .map_or_else(|| not_known(language), |number| value(number, finding.question.unit))
 }
 
 /// The reference's value.
-pub(super) fn reference_value(findings: &[&Finding], hides_absolute: bool) -> String {
+pub(super) fn reference_value(
+    findings: &[&Finding],
+    hides_absolute: bool,
+    language: Language,
+) -> String {
     if findings.iter().any(|finding| is_hidden(finding, hides_absolute)) {
-        return HIDDEN.to_owned();
+        return hidden(language);
     }
     let known = findings
         .iter()
         .find_map(|finding| finding.reference_value.map(|number| (number, finding.question.unit)));
-    known.map_or("n/a".to_owned(), |(number, unit)| value(number, unit))
+    known.map_or_else(|| not_known(language), |(number, unit)| value(number, unit))
 }
 
 /// The effect and its unadjusted interval.
-pub(super) fn effect(finding: &Finding) -> (String, String) {
+pub(super) fn effect(finding: &Finding, language: Language) -> (String, String) {
     match &finding.effect {
-        Some(effect) => (percent(effect.ratio), interval(&effect.interval)),
-        None => ("no estimate".to_owned(), String::new()),
+        Some(effect) => (percent(effect.ratio, language), interval(&effect.interval, language)),
+        None => (language.word("no estimate").to_owned(), String::new()),
     }
 }
 
 /// When an adaptive campaign answered it, and the level of its interval.
-pub(crate) fn look(finding: &Finding) -> Option<String> {
+pub(crate) fn look(finding: &Finding, language: Language) -> Option<String> {
     let look = finding.look?;
-    Some(format!(
-        "look {} of {}, after {} blocks: its interval is {} %; early stops overstate effects",
-        look.number,
-        look.of,
-        look.blocks,
-        confidence(look.alpha)
+    Some(say!(
+        language,
+        "look {number} of {of}, after {blocks} blocks: its interval is {level} %; early stops \
+         overstate effects",
+        number = look.number,
+        of = look.of,
+        blocks = look.blocks,
+        level = confidence(look.alpha)
     ))
 }
 
 /// The level of the unadjusted intervals.
-pub(super) fn level(findings: &Findings) -> String {
+pub(super) fn level(findings: &Findings, language: Language) -> String {
     if findings.findings.iter().any(|finding| finding.look.is_some()) {
-        return "of each row's look".to_owned();
+        return language.word("of each row's look").to_owned();
     }
-    let is_live = findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished);
-    let at_once = if is_live { " at every look together" } else { "" };
-    format!("{} %{at_once}", confidence(findings.alpha))
+    let level = confidence(findings.alpha);
+    if findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished) {
+        return say!(language, "{level} % at every look together", level);
+    }
+    format!("{level} %")
 }

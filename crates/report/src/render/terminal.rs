@@ -1,5 +1,6 @@
 //! The verdict table that a person reads at once.
 
+mod comparison;
 mod curve;
 mod inert;
 mod plots;
@@ -11,9 +12,9 @@ use super::grid::TextTable;
 use super::table::{effect, groups, level, reference_value, subject_value};
 use super::{Page, Renderer, grid, ladder};
 use crate::answer::trimmed;
-use crate::emulated::WHY_HIDDEN;
+use crate::emulated::why_hidden;
 use crate::grid::Grid;
-use crate::quantities::{duration, p_value};
+use crate::quantities::{direction, duration, p_value};
 use crate::standings::{claim, ranks, tally, use_case};
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
@@ -21,6 +22,7 @@ use anstyle::{AnsiColor, Style};
 use contract::Description;
 use inert::{folded, inert};
 use model::{Finding, Question, Ranking, Role, Verdict};
+use phrases::{Language, say};
 use rows::Layout;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -60,13 +62,14 @@ impl Renderer for Entry {
     fn render(&self, report: &Report, page: &Page, output: &mut dyn Write) -> io::Result<()> {
         let judged =
             report.findings.findings.iter().filter(|finding| finding.question.role != Role::Screen);
-        let layout = Layout::of(judged.clone(), page.width, report.hides_absolute);
+        let layout = Layout::of(judged.clone(), page.width, report.hides_absolute, report.language);
         let mut drawn = Vec::new();
         let mut screen = Screen {
             page,
             layout,
             scale: Scale::of(judged, layout.bar),
             hides_absolute: report.hides_absolute,
+            language: report.language,
             output: &mut drawn,
         };
         screen.heading(report)?;
@@ -84,13 +87,18 @@ impl Renderer for Entry {
         screen.caveats(report)?;
         screen.notes(report)?;
         screen.answer(report)?;
-        let mut text = String::from_utf8_lossy(&drawn).into_owned();
-        if !page.is_unicode {
-            // Only our own signs: what the user wrote stays as it was written.
-            text = text.replace('×', "x").replace('÷', "1/").replace('\u{fffd}', "?");
-        }
-        output.write_all(folded(&text, page.width).as_bytes())
+        output.write_all(finished(&drawn, page).as_bytes())
     }
+}
+
+/// What was drawn, in the letters and the width of the page.
+fn finished(drawn: &[u8], page: &Page) -> String {
+    let mut text = String::from_utf8_lossy(drawn).into_owned();
+    if !page.is_unicode {
+        // Only our own signs: what the user wrote stays as it was written.
+        text = text.replace('×', "x").replace('÷', "1/").replace('\u{fffd}', "?");
+    }
+    folded(&text, page.width)
 }
 
 struct Screen<'a> {
@@ -98,6 +106,7 @@ struct Screen<'a> {
     layout: Layout,
     scale: Scale,
     hides_absolute: bool,
+    language: Language,
     output: &'a mut dyn Write,
 }
 
@@ -117,38 +126,51 @@ fn style_of(verdict: Verdict) -> Style {
 
 impl Screen<'_> {
     fn styled(&self, text: &str, style: Style) -> String {
-        let text = inert(text);
-        if self.page.is_colour { format!("{style}{text}{style:#}") } else { text }
+        styled(self.page, text, style)
     }
 
     fn heading(&mut self, report: &Report) -> io::Result<()> {
         let design = &report.design;
+        let language = self.language;
         self.paragraph(&report.title, "", BOLD)?;
         if let Some(imported) = &design.imported {
-            let text = format!(
-                "imported from {} ({}): {} subjects, {} records of {} workloads",
-                imported.file,
-                imported.format,
-                design.subjects,
-                design.trials,
-                design.workloads.len()
+            let text = say!(
+                language,
+                "imported from {file} ({format}): {subjects} subjects, {records} records of \
+                 {workloads} workloads",
+                file = imported.file,
+                format = imported.format,
+                subjects = design.subjects,
+                records = design.trials,
+                workloads = design.workloads.len()
             );
             self.paragraph(&text, "", DIM)?;
             return writeln!(self.output);
         }
-        let quick = if design.is_quick { "quick mode, " } else { "" };
+        let quick = if design.is_quick { language.word("quick mode, ") } else { "" };
+        let duration = duration(design.duration_ns, language);
         let place = if design.is_simulated() {
-            " of simulated time; no real machine".to_owned()
+            say!(language, "{duration} of simulated time; no real machine", duration)
         } else {
-            format!("; {} with kernel {}, CPUs {}", design.venue, design.kernel, design.cpus)
+            say!(
+                language,
+                "{duration}; {venue} with kernel {kernel}, CPUs {cpus}",
+                duration,
+                venue = design.venue,
+                kernel = design.kernel,
+                cpus = design.cpus
+            )
         };
-        let text = format!(
-            "{quick}{} blocks of {} subjects, {} trials in {}{place}; seed {}",
-            design.blocks,
-            design.subjects,
-            design.trials,
-            duration(design.duration_ns),
-            design.seed
+        let text = say!(
+            language,
+            "{quick}{blocks} blocks of {subjects} subjects, {trials} trials in {place}; seed \
+             {seed}",
+            quick,
+            blocks = design.blocks,
+            subjects = design.subjects,
+            trials = design.trials,
+            place,
+            seed = design.seed
         );
         self.paragraph(&text, "", DIM)?;
         writeln!(self.output)
@@ -180,12 +202,13 @@ impl Screen<'_> {
             }
             has_rows = true;
             let title = format!("{} {}", group.workload, group.metric);
-            let about = format!(
-                "{}, margin {} %; {} = {}",
-                first.question.direction,
-                trimmed(100.0 * first.margin),
-                first.question.reference,
-                reference_value(&group.findings, self.hides_absolute)
+            let about = say!(
+                self.language,
+                "{direction}, margin {margin} %; {reference} = {value}",
+                direction = direction(first.question.direction, self.language),
+                margin = trimmed(100.0 * first.margin),
+                reference = first.question.reference,
+                value = reference_value(&group.findings, self.hides_absolute, self.language)
             );
             if title.width() + 2 + about.width() <= self.page.width {
                 let title = self.styled(&title, BOLD);
@@ -203,9 +226,13 @@ impl Screen<'_> {
             writeln!(self.output)?;
         }
         if is_cut {
-            let heading = format!("{} comparisons of single cells (-v shows all)", cells.len());
+            let heading = say!(
+                self.language,
+                "{count} comparisons of single cells (-v shows all)",
+                count = cells.len()
+            );
             self.paragraph(&heading, "", BOLD)?;
-            for line in tally(&cells) {
+            for line in tally(&cells, self.language) {
                 self.paragraph(&line, "  ", Style::new())?;
             }
             writeln!(self.output)?;
@@ -216,43 +243,51 @@ impl Screen<'_> {
     /// What the numbers and bars above are.
     fn legend(&mut self, report: &Report, has_bars: bool) -> io::Result<()> {
         let design = &report.design;
+        let language = self.language;
         let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };
-        let mut legend = format!(
-            "+ is better. Intervals are {}, unadjusted, each for its row alone; verdicts are corrected for {} \
-             (Holm).",
-            level(&report.findings),
-            design.family_words(),
-        );
+        let mut legend = vec![say!(
+            language,
+            "+ is better. Intervals are {level}, unadjusted, each for its row alone; verdicts are \
+             corrected for {families} (Holm).",
+            level = level(&report.findings, language),
+            families = design.family_words(language)
+        )];
         if has_bars {
-            legend += &format!(
-                " Bars share the axis below them: further right is better, {zero} is no difference, \
-                 {band} the margin."
-            );
+            legend.push(say!(
+                language,
+                "Bars share the axis below them: further right is better, {zero} is no difference, \
+                 {band} the margin.",
+                zero,
+                band
+            ));
         }
         if design.is_unblocked() {
-            legend += " n counts the executions of the subject that has fewer.";
+            let counts = language.word("n counts the executions of the subject that has fewer.");
+            legend.push(counts.to_owned());
         }
-        self.paragraph(&legend, "", DIM)?;
+        self.paragraph(&legend.join(" "), "", DIM)?;
         if self.hides_absolute {
-            self.paragraph(WHY_HIDDEN, "", DIM)?;
+            self.paragraph(why_hidden(language), "", DIM)?;
         }
         Ok(())
     }
 
     /// Ratios along the factor that subjects are compared within.
     fn ladders(&mut self, report: &Report) -> io::Result<()> {
+        let language = self.language;
+        let width = self.page.width.saturating_sub(2);
         for drawn in &report.ladders {
             writeln!(self.output)?;
-            self.paragraph(&ladder::heading(drawn), "", BOLD)?;
-            for line in
-                ladder::lines(drawn, self.page.width.saturating_sub(2), self.page.is_unicode)
-            {
+            self.paragraph(&ladder::heading(drawn, language), "", BOLD)?;
+            for line in ladder::lines(drawn, width, self.page.is_unicode, language) {
                 let indent = if line.is_empty() { "" } else { "  " };
                 writeln!(self.output, "{indent}{}", inert(&line))?;
             }
         }
         if !report.ladders.is_empty() {
-            let legend = format!("{} {}", ladder::LEGEND, ladder::OF_CURVES);
+            let [ratios, curves] =
+                [ladder::LEGEND, ladder::OF_CURVES].map(|one| language.word(one));
+            let legend = format!("{ratios} {curves}");
             self.paragraph(&legend, "", DIM)?;
         }
         Ok(())
@@ -260,22 +295,29 @@ impl Screen<'_> {
 
     /// Heat maps and means where workloads and metrics span a table.
     fn grids(&mut self, report: &Report) -> io::Result<()> {
+        let language = self.language;
         for drawn in &report.grids {
             writeln!(self.output)?;
-            self.paragraph(&grid::heading(drawn), "", BOLD)?;
+            self.paragraph(&grid::heading(drawn, language), "", BOLD)?;
             let cells = drawn.rows.labels.len() * drawn.columns.labels.len();
             if cells > MOST_GRID_CELLS && !self.page.is_verbose {
-                let text = format!("{cells} cells of each comparison (-v shows them)");
+                let text = say!(
+                    language,
+                    "{count} cells of each comparison (-v shows them)",
+                    count = cells
+                );
                 self.paragraph(&text, "  ", Style::new())?;
                 continue;
             }
             for comparison in &drawn.comparisons {
-                self.paragraph(&grid::pair(comparison), "  ", Style::new())?;
-                self.text_table(&TextTable::of_effects(drawn, comparison, self.page.is_unicode))?;
+                self.paragraph(&grid::pair(comparison, language), "  ", Style::new())?;
+                let is_unicode = self.page.is_unicode;
+                let table = TextTable::of_effects(drawn, comparison, is_unicode, language);
+                self.text_table(&table)?;
             }
-            self.paragraph(grid::LEGEND, "", DIM)?;
+            self.paragraph(language.word(grid::LEGEND), "", DIM)?;
             if drawn.comparisons.iter().any(|one| !one.row_ratios.is_empty()) {
-                self.paragraph(grid::OF_RATIOS, "", DIM)?;
+                self.paragraph(language.word(grid::OF_RATIOS), "", DIM)?;
             }
             let has_means = drawn.subjects.iter().any(|subject| !subject.row_means.is_empty());
             if has_means && !(drawn.is_emulated && self.hides_absolute) {
@@ -288,20 +330,25 @@ impl Screen<'_> {
     /// Means of each subject by row and by column; arithmetic ones only for who asks.
     fn means(&mut self, drawn: &Grid) -> io::Result<()> {
         let kinds = if self.page.is_verbose { 2 } else { 1 };
+        let language = self.language;
         for which in 0..kinds {
-            let kind = ["Geometric", "Arithmetic"][which];
             for is_by_row in [true, false] {
                 let (axis, other) = if is_by_row {
                     (&drawn.rows, &drawn.columns)
                 } else {
                     (&drawn.columns, &drawn.rows)
                 };
-                let title = format!("{kind} means over {}, by {}", other.name, axis.name);
+                let (other, axis) = (&other.name, &axis.name);
+                let title = if which == 0 {
+                    say!(language, "Geometric means over {other}, by {axis}", other, axis)
+                } else {
+                    say!(language, "Arithmetic means over {other}, by {axis}", other, axis)
+                };
                 self.paragraph(&title, "  ", Style::new())?;
-                self.text_table(&TextTable::of_means(drawn, is_by_row, which))?;
+                self.text_table(&TextTable::of_means(drawn, is_by_row, which, language))?;
             }
         }
-        self.paragraph(&grid::of_means(drawn), "", DIM)
+        self.paragraph(grid::of_means(drawn, language), "", DIM)
     }
 
     fn text_table(&mut self, table: &TextTable<'_>) -> io::Result<()> {
@@ -323,19 +370,20 @@ impl Screen<'_> {
     /// Use cases, claims and ranks.
     fn standings(&mut self, report: &Report) -> io::Result<()> {
         let findings = &report.findings;
-        for section in
-            findings.use_cases.iter().map(|finding| use_case(finding, &findings.findings))
-        {
+        let language = self.language;
+        for finding in &findings.use_cases {
+            let section = use_case(finding, &findings.findings, language);
             writeln!(self.output)?;
-            self.paragraph(&format!("Use case {}", section.heading), "", BOLD)?;
+            let heading = say!(language, "Use case {heading}", heading = section.heading);
+            self.paragraph(&heading, "", BOLD)?;
             for line in &section.lines {
                 self.paragraph(line, "  ", Style::new())?;
             }
         }
         if !findings.claims.is_empty() {
-            writeln!(self.output, "\n{}", self.styled("Published claims", BOLD))?;
+            writeln!(self.output, "\n{}", self.styled(language.word("Published claims"), BOLD))?;
             for finding in &findings.claims {
-                self.paragraph(&claim(finding), "  ", Style::new())?;
+                self.paragraph(&claim(finding, language), "  ", Style::new())?;
             }
         }
         let is_cell = |label: &str| {
@@ -351,17 +399,18 @@ impl Screen<'_> {
         let shown = if self.page.is_verbose { kept.len() } else { MOST_RANKINGS };
         let kept_count = kept.len();
         if kept_count > 0 {
-            let heading = "Ranks (1 plus the number of subjects shown to be better)";
+            let heading = language.word("Ranks (1 plus the number of subjects shown to be better)");
             writeln!(self.output)?;
             self.paragraph(heading, "", BOLD)?;
         }
         for ranking in kept.into_iter().take(shown) {
-            let text = format!("{} {}: {}", ranking.workload, ranking.metric, ranks(ranking));
+            let ranks = ranks(ranking, language);
+            let text = format!("{} {}: {ranks}", ranking.workload, ranking.metric);
             self.paragraph(&text, "  ", Style::new())?;
         }
         let more = kept_count.saturating_sub(shown);
         if more > 0 {
-            self.paragraph(&format!("and {more} more (-v shows all)"), "  ", DIM)?;
+            self.more(more, "  ")?;
         }
         Ok(())
     }
@@ -371,19 +420,24 @@ impl Screen<'_> {
             writeln!(self.output)?;
         }
         for ejections in &report.ejections {
-            self.paragraph(&ejections.words(), "", style_of(Verdict::Worse))?;
+            self.paragraph(&ejections.words(self.language), "", style_of(Verdict::Worse))?;
         }
         for count in
             report.findings.failures.iter().filter(|count| count.failed + count.invalid > 0)
         {
             let invalid = if count.invalid > 0 {
-                format!(", {} invalid", count.invalid)
+                say!(self.language, ", {count} invalid", count = count.invalid)
             } else {
                 String::new()
             };
-            let text = format!(
-                "{} on {}: {} of {} trials failed{invalid}",
-                count.subject, count.workload, count.failed, count.trials
+            let text = say!(
+                self.language,
+                "{subject} on {workload}: {failed} of {trials} trials failed{invalid}",
+                subject = count.subject,
+                workload = count.workload,
+                failed = count.failed,
+                trials = count.trials,
+                invalid
             );
             writeln!(self.output)?;
             self.paragraph(&text, "", style_of(Verdict::Worse))?;
@@ -406,14 +460,16 @@ impl Screen<'_> {
         }
         screened.sort_by(|a, b| q_of(a).total_cmp(&q_of(b)));
         writeln!(self.output)?;
-        self.paragraph("Screen of secondary metrics (q-values; never a verdict)", "", BOLD)?;
+        let language = self.language;
+        let heading = language.word("Screen of secondary metrics (q-values; never a verdict)");
+        self.paragraph(heading, "", BOLD)?;
         for finding in screened {
             let question = &finding.question;
             let name = format!("{} {}, {}", question.workload, question.metric, question.subject);
             let numbers = format!(
-                "{:>9}  {:>8}  q {}",
-                subject_value(finding, self.hides_absolute),
-                effect(finding).0,
+                "{}  {}  q {}",
+                padded_left(&subject_value(finding, self.hides_absolute, language), 9),
+                padded_left(&effect(finding, language).0, 8),
                 p_value(q_of(finding))
             );
             let room = self.page.width.saturating_sub(35).min(64);
@@ -427,7 +483,7 @@ impl Screen<'_> {
         if report.caveats.is_empty() {
             return Ok(());
         }
-        writeln!(self.output, "\n{}", self.styled("Caveats", BOLD))?;
+        writeln!(self.output, "\n{}", self.styled(self.language.word("Caveats"), BOLD))?;
         for caveat in &report.caveats {
             self.paragraph(&format!("{}: {}", caveat.code, caveat.meaning), "  ", Style::new())?;
             let shown = if self.page.is_verbose { caveat.places.len() } else { 2 };
@@ -435,11 +491,7 @@ impl Screen<'_> {
                 self.paragraph(place, "    ", DIM)?;
             }
             if caveat.places.len() > shown {
-                self.paragraph(
-                    &format!("and {} more (-v shows all)", caveat.places.len() - shown),
-                    "    ",
-                    DIM,
-                )?;
+                self.more(caveat.places.len() - shown, "    ")?;
             }
         }
         Ok(())
@@ -447,7 +499,7 @@ impl Screen<'_> {
 
     fn notes(&mut self, report: &Report) -> io::Result<()> {
         for note in &report.notes {
-            self.paragraph(&format!("Note: {note}"), "", DIM)?;
+            self.paragraph(&say!(self.language, "Note: {note}", note), "", DIM)?;
         }
         Ok(())
     }
@@ -457,16 +509,41 @@ impl Screen<'_> {
         self.paragraph(&report.answer, "", BOLD)
     }
 
-    /// Text wrapped to the page, each line indented.
-    fn paragraph(&mut self, text: &str, indent: &str, style: Style) -> io::Result<()> {
-        let room = self.page.width.saturating_sub(indent.width()).max(20);
-        // Ends of lines and tabs are blanks to the wrapping; the rest is made visible before it.
-        let text = inert(&text.replace(['\n', '\t'], " "));
-        for line in wrapped(&text, room) {
-            writeln!(self.output, "{indent}{}", self.styled(&line, style))?;
-        }
-        Ok(())
+    /// How many are not shown.
+    fn more(&mut self, more: usize, indent: &str) -> io::Result<()> {
+        let text = say!(self.language, "and {count} more (-v shows all)", count = more);
+        self.paragraph(&text, indent, DIM)
     }
+
+    fn paragraph(&mut self, text: &str, indent: &str, style: Style) -> io::Result<()> {
+        paragraph(self.output, self.page, text, indent, style)
+    }
+}
+
+fn styled(page: &Page, text: &str, style: Style) -> String {
+    let text = inert(text);
+    if page.is_colour { format!("{style}{text}{style:#}") } else { text }
+}
+
+/// Text wrapped to the page, each line indented.
+fn paragraph(
+    output: &mut dyn Write,
+    page: &Page,
+    text: &str,
+    indent: &str,
+    style: Style,
+) -> io::Result<()> {
+    let room = page.width.saturating_sub(indent.width()).max(20);
+    for line in lines(text, room) {
+        writeln!(output, "{indent}{}", styled(page, &line, style))?;
+    }
+    Ok(())
+}
+
+/// Lines of at most `room` columns. Ends of lines and tabs are blanks to the wrapping; the rest
+/// is made visible before it.
+fn lines(text: &str, room: usize) -> Vec<String> {
+    wrapped(&inert(&text.replace(['\n', '\t'], " ")), room)
 }
 
 /// What the cells of grids ask: workloads and metrics.

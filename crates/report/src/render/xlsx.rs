@@ -9,10 +9,11 @@ mod sheet;
 mod subjects;
 
 use super::{Page, Renderer};
-use crate::emulated::WHY_HIDDEN;
+use crate::emulated::why_hidden as why;
 use crate::view::Report;
 use contract::Description;
 use names::Names;
+use phrases::noted;
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, XlsxError};
 use std::io::{self, Write};
 
@@ -31,10 +32,10 @@ static DESCRIPTION: Description = Description {
 };
 
 /// Sheets that are not named after subjects.
-const FINDINGS: &str = "findings";
-const EFFECTS: &str = "effects";
-const HEAT_MAP: &str = "heat map";
-const RAW: &str = "raw";
+const FINDINGS: &str = noted!("findings");
+const EFFECTS: &str = noted!("effects");
+const HEAT_MAP: &str = noted!("heat map");
+const RAW: &str = noted!("raw");
 
 impl Renderer for Entry {
     fn describe(&self) -> &'static Description {
@@ -63,31 +64,33 @@ fn workbook(report: &Report) -> Result<Vec<u8>, XlsxError> {
         .set_subject(&report.campaign)
         .set_creation_datetime(&created);
     workbook.set_properties(&properties);
-    let mut names = Names::reserving(&[FINDINGS, EFFECTS, HEAT_MAP, RAW]);
+    let fixed = [FINDINGS, EFFECTS, HEAT_MAP, RAW].map(|name| report.language.word(name));
+    let mut names = Names::reserving(&fixed);
+    let [findings, effects, heat_map, raw] = fixed;
     for subject in &report.subjects {
         let sheet = workbook.add_worksheet().set_name(names.next(&subject.id))?;
         subjects::write(report, subject, sheet)?;
     }
-    findings::write(report, workbook.add_worksheet().set_name(FINDINGS)?)?;
+    findings::write(report, workbook.add_worksheet().set_name(findings)?)?;
     if !effects::primary(report).is_empty() {
-        effects::write(report, workbook.add_worksheet().set_name(EFFECTS)?)?;
+        effects::write(report, workbook.add_worksheet().set_name(effects)?)?;
     }
     for grid in &report.grids {
         for is_by_row in [true, false] {
-            if let Some(title) = grids::title(grid, is_by_row) {
+            if let Some(title) = grids::title(grid, is_by_row, report.language) {
                 let sheet = workbook.add_worksheet().set_name(names.next(&title))?;
                 grids::write_means(report, grid, is_by_row, sheet)?;
             }
         }
     }
     if !report.grids.is_empty() {
-        grids::write_heat(report, workbook.add_worksheet().set_name(HEAT_MAP)?)?;
+        grids::write_heat(report, workbook.add_worksheet().set_name(heat_map)?)?;
     }
-    subjects::write_raw(report, workbook.add_worksheet().set_name(RAW)?)?;
+    subjects::write_raw(report, workbook.add_worksheet().set_name(raw)?)?;
     workbook.save_to_buffer()
 }
 
 /// What stands where values of an emulated processor would.
 fn why_hidden(report: &Report) -> Option<&'static str> {
-    report.hides_absolute.then_some(WHY_HIDDEN)
+    report.hides_absolute.then(|| why(report.language))
 }

@@ -6,7 +6,7 @@ use model::{
     PLAN_FORMAT, Parameters, Plan, Planning, Question, RECORD_FORMAT, Record, Reduction, Role,
     Sample, Strength, Subject, Unit, Verdict, WorkloadPlan,
 };
-use report::Inputs;
+use report::{Inputs, Language};
 use std::collections::BTreeMap;
 
 /// Everything that a report is made from.
@@ -15,8 +15,10 @@ pub struct Campaign {
     pub records: Vec<Record>,
     pub values: Vec<model::TrialValue>,
     pub findings: Findings,
-    environment: Fingerprint,
+    pub language: Language,
+    pub environment: Fingerprint,
     store_caveats: Vec<Caveat>,
+    factors: BTreeMap<String, String>,
 }
 
 impl Campaign {
@@ -30,7 +32,9 @@ impl Campaign {
             campaign: "first-look-20261121-020000-beef",
             directory: "results/first-look-20261121-020000-beef",
             store_caveats: &self.store_caveats,
+            factors: &self.factors,
             is_absolute: false,
+            language: self.language,
         }
     }
 }
@@ -218,6 +222,7 @@ pub fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>
         plan: plan(title),
         records: Vec::new(),
         values: Vec::new(),
+        language: Language::default(),
         findings: Findings {
             format: FINDINGS_FORMAT.to_owned(),
             plan_digest: "0f3a".to_owned(),
@@ -237,6 +242,10 @@ pub fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>
             ("kernel.release".to_owned(), "6.12.3-amd64".to_owned()),
         ])),
         store_caveats: Vec::new(),
+        factors: BTreeMap::from([(
+            "policy".to_owned(),
+            "The scheduling policy. Who may wait for whom.".to_owned(),
+        )]),
     }
 }
 
@@ -461,7 +470,7 @@ impl Draft {
         self
     }
 
-    fn caveat(mut self, code: CaveatCode, detail: &str) -> Self {
+    pub fn caveat(mut self, code: CaveatCode, detail: &str) -> Self {
         self.0.caveats.push(Caveat::new(code, detail));
         self
     }

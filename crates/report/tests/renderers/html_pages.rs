@@ -67,7 +67,7 @@ fn claim() -> ClaimFinding {
 }
 
 /// The mixed campaign with runs whose latencies have a tail, ranks, a use case and a claim.
-fn measured() -> Campaign {
+pub fn measured() -> Campaign {
     let mut campaign = mixed();
     let first = campaign.records[0].clone();
     campaign.records.clear();

@@ -2,6 +2,7 @@
 
 use crate::campaigns::{Campaign, emulated, hostile, mixed, undecided};
 use crate::grid::grid;
+use crate::languages::korean;
 use crate::multicore::multicore;
 use crate::{drawn, page, part};
 use expect_test::expect_file;
@@ -160,7 +161,9 @@ fn without_styles(text: &str) -> String {
 
 #[test]
 fn every_campaign_fits_from_40_to_200_columns() {
-    for campaign in [plotted(mixed()), undecided(), multicore(), grid(), emulated()] {
+    let all = [plotted(mixed()), undecided(), multicore(), grid(), emulated()];
+    let in_korean = [plotted(mixed()), undecided(), multicore(), grid(), emulated()].map(korean);
+    for campaign in all.into_iter().chain(in_korean) {
         for width in (40..=200).step_by(8) {
             for is_unicode in [false, true] {
                 let page = Page { is_unicode, is_verbose: true, ..with_plots(width) };

@@ -19,7 +19,7 @@ fn bytes(campaign: &Campaign) -> Vec<u8> {
 
 /// One cell: its text, whether it is a string, and the number of its format.
 #[derive(Debug, Clone, PartialEq)]
-struct Cell {
+pub struct Cell {
     text: String,
     is_string: bool,
     format: u32,
@@ -34,7 +34,7 @@ impl Cell {
 
 type Sheet = BTreeMap<(u32, u32), Cell>;
 
-struct Workbook {
+pub struct Workbook {
     names: Vec<String>,
     sheets: Vec<Sheet>,
     parts: BTreeMap<String, String>,
@@ -58,7 +58,7 @@ fn place(reference: &str) -> (u32, u32) {
 }
 
 impl Workbook {
-    fn of(campaign: &Campaign) -> Self {
+    pub fn of(campaign: &Campaign) -> Self {
         let mut archive = zip::ZipArchive::new(Cursor::new(bytes(campaign))).unwrap();
         let mut parts = BTreeMap::new();
         for index in 0..archive.len() {
@@ -102,12 +102,12 @@ impl Workbook {
         Self { names, sheets, parts }
     }
 
-    fn sheet(&self, name: &str) -> &Sheet {
+    pub fn sheet(&self, name: &str) -> &Sheet {
         &self.sheets[self.names.iter().position(|known| known == name).unwrap()]
     }
 }
 
-fn row(sheet: &Sheet, row: u32) -> Vec<&str> {
+pub fn row(sheet: &Sheet, row: u32) -> Vec<&str> {
     let cells = sheet.range((row, 0)..(row + 1, 0));
     cells.map(|(_, cell)| cell.text.as_str()).collect()
 }

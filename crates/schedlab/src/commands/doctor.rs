@@ -2,6 +2,7 @@
 //! It opens files and tries attributes on a thread of its own; it changes nothing.
 
 use super::machine;
+use crate::browser;
 use crate::cli::{Common, Json};
 use crate::exit::ExitCode;
 use crate::output::print;
@@ -31,6 +32,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     checks.extend(workload_checks(&machine, &catalogue));
     checks.extend(guest_checks(common)?);
     checks.push(scheduler_check(common)?);
+    checks.push(print_check());
     checks.push(journal_check(common)?);
     checks.push(judged(
         "state",
@@ -53,7 +55,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     }
     let user = if machine.is_root() { "root" } else { "not root: some factors need it" };
     text.push_str(&format!("  {:<26} {user}\n", "user"));
-    for kind in ["state", "vm", "schedulers", "factor", "probe", "workload"] {
+    for kind in ["state", "vm", "schedulers", "report", "factor", "probe", "workload"] {
         text.push_str(&format!("\n{}\n", heading(kind)));
         for check in checks.iter().filter(|check| check.kind == kind) {
             text.push_str(&line(check));
@@ -68,6 +70,7 @@ fn heading(kind: &str) -> &'static str {
         "factor" => "Factors: what can be set here",
         "probe" => "Probes: what can be observed here",
         "workload" => "Workloads: what can run here",
+        "report" => "Reports: what only some formats need",
         "vm" => "Virtual machines: what guests need",
         "schedulers" => "Published schedulers: what building them needs",
         _ => "State",
@@ -77,7 +80,7 @@ fn heading(kind: &str) -> &'static str {
 fn line(check: &Check) -> String {
     let mark = if check.is_supported { "ok " } else { "-- " };
     let current = check.current.as_ref().map_or(String::new(), |current| match check.kind {
-        "vm" | "schedulers" => current.clone(),
+        "vm" | "schedulers" | "report" => current.clone(),
         _ => format!("now {current}"),
     });
     let mut text = format!("  {mark} {:<20} {current}", check.id).trim_end().to_owned() + "\n";
@@ -168,6 +171,20 @@ fn scheduler_check(common: &Common) -> Result<Check> {
             Check { is_supported: false, why: error.cause, remedy: error.remedy, ..check }
         }
     })
+}
+
+/// Only the format `pdf` needs it.
+fn print_check() -> Check {
+    let check = supported("report", "pdf", None);
+    match browser::find() {
+        Some(browser) => Check { current: Some(browser.display().to_string()), ..check },
+        None => Check {
+            is_supported: false,
+            why: "no Chromium is installed here".to_owned(),
+            remedy: browser::REMEDY.to_owned(),
+            ..check
+        },
+    }
 }
 
 fn factor_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {

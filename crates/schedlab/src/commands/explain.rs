@@ -3,7 +3,7 @@
 use super::reports::judged;
 use crate::cli::{Common, Explain};
 use crate::exit::ExitCode;
-use crate::output::{print, width};
+use crate::output::{legible, print, width};
 use contract::{Error, Result};
 use model::{Finding, Findings, Role};
 
@@ -12,6 +12,8 @@ const LEAST_WIDTH: usize = 20;
 
 pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     let (_, findings) = judged(common, &arguments.campaign.campaign)?;
+    let is_absolute = arguments.presentation.absolute;
+    let language = legible(arguments.presentation.language);
     let wanted = arguments.finding.as_deref();
     let chosen: Vec<&Finding> =
         findings.findings.iter().filter(|finding| is_meant(finding, wanted)).collect();
@@ -21,7 +23,8 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     for (index, finding) in chosen.into_iter().enumerate() {
         let space = if index > 0 { "\n" } else { "" };
         print(&format!("{space}{}\n", name(finding)))?;
-        for paragraph in report::explain(finding, &findings, arguments.values.absolute) {
+        let paragraphs = report::explain(finding, &findings, is_absolute, language);
+        for paragraph in paragraphs {
             let lines = report::wrapped(&paragraph, width(&std::io::stdout()).max(LEAST_WIDTH));
             print(&format!("\n{}\n", lines.join("\n")))?;
         }

@@ -1,7 +1,7 @@
 //! `schedlab import`: other people's numbers become a campaign.
 
 use super::run::conclude;
-use crate::cli::{Common, Import, Pairs, Values};
+use crate::cli::{Common, Import, Pairs, Presentation};
 use crate::exit::ExitCode;
 use crate::output::tell;
 use crate::surroundings::random_u64;
@@ -64,7 +64,7 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     let directory = campaign.directory().to_owned();
     drop(campaign);
     tell(&replicates(&mapping, importer));
-    conclude(common, &directory, Values::default())
+    conclude(common, &directory, Presentation::default())
 }
 
 /// What counts as a replicate, said before any verdict.

@@ -1,5 +1,6 @@
 //! `schedlab list`: what can be named in an experiment.
 
+use super::reports::Format;
 use crate::cli::{Common, Kind, List};
 use crate::exit::ExitCode;
 use crate::output::print;
@@ -168,11 +169,8 @@ fn entries(catalogue: &Catalogue, kind: Kind) -> Vec<Entry> {
             })
             .collect(),
         Kind::Venues => venues::DESCRIPTIONS.iter().map(|venue| entry(venue, json!({}))).collect(),
-        Kind::Formats => report::RENDERERS
-            .iter()
-            .map(|renderer| {
-                entry(renderer.describe(), json!({ "extension": renderer.extension() }))
-            })
+        Kind::Formats => Format::all()
+            .map(|format| entry(format.describe(), json!({ "extension": format.extension() })))
             .collect(),
         Kind::Imports => importers::IMPORTERS
             .iter()

@@ -2,7 +2,7 @@
 
 use super::plan::{Planned, make_named, name_of};
 use super::run::record;
-use crate::cli::{Common, Execution, PlanArguments, PlanOptions, Values};
+use crate::cli::{Common, Execution, PlanArguments, PlanOptions, Presentation};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::{Error, Result};
@@ -24,7 +24,7 @@ pub(super) fn run(
         dry_run: false,
         live: false,
         live_port: 0,
-        values: Values::default(),
+        presentation: Presentation::default(),
     };
     let directory = match record(common, &pilot, &execution)? {
         Ok(directory) => directory,
@@ -104,7 +104,7 @@ fn text(planned: &Plan, findings: &[PilotFinding]) -> String {
                 format!("what {most} blocks find cannot be told"),
                 |smallest| format!(
                     "{most} blocks find effects {} with 80 % power",
-                    report::effects_found(smallest)
+                    report::effects_found(smallest, report::Language::default())
                 )
             )
         );

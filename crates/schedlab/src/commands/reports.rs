@@ -1,17 +1,29 @@
 //! `schedlab judge`, `report` and `show`: again from the records.
 
-use crate::cli::{Common, Judge, ReportArguments, ShowArguments, Values};
+use crate::browser;
+use crate::cli::{Common, Judge, Presentation, ReportArguments, ShowArguments};
 use crate::exit::ExitCode;
-use crate::output::{is_read_by_a_person, page, print, print_bytes, tell};
-use contract::{Error, Result};
-use model::{Findings, Fingerprint};
+use crate::output::{is_read_by_a_person, legible, page, print, print_bytes, tell};
+use crate::surroundings::FONTS;
+use contract::{Description, Error, Result};
+use model::{Findings, Fingerprint, Plan};
 use report::{Inputs, Page, RENDERERS, Renderer, Report};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use store::{Campaign, CampaignState, Loaded};
 
+/// The format for terminals.
+const TERMINAL: &str = "terminal";
+
 /// Reports in files.
-const FILE_PAGE: Page =
-    Page { width: 100, is_colour: false, is_unicode: true, is_verbose: true, has_plots: false };
+const FILE_PAGE: Page = Page {
+    width: 100,
+    is_colour: false,
+    is_unicode: true,
+    is_verbose: true,
+    has_plots: false,
+    fonts: FONTS,
+};
 
 pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
     let directory = store::resolve(&common.results, &arguments.campaign.campaign)?;
@@ -20,9 +32,9 @@ pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
     }
     let findings = lab::judge(&directory)?;
     let loaded = store::load(&directory)?;
-    let shown = Shown::of(common, arguments.values);
-    write_all(&loaded, &findings, arguments.values)?;
-    print(&text(&loaded, &findings, "terminal", shown)?)?;
+    let shown = Shown::of(common, arguments.presentation);
+    write_all(&loaded, &findings, arguments.presentation)?;
+    print(&text(&loaded, &findings, TERMINAL, shown)?)?;
     Ok(ExitCode::Done)
 }
 
@@ -39,7 +51,7 @@ fn end(directory: &Path) -> Result<()> {
 pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<ExitCode> {
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     if arguments.output.as_deref() == Some(Path::new("-")) {
-        let shown = Shown::of(common, arguments.values);
+        let shown = Shown::of(common, arguments.presentation);
         send(&loaded, &findings, &arguments.format, shown)?;
         return Ok(ExitCode::Done);
     }
@@ -51,14 +63,14 @@ pub(super) fn report(common: &Common, arguments: &ReportArguments) -> Result<Exi
             "say where: --output FILE, or - for standard output",
         ));
     }
-    let path = write(&loaded, &findings, format, output, arguments.values)?;
+    let path = write(&loaded, &findings, format, output, arguments.presentation)?;
     tell(&format!("wrote {}", path.display()));
     Ok(ExitCode::Done)
 }
 
 pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCode> {
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
-    let shown = Shown { has_plots: arguments.plots, ..Shown::of(common, arguments.values) };
+    let shown = Shown { has_plots: arguments.plots, ..Shown::of(common, arguments.presentation) };
     send(&loaded, &findings, &arguments.format, shown)?;
     Ok(ExitCode::Done)
 }
@@ -101,12 +113,12 @@ fn of_bundle(file: &Path) -> Result<(Loaded, Findings)> {
 pub(super) struct Shown {
     is_verbose: bool,
     has_plots: bool,
-    values: Values,
+    presentation: Presentation,
 }
 
 impl Shown {
-    pub(super) fn of(common: &Common, values: Values) -> Self {
-        Self { is_verbose: common.verbose, has_plots: false, values }
+    pub(super) fn of(common: &Common, presentation: Presentation) -> Self {
+        Self { is_verbose: common.verbose, has_plots: false, presentation }
     }
 
     fn page(self) -> Page {
@@ -121,33 +133,51 @@ pub(super) fn text(
     format: &str,
     shown: Shown,
 ) -> Result<String> {
-    let renderer = renderer(format)?;
-    let bytes = render(loaded, findings, renderer, &shown.page(), shown.values)?;
+    let bytes = for_output(loaded, findings, Format::named(format)?, shown)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A report on standard output, whatever its format. What is no text would leave a terminal
 /// in disorder, and tells nobody anything.
 fn send(loaded: &Loaded, findings: &Findings, format: &str, shown: Shown) -> Result<()> {
-    let renderer = renderer(format)?;
-    if !renderer.is_text() && is_read_by_a_person() {
-        let id = renderer.describe().id;
+    let kind = Format::named(format)?;
+    if !kind.is_text() && is_read_by_a_person() {
+        let id = kind.describe().id;
         return Err(Error::usage(
             format!("cannot show the format `{id}`"),
             "it is binary, and standard output is a terminal",
             format!("write it to a file: schedlab report --format {id} --output FILE"),
         ));
     }
-    print_bytes(&render(loaded, findings, renderer, &shown.page(), shown.values)?)
+    print_bytes(&for_output(loaded, findings, kind, shown)?)
+}
+
+/// A report for standard output. Only the table for terminals heeds a locale of plain ASCII; what
+/// goes elsewhere is read elsewhere.
+fn for_output(
+    loaded: &Loaded,
+    findings: &Findings,
+    format: Format,
+    shown: Shown,
+) -> Result<Vec<u8>> {
+    let mut presentation = shown.presentation;
+    if format.describe().id == TERMINAL {
+        presentation.language = legible(presentation.language);
+    }
+    render(loaded, findings, format, &shown.page(), presentation)
 }
 
 /// Writes `report.md` and beside it `report.html`, and `report.xlsx` where a campaign spans a
 /// grid: its tables are what readers calculate on with. Gives the path of the one to read. What
 /// beside `report.md` cannot be written costs no verdict.
-pub(super) fn write_all(loaded: &Loaded, findings: &Findings, values: Values) -> Result<PathBuf> {
-    let text = write(loaded, findings, "markdown", None, values)?;
+pub(super) fn write_all(
+    loaded: &Loaded,
+    findings: &Findings,
+    presentation: Presentation,
+) -> Result<PathBuf> {
+    let text = write(loaded, findings, "markdown", None, presentation)?;
     let beside = |format: &str| {
-        write(loaded, findings, format, None, values)
+        write(loaded, findings, format, None, presentation)
             .map_err(|error| tell(&format!("the report as {format} is not written: {error}")))
             .ok()
     };
@@ -162,7 +192,7 @@ pub(super) fn write_all(loaded: &Loaded, findings: &Findings, values: Values) ->
 
 /// A report as it stands in files.
 pub(super) fn document(loaded: &Loaded, findings: &Findings, format: &str) -> Result<Vec<u8>> {
-    render(loaded, findings, renderer(format)?, &FILE_PAGE, Values::default())
+    render(loaded, findings, Format::named(format)?, &FILE_PAGE, Presentation::default())
 }
 
 /// Writes a report into the campaign's directory, or where it is told.
@@ -171,45 +201,95 @@ pub(super) fn write(
     findings: &Findings,
     format: &str,
     output: Option<&Path>,
-    values: Values,
+    presentation: Presentation,
 ) -> Result<PathBuf> {
-    let renderer = renderer(format)?;
-    let bytes = render(loaded, findings, renderer, &FILE_PAGE, values)?;
-    let name = format!("report.{}", renderer.extension());
+    let kind = Format::named(format)?;
+    let bytes = render(loaded, findings, kind, &FILE_PAGE, presentation)?;
+    let name = format!("report.{}", kind.extension());
     let path = output.map_or_else(|| loaded.directory.join(name), Path::to_owned);
     std::fs::write(&path, bytes)
         .map_err(|error| Error::environment(format!("cannot write {}", path.display()), error))?;
     Ok(path)
 }
 
-fn renderer(format: &str) -> Result<&'static dyn Renderer> {
-    let found = RENDERERS
-        .iter()
-        .copied()
-        .find(|renderer| renderer.describe().id == format || renderer.extension() == format);
-    found.ok_or_else(|| {
-        let known: Vec<&str> = RENDERERS.iter().map(|renderer| renderer.describe().id).collect();
-        Error::usage(
-            format!("cannot write the format `{format}`"),
-            "there is no such format",
-            format!("choose one of {}", known.join(", ")),
-        )
-    })
+/// What is said of each format, in the order in which they are listed.
+pub(crate) fn formats() -> impl Iterator<Item = &'static Description> {
+    Format::all().map(Format::describe)
+}
+
+/// How a report is written.
+#[derive(Clone, Copy)]
+pub(super) enum Format {
+    Drawn(&'static dyn Renderer),
+    /// The page, printed by a browser.
+    Pdf,
+}
+
+impl Format {
+    /// All of them, in the order in which they are listed.
+    pub(super) fn all() -> impl Iterator<Item = Format> {
+        RENDERERS.iter().map(|renderer| Format::Drawn(*renderer)).chain([Format::Pdf])
+    }
+
+    fn named(name: &str) -> Result<Self> {
+        let is_it = |one: &Format| one.describe().id == name || one.extension() == name;
+        Format::all().find(is_it).ok_or_else(|| {
+            let known: Vec<&str> = Format::all().map(|one| one.describe().id).collect();
+            Error::usage(
+                format!("cannot write the format `{name}`"),
+                "there is no such format",
+                format!(
+                    "choose one of {}; `schedlab figures` writes SVG and PNG",
+                    known.join(", ")
+                ),
+            )
+        })
+    }
+
+    pub(super) fn describe(self) -> &'static Description {
+        match self {
+            Format::Drawn(renderer) => renderer.describe(),
+            Format::Pdf => &browser::PDF,
+        }
+    }
+
+    pub(super) fn extension(self) -> &'static str {
+        match self {
+            Format::Drawn(renderer) => renderer.extension(),
+            Format::Pdf => "pdf",
+        }
+    }
+
+    fn is_text(self) -> bool {
+        matches!(self, Format::Drawn(renderer) if renderer.is_text())
+    }
 }
 
 fn render(
     loaded: &Loaded,
     findings: &Findings,
-    renderer: &dyn Renderer,
+    format: Format,
     page: &Page,
-    values: Values,
+    presentation: Presentation,
 ) -> Result<Vec<u8>> {
-    let report = view(loaded, &loaded.directory, findings, values);
+    let renderer = match format {
+        Format::Drawn(renderer) => renderer,
+        Format::Pdf => {
+            let html = render(loaded, findings, Format::named("html")?, page, presentation)?;
+            return browser::printed(&html, &super::run::hear_signals()?);
+        }
+    };
+    let report = view(loaded, &loaded.directory, findings, presentation);
     let mut bytes = Vec::new();
-    renderer
-        .render(&report, page, &mut bytes)
-        .map_err(|error| Error::environment("cannot draw the report", error))?;
+    renderer.render(&report, page, &mut bytes).map_err(|error| not_drawn(&error))?;
     Ok(bytes)
+}
+
+fn not_drawn(error: &std::io::Error) -> Error {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<figures::Error>()) {
+        Some(inner) => super::figures::refused(inner.clone()),
+        None => Error::environment("cannot draw the report", error),
+    }
 }
 
 /// What every renderer draws; `directory` is where the campaign lies for whoever reads it.
@@ -217,7 +297,7 @@ pub(super) fn view(
     loaded: &Loaded,
     directory: &Path,
     findings: &Findings,
-    values: Values,
+    presentation: Presentation,
 ) -> Report {
     let nothing = Fingerprint::default();
     let campaign =
@@ -232,6 +312,20 @@ pub(super) fn view(
         campaign: &campaign,
         directory: &directory.display().to_string(),
         store_caveats: &loaded.caveats,
-        is_absolute: values.absolute,
+        factors: &factors(&loaded.plan),
+        is_absolute: presentation.absolute,
+        language: presentation.language,
     })
+}
+
+/// What the factors of a plan mean, from the catalogue: the summary, and the doc's first paragraph.
+fn factors(plan: &Plan) -> BTreeMap<String, String> {
+    let catalogue = crate::catalogue();
+    let ids: BTreeSet<&String> = plan.subjects.iter().flat_map(|one| one.levels.keys()).collect();
+    let meaning = |id: &String| {
+        let description = catalogue.factor(id)?.describe();
+        let doc = description.doc.split("\n\n").next().unwrap_or_default();
+        Some((id.clone(), format!("{}. {doc}", description.summary)))
+    };
+    ids.into_iter().filter_map(meaning).collect()
 }

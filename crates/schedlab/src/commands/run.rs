@@ -2,7 +2,7 @@
 
 use super::plan::{Planned, describe, read};
 use super::{machine, reports, venue};
-use crate::cli::{Common, Execution, Run, Values};
+use crate::cli::{Common, Execution, Presentation, Run};
 use crate::dashboard::Dashboard;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
@@ -31,7 +31,7 @@ pub(super) fn execute(
         return Ok(ExitCode::Done);
     }
     match record(common, planned, execution)? {
-        Ok(directory) => conclude(common, &directory, execution.values),
+        Ok(directory) => conclude(common, &directory, execution.presentation),
         Err(code) => Ok(code),
     }
 }
@@ -46,7 +46,11 @@ pub(super) fn record(
     let interrupt = hear_signals()?;
     let venue = venue(common, &planned.plan.venue)?;
     let dashboard = match execution.live {
-        true => Some(Dashboard::start(&common.results, execution.live_port)?),
+        true => Some(Dashboard::start(
+            &common.results,
+            execution.live_port,
+            execution.presentation.language,
+        )?),
         false => None,
     };
     let mut line = ProgressLine::new(common.verbose);
@@ -90,11 +94,20 @@ pub(super) fn record(
 }
 
 /// Judges, writes the report, shows it.
-pub(super) fn conclude(common: &Common, directory: &Path, values: Values) -> Result<ExitCode> {
+pub(super) fn conclude(
+    common: &Common,
+    directory: &Path,
+    presentation: Presentation,
+) -> Result<ExitCode> {
     let findings = lab::judge(directory)?;
     let loaded = store::load(directory)?;
-    let path = reports::write_all(&loaded, &findings, values)?;
-    print(&reports::text(&loaded, &findings, "terminal", reports::Shown::of(common, values))?)?;
+    let path = reports::write_all(&loaded, &findings, presentation)?;
+    print(&reports::text(
+        &loaded,
+        &findings,
+        "terminal",
+        reports::Shown::of(common, presentation),
+    )?)?;
     print(&format!("\nreport: {}\n", path.display()))?;
     Ok(exit_code(&loaded.plan, &loaded.records))
 }

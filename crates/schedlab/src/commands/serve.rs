@@ -1,7 +1,7 @@
 //! `schedlab serve`: the dashboard and the metrics, and the same beside a run.
 
 use super::{history, machine, reports};
-use crate::cli::{Common, Serve, Values};
+use crate::cli::{Common, Presentation, Serve};
 use crate::commands::run::hear_signals;
 use crate::dashboard::{LINGERS, Told};
 use crate::exit::ExitCode;
@@ -9,7 +9,7 @@ use crate::observer;
 use crate::output::{print, tell};
 use contract::{Error, Interrupt, Result};
 use model::Findings;
-use server::{Documents, Settings, Token};
+use server::{Documents, Settings, Shown, Token};
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -28,23 +28,29 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> Result<ExitCode> {
     let token = Token::draw()?;
     let secret = token.text().to_owned();
     let is_beside = arguments.beside;
-    let settings = Settings {
+    let shown = Shown {
         results,
         machine,
-        listen: SocketAddr::new(
-            arguments.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-            arguments.port,
-        ),
-        hosts: hosts(arguments),
+        hosts: hosts(arguments)?,
         token,
-        documents: Arc::new(Written { results: common.results.clone() }),
-        interrupt: interrupt.clone(),
-        lingers: if is_beside { LINGERS } else { Duration::ZERO },
+        documents: Arc::new(Written {
+            results: common.results.clone(),
+            presentation: Presentation { language: arguments.language, ..Presentation::default() },
+        }),
         on_watchers: Box::new(move |count| {
             if is_beside {
                 answer(&Told::Watchers { count });
             }
         }),
+    };
+    let settings = Settings {
+        shown,
+        listen: SocketAddr::new(
+            arguments.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            arguments.port,
+        ),
+        interrupt: interrupt.clone(),
+        lingers: if is_beside { LINGERS } else { Duration::ZERO },
     };
     server::serve(settings, |address| {
         let address = format!("http://{address}/login?t={secret}");
@@ -61,13 +67,23 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> Result<ExitCode> {
     })
 }
 
-/// The address itself is a name for it, where it is no loopback's.
-fn hosts(arguments: &Serve) -> Vec<String> {
+/// The address itself is a name for it, where it is no loopback's. No browser asks for the one
+/// that means all of them.
+fn hosts(arguments: &Serve) -> Result<Vec<String>> {
+    if arguments.hosts.is_empty()
+        && arguments.listen.is_some_and(|address| address.is_unspecified())
+    {
+        return Err(Error::usage(
+            "cannot listen on every address",
+            "nothing says by which name browsers will ask, and other names are refused",
+            "name them: --allow-host NAME",
+        ));
+    }
     let own = arguments.listen.map(|address| match address {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("[{address}]"),
     });
-    arguments.hosts.iter().cloned().chain(own).collect()
+    Ok(arguments.hosts.iter().cloned().chain(own).collect())
 }
 
 /// A line for the run. When nobody reads it the run is gone, which the input says as well.
@@ -95,24 +111,30 @@ fn end_with_input(interrupt: Interrupt) -> Result<()> {
 struct Written {
     /// Campaigns as the user names them, whatever directory this process is in.
     results: PathBuf,
+    presentation: Presentation,
 }
 
 impl Documents for Written {
     fn page(&self, loaded: &Loaded, findings: &Findings) -> Result<String> {
         let name = loaded.directory.file_name().unwrap_or_default();
         let directory = self.results.join(name);
-        report::page_json(&reports::view(loaded, &directory, findings, Values::default()))
+        report::page_json(&reports::view(loaded, &directory, findings, self.presentation))
             .map_err(|error| Error::environment("cannot write the page", error))
     }
 
     fn history(&self, results: &Path) -> Result<String> {
         history::json(results)
     }
+
+    fn words(&self) -> Option<String> {
+        report::page_words(self.presentation.language)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use report::Language;
 
     #[test]
     fn an_address_that_is_listened_on_is_a_name_for_it() {
@@ -121,10 +143,14 @@ mod tests {
             listen: listen.map(|text| text.parse().unwrap()),
             i_understand_plain_http: true,
             hosts: vec!["lab".to_owned()],
+            language: Language::default(),
             beside: false,
         };
-        assert_eq!(hosts(&serve(None)), ["lab"]);
-        assert_eq!(hosts(&serve(Some("192.0.2.7"))), ["lab", "192.0.2.7"]);
-        assert_eq!(hosts(&serve(Some("2001:db8::7"))), ["lab", "[2001:db8::7]"]);
+        assert_eq!(hosts(&serve(None)).unwrap(), ["lab"]);
+        assert_eq!(hosts(&serve(Some("192.0.2.7"))).unwrap(), ["lab", "192.0.2.7"]);
+        assert_eq!(hosts(&serve(Some("2001:db8::7"))).unwrap(), ["lab", "[2001:db8::7]"]);
+        let nameless = |address| hosts(&Serve { hosts: Vec::new(), ..serve(Some(address)) });
+        assert!(nameless("0.0.0.0").is_err() && nameless("::").is_err());
+        assert_eq!(nameless("192.0.2.7").unwrap(), ["192.0.2.7"]);
     }
 }

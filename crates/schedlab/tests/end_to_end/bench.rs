@@ -12,6 +12,23 @@ pub fn exclusive() -> MutexGuard<'static, ()> {
     HOST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A simulated subject that is a tenth faster: decided in the blink of an eye.
+pub const KNOWN_EFFECT: &str = r#"
+title  = "A known effect"
+venue  = "sim"
+blocks = 8
+seed   = 7
+margin = "3%"
+
+[subjects.baseline]
+[subjects.faster]
+sim_effect = "10%"
+
+[[workloads]]
+use = "messaging"
+primary = ["makespan"]
+"#;
+
 /// The suite of the EEVDF study, changed as its comment says to run on a host.
 pub fn eevdf_suite_on_the_host() -> String {
     let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/eevdf-configs.toml");

@@ -1,30 +1,14 @@
 //! A campaign as one file, somewhere else.
 
-use crate::bench::{Bench, errors};
+use crate::bench::{Bench, KNOWN_EFFECT, errors};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const EXPERIMENT: &str = r#"
-title  = "A known effect"
-venue  = "sim"
-blocks = 8
-seed   = 7
-margin = "3%"
-
-[subjects.baseline]
-[subjects.faster]
-sim_effect = "10%"
-
-[[workloads]]
-use = "messaging"
-primary = ["makespan"]
-"#;
-
 /// A bench with a finished campaign, and its bundle.
 fn bundled() -> (Bench, PathBuf) {
     let bench = Bench::new();
-    let file = bench.experiment("effect", EXPERIMENT);
+    let file = bench.experiment("effect", KNOWN_EFFECT);
     bench.expect(0, &["run", &file]);
     let bundle = bench.path().join("one.schedlab.tar.gz");
     bench.expect(0, &["bundle", "last", "--output", &text(&bundle)]);

@@ -6,7 +6,9 @@
 mod bench;
 mod bundle;
 mod calibration;
+mod compare;
 mod crashes;
+mod exports;
 mod fake_root;
 mod host;
 mod import;

@@ -1,28 +1,12 @@
 //! The dashboard as a browser meets it.
 
-use crate::bench::{Bench, errors, exclusive};
+use crate::bench::{Bench, KNOWN_EFFECT, errors, exclusive};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
-
-const SIMULATED: &str = r#"
-title  = "A known effect"
-venue  = "sim"
-blocks = 8
-seed   = 7
-margin = "3%"
-
-[subjects.baseline]
-[subjects.faster]
-sim_effect = "10%"
-
-[[workloads]]
-use = "messaging"
-primary = ["makespan"]
-"#;
 
 /// Some seconds of trials, so that there is something to watch.
 const MEASURED: &str = r#"
@@ -163,7 +147,7 @@ impl Events {
 
 fn simulated() -> Bench {
     let bench = Bench::new();
-    let file = bench.experiment("effect", SIMULATED);
+    let file = bench.experiment("effect", KNOWN_EFFECT);
     bench.expect(0, &["run", &file]);
     bench
 }

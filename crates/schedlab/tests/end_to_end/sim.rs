@@ -246,6 +246,31 @@ fn a_finding_is_explained_and_an_unknown_one_is_a_usage_error() {
 }
 
 #[test]
+fn reports_are_in_korean_and_english_where_its_letters_cannot_be_shown() {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", EXPERIMENT);
+    bench.expect(0, &["run", &file]);
+    let said = |locale: &str, arguments: &[&str]| {
+        let output = bench.command(arguments).env("LC_ALL", locale).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}");
+        (String::from_utf8(output.stdout.clone()).unwrap(), errors(&output))
+    };
+    for (arguments, korean, english) in [
+        (["show", "last", "--lang", "ko"], "뚜렷이 더 좋음", "clearly better"),
+        (["explain", "faster", "--lang", "ko"], "판정: 뚜렷이 더 좋음", "Verdict: clearly better"),
+    ] {
+        let (text, told) = said("C.UTF-8", &arguments);
+        assert!(text.contains(korean) && !told.contains("ASCII"), "{text}{told}");
+        let (text, told) = said("C", &arguments);
+        assert!(text.contains(english) && !text.contains(korean), "{text}");
+        assert_eq!(told.matches("the locale is plain ASCII").count(), 1, "{told}");
+    }
+    bench.expect(0, &["judge", "last", "--lang", "ko"]);
+    let written = std::fs::read_to_string(bench.campaign().join("report.md")).unwrap();
+    assert!(written.contains("## 판정") && !written.contains("## Verdicts"), "{written}");
+}
+
+#[test]
 fn a_change_of_level_is_found_between_the_campaigns_on_both_sides() {
     let bench = Bench::new();
     for number in 0..14 {

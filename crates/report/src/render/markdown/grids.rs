@@ -1,36 +1,40 @@
 //! The grids of a campaign as Markdown: heat maps, values, means over rows and columns.
 
 use super::super::grid::{
-    LEGEND, MISSING, OF_RATIOS, heading, heat, heat_mean, means, of_means, pair,
+    LEGEND, OF_RATIOS, heading, heat, heat_mean, mean, means, missing, of_means, pair,
 };
 use super::{cell, plain};
 use crate::grid::{Axis, Grid, GridComparison, GridEffect, GridMean, GridSubject};
 use crate::quantities::{interval, value};
 use crate::view::Report;
+use phrases::{Language, say};
 use std::io::{self, Write};
 
 pub(super) fn grids(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let language = report.language;
     for grid in &report.grids {
         writeln!(
             output,
-            "## {}\n\n{LEGEND} Intervals are for each cell alone.",
-            capitalised(&heading(grid))
+            "## {}\n\n{} {}",
+            capitalised(&heading(grid, language)),
+            language.word(LEGEND),
+            language.word("Intervals are for each cell alone.")
         )?;
         let has_means = grid.comparisons.iter().any(|one| !one.row_ratios.is_empty());
-        writeln!(output, "{}\n", if has_means { OF_RATIOS } else { "" })?;
+        writeln!(output, "{}\n", if has_means { language.word(OF_RATIOS) } else { "" })?;
         for comparison in &grid.comparisons {
-            heat_map(grid, comparison, output)?;
+            heat_map(grid, comparison, language, output)?;
         }
         if grid.is_emulated && report.hides_absolute {
             continue;
         }
         for subject in &grid.subjects {
-            values(grid, subject, output)?;
+            values(grid, subject, language, output)?;
         }
         if grid.subjects.iter().any(|subject| !subject.row_means.is_empty()) {
-            mean_table(grid, true, output)?;
-            mean_table(grid, false, output)?;
-            writeln!(output, "{}\n", of_means(grid))?;
+            mean_table(grid, true, language, output)?;
+            mean_table(grid, false, language, output)?;
+            writeln!(output, "{}\n", of_means(grid, language))?;
         }
     }
     Ok(())
@@ -54,48 +58,68 @@ fn titles(axis: &Axis) -> Vec<String> {
     axis.labels.iter().map(|label| cell(label)).collect()
 }
 
-fn heat_map(grid: &Grid, comparison: &GridComparison, output: &mut dyn Write) -> io::Result<()> {
-    writeln!(output, "**{}**\n", plain(&pair(comparison)))?;
+fn heat_map(
+    grid: &Grid,
+    comparison: &GridComparison,
+    language: Language,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(output, "**{}**\n", plain(&pair(comparison, language)))?;
     let has_means = !comparison.row_ratios.is_empty();
     let mut titles = titles(&grid.columns);
     if has_means {
-        titles.push("mean".to_owned());
+        titles.push(mean(language).to_owned());
     }
     head(&grid.rows.name, &titles, output)?;
     for (row, label) in grid.rows.labels.iter().enumerate() {
-        let mut cells: Vec<String> =
-            comparison.cells[row].iter().map(|effect| with_interval(effect.as_ref())).collect();
-        cells.extend(comparison.row_ratios.get(row).map(|mean| heat_mean(mean.as_ref())));
+        let mut cells: Vec<String> = comparison.cells[row]
+            .iter()
+            .map(|effect| with_interval(effect.as_ref(), language))
+            .collect();
+        cells.extend(comparison.row_ratios.get(row).map(|mean| heat_mean(mean.as_ref(), language)));
         writeln!(output, "| {} | {} |", cell(label), cells.join(" | "))?;
     }
     if has_means {
         let ratios = comparison.column_ratios.iter();
-        let cells: Vec<String> = ratios.map(|mean| heat_mean(mean.as_ref())).collect();
-        writeln!(output, "| mean | {} | |", cells.join(" | "))?;
+        let cells: Vec<String> = ratios.map(|mean| heat_mean(mean.as_ref(), language)).collect();
+        writeln!(output, "| {} | {} | |", mean(language), cells.join(" | "))?;
     }
     writeln!(output)
 }
 
-fn with_interval(effect: Option<&GridEffect>) -> String {
+fn with_interval(effect: Option<&GridEffect>, language: Language) -> String {
     let Some(effect) = effect else { return String::new() };
     let ends = effect.interval.as_ref().map_or(String::new(), |ends| {
-        let text = interval(ends);
+        let text = interval(ends, language);
         format!(" ({})", text.strip_suffix(" %").unwrap_or(&text))
     });
-    format!("{}{ends}", heat(effect, true))
+    format!("{}{ends}", heat(effect, true, language))
 }
 
-fn values(grid: &Grid, subject: &GridSubject, output: &mut dyn Write) -> io::Result<()> {
-    let control = if subject.is_control { " (A/A control)" } else { "" };
-    let what = if subject.row_means.is_empty() { "means" } else { "geometric means" };
-    writeln!(output, "**{}{control}**: {what} over its runs\n", plain(&subject.subject))?;
+fn values(
+    grid: &Grid,
+    subject: &GridSubject,
+    language: Language,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    let control = if subject.is_control {
+        format!(" ({})", language.word("A/A control"))
+    } else {
+        String::new()
+    };
+    let what = if subject.row_means.is_empty() {
+        language.word("means over its runs")
+    } else {
+        language.word("geometric means over its runs")
+    };
+    writeln!(output, "**{}{control}**: {what}\n", plain(&subject.subject))?;
     head(&grid.rows.name, &titles(&grid.columns), output)?;
     for ((label, row), questions) in
         grid.rows.labels.iter().zip(&subject.cells).zip(&grid.questions)
     {
         let shown = row.iter().zip(questions).map(|(found, question)| match (found, question) {
             (Some(found), _) => value(found.mean, grid.unit),
-            (None, Some(_)) => MISSING.to_owned(),
+            (None, Some(_)) => missing(language),
             (None, None) => String::new(),
         });
         let cells: Vec<String> = shown.collect();
@@ -105,13 +129,29 @@ fn values(grid: &Grid, subject: &GridSubject, output: &mut dyn Write) -> io::Res
 }
 
 /// The geometric and the arithmetic means of every subject.
-fn mean_table(grid: &Grid, is_by_row: bool, output: &mut dyn Write) -> io::Result<()> {
+fn mean_table(
+    grid: &Grid,
+    is_by_row: bool,
+    language: Language,
+    output: &mut dyn Write,
+) -> io::Result<()> {
     let (axis, other) =
         if is_by_row { (&grid.rows, &grid.columns) } else { (&grid.columns, &grid.rows) };
-    writeln!(output, "**By {}**: means over {}\n", plain(axis.noun()), plain(&other.name))?;
+    let title = say!(
+        language,
+        "**By {axis}**: means over {other}",
+        axis = plain(axis.noun()),
+        other = plain(&other.name)
+    );
+    writeln!(output, "{title}\n")?;
     let names = grid.subjects.iter().map(|subject| cell(&subject.subject));
     let titles: Vec<String> = names
-        .flat_map(|name| [format!("{name}, geometric"), format!("{name}, arithmetic")])
+        .flat_map(|name| {
+            [
+                say!(language, "{subject}, geometric", subject = name),
+                say!(language, "{subject}, arithmetic", subject = name),
+            ]
+        })
         .collect();
     head(&axis.name, &titles, output)?;
     for (index, label) in axis.labels.iter().enumerate() {
@@ -122,7 +162,7 @@ fn mean_table(grid: &Grid, is_by_row: bool, output: &mut dyn Write) -> io::Resul
         let cells: Vec<String> = grid
             .subjects
             .iter()
-            .flat_map(|subject| means(of(subject).as_ref(), grid.unit))
+            .flat_map(|subject| means(of(subject).as_ref(), grid.unit, language))
             .collect();
         writeln!(output, "| {} | {} |", cell(label), cells.join(" | "))?;
     }

@@ -7,11 +7,14 @@ use crate::distributions::LEAST_BEYOND;
 use crate::quantities::{digits, value};
 use crate::wrap::wrapped;
 use model::{Histogram, Unit};
+use phrases::{Language, noted, say};
 use unicode_width::UnicodeWidthStr;
 
 /// What the curves are.
-pub(super) const LEGEND: &str = "All runs of a subject together. A curve ends where fewer than ten values lie beyond it. Where \
-                                 curves meet, their signs take turns.";
+pub(super) const LEGEND: &str = noted!(
+    "All runs of a subject together. A curve ends where fewer than ten values lie beyond it. Where \
+     curves meet, their signs take turns."
+);
 
 /// Lines of a curve; labels stand at every third.
 const HEIGHT: usize = 10;
@@ -58,6 +61,7 @@ pub(super) fn lines(
     unit: Unit,
     hides_absolute: bool,
     page: &Page,
+    language: Language,
 ) -> Vec<String> {
     let far = subjects.iter().map(Subject::reach).fold(0.0, f64::max).min(LAST);
     if far <= MEDIAN {
@@ -105,7 +109,7 @@ pub(super) fn lines(
         })
         .collect();
     lines.extend(axis(margin, room, far, page.is_unicode));
-    lines.extend(legend(subjects, &signs, page.width.saturating_sub(2)));
+    lines.extend(legend(subjects, &signs, page.width.saturating_sub(2), language));
     lines
 }
 
@@ -143,7 +147,12 @@ fn axis(margin: usize, room: usize, far: f64, is_unicode: bool) -> [String; 2] {
 }
 
 /// What each sign stands for, and how many subjects have none.
-fn legend(subjects: &[Subject<'_>], signs: &[char], width: usize) -> Vec<String> {
+fn legend(
+    subjects: &[Subject<'_>],
+    signs: &[char],
+    width: usize,
+    language: Language,
+) -> Vec<String> {
     let mut words: Vec<String> = subjects
         .iter()
         .zip(signs)
@@ -155,7 +164,7 @@ fn legend(subjects: &[Subject<'_>], signs: &[char], width: usize) -> Vec<String>
         .collect();
     let more = subjects.len().saturating_sub(signs.len());
     if more > 0 {
-        words.push(format!("and {more} more that are not drawn"));
+        words.push(say!(language, "and {count} more that are not drawn", count = more));
     }
     wrapped(&words.join(" "), width)
 }
@@ -189,8 +198,14 @@ impl Scale {
 mod tests {
     use super::*;
 
-    const PAGE: Page =
-        Page { width: 60, is_colour: false, is_unicode: false, is_verbose: false, has_plots: true };
+    const PAGE: Page = Page {
+        width: 60,
+        is_colour: false,
+        is_unicode: false,
+        is_verbose: false,
+        has_plots: true,
+        fonts: &[],
+    };
 
     fn subject(name: &str, count: u64, step: u64) -> Subject<'_> {
         let mut pooled = Histogram::new();
@@ -203,7 +218,7 @@ mod tests {
         let [long, short] = [subject("long", 100_000, 1), subject("short", 1_000, 50)];
         assert!(short.at(2.0).is_some() && short.at(2.01).is_none());
         assert!(long.at(4.0).is_some() && long.at(4.01).is_none());
-        let lines = lines(&[long, short], Unit::Nanoseconds, false, &PAGE);
+        let lines = lines(&[long, short], Unit::Nanoseconds, false, &PAGE, Language::default());
         let last = |sign: char| lines[..HEIGHT].iter().filter_map(|line| line.rfind(sign)).max();
         assert!(last('*') > last('o').map(|end| end + 20), "{lines:#?}");
         assert!(lines[HEIGHT + 1].contains("99.99") && !lines[HEIGHT + 1].contains("99.999"));
@@ -212,14 +227,17 @@ mod tests {
     #[test]
     fn too_few_values_for_a_median_are_no_curve() {
         let few = [subject("few", 19, 1)];
-        assert!(lines(&few, Unit::Nanoseconds, false, &PAGE).is_empty());
-        assert!(!lines(&[subject("few", 40, 1)], Unit::Nanoseconds, false, &PAGE).is_empty());
+        assert!(lines(&few, Unit::Nanoseconds, false, &PAGE, Language::default()).is_empty());
+        assert!(
+            !lines(&[subject("few", 40, 1)], Unit::Nanoseconds, false, &PAGE, Language::default())
+                .is_empty()
+        );
     }
 
     #[test]
     fn hidden_values_are_ratios_to_the_median_of_the_reference() {
         let subjects = [subject("one", 1_000, 1), subject("two", 1_000, 4)];
-        let text = lines(&subjects, Unit::Nanoseconds, true, &PAGE).join("\n");
+        let text = lines(&subjects, Unit::Nanoseconds, true, &PAGE, Language::default()).join("\n");
         assert!(!text.contains(" ns") && !text.contains(" us"), "{text}");
         assert!(text.contains("x1.00") && text.contains("x7.9"), "{text}");
     }

@@ -7,6 +7,7 @@ use crate::series::series;
 use crate::view::Report;
 use anstyle::Style;
 use model::Histogram;
+use phrases::say;
 use std::io;
 
 /// More plots of a kind than this are told by their number: the page has all of them.
@@ -33,18 +34,26 @@ impl Screen<'_> {
                 is_reference: report.subjects[at].is_reference,
             };
             let subjects: Vec<curve::Subject<'_>> = by_subject.into_iter().map(subject).collect();
-            let lines = curve::lines(&subjects, *unit, report.hides_absolute, self.page);
+            let hides = report.hides_absolute;
+            let language = self.language;
+            let lines = curve::lines(&subjects, *unit, hides, self.page, language);
             if lines.is_empty() {
                 continue;
             }
             let of =
-                if report.hides_absolute { ", as ratios to the reference's median" } else { "" };
-            let mark = mark(report.hides_absolute);
-            self.plot(&format!("{mark}{label} {source} by percentile{of}"), &lines)?;
+                if hides { language.word(", as ratios to the reference's median") } else { "" };
+            let heading = say!(
+                language,
+                "{workload} {metric} by percentile{of}",
+                workload = label,
+                metric = source,
+                of
+            );
+            self.plot(&format!("{}{heading}", mark(hides, language)), &lines)?;
             has_curves = true;
         }
         if has_curves {
-            self.paragraph(curve::LEGEND, "", DIM)?;
+            self.paragraph(self.language.word(curve::LEGEND), "", DIM)?;
         }
         self.further(more)
     }
@@ -56,7 +65,7 @@ impl Screen<'_> {
             self.plot(&heading, &lines)?;
         }
         if found.iter().any(|series| !series.value.is_empty()) {
-            self.paragraph(sparkline::LEGEND, "", DIM)?;
+            self.paragraph(self.language.word(sparkline::LEGEND), "", DIM)?;
         }
         self.further(found.len().saturating_sub(MOST_PLOTS))
     }
@@ -75,6 +84,7 @@ impl Screen<'_> {
         if more == 0 {
             return Ok(());
         }
-        self.paragraph(&format!("and {more} more, which report.html shows"), "", DIM)
+        let text = say!(self.language, "and {count} more, which report.html shows", count = more);
+        self.paragraph(&text, "", DIM)
     }
 }

@@ -5,6 +5,7 @@ use super::super::table::{effect, look, subject_value, symbol, words};
 use super::{DIM, Screen, padded, padded_left, shortened, style_of};
 use anstyle::Style;
 use model::{Finding, Role};
+use phrases::Language;
 use std::io;
 use unicode_width::UnicodeWidthStr;
 
@@ -46,15 +47,16 @@ impl Layout {
         findings: impl Iterator<Item = &'a Finding>,
         width: usize,
         hides_absolute: bool,
+        language: Language,
     ) -> Self {
         let [mut name, mut value, mut size, mut interval, mut verdict] = [0; 5];
         for finding in findings {
-            let (effect, ends) = effect(finding);
+            let (effect, ends) = effect(finding, language);
             name = name.max(named(finding).width().min(LONGEST_NAME));
-            value = value.max(subject_value(finding, hides_absolute).width());
+            value = value.max(subject_value(finding, hides_absolute, language).width());
             size = size.max(effect.width());
             interval = interval.max(ends.width());
-            verdict = verdict.max(words(finding).width());
+            verdict = verdict.max(words(finding, language).width());
         }
         // Two blanks between columns; `n=` and up to four digits.
         let numbers = value + size + interval + 6;
@@ -99,7 +101,7 @@ impl Screen<'_> {
         let is_long = label.width() > name;
         let end = format!(
             "{}  n={}",
-            self.styled(&padded(&words(finding), verdict), style),
+            self.styled(&padded(&words(finding, self.language), verdict), style),
             finding.pairs
         );
         let shown = if is_control { DIM } else { Style::new() };
@@ -119,7 +121,7 @@ impl Screen<'_> {
                 self.below(finding, shown)?;
             }
         }
-        for text in [finding.reason.clone(), look(finding)].into_iter().flatten() {
+        for text in [finding.reason.clone(), look(finding, self.language)].into_iter().flatten() {
             self.paragraph(&text, "      ", DIM)?;
         }
         Ok(())
@@ -128,10 +130,10 @@ impl Screen<'_> {
     /// Numbers and bar in columns.
     fn numbers(&self, finding: &Finding) -> String {
         let Layout { value, size, interval, .. } = self.layout;
-        let (effect, ends) = effect(finding);
+        let (effect, ends) = effect(finding, self.language);
         format!(
             "{}  {}  {}  {}",
-            padded_left(&subject_value(finding, self.hides_absolute), value),
+            padded_left(&subject_value(finding, self.hides_absolute, self.language), value),
             padded_left(&effect, size),
             padded(&ends, interval),
             self.scale.draw(finding, self.page.is_unicode)
@@ -145,8 +147,8 @@ impl Screen<'_> {
             let numbers = self.styled(numbers.trim_end(), shown);
             return writeln!(self.output, "      {numbers}");
         }
-        let (effect, ends) = effect(finding);
-        let value = subject_value(finding, self.hides_absolute);
+        let (effect, ends) = effect(finding, self.language);
+        let value = subject_value(finding, self.hides_absolute, self.language);
         let ends = if ends.is_empty() { ends } else { format!(" ({ends})") };
         self.paragraph(&format!("{value}, {effect}{ends}"), "      ", shown)?;
         let bar = self.scale.draw(finding, self.page.is_unicode);
@@ -165,7 +167,7 @@ impl Screen<'_> {
 
 /// A ruler below the bars, which begin in column `from`, and a line of labels below it. Labels
 /// that would touch each other are left out, those in the middle last.
-fn axis(scale: &Scale, from: usize, width: usize, is_unicode: bool) -> [String; 2] {
+pub(super) fn axis(scale: &Scale, from: usize, width: usize, is_unicode: bool) -> [String; 2] {
     let [line, tick, zero, left, right] =
         if is_unicode { ['─', '┴', '┼', '└', '┘'] } else { ['-', '+', '+', '+', '+'] };
     let ticks = scale.ticks();

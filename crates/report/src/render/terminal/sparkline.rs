@@ -2,16 +2,19 @@
 
 use super::super::Page;
 use super::{padded, shortened};
-use crate::emulated::HIDDEN;
+use crate::emulated::hidden;
 use crate::quantities::{percent, value};
 use crate::series::Series;
 use crate::view::Report;
+use phrases::{noted, say};
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
 /// What the signs are.
-pub(super) const LEGEND: &str = "Each sign is a run in the order of blocks, against the median of its own subject: what drifts \
-                                 or jumps shows, differences between subjects do not. A blank is a run without a value.";
+pub(super) const LEGEND: &str = noted!(
+    "Each sign is a run in the order of blocks, against the median of its own subject: what drifts \
+     or jumps shows, differences between subjects do not. A blank is a run without a value."
+);
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const PLAIN: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
@@ -35,21 +38,35 @@ pub(super) fn lines(report: &Report, series: &Series, page: &Page) -> (String, V
         reach.max(deviation(run, line.median, has_logs).abs())
     });
     let signs = if page.is_unicode { BLOCKS } else { PLAIN };
+    let language = report.language;
     let scale = if has_logs {
-        let [low, high] = [-reach, reach].map(|end| percent(end.exp()));
-        format!("; {} is {low}, {} is {high}", signs[0], signs[7])
+        let [low, high] = [-reach, reach].map(|end| percent(end.exp(), language));
+        say!(
+            language,
+            "; {lowest} is {low}, {highest} is {high}",
+            lowest = signs[0],
+            low,
+            highest = signs[7],
+            high
+        )
     } else {
         String::new()
     };
-    let heading = format!("{} {} run by run{scale}", series.workload, series.metric);
+    let heading = say!(
+        language,
+        "{workload} {metric} run by run{scale}",
+        workload = series.workload,
+        metric = series.metric,
+        scale
+    );
     let name = subjects.iter().map(|line| line.subject.width()).max().unwrap_or(0);
     let name = name.min(LONGEST_NAME).min(page.width / 3);
     let blocks: Vec<u32> =
         series.block.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let drawn = subjects.iter().map(|line| {
         let shown =
-            if report.hides_absolute { HIDDEN.to_owned() } else { value(line.median, series.unit) };
-        let end = format!("median {shown}");
+            if report.hides_absolute { hidden(language) } else { value(line.median, series.unit) };
+        let end = say!(language, "median {value}", value = shown);
         let room = page.width.saturating_sub(2 + name + 2 + 2 + end.width()).max(1);
         let sign = |run: f64| signs[level(deviation(run, line.median, has_logs), reach)];
         let runs = joined(line, &blocks, room).into_iter().map(|run| run.map_or(' ', sign));

@@ -4,6 +4,7 @@
 use super::sheet::{Cell, Rows, limited, value};
 use crate::grid::{Grid, GridMean, GridSubject};
 use crate::quantities::stored_unit;
+use phrases::{Language, say};
 use rust_xlsxwriter::{Chart, ChartLegendPosition, ChartMarker, ChartType, Worksheet, XlsxError};
 
 /// Drawn so large, in pixels.
@@ -18,6 +19,7 @@ pub(super) struct Source<'g> {
     subjects: Vec<&'g GridSubject>,
     /// The row of its titles.
     row: u32,
+    language: Language,
 }
 
 impl<'g> Source<'g> {
@@ -27,9 +29,10 @@ impl<'g> Source<'g> {
         rows: &mut Rows<'_>,
         grid: &'g Grid,
         is_by_row: bool,
+        language: Language,
     ) -> Result<Self, XlsxError> {
         let subjects: Vec<_> = grid.subjects.iter().filter(|subject| !subject.is_control).collect();
-        rows.note("Geometric means over all cells, as the chart draws them:")?;
+        rows.note(language.word("Geometric means over all cells, as the chart draws them:"))?;
         let axis = if is_by_row { &grid.rows } else { &grid.columns };
         let row = rows.next();
         let mut titles = vec![axis.name.clone()];
@@ -45,7 +48,7 @@ impl<'g> Source<'g> {
             }));
             rows.row(cells)?;
         }
-        Ok(Self { grid, is_by_row, subjects, row })
+        Ok(Self { grid, is_by_row, subjects, row, language })
     }
 
     /// Draws it right of this column.
@@ -66,7 +69,8 @@ impl<'g> Source<'g> {
                 series.set_marker(ChartMarker::new().set_automatic());
             }
         }
-        chart.title().set_name(format!("Geometric mean by {}", axis.name).as_str());
+        let title = say!(self.language, "Geometric mean by {axis}", axis = axis.name);
+        chart.title().set_name(title.as_str());
         chart.x_axis().set_name(axis.name.as_str());
         chart.y_axis().set_name(stored_unit(self.grid.unit)).set_min(0.0);
         chart.legend().set_position(ChartLegendPosition::Bottom);

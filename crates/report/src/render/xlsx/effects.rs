@@ -3,8 +3,10 @@
 
 use super::super::table::{level, words};
 use super::sheet::{Cell, Rows};
+use crate::quantities::versus;
 use crate::view::Report;
 use model::{Effect, Finding, Role, Verdict};
+use phrases::{Language, say};
 use rust_xlsxwriter::{
     Chart, ChartAxisCrossing, ChartAxisLabelPosition, ChartErrorBars, ChartErrorBarsType,
     ChartFormat, ChartPoint, ChartRange, ChartSolidFill, ChartType, Color, Format, Worksheet,
@@ -44,11 +46,11 @@ impl Drawn {
         Cell::Formatted(number, Format::new().set_num_format(format))
     }
 
-    fn name(self) -> &'static str {
+    fn name(self, language: Language) -> &'static str {
         if self.is_ratio {
-            "effect as a ratio, above 1 is better"
+            language.word("effect as a ratio, above 1 is better")
         } else {
-            "effect as a change, + is better"
+            language.word("effect as a change, + is better")
         }
     }
 }
@@ -72,36 +74,43 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
     let found = primary(report);
     let is_large = |ratio: f64| !(1.0 / LARGE..=LARGE).contains(&ratio);
     let drawn = Drawn { is_ratio: found.iter().any(|(_, effect)| is_large(effect.ratio)) };
-    let mut rows = Rows::of(sheet);
+    let mut rows = Rows::of(sheet, report.language);
+    let language = report.language;
     let titles = [
-        "comparison",
-        drawn.name(),
-        "interval low",
-        "interval high",
-        "down to low",
-        "up to high",
-        "verdict",
-        "margin",
+        language.word("comparison"),
+        drawn.name(language),
+        language.word("interval low"),
+        language.word("interval high"),
+        language.word("down to low"),
+        language.word("up to high"),
+        language.word("verdict"),
+        language.word("margin"),
     ];
     rows.titles(titles.map(str::to_owned).into())?;
     for (finding, effect) in &found {
-        rows.row(row(finding, effect, drawn))?;
+        rows.row(row(finding, effect, drawn, language))?;
     }
     rows.skip();
-    rows.note(&format!(
-        "Intervals are {}, unadjusted, each for its row alone; verdicts are corrected for all \
+    rows.note(&say!(
+        language,
+        "Intervals are {level}, unadjusted, each for its row alone; verdicts are corrected for all \
          comparisons of their family. An end without a bar is unbounded.",
-        level(&report.findings)
+        level = level(&report.findings, language)
     ))?;
     if found.len() > MOST_DRAWN {
-        let note = format!("The chart shows the {MOST_DRAWN} strongest of {}.", found.len());
+        let note = say!(
+            language,
+            "The chart shows the {count} strongest of {all}.",
+            count = MOST_DRAWN,
+            all = found.len()
+        );
         rows.note(&note)?;
     }
     rows.widths(&[48, 16, 14, 14, 14, 14, 22, 10])?;
-    chart(&found, drawn, sheet)
+    chart(&found, drawn, language, sheet)
 }
 
-fn row(finding: &Finding, effect: &Effect, drawn: Drawn) -> Vec<Cell> {
+fn row(finding: &Finding, effect: &Effect, drawn: Drawn, language: Language) -> Vec<Cell> {
     let question = &finding.question;
     let centre = drawn.number(effect.ratio);
     // Zero and infinity are what unbounded ends are stored as.
@@ -111,17 +120,13 @@ fn row(finding: &Finding, effect: &Effect, drawn: Drawn) -> Vec<Cell> {
     let cell = |known: Option<f64>| known.map_or(Cell::Empty, |number| drawn.cell(number));
     let distance = |end: Option<f64>| end.map(|end| model::round_significant((end - centre).abs()));
     vec![
-        format!(
-            "{} {}: {} against {}",
-            question.workload, question.metric, question.subject, question.reference
-        )
-        .into(),
+        format!("{} {}: {}", question.workload, question.metric, versus(question, language)).into(),
         drawn.cell(centre),
         cell(low),
         cell(high),
         cell(distance(low)),
         cell(distance(high)),
-        words(finding).into(),
+        words(finding, language).into(),
         Cell::Formatted(finding.margin, Format::new().set_num_format(PERCENT)),
     ]
 }
@@ -130,6 +135,7 @@ fn row(finding: &Finding, effect: &Effect, drawn: Drawn) -> Vec<Cell> {
 fn chart(
     found: &[(&Finding, &Effect)],
     drawn: Drawn,
+    language: Language,
     sheet: &mut Worksheet,
 ) -> Result<(), XlsxError> {
     let count = u32::try_from(found.len().min(MOST_DRAWN)).unwrap_or(0);
@@ -143,16 +149,16 @@ fn chart(
         found.iter().take(MOST_DRAWN).map(|(finding, _)| point(finding.verdict)).collect();
     chart
         .add_series()
-        .set_name(drawn.name())
+        .set_name(drawn.name(language))
         .set_categories(cells(LABEL))
         .set_values(cells(EFFECT))
         .set_points(&points)
         .set_x_error_bars(&bars);
-    chart.title().set_name("Effects with their intervals");
+    chart.title().set_name(language.word("Effects with their intervals"));
     // Of lying bars the library's x axis is that of values. The first comparison stands at the
     // top, its label beside the chart and not on a bar.
     chart.y_axis().set_reverse().set_label_position(ChartAxisLabelPosition::Low);
-    chart.x_axis().set_name(drawn.name());
+    chart.x_axis().set_name(drawn.name(language));
     if drawn.is_ratio {
         // Within a factor of ten marks at tenfold steps would be none.
         let is_wide = found.iter().any(|(_, effect)| effect.log_mean.abs() > 10_f64.ln());

@@ -4,68 +4,73 @@ use super::super::table::words;
 use super::sheet::{Cell, Rows, value};
 use super::why_hidden;
 use crate::emulated::is_hidden;
-use crate::quantities::stored_unit;
+use crate::quantities::{direction, stored_unit};
 use crate::view::Report;
 use model::{Finding, Interval, Role};
+use phrases::noted;
 use rust_xlsxwriter::{Worksheet, XlsxError};
 use std::collections::BTreeSet;
+use unicode_width::UnicodeWidthStr;
 
 const TITLES: [&str; 23] = [
-    "workload",
-    "metric",
-    "subject",
-    "reference",
-    "role",
-    "family",
-    "n",
-    "effect (ratio, above 1 is better)",
-    "interval low",
-    "interval high",
-    "family interval low",
-    "family interval high",
-    "p difference",
-    "adjusted p difference",
-    "adjusted p equivalence",
-    "margin",
-    "verdict",
-    "caveats",
-    "reason",
-    "subject value",
-    "reference value",
-    "unit",
-    "direction",
+    noted!("workload"),
+    noted!("metric"),
+    noted!("subject"),
+    noted!("reference"),
+    noted!("role"),
+    noted!("family"),
+    noted!("n"),
+    noted!("effect (ratio, above 1 is better)"),
+    noted!("interval low"),
+    noted!("interval high"),
+    noted!("family interval low"),
+    noted!("family interval high"),
+    noted!("p difference"),
+    noted!("adjusted p difference"),
+    noted!("adjusted p equivalence"),
+    noted!("margin"),
+    noted!("verdict"),
+    noted!("caveats"),
+    noted!("reason"),
+    noted!("subject value"),
+    noted!("reference value"),
+    noted!("unit"),
+    noted!("direction"),
 ];
 
 pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxError> {
-    let mut rows = Rows::of(sheet);
-    rows.titles(TITLES.map(str::to_owned).into())?;
+    let mut rows = Rows::of(sheet, report.language);
+    let titles = TITLES.map(|title| report.language.word(title));
+    rows.titles(titles.map(str::to_owned).into())?;
     for finding in &report.findings.findings {
-        rows.row(row(finding, report.hides_absolute))?;
+        rows.row(row(finding, report))?;
     }
     if let Some(why) = why_hidden(report) {
         rows.skip();
         rows.note(why)?;
     }
-    let widths = TITLES.map(|title| title.len().clamp(8, 24));
+    let widths = titles.map(|title| title.width().clamp(8, 24));
     rows.widths(&widths)
 }
 
-fn row(finding: &Finding, hides_absolute: bool) -> Vec<Cell> {
+fn row(finding: &Finding, report: &Report) -> Vec<Cell> {
+    let language = report.language;
     let question = &finding.question;
     let effect = finding.effect.as_ref();
     let end = |of: fn(&Interval) -> f64| Cell::from(effect.map(|effect| of(&effect.interval)));
     let family_end =
         |of: fn(&Interval) -> f64| Cell::from(effect.map(|effect| of(&effect.family_interval)));
     let role = match question.role {
-        Role::Primary => "primary",
-        Role::Control => "control",
-        Role::Screen => "screen",
+        Role::Primary => language.word("primary"),
+        Role::Control => language.word("control"),
+        Role::Screen => language.word("screen"),
     };
     // A screen points, it never gives a verdict.
-    let verdict = if question.role == Role::Screen { String::new() } else { words(finding) };
+    let verdict =
+        if question.role == Role::Screen { String::new() } else { words(finding, language) };
     let codes: BTreeSet<&str> = finding.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
     let shown = |known: Option<f64>| {
-        let is_hidden = is_hidden(finding, hides_absolute);
+        let is_hidden = is_hidden(finding, report.hides_absolute);
         known.filter(|_| !is_hidden).map_or(Cell::Empty, |number| value(number, question.unit))
     };
     vec![
@@ -91,6 +96,6 @@ fn row(finding: &Finding, hides_absolute: bool) -> Vec<Cell> {
         shown(finding.subject_value),
         shown(finding.reference_value),
         stored_unit(question.unit).into(),
-        question.direction.to_string().into(),
+        direction(question.direction, language).into(),
     ]
 }

@@ -1,7 +1,7 @@
 //! The sheets of grids: means by row and by column, and heat maps.
 
-use super::super::grid::{heading, of_means, pair};
-use super::super::table::symbol;
+use super::super::grid::{heading, mean as mean_title, of_means, pair};
+use super::super::table::{symbol, verdict as word_of};
 use super::chart;
 use super::sheet::{Cell, Rows, value};
 use super::why_hidden;
@@ -9,16 +9,17 @@ use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio};
 use crate::quantities::stored_unit;
 use crate::view::Report;
 use model::Verdict;
+use phrases::{Language, say};
 use rust_xlsxwriter::{Color, Format, Worksheet, XlsxError};
 
 /// Changes as signed percentages.
 const PERCENT: &str = "+0.0%;-0.0%;0.0%";
 
 /// The name of a sheet of means; none where nothing may be averaged.
-pub(super) fn title(grid: &Grid, is_by_row: bool) -> Option<String> {
+pub(super) fn title(grid: &Grid, is_by_row: bool, language: Language) -> Option<String> {
     let has_means = grid.subjects.iter().any(|subject| !subject.row_means.is_empty());
     let axis = if is_by_row { &grid.rows } else { &grid.columns };
-    has_means.then(|| format!("{} table", axis.noun()))
+    has_means.then(|| say!(language, "{axis} table", axis = axis.noun()))
 }
 
 /// Means over the columns for each row, or over the rows for each column.
@@ -28,7 +29,8 @@ pub(super) fn write_means(
     is_by_row: bool,
     sheet: &mut Worksheet,
 ) -> Result<(), XlsxError> {
-    let mut rows = Rows::of(sheet);
+    let language = report.language;
+    let mut rows = Rows::of(sheet, report.language);
     if let Some(why) = why_hidden(report) {
         return rows.note(why);
     }
@@ -36,10 +38,12 @@ pub(super) fn write_means(
         if is_by_row { (&grid.rows, &grid.columns) } else { (&grid.columns, &grid.rows) };
     let mut titles = vec![axis.name.clone()];
     for subject in &grid.subjects {
-        titles.extend(
-            ["geometric mean", "arithmetic mean", "cells"]
-                .map(|what| format!("{}: {what}", subject.subject)),
-        );
+        let columns = [
+            language.word("geometric mean"),
+            language.word("arithmetic mean"),
+            language.word("cells"),
+        ];
+        titles.extend(columns.map(|what| format!("{}: {what}", subject.subject)));
     }
     let width = titles.len();
     rows.titles(titles)?;
@@ -47,24 +51,31 @@ pub(super) fn write_means(
         let mut cells = vec![Cell::from(label)];
         for subject in &grid.subjects {
             let means = if is_by_row { &subject.row_means } else { &subject.column_means };
-            cells.extend(mean(means.get(index).copied().flatten(), grid));
+            cells.extend(mean(means.get(index).copied().flatten(), grid, language));
         }
         rows.row(cells)?;
     }
     rows.skip();
-    let what =
-        format!("{}: means over {}, in {}.", heading(grid), other.name, stored_unit(grid.unit));
-    rows.note(&what)?;
-    rows.note(&of_means(grid))?;
-    rows.note("Where the number of cells says `6 of 7`, the mean is over those 6 and cannot be held against one over 7.")?;
+    rows.note(&say!(
+        language,
+        "{heading}: means over {other}, in {unit}.",
+        heading = heading(grid, language),
+        other = other.name,
+        unit = stored_unit(grid.unit)
+    ))?;
+    rows.note(of_means(grid, language))?;
+    rows.note(language.word(
+        "Where the number of cells says `6 of 7`, the mean is over those 6 and cannot be held \
+         against one over 7.",
+    ))?;
     rows.skip();
-    let chart = chart::Source::write(&mut rows, grid, is_by_row)?;
+    let chart = chart::Source::write(&mut rows, grid, is_by_row, language)?;
     rows.widths(&vec![20; width])?;
     chart.insert(sheet, u16::try_from(width).unwrap_or(u16::MAX))
 }
 
 /// A mean over some of the cells only is grey and slanted.
-fn mean(mean: Option<GridMean>, grid: &Grid) -> [Cell; 3] {
+fn mean(mean: Option<GridMean>, grid: &Grid, language: Language) -> [Cell; 3] {
     let Some(mean) = mean else { return [Cell::Empty, Cell::Empty, Cell::Empty] };
     let numbers = [mean.geometric, mean.arithmetic].map(|number| value(number, grid.unit));
     let [geometric, arithmetic] = if mean.is_partial() {
@@ -76,7 +87,8 @@ fn mean(mean: Option<GridMean>, grid: &Grid) -> [Cell; 3] {
     } else {
         numbers
     };
-    [geometric, arithmetic, Cell::from(format!("{} of {}", mean.cells, mean.of))]
+    let cells = say!(language, "{count} of {all}", count = mean.cells, all = mean.of);
+    [geometric, arithmetic, Cell::from(cells)]
 }
 
 fn partial(format: Format) -> Format {
@@ -85,11 +97,12 @@ fn partial(format: Format) -> Format {
 
 /// The heat maps of every grid and comparison, one below the other.
 pub(super) fn write_heat(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxError> {
-    let mut rows = Rows::of(sheet);
-    rows.note(
+    let mut rows = Rows::of(sheet, report.language);
+    let language = report.language;
+    rows.note(language.word(
         "Effects as changes, turned so that + is better. The colour is the verdict, corrected \
          for all comparisons of its family; means are those of the ratios, without a verdict.",
-    )?;
+    ))?;
     let legend = [
         Verdict::Better,
         Verdict::Worse,
@@ -97,13 +110,16 @@ pub(super) fn write_heat(report: &Report, sheet: &mut Worksheet) -> Result<(), X
         Verdict::Inconclusive,
         Verdict::Invalid,
     ];
-    rows.row(legend.map(|verdict| Cell::FormattedText(word(verdict), fill(verdict))).into())?;
+    rows.row(
+        legend.map(|verdict| Cell::FormattedText(word(verdict, language), fill(verdict))).into(),
+    )?;
     let mut width = legend.len();
     for grid in &report.grids {
         for comparison in &grid.comparisons {
             rows.skip();
-            rows.heading(&format!("{}: {}", heading(grid), pair(comparison)))?;
-            heat_map(grid, comparison, &mut rows)?;
+            let title = format!("{}: {}", heading(grid, language), pair(comparison, language));
+            rows.heading(&title)?;
+            heat_map(grid, comparison, language, &mut rows)?;
         }
         width = width.max(grid.columns.labels.len() + 2);
     }
@@ -113,13 +129,14 @@ pub(super) fn write_heat(report: &Report, sheet: &mut Worksheet) -> Result<(), X
 fn heat_map(
     grid: &Grid,
     comparison: &GridComparison,
+    language: Language,
     rows: &mut Rows<'_>,
 ) -> Result<(), XlsxError> {
     let has_means = !comparison.row_ratios.is_empty();
     let mut titles = vec![grid.rows.name.clone()];
     titles.extend(grid.columns.labels.iter().cloned());
     if has_means {
-        titles.push("mean".to_owned());
+        titles.push(mean_title(language).to_owned());
     }
     rows.titles(titles)?;
     for (row, label) in grid.rows.labels.iter().enumerate() {
@@ -129,7 +146,7 @@ fn heat_map(
         rows.row(cells)?;
     }
     if has_means {
-        let mut cells = vec![Cell::from("mean")];
+        let mut cells = vec![Cell::from(mean_title(language))];
         cells.extend(comparison.column_ratios.iter().map(|mean| mean_heat(*mean)));
         rows.row(cells)?;
     }
@@ -153,15 +170,8 @@ fn mean_heat(mean: Option<GridRatio>) -> Cell {
 }
 
 /// `▲ better`.
-fn word(verdict: Verdict) -> String {
-    let word = match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Inconclusive => "inconclusive",
-        Verdict::Invalid => "invalid",
-    };
-    format!("{} {word}", symbol(verdict, true))
+fn word(verdict: Verdict, language: Language) -> String {
+    format!("{} {}", symbol(verdict, true), word_of(verdict, language))
 }
 
 /// Blue is better, orange worse, grey the same: told apart by the colour-blind, too, and

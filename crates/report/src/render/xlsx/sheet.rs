@@ -1,6 +1,7 @@
 //! Writing a sheet row by row.
 
 use model::Unit;
+use phrases::Language;
 use rust_xlsxwriter::{Color, Format, FormatAlign, Worksheet, XlsxError};
 
 /// A cell holds at most 32 767 characters (Microsoft, "Excel specifications and limits").
@@ -86,12 +87,13 @@ pub(super) fn limited(text: &str) -> String {
 /// A sheet and its next row.
 pub(super) struct Rows<'a> {
     sheet: &'a mut Worksheet,
+    language: Language,
     next: u32,
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn of(sheet: &'a mut Worksheet) -> Self {
-        Self { sheet, next: 0 }
+    pub(super) fn of(sheet: &'a mut Worksheet, language: Language) -> Self {
+        Self { sheet, language, next: 0 }
     }
 
     /// Titles, bold on grey. Those of the first row stay in sight.
@@ -167,7 +169,7 @@ impl<'a> Rows<'a> {
             }
             // A sheet has no infinity.
             Cell::Number(_) | Cell::Formatted(..) => {
-                sheet.write_string(row, column, "unbounded")?;
+                sheet.write_string(row, column, self.language.word("unbounded"))?;
             }
         }
         Ok(())

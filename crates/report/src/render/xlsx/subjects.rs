@@ -7,6 +7,7 @@ use crate::grid::{Grid, GridRun, GridSubject};
 use crate::quantities::stored_unit;
 use crate::view::{Report, SubjectView};
 use model::{Outcome, Unit};
+use phrases::{Language, noted, say};
 use rust_xlsxwriter::{Worksheet, XlsxError};
 use stats::{exp, ln, mean};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 struct RunColumns {
     blocks: Option<Vec<u32>>,
     count: usize,
+    language: Language,
 }
 
 impl RunColumns {
@@ -25,14 +27,17 @@ impl RunColumns {
             for one in &report.values {
                 *counts.entry([&one.subject, &one.workload, &one.metric]).or_default() += 1;
             }
-            return Self { blocks: None, count: counts.into_values().max().unwrap_or(0) };
+            let count = counts.into_values().max().unwrap_or(0);
+            return Self { blocks: None, count, language: report.language };
         }
         let blocks: BTreeSet<u32> = report.values.iter().map(|one| one.block).collect();
-        Self { count: blocks.len(), blocks: Some(blocks.into_iter().collect()) }
+        let count = blocks.len();
+        let blocks = Some(blocks.into_iter().collect());
+        Self { count, blocks, language: report.language }
     }
 
     fn titles(&self) -> impl Iterator<Item = String> {
-        (1..=self.count).map(|number| format!("run {number}"))
+        (1..=self.count).map(|number| say!(self.language, "run {number}", number))
     }
 
     /// The cells of these runs, empty where there is none.
@@ -69,7 +74,7 @@ pub(super) fn write(
     subject: &SubjectView,
     sheet: &mut Worksheet,
 ) -> Result<(), XlsxError> {
-    let mut rows = Rows::of(sheet);
+    let mut rows = Rows::of(sheet, report.language);
     if let Some(why) = why_hidden(report) {
         return rows.note(why);
     }
@@ -93,7 +98,13 @@ pub(super) fn write(
 fn titles(first: [&str; 2], columns: &RunColumns) -> Vec<String> {
     let mut titles: Vec<String> = first.map(str::to_owned).into();
     titles.extend(columns.titles());
-    titles.extend(["mean (geometric)", "mean (arithmetic)", "unit"].map(str::to_owned));
+    let language = columns.language;
+    let further = [
+        language.word("mean (geometric)"),
+        language.word("mean (arithmetic)"),
+        language.word("unit"),
+    ];
+    titles.extend(further.map(str::to_owned));
     titles
 }
 
@@ -161,7 +172,8 @@ fn others(
     if order.is_empty() && !rows.is_empty() {
         return Ok(());
     }
-    rows.titles(titles(["workload", "metric"], columns))?;
+    let language = report.language;
+    rows.titles(titles([language.word("workload"), language.word("metric")], columns))?;
     let units = units(report);
     for key in order {
         let own = &runs[&key];
@@ -177,8 +189,16 @@ fn others(
 }
 
 const RAW: [&str; 10] = [
-    "block", "position", "subject", "workload", "metric", "value", "unit", "outcome", "caveats",
-    "detail",
+    noted!("block"),
+    noted!("position"),
+    noted!("subject"),
+    noted!("workload"),
+    noted!("metric"),
+    noted!("value"),
+    noted!("unit"),
+    noted!("outcome"),
+    noted!("caveats"),
+    noted!("detail"),
 ];
 
 /// Block, subject and workload.
@@ -186,8 +206,9 @@ type TrialKey<'a> = (u32, &'a str, &'a str);
 
 /// A row for each trial and metric; a trial without a value has one row that says why.
 pub(super) fn write_raw(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxError> {
-    let mut rows = Rows::of(sheet);
-    rows.titles(RAW.map(str::to_owned).into())?;
+    let mut rows = Rows::of(sheet, report.language);
+    let language = report.language;
+    rows.titles(RAW.map(|title| language.word(title).to_owned()).into())?;
     let mut values: BTreeMap<TrialKey<'_>, Vec<(&str, f64)>> = BTreeMap::new();
     for one in &report.values {
         let of_trial = values.entry((one.block, &one.subject, &one.workload)).or_default();
@@ -206,9 +227,11 @@ pub(super) fn write_raw(report: &Report, sheet: &mut Worksheet) -> Result<(), Xl
         let key = (record.block, record.subject.as_str(), record.workload.as_str());
         let is_counted = record.outcome == Outcome::Completed && last[&key] == record.sequence;
         let (outcome, detail) = match &record.outcome {
-            Outcome::Completed => ("completed", String::new()),
-            Outcome::Failed { reason } => ("failed", reason.clone()),
-            Outcome::Invalid { rule, detail } => ("invalid", format!("{rule}: {detail}")),
+            Outcome::Completed => (language.word("completed"), String::new()),
+            Outcome::Failed { reason } => (language.word("failed"), reason.clone()),
+            Outcome::Invalid { rule, detail } => {
+                (language.word("invalid"), format!("{rule}: {detail}"))
+            }
         };
         let codes: BTreeSet<&str> =
             record.caveats.iter().map(|caveat| caveat.code.as_str()).collect();

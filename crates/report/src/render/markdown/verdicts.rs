@@ -1,0 +1,173 @@
+//! The verdicts as Markdown: a table for each question, what was planned, and the companion by
+//! ranks.
+
+use super::super::bar::Scale;
+use super::super::table::{
+    effect, groups, level, look, not_known, reference_value, subject_value, symbol, words,
+};
+use super::{cell, plain};
+use crate::answer::trimmed;
+use crate::emulated::why_hidden;
+use crate::quantities::{
+    confidence, direction, effects_found, interval, p_value, percent, raw_change,
+};
+use crate::view::Report;
+use model::{Finding, Role};
+use phrases::{Language, say};
+use std::io::{self, Write};
+
+/// Cells of the bar.
+const BAR: usize = 21;
+
+pub(super) fn verdicts(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let language = report.language;
+    writeln!(output, "## {}\n", language.word("Verdicts"))?;
+    let judged =
+        report.findings.findings.iter().filter(|finding| finding.question.role != Role::Screen);
+    let scale = Scale::of(judged, BAR);
+    let alpha = report.design.alpha;
+    for group in groups(&report.findings) {
+        let Some(first) = group.findings.first() else { continue };
+        let reference = reference_value(&group.findings, report.hides_absolute, language);
+        let about = say!(
+            language,
+            "{direction}, margin {margin} %",
+            direction = direction(first.question.direction, language),
+            margin = trimmed(100.0 * first.margin)
+        );
+        writeln!(
+            output,
+            "**{} {}** ({about}): {} = {reference}\n",
+            plain(group.workload),
+            group.metric,
+            plain(&first.question.reference)
+        )?;
+        writeln!(output, "{}", head(report))?;
+        writeln!(output, "|---|--:|--:|--:|---|---|---|---|--:|--:|--:|")?;
+        for finding in &group.findings {
+            row(finding, scale, report, output)?;
+        }
+        writeln!(output)?;
+        for finding in &group.findings {
+            for text in [finding.reason.clone(), look(finding, language)].into_iter().flatten() {
+                writeln!(output, "- {}: {}", plain(&finding.question.subject), plain(&text))?;
+            }
+        }
+        for finding in &group.findings {
+            planning(finding, language, output)?;
+            let alpha = finding.look.map_or(alpha, |look| look.alpha);
+            companion(finding, alpha, language, output)?;
+        }
+        writeln!(output)?;
+    }
+    writeln!(output, "{}\n", legend(report, scale))?;
+    if report.hides_absolute {
+        writeln!(output, "{}\n", why_hidden(language))?;
+    }
+    Ok(())
+}
+
+/// Titles of the columns.
+fn head(report: &Report) -> String {
+    let language = report.language;
+    let has_looks = report.findings.findings.iter().any(|finding| finding.look.is_some());
+    let interval = if has_looks {
+        language.word("look's interval").to_owned()
+    } else {
+        say!(language, "{level} % interval", level = confidence(report.design.alpha))
+    };
+    let pairs = if report.design.is_unblocked() {
+        language.word("executions")
+    } else {
+        language.word("pairs")
+    };
+    say!(
+        language,
+        "| subject | value | effect (+ is better) | raw change | {interval} | family interval | | \
+         verdict | {pairs} | p difference | p equivalence |",
+        interval,
+        pairs
+    )
+}
+
+fn legend(report: &Report, scale: Scale) -> String {
+    let language = report.language;
+    say!(
+        language,
+        "Effects are ratios of geometric means over blocks, oriented so that + is better. \
+         Intervals are {level}, unadjusted and each for its row alone; the family interval allows \
+         for {families}; p-values are adjusted by Holm. Bars share one scale, from {low} to {high} \
+         (square root of the log ratio): `│` is no difference, `░` the margin, the symbol the \
+         estimate.",
+        level = level(&report.findings, language),
+        families = report.design.family_words(language),
+        low = percent(1.0 / scale.end(), language),
+        high = percent(scale.end(), language)
+    )
+}
+
+fn row(finding: &Finding, scale: Scale, report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let language = report.language;
+    let control = match finding.question.role {
+        Role::Control => format!(" ({})", language.word("A/A control")),
+        Role::Primary | Role::Screen => String::new(),
+    };
+    let (size, unadjusted) = effect(finding, language);
+    let details = finding.effect.as_ref();
+    let p = |p: Option<f64>| p.map_or_else(|| not_known(language), p_value);
+    writeln!(
+        output,
+        "| {}{control} | {} | {size} | {} | {unadjusted} | {} | `{}` | {} {} | {} | {} | {} |",
+        cell(&finding.question.subject),
+        subject_value(finding, report.hides_absolute, language),
+        raw_change(finding, language).unwrap_or_else(|| not_known(language)),
+        details.map_or(String::new(), |effect| interval(&effect.family_interval, language)),
+        scale.draw(finding, true),
+        symbol(finding.verdict, true),
+        words(finding, language),
+        finding.pairs,
+        p(details.and_then(|effect| effect.adjusted_difference)),
+        p(details.and_then(|effect| effect.adjusted_equivalence)),
+    )
+}
+
+fn planning(finding: &Finding, language: Language, output: &mut dyn Write) -> io::Result<()> {
+    let Some(planning) = &finding.planning else { return Ok(()) };
+    let blocks = |count: Option<u32>| match count {
+        None => language.word("more than 10 000").to_owned(),
+        Some(count) => count.to_string(),
+    };
+    let found = say!(
+        language,
+        "these blocks find effects {found} with 80 % power; a difference of the margin's size \
+         needs {difference} blocks, equivalence {equivalence}",
+        found = effects_found(planning.detectable, language),
+        difference = blocks(planning.blocks_for_difference),
+        equivalence = blocks(planning.blocks_for_equivalence)
+    );
+    writeln!(output, "- {}: {found}", plain(&finding.question.subject))
+}
+
+/// The rank-based estimate beside the verdict: a reader sees whether both agree.
+fn companion(
+    finding: &Finding,
+    alpha: f64,
+    language: Language,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    let Some(companion) = &finding.companion else { return Ok(()) };
+    let flip = companion.p_sign_flip.map_or(String::new(), |p| {
+        format!(", {}", say!(language, "sign flips p {p}", p = p_value(p)))
+    });
+    let by_ranks = say!(
+        language,
+        "by ranks {effect}, {level} % interval {interval}, signed-rank p {p}{flip} (a companion, \
+         never the verdict)",
+        effect = percent(companion.pseudo_median_ratio, language),
+        level = confidence(alpha),
+        interval = interval(&companion.interval, language),
+        p = p_value(companion.p_signed_rank),
+        flip
+    );
+    writeln!(output, "- {}: {by_ranks}", plain(&finding.question.subject))
+}

@@ -1,0 +1,311 @@
+//! After the evidence: the conclusion, which levels to set, and what it takes to check it all.
+
+use super::headline::{effect, main_caveat, primary, sentence, winner};
+use super::opening::levels;
+use super::slide::{Body, Paragraph, Slide, Table};
+use crate::emulated::mark;
+use crate::quantities::{interval, percent, versus};
+use crate::render::words;
+use crate::view::{Report, SubjectView};
+use model::{Finding, Role, UseCaseFinding, Verdict, Worst};
+use phrases::{Language, counted, say};
+
+/// Findings that the appendix lists; the rest is in the other formats.
+const MOST_FINDINGS: usize = 200;
+/// Places of a caveat that are named.
+const MOST_PLACES: usize = 2;
+/// Workloads that a line of the guide names.
+const MOST_NAMED: usize = 4;
+
+pub(super) fn slides(report: &Report) -> Vec<Slide> {
+    let mut slides = vec![conclusion(report)];
+    slides.extend(guide(report));
+    slides.push(again(report));
+    slides.extend(findings(report));
+    slides.extend(caveats(report));
+    slides
+}
+
+fn conclusion(report: &Report) -> Slide {
+    let language = report.language;
+    let all = primary(report);
+    let of = |verdict: Verdict| all.iter().filter(|one| one.verdict == verdict).count();
+    let strongest = |verdict: Verdict| {
+        let mut found: Vec<&&Finding> = all.iter().filter(|one| one.verdict == verdict).collect();
+        let size =
+            |one: &Finding| one.effect.as_ref().map_or(0.0, |effect| effect.ratio.ln().abs());
+        found.sort_by(|one, other| size(other).total_cmp(&size(one)));
+        found
+            .into_iter()
+            .take(2)
+            .map(|one| format!("{}: {}", sentence(one, language), effect(report, one)))
+            .collect::<Vec<_>>()
+            .join("; ")
+    };
+    let mut paragraphs = vec![Paragraph::new(language.word("Winner"), winner(report))];
+    let labels =
+        [(Verdict::Better, language.word("Better")), (Verdict::Worse, language.word("Worse"))];
+    for (verdict, label) in labels {
+        if of(verdict) > 0 {
+            paragraphs.push(Paragraph::new(label, strongest(verdict)));
+        }
+    }
+    let rest = say!(
+        language,
+        "{alike} alike within the margin, {undecided} undecided, {invalid} without a valid answer, \
+         of {comparisons}",
+        alike = of(Verdict::Equivalent),
+        undecided = of(Verdict::Inconclusive),
+        invalid = of(Verdict::Invalid),
+        comparisons = counted!(language, all.len(), "1 comparison", "{count} comparisons")
+    );
+    paragraphs.push(Paragraph::new(language.word("Else"), rest));
+    paragraphs.push(Paragraph::new(language.word("Main caveat"), main_caveat(report)));
+    Slide {
+        title: say!(language, "Conclusion: {winner}", winner = winner(report)),
+        body: Body::Paragraphs(paragraphs),
+        notes: report.answer.clone(),
+    }
+}
+
+/// Which levels to set for what, from declared use cases; else for each subject from its own
+/// comparisons.
+fn guide(report: &Report) -> Option<Slide> {
+    let language = report.language;
+    let use_cases = &report.findings.use_cases;
+    let rows: Vec<Vec<String>> = if use_cases.is_empty() {
+        let compared = report.subjects.iter().filter(|one| !one.is_reference && !one.is_control);
+        compared.filter_map(|subject| by_subject(report, subject)).collect()
+    } else {
+        use_cases.iter().map(|use_case| by_use_case(report, use_case)).collect()
+    };
+    let first =
+        if use_cases.is_empty() { language.word("to get this") } else { language.word("use case") };
+    let columns = vec![
+        (first, 4),
+        (language.word("set"), 4),
+        (language.word("effect"), 4),
+        (language.word("worse for"), 4),
+    ];
+    let title = match use_cases.len() {
+        0 => language
+            .word("Tuning guide: what to set, from the comparisons that were decided")
+            .to_owned(),
+        count => counted!(
+            language,
+            count,
+            "Tuning guide: what to set for 1 use case",
+            "Tuning guide: what to set for {count} use cases"
+        ),
+    };
+    (!rows.is_empty()).then(|| Slide {
+        title,
+        body: Body::Table(Table { columns, rows }),
+        notes: say!(
+            language,
+            "Main caveat: {caveat}. Try it on the machine that it is for.",
+            caveat = main_caveat(report)
+        ),
+    })
+}
+
+fn by_use_case(report: &Report, use_case: &UseCaseFinding) -> Vec<String> {
+    let language = report.language;
+    let best: Vec<&SubjectView> =
+        report.subjects.iter().filter(|one| use_case.co_best.contains(&one.id)).collect();
+    let set: Vec<String> =
+        best.iter().map(|one| format!("{} ({})", one.id, levels(one, language))).collect();
+    let set = if set.is_empty() {
+        language.word("no subject has evidence").to_owned()
+    } else {
+        set.join(language.word("; or "))
+    };
+    let is_of_best = |one: &Finding| {
+        use_case.co_best.contains(&one.question.subject) && one.verdict == Verdict::Better
+    };
+    let effects: Vec<String> = use_case
+        .comparisons
+        .iter()
+        .filter(|one| is_of_best(one))
+        .take(MOST_NAMED)
+        .map(|one| format!("{}: {}", versus(&one.question, language), effect(report, one)))
+        .collect();
+    let effects = if effects.is_empty() {
+        language.word("none shown to be better: keep what you have").to_owned()
+    } else {
+        effects.join("; ")
+    };
+    let mut worse: Vec<String> = use_case
+        .comparisons
+        .iter()
+        .zip(&use_case.worst)
+        .filter(|(one, _)| use_case.co_best.contains(&one.question.subject))
+        .filter_map(|(one, worst)| Some((one, worst.as_ref()?)))
+        .filter(|(_, worst)| worst.ratio < 1.0)
+        .map(|(one, worst)| format!("{}: {}", one.question.subject, component(worst, language)))
+        .collect();
+    worst_first(&mut worse, language);
+    vec![
+        format!("{}{}", mark(use_case.ranking.is_emulated, language), use_case.use_case),
+        set,
+        effects,
+        worse.join("; "),
+    ]
+}
+
+fn component(worst: &Worst, language: Language) -> String {
+    format!(
+        "{} {} {} ({})",
+        worst.workload,
+        worst.metric.replace('_', " "),
+        percent(worst.ratio, language),
+        interval(&worst.interval, language)
+    )
+}
+
+/// Each once, and not more than are read.
+fn worst_first(all: &mut Vec<String>, language: Language) {
+    all.dedup();
+    if all.is_empty() {
+        all.push(language.word("nothing of it, as far as was shown").to_owned());
+    }
+    all.truncate(MOST_NAMED);
+}
+
+fn by_subject(report: &Report, subject: &SubjectView) -> Option<Vec<String>> {
+    let language = report.language;
+    let own: Vec<&Finding> =
+        primary(report).into_iter().filter(|one| one.question.subject == subject.id).collect();
+    let named = |verdict: Verdict| {
+        let found: Vec<&&Finding> = own.iter().filter(|one| one.verdict == verdict).collect();
+        let name = |one: &&&Finding| {
+            format!("{} {}", one.question.workload, one.question.metric.replace('_', " "))
+        };
+        let mut names: Vec<String> = found.iter().take(MOST_NAMED).map(name).collect();
+        names.extend(and_more(found.len(), MOST_NAMED, language));
+        let effects: Vec<String> =
+            found.iter().take(MOST_NAMED).map(|one| effect(report, one)).collect();
+        (names.join(", "), effects.join("; "))
+    };
+    let (better, effects) = named(Verdict::Better);
+    let (worse, sizes) = named(Verdict::Worse);
+    if better.is_empty() {
+        return None;
+    }
+    let worse = if worse.is_empty() {
+        language.word("nothing that was compared").to_owned()
+    } else {
+        format!("{worse}: {sizes}")
+    };
+    let mark = mark(own.iter().any(|one| one.is_emulated()), language);
+    Some(vec![
+        format!("{mark}{}", say!(language, "better {questions}", questions = better)),
+        format!("{} ({})", levels(subject, language), subject.id),
+        effects,
+        worse,
+    ])
+}
+
+/// How many are not named.
+fn and_more(count: usize, named: usize, language: Language) -> Option<String> {
+    (count > named).then(|| say!(language, "and {count} more", count = count - named))
+}
+
+fn again(report: &Report) -> Slide {
+    let language = report.language;
+    let labelled = |label: &str, text: &str| vec![label.to_owned(), text.to_owned()];
+    let mut rows: Vec<Vec<String>> = report
+        .reproduce
+        .iter()
+        .map(|line| match line.strip_prefix("plan digest ") {
+            Some(digest) => labelled(language.word("plan digest"), digest),
+            None => labelled(language.word("command"), line),
+        })
+        .collect();
+    rows.push(labelled(language.word("seed"), &report.design.seed.to_string()));
+    rows.push(labelled(language.word("campaign"), &report.campaign));
+    rows.push(labelled(language.word("format"), &report.format));
+    let notes = language.word(
+        "The same plan, seed and catalogue give the same order; the same records give the same \
+         findings, and this deck, byte for byte.",
+    );
+    Slide {
+        title: language.word("Appendix: how to run it again").to_owned(),
+        body: Body::Table(Table { columns: vec![("", 2), ("", 10)], rows }),
+        notes: notes.to_owned(),
+    }
+}
+
+fn findings(report: &Report) -> Option<Slide> {
+    let language = report.language;
+    let asked: Vec<&Finding> =
+        report.findings.findings.iter().filter(|one| one.question.role != Role::Screen).collect();
+    let row = |one: &&Finding| {
+        vec![
+            format!("{} {}", one.question.workload, one.question.metric.replace('_', " ")),
+            versus(&one.question, language),
+            words(one, language),
+            effect(report, one),
+            one.pairs.to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = asked.iter().take(MOST_FINDINGS).map(row).collect();
+    let title = match asked.len() {
+        count if count > MOST_FINDINGS => say!(
+            language,
+            "Appendix: {shown} of {count} findings; the workbook has all",
+            shown = MOST_FINDINGS,
+            count
+        ),
+        count => {
+            counted!(language, count, "Appendix: all 1 finding", "Appendix: all {count} findings")
+        }
+    };
+    let columns = vec![
+        (language.word("question"), 8),
+        (language.word("subjects"), 8),
+        (language.word("verdict"), 5),
+        (language.word("effect"), 9),
+        (language.word("pairs"), 3),
+    ];
+    let notes = language.word("Controls are among them: the reference against itself.");
+    (!rows.is_empty()).then(|| Slide {
+        title,
+        body: Body::Table(Table { columns, rows }),
+        notes: notes.to_owned(),
+    })
+}
+
+fn caveats(report: &Report) -> Option<Slide> {
+    let language = report.language;
+    let rows: Vec<Vec<String>> = report
+        .caveats
+        .iter()
+        .map(|caveat| {
+            let mut places: Vec<String> = caveat.places.iter().take(MOST_PLACES).cloned().collect();
+            places.extend(and_more(caveat.places.len(), MOST_PLACES, language));
+            vec![
+                caveat.code.clone(),
+                caveat.meaning.clone(),
+                super::fit::shortened(&places.join("; "), 300),
+            ]
+        })
+        .collect();
+    let columns = vec![
+        (language.word("caveat"), 3),
+        (language.word("what it means"), 5),
+        (language.word("where"), 5),
+    ];
+    let title = counted!(
+        language,
+        rows.len(),
+        "Appendix: 1 caveat and where they apply",
+        "Appendix: {count} caveats and where they apply"
+    );
+    let notes = language.word("Warnings that travel with records and findings.");
+    (!rows.is_empty()).then(|| Slide {
+        title,
+        body: Body::Table(Table { columns, rows }),
+        notes: notes.to_owned(),
+    })
+}

@@ -1,0 +1,217 @@
+//! What a reader should take home: the winner, by how much, how sure, and what speaks against it.
+
+use crate::checks::{Check, State, checks};
+use crate::emulated::mark;
+use crate::quantities::{confidence, interval, percent};
+use crate::view::Report;
+use model::{Finding, Question, Role, Strength, Verdict};
+use phrases::{Language, say};
+use std::collections::BTreeSet;
+
+/// The findings that verdicts are about.
+pub(super) fn primary(report: &Report) -> Vec<&Finding> {
+    let all = report.findings.findings.iter();
+    all.filter(|finding| finding.question.role == Role::Primary).collect()
+}
+
+/// How far an effect lies from none, whichever way.
+fn size(finding: &Finding) -> f64 {
+    finding.effect.as_ref().map_or(0.0, |effect| effect.ratio.ln().abs())
+}
+
+/// The strongest of these.
+fn strongest<'r>(all: impl Iterator<Item = &'r Finding>) -> Option<&'r Finding> {
+    all.max_by(|one, other| size(one).total_cmp(&size(other)))
+}
+
+/// An effect with its interval: `+10.6 % (95 % interval +8.9 to +12.3 %)`.
+pub(super) fn effect(report: &Report, finding: &Finding) -> String {
+    let language = report.language;
+    let Some(effect) = &finding.effect else { return language.word("no estimate").to_owned() };
+    let level = finding.look.map_or(report.findings.alpha, |look| look.alpha);
+    say!(
+        language,
+        "{effect} ({level} % interval {interval})",
+        effect = percent(effect.ratio, language),
+        level = confidence(level),
+        interval = interval(&effect.interval, language)
+    )
+}
+
+/// A finding as a sentence, without its numbers.
+pub(super) fn sentence(finding: &Finding, language: Language) -> String {
+    let Question { subject, reference, workload, metric, .. } = &finding.question;
+    let metric = metric.replace('_', " ");
+    let is_clear = finding.strength == Some(Strength::Clearly);
+    let sentence = match finding.verdict {
+        Verdict::Better if is_clear => say!(
+            language,
+            "{subject} is clearly better than {reference} for {workload} {metric}",
+            subject,
+            reference,
+            workload,
+            metric
+        ),
+        Verdict::Better => say!(
+            language,
+            "{subject} is better than {reference} for {workload} {metric}",
+            subject,
+            reference,
+            workload,
+            metric
+        ),
+        Verdict::Worse if is_clear => say!(
+            language,
+            "{subject} is clearly worse than {reference} for {workload} {metric}",
+            subject,
+            reference,
+            workload,
+            metric
+        ),
+        Verdict::Worse => say!(
+            language,
+            "{subject} is worse than {reference} for {workload} {metric}",
+            subject,
+            reference,
+            workload,
+            metric
+        ),
+        Verdict::Equivalent => say!(
+            language,
+            "{subject} is like {reference} within the margin for {workload} {metric}",
+            subject,
+            reference,
+            workload,
+            metric
+        ),
+        Verdict::Inconclusive => say!(
+            language,
+            "undecided: {subject} against {reference} for {workload} {metric}",
+            subject,
+            reference,
+            workload,
+            metric
+        ),
+        Verdict::Invalid => say!(
+            language,
+            "no valid answer: {subject} against {reference} for {workload} {metric}",
+            subject,
+            reference,
+            workload,
+            metric
+        ),
+    };
+    let is_marked = finding.is_emulated() && finding.verdict != Verdict::Invalid;
+    format!("{}{sentence}", mark(is_marked, language))
+}
+
+/// The finding that the deck opens with: the winner's strongest; where nobody wins, what is
+/// worse, else alike.
+pub(super) fn main_finding(report: &Report) -> Option<&Finding> {
+    let all = primary(report);
+    let of = |verdict: Verdict| all.iter().copied().filter(move |one| one.verdict == verdict);
+    if let Some(winner) = winning(&all) {
+        return strongest(of(Verdict::Better).filter(|one| one.question.subject == winner.subject));
+    }
+    [Verdict::Worse, Verdict::Equivalent, Verdict::Inconclusive, Verdict::Invalid]
+        .into_iter()
+        .find_map(|verdict| strongest(of(verdict)))
+}
+
+/// How often a subject is better and worse, of how many comparisons.
+struct Tally<'r> {
+    subject: &'r str,
+    better: usize,
+    worse: usize,
+    asked: usize,
+}
+
+/// Who is better most often, less how often it is worse; of several, who is so by most.
+fn winning<'r>(all: &[&'r Finding]) -> Option<Tally<'r>> {
+    let subjects: BTreeSet<&str> = all.iter().map(|one| one.question.subject.as_str()).collect();
+    let of = |subject: &'r str| {
+        let own: Vec<&Finding> =
+            all.iter().copied().filter(|one| one.question.subject == subject).collect();
+        let count = |verdict| own.iter().filter(|one| one.verdict == verdict).count();
+        let better = own.iter().copied().filter(|one| one.verdict == Verdict::Better);
+        let most = strongest(better).map_or(0.0, size);
+        let (better, worse) = (count(Verdict::Better), count(Verdict::Worse));
+        (Tally { subject, better, worse, asked: own.len() }, most)
+    };
+    let lead = |one: &Tally<'_>| one.better as f64 - one.worse as f64;
+    subjects
+        .into_iter()
+        .map(of)
+        .filter(|(tally, _)| tally.better > 0)
+        .max_by(|one, other| {
+            lead(&one.0).total_cmp(&lead(&other.0)).then(one.1.total_cmp(&other.1))
+        })
+        .map(|(tally, _)| tally)
+}
+
+/// Who wins, and how often: never by one number over workloads that have nothing in common.
+pub(super) fn winner(report: &Report) -> String {
+    let language = report.language;
+    let all = primary(report);
+    let winner = match winning(&all) {
+        None => language
+            .word("none: no subject was shown to be better than what it was compared with")
+            .to_owned(),
+        Some(Tally { subject, better, worse: 0, asked }) => say!(
+            language,
+            "{subject}, better in {better} of {asked} comparisons and worse in none",
+            subject,
+            better,
+            asked
+        ),
+        Some(Tally { subject, better, worse, asked }) => say!(
+            language,
+            "{subject} at most: better in {better} of {asked} comparisons, and worse in {worse}",
+            subject,
+            better,
+            asked,
+            worse
+        ),
+    };
+    format!("{}{winner}", mark(all.iter().any(|finding| finding.is_emulated()), language))
+}
+
+/// What a check saw. A code says nothing to who reads slides alone.
+fn seen(report: &Report, check: &Check) -> String {
+    let told = report.caveats.iter().filter(|one| check.caveats.contains(&one.code.as_str()));
+    let meanings: Vec<String> =
+        told.map(|one| format!("{} ({})", one.meaning.trim_end_matches('.'), one.code)).collect();
+    if meanings.is_empty() { check.detail.clone() } else { meanings.join("; ") }
+}
+
+/// What speaks most against believing it.
+pub(super) fn main_caveat(report: &Report) -> String {
+    let language = report.language;
+    if report.design.is_simulated() {
+        return language.word("simulated: no machine was measured").to_owned();
+    }
+    if report.hides_absolute {
+        return language
+            .word("an emulated processor: only ratios may be read, and they are no real one's")
+            .to_owned();
+    }
+    let checks = checks(report);
+    let first = |state: State| checks.iter().find(|check| check.state == state);
+    let speaks = first(State::Failed).or_else(|| first(State::Warned));
+    if let Some(check) = speaks {
+        return format!("{}: {}", check.name, seen(report, check));
+    }
+    if report.design.is_quick {
+        return language
+            .word("a quick run: fewer blocks and shorter trials than declared")
+            .to_owned();
+    }
+    match report.caveats.first() {
+        Some(caveat) => format!("{}: {}", caveat.code, caveat.meaning),
+        None => say!(
+            language,
+            "no check failed; it holds for this machine, kernel {kernel} and these workloads",
+            kernel = report.design.kernel
+        ),
+    }
+}

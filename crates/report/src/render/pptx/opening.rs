@@ -1,0 +1,331 @@
+//! Before the evidence: the question with its answer, what was compared and what the words mean,
+//! method, environment, and whether it may be believed.
+
+use super::headline::{effect, main_caveat, main_finding, sentence, winner};
+use super::slide::{Body, Paragraph, Slide, Table};
+use crate::answer::trimmed;
+use crate::checks::{State, checks};
+use crate::quantities::{confidence, direction, duration};
+use crate::view::{Report, SubjectView};
+use phrases::{Language, counted, say};
+
+pub(super) fn slides(report: &Report) -> Vec<Slide> {
+    let mut slides = vec![first(report), in_short(report), subjects(report)];
+    slides.extend(factors(report));
+    slides.extend(metrics(report));
+    slides.extend([method(report), environment(report)]);
+    slides.extend(differences(report));
+    slides.push(validity(report));
+    slides
+}
+
+fn slide(title: impl Into<String>, body: Body, notes: impl Into<String>) -> Slide {
+    Slide { title: title.into(), body, notes: notes.into() }
+}
+
+/// What a reader must know before anything else.
+fn banners(report: &Report) -> Vec<&'static str> {
+    let design = &report.design;
+    let language = report.language;
+    [
+        (design.is_simulated(), language.word("Simulated: no machine was measured.")),
+        (
+            report.hides_absolute,
+            language.word("Emulated processor: ratios may be read, values may not."),
+        ),
+        (design.is_quick, language.word("Quick: fewer blocks and shorter trials than declared.")),
+    ]
+    .into_iter()
+    .filter(|(is_so, _)| *is_so)
+    .map(|(_, text)| text)
+    .collect()
+}
+
+fn first(report: &Report) -> Slide {
+    let mut lines = vec![report.campaign.clone()];
+    lines.extend(banners(report).into_iter().map(str::to_owned));
+    slide(report.title.clone(), Body::Opening(lines.join("\n")), report.answer.clone())
+}
+
+fn in_short(report: &Report) -> Slide {
+    let language = report.language;
+    let main = main_finding(report);
+    let title = main.map_or_else(|| report.answer.clone(), |one| sentence(one, language));
+    let strongest = match main {
+        None => language.word("nothing was compared").to_owned(),
+        Some(finding) => {
+            format!("{}: {}", sentence(finding, language), effect(report, finding))
+        }
+    };
+    let reading = language.word("effects are turned so that + is better, whatever the metric");
+    let paragraphs = vec![
+        Paragraph::new(language.word("Question"), &report.title),
+        Paragraph::new(language.word("Winner"), winner(report)),
+        Paragraph::new(language.word("Strongest effect"), strongest),
+        Paragraph::new(language.word("Main caveat"), main_caveat(report)),
+        Paragraph::new(language.word("Read as"), reading),
+    ];
+    let corrected = say!(
+        language,
+        "Each interval is for its comparison alone; verdicts are corrected for {families}.",
+        families = report.design.family_words(language)
+    );
+    slide(title, Body::Paragraphs(paragraphs), format!("{}\n{corrected}", report.answer))
+}
+
+/// Levels as they are written in an experiment.
+pub(super) fn levels(subject: &SubjectView, language: Language) -> String {
+    let set: Vec<String> =
+        subject.levels.iter().map(|(factor, level)| format!("{factor} = {level}")).collect();
+    if set.is_empty() {
+        language.word("nothing: as the machine is").to_owned()
+    } else {
+        set.join(", ")
+    }
+}
+
+fn subjects(report: &Report) -> Slide {
+    let language = report.language;
+    let role = |subject: &SubjectView| match (subject.is_reference, subject.is_control) {
+        (true, _) => language.word("reference"),
+        (_, true) => language.word("control: the reference once more"),
+        _ => language.word("compared"),
+    };
+    let row = |subject: &SubjectView| {
+        vec![subject.id.clone(), levels(subject, language), role(subject).to_owned()]
+    };
+    let table = Table {
+        columns: vec![
+            (language.word("subject"), 3),
+            (language.word("what is set"), 6),
+            (language.word("role"), 3),
+        ],
+        rows: report.subjects.iter().map(row).collect(),
+    };
+    let workloads = &report.design.workloads;
+    let title = say!(
+        language,
+        "Background: {subjects} are compared on {workloads}",
+        subjects = counted!(language, report.subjects.len(), "1 subject", "{count} subjects"),
+        workloads = counted!(language, workloads.len(), "1 workload", "{count} workloads")
+    );
+    let notes = say!(language, "Workloads: {workloads}.", workloads = workloads.join(", "));
+    slide(title, Body::Table(table), notes)
+}
+
+fn factors(report: &Report) -> Option<Slide> {
+    let language = report.language;
+    let meaning = &report.meanings.factors;
+    let row = |(id, text): (&String, &String)| vec![id.clone(), text.clone()];
+    let table = Table {
+        columns: vec![(language.word("factor"), 2), (language.word("what it means"), 10)],
+        rows: meaning.iter().map(row).collect(),
+    };
+    let title = counted!(
+        language,
+        meaning.len(),
+        "Background: what 1 factor means",
+        "Background: what {count} factors mean"
+    );
+    (!meaning.is_empty()).then(|| {
+        slide(
+            title,
+            Body::Table(table),
+            language.word("From the catalogue; `schedlab list --explain ID` has all of it."),
+        )
+    })
+}
+
+fn metrics(report: &Report) -> Option<Slide> {
+    let language = report.language;
+    let meaning = &report.meanings.metrics;
+    let rows: Vec<Vec<String>> = meaning
+        .iter()
+        .map(|metric| {
+            vec![
+                metric.workload.clone(),
+                metric.id.replace('_', " "),
+                metric.meaning.clone(),
+                direction(metric.direction, language).to_owned(),
+                format!("{} %", trimmed(100.0 * metric.margin)),
+            ]
+        })
+        .collect();
+    let columns = vec![
+        (language.word("workload"), 4),
+        (language.word("metric"), 6),
+        (language.word("what it means"), 10),
+        (language.word("direction"), 4),
+        (language.word("margin"), 3),
+    ];
+    let notes =
+        language.word("The margin is the difference that would matter, declared before the run.");
+    (!rows.is_empty()).then(|| {
+        slide(
+            language.word("Background: what the verdicts are about"),
+            Body::Table(Table { columns, rows }),
+            notes,
+        )
+    })
+}
+
+fn method(report: &Report) -> Slide {
+    let language = report.language;
+    let design = &report.design;
+    let blocks = counted!(language, design.blocks, "1 block", "{count} blocks");
+    let order = if design.is_unblocked() {
+        language
+            .word("numbers of others, without blocks: what changed between runs may be in them")
+            .to_owned()
+    } else {
+        say!(
+            language,
+            "{blocks}; in each, every subject runs once, in an order drawn anew (seed {seed})",
+            blocks,
+            seed = design.seed
+        )
+    };
+    let verdict = say!(
+        language,
+        "better or worse where the difference is shown at {level} % over {families}; equivalent \
+         where it is shown to lie within the margin; else undecided",
+        level = confidence(design.alpha),
+        families = design.family_words(language)
+    );
+    let ran = say!(
+        language,
+        "{trials} on venue {venue}, {boots}, {duration}",
+        trials = counted!(language, design.trials, "1 trial", "{count} trials"),
+        venue = design.venue,
+        boots = counted!(language, design.boots, "1 boot", "{count} boots"),
+        duration = duration(design.duration_ns, language)
+    );
+    let replicate = language.word("the block; iterations and invocations within a trial are none");
+    let active = language.word(
+        "levels are read back before, during and after each trial; a trial whose subject changed \
+         has no numbers",
+    );
+    let paragraphs = vec![
+        Paragraph::new(language.word("Order"), order),
+        Paragraph::new(language.word("Replicate"), replicate),
+        Paragraph::new(language.word("Verdict"), verdict),
+        Paragraph::new(language.word("Ran"), ran),
+        Paragraph::new(language.word("Active"), active),
+    ];
+    let title = say!(
+        language,
+        "Method: {blocks} of {subjects} in random order",
+        blocks,
+        subjects = counted!(language, design.subjects, "1 subject", "{count} subjects")
+    );
+    let notes: Vec<&str> = report.notes.iter().map(String::as_str).collect();
+    slide(title, Body::Paragraphs(paragraphs), notes.join("\n"))
+}
+
+/// Facts that a reader asks for first; the page and the JSON have all.
+const FACTS: [&str; 14] = [
+    "kernel.release",
+    "kernel.version",
+    "kernel.cmdline",
+    "cpu.model",
+    "cpu.online",
+    "cpu.governor",
+    "cpu.smt",
+    "memory.total",
+    "clock.source",
+    "virtualisation",
+    "sched_ext.state",
+    "machine.model",
+    "os.name",
+    "load.average",
+];
+
+fn environment(report: &Report) -> Slide {
+    let language = report.language;
+    let facts = &report.environment.0;
+    let known: Vec<(&String, &String)> =
+        facts.iter().filter(|(key, _)| FACTS.contains(&key.as_str())).collect();
+    // Facts of other venues have other names: what there is, is shown.
+    let shown = if known.len() >= 4 {
+        known
+    } else {
+        facts.iter().filter(|(key, _)| !key.starts_with("knob.")).take(12).collect()
+    };
+    let mut rows: Vec<Vec<String>> =
+        shown.into_iter().map(|(key, value)| vec![key.clone(), value.clone()]).collect();
+    if rows.is_empty() {
+        let nothing = [language.word("machine"), language.word("nothing was recorded of it")];
+        rows.push(nothing.map(str::to_owned).into());
+    }
+    let columns = vec![(language.word("fact"), 3), (language.word("value"), 9)];
+    let table = Table { columns, rows };
+    let title = say!(
+        language,
+        "Environment: kernel {kernel}, CPUs {cpus}",
+        kernel = report.design.kernel,
+        cpus = report.design.cpus
+    );
+    slide(title, Body::Table(table), language.word("The machine when the campaign began."))
+}
+
+/// More differences than these are counters, not causes.
+const MOST_DIFFERENCES: usize = 24;
+
+fn differences(report: &Report) -> Option<Slide> {
+    let language = report.language;
+    let rows: Vec<Vec<String>> = report
+        .differences
+        .iter()
+        .take(MOST_DIFFERENCES)
+        .map(|(key, by_subject)| {
+            let each: Vec<String> = by_subject
+                .iter()
+                .map(|(subject, seen)| {
+                    let values: Vec<&str> = seen.iter().take(3).map(String::as_str).collect();
+                    format!("{subject}: {}", values.join(" | "))
+                })
+                .collect();
+            vec![key.clone(), super::fit::shortened(&each.join("; "), 300)]
+        })
+        .collect();
+    let title = counted!(
+        language,
+        report.differences.len(),
+        "Environment: 1 fact differed between trials",
+        "Environment: {count} facts differed between trials"
+    );
+    let columns = vec![(language.word("fact"), 3), (language.word("seen"), 9)];
+    let notes = language.word("What a subject sets differs on purpose.");
+    (!report.differences.is_empty())
+        .then(|| slide(title, Body::Table(Table { columns, rows }), notes))
+}
+
+fn validity(report: &Report) -> Slide {
+    let language = report.language;
+    let checks = checks(report);
+    let word = |state: State| match state {
+        State::Passed => language.word("■ passed"),
+        State::Warned => language.word("▲ look"),
+        State::Failed => language.word("✕ failed"),
+        State::NotApplicable => language.word("not asked"),
+    };
+    let rows = checks
+        .iter()
+        .map(|check| vec![check.name.clone(), word(check.state).to_owned(), check.detail.clone()])
+        .collect();
+    let against =
+        checks.iter().filter(|check| matches!(check.state, State::Warned | State::Failed)).count();
+    let title = match against {
+        0 => language.word("Validity: nothing that was checked speaks against it").to_owned(),
+        against => counted!(
+            language,
+            against,
+            "Validity: 1 check speaks against it",
+            "Validity: {count} checks speak against it"
+        ),
+    };
+    let columns =
+        vec![(language.word("what was checked"), 3), ("", 2), (language.word("what was seen"), 8)];
+    let notes = language.word("Read this before believing any of it.");
+    slide(title, Body::Table(Table { columns, rows }), notes)
+}

@@ -1,0 +1,142 @@
+//! Reports in Korean: what people read is, and what programs read is not.
+
+use crate::campaigns::{Campaign, emulated, hostile, mixed, undecided};
+use crate::grid::grid;
+use crate::multicore::multicore;
+use crate::slides::Deck;
+use crate::workbook::{Workbook, row};
+use crate::{drawn, page};
+use expect_test::{ExpectFile, expect_file};
+use model::Role;
+use report::{HAS_PAGE, Page, view};
+use unicode_width::UnicodeWidthStr;
+
+/// The same campaign, told in Korean.
+pub fn korean(mut campaign: Campaign) -> Campaign {
+    campaign.language = "ko".parse().unwrap();
+    campaign
+}
+
+fn is_hangul(letter: char) -> bool {
+    ('가'..='힣').contains(&letter)
+}
+
+#[test]
+fn what_people_read_is_in_korean() {
+    let check = |campaign: fn() -> Campaign, format: &str, expected: ExpectFile| {
+        expected.assert_eq(&drawn(&korean(campaign()), format, page(80)));
+    };
+    check(mixed, "terminal", expect_file!["../golden/ko/mixed-80.txt"]);
+    check(mixed, "markdown", expect_file!["../golden/ko/mixed.md"]);
+    check(mixed, "mail", expect_file!["../golden/ko/mixed.mail.txt"]);
+    check(mixed, "pull-request", expect_file!["../golden/ko/mixed.pr.md"]);
+    check(emulated, "terminal", expect_file!["../golden/ko/emulated-80.txt"]);
+    check(emulated, "markdown", expect_file!["../golden/ko/emulated.md"]);
+    check(emulated, "mail", expect_file!["../golden/ko/emulated.mail.txt"]);
+    check(emulated, "pull-request", expect_file!["../golden/ko/emulated.pr.md"]);
+    check(multicore, "markdown", expect_file!["../golden/ko/multicore.md"]);
+    let verbose = Page { is_verbose: true, has_plots: true, ..page(80) };
+    let text = drawn(&korean(grid()), "terminal", verbose);
+    expect_file!["../golden/ko/grid-verbose-80.txt"].assert_eq(&text);
+}
+
+#[test]
+fn every_kind_of_verdict_is_explained_in_korean() {
+    let mut text = String::new();
+    for campaign in [mixed(), undecided(), hostile()].map(korean) {
+        let report = view(&campaign.inputs());
+        for finding in &report.findings.findings {
+            for paragraph in report::explain(finding, &report.findings, false, report.language) {
+                assert!(paragraph.contains(|c: char| c.is_ascii_digit()), "{paragraph}");
+                assert!(paragraph.contains(is_hangul), "{paragraph}");
+                for line in report::wrapped(&paragraph, 80) {
+                    assert!(line.width() <= 80, "{line}");
+                    text += &format!("{line}\n");
+                }
+            }
+            text.push('\n');
+        }
+    }
+    expect_file!["../golden/ko/explained.txt"].assert_eq(&text);
+}
+
+#[test]
+fn data_formats_are_the_same_in_every_language() {
+    for format in ["csv", "benchfmt"] {
+        let english = drawn(&mixed(), format, page(80));
+        assert_eq!(drawn(&korean(mixed()), format, page(80)), english, "{format}");
+    }
+    let keys = |campaign: &Campaign| {
+        let text = drawn(campaign, "json", page(80));
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let mut keys: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
+        keys.retain(|key| key != "language");
+        (keys, value["findings"].clone(), value["language"].clone())
+    };
+    let (english, korean) = (keys(&mixed()), keys(&korean(mixed())));
+    assert_eq!((&english.0, &english.1), (&korean.0, &korean.1));
+    assert_eq!((english.2, korean.2), (serde_json::Value::Null, "ko".into()));
+}
+
+#[test]
+fn columns_of_a_terminal_are_aligned_although_letters_are_two_columns_wide() {
+    for width in [60, 80, 120] {
+        let campaign = korean(mixed());
+        let text = drawn(&campaign, "terminal", page(width));
+        let counts: Vec<usize> = text
+            .lines()
+            .filter(|line| line.starts_with("  ") && line.contains("  n="))
+            .filter_map(|line| Some(line.split_once("  n=")?.0.width()))
+            .collect();
+        let asked = campaign.findings.findings.iter().map(|finding| finding.question.role);
+        assert_eq!(counts.len(), asked.filter(|role| *role != Role::Screen).count());
+        assert!(counts.windows(2).all(|pair| pair[0] == pair[1]), "{counts:?}\n{text}");
+    }
+}
+
+#[test]
+fn plain_signs_keep_their_columns_beside_korean() {
+    let signs = |letter: char| "▲▼≈✕│░─├┤".contains(letter);
+    let ascii = Page { is_unicode: false, ..page(80) };
+    let text = drawn(&korean(mixed()), "terminal", ascii);
+    assert!(!text.contains(signs) && text.contains(is_hangul));
+    assert!(text.lines().all(|line| line.width() <= 80));
+}
+
+#[test]
+fn slides_say_it_in_korean_and_name_a_font_for_it() {
+    if !HAS_PAGE {
+        return testing::skip("the figures are not built: cargo xtask ui");
+    }
+    for (campaign, expected) in [
+        (mixed(), expect_file!["../golden/ko/mixed.slides.txt"]),
+        (emulated(), expect_file!["../golden/ko/emulated.slides.txt"]),
+    ] {
+        let deck = Deck::of(&korean(campaign));
+        let mut text = String::new();
+        for number in 1..=deck.slides() {
+            // What stands on a figure is the page's, which has its own tests.
+            let slide = deck.text(&format!("ppt/slides/slide{number}.xml"));
+            assert!(slide.contains("lang=\"ko-KR\"") && !slide.contains("en-GB"), "{slide}");
+            if !slide.contains("<p:pic>") {
+                text += &format!("{}\n\n", deck.lines(number).join("\n"));
+            }
+        }
+        expected.assert_eq(&text);
+        let theme = deck.text("ppt/theme/theme1.xml");
+        assert!(theme.contains("<a:ea typeface=\"Malgun Gothic\"/>"), "{theme}");
+    }
+    let english = Deck::of(&mixed());
+    assert!(english.text("ppt/theme/theme1.xml").contains("<a:ea typeface=\"\"/>"));
+}
+
+#[test]
+fn sheets_and_their_columns_have_korean_names() {
+    let book = Workbook::of(&korean(grid()));
+    for name in ["결과", "효과", "히트맵", "원자료"] {
+        let titles = row(book.sheet(name), 0);
+        assert!(titles.iter().any(|title| title.contains(is_hangul)), "{name}: {titles:?}");
+    }
+    let english = Workbook::of(&grid());
+    assert_eq!(row(book.sheet("결과"), 0).len(), row(english.sheet("findings"), 0).len());
+}

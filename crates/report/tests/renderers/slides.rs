@@ -1,0 +1,394 @@
+//! What stands in decks, read back from their parts. Each of what is known to make PowerPoint
+//! offer a repair has its test.
+
+use crate::campaigns::{Campaign, emulated, hostile, mixed, undecided};
+use crate::grid::grid;
+use crate::html_pages::measured;
+use crate::languages::korean;
+use crate::multicore::multicore;
+use crate::page;
+use report::{HAS_PAGE, RENDERERS, view};
+use roxmltree::{Document, Node};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Cursor, Read};
+use std::sync::OnceLock;
+
+const RELATIONS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+
+fn bytes(campaign: &Campaign) -> Vec<u8> {
+    let renderer = RENDERERS.iter().find(|renderer| renderer.describe().id == "pptx").unwrap();
+    let mut bytes = Vec::new();
+    renderer.render(&view(&campaign.inputs()), &page(80), &mut bytes).unwrap();
+    bytes
+}
+
+/// The parts of a deck by path, in the archive's order beside them.
+pub struct Deck {
+    order: Vec<String>,
+    parts: BTreeMap<String, Vec<u8>>,
+}
+
+impl Deck {
+    pub fn of(campaign: &Campaign) -> Self {
+        let mut archive = zip::ZipArchive::new(Cursor::new(bytes(campaign))).unwrap();
+        let (mut order, mut parts) = (Vec::new(), BTreeMap::new());
+        for index in 0..archive.len() {
+            let mut file = archive.by_index(index).unwrap();
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).unwrap();
+            order.push(file.name().to_owned());
+            assert!(parts.insert(file.name().to_owned(), bytes).is_none(), "{} twice", file.name());
+        }
+        Self { order, parts }
+    }
+
+    /// The parts that are XML.
+    fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_xml = |path: &str| path.ends_with(".xml") || path.ends_with(".rels");
+        let texts = self.parts.iter().filter(move |(path, _)| is_xml(path));
+        texts.map(|(path, bytes)| (path.as_str(), std::str::from_utf8(bytes).unwrap()))
+    }
+
+    pub fn text(&self, path: &str) -> &str {
+        std::str::from_utf8(&self.parts[path]).unwrap()
+    }
+
+    /// All that a reader of slide `number` reads.
+    fn words(&self, number: usize) -> String {
+        let text = self.text(&format!("ppt/slides/slide{number}.xml"));
+        let document = Document::parse(text).unwrap();
+        let all = document.descendants().filter(|node| node.has_tag_name((A, "t")));
+        all.filter_map(|node| node.text()).collect::<Vec<_>>().join(" ").replace('\u{a0}', " ")
+    }
+
+    /// The same by paragraph.
+    pub fn lines(&self, number: usize) -> Vec<String> {
+        let text = self.text(&format!("ppt/slides/slide{number}.xml"));
+        let document = Document::parse(text).unwrap();
+        let paragraphs = document.descendants().filter(|node| node.has_tag_name((A, "p")));
+        let line = |paragraph: Node<'_, '_>| {
+            let all = paragraph.descendants().filter(|node| node.has_tag_name((A, "t")));
+            all.filter_map(|node| node.text()).collect::<String>().replace('\u{a0}', " ")
+        };
+        paragraphs.map(line).filter(|line| !line.is_empty()).collect()
+    }
+
+    pub fn slides(&self) -> usize {
+        self.parts.keys().filter(|path| path.starts_with("ppt/slides/slide")).count()
+    }
+}
+
+const A: &str = "http://schemas.openxmlformats.org/drawingml/2006/main";
+const P: &str = "http://schemas.openxmlformats.org/presentationml/2006/main";
+
+/// The decks of campaigns that have everything between them; none where there are no figures.
+fn decks() -> &'static [Deck] {
+    static DECKS: OnceLock<Vec<Deck>> = OnceLock::new();
+    if !HAS_PAGE {
+        testing::skip("the figures are not built: cargo xtask ui");
+        return &[];
+    }
+    DECKS.get_or_init(|| {
+        let all = [mixed(), hostile_names(), emulated(), undecided(), multicore(), measured()];
+        let in_korean = [mixed(), emulated(), multicore(), measured()].map(korean);
+        all.iter().chain(&in_korean).map(Deck::of).collect()
+    })
+}
+
+/// Names that somebody chose to do harm with.
+fn hostile_names() -> Campaign {
+    let mut campaign = hostile();
+    campaign.plan.title =
+        "=cmd|' /C calc'!A0 </a:t></a:r><script>alert(1)</script> & \u{b}".to_owned();
+    for finding in &mut campaign.findings.findings {
+        finding.question.subject.insert_str(0, "\"><a:hlinkClick r:id=\"rId9\"/>]]>");
+        finding.question.workload.insert_str(0, "=1+1 <img src=x onerror=alert(1)>");
+    }
+    campaign
+}
+
+fn each(mut check: impl FnMut(&Deck, &str, Node<'_, '_>)) {
+    for deck in decks() {
+        for (path, text) in deck.texts() {
+            let document = Document::parse(text).unwrap_or_else(|error| panic!("{path}: {error}"));
+            for node in document.descendants().filter(Node::is_element) {
+                check(deck, path, node);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_report_gives_the_same_bytes() {
+    if HAS_PAGE {
+        assert!(bytes(&measured()) == bytes(&measured()));
+    }
+}
+
+#[test]
+fn every_part_is_xml_with_a_type_and_every_type_has_its_part() {
+    for deck in decks() {
+        assert_eq!(deck.order[0], "[Content_Types].xml");
+        let types = Document::parse(deck.text("[Content_Types].xml")).unwrap();
+        let overrides: Vec<&str> = types
+            .descendants()
+            .filter(|node| node.tag_name().name() == "Override")
+            .map(|node| node.attribute("PartName").unwrap().trim_start_matches('/'))
+            .collect();
+        let named: BTreeSet<&str> = overrides.iter().copied().collect();
+        assert_eq!(named.len(), overrides.len(), "a part is named twice");
+        for path in &named {
+            assert!(deck.parts.contains_key(*path), "{path} has a type and is not there");
+        }
+        for (path, _) in deck.texts().filter(|(path, _)| path.ends_with(".xml")) {
+            assert!(path == "[Content_Types].xml" || named.contains(path), "{path} has no type");
+        }
+        let masters = named.iter().filter(|path| path.contains("slideMaster")).count();
+        assert_eq!(masters, 1, "phantom masters");
+    }
+}
+
+#[test]
+fn every_relation_is_named_once_and_points_at_a_part() {
+    for deck in decks() {
+        for (path, text) in deck.texts().filter(|(path, _)| path.ends_with(".rels")) {
+            let (folder, _) = path.split_once("_rels/").unwrap();
+            let document = Document::parse(text).unwrap();
+            let mut ids = BTreeSet::new();
+            let all =
+                document.descendants().filter(|node| node.tag_name().name() == "Relationship");
+            for relation in all {
+                assert!(ids.insert(relation.attribute("Id").unwrap().to_owned()), "{path}");
+                assert_eq!(relation.attribute("TargetMode"), None, "{path} leads out of the deck");
+                let mut place: Vec<&str> =
+                    folder.split('/').filter(|part| !part.is_empty()).collect();
+                for part in relation.attribute("Target").unwrap().split('/') {
+                    match part {
+                        ".." => drop(place.pop()),
+                        part => place.push(part),
+                    }
+                }
+                assert!(deck.parts.contains_key(&place.join("/")), "{path}: {}", place.join("/"));
+            }
+            let owner = path.replace("_rels/", "").replace(".rels", "");
+            let Some(bytes) = deck.parts.get(&owner) else { continue };
+            let owner = Document::parse(std::str::from_utf8(bytes).unwrap()).unwrap();
+            let used = owner.descendants().flat_map(|node| {
+                node.attributes()
+                    .filter(|one| one.namespace() == Some(RELATIONS))
+                    .collect::<Vec<_>>()
+            });
+            for attribute in used {
+                assert!(ids.contains(attribute.value()), "{path} lacks {}", attribute.value());
+            }
+        }
+    }
+}
+
+#[test]
+fn ids_are_used_once() {
+    for deck in decks() {
+        for (path, text) in deck.texts() {
+            let document = Document::parse(text).unwrap();
+            for name in ["cNvPr", "sldId", "sldLayoutId", "sldMasterId"] {
+                let all: Vec<&str> = document
+                    .descendants()
+                    .filter(|node| node.has_tag_name((P, name)))
+                    .filter_map(|node| node.attribute("id"))
+                    .collect();
+                let once: BTreeSet<&&str> = all.iter().collect();
+                assert_eq!(once.len(), all.len(), "{path}: {name} {all:?}");
+            }
+        }
+        let id = |path: &str, name: &str| -> Vec<u64> {
+            let document = Document::parse(deck.text(path)).unwrap();
+            let all = document.descendants().filter(|node| node.has_tag_name((P, name)));
+            all.map(|node| node.attribute("id").unwrap().parse().unwrap()).collect()
+        };
+        let masters = id("ppt/presentation.xml", "sldMasterId");
+        let layouts = id("ppt/slideMasters/slideMaster1.xml", "sldLayoutId");
+        assert!(layouts.iter().all(|layout| !masters.contains(layout) && *layout >= 1 << 31));
+        let slides = id("ppt/presentation.xml", "sldId");
+        assert_eq!(slides.len(), deck.slides());
+        assert!(slides.iter().all(|slide| (256..1 << 31).contains(slide)));
+    }
+}
+
+#[test]
+fn every_shape_with_text_and_every_cell_has_its_body() {
+    each(|_, path, node| {
+        let is_picture = node.descendants().any(|one| one.attribute("type") == Some("sldImg"));
+        if node.has_tag_name((P, "sp")) && !is_picture {
+            assert!(node.children().any(|one| one.has_tag_name((P, "txBody"))), "{path}");
+        }
+        if node.has_tag_name((A, "tc")) {
+            assert!(node.children().any(|one| one.has_tag_name((A, "txBody"))), "{path}");
+        }
+        if node.tag_name().name() == "txBody" {
+            let names: Vec<&str> =
+                node.children().filter(Node::is_element).map(|one| one.tag_name().name()).collect();
+            assert_eq!(names[..2], ["bodyPr", "lstStyle"], "{path}");
+            assert!(names.len() > 2 && names[2..].iter().all(|name| *name == "p"), "{path}");
+        }
+    });
+}
+
+#[test]
+fn no_line_is_empty_and_no_background_lacks_its_effects() {
+    each(|_, path, node| {
+        let children: Vec<&str> =
+            node.children().filter(Node::is_element).map(|one| one.tag_name().name()).collect();
+        if ["ln", "lnB"].contains(&node.tag_name().name()) {
+            assert!(!children.is_empty(), "{path}");
+        }
+        if node.has_tag_name((P, "bgPr")) {
+            assert_eq!(children, ["solidFill", "effectLst"], "{path}");
+        }
+    });
+}
+
+#[test]
+fn nothing_has_a_negative_size_or_lies_outside_its_slide() {
+    each(|_, path, node| {
+        if !node.has_tag_name((A, "xfrm")) && !node.has_tag_name((P, "xfrm")) {
+            return;
+        }
+        let of = |name: &str, side: &str| -> i64 {
+            let one = node.children().find(|one| one.has_tag_name((A, name))).unwrap();
+            one.attribute(side).unwrap().parse().unwrap()
+        };
+        let (x, y, cx, cy) = (of("off", "x"), of("off", "y"), of("ext", "cx"), of("ext", "cy"));
+        assert!(x >= 0 && y >= 0 && cx >= 0 && cy >= 0, "{path}");
+        if path.starts_with("ppt/slides/") {
+            assert!(x + cx <= 12_192_000 && y + cy <= 6_858_000, "{path}: {x}+{cx}, {y}+{cy}");
+        }
+    });
+}
+
+#[test]
+fn anchors_of_cells_are_those_that_the_format_knows() {
+    each(|_, path, node| {
+        if let Some(anchor) = node.attribute("anchor") {
+            assert!(["t", "ctr", "b"].contains(&anchor), "{path}: {anchor}");
+        }
+        if node.has_tag_name((A, "tbl")) {
+            let columns = node.descendants().filter(|one| one.has_tag_name((A, "gridCol"))).count();
+            for row in node.children().filter(|one| one.has_tag_name((A, "tr"))) {
+                let cells = row.children().filter(|one| one.has_tag_name((A, "tc"))).count();
+                assert_eq!(cells, columns, "{path}");
+            }
+        }
+    });
+}
+
+#[test]
+fn names_are_texts_and_never_markup_links_or_formulas() {
+    if !HAS_PAGE {
+        return;
+    }
+    let deck = Deck::of(&hostile_names());
+    for (path, text) in deck.texts() {
+        assert!(!text.contains("<script") && !text.contains("<img"), "{path}");
+        let document = Document::parse(text).unwrap();
+        for name in ["hlinkClick", "hlinkHover", "script", "oleObj", "videoFile"] {
+            assert!(
+                document.descendants().all(|node| node.tag_name().name() != name),
+                "{path}: {name}"
+            );
+        }
+    }
+    assert!(deck.words(1).contains("=cmd|' /C calc'!A0 </a:t></a:r><script>"), "{}", deck.words(1));
+}
+
+#[test]
+fn a_reader_of_the_second_slide_knows_question_winner_effect_and_caveat() {
+    if !HAS_PAGE {
+        return;
+    }
+    let campaign = mixed();
+    let deck = Deck::of(&campaign);
+    let words = deck.words(2);
+    assert!(
+        words.starts_with("fifo is clearly better than baseline for cyclic latency p50"),
+        "{words}"
+    );
+    assert!(words.contains(&campaign.plan.title), "{words}");
+    for part in [
+        "Winner:  fifo, better in 1 of 2 comparisons and worse in none",
+        "+163 % (95 % interval +140 to +188 %)",
+        "Main caveat:",
+    ] {
+        assert!(words.contains(part), "{part} in {words}");
+    }
+}
+
+#[test]
+fn titles_say_what_was_found_and_pictures_say_what_they_show() {
+    if !HAS_PAGE {
+        return;
+    }
+    let deck = Deck::of(&measured());
+    let all: Vec<String> = (1..=deck.slides()).map(|number| deck.words(number)).collect();
+    let begins = |text: &str| all.iter().any(|words| words.starts_with(text));
+    for title in [
+        "Better in 1 of 5 comparisons, 1 worse",
+        "Published claims: 1 confirmed",
+        "Conclusion: fifo",
+        "Tuning guide: what to set for 1 use case",
+        "Background: what 1 factor means",
+        "Method: ",
+        "Environment: ",
+        "Validity: ",
+        "Appendix: all ",
+    ] {
+        assert!(begins(title), "{title} in {all:#?}");
+    }
+    for (path, text) in deck.texts() {
+        let document = Document::parse(text).unwrap();
+        for picture in document.descendants().filter(|node| node.has_tag_name((P, "pic"))) {
+            let shape = picture.descendants().find(|node| node.has_tag_name((P, "cNvPr"))).unwrap();
+            assert!(shape.attribute("descr").unwrap().len() > 20, "{path}");
+        }
+    }
+}
+
+#[test]
+fn values_of_an_emulated_processor_are_on_no_slide() {
+    if !HAS_PAGE {
+        return;
+    }
+    let deck = Deck::of(&emulated());
+    for number in 1..=deck.slides() {
+        let words = deck.words(number);
+        assert!(!words.contains("52.3"), "{words}");
+    }
+    assert!(deck.words(2).starts_with("emulated: "), "{}", deck.words(2));
+}
+
+#[test]
+#[ignore = "writes decks for people to look at, into SLIDES_OUT"]
+fn look() {
+    let out = std::path::PathBuf::from(std::env::var("SLIDES_OUT").unwrap());
+    let all = [
+        ("mixed", mixed()),
+        ("hostile", hostile_names()),
+        ("grid", grid()),
+        ("multicore", multicore()),
+        ("measured", measured()),
+    ];
+    for (name, campaign) in all {
+        std::fs::write(out.join(format!("{name}.pptx")), bytes(&campaign)).unwrap();
+    }
+}
+
+#[test]
+fn the_effect_that_is_shown_first_is_the_winners() {
+    if !HAS_PAGE {
+        return;
+    }
+    let words = Deck::of(&multicore()).words(2);
+    let (_, winner) = words.split_once("Winner:  ").unwrap();
+    let name = winner.split([',', ' ']).next().unwrap();
+    assert!(words.starts_with(&format!("{name} is ")), "{words}");
+    assert!(words.contains(&format!("Strongest effect:  {name} is ")), "{words}");
+}

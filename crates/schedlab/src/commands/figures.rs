@@ -1,0 +1,209 @@
+//! `schedlab figures`: a campaign's figures as files.
+
+use super::reports::{judged, view};
+use crate::cli::Common;
+use crate::cli::figures::{Figures as Arguments, Picture, Theme as Themes};
+use crate::exit::ExitCode;
+use crate::output::{is_read_by_a_person, print, print_bytes, tell};
+use crate::surroundings::FONTS;
+use contract::{Error, Result};
+use figures::{Figure, Figures, Pictures, Theme};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Pixels of a PNG for each of its figure's: screens and slides show as many.
+const SCALE: f32 = 2.0;
+/// Where they lie in a campaign.
+const FOLDER: &str = "figures";
+
+pub(super) fn run(common: &Common, arguments: &Arguments) -> Result<ExitCode> {
+    let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
+    let report = view(&loaded, &loaded.directory, &findings, arguments.presentation);
+    let data = report::page_json(&report)
+        .map_err(|error| Error::environment("cannot draw the figures", error))?;
+    let figures = Figures::of(&data).map_err(refused)?;
+    let chosen = chosen(figures.described(), &arguments.figures)?;
+    if arguments.list {
+        print(&listed(figures.described()))?;
+        return Ok(ExitCode::Done);
+    }
+    let mut drawing =
+        Drawing { figures: &figures, arguments, pictures: None, undrawn: BTreeSet::new() };
+    match (&arguments.output, chosen.as_slice()) {
+        (Some(output), [one]) if output == Path::new("-") => drawing.send(*one)?,
+        (Some(output), _) if output == Path::new("-") => {
+            return Err(Error::usage(
+                "cannot write several figures to standard output",
+                "they are files of their own",
+                "choose one: --figure ID; `--list` names them",
+            ));
+        }
+        (Some(output), [one]) if !arguments.figures.is_empty() && !output.is_dir() => {
+            drawing.write_one(*one, output)?;
+        }
+        (output, chosen) => {
+            if output.is_none() && Path::new(&arguments.campaign.campaign).is_file() {
+                return Err(Error::usage(
+                    "cannot write figures into a bundle",
+                    "it stays what was verified",
+                    "say where: --output DIRECTORY",
+                ));
+            }
+            let folder = output.clone().unwrap_or_else(|| loaded.directory.join(FOLDER));
+            drawing.write_all(chosen, &folder)?;
+        }
+    }
+    drawing.tell_undrawn();
+    Ok(ExitCode::Done)
+}
+
+/// The places of the figures that are wanted; all where none is named.
+fn chosen(described: &[Figure], wanted: &[String]) -> Result<Vec<usize>> {
+    if wanted.is_empty() {
+        return Ok((0..described.len()).collect());
+    }
+    let place = |id: &String| {
+        described.iter().position(|figure| figure.id == *id).ok_or_else(|| {
+            let ids = described.iter().map(|figure| figure.id.as_str());
+            let nearest = contract::nearest(id, ids);
+            let meant =
+                nearest.map_or(String::new(), |nearest| format!("did you mean `{nearest}`? "));
+            Error::usage(
+                format!("cannot draw the figure `{id}`"),
+                "the campaign has no such figure",
+                format!("{meant}`schedlab figures --list` names them"),
+            )
+        })
+    };
+    wanted.iter().map(place).collect()
+}
+
+/// Each figure with what it found, or where it answers no question, what it shows.
+fn listed(described: &[Figure]) -> String {
+    let line = |figure: &Figure| {
+        let says = if figure.finding.is_empty() { &figure.title } else { &figure.finding };
+        format!("{:<16} {says}\n", figure.id)
+    };
+    described.iter().map(line).collect()
+}
+
+struct Drawing<'a> {
+    figures: &'a Figures,
+    arguments: &'a Arguments,
+    /// Made when the first PNG is wanted.
+    pictures: Option<Pictures>,
+    undrawn: BTreeSet<char>,
+}
+
+impl Drawing<'_> {
+    fn send(&mut self, place: usize) -> Result<()> {
+        if self.arguments.format == Picture::Png && is_read_by_a_person() {
+            return Err(Error::usage(
+                "cannot show a PNG",
+                "it is binary, and standard output is a terminal",
+                "write it to a file: --output FILE",
+            ));
+        }
+        let [theme] = self.themes()[..] else {
+            return Err(Error::usage(
+                "cannot write both themes to standard output",
+                "they are files of their own",
+                "choose one: --theme light or --theme dark",
+            ));
+        };
+        print_bytes(&self.drawn(place, theme)?)
+    }
+
+    fn write_one(&mut self, place: usize, output: &Path) -> Result<()> {
+        for theme in self.themes() {
+            let file = match (self.arguments.theme, theme) {
+                (Themes::Both, Theme::Dark) => dark_beside(output),
+                _ => output.to_owned(),
+            };
+            self.write(place, theme, &file)?;
+            tell(&format!("wrote {}", file.display()));
+        }
+        Ok(())
+    }
+
+    fn write_all(&mut self, places: &[usize], folder: &Path) -> Result<()> {
+        fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
+        let ending = match self.arguments.format {
+            Picture::Svg => "svg",
+            Picture::Png => "png",
+        };
+        for place in places {
+            let id = &self.figures.described()[*place].id;
+            for theme in self.themes() {
+                let name = folder.join(format!("{id}.{ending}"));
+                let file = if theme == Theme::Dark { dark_beside(&name) } else { name };
+                self.write(*place, theme, &file)?;
+            }
+        }
+        let count = places.len() * self.themes().len();
+        tell(&format!("wrote {count} figures into {}", folder.display()));
+        Ok(())
+    }
+
+    fn themes(&self) -> Vec<Theme> {
+        match self.arguments.theme {
+            Themes::Light => vec![Theme::Light],
+            Themes::Dark => vec![Theme::Dark],
+            Themes::Both => vec![Theme::Light, Theme::Dark],
+        }
+    }
+
+    fn write(&mut self, place: usize, theme: Theme, file: &Path) -> Result<()> {
+        let bytes = self.drawn(place, theme)?;
+        fs::write(file, bytes).map_err(|error| cannot_write(file, error))
+    }
+
+    fn drawn(&mut self, place: usize, theme: Theme) -> Result<Vec<u8>> {
+        let svg = self.figures.svg(place, theme, self.arguments.width).map_err(refused)?;
+        if self.arguments.format == Picture::Svg {
+            return Ok(svg.into_bytes());
+        }
+        let pictures = match self.pictures.take() {
+            Some(pictures) => pictures,
+            None => Pictures::new(FONTS.iter().map(PathBuf::from).collect()).map_err(refused)?,
+        };
+        let picture = self.pictures.insert(pictures).png(&svg, SCALE).map_err(refused)?;
+        self.undrawn.extend(picture.undrawn);
+        Ok(picture.png)
+    }
+
+    fn tell_undrawn(&self) {
+        if !self.undrawn.is_empty() {
+            let (letters, package) = figures::lacking(&self.undrawn);
+            tell(&format!(
+                "warning: no font here has {letters}: boxes stand in their place; install a font that \
+                 has them (apt-get install {package}), or take SVG"
+            ));
+        }
+    }
+}
+
+/// `effects.svg` in the other colours: `effects-dark.svg`.
+fn dark_beside(file: &Path) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let ending =
+        file.extension().map_or(String::new(), |ending| format!(".{}", ending.to_string_lossy()));
+    file.with_file_name(format!("{stem}-dark{ending}"))
+}
+
+fn cannot_write(path: &Path, error: std::io::Error) -> Error {
+    Error::environment(format!("cannot write {}", path.display()), error)
+}
+
+/// Why there is no figure, as an error that says what to do.
+pub(super) fn refused(error: figures::Error) -> Error {
+    match error {
+        figures::Error::NotBuilt => Error::unsupported(
+            "cannot draw the figures",
+            error,
+            "build it with them: `cargo xtask ui`, then build schedlab again",
+        ),
+        error => Error::environment("cannot draw the figures", error),
+    }
+}

@@ -1,0 +1,115 @@
+import * as Plot from "@observablehq/plot";
+import { figuresOf } from "../figures/all";
+import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "../figures/figure";
+import { letters } from "../figures/labels";
+import { scales } from "../figures/series";
+import type { Page } from "../model";
+import { dark, light, type Theme } from "../theme";
+import { t } from "../words";
+import { ElementNode, newDocument, svgElement } from "./dom";
+
+/** Where in a report a figure stands. */
+export type Section = "effects" | "values" | "distributions" | "runs";
+
+/** What is told of a figure beside its picture. */
+export interface Described {
+  id: string;
+  section: Section;
+  title: string;
+  /** What was found, one sentence; empty where the figure answers no question. */
+  finding: string;
+  reading: string;
+}
+
+/** Pixels of the line that names the colours, and of a letter of it, about. */
+const LEGEND = 26;
+const LETTER = 6.8;
+
+/** Every figure of a page with its place, in the page's order. */
+export function allFigures(page: Page): { section: Section; figure: Figure }[] {
+  const { effects, values, tradeOffs, distributions, runs } = figuresOf(page);
+  const isEmulated = page.findings.some(({ caveats }) => caveats.includes("TCG"));
+  const marked = ({ finding, ...figure }: Figure): Figure =>
+    finding === undefined ? figure : { ...figure, finding: isEmulated ? t("emulated: {finding}", { finding }) : finding };
+  const all = (section: Section, figures: Figure[]) => figures.map((figure) => ({ section, figure: marked(figure) }));
+  return [
+    ...all("effects", effects),
+    ...all("values", values.flatMap(({ figures }) => figures())),
+    ...all("values", tradeOffs.flatMap(({ figures }) => figures())),
+    ...all("distributions", distributions.flatMap(({ figures }) => figures())),
+    ...all("runs", runs.flatMap(({ figures }) => figures())),
+  ];
+}
+
+export function described({ section, figure }: { section: Section; figure: Figure }): Described {
+  const { id, title, finding = "", reading } = figure;
+  return { id, section, title, finding, reading };
+}
+
+/** A figure as a file of its own: with its background, its legend and its description. */
+export function drawn(figure: Figure, name: string, width: number): string {
+  const theme = name === "dark" ? dark : light;
+  const { symbol, ...options } = figure.options({ theme, width });
+  // A legend of Plot is HTML beside the picture, which would be lost here.
+  const named = symbol?.legend === true ? legend((symbol.domain ?? []) as string[], theme, width) : null;
+  const plotted = plot({ ...options, ...(symbol && { symbol: { ...symbol, legend: false } }) });
+  const top = Number(named?.getAttribute("height") ?? 0);
+  const height = Number(plotted.getAttribute("height")) + top;
+  plotted.setAttribute("y", top);
+  return svgElement(
+    "svg",
+    {
+      xmlns: "http://www.w3.org/2000/svg",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "font-family": "system-ui, sans-serif",
+      "font-size": 12,
+    },
+    svgElement("title", {}, figure.finding ?? figure.title),
+    svgElement("desc", {}, `${figure.title}. ${figure.reading}`),
+    svgElement("rect", { width, height, fill: theme.panel }),
+    ...(named ? [named] : []),
+    plotted,
+  ).toString();
+}
+
+function plot(options: Plot.PlotOptions): ElementNode {
+  const plotted = Plot.plot({ ...options, document: newDocument() }) as unknown as ElementNode;
+  // What they say is for a page: in a file it styles nothing, and is read aloud part by part.
+  for (const part of within(plotted)) {
+    part.removeAttribute("aria-label");
+    if (part.tagName === "style") part.remove();
+  }
+  return plotted;
+}
+
+function within(element: ElementNode): ElementNode[] {
+  return [element, ...element.children.flatMap(within)];
+}
+
+/** The looks of subjects with their names, in as many rows as they need. */
+function legend(subjects: string[], theme: Theme, width: number): ElementNode {
+  let [left, row] = [12, 0];
+  const entries = subjects.map((subject) => {
+    const room = letters(subject) * LETTER + 36;
+    if (left + room > width && left > 12) [left, row] = [12, row + 1];
+    const entry = { subject, left, middle: row * LEGEND + LEGEND / 2 };
+    left += room;
+    return entry;
+  });
+  return plot(
+    base({ theme, width }, {
+      height: (row + 1) * LEGEND,
+      margin: 0,
+      x: { type: "identity", axis: null },
+      y: { type: "identity", axis: null },
+      ...scales(subjects, theme),
+      marks: [
+        Plot.dot(entries, { x: "left", y: "middle", fill: BY_SUBJECT, symbol: SHAPE_BY_SUBJECT, r: 5 }),
+        Plot.text(entries, { x: "left", y: "middle", dx: 10, text: "subject", textAnchor: "start", fill: theme.ink }),
+      ],
+    }),
+  );
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { createContext, runInContext } from "node:vm";
+import { describe, expect, test } from "vitest";
+import { allFigures, described, type Described, drawn } from "../src/headless/draw";
+import { ElementNode, newDocument, svgElement } from "../src/headless/dom";
+import { CAMPAIGNS, golden, goldenText } from "./golden";
+import { allGathered, catalogue, englishOf, languages, translated } from "./sentences";
+
+const WIDTH = 960;
+
+describe("outside a browser", () => {
+  for (const campaign of CAMPAIGNS) {
+    test(`every figure of ${campaign} is drawn, in both themes`, () => {
+      for (const { figure } of allFigures(golden(campaign)).slice(0, 40)) {
+        for (const theme of ["light", "dark"]) {
+          const svg = drawn(figure, theme, WIDTH);
+          expect(svg.startsWith("<svg ")).toBe(true);
+          expect(svg).not.toMatch(/NaN|undefined|\[object/);
+          expect(svg).not.toContain("<style");
+        }
+      }
+    });
+  }
+
+  test("what answers a question says what it found", () => {
+    const [forest, ...others] = allFigures(golden("measured")).map(described);
+    expect(forest?.finding).toBe(
+      "better in 1 of 5 comparisons, 1 worse, 1 alike within the margin, 1 undecided, 1 without a valid answer",
+    );
+    expect(others.find(({ id }) => id === "pairs-0")?.finding).toBe(
+      "fifo is clearly better than baseline for cyclic latency p50: ×2.63 [×2.4, ×2.88]",
+    );
+    expect(others.find(({ id }) => id === "drift-0")?.finding).toBe("");
+  });
+
+  test("a legend is part of the picture", () => {
+    const found = allFigures(golden("measured")).find(({ figure }) => figure.id === "ecdf-0");
+    expect(found && drawn(found.figure, "light", WIDTH)).toContain(">baseline-again</text>");
+  });
+
+  test("names are texts, whatever they hold", () => {
+    for (const { figure } of allFigures(golden("hostile"))) {
+      const svg = drawn(figure, "light", WIDTH);
+      expect(svg).not.toMatch(/<(script|img|image|a|foreignObject)\b/);
+    }
+  });
+});
+
+describe("the built bundle", () => {
+  test("draws in an engine that has nothing, what the sources draw", () => {
+    const engine = createContext({});
+    runInContext("delete globalThis.Intl; delete globalThis.console;", engine);
+    runInContext(readFileSync(resolve(import.meta.dirname, "../dist-headless/figures.js"), "utf8"), engine);
+    Object.assign(engine, { json: goldenText("measured") });
+    const all = allFigures(golden("measured"));
+    expect(JSON.parse(runInContext("figures.open(json)", engine))).toEqual(all.map(described));
+    const draw = `JSON.stringify(${JSON.stringify([...all.keys()])}.map((place) => figures.draw(place, "light", ${WIDTH})))`;
+    expect(JSON.parse(runInContext(draw, engine))).toEqual(all.map(({ figure }) => drawn(figure, "light", WIDTH)));
+  });
+});
+
+describe.each(languages())("in %s", (language) => {
+  const engine = createContext({});
+  runInContext(readFileSync(resolve(import.meta.dirname, "../dist-headless/figures.js"), "utf8"), engine);
+  const opened = (json: string): Described[] => JSON.parse(runInContext(`figures.open(${JSON.stringify(json)})`, engine)) as Described[];
+  const drawing = (place: number): string => runInContext(`figures.draw(${place}, "light", ${WIDTH})`, engine) as string;
+
+  test("figures speak the language of their data, and those after them their own", () => {
+    const words = catalogue(language);
+    const { sentences } = allGathered();
+    const english = opened(goldenText("measured"));
+    const before = english.map((_, place) => drawing(place));
+    const other = opened(JSON.stringify(translated("measured", language)));
+    expect(other.map(({ id }) => id)).toEqual(english.map(({ id }) => id));
+    expect(other[0]?.title).toBe(words.get("Effects"));
+    other.forEach(({ title, finding, reading }, place) => {
+      const texts = [...drawing(place).matchAll(/>([^<>]+)</g)].map(([, text]) => text ?? "");
+      const left = [title, finding, reading, ...texts].flatMap((text) => englishOf(text, sentences) ?? []);
+      expect(left, other[place]?.id).toEqual([]);
+    });
+    expect(drawing(0)).toContain(words.get("← worse"));
+    expect(opened(goldenText("measured"))).toEqual(english);
+    expect(english.map((_, place) => drawing(place))).toEqual(before);
+  });
+});
+
+describe("the stand-in for a document", () => {
+  test("writes texts and attributes that mean nothing to XML", () => {
+    const text = svgElement("text", { class: '"><b>' }, "</text><script>&", "\u0000\ud800");
+    expect(String(text)).toBe(
+      '<text class="&quot;&gt;&lt;b&gt;">&lt;/text&gt;&lt;script&gt;&amp;\ufffd\ufffd</text>',
+    );
+  });
+
+  test("keeps hundredths of pixels", () => {
+    const path = svgElement("path", { d: "M0.123456,-1e-7L10,20.5", "stroke-width": 1.23456 });
+    expect(String(path)).toBe('<path d="M0.12,0L10,20.5" stroke-width="1.23456"/>');
+  });
+
+  test("moves a child from where it was", () => {
+    const document = newDocument() as unknown as { createElementNS(space: string, name: string): ElementNode };
+    const [one, other, child] = ["a", "b", "c"].map((name) => document.createElementNS("", name)) as [
+      ElementNode, ElementNode, ElementNode,
+    ];
+    one.appendChild(child);
+    other.insertBefore(child, other.firstChild);
+    expect([String(one), String(other)]).toEqual(["<a/>", "<b><c/></b>"]);
+  });
+});
