@@ -40,6 +40,9 @@ const PROGRAM: &str = "program.";
 /// Picks of metrics from a program's output.
 pub(super) const PICKS: [&str; 3] = ["csv", "json", "regex"];
 
+/// Parameters that are paths as a whole, relative ones too, which nothing in them shows.
+pub(super) const PATHS: [&str; 2] = ["directory", "job_file"];
+
 /// Adds what documents give away themselves: names in home directories and addresses, command
 /// lines, names of imported files.
 pub(super) fn learn(value: &Value, replacer: &mut Replacer, is_ordinary: &dyn Fn(&str) -> bool) {
@@ -137,6 +140,7 @@ fn text_of(key: &str, text: &str, replacer: &mut Replacer) -> String {
         key if OURS.contains(&key) => text.to_owned(),
         "kernel.command_line" => kernel_line::redacted(text, replacer),
         "reason" | "detail" | "failure" => failure(text, replacer),
+        key if PATHS.contains(&key) => path(text, replacer),
         _ => replacer.text(text),
     }
 }
@@ -147,6 +151,11 @@ fn name_of(name: &str, replacer: &mut Replacer) -> String {
         Some(path) => format!("{PROGRAM}{}", replacer.text(path)),
         None => replacer.text(name),
     }
+}
+
+/// The placeholder of a text that is a path; an empty one is none.
+pub(super) fn path(text: &str, replacer: &mut Replacer) -> String {
+    if text.is_empty() { String::new() } else { replacer.placeholder(Kind::Path, text) }
 }
 
 /// Why something failed: our words up to the first colon, then what a program, a guest's console
@@ -219,6 +228,18 @@ mod tests {
                 "histogram": {"hdr": "HISTF/lower/0123456789abcdef"},
                 "fingerprint": {"program./redacted-path-1": "00", "kernel.config_digest": "0123456789abcdef"},
             })
+        );
+    }
+
+    #[test]
+    fn a_path_needs_no_slash_to_be_one() {
+        let mut replacer = Replacer::default();
+        let mut value =
+            json!({"directory": "acme/secret", "job_file": "", "other": "/srv/acme/secret"});
+        redact("", &mut value, &mut replacer);
+        assert_eq!(
+            value,
+            json!({"directory": "/redacted-path-1", "job_file": "", "other": "/redacted-path-2"})
         );
     }
 

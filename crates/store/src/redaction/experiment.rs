@@ -1,7 +1,7 @@
 //! An experiment's text without its comments and secrets. Its layout and the order of its tables
 //! stay: the first subject is the reference.
 
-use super::documents::{PICKS, command, learn_command};
+use super::documents::{PATHS, PICKS, command, learn_command, path};
 use super::kind::Kind;
 use super::replacer::Replacer;
 
@@ -20,11 +20,18 @@ enum Part {
 /// The words of its command lines are secrets elsewhere too.
 pub(super) fn learn(text: &str, replacer: &mut Replacer, is_ordinary: &dyn Fn(&str) -> bool) {
     let mut key = String::new();
-    for part in parts(text).into_iter().flatten() {
+    let mut before = String::new();
+    let mut quoted = String::new();
+    let mut parts = parts(text).into_iter().flatten().peekable();
+    while let Some(part) = parts.next() {
         match part {
-            Part::Bare(bare) => note_key(&bare, &mut key),
+            Part::Bare(bare) => {
+                note_key(&bare, &quoted, &mut key);
+                before = bare;
+            }
             Part::Text(text) => {
-                if key == "run" {
+                quoted.clone_from(&text);
+                if key == "run" && !is_key(&before, parts.peek()) {
                     let words: Vec<&str> = text.split_whitespace().collect();
                     learn_command(&words, replacer, is_ordinary);
                 }
@@ -43,19 +50,22 @@ pub(super) fn redacted(text: &str, replacer: &mut Replacer) -> Option<String> {
     text.parse::<toml::Table>().ok()?;
     let mut redacted = String::new();
     let mut key = String::new();
+    let mut before = String::new();
+    let mut quoted = String::new();
     let mut parts = parts(text)?.into_iter().peekable();
     while let Some(part) = parts.next() {
         match part {
             Part::Bare(bare) => {
                 redacted += &names(&bare, replacer);
-                note_key(&bare, &mut key);
+                note_key(&bare, &quoted, &mut key);
+                before = bare;
             }
             Part::Text(text) => {
-                let is_key = matches!(parts.peek(), Some(Part::Bare(next)) if next.trim_start().starts_with(['=', '.', ']']));
-                let text = if key == "run" && !is_key {
-                    command(&gathered(text, &mut parts), replacer)
-                } else {
-                    replaced(&key, &text, replacer)
+                quoted.clone_from(&text);
+                let text = match key.as_str() {
+                    _ if is_key(&before, parts.peek()) => replacer.text(&text),
+                    "run" => command(&gathered(text, &mut parts), replacer),
+                    key => replaced(key, &text, replacer),
                 };
                 redacted += &toml::Value::String(text).to_string();
             }
@@ -66,9 +76,21 @@ pub(super) fn redacted(text: &str, replacer: &mut Replacer) -> Option<String> {
     redacted.parse::<toml::Table>().ok().map(|_| redacted)
 }
 
+/// Whether the string between these is a key: of a line, or of a table's heading, which the last
+/// string of a list looks like.
+fn is_key(before: &str, next: Option<&Part>) -> bool {
+    let Some(Part::Bare(next)) = next else {
+        return false;
+    };
+    let line = before.rsplit('\n').next().unwrap_or("").trim_start();
+    let is_of_heading = line.starts_with(['[', '.']) && next.trim_start().starts_with(']');
+    is_of_heading || next.trim_start().starts_with(['=', '.'])
+}
+
 fn replaced(key: &str, text: &str, replacer: &mut Replacer) -> String {
     match key {
         key if OURS.contains(&key) => text.to_owned(),
+        key if PATHS.contains(&key) => path(text, replacer),
         key if PICKS.contains(&key) => replacer.placeholder(Kind::Pattern, text),
         _ => replacer.text(text),
     }
@@ -98,8 +120,7 @@ fn names(bare: &str, replacer: &mut Replacer) -> String {
     while !rest.is_empty() {
         let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
         let (name, behind) = rest.split_at(length);
-        let is_value = name.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-        redacted += &if is_value { name.to_owned() } else { replacer.text(name) };
+        redacted += &if is_number(name) { name.to_owned() } else { replacer.text(name) };
         let next = behind.find(is_name).unwrap_or(behind.len());
         redacted += &behind[..next];
         rest = &behind[next..];
@@ -107,16 +128,26 @@ fn names(bare: &str, replacer: &mut Replacer) -> String {
     redacted
 }
 
-/// Keeps the key that stands before the last sign of equality.
-fn note_key(bare: &str, key: &mut String) {
+/// Whether it is a number, or a part of one or of a time (TOML 1.0): a key may begin with a digit
+/// as well.
+fn is_number(name: &str) -> bool {
+    let digits = name.trim_start_matches('-');
+    let is_based = ["0x", "0o", "0b"].iter().any(|base| digits.starts_with(base));
+    let is_of_number = |c: char| c.is_ascii_digit() || "_-eETtZz".contains(c);
+    digits.starts_with(|c: char| c.is_ascii_digit())
+        && (is_based || digits.chars().all(is_of_number))
+}
+
+/// Keeps the key that stands before the last sign of equality; where none does, it was `quoted`.
+fn note_key(bare: &str, quoted: &str, key: &mut String) {
     let Some((before, behind)) = bare.rsplit_once('=') else {
         return;
     };
     // A string behind a list or a number belongs to no key that is known yet.
     let is_between = behind.trim().is_empty() || behind.trim_start().starts_with(['[', '{']);
     let name = before.trim_end().rsplit(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'));
-    *key =
-        if is_between { name.into_iter().next().unwrap_or("").to_owned() } else { String::new() };
+    let name = name.into_iter().next().filter(|name| !name.is_empty()).unwrap_or(quoted);
+    *key = if is_between { name.to_owned() } else { String::new() };
 }
 
 /// Strings with their meaning, and what is between them, without comments; `None` where a
@@ -214,6 +245,51 @@ direction = "higher"
 [[workloads]]
 use = "command"
 run = "redacted-command-2"
+"#;
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn keys_that_are_quoted_or_begin_with_a_digit_are_searched_as_others_are() {
+        let text = r#"blocks = 1_000
+alpha = 5e-2
+[subjects.9-alice]
+slice = -3
+[subjects."alice 2"]
+[[workloads]]
+"use" = "command"
+"run" = ["./acme", "--key"]
+[workloads.metrics]
+"regex" = "acme (.*)"
+"alice" = { csv = "acme" }
+[[workloads]]
+use = "fio"
+"job_file" = "alices/secret.fio"
+directory = "scratch"
+[[workloads]]
+run = ["quux"]
+"#;
+        let mut replacer = Replacer::default();
+        replacer.add(Kind::User, "alice");
+        learn(text, &mut replacer, &|_| false);
+        let text = redacted(text, &mut replacer).unwrap();
+        let expected = r#"blocks = 1_000
+alpha = 5e-2
+[subjects.9-redacted-user-1]
+slice = -3
+[subjects."redacted-user-1 2"]
+[[workloads]]
+"use" = "command"
+"run" = ["redacted-command-1"]
+[workloads.metrics]
+"regex" = "redacted-pattern-1"
+"redacted-user-1" = { csv = "redacted-pattern-2" }
+[[workloads]]
+use = "fio"
+"job_file" = "/redacted-path-1"
+directory = "/redacted-path-2"
+[[workloads]]
+run = ["redacted-command-2"]
 "#;
         assert_eq!(text, expected);
     }
