@@ -149,17 +149,29 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
     match opened(home.path(), &unpacked.manifest) {
         Ok(loaded) => {
             let findings = lab::judge_records(&loaded);
-            checked.push(format!(
-                "{} findings from {} records",
-                findings.findings.len(),
-                loaded.records.len()
-            ));
             for (name, bytes) in made(&loaded, &findings)? {
-                let path = home.path().join(name);
-                let Ok(packed) = std::fs::read(&path) else { continue };
+                let packed = std::fs::read(home.path().join(name));
                 if name == "findings.json" {
+                    let Ok(packed) = packed else {
+                        problems.push(format!("{name} is missing, so there is nothing to verify"));
+                        continue;
+                    };
+                    checked.push(format!(
+                        "{} findings from {} records",
+                        findings.findings.len(),
+                        loaded.records.len()
+                    ));
                     problems.extend(differing(&packed, &bytes));
-                } else if !is_same_version {
+                    continue;
+                }
+                let Ok(packed) = packed else {
+                    // Another version may have packed other documents.
+                    if is_same_version {
+                        problems.push(format!("{name} is missing, and bundles of it have it"));
+                    }
+                    continue;
+                };
+                if !is_same_version {
                     tell(&format!("{name} is not compared: it was drawn by schedlab {version}"));
                 } else if packed == bytes {
                     checked.push(name.to_owned());

@@ -27,22 +27,41 @@ fn tool(program: &str, directory: &Path, arguments: &[&str]) -> String {
 
 /// The bundle with one file changed and its digest made to fit, as somebody with a motive would.
 fn forged(bundle: &Path, name: &str, change: impl Fn(&str) -> String) -> PathBuf {
-    let home = bundle.with_file_name(format!("forged-{name}"));
+    repacked(bundle, "forged", name, |home, files| {
+        let file = home.join(name);
+        let before = fs::read_to_string(&file).unwrap();
+        let after = change(&before);
+        assert_ne!(before, after, "nothing was changed");
+        fs::write(&file, &after).unwrap();
+        let sum = tool("sha256sum", home, &[name]);
+        files[name] = serde_json::json!({ "size": after.len(), "sha256": sum[..64] });
+    })
+}
+
+/// The bundle without one file, of which its manifest knows nothing either.
+fn without(bundle: &Path, name: &str) -> PathBuf {
+    repacked(bundle, "without", name, |_, files| {
+        files.as_object_mut().unwrap().remove(name).unwrap();
+    })
+}
+
+/// The bundle after something was done to its files and to its manifest's list of them.
+fn repacked(
+    bundle: &Path,
+    how: &str,
+    name: &str,
+    change: impl Fn(&Path, &mut serde_json::Value),
+) -> PathBuf {
+    let home = bundle.with_file_name(format!("{how}-{name}"));
     fs::create_dir(&home).unwrap();
     tool("tar", &home, &["-xzf", &text(bundle)]);
-    let file = home.join(name);
-    let before = fs::read_to_string(&file).unwrap();
-    let after = change(&before);
-    assert_ne!(before, after, "nothing was changed");
-    fs::write(&file, &after).unwrap();
-    let sum = tool("sha256sum", &home, &[name]);
     let manifest = home.join("manifest.json");
     let mut document: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
+    change(&home, &mut document["files"]);
     let names: Vec<String> = document["files"].as_object().unwrap().keys().cloned().collect();
-    document["files"][name] = serde_json::json!({ "size": after.len(), "sha256": sum[..64] });
     fs::write(&manifest, document.to_string()).unwrap();
-    let target = bundle.with_file_name(format!("forged-{name}.tar.gz"));
+    let target = bundle.with_file_name(format!("{how}-{name}.tar.gz"));
     let words = ["--format=ustar", "-czf", &text(&target), "manifest.json"];
     let files = names.iter().map(String::as_str);
     tool("tar", &home, &words.into_iter().chain(files).collect::<Vec<_>>());
@@ -95,6 +114,11 @@ fn a_number_that_the_records_do_not_give_is_named() {
     let report = forged(&bundle, "report.md", |text| text.replacen("better", "worse", 1));
     let told = bench.expect(1, &["verify", &text(&report)]);
     assert!(told.contains("report.md is not what the records give"), "{told}");
+    for name in ["findings.json", "report.md"] {
+        let told = bench.expect(1, &["verify", &text(&without(&bundle, name))]);
+        assert!(told.contains(&format!("{name} is missing")), "{told}");
+        assert!(told.contains("NOT what its records give"), "{told}");
+    }
     // A record that was changed changes what follows from it.
     let records = forged(&bundle, "records.jsonl", |text| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
