@@ -120,8 +120,8 @@ describe("tables", () => {
   });
 
   test("are Markdown in which no cell is more than text", () => {
-    expect(markdown({ columns: ["a", "b"], rows: [["x|y", "<img>\n# z"], [1.5, "`c`"]] })).toBe(
-      "| a | b |\n| --- | --- |\n| x\\|y | \\<img\\> \\# z |\n| 1.5 | \\`c\\` |\n",
+    expect(markdown({ columns: ["a", "b"], rows: [["x|y", "<img>\n# z"], [1.5, "`c` @team"]] })).toBe(
+      "| a | b |\n| --- | --- |\n| x\\|y | \\<img\\> \\# z |\n| 1.5 | \\`c\\` @&#8203;team |\n",
     );
   });
 });

@@ -89,7 +89,7 @@ impl Importer for Tidy {
         let first = table.rows.len();
         let mut orders = Vec::new();
         for record in reader.records() {
-            let record = record.map_err(|error| broken(bytes, &error))?;
+            let record = unguarded(record.map_err(|error| broken(bytes, &error))?);
             let line = record.position().map_or(0, |position| line(bytes, position));
             if let Some(place) = columns.order {
                 orders.push(filled(&record, line, place, "it tells no order")?.to_owned());
@@ -125,6 +125,21 @@ fn sort(rows: &mut [Row], orders: &[String]) {
     }
     let sorted: Vec<Row> = places.into_iter().map(|place| rows[place].clone()).collect();
     rows.clone_from_slice(&sorted);
+}
+
+/// The record without the apostrophes that keep spreadsheets from calculating text, as our own
+/// CSV has them.
+fn unguarded(record: StringRecord) -> StringRecord {
+    fn text(field: &str) -> Option<&str> {
+        field.strip_prefix('\'').filter(|text| text.starts_with(['=', '+', '-', '@', '\t', '\r']))
+    }
+    if record.iter().all(|field| text(field).is_none()) {
+        return record;
+    }
+    let mut without = StringRecord::new();
+    record.iter().for_each(|field| without.push_field(text(field).unwrap_or(field)));
+    without.set_position(record.position().cloned());
+    without
 }
 
 /// A field that must not be empty.
@@ -424,6 +439,21 @@ mod tests {
         }
         let long = format!("s,v\n{},1\n", "x".repeat(201));
         assert!(refused(PLAIN, long).starts_with("line 2: \"xxx"));
+    }
+
+    #[test]
+    fn an_apostrophe_that_kept_a_spreadsheet_from_calculating_is_no_content() {
+        check(
+            PLAIN,
+            b"s,v\n'=1+1,1\n'tis,2\n-x,3\n",
+            &expect![[r#"
+                metric v Nanoseconds Lower Mean 0.02 judged
+                =1+1 [] #? v=1000000
+                'tis [] #? v=2000000
+                -x [] #? v=3000000
+                caveat REPLICATE_LEVEL_UNKNOWN: no column was named that identifies an execution: each row counts as one
+            "#]],
+        );
     }
 
     #[test]

@@ -71,7 +71,11 @@ export function csv({ columns, rows }: Table): string {
 /** A Markdown table; no text of a cell is more than text. */
 export function markdown({ columns, rows }: Table): string {
   const cell = (value: string | number): string =>
-    String(value).replace(/[\\`*_{}[\]<>#|~&]/g, "\\$&").replace(/\s+/g, " ");
+    String(value)
+      .replace(/[\\`*_{}[\]<>#|~&]/g, "\\$&")
+      // GitHub calls whom a sign before a name mentions, escaped or not.
+      .replaceAll("@", "@&#8203;")
+      .replace(/\s+/g, " ");
   const line = (cells: (string | number)[]): string => `| ${cells.map(cell).join(" | ")} |`;
   return [line(columns), `|${" --- |".repeat(columns.length)}`, ...rows.map(line)].join("\n") + "\n";
 }

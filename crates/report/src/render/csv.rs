@@ -5,6 +5,7 @@ use crate::quantities::stored_unit;
 use crate::view::Report;
 use contract::Description;
 use model::{Outcome, Record, Sample, SampleData};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -18,7 +19,8 @@ static DESCRIPTION: Description = Description {
           value, count how many), `numerator` and `denominator` (the unit is their quotient's), \
           `successes` and `attempts`; `failure` is an invocation that failed, `failed` and `invalid` a \
           trial that ended so, each with its reason in `detail`; `none` is a trial without data. \
-          `caveats` holds the codes of the trial's caveats with blanks between: values under `TCG` are \
+          Text that a spreadsheet would calculate (it begins with = + - @ or a tab) has an apostrophe \
+          before it, which importing takes away again. `caveats` holds the codes of the trial's caveats with blanks between: values under `TCG` are \
           those of an emulated processor.",
 };
 
@@ -157,19 +159,28 @@ impl<'a> Trial<'a> {
         rows.write_record([
             self.block.as_str(),
             &self.position,
-            &self.record.subject,
-            &self.record.workload,
+            &inert(&self.record.subject),
+            &inert(&self.record.workload),
             self.outcome,
             row.invocation,
-            row.source,
+            &inert(row.source),
             row.kind,
             row.index,
             row.value,
             row.count,
             row.unit,
-            row.detail,
+            &inert(row.detail),
             &self.caveats,
         ])?;
         Ok(())
+    }
+}
+
+/// Text that no spreadsheet takes for a formula (OWASP, CSV injection).
+fn inert(text: &str) -> Cow<'_, str> {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
     }
 }

@@ -137,9 +137,31 @@ fn standings(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Text that a page must not take for markup of its own: names come from files.
+/// Text that a page must not take for markup of its own: names come from files. What could run,
+/// fetch, link or call somebody cannot (`CommonMark` 0.31; GitHub's mentions and references to
+/// issues are no part of it, and only a sign without width keeps them from being found).
 pub(super) fn plain(text: &str) -> String {
-    text.replace('<', "&lt;").replace('\n', " ")
+    let mut plain = String::with_capacity(text.len());
+    let mut before = ' ';
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let next = letters.peek().copied().unwrap_or(' ');
+        let is_inside_a_word = before.is_alphanumeric() && next.is_alphanumeric();
+        match letter {
+            '<' => plain += "&lt;",
+            '&' if next == '#' || next.is_alphabetic() => plain += "&amp;",
+            '\n' | '\r' => plain.push(' '),
+            '\\' | '`' | '*' => plain.extend(['\\', letter]),
+            '_' if !is_inside_a_word => plain += "\\_",
+            '~' if next == '~' => plain += "\\~",
+            '(' | ':' | '[' if before == ']' => plain.extend(['\\', letter]),
+            '@' if next.is_alphanumeric() => plain += "@&#8203;",
+            '#' if next.is_ascii_digit() => plain += "#&#8203;",
+            letter => plain.push(letter),
+        }
+        before = letter;
+    }
+    plain
 }
 
 /// Text inside a table cell.
@@ -388,4 +410,29 @@ fn environment(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         }
     }
     writeln!(output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_no_markup_and_call_nobody() {
+        for (text, expected) in [
+            ("latency_p50 [0.6, 0.8] 12 % (+3)", "latency_p50 [0.6, 0.8] 12 % (+3)"),
+            ("![x](https://x.org/a.png)", "![x]\\(https://x.org/a.png)"),
+            ("[a][b] [b]: /x", "[a]\\[b] [b]\\: /x"),
+            ("<img src=x> & &lt; &#64;", "&lt;img src=x> & &amp;lt; &amp;#&#8203;64;"),
+            ("@team at a@b.org", "@&#8203;team at a@&#8203;b.org"),
+            ("#12 closes #x", "#&#8203;12 closes #x"),
+            (
+                "`code` *bold* __init__ ~~gone~~",
+                "\\`code\\` \\*bold\\* \\_\\_init\\_\\_ \\~~gone\\~~",
+            ),
+            ("a\nb\r\\", "a b \\\\"),
+        ] {
+            assert_eq!(plain(text), expected);
+        }
+        assert_eq!(cell("a|b"), "a\\|b");
+    }
 }

@@ -246,6 +246,24 @@ fn a_report_survives_json_and_the_same_inputs_give_the_same_bytes() {
 }
 
 #[test]
+fn no_spreadsheet_calculates_what_tidy_rows_say() {
+    let mut campaign = mixed();
+    assert!(!campaign.records.is_empty());
+    for record in &mut campaign.records {
+        record.subject = "=1+1".to_owned();
+        record.workload = "@sum".to_owned();
+        record.outcome = model::Outcome::Failed { reason: "-1\n=cmd".to_owned() };
+    }
+    let text = drawn(&campaign, "csv", page(80));
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
+    for row in &rows {
+        assert_eq!((&row[2], &row[3]), ("'=1+1", "'@sum"));
+    }
+    assert!(rows.iter().any(|row| &row[12] == "'-1\n=cmd"), "{text}");
+}
+
+#[test]
 fn every_kind_of_verdict_is_explained_and_no_sentence_lacks_its_number() {
     let mut text = String::new();
     for campaign in [mixed(), undecided(), hostile()] {

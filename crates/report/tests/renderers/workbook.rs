@@ -326,6 +326,26 @@ fn text_that_looks_like_a_formula_is_text() {
 }
 
 #[test]
+fn a_name_like_a_cell_is_no_reference_from_a_chart() {
+    let mut campaign = grid();
+    campaign.plan.subjects[2].id = "costs!A1".to_owned();
+    let workbook = Workbook::of(&campaign);
+    let charts = workbook.parts.iter().filter(|(name, _)| name.starts_with("xl/charts/chart"));
+    let mut literals = 0;
+    for (name, text) in charts {
+        let references =
+            text.split("<c:f>").skip(1).map(|rest| rest.split("</c:f>").next().unwrap());
+        for reference in references {
+            let sheet = plain(reference.rsplit_once('!').unwrap().0);
+            let known = workbook.names.iter().any(|name| name == sheet.trim_matches('\''));
+            assert!(known, "{name}: {reference}");
+        }
+        literals += text.matches("<c:v>costs!A1 </c:v>").count();
+    }
+    assert!(literals > 0);
+}
+
+#[test]
 fn values_of_an_emulated_processor_are_hidden_where_people_look() {
     let mut campaign = grid();
     for finding in &mut campaign.findings.findings {

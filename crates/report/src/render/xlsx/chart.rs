@@ -62,7 +62,7 @@ impl<'g> Source<'g> {
         for (subject, column) in self.subjects.iter().zip(1..) {
             let series = chart.add_series();
             series
-                .set_name(limited(&subject.subject).as_str())
+                .set_name(label(&limited(&subject.subject)).as_str())
                 .set_categories((name.as_str(), first, 0, last, 0))
                 .set_values((name.as_str(), first, column, last, column));
             if is_line {
@@ -70,12 +70,18 @@ impl<'g> Source<'g> {
             }
         }
         let title = say!(self.language, "Geometric mean by {axis}", axis = axis.name);
-        chart.title().set_name(title.as_str());
-        chart.x_axis().set_name(axis.name.as_str());
+        chart.title().set_name(label(&title).as_str());
+        chart.x_axis().set_name(label(&axis.name).as_str());
         chart.y_axis().set_name(stored_unit(self.grid.unit)).set_min(0.0);
         chart.legend().set_position(ChartLegendPosition::Bottom);
         chart.set_width(WIDTH).set_height(HEIGHT);
         sheet.insert_chart(0, column + 1, &chart)?;
         Ok(())
     }
+}
+
+/// A text that stays one: `costs!A1` would be taken for a cell of a sheet that does not exist,
+/// which a blank behind it prevents.
+fn label(text: &str) -> String {
+    if text.contains('!') { format!("{text} ") } else { text.to_owned() }
 }
