@@ -1,12 +1,13 @@
 //! What stands in decks, read back from their parts. Each of what is known to make PowerPoint
 //! offer a repair has its test.
 
-use crate::campaigns::{Campaign, emulated, hostile, mixed, undecided};
+use crate::campaigns::{Campaign, Draft, campaign, emulated, hostile, mixed, undecided};
 use crate::grid::grid;
 use crate::html_pages::measured;
 use crate::languages::korean;
 use crate::multicore::multicore;
 use crate::page;
+use model::Verdict;
 use report::{HAS_PAGE, RENDERERS, view};
 use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet};
@@ -320,6 +321,28 @@ fn a_reader_of_the_second_slide_knows_question_winner_effect_and_caveat() {
     ] {
         assert!(words.contains(part), "{part} in {words}");
     }
+}
+
+#[test]
+fn who_loses_more_often_than_it_wins_is_no_winner() {
+    if !HAS_PAGE {
+        return;
+    }
+    let draft = |metric: &str, verdict, ratio: f64| {
+        let draft = Draft::new("cyclic", metric, "fifo").decided(verdict, true);
+        draft.effect(5.2e9, ratio, ratio * 0.9, ratio * 1.1).finding()
+    };
+    let findings = vec![
+        draft("latency_p50", Verdict::Better, 3.0),
+        draft("latency_p90", Verdict::Worse, 0.5),
+        draft("latency_p99", Verdict::Worse, 0.6),
+    ];
+    let words = Deck::of(&campaign("Who wins?", findings, Vec::new())).words(2);
+    assert!(
+        words.contains("Winner:  none: no subject was shown to be better more often"),
+        "{words}"
+    );
+    assert!(words.starts_with("fifo is clearly worse"), "{words}");
 }
 
 #[test]

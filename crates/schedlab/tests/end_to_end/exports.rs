@@ -2,6 +2,7 @@
 
 use crate::bench::{Bench, errors};
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -132,6 +133,35 @@ fn slides_and_workbook_open_in_another_office_program_with_all_their_pages() {
     assert!(count > 12, "{count} slides");
     assert_eq!(opened(&office, &slides, bench.path()), count);
     assert!(opened(&office, &write("xlsx", "book.xlsx"), bench.path()) > 0);
+}
+
+#[test]
+fn the_machine_is_on_a_slide_under_the_names_that_were_recorded() {
+    if !report::HAS_PAGE {
+        return testing::skip("the figures are not built: cargo xtask ui");
+    }
+    let _alone = crate::bench::exclusive();
+    let bench = Bench::new();
+    let file = bench.experiment(
+        "machine",
+        "title = \"?\"\nvenue = \"host\"\nblocks = 1\ncontrol = false\nsettle = \"0s\"\n\
+         [subjects.baseline]\n[subjects.nice]\nnice = 5\n\
+         [[workloads]]\nuse = \"command\"\nrun = \"true\"\n",
+    );
+    bench.expect(0, &["run", &file]);
+    let deck = bench.path().join("deck.pptx");
+    bench.expect(0, &["report", "last", "--format", "pptx", "--output", deck.to_str().unwrap()]);
+    let mut archive = zip::ZipArchive::new(fs::File::open(deck).unwrap()).unwrap();
+    let mut words = String::new();
+    for index in 0..archive.len() {
+        let mut part = archive.by_index(index).unwrap();
+        if part.name().starts_with("ppt/slides/slide") {
+            part.read_to_string(&mut words).unwrap();
+        }
+    }
+    for fact in ["kernel.release", "kernel.build", "kernel.command_line", "memory.total"] {
+        assert!(words.contains(&format!(">{fact}<")), "{fact}");
+    }
 }
 
 #[test]

@@ -126,7 +126,7 @@ struct Tally<'r> {
     asked: usize,
 }
 
-/// Who is better most often, less how often it is worse; of several, who is so by most.
+/// Who is better more often than worse, and by that count leads; of several, who is so by most.
 fn winning<'r>(all: &[&'r Finding]) -> Option<Tally<'r>> {
     let subjects: BTreeSet<&str> = all.iter().map(|one| one.question.subject.as_str()).collect();
     let of = |subject: &'r str| {
@@ -142,7 +142,7 @@ fn winning<'r>(all: &[&'r Finding]) -> Option<Tally<'r>> {
     subjects
         .into_iter()
         .map(of)
-        .filter(|(tally, _)| tally.better > 0)
+        .filter(|(tally, _)| tally.better > tally.worse)
         .max_by(|one, other| {
             lead(&one.0).total_cmp(&lead(&other.0)).then(one.1.total_cmp(&other.1))
         })
@@ -155,7 +155,7 @@ pub(super) fn winner(report: &Report) -> String {
     let all = primary(report);
     let winner = match winning(&all) {
         None => language
-            .word("none: no subject was shown to be better than what it was compared with")
+            .word("none: no subject was shown to be better more often than worse")
             .to_owned(),
         Some(Tally { subject, better, worse: 0, asked }) => say!(
             language,

@@ -222,22 +222,24 @@ fn method(report: &Report) -> Slide {
     slide(title, Body::Paragraphs(paragraphs), notes.join("\n"))
 }
 
-/// Facts that a reader asks for first; the page and the JSON have all.
-const FACTS: [&str; 14] = [
+/// Facts that a reader asks for first, by the names that the executor's fingerprint gives them;
+/// the page and the JSON have all.
+const FACTS: [&str; 15] = [
     "kernel.release",
-    "kernel.version",
-    "kernel.cmdline",
+    "kernel.build",
+    "kernel.scheduler",
+    "kernel.command_line",
+    "kernel.sched_ext",
+    "machine.vendor",
+    "machine.product",
+    "machine.is_virtual",
     "cpu.model",
     "cpu.online",
-    "cpu.governor",
-    "cpu.smt",
-    "memory.total",
+    "cpu.frequency_driver",
     "clock.source",
-    "virtualisation",
-    "sched_ext.state",
-    "machine.model",
-    "os.name",
-    "load.average",
+    "memory.total",
+    "storage.device",
+    "storage.model",
 ];
 
 fn environment(report: &Report) -> Slide {
