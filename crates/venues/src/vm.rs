@@ -7,6 +7,7 @@ mod command_line;
 mod console;
 mod control;
 mod cost;
+mod emulator;
 mod execute;
 mod guest;
 mod image;

@@ -17,10 +17,6 @@ const LINE_LIMIT: usize = 160;
 /// lib/bug.c, 6.12).
 const CAUSES: [&str; 5] = ["Kernel panic", "Out of memory:", "BUG:", "Oops:", "int3:"];
 
-/// Said of a guest that ended with flags that no CPU can hold.
-const EMULATION_FAULT: &str = "no x86 CPU can hold these flags, so the emulated machine went \
-                               wrong, neither the kernel nor its scheduler";
-
 /// The console of one machine and what QEMU itself complained of, in files of the campaign
 /// or in memory.
 pub(crate) struct Console {
@@ -113,19 +109,8 @@ impl Log {
     }
 }
 
-/// Flags that an oops shows and no x86 CPU can hold: Intel SDM volume 1, 3.4.3, keeps bits 3, 5,
-/// 15 and 22 to 31 at zero. QEMU's emulation was seen to make them of an address and to fall
-/// over them, a double fault in code that cannot fail.
-fn impossible_flags(text: &str) -> Option<&str> {
-    const ALWAYS_ZERO: u32 = 0xffc0_8028;
-    let shown = text.split("EFLAGS: ").skip(1).filter_map(|after| after.get(..8));
-    shown
-        .into_iter()
-        .find(|flags| u32::from_str_radix(flags, 16).is_ok_and(|flags| flags & ALWAYS_ZERO != 0))
-}
-
 /// The telling lines of a console's end: from a panic or a kill on where there was one, the
-/// last ones otherwise. Says so where it was the machine that went wrong and not what ran on it.
+/// last ones otherwise.
 fn last_words(text: &str) -> String {
     let lines: Vec<String> =
         text.lines().map(plain).filter(|line| !line.trim().is_empty()).collect();
@@ -133,11 +118,7 @@ fn last_words(text: &str) -> String {
         .iter()
         .position(|line| is_cause(line))
         .unwrap_or(lines.len().saturating_sub(QUOTED_LINES));
-    let mut words: Vec<String> = lines.into_iter().skip(from).take(QUOTED_LINES).collect();
-    if let Some(flags) = impossible_flags(text) {
-        words.insert(0, format!("EFLAGS {flags}: {EMULATION_FAULT}"));
-    }
-    words.join(" | ")
+    lines.iter().skip(from).take(QUOTED_LINES).cloned().collect::<Vec<_>>().join(" | ")
 }
 
 /// A line without escape sequences and control characters, and not too long.
@@ -169,23 +150,6 @@ mod tests {
         let many: String = (0..50).map(|number| format!("line {number}\n")).collect();
         assert!(last_words(&many).starts_with("line 38 | "));
         assert_eq!(last_words(""), "");
-    }
-
-    #[test]
-    fn flags_that_no_cpu_can_hold_are_told_from_a_failure_of_the_kernel() {
-        let oops = |flags: &str| {
-            format!(
-                "[   16.0] Oops: double fault: 0000 [#1] SMP NOPTI\n\
-                 [   16.1] RSP: 0018:ff6b2b7b80517c40 EFLAGS: {flags} RAX: ff21e10e0645ab00\n"
-            )
-        };
-        let words = last_words(&oops("06679602"));
-        assert!(words.starts_with("EFLAGS 06679602: no x86 CPU can hold"), "{words}");
-        assert!(words.contains("double fault"), "{words}");
-        // Interrupts on, the direction flag, the resume flag, and all that user space may set.
-        for flags in ["00000246", "00010646", "00250ed7", "0667"] {
-            assert_eq!(impossible_flags(&oops(flags)), None, "{flags}");
-        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::accelerator;
 use super::boot::{Booter, NotBooted, interrupted};
+use super::emulator;
 use super::guest::Lost;
 use super::snapshot::{self, Snapshot};
 use super::{VmHost, files_with_libraries, tools_image};
@@ -80,8 +81,10 @@ pub fn execute(
     streams: &mut dyn Streams,
     interrupt: &Interrupt,
 ) -> Result<i32> {
-    let mut booted = match &execution.origin {
-        Origin::Snapshot(snapshot) => snapshot::restore(host, snapshot, interrupt)?,
+    let (mut booted, engine) = match &execution.origin {
+        Origin::Snapshot(snapshot) => {
+            (snapshot::restore(host, snapshot, interrupt)?, snapshot.engine())
+        }
         Origin::Boot { spec, settings, files } => {
             let engine = accelerator::choose(host, settings, 0, &spec.kernel, interrupt)?;
             let mark = MARK.to_owned();
@@ -96,7 +99,7 @@ pub fn execute(
             booter.files = files_with_libraries(host, files)?;
             booter.tools = tools_image(host, &settings.tools)?;
             let booted = booter.boot(spec, &mut |event| streams.note(&event));
-            booted.map_err(NotBooted::into_error)?
+            (booted.map_err(NotBooted::into_error)?, engine)
         }
     };
     for complaint in &booted.complaints {
@@ -125,10 +128,15 @@ pub fn execute(
             };
             Err(Error::new(kind, failure.attempted, failure.cause, failure.remedy))
         }
-        Err(lost) => Err(Error::environment(
-            "the guest was lost before the program ended",
-            format!("{lost}; its console: {}", booted.console.last_words()),
-        )),
+        Err(lost) => {
+            let words = booted.console.last_words();
+            let vcpus = booted.spec.topology.vcpus() as usize;
+            let attempted = match emulator::fault(engine, vcpus, &words) {
+                Some(_) => "the emulator lost the guest, not the program",
+                None => "the guest was lost before the program ended",
+            };
+            Err(Error::environment(attempted, format!("{lost}; its console: {words}")))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the venue adds to a guest's record, and the record of a trial that no guest could
 //! report.
 
+use super::emulator;
 use super::guest::Lost;
 use super::qemu::Engine;
 use contract::{BootSpec, Catalogue, Knob};
@@ -10,11 +11,6 @@ use model::{Caveat, CaveatCode, Fingerprint, LevelReading, Outcome, Record, Tria
 pub(crate) const NOT_BOOTED: &str = "NOT_BOOTED";
 /// Rule broken by an emulator that ends the guest itself.
 const EMULATOR_FAULT: &str = "EMULATOR_FAULT";
-/// How the kernel of a guest then ends (arch/x86/kernel/dumpstack.c, `__die_header`). It patches
-/// its own code by way of breakpoints, as when a scheduler comes or goes. An emulated processor
-/// may still meet one when the others have it replaced, and a kernel that has set none stops
-/// (seen with QEMU 7.2 and two or four emulated processors in parallel; not with one).
-const STRAY_BREAKPOINT: &str = "int3: 0000 [#";
 /// Rule broken by a boot factor that the guest does not have.
 const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";
 
@@ -32,9 +28,7 @@ impl Began {
 
 /// What a guest that was lost says of its subject: it failed, unless the emulator did.
 pub(crate) fn lost(engine: Engine, vcpus: usize, why: &Lost, last_words: &str) -> Outcome {
-    let is_emulated = engine == Engine::Tcg && vcpus > 1;
-    let stray = last_words.split(" | ").find(|line| line.contains(STRAY_BREAKPOINT));
-    if let Some(line) = stray.filter(|_| is_emulated) {
+    if let Some(line) = emulator::fault(engine, vcpus, last_words) {
         let detail = format!("the emulator lost the guest, not the subject: {why}: {line}");
         return Outcome::Invalid { rule: EMULATOR_FAULT.to_owned(), detail };
     }
@@ -129,15 +123,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stray_breakpoint_of_several_emulated_processors_is_no_failure_of_the_subject() {
+    fn a_guest_that_its_emulator_lost_is_no_failure_of_the_subject() {
         let words = "[   71.4] Oops: int3: 0000 [#1] SMP NOPTI | [   71.5] CPU: 1 UID: 0";
         let ended = Lost::Ended("exit status: 0".to_owned());
-        let is_invalid = |engine, vcpus, words: &str| {
-            matches!(lost(engine, vcpus, &ended, words), Outcome::Invalid { .. })
-        };
-        assert!(is_invalid(Engine::Tcg, 2, words));
-        assert!(!is_invalid(Engine::Tcg, 1, words));
-        assert!(!is_invalid(Engine::Kvm, 2, words));
-        assert!(!is_invalid(Engine::Tcg, 2, "Kernel panic - not syncing: sysrq"));
+        let of = |engine| lost(engine, 2, &ended, words);
+        let Outcome::Invalid { rule, detail } = of(Engine::Tcg) else { panic!() };
+        assert_eq!(rule, "EMULATOR_FAULT");
+        assert!(detail.ends_with(": [   71.4] Oops: int3: 0000 [#1] SMP NOPTI"), "{detail}");
+        assert!(matches!(of(Engine::Kvm), Outcome::Failed { .. }));
     }
 }

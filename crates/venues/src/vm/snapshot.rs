@@ -37,6 +37,13 @@ pub struct Snapshot {
     pub state_bytes: u64,
 }
 
+impl Snapshot {
+    /// What executes its instructions: what did when it was saved.
+    pub(crate) fn engine(&self) -> Engine {
+        if self.is_kvm { Engine::Kvm } else { Engine::Tcg }
+    }
+}
+
 fn directory(host: &VmHost, name: &str) -> PathBuf {
     host.cache.join("snapshots").join(name)
 }
@@ -173,7 +180,7 @@ pub(crate) fn restore(host: &VmHost, snapshot: &Snapshot, interrupt: &Interrupt)
     }
     let mut booter = booter(host, &snapshot.settings, &snapshot.kernel, interrupt)?;
     // A state of one accelerator is none of the other's.
-    booter.engine = if snapshot.is_kvm { Engine::Kvm } else { Engine::Tcg };
+    booter.engine = snapshot.engine();
     let path = directory(host, &snapshot.name).join(STATE);
     let file = File::open(&path)
         .map_err(|error| Error::environment(format!("cannot open {}", path.display()), error))?;
