@@ -1,6 +1,6 @@
 /** Numbers and verdicts as people read them. */
 
-import type { Verdict } from "./model";
+import type { Finding, Verdict } from "./model";
 import { noted, say, t } from "./words";
 
 const MINUS = "\u2212";
@@ -20,6 +20,21 @@ export function change(ratio: number | null, digits = 1): string {
 /** A ratio with its interval: `+3.1 % [+1.2 %, +5.0 %]`. */
 export function estimate({ ratio, low, high }: { ratio: number; low: number; high: number | null }): string {
   return `${change(ratio)} [${change(low)}, ${change(high)}]`;
+}
+
+/** How sure intervals of these error rates are: `95 %`, from the least to the most where they differ. */
+export function confidence(of: { alpha: number }[]): string {
+  const alphas = of.map(({ alpha }) => alpha);
+  const ends = [Math.max(...alphas), Math.min(...alphas)].map((alpha) => significant(100 * (1 - alpha), 4));
+  return `${[...new Set(ends)].join("–")} %`;
+}
+
+/** What the bars of these findings are, and how sure. */
+export function intervals(findings: Finding[]): string {
+  const level = confidence(findings);
+  return findings.some(({ is_sequence }) => is_sequence)
+    ? t("{level} confidence sequences", { level })
+    : t("{level} intervals", { level });
 }
 
 /** A ratio as a multiple: `×1.31`. */

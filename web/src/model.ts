@@ -28,6 +28,10 @@ export interface Finding {
   reason: string | null;
   margin: number;
   pairs: number;
+  /** The error rate of its interval. */
+  alpha: number;
+  /** Whether that holds at every look together; absent where it does not. */
+  is_sequence?: boolean;
   subject_value: number | null;
   reference_value: number | null;
   effect: Ratio | null;

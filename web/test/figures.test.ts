@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { figuresOf } from "../src/figures/all";
 import { byStrength, forest } from "../src/figures/forest";
 import { heatMaps } from "../src/figures/heat";
+import { history } from "../src/figures/history";
 import { ladder } from "../src/figures/ladder";
 import { hasLines, lines } from "../src/figures/lines";
 import { drift, pairs } from "../src/figures/runs";
 import { runs, type Finding, type Series } from "../src/model";
 import { golden } from "./golden";
+import { twelve } from "./server";
 
 describe("effects", () => {
   const page = golden("mixed");
@@ -49,6 +52,40 @@ describe("effects", () => {
   });
 });
 
+describe("what bars are", () => {
+  const told = golden("measured").findings;
+  const at = (alpha: number, is_sequence = false): Finding[] => told.map((finding) => ({ ...finding, alpha, is_sequence }));
+
+  test("is told with the level that they have", () => {
+    expect(forest(told).reading).toContain("Bars are 95 % intervals,");
+    expect(forest(at(0.01)).reading).toContain("Bars are 99 % intervals,");
+    const early = figuresOf({ ...golden("measured"), findings: at(0.1, true) });
+    expect(early.effects[0]?.reading).toContain("Bars are 90 % confidence sequences,");
+    expect(early.effects[0]?.reading).toContain("They hold at every look together");
+  });
+
+  test("of several looks is told from the least to the most", () => {
+    const looks = told.map((finding, place) => ({ ...finding, alpha: place === 0 ? 0.0125 : 0.05 }));
+    expect(forest(looks).reading).toContain("Bars are 95–98.75 % intervals,");
+  });
+
+  test("is told of ladders by their own comparisons", () => {
+    const page = golden("multicore");
+    const [found] = page.ladders;
+    if (!found) throw new Error("the golden campaign is compared within a factor");
+    const subjects = found.rungs.flatMap(({ cells }) => cells.flatMap((cell) => cell?.subject ?? []));
+    const findings = page.findings.map((finding) => ({
+      ...finding, alpha: finding.metric === found.metric && subjects.includes(finding.subject) ? 0.02 : 0.5,
+    }));
+    expect(ladder(found, 0, findings).reading).toContain("with 98 % intervals");
+  });
+
+  test("is told of histories by their points", () => {
+    const series = twelve();
+    expect(history({ ...series, points: series.points.map((point) => ({ ...point, alpha: 0.1 })) }, 0).reading).toContain("its 90 % interval");
+  });
+});
+
 describe("heat maps", () => {
   test("one for each comparison but the control's, a row for each cell with an effect", () => {
     const [grid] = golden("grid").grids;
@@ -77,7 +114,7 @@ describe("ladders", () => {
     const [found] = golden("multicore").ladders;
     if (!found) throw new Error("the golden campaign is compared within a factor");
     const cells = found.rungs.flatMap(({ cells }) => cells).filter((cell) => cell?.ratio);
-    expect(ladder(found, 0).table.rows.length).toBe(cells.length);
+    expect(ladder(found, 0, golden("multicore").findings).table.rows.length).toBe(cells.length);
   });
 });
 

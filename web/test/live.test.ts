@@ -38,7 +38,7 @@ describe.skipIf(!program)("the live view", () => {
     server.pages.set(server.campaign.name, golden("measured"));
     server.pages.set("one", golden("measured"));
     server.pages.set("other", golden("mixed"));
-    server.campaigns.campaigns = [listed("one", 2, "finished"), listed("other", 1, "running"), listed("third", 3, "imported")];
+    server.campaigns.campaigns = [listed("one", 2, "finished"), listed("other", 1, "running"), listed("third", 3, "stopped_early")];
     server.history.series = [twelve()];
     await server.start();
   });
@@ -96,10 +96,12 @@ describe.skipIf(!program)("the live view", () => {
   test("tells progress, what runs, and that its intervals hold at every look", async () => {
     const { page } = await open("");
     await says(page, /24 of 48 trials · about 1 min/);
-    await says(page, /block 6 of 10: warming up/);
+    await says(page, /block 6 of 10: running/);
     await says(page, "Verdicts so far, complete blocks: 5");
     await says(page, /confidence sequences/);
     expect(await page.getAttribute("progress", "value")).toBe("24");
+    // One sentence, so that any language can order its words.
+    expect(await page.textContent("#report + p a")).toBe(`${halfWay().name}, drawn anew every ten seconds at most`);
     // Also when the server counts more trials than were planned.
     server.campaign = { ...halfWay(), trials: { done: 104, total: 48, failed: 0, invalid: 0 } };
     server.tell();
@@ -143,7 +145,17 @@ describe.skipIf(!program)("the live view", () => {
     server.tell();
     await page.waitForFunction(() => document.querySelector("#news")?.textContent === "The campaign: finished");
     await says(page, "Verdicts");
-    expect(await page.textContent("#verdicts .reading")).not.toContain("confidence sequence");
+    // What bars are is told with them: a campaign that was ended early keeps its sequences.
+    server.campaign = { ...server.campaign, state: "stopped_early" };
+    server.tell();
+    await page.waitForFunction(() => document.querySelector("#news")?.textContent === "The campaign: stopped early");
+    expect(await page.textContent("#verdicts h3")).toBe("Verdicts");
+    expect(await page.textContent("#verdicts .reading")).toContain("95 % confidence sequences");
+    server.campaign = {
+      ...server.campaign, state: "finished", verdicts: changed.verdicts.map(({ is_sequence: _, ...verdict }) => verdict),
+    };
+    server.tell();
+    await page.waitForFunction(() => document.querySelector("#verdicts .reading")?.textContent?.includes("Bars are 95 % intervals"));
     expect(wrong).toEqual([]);
   });
 

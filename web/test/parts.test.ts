@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { effectDomain, effectTicks, spaced } from "../src/figures/axis";
 import { markdown } from "../src/figures/figure";
@@ -163,6 +165,20 @@ describe("the live view", () => {
     const many = trialPercentiles(crowded, names);
     expect(many.length).toBe(latencies.length * 3);
     expect(many[0]?.figures()[0]?.table.rows.length).toBe(latencies[0]?.points.length);
+  });
+});
+
+describe("what a server tells", () => {
+  /** Names alone: of lists those of their first. */
+  const shape = (value: unknown): unknown => {
+    if (Array.isArray(value)) return [shape(value[0])];
+    if (typeof value !== "object" || value === null) return "value";
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shape(part)]));
+  };
+
+  test("is in tests what the real one tells", () => {
+    const file = resolve(import.meta.dirname, "../../crates/live/tests/golden/snapshot.json");
+    expect(shape(halfWay())).toEqual(shape(JSON.parse(readFileSync(file, "utf8"))));
   });
 });
 

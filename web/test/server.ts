@@ -111,7 +111,7 @@ export function halfWay(): LiveCampaign {
   const verdict = (workload: string, metric: string, subject: string, ratio: number, spread: number) =>
     ({
       workload, metric, unit: "nanoseconds", direction: "lower", subject, reference: "baseline", role: "primary",
-      verdict: "inconclusive", pairs: 5, ratio, low: ratio / spread, high: ratio * spread,
+      verdict: "inconclusive", margin: 0.05, pairs: 5, alpha: 0.05, ratio, low: ratio / spread, high: ratio * spread,
     }) as const;
   return {
     name: "first-look-20261122-101530-ab12",
@@ -120,22 +120,22 @@ export function halfWay(): LiveCampaign {
     trials: { done: 24, total: 48, failed: 0, invalid: 1 },
     left_ms: 81_000,
     current: {
-      block: 6, blocks: 10, subject: "fifo", workload: "wakeup", phase: "warming_up",
+      block: 6, blocks: 10, subject: "fifo", workload: "wakeup", phase: "running",
       begun_ms: Date.now() - 2000, expected_ms: 6500,
     },
     revision: 3,
     verdicts: [
-      verdict("wakeup", "request_latency_p99", "fifo", 1.31, 1.12),
-      verdict("wakeup", "request_latency_p99", "batch", 0.94, 1.3),
+      { ...verdict("wakeup", "request_latency_p99", "fifo", 1.31, 1.12), is_sequence: true },
+      { ...verdict("wakeup", "request_latency_p99", "batch", 0.94, 1.3), is_sequence: true },
       { ...verdict("cyclic", "latency_p50", "fifo", 1, 1), ratio: null, low: null, high: null },
     ],
     latencies: ["wakeup", "cyclic"].map((workload) => ({
-      workload, source: "wakeup_latency", unit: "ns",
+      workload, source: "wakeup_latency", unit: "nanoseconds",
       points: Array.from({ length: 24 }, (_, order) => ({
         order, at_ms: begun_ms + order * 20_000, subject: ["baseline", "fifo", "batch"][order % 3] ?? "",
-        p50: 9000 * (1 + (order % 3) * 0.4 + (order % 5) * 0.05),
-        p99: 90_000 * (1 + (order % 3) * 0.5 + (order % 7) * 0.04),
-        p999: order % 4 === 0 ? null : 1_100_000 * (1 + (order % 3) * 0.3 + (order % 4) * 0.09),
+        p50: Math.round(9000 * (1 + (order % 3) * 0.4 + (order % 5) * 0.05)),
+        p99: Math.round(90_000 * (1 + (order % 3) * 0.5 + (order % 7) * 0.04)),
+        p999: order % 4 === 0 ? null : Math.round(1_100_000 * (1 + (order % 3) * 0.3 + (order % 4) * 0.09)),
       })),
     })),
     log: Array.from({ length: 30 }, (_, line) => ({ at_ms: begun_ms + line * 20_000, text: `trial ${line + 1} of fifo on wakeup is done` })),
@@ -164,7 +164,7 @@ export function listed(name: string, days: number, state: State): ListedCampaign
   return {
     name, title: `Does a shorter slice wake tasks sooner? (${days})`, venue: "vm", kernel: "6.18.2", begun_ms: Date.now() - days * DAY_MS,
     state, trials_done: 48, trials_total: 48, is_quick: false,
-    verdicts: state === "running" ? null : { better: 1, worse: 0, equivalent: 1, inconclusive: 3, invalid: 0 },
+    verdicts: state === "running" ? null : { better: 1, equivalent: 1, inconclusive: 3 },
   };
 }
 
@@ -175,7 +175,7 @@ export function twelve(): HistorySeries {
     workload: "wakeup", metric: "request_latency_p99", subject: "fifo", reference: "baseline", margin: 0.05,
     points: Array.from({ length: 12 }, (_, place) => {
       const ratio = (place < 7 ? 1 : 1.2) + 0.01 * (place % 3);
-      return { campaign: campaign(place), ratio, low: ratio - 0.05, high: ratio + 0.06, blocks: 10 };
+      return { campaign: campaign(place), ratio, low: ratio - 0.05, high: ratio + 0.06, alpha: 0.05, blocks: 10 };
     }),
     changes: [{ after: campaign(6), before: campaign(7), ratio: 1.2, low: 1.15, high: 1.25, p: 0.0004 }],
   };

@@ -79,7 +79,7 @@ pub fn gate<'a>(
     };
     let (breached, kept) = (of_tail(0), of_tail(1));
     let results = asked.iter().enumerate().map(|(index, (finding, fraction))| {
-        let alpha = finding.look.map_or(findings.alpha, |look| look.alpha);
+        let alpha = findings.alpha_of(finding);
         decide(finding, *fraction, alpha, breached[index], kept[index], findings)
     });
     Ok(results.collect())

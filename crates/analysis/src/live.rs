@@ -150,6 +150,8 @@ mod tests {
         let stopped = ended(&plan, &all);
         assert_eq!(stopped.findings[0].verdict, Verdict::Better);
         assert_eq!(width(&stopped), width(&live));
+        let kinds = [&fixed, &live, &stopped].map(|of| of.findings[0].is_sequence());
+        assert_eq!(kinds, [false, true, true]);
         let mut close = records("a", &values(100.0, 0));
         close.extend(records("b", &values(99.2, 3)));
         assert_eq!(judge_at(&plan, &close, 0.05).findings[0].verdict, Verdict::Equivalent);
@@ -165,7 +167,9 @@ mod tests {
         let same = |value: f64| {
             let mut all = records("a", &[100.0; 8]);
             all.extend(records("b", &[value; 8]));
-            ended(&plan_of(20), &all).findings.remove(0).verdict
+            let finding = ended(&plan_of(20), &all).findings.remove(0);
+            assert!(!finding.is_sequence(), "what has no p for another reason says so");
+            finding.verdict
         };
         assert_eq!(same(50.0), Verdict::Inconclusive, "no test is possible");
         assert_eq!(same(100.5), Verdict::Equivalent, "as when it had run to its end");

@@ -253,9 +253,9 @@ fn is_alive(machine: &Machine, process: Process, boot_id: &str) -> bool {
 }
 
 fn current(plan: &Plan, running: &Running) -> Current {
-    let expected_ns = plan.workload(&running.workload).map_or(0, |workload| {
-        workload.expected_ns * u64::from(workload.invocations) + plan.settle_ns
-    });
+    let expected_ns = plan
+        .workload(&running.workload)
+        .map(|workload| workload.expected_ns * u64::from(workload.invocations) + plan.settle_ns);
     Current {
         block: running.block.saturating_add(1),
         blocks: plan.blocks.len(),
@@ -263,7 +263,7 @@ fn current(plan: &Plan, running: &Running) -> Current {
         workload: running.workload.clone(),
         phase: running.phase.map_or("preparing", phase_name).to_owned(),
         begun_ms: running.begun_ms,
-        expected_ms: expected_ns / 1_000_000,
+        expected_ms: expected_ns.map(|expected_ns| expected_ns / 1_000_000),
     }
 }
 
@@ -292,7 +292,10 @@ fn verdicts(findings: &Findings) -> impl Iterator<Item = LiveVerdict> {
             reference: question.reference.clone(),
             role: question.role,
             verdict: finding.verdict,
+            margin: finding.margin,
             pairs: finding.pairs,
+            alpha: findings.alpha_of(finding),
+            is_sequence: finding.is_sequence(),
             ratio: effect.map(|effect| effect.ratio),
             low: interval.map(|interval| interval.low),
             high: interval.map(|interval| interval.high).filter(|high| high.is_finite()),

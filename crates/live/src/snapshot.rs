@@ -3,6 +3,7 @@
 
 use model::{Direction, Role, Unit, Verdict};
 use serde::Serialize;
+use std::ops::Not;
 use store::CampaignState;
 
 /// A campaign at one moment.
@@ -92,12 +93,11 @@ pub struct Current {
     pub phase: String,
     /// When it began.
     pub begun_ms: u64,
-    /// How long it should take.
-    pub expected_ms: u64,
+    /// How long it should take; absent where the plan does not know.
+    pub expected_ms: Option<u64>,
 }
 
-/// A comparison so far. Its interval is that of a confidence sequence while the campaign can go
-/// on: it holds however often somebody looks.
+/// A comparison so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LiveVerdict {
     /// The workload.
@@ -116,8 +116,15 @@ pub struct LiveVerdict {
     pub role: Role,
     /// Inconclusive as long as the campaign can go on.
     pub verdict: Verdict,
+    /// The difference that would matter, as a fraction.
+    pub margin: f64,
     /// Complete pairs of blocks.
     pub pairs: usize,
+    /// The error rate of its interval.
+    pub alpha: f64,
+    /// Whether that holds at every look together.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub is_sequence: bool,
     /// Oriented: above one is better.
     pub ratio: Option<f64>,
     /// The lower end of its interval.
@@ -168,6 +175,66 @@ pub struct LogLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect_file;
+
+    /// The page's tests compare what they pretend to be told with this file.
+    #[test]
+    fn a_server_tells_what_the_page_is_tested_with() {
+        let snapshot = Snapshot {
+            name: "first-20261122-101530-ab12".to_owned(),
+            title: "Which one?".to_owned(),
+            venue: "host".to_owned(),
+            is_quick: false,
+            hides_absolute: false,
+            state: State::Running,
+            begun_ms: 1,
+            trials: Trials { done: 3, total: 12, failed: 1, invalid: 0 },
+            left_ms: Some(81_500),
+            current: Some(Current {
+                block: 2,
+                blocks: 6,
+                subject: "fifo".to_owned(),
+                workload: "wakeup".to_owned(),
+                phase: "running".to_owned(),
+                begun_ms: 4,
+                expected_ms: Some(6_500),
+            }),
+            revision: 3,
+            verdicts: vec![LiveVerdict {
+                workload: "wakeup".to_owned(),
+                metric: "wakeup_latency_p99".to_owned(),
+                unit: Unit::Nanoseconds,
+                direction: Direction::Lower,
+                subject: "fifo".to_owned(),
+                reference: "baseline".to_owned(),
+                role: Role::Primary,
+                verdict: Verdict::Inconclusive,
+                margin: 0.05,
+                pairs: 3,
+                alpha: 0.05,
+                is_sequence: true,
+                ratio: Some(1.25),
+                low: Some(1.1),
+                high: None,
+            }],
+            latencies: vec![Latency {
+                workload: "wakeup".to_owned(),
+                source: "wakeup_latency".to_owned(),
+                unit: Unit::Nanoseconds,
+                points: vec![LatencyPoint {
+                    order: 0,
+                    at_ms: 2,
+                    subject: "fifo".to_owned(),
+                    p50: Some(9_000),
+                    p99: Some(90_000),
+                    p999: None,
+                }],
+            }],
+            log: vec![LogLine { at_ms: 3, text: "block 1 again".to_owned() }],
+        };
+        let told = serde_json::to_string_pretty(&snapshot).unwrap();
+        expect_file!["../tests/golden/snapshot.json"].assert_eq(&format!("{told}\n"));
+    }
 
     #[test]
     fn a_process_is_looked_for_only_where_a_campaign_can_go_on() {

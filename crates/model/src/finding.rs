@@ -40,6 +40,11 @@ impl Findings {
         self.families.get(&question.family).copied().unwrap_or(1)
     }
 
+    /// The error rate of a finding's interval for it alone: its look's, else the family's.
+    pub fn alpha_of(&self, finding: &Finding) -> f64 {
+        finding.look.map_or(self.alpha, |look| look.alpha)
+    }
+
     /// Every comparison of a verdict, whatever its family.
     pub fn comparison_count(&self) -> usize {
         self.families.values().sum()
@@ -127,7 +132,19 @@ impl Finding {
     /// Whether it rests on an emulated processor, so that its figures are those of no
     /// real one.
     pub fn is_emulated(&self) -> bool {
-        self.caveats.iter().any(|caveat| caveat.code == CaveatCode::Tcg)
+        self.has(CaveatCode::Tcg)
+    }
+
+    /// Whether its interval is one of a confidence sequence, which holds at every look together
+    /// (STATISTICS 2.9). Such an effect has no p; of the others only what does not vary has none,
+    /// and says so.
+    pub fn is_sequence(&self) -> bool {
+        let has_no_p = self.effect.as_ref().is_some_and(|effect| effect.p_difference.is_none());
+        has_no_p && !self.has(CaveatCode::Degenerate)
+    }
+
+    fn has(&self, code: CaveatCode) -> bool {
+        self.caveats.iter().any(|caveat| caveat.code == code)
     }
 }
 

@@ -19,6 +19,7 @@ use phrases::Language;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::Not;
 
 /// The format's name and version.
 const FORMAT: &str = "schedlab.page/1";
@@ -69,6 +70,11 @@ struct Effect<'r> {
     reason: Option<&'r str>,
     margin: f64,
     pairs: usize,
+    /// The error rate of its interval.
+    alpha: f64,
+    /// Whether that holds at every look together.
+    #[serde(skip_serializing_if = "Not::not")]
+    is_sequence: bool,
     subject_value: Option<f64>,
     reference_value: Option<f64>,
     effect: Option<Ratio>,
@@ -171,7 +177,9 @@ fn page_data(report: &Report) -> PageData<'_> {
         design: &report.design,
         subjects: &report.subjects,
         checks: checks(report),
-        findings: asked.map(|finding| effect(finding, is_shown)).collect(),
+        findings: asked
+            .map(|finding| effect(finding, findings.alpha_of(finding), is_shown))
+            .collect(),
         rankings: &findings.rankings,
         use_cases: findings.use_cases.iter().map(use_case).collect(),
         claims: findings.claims.iter().map(claim).collect(),
@@ -194,7 +202,7 @@ pub(crate) fn short(value: f64) -> f64 {
     if value.is_finite() { format!("{value:.5e}").parse().unwrap_or(value) } else { value }
 }
 
-fn effect(finding: &Finding, is_shown: bool) -> Effect<'_> {
+fn effect(finding: &Finding, alpha: f64, is_shown: bool) -> Effect<'_> {
     let question = &finding.question;
     Effect {
         workload: &question.workload,
@@ -209,6 +217,8 @@ fn effect(finding: &Finding, is_shown: bool) -> Effect<'_> {
         reason: finding.reason.as_deref(),
         margin: finding.margin,
         pairs: finding.pairs,
+        alpha,
+        is_sequence: finding.is_sequence(),
         subject_value: finding.subject_value.filter(|_| is_shown).map(short),
         reference_value: finding.reference_value.filter(|_| is_shown).map(short),
         effect: finding

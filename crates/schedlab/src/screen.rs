@@ -165,10 +165,11 @@ impl Screen {
 
     fn draw_verdicts(&self, frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
         let is_over = matches!(snapshot.state, State::Finished | State::StoppedEarly);
-        let title = if is_over {
-            "Verdicts (+ is better) "
-        } else {
-            "So far (+ is better; intervals hold however often you look) "
+        let is_sequence = snapshot.verdicts.iter().any(|one| one.is_sequence);
+        let title = match (is_over, is_sequence) {
+            (true, false) => "Verdicts (+ is better) ",
+            (true, true) => "Verdicts (+ is better; intervals hold however often you look) ",
+            (false, _) => "So far (+ is better; intervals hold however often you look) ",
         };
         let first = self.first.min(snapshot.verdicts.len().saturating_sub(1));
         let rows = snapshot.verdicts.iter().skip(first).map(|one| self.row(one, is_over));
@@ -262,8 +263,10 @@ fn state_name(state: State) -> &'static str {
 
 fn current_line(current: &Current) -> String {
     let Current { block, blocks, subject, workload, phase, expected_ms, .. } = current;
-    let expected = human_duration(expected_ms * 1_000_000);
-    format!("block {block} of {blocks}  {subject}  {workload}  {phase} (about {expected})")
+    let expected = expected_ms
+        .map(|expected_ms| format!(" (about {})", human_duration(expected_ms * 1_000_000)))
+        .unwrap_or_default();
+    format!("block {block} of {blocks}  {subject}  {workload}  {phase}{expected}")
 }
 
 fn percent(share: f64) -> String {
@@ -313,7 +316,10 @@ mod tests {
             reference: "other".to_owned(),
             role: Role::Primary,
             verdict: Verdict::Inconclusive,
+            margin: 0.05,
             pairs: 4,
+            alpha: 0.05,
+            is_sequence: true,
             ratio,
             low: ratio.map(|ratio| ratio * 0.5),
             high: None,
@@ -346,7 +352,7 @@ mod tests {
                 workload: "wakeup".to_owned(),
                 phase: "running".to_owned(),
                 begun_ms: 0,
-                expected_ms: 6_500,
+                expected_ms: Some(6_500),
             }),
             revision: 12,
             verdicts: vec![verdict("fifo", Some(1.25)), verdict("batch", None)],
@@ -403,6 +409,15 @@ mod tests {
             assert!(text.contains(part), "{part} in\n{text}");
         }
         assert!(!text.contains("inconclusive"), "no verdict while it runs:\n{text}");
+    }
+
+    #[test]
+    fn a_campaign_that_was_ended_early_keeps_intervals_that_hold_at_every_look() {
+        let mut screen = screen("Which policy?", true);
+        let over = Snapshot { state: State::StoppedEarly, ..snapshot("Which policy?") };
+        screen.note(Some(over), None);
+        let text = drawn(&screen, 80);
+        assert!(text.contains("Verdicts (+ is better; intervals hold"), "{text}");
     }
 
     #[test]

@@ -28,8 +28,8 @@ export function figuresOf(page: Page): Figures {
   const { probabilities, of: curves } = page.curves ?? { probabilities: [], of: [] };
   return {
     effects: [
-      forest(page.findings, isUnfinished(page) ? "sequence" : "fixed"),
-      ...page.ladders.map(ladder),
+      forest(page.findings),
+      ...page.ladders.map((one, number) => ladder(one, number, page.findings)),
       ...page.grids.flatMap(heatMaps),
     ],
     values: page.grids.filter(hasLines).flatMap((grid, number) =>
@@ -66,11 +66,6 @@ export function figuresOf(page: Page): Figures {
         return [{ name, figures }];
       }),
   };
-}
-
-/** A campaign that can go on is judged by intervals that hold at every look. */
-function isUnfinished({ caveats }: Page): boolean {
-  return caveats.some(({ code }) => code === "UNFINISHED");
 }
 
 /** The finding that tells most about the values of a curve. */

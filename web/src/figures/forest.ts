@@ -1,8 +1,8 @@
 import * as Plot from "@observablehq/plot";
-import { change, estimate, quantity, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { change, estimate, intervals, quantity, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Verdict } from "../model";
 import type { Theme } from "../theme";
-import { noted, say, t } from "../words";
+import { t } from "../words";
 import { effectTicks } from "./axis";
 import { base, type Canvas, type Figure } from "./figure";
 import { tally } from "./finding";
@@ -66,20 +66,8 @@ function strongest(all: Row[]): Row[] {
   return all.filter((row) => kept.has(row));
 }
 
-/** What the bars are: intervals of a planned number of blocks, or such as hold at every look. */
-export type Intervals = "fixed" | "sequence";
-
-const BARS = {
-  fixed: noted(
-    "Bars are 95 % intervals, each for its row alone; symbol and word are the verdict, corrected for all comparisons.",
-  ),
-  sequence: noted(
-    "Bars are 95 % confidence sequences, each for its row alone: they hold at every look together, however often you look; symbol and word are the verdict, corrected for all comparisons.",
-  ),
-} as const;
-
 /** Every comparison with its interval, the margin and the verdict: right is better. */
-export function forest(findings: Finding[], intervals: Intervals = "fixed"): Figure {
+export function forest(findings: Finding[]): Figure {
   const all = rows(findings);
   const data = all.length <= MOST_ROWS ? all : strongest(all);
   const ends = data.flatMap((row) => [row.high, 1 / row.low]).filter(Number.isFinite);
@@ -92,7 +80,10 @@ export function forest(findings: Finding[], intervals: Intervals = "fixed"): Fig
     finding: tally(findings.filter(({ role }) => role === "primary").map(({ verdict }) => verdict), "comparison"),
     reading: [
       t("Each subject against its reference, turned so that right is better."),
-      say(BARS[intervals]),
+      t("Bars are {intervals}, each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
+        intervals: intervals(findings),
+      }),
+      ...(findings.some(({ is_sequence }) => is_sequence) ? [t("They hold at every look together, however often you look.")] : []),
       margins.length === 1
         ? t("The grey band is the margin of {margin}.", { margin: percent(margins[0] ?? 0) })
         : t("The grey band is the margin, each row's own."),

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change } from "../format";
+import { change, confidence } from "../format";
 import type { HistorySeries } from "../live/protocol";
 import { t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
@@ -46,7 +46,8 @@ export function history(series: HistorySeries, number: number): Figure {
     title: titleOf(series),
     reading: [
       t(
-        "One mark for each campaign, the oldest at the left: the ratio to the campaign's own reference, turned so that up is better, with its 95 % interval.",
+        "One mark for each campaign, the oldest at the left: the ratio to the campaign's own reference, turned so that up is better, with its {level} interval.",
+        { level: confidence(points) },
       ),
       t("The grey band is the margin of {margin}.", { margin: `${Number((margin * 100).toPrecision(3))} %` }),
       changes.length === 0 ? t("No place is known where the level changed.") : t("Dashed: the level changed here, by so much."),

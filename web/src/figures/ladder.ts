@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
-import { multiple, VERDICT_SYMBOLS, verdictWord } from "../format";
-import type { Ladder, LadderCell } from "../model";
+import { intervals, multiple, VERDICT_SYMBOLS, verdictWord } from "../format";
+import type { Finding, Ladder, LadderCell } from "../model";
 import { t } from "../words";
 import { colourOf } from "./forest";
 import { base, type Canvas, type Figure } from "./figure";
@@ -25,8 +25,8 @@ function numbers(levels: string[]): number[] | null {
 /** Pixels of one workload's panel. */
 const PANEL = 190;
 
-/** The ratio of two subjects along the factor within which they were compared. */
-export function ladder(found: Ladder, number: number): Figure {
+/** The ratio of two subjects along the factor within which they were compared; the findings are the page's. */
+export function ladder(found: Ladder, number: number, findings: Finding[]): Figure {
   const levels = found.rungs.map(({ level }) => level);
   const steps = numbers(levels);
   const points = found.rungs.flatMap((rung, index) =>
@@ -39,6 +39,11 @@ export function ladder(found: Ladder, number: number): Figure {
     }),
   );
   const { subject, reference, factor, direction } = found;
+  const cells = found.rungs.flatMap(({ cells }) => cells);
+  const told = findings.filter(
+    (one) => one.metric === found.metric && cells.some((cell) => cell?.subject === one.subject && cell.reference === one.reference),
+  );
+  const bars = { intervals: intervals(told) };
   const metric = found.metric.replaceAll("_", " ");
   return {
     id: `ladder-${number}`,
@@ -48,12 +53,12 @@ export function ladder(found: Ladder, number: number): Figure {
       reference,
       metric,
       factor,
-      tally: tally(found.rungs.flatMap(({ cells }) => cells.flatMap((cell) => cell?.verdict ?? [])), "step"),
+      tally: tally(cells.flatMap((cell) => cell?.verdict ?? []), "step"),
     }),
     reading: [
       direction === "lower"
-        ? t("The ratio of their values, lower is better, with 95 % intervals, each for its point alone.")
-        : t("The ratio of their values, higher is better, with 95 % intervals, each for its point alone."),
+        ? t("The ratio of their values, lower is better, with {intervals}, each for its point alone.", bars)
+        : t("The ratio of their values, higher is better, with {intervals}, each for its point alone.", bars),
       t("Symbols are verdicts, corrected for all comparisons. The line at ×1 is no difference."),
     ].join(" "),
     options: (canvas) => plot(found, levels, steps, points, canvas),

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { change } from "../format";
+import { change, intervals } from "../format";
 import type { Finding, Ratio } from "../model";
 import { t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
@@ -43,11 +43,12 @@ export function tradeOffs(findings: Finding[], subjects: string[]): Choice[] {
   const higher = [...kinds.values()].filter(({ direction }) => direction === "higher");
   return lower
     .flatMap((x) => higher.filter((y) => y.workload === x.workload && y.reference === x.reference).map((y) => ({ x, y })))
-    .map(({ x, y }) => ({ x, y, points: points(estimated, x, y) }))
+    .map(({ x, y }) => ({ x, y, along: alike(estimated, x), up: alike(estimated, y) }))
+    .map(({ x, y, along, up }) => ({ x, y, bars: intervals([...along, ...up]), points: points(x.reference, along, up) }))
     .filter(({ points }) => points.length >= FEWEST)
-    .map(({ x, y, points }, number) => ({
+    .map(({ x, y, bars, points }, number) => ({
       name: t("{workload}, {along} and {up}", { workload: x.workload, along: words(x.metric), up: words(y.metric) }),
-      figures: () => [pareto(points, x, y, number, subjects)],
+      figures: () => [pareto(points, bars, x, y, number, subjects)],
     }));
 }
 
@@ -57,20 +58,22 @@ function side({ ratio, low, high }: Ratio): Side {
   return { ratio, low, high: high ?? Infinity };
 }
 
+/** What was found of every subject where this was found of one. */
+function alike(findings: Finding[], kind: Finding): Finding[] {
+  return findings.filter(({ workload, metric, reference }) =>
+    workload === kind.workload && metric === kind.metric && reference === kind.reference);
+}
+
 /** The reference, and every subject with both effects against it. */
-function points(findings: Finding[], x: Finding, y: Finding): Point[] {
-  const of = (kind: Finding): Map<string, Side> =>
-    new Map(
-      findings
-        .filter(({ workload, metric, reference }) => workload === kind.workload && metric === kind.metric && reference === kind.reference)
-        .flatMap(({ subject, effect }): [string, Side][] => (effect ? [[subject, side(effect)]] : [])),
-    );
-  const up = of(y);
-  const all = [...of(x)].flatMap(([subject, along]) => {
-    const above = up.get(subject);
-    return above ? [{ subject, x: along, y: above }] : [];
+function points(reference: string, along: Finding[], up: Finding[]): Point[] {
+  const of = (findings: Finding[]): Map<string, Side> =>
+    new Map(findings.flatMap(({ subject, effect }): [string, Side][] => (effect ? [[subject, side(effect)]] : [])));
+  const above = of(up);
+  const all = [...of(along)].flatMap(([subject, x]) => {
+    const y = above.get(subject);
+    return y ? [{ subject, x, y }] : [];
   });
-  return front([{ subject: x.reference, x: REFERENCE, y: REFERENCE }, ...all]);
+  return front([{ subject: reference, x: REFERENCE, y: REFERENCE }, ...all]);
 }
 
 /**
@@ -87,14 +90,14 @@ export function front(points: Omit<Point, "isOnFront">[]): Point[] {
   }));
 }
 
-function pareto(points: Point[], x: Finding, y: Finding, number: number, subjects: string[]): Figure {
+function pareto(points: Point[], bars: string, x: Finding, y: Finding, number: number, subjects: string[]): Figure {
   const ends = ({ ratio, low, high }: Side): (string | number)[] => [ratio, low, Number.isFinite(high) ? high : t("unbounded")];
   return {
     id: `pareto-${number}`,
     title: t("{workload}: {along} against {up}", { workload: x.workload, along: words(x.metric), up: words(y.metric) }),
     reading: t(
-      "Changes against {reference}, turned so that right and up are better, with 95 % intervals. Filled and named: on the front, for nobody is as good in both and better beyond its interval in one. Hollow: somebody is.",
-      { reference: x.reference },
+      "Changes against {reference}, turned so that right and up are better, with {intervals}. Filled and named: on the front, for nobody is as good in both and better beyond its interval in one. Hollow: somebody is.",
+      { reference: x.reference, intervals: bars },
     ),
     options: (canvas) => plot(points, x, y, subjects, canvas),
     table: {

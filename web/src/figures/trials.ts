@@ -33,9 +33,6 @@ const NARROW = 520;
 /** Around the values, so that two ticks with a label are among few of them. */
 const ROOM = 1.4;
 
-/** The name of a unit as figures know it. */
-const unitOf = ({ unit }: Latency): string => (unit === "ns" ? "nanoseconds" : unit);
-
 /** Latency of each finished trial, for every workload that tells some. */
 export function trialPercentiles(latencies: Latency[], subjects: string[]): Choice[] {
   return latencies.flatMap((latency, number) => {
@@ -62,7 +59,7 @@ function trials(latency: Latency, shown: Percentile[], id: string, subjects: str
     reading: t("One mark for each finished trial, in the order in which they were made; colour, shape and dashes tell the subject."),
     options: (canvas) => plot(latency, data, subjects, canvas),
     table: {
-      columns: [t("trial"), t("subject"), ...PERCENTILES.map(([, percentile]) => `${percentile} (${unitOf(latency)})`)],
+      columns: [t("trial"), t("subject"), ...PERCENTILES.map(([, percentile]) => `${percentile} (${latency.unit})`)],
       rows: latency.points.map((point) => [
         point.order + 1, point.subject, ...PERCENTILES.map(([key]) => point[key] ?? ""),
       ]),
@@ -74,7 +71,7 @@ function plot(latency: Latency, data: Point[], subjects: string[], canvas: Canva
   const { theme, width } = canvas;
   const isNarrow = width < NARROW;
   const label = ({ percentile, subject, value }: Point): string =>
-    `${percentile} ${subject}${isNarrow ? "" : ` ${quantity(value, unitOf(latency))}`}`;
+    `${percentile} ${subject}${isNarrow ? "" : ` ${quantity(value, latency.unit)}`}`;
   const last = new Map(data.map((point) => [`${point.percentile} ${point.subject}`, point]));
   const height = Math.max(HEIGHT, last.size * 17 + MARGIN_TOP + MARGIN_BOTTOM);
   const latest = Math.max(...data.map(({ trial }) => trial));
@@ -94,7 +91,7 @@ function plot(latency: Latency, data: Point[], subjects: string[], canvas: Canva
     },
     y: {
       type: "log", domain, label: null, grid: true,
-      tickFormat: logLabels(values, unitOf(latency)),
+      tickFormat: logLabels(values, latency.unit),
     },
     marks: [
       ...byDashes(data, subjects, theme).map(([strokeDasharray, rows]) =>

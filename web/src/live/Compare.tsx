@@ -1,4 +1,4 @@
-import { duration, estimate, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { confidence, duration, estimate, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Page } from "../model";
 import { type Column, IntervalBar, reachOf, SortTable } from "../parts/SortTable";
 import { t } from "../words";
@@ -153,7 +153,11 @@ export function Compare({ names }: { names: [string, string] }) {
         <>
           <section class="card" id="matched">
             <h2>{t("Effects")}</h2>
-            <p class="reading">{t("Turned so that above 0 % is better, with 95 % intervals; bars have one scale.")}</p>
+            <p class="reading">
+              {t("Turned so that above 0 % is better, with {level} intervals; bars have one scale.", {
+                level: confidence([...one.data.findings, ...other.data.findings]),
+              })}
+            </p>
             <Effects names={names} rows={matched(one.data.findings, other.data.findings)} />
           </section>
           <Differences id="designs" title={t("Design")} names={names} pages={[one.data, other.data]} of={design} />

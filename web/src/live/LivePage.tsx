@@ -8,7 +8,7 @@ import { FigureCard } from "../parts/FigureCard";
 import { ReportBody } from "../parts/Report";
 import type { Theme } from "../theme";
 import { say, t } from "../words";
-import { Campaigns } from "./Campaigns";
+import { campaignLink, Campaigns } from "./Campaigns";
 import { Health } from "./Health";
 import { useFetched, useNews, useNow } from "./hooks";
 import { campaignPath, type LiveCampaign, type LiveVerdict, STATES, type Trial } from "./protocol";
@@ -62,6 +62,8 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
   const shown = useRef(campaign);
   if (!isPaused) shown.current = campaign;
   const { data: page, problem } = useFetched<Page>(campaignPath(campaign.name), shown.current.revision, REPORT_SPACING_MS);
+  const { name } = campaign;
+  const isRunning = campaign.state === "running";
   const isStale = stream.link.state !== "open";
   const subjects = subjectsOf(shown.current, page);
   // Drawn anew when there are more of them, not with every snapshot.
@@ -102,10 +104,12 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
         <RunQueues stream={stream} theme={theme} isPaused={isPaused} />
         <Log lines={campaign.log} />
       </div>
-      <h2 id="report">{campaign.state === "running" ? t("The report so far") : t("The report")}</h2>
+      <h2 id="report">{isRunning ? t("The report so far") : t("The report")}</h2>
       <p>
-        <a href={`#/campaign/${encodeURIComponent(campaign.name)}`}>{campaign.name}</a>
-        {campaign.state === "running" && t(", drawn anew every ten seconds at most.")} {problem}
+        <a href={campaignLink(name)}>
+          {isRunning ? t("{name}, drawn anew every ten seconds at most", { name }) : name}
+        </a>{" "}
+        {problem}
       </p>
       {page && <ReportBody page={page} theme={theme} isServed isBelow />}
     </>
@@ -151,7 +155,7 @@ function Progress({ campaign, stream }: { campaign: LiveCampaign; stream: Stream
       {isRunning && current && (
         <p>
           <b>{t("{subject} on {workload}", { subject: current.subject, workload: current.workload })}</b>
-          {", "}
+          {" · "}
           {phaseOf(current, duration(running_ms))}
         </p>
       )}
@@ -168,7 +172,7 @@ function phaseOf({ block: at, blocks, phase: id, expected_ms }: Trial, time: str
     : t("block {block} of {blocks}: {phase} for {time} of about {expected}", { block, blocks, phase, time, expected: duration(expected_ms) });
 }
 
-/** Margins and reasons come with the report. */
+/** Reasons come with the report. */
 function findingOf(live: LiveVerdict, findings: Finding[]): Finding {
   const { ratio, low, high } = live;
   const reported = findings.find(
@@ -179,7 +183,6 @@ function findingOf(live: LiveVerdict, findings: Finding[]): Finding {
     ...live,
     strength: reported?.verdict === live.verdict ? reported.strength : null,
     reason: reported?.verdict === live.verdict ? reported.reason : null,
-    margin: live.margin ?? reported?.margin ?? 0,
     subject_value: null,
     reference_value: null,
     effect: ratio === null ? null : { ratio, low: low ?? 0, high, adjusted_p: null },
@@ -188,12 +191,12 @@ function findingOf(live: LiveVerdict, findings: Finding[]): Finding {
 }
 
 function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findings: Finding[]; theme: Theme }) {
-  const isFinal = campaign.state === "finished" || campaign.state === "imported";
+  const isFinal = campaign.state === "finished" || campaign.state === "stopped_early";
   const figure = useMemo(() => {
     const live = campaign.verdicts.map((verdict) => findingOf(verdict, findings));
     const blocks = campaign.verdicts.map(({ pairs }) => pairs);
     const [fewest, most] = [Math.min(...blocks), Math.max(...blocks)];
-    const drawn = forest(live, isFinal ? "fixed" : "sequence");
+    const drawn = forest(live);
     return {
       ...drawn,
       id: "verdicts",

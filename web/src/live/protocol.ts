@@ -9,7 +9,7 @@ export const HISTORY = "/api/v1/history";
 
 export const campaignPath = (name: string): string => `${CAMPAIGNS}/${encodeURIComponent(name)}`;
 
-export type State = "running" | "interrupted" | "finished" | "stopped_early" | "imported";
+export type State = "running" | "interrupted" | "finished" | "stopped_early";
 
 export interface LiveVerdict {
   workload: string;
@@ -20,12 +20,16 @@ export interface LiveVerdict {
   reference: string;
   role: Role;
   verdict: Verdict;
+  margin: number;
   pairs: number;
+  /** The error rate of its interval. */
+  alpha: number;
+  /** Whether that holds at every look together; absent where it does not. */
+  is_sequence?: boolean;
   /** Oriented, above one is better; null before there are enough blocks. */
   ratio: number | null;
   low: number | null;
   high: number | null;
-  margin?: number;
 }
 
 export interface Latency {
@@ -89,7 +93,7 @@ export interface Sample {
     waiting: number | null;
   }[];
   /** Of all CPUs. */
-  steal: number | null;
+  steal: number;
   /** Share of all CPUs that other programs used. */
   foreign: number | null;
   /** Events since the server began. */
@@ -126,7 +130,7 @@ export interface HistorySeries {
   is_emulated?: boolean;
   margin: number;
   /** Oriented ratios to the reference, in the order of the campaigns. */
-  points: { campaign: string; ratio: number; low: number; high: number | null; blocks: number }[];
+  points: { campaign: string; ratio: number; low: number; high: number | null; alpha: number; blocks: number }[];
   /** Between the last campaign of the old level, after which it was, and the first of the other, before which. */
   changes: { after: string; before: string; ratio: number; low: number; high: number | null; p: number }[];
 }
@@ -142,5 +146,4 @@ export const STATES = {
   interrupted: noted("interrupted, can go on"),
   finished: noted("finished"),
   stopped_early: noted("stopped early"),
-  imported: noted("imported"),
 } as const;

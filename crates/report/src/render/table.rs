@@ -128,7 +128,8 @@ pub(super) fn level(findings: &Findings, language: Language) -> String {
         return language.word("of each row's look").to_owned();
     }
     let level = confidence(findings.alpha);
-    if findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished) {
+    let is_unfinished = findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished);
+    if is_unfinished || findings.findings.iter().any(Finding::is_sequence) {
         return say!(language, "{level} % at every look together", level);
     }
     format!("{level} %")

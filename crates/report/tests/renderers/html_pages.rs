@@ -6,8 +6,8 @@ use crate::grid::grid;
 use crate::multicore::multicore;
 use expect_test::{ExpectFile, expect_file};
 use model::{
-    Claim, ClaimFinding, ClaimOutcome, Claimed, ClaimedEffect, ClaimedMetrics, Histogram, Outcome,
-    Rank, Ranking, Record, Sample, TrialValue, UseCaseFinding, Weight,
+    Claim, ClaimFinding, ClaimOutcome, Claimed, ClaimedEffect, ClaimedMetrics, Histogram, Look,
+    Outcome, Rank, Ranking, Record, Sample, TrialValue, UseCaseFinding, Weight,
 };
 
 const BEGIN: &str = "<script type=\"application/json\" id=\"schedlab-data\">";
@@ -121,6 +121,32 @@ fn the_page_is_given_what_its_figures_are_drawn_from() {
     check(&multicore(), expect_file!["../golden/page-multicore.json"]);
     check(&hostile(), expect_file!["../golden/page-hostile.json"]);
     check(&emulated(), expect_file!["../golden/page-emulated.json"]);
+}
+
+#[test]
+fn each_interval_has_its_own_level_and_says_whether_it_holds_at_every_look() {
+    let mut campaign = mixed();
+    campaign.findings.alpha = 0.1;
+    let [first, second, ..] = campaign.findings.findings.as_mut_slice() else { unreachable!() };
+    first.look = Some(Look { number: 1, of: 2, blocks: 6, alpha: 0.0125 });
+    // As of a campaign that was ended early.
+    second.effect.as_mut().unwrap().p_difference = None;
+    let value: serde_json::Value = serde_json::from_str(&data(&campaign)).unwrap();
+    let told = |place: usize| {
+        let finding = &value["findings"][place];
+        (finding["alpha"].as_f64().unwrap(), finding["is_sequence"] == true)
+    };
+    assert_eq!([told(0), told(1), told(2)], [(0.0125, false), (0.1, true), (0.1, false)]);
+}
+
+#[test]
+fn intervals_of_a_campaign_that_was_ended_early_hold_at_every_look_in_text_too() {
+    let mut campaign = mixed();
+    for finding in &mut campaign.findings.findings {
+        finding.effect.iter_mut().for_each(|effect| effect.p_difference = None);
+    }
+    let text = drawn(&campaign, "markdown", page(80));
+    assert!(text.contains("95 % at every look together"), "{text}");
 }
 
 #[test]

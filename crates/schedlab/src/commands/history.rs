@@ -37,6 +37,8 @@ struct Point {
     ratio: f64,
     low: f64,
     high: f64,
+    /// The error rate of that interval.
+    alpha: f64,
     blocks: usize,
 }
 
@@ -119,9 +121,10 @@ fn collect(
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
-        for finding in lab::judge_records(&loaded).findings {
-            if finding.question.role == Role::Primary && is_wanted(&finding) {
-                note(&mut by_question, &campaign, &finding);
+        let findings = lab::judge_records(&loaded);
+        for finding in &findings.findings {
+            if finding.question.role == Role::Primary && is_wanted(finding) {
+                note(&mut by_question, &campaign, finding, findings.alpha_of(finding));
             }
         }
     }
@@ -140,7 +143,7 @@ fn is_meant(finding: &Finding, arguments: &History) -> bool {
         && fits(&arguments.subject, &question.subject)
 }
 
-fn note(by_question: &mut BTreeMap<Key, Series>, campaign: &str, finding: &Finding) {
+fn note(by_question: &mut BTreeMap<Key, Series>, campaign: &str, finding: &Finding, alpha: f64) {
     let question = &finding.question;
     let Some(effect) = &finding.effect else { return };
     let key = (
@@ -166,6 +169,7 @@ fn note(by_question: &mut BTreeMap<Key, Series>, campaign: &str, finding: &Findi
         ratio: effect.ratio,
         low: effect.interval.low,
         high: effect.interval.high,
+        alpha,
         blocks: finding.pairs,
     });
 }

@@ -28,12 +28,11 @@ fn strongest<'r>(all: impl Iterator<Item = &'r Finding>) -> Option<&'r Finding> 
 pub(super) fn effect(report: &Report, finding: &Finding) -> String {
     let language = report.language;
     let Some(effect) = &finding.effect else { return language.word("no estimate").to_owned() };
-    let level = finding.look.map_or(report.findings.alpha, |look| look.alpha);
     say!(
         language,
         "{effect} ({level} % interval {interval})",
         effect = percent(effect.ratio, language),
-        level = confidence(level),
+        level = confidence(report.findings.alpha_of(finding)),
         interval = interval(&effect.interval, language)
     )
 }
