@@ -191,6 +191,8 @@ export interface Page {
     alpha: number;
     is_quick: boolean;
   };
+  /** The design in words, by name: what two campaigns are compared by. */
+  facts: [string, string][];
   subjects: { id: string; levels: Record<string, string>; is_reference: boolean; is_control: boolean }[];
   checks: Check[];
   findings: Finding[];

@@ -9,7 +9,7 @@ import { look } from "../src/figures/series";
 import { trialPercentiles } from "../src/figures/trials";
 import { duration } from "../src/format";
 import { routeOf } from "../src/live/App";
-import { differing, matched } from "../src/live/Compare";
+import { design, differing, matched } from "../src/live/Compare";
 import { tiles } from "../src/live/Health";
 import { stripOf } from "../src/live/RunQueues";
 import type { Finding } from "../src/model";
@@ -189,6 +189,17 @@ describe("two campaigns", () => {
     expect(rows.length).toBe(findings.length);
     expect(rows.at(-1)?.findings).toEqual([findings[0], null]);
     expect(rows.slice(0, -1).every(({ findings: [one, other] }) => one === other)).toBe(true);
+  });
+
+  test("are designed by facts in words, and by the levels of subjects of both", () => {
+    const one = golden("measured");
+    const other = { ...golden("measured"), subjects: one.subjects.slice(1).map((subject, place) => (place === 0 ? { ...subject, levels: { policy: "rr:1" } } : subject)) };
+    const [left, right] = [design(one, other), design(other, one)];
+    const changed = `levels of ${one.subjects[1]?.id}`;
+    expect(differing(left, right).map(([name, [, told]]) => [name, told])).toEqual([[changed, "policy=rr:1"]]);
+    expect(left).not.toHaveProperty(`levels of ${one.subjects[0]?.id}`);
+    expect(left).toMatchObject({ venue: "host", confidence: "95 %", numbers: "measured" });
+    expect(Object.values(left).join()).not.toContain("[object");
   });
 
   test("differ where they do not say the same", () => {

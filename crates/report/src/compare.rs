@@ -51,7 +51,7 @@ pub fn compare<'a>(one: &'a Report, other: &'a Report) -> Comparison<'a> {
     let environment = |report: &Report| report.environment.0.clone().into_iter().collect();
     Comparison {
         campaigns: [one, other],
-        design: facts(design(one, &both), design(other, &both)),
+        design: facts(with_levels(one, &both), with_levels(other, &both)),
         environment: facts(environment(one), environment(other)),
         shared,
         screened,
@@ -110,9 +110,19 @@ fn subjects_of_both<'a>(one: &'a Report, other: &Report) -> BTreeSet<&'a str> {
     names.filter(|name| other.subjects.iter().any(|subject| subject.id == *name)).collect()
 }
 
-/// How a campaign was designed. The seed is left out: it decides the order, and no result
-/// should hang on it.
-fn design(report: &Report, subjects: &BTreeSet<&str>) -> Vec<(String, String)> {
+/// How a campaign was designed, with the levels of these subjects.
+fn with_levels(report: &Report, subjects: &BTreeSet<&str>) -> Vec<(String, String)> {
+    let levels = report.subjects.iter().filter(|one| subjects.contains(one.id.as_str()));
+    let levels = levels.map(|subject| {
+        let name = say!(report.language, "levels of {subject}", subject = subject.id);
+        (name, listed(&levels_of(subject), report.language))
+    });
+    design(report).into_iter().chain(levels).collect()
+}
+
+/// How a campaign was designed, but for its subjects' levels. The seed is left out: it decides
+/// the order, and no result should hang on it.
+pub(crate) fn design(report: &Report) -> Vec<(String, String)> {
     let language = report.language;
     let design = &report.design;
     let is_quick = if design.is_quick { language.word("yes") } else { language.word("no") };
@@ -142,13 +152,7 @@ fn design(report: &Report, subjects: &BTreeSet<&str>) -> Vec<(String, String)> {
         (language.word("numbers"), numbers),
         (language.word("caveats"), listed(&caveats, language)),
     ];
-    let named = facts.into_iter().map(|(name, value)| (name.to_owned(), value));
-    let levels = report.subjects.iter().filter(|one| subjects.contains(one.id.as_str()));
-    let levels = levels.map(|subject| {
-        let name = say!(language, "levels of {subject}", subject = subject.id);
-        (name, listed(&levels_of(subject), language))
-    });
-    named.chain(levels).collect()
+    facts.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 fn levels_of(subject: &SubjectView) -> Vec<String> {

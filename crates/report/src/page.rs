@@ -5,6 +5,7 @@
 mod curves;
 
 use crate::checks::{Check, checks};
+use crate::compare::design;
 use crate::ejections::Ejections;
 use crate::grid::{Axis, Grid};
 use crate::ladder::Ladder;
@@ -36,6 +37,8 @@ struct PageData<'r> {
     title: &'r str,
     answer: &'r str,
     design: &'r Design,
+    /// The design in words, by name: what two campaigns are compared by.
+    facts: Vec<(String, String)>,
     subjects: &'r [SubjectView],
     checks: Vec<Check>,
     findings: Vec<Effect<'r>>,
@@ -175,6 +178,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         title: &report.title,
         answer: &report.answer,
         design: &report.design,
+        facts: design(report),
         subjects: &report.subjects,
         checks: checks(report),
         findings: asked

@@ -1,4 +1,4 @@
-import { confidence, duration, estimate, VERDICT_SYMBOLS, verdictWord } from "../format";
+import { confidence, estimate, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Page } from "../model";
 import { type Column, IntervalBar, reachOf, SortTable } from "../parts/SortTable";
 import { t } from "../words";
@@ -33,24 +33,24 @@ export function differing(one: Record<string, string>, other: Record<string, str
     .filter(([, [left, right]]) => left !== right);
 }
 
-function design({ design: { duration_ns, seed: _, ...design }, subjects }: Page): Record<string, string> {
-  const told = Object.entries(design).map(([name, value]): [string, string] => [
-    name.replaceAll("_", " "),
-    Array.isArray(value) ? value.join(", ") : String(value),
+/** How a campaign was designed, with the levels of those subjects that the other has as well. */
+export function design({ facts, subjects }: Page, other: Page): Record<string, string> {
+  const ofBoth = subjects.filter(({ id }) => other.subjects.some((one) => one.id === id));
+  const levels = ofBoth.map(({ id, levels }): [string, string] => [
+    t("levels of {subject}", { subject: id }),
+    Object.entries(levels).map((level) => level.join("=")).join(", ") || t("none"),
   ]);
-  return { ...Object.fromEntries(told), duration: duration(duration_ns / 1e6), subjects: subjects.map(({ id }) => id).join(", ") };
+  return Object.fromEntries([...facts, ...levels]);
 }
 
 interface Compared {
   id: string;
   title: string;
   names: Pair<string>;
-  pages: Pair<Page>;
-  of: (page: Page) => Record<string, string>;
+  facts: Pair<Record<string, string>>;
 }
 
-function Differences({ id, title, names, pages, of }: Compared) {
-  const [one, other] = [of(pages[0]), of(pages[1])];
+function Differences({ id, title, names, facts: [one, other] }: Compared) {
   const rows = differing(one, other);
   const alike = Object.keys(one).length - rows.filter(([name]) => name in one).length;
   return (
@@ -160,13 +160,17 @@ export function Compare({ names }: { names: [string, string] }) {
             </p>
             <Effects names={names} rows={matched(one.data.findings, other.data.findings)} />
           </section>
-          <Differences id="designs" title={t("Design")} names={names} pages={[one.data, other.data]} of={design} />
+          <Differences
+            id="designs"
+            title={t("Design")}
+            names={names}
+            facts={[design(one.data, other.data), design(other.data, one.data)]}
+          />
           <Differences
             id="environments"
             title={t("Environment")}
             names={names}
-            pages={[one.data, other.data]}
-            of={({ environment }) => environment}
+            facts={[one.data.environment, other.data.environment]}
           />
         </>
       ) : (
