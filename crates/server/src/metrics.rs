@@ -1,6 +1,6 @@
 //! `/metrics`: the campaign that is followed, in the OpenMetrics text format. Names and base
 //! units are those of the convention (prometheus.io/docs/practices/naming). Labels are the plan's
-//! own words, and there are never more than [`MOST_COMPARISONS`] of a kind.
+//! own words, and there are never more than [`MOST_OF_A_KIND`] comparisons, or latencies.
 
 use crate::watch::Desk;
 use live::{Latency, LatencyPoint, Sample, Snapshot, State};
@@ -9,14 +9,15 @@ use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEn
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit as BaseUnit};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// More comparisons, or latencies, would be a load on whoever keeps them; they are counted as
-/// omitted.
-const MOST_COMPARISONS: usize = 200;
+/// More comparisons, or latencies of a subject, would be a load on whoever keeps them; they are
+/// counted as omitted.
+const MOST_OF_A_KIND: usize = 200;
 
 type Number = Gauge<f64, AtomicU64>;
 
@@ -145,7 +146,7 @@ fn comparisons(registry: &mut Registry, snapshot: &Snapshot) {
     let numbers = [(); 3].map(|()| Family::<Comparison, Number>::default());
     let verdicts = Family::<Judged, Gauge>::default();
     let pairs = Family::<Comparison, Gauge>::default();
-    for one in snapshot.verdicts.iter().take(MOST_COMPARISONS) {
+    for one in snapshot.verdicts.iter().take(MOST_OF_A_KIND) {
         let labels = Comparison {
             workload: one.workload.clone(),
             metric: one.metric.clone(),
@@ -171,26 +172,39 @@ fn comparisons(registry: &mut Registry, snapshot: &Snapshot) {
     registry.register("effect_high_ratio", "Upper end of the effect's interval", high);
     registry.register("effect_pairs", "Complete pairs of blocks behind the effect", pairs);
     registry.register("verdict", "The verdict of a comparison; always 1", verdicts);
-    let omitted: Gauge = Gauge::default();
-    let surplus = snapshot.verdicts.len().saturating_sub(MOST_COMPARISONS);
-    omitted.set(i64::try_from(surplus).unwrap_or(i64::MAX));
-    registry.register("comparisons_omitted", "Comparisons that are not shown here", omitted);
+    let help = "Comparisons that are not shown here";
+    registry.register("comparisons_omitted", help, omitted(snapshot.verdicts.len()));
 }
 
-/// The last trial of each subject.
+/// How many of so many are not shown.
+fn omitted(count: usize) -> Gauge {
+    let gauge = Gauge::default();
+    gauge.set(i64::try_from(count.saturating_sub(MOST_OF_A_KIND)).unwrap_or(i64::MAX));
+    gauge
+}
+
+/// The last trial of each subject, and nothing of those before: what it did not tell is not known.
 fn latencies(registry: &mut Registry, snapshot: &Snapshot) {
     let family = Family::<Quantile, Number>::default();
     let timed = snapshot.latencies.iter().filter(|one| one.unit == Unit::Nanoseconds);
-    for latency in timed.take(MOST_COMPARISONS) {
-        // Later trials of a subject overwrite earlier ones.
-        for point in &latency.points {
-            for (labels, value_ns) in quantiles(latency, point) {
-                family.get_or_create(&labels).set(value_ns as f64 / 1e9);
-            }
+    let last: Vec<_> = timed
+        .flat_map(|latency| last_of_each(latency).into_iter().map(move |point| (latency, point)))
+        .collect();
+    for (latency, point) in last.iter().take(MOST_OF_A_KIND) {
+        for (labels, value_ns) in quantiles(latency, point) {
+            family.get_or_create(&labels).set(value_ns as f64 / 1e9);
         }
     }
     let help = "Percentiles of single events in the last finished trial of a subject";
     registry.register_with_unit("latency", help, BaseUnit::Seconds, family);
+    let help = "Latencies of a subject that are not shown here";
+    registry.register("latencies_omitted", help, omitted(last.len()));
+}
+
+/// Each subject's last point.
+fn last_of_each(latency: &Latency) -> Vec<&LatencyPoint> {
+    let by_subject = latency.points.iter().map(|point| (point.subject.as_str(), point));
+    by_subject.collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
 fn quantiles<'a>(
@@ -263,14 +277,6 @@ mod tests {
             low: Some(1.1),
             high: Some(1.5),
         };
-        let point = LatencyPoint {
-            order: 0,
-            at_ms: 0,
-            subject: "other".to_owned(),
-            p50: Some(1_500),
-            p99: None,
-            p999: None,
-        };
         Snapshot {
             name: "first-20261122-101530-ab12".to_owned(),
             title: String::new(),
@@ -288,10 +294,17 @@ mod tests {
                 workload: word.to_owned(),
                 source: "wakeup_latency".to_owned(),
                 unit: Unit::Nanoseconds,
-                points: vec![point],
+                points: vec![
+                    point("other", Some(2_500), Some(9_000)),
+                    point("other", Some(1_500), None),
+                ],
             }],
             log: Vec::new(),
         }
+    }
+
+    fn point(subject: &str, p50: Option<u64>, p99: Option<u64>) -> LatencyPoint {
+        LatencyPoint { order: 0, at_ms: 0, subject: subject.to_owned(), p50, p99, p999: None }
     }
 
     fn sample() -> Sample {
@@ -325,15 +338,28 @@ mod tests {
         ] {
             assert!(all.iter().any(|one| one == line), "{line} in {all:#?}");
         }
-        assert!(!all.iter().any(|line| line.contains("quantile=\"0.99\"")), "nothing is no zero");
+        assert!(
+            !all.iter().any(|line| line.contains("quantile=\"0.99\"")),
+            "nothing is no zero, nor what an earlier trial told"
+        );
     }
 
     #[test]
     fn a_large_campaign_has_a_bounded_number_of_series() {
-        let all = lines(&snapshot(MOST_COMPARISONS + 50, "w"));
+        let mut large = snapshot(MOST_OF_A_KIND + 50, "w");
+        let points = &mut large.latencies[0].points;
+        *points = (0..MOST_OF_A_KIND - 10)
+            .map(|number| point(&format!("subject-{number:03}"), Some(1), Some(2)))
+            .collect();
+        let other = Latency { source: "other".to_owned(), ..large.latencies[0].clone() };
+        large.latencies.push(other);
+        let all = lines(&large);
         let count = |name: &str| all.iter().filter(|line| line.starts_with(name)).count();
-        assert_eq!(count("schedlab_effect_ratio{"), MOST_COMPARISONS);
-        assert!(all.iter().any(|line| line == "schedlab_comparisons_omitted 50"), "{all:#?}");
+        assert_eq!(count("schedlab_effect_ratio{"), MOST_OF_A_KIND);
+        assert_eq!(count("schedlab_latency_seconds{"), 2 * MOST_OF_A_KIND);
+        for told in ["schedlab_comparisons_omitted 50", "schedlab_latencies_omitted 180"] {
+            assert!(all.iter().any(|line| line == told), "{told} in {all:#?}");
+        }
     }
 
     #[test]
