@@ -5,7 +5,7 @@ use crate::follower::{Follower, is_running};
 use crate::machine::{Sample, Sampler};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use store::Found;
+use store::{CampaignState, Found};
 use sys::Machine;
 
 /// How often another campaign is looked for.
@@ -22,6 +22,7 @@ pub struct Lookout {
     machine: Machine,
     sampler: Sampler,
     follower: Option<Follower>,
+    problems: Vec<String>,
     sought: Option<Instant>,
     rests_until: Instant,
 }
@@ -45,6 +46,7 @@ impl Lookout {
             sampler: Sampler::new(machine.clone()),
             machine,
             follower: None,
+            problems: Vec::new(),
             sought: None,
             rests_until: Instant::now(),
         }
@@ -86,9 +88,15 @@ impl Lookout {
         self.follower.as_ref()
     }
 
-    /// Whether somebody runs it.
+    /// Campaigns that would rather have been followed, and why they cannot be read.
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    /// Whether somebody runs it. A process may outlive what it ran.
     pub fn is_running(&self) -> bool {
-        self.follower.as_ref().is_some_and(|follower| follower.runner().is_some())
+        let runs = |one: &Follower| !one.loaded().is_finished && one.runner().is_some();
+        self.follower.as_ref().is_some_and(runs)
     }
 
     /// Another campaign, where the one that is followed does not run; whether there is one.
@@ -98,16 +106,106 @@ impl Lookout {
             return false;
         }
         self.sought = Some(Instant::now());
+        self.problems.clear();
         let found = store::all(&self.results).unwrap_or_default();
-        let runs = |found: &&Found| is_running(&found.directory, &self.machine);
-        let Some(best) = found.iter().find(runs).or_else(|| found.first()) else { return false };
-        let is_followed =
-            self.follower.as_ref().is_some_and(|one| one.loaded().directory == best.directory);
-        if is_followed {
-            return false;
+        let running = found.iter().find(|one| self.runs(one));
+        let is_other =
+            |one: &&Found| running.is_none_or(|running| running.directory != one.directory);
+        for candidate in running.into_iter().chain(found.iter().filter(is_other)) {
+            let is_followed = |one: &Follower| one.loaded().directory == candidate.directory;
+            if self.follower.as_ref().is_some_and(is_followed) {
+                return false;
+            }
+            match Follower::open(&candidate.directory, &self.machine) {
+                Ok(follower) => {
+                    self.follower = Some(follower);
+                    self.rests_until = Instant::now();
+                    return true;
+                }
+                Err(error) => {
+                    let name = candidate.name();
+                    self.problems.push(format!("{name} is left out: {}", error.one_line()));
+                }
+            }
         }
-        self.follower = Follower::open(&best.directory, &self.machine).ok();
-        self.rests_until = Instant::now();
-        true
+        false
+    }
+
+    /// Only one that can go on is asked who runs it: that is a look at its whole log.
+    fn runs(&self, found: &Found) -> bool {
+        found.state == Some(CampaignState::Unfinished)
+            && is_running(&found.directory, &self.machine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::EventLog;
+    use contract::Event;
+    use model::{PLAN_FORMAT, Plan};
+    use std::fs;
+    use store::Campaign;
+
+    fn plan(name: &str) -> Plan {
+        serde_json::from_value(serde_json::json!({
+            "format": PLAN_FORMAT, "name": name, "title": "Does it matter?", "digest": "digest",
+            "venue": "sim", "seed": 1, "is_seed_generated": false, "alpha": 0.05,
+            "is_quick": false, "workloads": [], "blocks": [], "probes": [], "settle_ns": 0,
+            "subjects": [{ "id": "baseline", "levels": {}, "is_control": false }],
+        }))
+        .unwrap()
+    }
+
+    /// A campaign of this process, created so many seconds after the first.
+    fn created(results: &std::path::Path, name: &str, seconds: u64) -> Campaign {
+        let unix_ns = 1_795_000_000_000_000_000 + seconds * 1_000_000_000;
+        let campaign = Campaign::create(results, &plan(name), "", unix_ns, 0xbeef).unwrap();
+        let directory = campaign.directory().to_owned();
+        EventLog::new(&Machine::host("/nonexistent")).note(&Event::CampaignOpened { directory }, 1);
+        campaign
+    }
+
+    fn followed(lookout: &mut Lookout) -> Option<String> {
+        lookout.sought = None;
+        lookout.seek();
+        let title = |one: &Follower| one.loaded().plan.name.clone();
+        lookout.follower().map(title)
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_and_the_next_is_followed() {
+        let results = tempfile::tempdir().unwrap();
+        let machine = Machine::host("/nonexistent");
+        let mut lookout = Lookout::new(results.path().to_owned(), machine);
+        for (name, seconds) in [("oldest", 0), ("older", 1), ("newest", 2)] {
+            created(results.path(), name, seconds).mark_finished().unwrap();
+        }
+        assert_eq!(followed(&mut lookout).as_deref(), Some("newest"));
+        assert!(lookout.problems().is_empty());
+
+        let newest = lookout.follower().unwrap().loaded().directory.clone();
+        fs::write(newest.join("plan.json"), "{").unwrap();
+        lookout.follower = None;
+        for _ in 0..2 {
+            assert_eq!(followed(&mut lookout).as_deref(), Some("older"));
+            let [problem] = lookout.problems() else { panic!("{:?}", lookout.problems()) };
+            assert!(problem.starts_with("newest-") && problem.contains("is left out"), "{problem}");
+        }
+        // One that runs comes before all that do not.
+        let running = created(results.path(), "running", 3);
+        assert_eq!(followed(&mut lookout).as_deref(), Some("running"));
+        drop(running);
+    }
+
+    #[test]
+    fn nobody_runs_what_is_over() {
+        let results = tempfile::tempdir().unwrap();
+        let mut lookout = Lookout::new(results.path().to_owned(), Machine::host("/nonexistent"));
+        // The process that its log names lives on: it is this one.
+        created(results.path(), "over", 0).mark_finished().unwrap();
+        let newer = created(results.path(), "newer", 1);
+        fs::write(newer.directory().join("logs/events.jsonl"), "").unwrap();
+        assert_eq!(followed(&mut lookout).as_deref(), Some("newer"));
     }
 }

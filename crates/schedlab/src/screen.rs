@@ -59,18 +59,24 @@ pub(crate) struct Screen {
     look: Look,
     snapshot: Option<Snapshot>,
     sample: Option<Sample>,
+    problems: Vec<String>,
     first: usize,
 }
 
 impl Screen {
     pub(crate) fn new(look: Look) -> Self {
-        Self { look, snapshot: None, sample: None, first: 0 }
+        Self { look, snapshot: None, sample: None, problems: Vec::new(), first: 0 }
     }
 
     /// Takes in what was seen last.
     pub(crate) fn note(&mut self, snapshot: Option<Snapshot>, sample: Option<Sample>) {
         self.snapshot = snapshot;
         self.sample = sample.or(self.sample.take());
+    }
+
+    /// Takes in why campaigns that were to be shown are not.
+    pub(crate) fn note_problems(&mut self, problems: &[String]) {
+        self.problems = problems.to_vec();
     }
 
     /// Moves through the comparisons.
@@ -83,7 +89,9 @@ impl Screen {
     pub(crate) fn draw(&self, frame: &mut Frame<'_>) {
         let Some(snapshot) = &self.snapshot else {
             let text = "no campaign here yet; `schedlab run EXPERIMENT` makes one";
-            frame.render_widget(Paragraph::new(text), frame.area());
+            let lines = self.problems.iter().map(String::as_str).chain([text]);
+            let lines: Vec<Line<'_>> = lines.map(Line::raw).collect();
+            frame.render_widget(Paragraph::new(lines), frame.area());
             return;
         };
         let percentiles = self.percentile_lines(snapshot);
@@ -245,9 +253,10 @@ impl Screen {
     }
 
     fn draw_log(&self, frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
-        let first = snapshot.log.len().saturating_sub(usize::from(LOG_LINES));
-        let lines: Vec<Line<'_>> =
-            snapshot.log[first..].iter().map(|line| Line::raw(line.text.as_str())).collect();
+        let told = snapshot.log.iter().map(|line| &line.text).chain(&self.problems);
+        let lines: Vec<Line<'_>> = told.map(|text| Line::raw(text.as_str())).collect();
+        let first = lines.len().saturating_sub(usize::from(LOG_LINES));
+        let lines = lines[first..].to_vec();
         frame.render_widget(Paragraph::new(lines).block(self.look.block("Log ")), area);
     }
 }
@@ -439,6 +448,8 @@ mod tests {
         assert!(drawn(&screen, 80).contains("fifo   "));
         screen.scroll(50);
         assert!(drawn(&screen, 80).contains("batch"), "the last comparison stays");
+        screen.note_problems(&["newest is left out: it is broken".to_owned()]);
+        assert!(drawn(&screen, 80).contains("newest is left out"));
         let empty = Screen::new(Look { is_unicode: true, is_colour: false });
         assert!(drawn(&empty, 80).contains("schedlab run"), "nothing runs");
     }

@@ -46,6 +46,7 @@ pub(super) fn run(common: &Common, arguments: &Top) -> Result<ExitCode> {
         while interrupt.signal().is_none() {
             let seen = lookout.look(sys::unix_ns() / 1_000_000);
             screen.note(lookout.follower().map(Follower::snapshot), seen.sample);
+            screen.note_problems(lookout.problems());
             terminal.draw(|frame| screen.draw(frame))?;
             if event::poll(LOOKED_EVERY)? && !heard(&event::read()?, &mut screen) {
                 break;
@@ -81,6 +82,7 @@ fn once(lookout: &mut Lookout, look: Look, width: u16) -> Result<String> {
     let seen = lookout.look(sys::unix_ns() / 1_000_000);
     let mut screen = Screen::new(look);
     screen.note(lookout.follower().map(Follower::snapshot), seen.sample);
+    screen.note_problems(lookout.problems());
     let mut terminal = Terminal::new(TestBackend::new(width, LINES))
         .map_err(|error| Error::environment("cannot draw", error))?;
     let frame = terminal
