@@ -181,6 +181,14 @@ fn tests(finding: &Finding, effect: &Effect, findings: &Findings, language: Lang
                 count = finding.pairs
             );
         }
+        if finding.is_sequence() {
+            return say!(
+                language,
+                "The campaign ended before its plan did: after {count} pairs there is no p, and \
+                 the interval holds at every look together.",
+                count = finding.pairs
+            );
+        }
         return say!(
             language,
             "All {count} blocks gave the same difference, so no test is possible.",
