@@ -36,21 +36,10 @@ impl Decision {
     }
 }
 
-/// Caveats under which no claim is made, whatever the numbers.
-const FORBIDDING: [CaveatCode; 7] = [
-    CaveatCode::AaFail,
-    CaveatCode::DifferentialFailure,
-    CaveatCode::FewBlocks,
-    CaveatCode::FewReplicates,
-    CaveatCode::InsufficientTail,
-    CaveatCode::NotComparable,
-    CaveatCode::ZeroValue,
-];
-
 /// Whether a rule forbids a finding to say anything.
 pub(crate) fn is_forbidden(finding: &Finding) -> bool {
     finding.verdict == Verdict::Invalid
-        || finding.caveats.iter().any(|caveat| FORBIDDING.contains(&caveat.code))
+        || finding.caveats.iter().any(|caveat| caveat.code.forbids_verdicts())
         || drifted_in_order(&finding.caveats)
 }
 

@@ -71,13 +71,14 @@ impl Lookout {
 
     /// Judges what is there, however recently that was done; whether it was news.
     pub fn judge(&mut self) -> bool {
-        let began = Instant::now();
+        let began = sys::cpu_time();
         let is_judged = self.follower.as_mut().is_some_and(Follower::judge);
-        self.rest_after(began.elapsed());
+        self.rest_after(sys::cpu_time().saturating_sub(began));
         is_judged
     }
 
-    /// Work of somebody else that each judging brings about counts as well.
+    /// Rests after so much CPU time. Work of somebody else that each judging brings about counts
+    /// as well; waiting for a CPU does not, or who gives way to everybody would hardly judge.
     pub fn rest_after(&mut self, work: Duration) {
         let rest = work.saturating_mul(REST_OF_WORK).min(LONGEST_REST);
         self.rests_until = self.rests_until.max(Instant::now() + rest);

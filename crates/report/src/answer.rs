@@ -191,18 +191,24 @@ impl Told {
 
     fn undecided(self, finding: &Finding) -> String {
         let needed = finding.planning.as_ref().and_then(|planning| planning.blocks_for_difference);
-        // More blocks do not help where failures are the obstacle, and few pairs say
-        // too little about the noise to plan by.
-        let fails = finding.caveats.iter().any(|caveat| {
-            matches!(caveat.code, CaveatCode::DifferentialFailure | CaveatCode::FewBlocks)
-        });
         let name = self.name(finding);
+        let mut forbidding = finding.caveats.iter().filter(|one| one.code.forbids_verdicts());
+        if let Some(caveat) = forbidding.next() {
+            // Few pairs say too little about the noise to plan by, and their number is told above.
+            let is_told = matches!(caveat.code, CaveatCode::FewBlocks | CaveatCode::FewReplicates);
+            return match finding.reason.as_ref().filter(|_| !is_told) {
+                // More blocks do not help there.
+                Some(reason) => format!("{name} ({})", reason.trim_end_matches('.')),
+                None => name,
+            };
+        }
         match needed {
-            Some(blocks) if blocks as usize > finding.pairs && !fails => say!(
+            Some(blocks) if blocks as usize > finding.pairs => say!(
                 self.language,
-                "{comparison} (about {blocks} blocks would tell)",
+                "{comparison} (about {blocks} blocks would tell a difference of {margin} %)",
                 comparison = name,
-                blocks
+                blocks,
+                margin = trimmed(100.0 * finding.margin)
             ),
             _ => name,
         }

@@ -18,6 +18,7 @@ mod plan;
 mod reports;
 mod restore;
 mod run;
+mod save;
 mod schedulers;
 mod secrets;
 mod serve;

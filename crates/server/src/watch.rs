@@ -246,7 +246,7 @@ impl Watch {
     }
 
     fn write_page(&mut self) {
-        let began = Instant::now();
+        let began = sys::cpu_time();
         if let Some(follower) = self.lookout.follower()
             && let Some(findings) = follower.findings()
             && let Ok(json) = self.documents.page(follower.loaded(), findings)
@@ -255,7 +255,7 @@ impl Watch {
                 Page { name: follower.name(), revision: follower.revision(), json: json.into() };
             *lock(&self.desk.page) = Some(page);
         }
-        self.lookout.rest_after(began.elapsed());
+        self.lookout.rest_after(sys::cpu_time().saturating_sub(began));
     }
 
     /// How it ended. A process that was killed takes a moment to be gone.

@@ -20,6 +20,7 @@ mod fixtures;
 pub use bundle::{BUNDLE_FORMAT, Manifest, Packed, Unpacked, pack, unpack};
 pub use campaign::Campaign;
 pub use documents::{CampaignState, fingerprint_digest};
+pub use durable::replace;
 pub use load::{Loaded, load, load_findings, load_without_records, planned_name};
 pub use lookup::{Found, all, find_unfinished, finished, resolve};
 pub use records::Tail;

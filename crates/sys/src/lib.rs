@@ -28,7 +28,7 @@ pub use block::{
     is_rotating, memory_file_system, named_identity, partitions, user_of_device, whole_device,
 };
 pub use cgroup::{Cgroup, Controller};
-pub use clock::{monotonic_ns, unix_ns};
+pub use clock::{cpu_time, monotonic_ns, unix_ns};
 pub use control_file::{ControlFile, FileForm};
 pub use cpu_time::{CpuTime, clock_tick_ns};
 pub use fake_kernel::{FakeRule, FakeRules};

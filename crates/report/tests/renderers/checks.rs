@@ -33,6 +33,7 @@ fn a_control_passes_only_where_it_could_have_failed() {
         (twin("latency_p50").finding(), "warned", too_little),
         (few(undecided()), "warned", too_little),
         (twin("latency_p50").effect(5e4, 1.0, 0.0, f64::INFINITY).finding(), "warned", too_little),
+        (twin("latency_p50").effect(5e4, 1.0, 0.6, 1.6).finding(), "warned", too_little),
         (undecided().decided(Verdict::Invalid, false).finding(), "warned", too_little),
         (
             undecided().decided(Verdict::Worse, true).finding(),

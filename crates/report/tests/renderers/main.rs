@@ -15,9 +15,9 @@ mod plots;
 mod slides;
 mod workbook;
 
-use campaigns::{Campaign, emulated, every_verdict, hostile, mixed, undecided};
+use campaigns::{Campaign, Draft, emulated, every_verdict, hostile, mixed, undecided};
 use expect_test::expect_file;
-use model::{Caveat, CaveatCode};
+use model::{Caveat, CaveatCode, Verdict};
 use multicore::multicore;
 use report::{HAS_PAGE, Inputs, Language, Meanings, Page, RENDERERS, Report, view};
 use unicode_width::UnicodeWidthStr;
@@ -243,6 +243,29 @@ fn a_report_survives_json_and_the_same_inputs_give_the_same_bytes() {
             assert_eq!(bytes(), bytes(), "{}", renderer.describe().id);
         }
     }
+}
+
+#[test]
+fn an_answer_promises_nothing_where_more_blocks_would_not_help() {
+    let finding = || {
+        Draft::new("cyclic", "latency_p50", "fifo")
+            .decided(Verdict::Inconclusive, false)
+            .effect(5e4, 1.03, 0.95, 1.12)
+    };
+    let answer = |draft: Draft| {
+        view(&campaigns::campaign("Who?", vec![draft.finding()], Vec::new()).inputs()).answer
+    };
+    let told = answer(finding());
+    assert!(told.contains("blocks would tell a difference of 5 %"), "{told}");
+    let told = answer(
+        finding()
+            .reason("not the same work: late_fraction differs")
+            .caveat(CaveatCode::NotComparable, "late_fraction"),
+    );
+    assert!(!told.contains("would tell"), "{told}");
+    assert!(told.contains("(not the same work: late_fraction differs)"), "{told}");
+    let told = answer(finding().reason("3 pairs").caveat(CaveatCode::FewBlocks, "3 pairs"));
+    assert!(!told.contains("would tell") && !told.contains("3 pairs"), "{told}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::html_pages::measured;
 use crate::languages::korean;
 use crate::multicore::multicore;
 use crate::page;
-use model::Verdict;
+use model::{CaveatCode, Verdict};
 use report::{HAS_PAGE, RENDERERS, view};
 use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet};
@@ -343,6 +343,35 @@ fn who_loses_more_often_than_it_wins_is_no_winner() {
         "{words}"
     );
     assert!(words.starts_with("fifo is clearly worse"), "{words}");
+}
+
+#[test]
+fn the_main_caveat_is_one_of_the_finding_that_is_shown_first() {
+    if !HAS_PAGE {
+        return;
+    }
+    let draft = |metric: &str, verdict, ratio: f64| {
+        Draft::new("cyclic", metric, "fifo").decided(verdict, true).effect(
+            5.2e9,
+            ratio,
+            ratio * 0.9,
+            ratio * 1.1,
+        )
+    };
+    let findings = vec![
+        draft("latency_p50", Verdict::Better, 3.0)
+            .caveat(CaveatCode::Noisy, "sd 9 % against a margin of 5 %")
+            .caveat(CaveatCode::FewBoots, "2 boots")
+            .finding(),
+        draft("latency_p99", Verdict::Equivalent, 1.0)
+            .caveat(CaveatCode::Drift, "3 % over the campaign")
+            .caveat(CaveatCode::StoppedEarly, "after 6 blocks")
+            .finding(),
+    ];
+    let words = Deck::of(&campaign("Who wins?", findings, Vec::new())).words(2);
+    let (_, caveat) = words.split_once("Main caveat:").unwrap();
+    assert!(caveat.contains("enough data") && caveat.contains("(NOISY)"), "{caveat}");
+    assert!(!caveat.contains("DRIFT") && !caveat.contains("STOPPED_EARLY"), "{caveat}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `schedlab figures`: a campaign's figures as files.
 
 use super::reports::{judged, view};
+use super::save::save;
 use crate::cli::Common;
 use crate::cli::figures::{Figures as Arguments, Picture, Theme as Themes};
 use crate::exit::ExitCode;
@@ -156,7 +157,7 @@ impl Drawing<'_> {
 
     fn write(&mut self, place: usize, theme: Theme, file: &Path) -> Result<()> {
         let bytes = self.drawn(place, theme)?;
-        fs::write(file, bytes).map_err(|error| cannot_write(file, error))
+        save(file, &bytes)
     }
 
     fn drawn(&mut self, place: usize, theme: Theme) -> Result<Vec<u8>> {

@@ -1,6 +1,7 @@
 //! `schedlab gate`: an exit code for continuous integration.
 
 use super::reports::judged;
+use super::save::save;
 use crate::cli::{Common, Gate, GateFormat};
 use crate::exit::ExitCode;
 use crate::output::print;
@@ -24,9 +25,7 @@ pub(super) fn run(common: &Common, arguments: &Gate) -> Result<ExitCode> {
     };
     match &arguments.output {
         None => print(&text)?,
-        Some(path) => std::fs::write(path, text).map_err(|error| {
-            Error::environment(format!("cannot write {}", path.display()), error)
-        })?,
+        Some(path) => save(path, text.as_bytes())?,
     }
     let has = |outcome| results.iter().any(|result| result.outcome == outcome);
     Ok(if has(GateOutcome::Breached) {

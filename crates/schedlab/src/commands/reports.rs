@@ -1,5 +1,6 @@
 //! `schedlab judge`, `report` and `show`: again from the records.
 
+use super::save::save;
 use crate::browser;
 use crate::cli::{Common, Judge, Presentation, ReportArguments, ShowArguments};
 use crate::exit::ExitCode;
@@ -207,8 +208,7 @@ pub(super) fn write(
     let bytes = render(loaded, findings, kind, &FILE_PAGE, presentation)?;
     let name = format!("report.{}", kind.extension());
     let path = output.map_or_else(|| loaded.directory.join(name), Path::to_owned);
-    std::fs::write(&path, bytes)
-        .map_err(|error| Error::environment(format!("cannot write {}", path.display()), error))?;
+    save(&path, &bytes)?;
     Ok(path)
 }
 

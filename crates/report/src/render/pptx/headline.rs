@@ -177,7 +177,16 @@ pub(super) fn winner(report: &Report) -> String {
 
 /// What a check saw. A code says nothing to who reads slides alone.
 fn seen(report: &Report, check: &Check) -> String {
-    let told = report.caveats.iter().filter(|one| check.caveats.contains(&one.code.as_str()));
+    let finding = main_finding(report);
+    let has = |code: &str| {
+        let caveats = finding.into_iter().flat_map(|finding| &finding.caveats);
+        caveats.into_iter().any(|caveat| caveat.code.as_str() == code)
+    };
+    let is_own = check.caveats.iter().any(|code| has(code));
+    let told = report
+        .caveats
+        .iter()
+        .filter(|one| check.caveats.contains(&one.code.as_str()) && (!is_own || has(&one.code)));
     let meanings: Vec<String> =
         told.map(|one| format!("{} ({})", one.meaning.trim_end_matches('.'), one.code)).collect();
     if meanings.is_empty() { check.detail.clone() } else { meanings.join("; ") }
@@ -195,8 +204,15 @@ pub(super) fn main_caveat(report: &Report) -> String {
             .to_owned();
     }
     let checks = checks(report);
-    let first = |state: State| checks.iter().find(|check| check.state == state);
-    let speaks = first(State::Failed).or_else(|| first(State::Warned));
+    let own = |check: &&Check| {
+        let caveats = main_finding(report).into_iter().flat_map(|finding| &finding.caveats);
+        caveats.into_iter().any(|caveat| check.caveats.contains(&caveat.code.as_str()))
+    };
+    let warned = || checks.iter().filter(|check| check.state == State::Warned);
+    let failed = checks.iter().find(|check| check.state == State::Failed);
+    // What speaks against the finding that the deck opens with comes before what speaks
+    // against others.
+    let speaks = failed.or_else(|| warned().find(own)).or_else(|| warned().next());
     if let Some(check) = speaks {
         return format!("{}: {}", check.name, seen(report, check));
     }

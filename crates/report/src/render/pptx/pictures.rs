@@ -97,11 +97,14 @@ fn smaller(page: &str) -> io::Result<String> {
 
 /// The place of a finding in a figure: decided ones first, then by how far they lie from none.
 fn strength(finding: &Value) -> f64 {
-    let decided = match finding["verdict"].as_str() {
-        Some("better" | "worse") => 0.0,
-        Some("equivalent") => 1e3,
-        _ => 2e3,
-    };
+    // A twin of the reference is there to be alike.
+    let twin = if finding["role"] == "control" { 4e3 } else { 0.0 };
+    let decided = twin
+        + match finding["verdict"].as_str() {
+            Some("better" | "worse") => 0.0,
+            Some("equivalent") => 1e3,
+            _ => 2e3,
+        };
     let ratio = finding["effect"]["ratio"].as_f64().unwrap_or(1.0);
     decided - ratio.ln().abs().min(999.0)
 }
