@@ -73,13 +73,13 @@ impl Guard {
     /// Why a request is refused.
     fn refusal(&self, method: &Method, headers: &HeaderMap, is_login: bool) -> Option<Refusal> {
         let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
-        if !text(header::HOST).is_some_and(|host| self.is_host(host)) {
+        let Some(host) = text(header::HOST).filter(|host| self.is_host(host)) else {
             return Some((StatusCode::MISDIRECTED_REQUEST, "Not a name of this machine.\n"));
-        }
+        };
         if !matches!(*method, Method::GET | Method::HEAD) {
             return Some((StatusCode::METHOD_NOT_ALLOWED, "Nothing can be changed from here.\n"));
         }
-        let is_foreign = text(header::ORIGIN).is_some_and(|origin| !self.is_own(origin))
+        let is_foreign = text(header::ORIGIN).is_some_and(|origin| !is_own(origin, host))
             || text(HeaderName::from_static("sec-fetch-site"))
                 .is_some_and(|site| !matches!(site, "same-origin" | "none"));
         if is_foreign {
@@ -87,11 +87,6 @@ impl Guard {
         }
         let is_known = is_login || self.is_authorised(headers);
         (!is_known).then_some((StatusCode::UNAUTHORIZED, WHO_ARE_YOU))
-    }
-
-    fn is_own(&self, origin: &str) -> bool {
-        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        host.is_some_and(|host| self.is_host(host))
     }
 
     fn is_authorised(&self, headers: &HeaderMap) -> bool {
@@ -107,6 +102,18 @@ impl Guard {
 }
 
 type Refusal = (StatusCode, &'static str);
+
+/// Whether a page comes from where it asks, port included: another program of this machine has
+/// another port. What forwards this one may have another number for it, but one for both.
+fn is_own(origin: &str, host: &str) -> bool {
+    let authority = |scheme, port| {
+        let of_origin: &str = origin.strip_prefix(scheme)?;
+        // Browsers leave out the port that a scheme implies.
+        let explicit = |text: &str| text.strip_suffix(port).unwrap_or(text).to_ascii_lowercase();
+        Some(explicit(of_origin) == explicit(host))
+    };
+    authority("http://", ":80").or_else(|| authority("https://", ":443")).unwrap_or(false)
+}
 
 #[derive(Deserialize)]
 pub(crate) struct Login {
@@ -200,6 +207,14 @@ mod tests {
         assert_eq!(get(&[token]), 421);
         let host = ("host", "localhost:7777");
         assert_eq!(get(&[host, token, ("origin", "http://localhost:7777")]), 200);
+        let forwarded = ("host", "lab.example:80");
+        assert_eq!(get(&[forwarded, token, ("origin", "http://lab.example")]), 200, "implied");
+        assert_eq!(get(&[forwarded, token, ("origin", "http://Lab.example:80")]), 200);
+        assert_eq!(get(&[forwarded, token, ("origin", "https://lab.example")]), 403);
+        for origin in ["http://localhost:1", "http://localhost", "http://127.0.0.1:7777", "http://"]
+        {
+            assert_eq!(get(&[host, token, ("origin", origin)]), 403, "{origin}");
+        }
         assert_eq!(get(&[host, token, ("origin", "https://evil.example")]), 403);
         assert_eq!(get(&[host, token, ("origin", "null")]), 403);
         assert_eq!(get(&[host, token, ("sec-fetch-site", "same-origin")]), 200);
