@@ -27,7 +27,7 @@ static DESCRIPTION: Description = Description {
           their intervals; where workloads and metrics span a table, its means by row and \
           by column (`size table` and `operation table` of record sizes and operations), each with a \
           chart, and `heat map`, coloured by verdict; and `raw`, a row for each trial and metric. Values are in the unit that \
-          stands beside them. Text stays text, whatever it begins with. It is binary: write it to a \
+          stands beside them. It opens on `findings`. Text stays text, whatever it begins with. It is binary: write it to a \
           file or a pipe.",
 };
 
@@ -71,7 +71,8 @@ fn workbook(report: &Report) -> Result<Vec<u8>, XlsxError> {
         let sheet = workbook.add_worksheet().set_name(names.next(&subject.id))?;
         subjects::write(report, subject, sheet)?;
     }
-    findings::write(report, workbook.add_worksheet().set_name(findings)?)?;
+    // It opens on what was found, not on the runs before it.
+    findings::write(report, workbook.add_worksheet().set_name(findings)?.set_active(true))?;
     if !effects::primary(report).is_empty() {
         effects::write(report, workbook.add_worksheet().set_name(effects)?)?;
     }

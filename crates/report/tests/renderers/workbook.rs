@@ -136,6 +136,14 @@ fn means_have_a_chart_of_every_subject_but_the_control() {
 }
 
 #[test]
+fn it_opens_on_the_findings() {
+    let book = Workbook::of(&grid());
+    let findings = book.names.iter().position(|name| name == "findings").unwrap();
+    let active = format!("activeTab=\"{findings}\"");
+    assert!(book.parts["xl/workbook.xml"].contains(&active), "{}", book.parts["xl/workbook.xml"]);
+}
+
+#[test]
 fn the_same_report_gives_the_same_bytes_without_a_clock() {
     for campaign in [grid(), mixed(), undecided(), hostile(), multicore(), emulated()] {
         assert_eq!(bytes(&campaign), bytes(&campaign));
@@ -430,6 +438,10 @@ fn effects_are_drawn_with_their_intervals_as_error_bars() {
     assert_eq!(formula("<c:plus>"), "effects!$F$2:$F$5");
     assert!(chart.contains("<c:errBarType val=\"both\"/>") && chart.contains("val=\"cust\""));
     assert!(chart.contains("effect as a change, + is better"), "{chart}");
+    for bound in ["<c:min val=", "<c:max val="] {
+        // Of categories none, of effects one: spreadsheets would cut the intervals.
+        assert_eq!(chart.matches(bound).count(), 1, "{chart}");
+    }
     assert!(!chart.contains("<c:logBase"), "nothing beyond a factor of three");
 }
 

@@ -29,10 +29,30 @@ const EFFECT: u16 = 1;
 const MINUS: u16 = 4;
 const PLUS: u16 = 5;
 
+/// An interval is drawn as far as this many times the farthest effect: an enormous one would make
+/// a line of all effects.
+const MOST_REACH: f64 = 4.0;
+/// And as far as this in any case: twice and half as good.
+const LEAST_REACH: f64 = 2.0;
+/// About so many marks stand on the axis.
+const MARKS: f64 = 8.0;
+
 /// How effects are drawn.
 #[derive(Clone, Copy)]
 struct Drawn {
     is_ratio: bool,
+}
+
+/// From where to where the axis of effects goes. Spreadsheets would choose it by the effects
+/// alone, and cut their intervals.
+#[derive(Debug, PartialEq)]
+struct Axis {
+    min: f64,
+    max: f64,
+    /// Distance of its marks; its base where it is logarithmic.
+    step: f64,
+    /// Whether an interval goes on beyond it.
+    is_cut: bool,
 }
 
 impl Drawn {
@@ -46,6 +66,31 @@ impl Drawn {
         Cell::Formatted(number, Format::new().set_num_format(format))
     }
 
+    /// Around no difference, the effects, and their intervals as far as they are drawn.
+    fn axis(self, effects: &[&Effect]) -> Axis {
+        let place = |ratio: f64| if self.is_ratio { ratio.ln() } else { ratio - 1.0 };
+        let is_bound = |end: &f64| *end > 0.0 && end.is_finite();
+        let points = || effects.iter().map(|effect| place(effect.ratio));
+        let ends = effects.iter().flat_map(|one| [one.interval.low, one.interval.high]);
+        let ends: Vec<f64> = ends.filter(is_bound).map(place).collect();
+        let farthest = points().map(f64::abs).fold(0.0, f64::max);
+        let reach = (farthest * MOST_REACH).max(place(LEAST_REACH));
+        let is_cut = ends.iter().any(|end| end.abs() > reach);
+        let drawn = || points().chain(ends.iter().map(|end| end.clamp(-reach, reach)));
+        let (low, high) = (drawn().fold(0.0, f64::min), drawn().fold(0.0, f64::max));
+        if !self.is_ratio {
+            let step = round_step((high - low) / MARKS);
+            let [min, max] = around(low / step, high / step);
+            let [min, max] = [min, max].map(|steps| model::round_significant(steps * step));
+            return Axis { min, max, step, is_cut };
+        }
+        // Within a factor of ten marks at tenfold steps would be none.
+        let base: f64 = if high.max(-low) > 10_f64.ln() { 10.0 } else { 2.0 };
+        let [min, max] = around(low / base.ln(), high / base.ln());
+        let [min, max] = [min, max].map(|power| model::round_significant(base.powf(power)));
+        Axis { min, max, step: base, is_cut }
+    }
+
     fn name(self, language: Language) -> &'static str {
         if self.is_ratio {
             language.word("effect as a ratio, above 1 is better")
@@ -53,6 +98,22 @@ impl Drawn {
             language.word("effect as a change, + is better")
         }
     }
+}
+
+/// The whole numbers around; what rounding made of one is that one.
+fn around(low: f64, high: f64) -> [f64; 2] {
+    const ROUNDING: f64 = 1e-9;
+    [(low + ROUNDING).floor(), (high - ROUNDING).ceil().max(1.0)]
+}
+
+/// The next of 1, 2 and 5 times a power of ten; of nothing, a percent.
+fn round_step(least: f64) -> f64 {
+    if least <= 0.0 {
+        return 0.01;
+    }
+    let power = 10_f64.powf(least.log10().floor());
+    let step = [1.0, 2.0, 5.0].into_iter().find(|step| step * power >= least).unwrap_or(10.0);
+    model::round_significant(step * power)
 }
 
 /// The comparisons that have an effect: in their order, or where they are too many to draw
@@ -158,15 +219,19 @@ fn chart(
     // Of lying bars the library's x axis is that of values. The first comparison stands at the
     // top, its label beside the chart and not on a bar.
     chart.y_axis().set_reverse().set_label_position(ChartAxisLabelPosition::Low);
-    chart.x_axis().set_name(drawn.name(language));
+    let effects: Vec<&Effect> = found.iter().take(MOST_DRAWN).map(|(_, effect)| *effect).collect();
+    let axis = drawn.axis(&effects);
+    let cut = language.word("longer intervals go on beyond the axis");
+    let name = drawn.name(language);
+    let name = if axis.is_cut { format!("{name}; {cut}") } else { name.to_owned() };
+    chart.x_axis().set_name(&name).set_min(axis.min).set_max(axis.max);
     if drawn.is_ratio {
-        // Within a factor of ten marks at tenfold steps would be none.
-        let is_wide = found.iter().any(|(_, effect)| effect.log_mean.abs() > 10_f64.ln());
-        let base = if is_wide { 10 } else { 2 };
+        let base = if axis.step > 2.0 { 10 } else { 2 };
         chart.x_axis().set_log_base(base).set_num_format("0.0##");
         chart.x_axis().set_crossing(ChartAxisCrossing::AxisValue(1.0));
     } else {
-        chart.x_axis().set_num_format("+0%;-0%;0%");
+        let format = if axis.step < 0.01 { "+0.0%;-0.0%;0%" } else { "+0%;-0%;0%" };
+        chart.x_axis().set_num_format(format).set_major_unit(axis.step);
     }
     chart.legend().set_hidden();
     chart.set_width(WIDTH).set_height(HEIGHT_OF_AXES + HEIGHT_OF_ROW * count);
@@ -183,4 +248,49 @@ fn point(verdict: Verdict) -> ChartPoint {
     };
     let fill = ChartSolidFill::new().set_color(Color::RGB(colour)).clone();
     ChartPoint::new().set_format(ChartFormat::new().set_solid_fill(&fill))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn effect([low, ratio, high]: [f64; 3]) -> Effect {
+        let interval = model::Interval { low, high };
+        Effect {
+            log_mean: ratio.ln(),
+            log_sd: 0.1,
+            standard_error: 0.1,
+            degrees: 7.0,
+            ratio,
+            raw_ratio: ratio,
+            interval,
+            family_interval: interval,
+            p_difference: None,
+            p_equivalence: None,
+            adjusted_difference: None,
+            adjusted_equivalence: None,
+        }
+    }
+
+    fn axis(is_ratio: bool, effects: &[[f64; 3]]) -> (f64, f64, f64, bool) {
+        let effects: Vec<Effect> = effects.iter().copied().map(effect).collect();
+        let axis = Drawn { is_ratio }.axis(&effects.iter().collect::<Vec<_>>());
+        (axis.min, axis.max, axis.step, axis.is_cut)
+    }
+
+    #[test]
+    fn an_axis_holds_the_intervals_and_not_only_the_effects() {
+        assert_eq!(axis(false, &[[0.95, 1.02, 1.09]]), (-0.06, 0.1, 0.02, false));
+        assert_eq!(axis(false, &[[0.7, 0.9, 1.3], [1.0, 1.1, 1.2]]), (-0.3, 0.3, 0.1, false));
+        assert_eq!(axis(true, &[[0.2, 4.0, 9.0]]), (0.125, 16.0, 2.0, false));
+        assert_eq!(axis(true, &[[0.2, 4.0, 90.0]]), (0.1, 100.0, 10.0, false));
+    }
+
+    #[test]
+    fn an_enormous_interval_is_cut_and_an_unbounded_one_asks_for_nothing() {
+        assert_eq!(axis(false, &[[0.5, 1.1, 80.0]]), (-0.6, 1.0, 0.2, true));
+        assert_eq!(axis(false, &[[0.0, 1.1, f64::INFINITY]]), (0.0, 0.1, 0.02, false));
+        assert_eq!(axis(true, &[[1e-30, 4.0, 1e30]]), (0.001, 1000.0, 10.0, true));
+        assert_eq!(axis(false, &[[1.0, 1.0, 1.0]]), (0.0, 0.01, 0.01, false));
+    }
 }
