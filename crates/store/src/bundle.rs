@@ -4,7 +4,7 @@
 //! A bundle comes from somebody else. Nothing in it is believed: names are those of a list,
 //! sizes have limits, and every digest is computed again.
 
-use crate::durable::failed;
+use crate::durable::{failed, unreadable};
 use crate::redaction::Redaction;
 use contract::{Error, ErrorKind, Result};
 use flate2::Compression;
@@ -105,7 +105,7 @@ fn write(directory: &Path, mut manifest: Manifest, file: &Path) -> Result<Manife
     append(&mut archive, MANIFEST, text.len() as u64, &*text).map_err(fail)?;
     for (name, packed) in &manifest.files {
         let path = directory.join(name);
-        let source = File::open(&path).map_err(|error| failed("read", &path, &error))?;
+        let source = File::open(&path).map_err(|error| unreadable(&path, &error))?;
         append(&mut archive, name, packed.size, source.take(packed.size)).map_err(fail)?;
     }
     let target = archive.into_inner().and_then(GzEncoder::finish).map_err(fail)?;
@@ -127,8 +127,9 @@ fn append(
 }
 
 fn digest(path: &Path) -> Result<Packed> {
-    let fail = |error: io::Error| failed("read", path, &error);
-    transfer(File::open(path).map_err(fail)?, io::sink()).map_err(fail)
+    let fail = |error: io::Error| unreadable(path, &error);
+    let read = transfer(File::open(path).map_err(fail)?, io::sink());
+    read.map_err(|(Stopped::Reading(error) | Stopped::Writing(error))| fail(error))
 }
 
 /// Unpacks a bundle into an empty directory. What is not as the manifest says is told, not
@@ -138,41 +139,61 @@ fn digest(path: &Path) -> Result<Packed> {
 /// When it is no bundle, of an unknown version, holds what no bundle holds, or when the
 /// directory cannot be written.
 pub fn unpack(file: &Path, directory: &Path) -> Result<Unpacked> {
-    let source = File::open(file).map_err(|error| failed("open", file, &error))?;
-    unpack_from(source, directory).map_err(|why| {
-        Error::new(
-            ErrorKind::Environment,
-            format!("cannot unpack {}", file.display()),
-            why,
-            "give a file that `schedlab bundle` wrote, and ask for it again where it was damaged",
-        )
+    let source = File::open(file).map_err(|error| unreadable(file, &error))?;
+    unpack_from(source, directory).map_err(|trouble| {
+        let (why, remedy) = match trouble {
+            Trouble::Bundle(why) => (
+                why,
+                "give a file that `schedlab bundle` wrote, and ask for it again where it was damaged",
+            ),
+            Trouble::Directory(error) => (
+                format!("cannot write into {}: {error}", directory.display()),
+                "make room there, or set TMPDIR to a directory with room",
+            ),
+        };
+        let attempted = format!("cannot unpack {}", file.display());
+        Error::new(ErrorKind::Environment, attempted, why, remedy)
     })
 }
 
-fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpacked, String> {
+/// Whose fault it is that a bundle is not unpacked.
+#[derive(Debug)]
+enum Trouble {
+    Bundle(String),
+    /// The bundle may be sound.
+    Directory(io::Error),
+}
+
+impl<T: Into<String>> From<T> for Trouble {
+    fn from(why: T) -> Self {
+        Self::Bundle(why.into())
+    }
+}
+
+fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpacked, Trouble> {
     let mut archive = Archive::new(GzDecoder::new(source));
     let words = |error: io::Error| error.to_string();
     let mut entries = archive.entries().map_err(words)?;
     let first = entries.next().ok_or("it is empty")?.map_err(words)?;
     if first.path_bytes() != MANIFEST.as_bytes() || first.size() > LARGEST_MANIFEST {
-        return Err(format!("it does not begin with {MANIFEST}"));
+        return Err(format!("it does not begin with {MANIFEST}").into());
     }
     let manifest: Manifest = serde_json::from_reader(first.take(LARGEST_MANIFEST))
         .map_err(|error| format!("{MANIFEST}: {error}"))?;
     if !BUNDLE_FORMATS.contains(&manifest.format.as_str()) {
-        return Err(format!("its format is `{}`, not {BUNDLE_FORMAT}", manifest.format));
+        return Err(format!("its format is `{}`, not {BUNDLE_FORMAT}", manifest.format).into());
     }
     if let Some(strange) = manifest.files.keys().find(|name| !FILES.contains(&name.as_str())) {
-        return Err(format!("{MANIFEST} names `{strange}`, which is no file of a campaign"));
+        return Err(format!("{MANIFEST} names `{strange}`, which is no file of a campaign").into());
     }
     let is_name = |text: &str| !text.contains('/') && !text.contains(char::is_control);
     let redaction = manifest.redaction.iter();
     let told = redaction.flat_map(|one| one.replaced.keys().chain(&one.left_out));
     if told.into_iter().any(|text| text.contains(char::is_control)) {
-        return Err(format!("{MANIFEST}: what was redacted holds control characters"));
+        return Err(format!("{MANIFEST}: what was redacted holds control characters").into());
     }
     if !is_name(&manifest.campaign) || !is_name(&manifest.schedlab) {
-        return Err(format!("{MANIFEST}: the campaign's name or the version is none"));
+        return Err(format!("{MANIFEST}: the campaign's name or the version is none").into());
     }
     let mut missing: BTreeMap<&str, &Packed> =
         manifest.files.iter().map(|(name, packed)| (name.as_str(), packed)).collect();
@@ -181,16 +202,21 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
         let entry = entry.map_err(words)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let Some(packed) = missing.remove(name.as_str()) else {
-            return Err(format!("`{name}` is not in {MANIFEST}, or comes twice"));
+            return Err(format!("`{name}` is not in {MANIFEST}, or comes twice").into());
         };
         if entry.header().entry_type() != EntryType::Regular || entry.size() > LARGEST_FILE {
-            return Err(format!("`{name}` is no file, or larger than any of a campaign"));
+            return Err(format!("`{name}` is no file, or larger than any of a campaign").into());
         }
         let path = directory.join(&name);
-        let found =
-            File::create_new(&path).and_then(|file| transfer(entry, file)).map_err(words)?;
+        let target = File::create_new(&path).map_err(Trouble::Directory)?;
+        let found = transfer(entry, target).map_err(|stopped| match stopped {
+            Stopped::Reading(error) => Trouble::Bundle(words(error)),
+            Stopped::Writing(error) => Trouble::Directory(error),
+        })?;
         if !name.starts_with("report.") && controls(&path).map_err(words)? {
-            return Err(format!("`{name}` holds control characters, which a terminal would obey"));
+            return Err(
+                format!("`{name}` holds control characters, which a terminal would obey").into()
+            );
         }
         if found != *packed {
             problems.push(format!("{name} does not have the digest in {MANIFEST}"));
@@ -227,25 +253,32 @@ fn is_escaped_control(window: &[u8]) -> bool {
         .is_some_and(|character| character.is_control() && !"\n\r\t".contains(character))
 }
 
+/// Which end of a transfer failed.
+enum Stopped {
+    Reading(io::Error),
+    Writing(io::Error),
+}
+
 /// Copies to the end, and says what it was.
-fn transfer(mut from: impl Read, mut to: impl Write) -> io::Result<Packed> {
+fn transfer(mut from: impl Read, mut to: impl Write) -> std::result::Result<Packed, Stopped> {
     let (mut hash, mut size) = (Sha256::new(), 0);
     let mut buffer = vec![0; 1 << 16];
     loop {
-        let count = from.read(&mut buffer)?;
+        let count = from.read(&mut buffer).map_err(Stopped::Reading)?;
         if count == 0 {
             let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
             return Ok(Packed { size, sha256 });
         }
         size += count as u64;
         hash.update(&buffer[..count]);
-        to.write_all(&buffer[..count])?;
+        to.write_all(&buffer[..count]).map_err(Stopped::Writing)?;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::OpenOptions;
 
     fn manifest() -> Manifest {
         Manifest {
@@ -263,6 +296,14 @@ mod tests {
         fs::write(home.path().join("records.jsonl"), "x\n".repeat(100_000)).unwrap();
         fs::write(home.path().join("console.log"), "not packed").unwrap();
         home
+    }
+
+    /// Why a bundle is not unpacked.
+    fn refusal(bytes: &[u8], target: &Path) -> String {
+        match unpack_from(bytes, target).unwrap_err() {
+            Trouble::Bundle(why) => why,
+            Trouble::Directory(error) => panic!("{error}"),
+        }
     }
 
     type TestEntry<'a> = (&'a str, EntryType, &'a [u8]);
@@ -312,7 +353,8 @@ mod tests {
         let (home, other) = (campaign(), tempfile::tempdir().unwrap());
         let file = other.path().join("one");
         fs::write(&file, "precious").unwrap();
-        assert!(pack(home.path(), manifest(), &file).is_err());
+        let error = pack(home.path(), manifest(), &file).unwrap_err();
+        assert_eq!(error.remedy, "give another name, or remove that one first");
         assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
         assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1);
     }
@@ -342,7 +384,7 @@ mod tests {
         let target = tempfile::tempdir().unwrap();
         let old = text("schedlab.bundle/1");
         assert_eq!(unpack_from(&*old, target.path()).unwrap().manifest.redaction, None);
-        let refusal = unpack_from(&*text("schedlab.bundle/3"), target.path()).unwrap_err();
+        let refusal = refusal(&text("schedlab.bundle/3"), target.path());
         assert!(refusal.contains("not schedlab.bundle/2"), "{refusal}");
     }
 
@@ -371,7 +413,7 @@ mod tests {
             let home = tempfile::tempdir().unwrap();
             let target = home.path().join("out");
             fs::create_dir(&target).unwrap();
-            let refusal = unpack_from(&*archive(entries), &target).unwrap_err();
+            let refusal = refusal(&archive(entries), &target);
             assert!(refusal.contains(why), "{refusal}");
             assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "{why}");
         }
@@ -388,10 +430,24 @@ mod tests {
                 (MANIFEST, EntryType::Regular, &named(&["plan.json"])),
                 ("plan.json", EntryType::Regular, text),
             ]);
-            let refusal = unpack_from(&*bytes, target.path()).unwrap_err();
+            let refusal = refusal(&bytes, target.path());
             assert!(refusal.contains("control characters"), "{refusal}");
         }
         assert!(!is_escaped_control(b"\\u000a") && !is_escaped_control(b"\\u00e9"));
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_written_is_named_and_the_bundle_is_not_blamed() {
+        let (home, other) = (campaign(), tempfile::tempdir().unwrap());
+        let file = other.path().join("one");
+        pack(home.path(), manifest(), &file).unwrap();
+        let absent = other.path().join("absent");
+        let error = unpack(&file, &absent).unwrap_err();
+        assert!(error.cause.contains(absent.to_str().unwrap()), "{error}");
+        assert!(error.remedy.contains("TMPDIR"), "{error}");
+        // A full device opens, and fails when it is written to.
+        let (full, text) = (OpenOptions::new().write(true).open("/dev/full").unwrap(), b"x");
+        assert!(matches!(transfer(&text[..], full), Err(Stopped::Writing(_))));
     }
 
     #[test]

@@ -19,6 +19,7 @@ fn remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "choose a results directory that you may write"
         }
+        io::ErrorKind::AlreadyExists => "give another name, or remove that one first",
         _ => "",
     }
 }
@@ -27,6 +28,17 @@ fn remedy(error: &io::Error) -> &'static str {
 pub fn failed(action: &str, path: &Path, error: &io::Error) -> Error {
     let attempted = format!("cannot {action} {}", path.display());
     Error::new(ErrorKind::Environment, attempted, error, remedy(error))
+}
+
+/// The same of what is only read: no other place to write to would help.
+pub fn unreadable(path: &Path, error: &io::Error) -> Error {
+    let remedy = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "read it as the user who ran the campaign, or have them let you read it"
+        }
+        _ => "",
+    };
+    Error::new(ErrorKind::Environment, format!("cannot read {}", path.display()), error, remedy)
 }
 
 /// Makes a directory's entries durable.
@@ -63,7 +75,7 @@ pub fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
-        .map_err(|error| failed("read", path, &error))?;
+        .map_err(|error| unreadable(path, &error))?;
     if bytes.len() as u64 > limit {
         return Err(Error::environment(
             format!("cannot read {}", path.display()),

@@ -1,6 +1,6 @@
 //! `records.jsonl`: one record on each line, read up to the last complete one.
 
-use crate::durable::{failed, parse_document};
+use crate::durable::{parse_document, unreadable};
 use contract::{Error, Result};
 use model::{Caveat, CaveatCode, RECORD_FORMAT, Record};
 use std::fs::File;
@@ -55,8 +55,8 @@ impl Tail {
 }
 
 fn scan_behind(path: &Path, read: &Tail) -> Result<Scan> {
-    let mut file = File::open(path).map_err(|error| failed("read", path, &error))?;
-    file.seek(SeekFrom::Start(read.bytes)).map_err(|error| failed("read", path, &error))?;
+    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    file.seek(SeekFrom::Start(read.bytes)).map_err(|error| unreadable(path, &error))?;
     let mut reader = BufReader::new(file);
     let mut scan = Scan { records: Vec::new(), complete_bytes: 0, torn: None };
     loop {
@@ -82,7 +82,7 @@ struct Batch {
 }
 
 fn batch(reader: &mut impl BufRead, path: &Path, first: usize) -> Result<Batch> {
-    let broken = |error: std::io::Error| failed("read", path, &error);
+    let broken = |error: std::io::Error| unreadable(path, &error);
     let mut batch = Batch::default();
     let mut bytes = 0;
     while bytes < BATCH_BYTES {

@@ -18,6 +18,8 @@ const ENDING: &str = "schedlab.tar.gz";
 /// What of a campaign is packed as it is; the rest is made anew.
 const AS_THEY_ARE: [&str; 5] =
     ["experiment.toml", "plan.json", "records.jsonl", "environment.json", "state.json"];
+/// What no campaign can be without.
+const NEEDED: [&str; 3] = ["plan.json", "records.jsonl", "state.json"];
 /// Differences told one by one.
 const TOLD_AT_MOST: usize = 20;
 
@@ -85,8 +87,9 @@ fn copied(source: &Path, staging: &Path) -> Result<()> {
     for document in AS_THEY_ARE {
         let from = source.join(document);
         if from.is_file() {
-            std::fs::copy(&from, staging.join(document))
-                .map_err(|error| cannot("copy", &from, error))?;
+            let to = staging.join(document);
+            let action = format!("copy {} to", from.display());
+            std::fs::copy(&from, &to).map_err(|error| cannot(&action, &to, error))?;
         }
     }
     Ok(())
@@ -180,8 +183,9 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
                 }
             }
         }
-        Err(error) => problems.push(error.one_line()),
+        Err(error) => problems.extend(without_campaign(home.path(), &error)),
     }
+    let problems = once(&problems);
     if problems.is_empty() {
         print(&format!("{}: verified ({})\n", file.display(), checked.join(", ")))?;
         return Ok(ExitCode::Done);
@@ -196,9 +200,33 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
     Ok(ExitCode::Failure)
 }
 
-/// The campaign of an unpacked bundle, under the name that it had.
+/// Why a bundle holds no campaign.
+fn without_campaign(directory: &Path, error: &Error) -> Vec<String> {
+    let absent = NEEDED.iter().filter(|name| !directory.join(name).exists());
+    let told: Vec<String> =
+        absent.map(|name| format!("{name} is missing, so nothing can be judged anew")).collect();
+    if told.is_empty() { vec![error.one_line()] } else { told }
+}
+
+/// What was found twice is told once, with the more words.
+fn once(problems: &[String]) -> Vec<&String> {
+    let is_told = |problem: &&String| {
+        let more = format!("{problem}, ");
+        !problems.iter().any(|other| other.starts_with(&more))
+    };
+    problems.iter().filter(is_told).collect()
+}
+
+/// The campaign of an unpacked bundle, under the name that it had. Errors name its files as the
+/// bundle does: where they lie meanwhile is nobody's business.
 pub(super) fn opened(directory: &Path, manifest: &Manifest) -> Result<Loaded> {
-    let mut loaded = store::load(directory)?;
+    let place = format!("{}/", directory.display());
+    let by_name = |text: String| text.replace(&place, "");
+    let mut loaded = store::load(directory).map_err(|error| Error {
+        attempted: by_name(error.attempted),
+        cause: by_name(error.cause),
+        ..error
+    })?;
     loaded.directory = PathBuf::from(&manifest.campaign);
     Ok(loaded)
 }
@@ -263,7 +291,9 @@ pub(super) fn temporary() -> Result<tempfile::TempDir> {
 }
 
 fn cannot(action: &str, path: &Path, error: std::io::Error) -> Error {
-    Error::environment(format!("cannot {action} {}", path.display()), error)
+    let attempted = format!("cannot {action} {}", path.display());
+    let remedy = "set TMPDIR to a directory with room that you may write";
+    Error::new(ErrorKind::Environment, attempted, error, remedy)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::cli::{Common, Judge, Presentation, ReportArguments, ShowArguments};
 use crate::exit::ExitCode;
 use crate::output::{is_read_by_a_person, legible, page, print, print_bytes, tell};
 use crate::surroundings::FONTS;
-use contract::{Description, Error, Result};
+use contract::{Description, Error, ErrorKind, Result};
 use model::{Findings, Fingerprint, Plan};
 use report::{Inputs, Page, RENDERERS, Renderer, Report};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,8 +26,20 @@ const FILE_PAGE: Page = Page {
     fonts: FONTS,
 };
 
+/// Said of a campaign that lost its records.
+const EMPTIED: &str =
+    "records.jsonl holds no record and findings.json has findings: they do not belong together";
+
 pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
     let directory = store::resolve(&common.results, &arguments.campaign.campaign)?;
+    if is_emptied(&directory) {
+        return Err(Error::new(
+            ErrorKind::Environment,
+            format!("cannot judge {}", directory.display()),
+            EMPTIED,
+            "bring records.jsonl back from a copy, or remove findings.json to judge nothing",
+        ));
+    }
     if arguments.end {
         end(&directory)?;
     }
@@ -88,10 +100,21 @@ pub(super) fn judged(common: &Common, campaign: &str) -> Result<(Loaded, Finding
     let stored = store::load_findings(&directory).ok().flatten();
     // Those of an earlier format lack what it did not have.
     let is_other = |stored: Findings| stored.format == findings.format && stored != findings;
-    if loaded.is_finished && stored.is_some_and(is_other) {
+    if is_emptied(&directory) {
+        tell(&format!("{EMPTIED}: bring records.jsonl back from a copy"));
+    } else if loaded.is_finished && stored.is_some_and(is_other) {
         tell("the stored findings are not what the records say: `schedlab judge` writes them anew");
     }
     Ok((loaded, findings))
+}
+
+/// Whether findings are left of records that are not: to judge anew would lose them, too.
+fn is_emptied(directory: &Path) -> bool {
+    let rests_on_records =
+        |stored: Findings| stored.findings.iter().any(|finding| finding.pairs > 0);
+    let stored = || store::load_findings(directory).ok().flatten();
+    let records = std::fs::metadata(directory.join("records.jsonl"));
+    records.is_ok_and(|file| file.len() == 0) && stored().is_some_and(rests_on_records)
 }
 
 /// The campaign in a bundle, judged anew.

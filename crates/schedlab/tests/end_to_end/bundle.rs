@@ -45,6 +45,11 @@ fn without(bundle: &Path, name: &str) -> PathBuf {
     })
 }
 
+/// The bundle without one file that its manifest names.
+fn lost(bundle: &Path, name: &str) -> PathBuf {
+    repacked(bundle, "lost", name, |home, _| fs::remove_file(home.join(name)).unwrap())
+}
+
 /// The bundle after something was done to its files and to its manifest's list of them.
 fn repacked(
     bundle: &Path,
@@ -59,7 +64,8 @@ fn repacked(
     let mut document: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
     change(&home, &mut document["files"]);
-    let names: Vec<String> = document["files"].as_object().unwrap().keys().cloned().collect();
+    let mut names: Vec<String> = document["files"].as_object().unwrap().keys().cloned().collect();
+    names.retain(|name| home.join(name).exists());
     fs::write(&manifest, document.to_string()).unwrap();
     let target = bundle.with_file_name(format!("{how}-{name}.tar.gz"));
     let words = ["--format=ustar", "-czf", &text(&target), "manifest.json"];
@@ -114,9 +120,13 @@ fn a_number_that_the_records_do_not_give_is_named() {
     let report = forged(&bundle, "report.md", |text| text.replacen("better", "worse", 1));
     let told = bench.expect(1, &["verify", &text(&report)]);
     assert!(told.contains("report.md is not what the records give"), "{told}");
-    for name in ["findings.json", "report.md"] {
+    for name in ["findings.json", "report.md", "records.jsonl"] {
         let told = bench.expect(1, &["verify", &text(&without(&bundle, name))]);
         assert!(told.contains(&format!("{name} is missing")), "{told}");
+        assert!(!told.contains("schedlab-bundle-"), "{told}");
+        let told = bench.expect(1, &["verify", &text(&lost(&bundle, name))]);
+        assert_eq!(told.matches(&format!("{name} is missing")).count(), 1, "{told}");
+        assert!(!told.contains("schedlab-bundle-"), "{told}");
         assert!(told.contains("NOT what its records give"), "{told}");
     }
     // A record that was changed changes what follows from it.
@@ -291,4 +301,20 @@ fn redaction_needs_to_be_asked_for_and_an_empty_word_is_none() {
     let output = bench.run(&["bundle", "last", "--redact", "--redact-word", " "]);
     assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("cannot redact"), "{}", errors(&output));
+}
+
+#[test]
+fn records_that_were_emptied_do_not_ask_to_overwrite_what_they_once_gave() {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", KNOWN_EFFECT);
+    bench.expect(0, &["run", &file]);
+    let campaign = bench.campaign();
+    let findings = fs::read(campaign.join("findings.json")).unwrap();
+    fs::write(campaign.join("records.jsonl"), "").unwrap();
+    let shown = bench.run(&["show", "last"]);
+    assert!(errors(&shown).contains("do not belong together"), "{}", errors(&shown));
+    let judged = bench.run(&["judge", "last"]);
+    assert_eq!(judged.status.code(), Some(1));
+    assert!(errors(&judged).contains("do not belong together"), "{}", errors(&judged));
+    assert_eq!(fs::read(campaign.join("findings.json")).unwrap(), findings);
 }
