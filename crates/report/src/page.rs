@@ -55,6 +55,7 @@ struct PageData<'r> {
     differences: &'r BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
     notes: &'r [String],
     reproduce: &'r [String],
+    plan_digest: &'r str,
     hides_absolute: bool,
 }
 
@@ -197,6 +198,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         differences: &report.differences,
         notes: &report.notes,
         reproduce: &report.reproduce,
+        plan_digest: &report.plan_digest,
         hides_absolute: report.hides_absolute,
     }
 }

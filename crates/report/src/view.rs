@@ -78,8 +78,11 @@ pub struct Report {
     pub differences: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
     /// Decisions the planner took.
     pub notes: Vec<String>,
-    /// How to repeat the campaign.
+    /// The commands that repeat the campaign.
     pub reproduce: Vec<String>,
+    /// By which its plan is told from any other.
+    #[serde(default)]
+    pub plan_digest: String,
     /// The unit of each source's values, by workload.
     pub units: BTreeMap<String, BTreeMap<String, Unit>>,
     /// Whether people are not shown absolute values of emulated processors; data formats
@@ -257,6 +260,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         differences: differences(inputs.records),
         notes: plan.notes.clone(),
         reproduce: reproduce(inputs),
+        plan_digest: plan.digest.clone(),
         units: units(plan),
         hides_absolute,
         values: inputs.values.to_vec(),
@@ -341,11 +345,7 @@ fn reproduce(inputs: &Inputs<'_>) -> Vec<String> {
             plan.venue, plan.seed
         ),
     };
-    vec![
-        again,
-        format!("schedlab judge {}", quoted(inputs.directory)),
-        format!("plan digest {}", plan.digest),
-    ]
+    vec![again, format!("schedlab judge {}", quoted(inputs.directory))]
 }
 
 /// A word as a shell takes it.

@@ -53,7 +53,7 @@ impl Renderer for Entry {
         for command in &report.reproduce {
             writeln!(output, "{}", continued(command))?;
         }
-        Ok(())
+        writeln!(output, "\n{}: {}", report.language.word("plan digest"), report.plan_digest)
     }
 }
 

@@ -49,8 +49,13 @@ impl Renderer for Entry {
         for line in &report.reproduce {
             writeln!(output, "    {line}")?;
         }
-        Ok(())
+        writeln!(output, "\n{}", plan_digest(report))
     }
+}
+
+/// What the commands have to give again.
+pub(super) fn plan_digest(report: &Report) -> String {
+    format!("{}: `{}`", report.language.word("plan digest"), report.plan_digest)
 }
 
 /// Ratios along the factor that subjects are compared within.

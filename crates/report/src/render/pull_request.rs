@@ -1,6 +1,6 @@
 //! The verdict in the space that a comment on a pull request has.
 
-use super::markdown::{cell, plain};
+use super::markdown::{cell, plain, plan_digest};
 use super::table::{effect, symbol, words};
 use super::{Page, Renderer};
 use crate::view::Report;
@@ -61,6 +61,7 @@ impl Renderer for Entry {
         for line in &report.reproduce {
             writeln!(output, "    {line}")?;
         }
+        writeln!(output, "\n{}", plan_digest(report))?;
         writeln!(output, "\n</details>")
     }
 }

@@ -135,16 +135,18 @@ fn by_use_case(report: &Report, use_case: &UseCaseFinding) -> Vec<String> {
     } else {
         effects.join("; ")
     };
-    let mut worse: Vec<String> = use_case
+    let worse = use_case
         .comparisons
         .iter()
         .zip(&use_case.worst)
         .filter(|(one, _)| use_case.co_best.contains(&one.question.subject))
         .filter_map(|(one, worst)| Some((one, worst.as_ref()?)))
         .filter(|(_, worst)| worst.ratio < 1.0)
-        .map(|(one, worst)| format!("{}: {}", one.question.subject, component(worst, language)))
+        .map(|(one, worst)| {
+            (worst.ratio, format!("{}: {}", one.question.subject, component(worst, language)))
+        })
         .collect();
-    worst_first(&mut worse, language);
+    let worse = worst_first(worse, language);
     vec![
         format!("{}{}", mark(use_case.ranking.is_emulated, language), use_case.use_case),
         set,
@@ -163,13 +165,19 @@ fn component(worst: &Worst, language: Language) -> String {
     )
 }
 
-/// Each once, and not more than are read.
-fn worst_first(all: &mut Vec<String>, language: Language) {
-    all.dedup();
-    if all.is_empty() {
-        all.push(language.word("nothing of it, as far as was shown").to_owned());
+/// The lowest ratios, each said once, and not more than are read.
+fn worst_first(mut all: Vec<(f64, String)>, language: Language) -> Vec<String> {
+    all.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let mut said: Vec<String> = Vec::new();
+    for (_, text) in all {
+        if said.len() < MOST_NAMED && !said.contains(&text) {
+            said.push(text);
+        }
     }
-    all.truncate(MOST_NAMED);
+    if said.is_empty() {
+        said.push(language.word("nothing of it, as far as was shown").to_owned());
+    }
+    said
 }
 
 fn by_subject(report: &Report, subject: &SubjectView) -> Option<Vec<String>> {
@@ -214,14 +222,9 @@ fn and_more(count: usize, named: usize, language: Language) -> Option<String> {
 fn again(report: &Report) -> Slide {
     let language = report.language;
     let labelled = |label: &str, text: &str| vec![label.to_owned(), text.to_owned()];
-    let mut rows: Vec<Vec<String>> = report
-        .reproduce
-        .iter()
-        .map(|line| match line.strip_prefix("plan digest ") {
-            Some(digest) => labelled(language.word("plan digest"), digest),
-            None => labelled(language.word("command"), line),
-        })
-        .collect();
+    let mut rows: Vec<Vec<String>> =
+        report.reproduce.iter().map(|line| labelled(language.word("command"), line)).collect();
+    rows.push(labelled(language.word("plan digest"), &report.plan_digest));
     rows.push(labelled(language.word("seed"), &report.design.seed.to_string()));
     rows.push(labelled(language.word("campaign"), &report.campaign));
     rows.push(labelled(language.word("format"), &report.format));
@@ -308,4 +311,23 @@ fn caveats(report: &Report) -> Option<Slide> {
         body: Body::Table(Table { columns, rows }),
         notes: notes.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_comes_first_and_each_is_said_once() {
+        let of = |all: &[(f64, &str)]| {
+            let all = all.iter().map(|(ratio, text)| (*ratio, (*text).to_owned())).collect();
+            worst_first(all, Language::default())
+        };
+        assert_eq!(of(&[(0.9, "a"), (0.5, "b"), (0.9, "a"), (0.7, "c")]), ["b", "c", "a"]);
+        assert_eq!(of(&[(0.9, "a"), (0.8, "b"), (0.9, "a")]), ["b", "a"]);
+        assert_eq!(of(&[]), ["nothing of it, as far as was shown"]);
+        let many: Vec<(f64, String)> =
+            (0..9).map(|count| (1.0 - f64::from(count) / 10.0, count.to_string())).collect();
+        assert_eq!(worst_first(many, Language::default())[0], "8");
+    }
 }
