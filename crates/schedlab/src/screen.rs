@@ -37,7 +37,29 @@ impl Look {
         }
     }
 
-    fn block(self, title: &'static str) -> Block<'static> {
+    /// A text in so many columns: its middle is left out, for names differ at their ends.
+    fn shortened(self, text: &str, width: usize) -> String {
+        let letters: Vec<char> = text.chars().collect();
+        if Span::raw(text).width() <= width {
+            return text.to_owned();
+        }
+        let left_out = if self.is_unicode { "…" } else { "~" };
+        let kept = width.saturating_sub(left_out.len().min(1));
+        let fitting = |letters: &mut dyn Iterator<Item = &char>, most: usize| {
+            let mut columns = 0;
+            let fits = |letter: &&char| {
+                columns += Span::raw(letter.to_string()).width();
+                columns <= most
+            };
+            letters.take_while(fits).copied().collect::<Vec<char>>()
+        };
+        let head = fitting(&mut letters.iter(), kept.div_ceil(2));
+        let tail = fitting(&mut letters.iter().rev(), kept / 2);
+        let ends = |letters: &mut dyn Iterator<Item = char>| letters.collect::<String>();
+        ends(&mut head.into_iter()) + left_out + &ends(&mut tail.into_iter().rev())
+    }
+
+    fn block(self, title: String) -> Block<'static> {
         const ASCII: border::Set<'static> = border::Set {
             top_left: "+",
             top_right: "+",
@@ -107,7 +129,10 @@ impl Screen {
         self.draw_head(frame, head, snapshot);
         self.draw_machine(frame, machine);
         self.draw_verdicts(frame, verdicts, snapshot);
-        let title = "Last trial: p50, p99, p99.9; p99 over trials ";
+        let all: usize = snapshot.latencies.iter().map(|one| last_of_each(one).len()).sum();
+        let shown = percentiles.len().min(usize::from(latencies.height).saturating_sub(1));
+        let title =
+            format!("Last trial: p50, p99, p99.9; p99 over trials{} ", left_out(shown, all));
         frame.render_widget(Paragraph::new(percentiles).block(self.look.block(title)), latencies);
         self.draw_log(frame, log, snapshot);
     }
@@ -175,20 +200,22 @@ impl Screen {
         let is_over = matches!(snapshot.state, State::Finished | State::StoppedEarly);
         let is_sequence = snapshot.verdicts.iter().any(|one| one.is_sequence);
         let title = match (is_over, is_sequence) {
-            (true, false) => "Verdicts (+ is better) ",
-            (true, true) => "Verdicts (+ is better; intervals hold however often you look) ",
-            (false, _) => "So far (+ is better; intervals hold however often you look) ",
+            (true, false) => "Verdicts (+ is better)",
+            (true, true) => "Verdicts (+ is better; intervals hold however often you look)",
+            (false, _) => "So far (+ is better; intervals hold however often you look)",
         };
         let first = self.first.min(snapshot.verdicts.len().saturating_sub(1));
-        let rows = snapshot.verdicts.iter().skip(first).map(|one| self.row(one, is_over));
-        let widths = [
-            Constraint::Fill(3),
-            Constraint::Fill(2),
-            Constraint::Length(9),
-            Constraint::Length(18),
-            Constraint::Length(3),
-            Constraint::Length(12),
-        ];
+        let all = snapshot.verdicts.len();
+        // Above the rows stand the title and the head.
+        let shown = (all - first).min(usize::from(area.height).saturating_sub(2));
+        let title = format!("{title}{} ", left_out(shown, all));
+        // Nothing is decided before the end.
+        let fixed = [9, 18, 3, if is_over { 12 } else { 0 }];
+        let gaps = u16::try_from(fixed.len() + 1).unwrap_or(0);
+        let open = area.width.saturating_sub(fixed.iter().sum::<u16>() + gaps);
+        let names = [open - open * 2 / 5, open * 2 / 5];
+        let rows = snapshot.verdicts.iter().skip(first).map(|one| self.row(one, names, is_over));
+        let widths = names.into_iter().chain(fixed).map(Constraint::Length);
         let head = ["workload metric", "subject", "effect", "interval", "n", ""];
         let table = Table::new(rows, widths)
             .header(Row::new(head).style(Style::new().add_modifier(Modifier::DIM)))
@@ -196,8 +223,11 @@ impl Screen {
         frame.render_widget(table, area);
     }
 
-    fn row(&self, one: &LiveVerdict, is_over: bool) -> Row<'static> {
+    fn row(&self, one: &LiveVerdict, names: [u16; 2], is_over: bool) -> Row<'static> {
+        let [question, subject] = names.map(usize::from);
         let control = if one.role == Role::Control { " (A/A)" } else { "" };
+        let name = self.look.shortened(&one.subject, subject.saturating_sub(control.len()));
+        let asked = format!("{} {}", one.workload, one.metric.replace('_', " "));
         let effect = one.ratio.map_or("-".to_owned(), signed_percent);
         let interval = one.low.map_or(String::new(), |low| {
             let bare = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0));
@@ -212,8 +242,8 @@ impl Screen {
             Verdict::Invalid => ("invalid", Color::Reset),
         };
         Row::new([
-            Span::raw(format!("{} {}", one.workload, one.metric.replace('_', " "))),
-            Span::raw(format!("{}{control}", one.subject)),
+            Span::raw(self.look.shortened(&asked, question)),
+            Span::raw(format!("{name}{control}")),
             Span::raw(effect),
             Span::raw(interval),
             Span::raw(one.pairs.to_string()),
@@ -257,8 +287,14 @@ impl Screen {
         let lines: Vec<Line<'_>> = told.map(|text| Line::raw(text.as_str())).collect();
         let first = lines.len().saturating_sub(usize::from(LOG_LINES));
         let lines = lines[first..].to_vec();
-        frame.render_widget(Paragraph::new(lines).block(self.look.block("Log ")), area);
+        frame.render_widget(Paragraph::new(lines).block(self.look.block("Log ".to_owned())), area);
     }
+}
+
+/// How many lines are not on the screen.
+fn left_out(shown: usize, all: usize) -> String {
+    let count = all.saturating_sub(shown);
+    if count == 0 { String::new() } else { format!("; {count} of {all} not shown") }
 }
 
 fn state_name(state: State) -> &'static str {
@@ -427,6 +463,44 @@ mod tests {
         screen.note(Some(over), None);
         let text = drawn(&screen, 80);
         assert!(text.contains("Verdicts (+ is better; intervals hold"), "{text}");
+    }
+
+    #[test]
+    fn names_keep_both_ends_and_controls_their_mark() {
+        let mut screen = screen("Which policy?", true);
+        let long = LiveVerdict {
+            workload: "fio-random-read".to_owned(),
+            metric: "completion_latency_p99".to_owned(),
+            role: Role::Control,
+            ..verdict("baseline-of-everything-again", Some(1.0))
+        };
+        for state in [State::Running, State::Finished] {
+            let over = Snapshot { state, verdicts: vec![long.clone()], ..snapshot("Which?") };
+            screen.note(Some(over), None);
+            let text = drawn(&screen, 80);
+            for part in ["fio-", "p99 ", "bas", "n (A/A)", "…"] {
+                assert!(text.contains(part), "{part} in\n{text}");
+            }
+        }
+        let look = Look { is_unicode: false, is_colour: false };
+        assert_eq!(look.shortened("abcdefgh", 8), "abcdefgh");
+        assert_eq!(look.shortened("abcdefgh", 6), "abc~gh");
+        assert_eq!(look.shortened("가나다라", 5), "가~라");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_counted() {
+        let mut screen = screen("Which policy?", true);
+        let whole = snapshot("Which?");
+        let latencies = vec![whole.latencies[0].clone(); MOST_LATENCIES + 3];
+        let verdicts = vec![verdict("fifo", None); 30];
+        screen.note(Some(Snapshot { latencies, verdicts, ..whole }), None);
+        let text = drawn(&screen, 80);
+        let shown = text.matches("wakeup wakeup latency").count();
+        let all = MOST_LATENCIES + 3;
+        assert!(text.contains(&format!("; {} of {all} not shown", all - shown)), "{text}");
+        let shown = text.matches("wakeup latency p99").count();
+        assert!(text.contains(&format!("; {} of 30 not shown", 30 - shown)), "{text}");
     }
 
     #[test]
