@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,7 +36,7 @@ impl Theme {
 }
 
 /// What is known of a figure before it is drawn.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figure {
     /// Its id within the page: `forest`, `heat-0-1`.
     pub id: String,

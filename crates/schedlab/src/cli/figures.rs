@@ -25,6 +25,9 @@ pub(crate) struct Figures {
     /// Tell which there are, and write nothing
     #[arg(long, conflicts_with = "output")]
     pub list: bool,
+    /// With --list: JSON instead of text
+    #[arg(long, requires = "list")]
+    pub json: bool,
     /// Its colours
     #[arg(long, value_enum, default_value = "light")]
     pub theme: Theme,

@@ -26,7 +26,8 @@ pub(super) fn run(common: &Common, arguments: &Arguments) -> Result<ExitCode> {
     let figures = Figures::of(&data).map_err(refused)?;
     let chosen = chosen(figures.described(), &arguments.figures)?;
     if arguments.list {
-        print(&listed(figures.described()))?;
+        let described = figures.described();
+        print(&if arguments.json { json(described)? } else { listed(described) })?;
         return Ok(ExitCode::Done);
     }
     let mut drawing =
@@ -87,6 +88,13 @@ fn listed(described: &[Figure]) -> String {
         format!("{:<16} {says}\n", figure.id)
     };
     described.iter().map(line).collect()
+}
+
+/// The same for programs, with all that is known of each.
+fn json(described: &[Figure]) -> Result<String> {
+    serde_json::to_string_pretty(described)
+        .map(|text| text + "\n")
+        .map_err(|error| Error::environment("cannot list the figures", error))
 }
 
 struct Drawing<'a> {

@@ -61,6 +61,11 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 fn every_figure_is_a_file_and_the_same_bytes_every_time() {
     let Some(bench) = campaign() else { return };
     let listed = bench.expect(0, &["figures", "last", "--list"]);
+    let json = bench.expect(0, &["figures", "last", "--list", "--json"]);
+    let json: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+    assert_eq!(json.len(), listed.lines().count());
+    assert!(json.iter().all(|figure| listed.contains(figure["id"].as_str().unwrap())));
+    bench.expect(2, &["figures", "last", "--json"]);
     assert!(listed.contains("Better in") || listed.contains("better in 2 of 4"), "{listed}");
     bench.expect(0, &["figures", "last"]);
     let written = files(&bench.campaign().join("figures"));
