@@ -210,7 +210,7 @@ fn ratios_along_a_factor_are_tables_and_curves_in_80_columns() {
     assert_eq!(levels, ["1", "2", "4"], "by number, not as the plan has them");
     let cell = bfs.rungs[0].cells[0].as_ref().unwrap();
     let found = cell.ratio.unwrap();
-    assert!(found.ratio < 1.0 && cell.verdict == model::Verdict::Better, "lower is better");
+    assert!(found.ratio < 1.0 && cell.verdict == Verdict::Better, "lower is better");
     assert!(found.interval.low < found.ratio && found.ratio < found.interval.high);
     assert_eq!(fair.rungs[2].cells[4].as_ref().unwrap().ratio, None);
     assert_eq!((report.ejections[0].ejected, report.ejections[0].trials), (3, 20));
