@@ -186,13 +186,13 @@ export interface Page {
     trials: number;
     boots: number;
     duration_ns: number;
-    /** Of 64 bits: as a number it loses its last digits. */
-    seed: number;
     alpha: number;
     is_quick: boolean;
   };
   /** The design in words, by name: what two campaigns are compared by. */
   facts: [string, string][];
+  /** Of the order; of 64 bits, which a number does not have here. */
+  seed: string;
   subjects: { id: string; levels: Record<string, string>; is_reference: boolean; is_control: boolean }[];
   checks: Check[];
   findings: Finding[];

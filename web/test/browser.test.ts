@@ -153,6 +153,20 @@ describe.skipIf(!program)("in a browser", () => {
     await page.close();
   });
 
+  test("the subjects are told by their levels, and the design by its numbers", async () => {
+    const { page } = await open(goldenText("measured"), 1440, "light");
+    const rows = await page.$$eval("#design tbody tr", (all) => all.map((row) => [...row.children].map(({ textContent }) => textContent)));
+    expect(rows).toEqual([
+      ["baseline", "policy=other", "reference"],
+      ["fifo", "policy=fifo:1", ""],
+      ["batch", "policy=batch", ""],
+      ["baseline-again", "policy=other", "A/A control: the reference once more"],
+    ]);
+    const facts = await page.$$eval("#design dl div", (all) => all.map((fact) => [...fact.children].map(({ textContent }) => textContent)));
+    expect(facts).toEqual([...golden("measured").facts, ["seed", "42"]]);
+    await page.close();
+  });
+
   test("everything is reached with the keyboard", async () => {
     const { page } = await open(goldenText("measured"), 1440, "light");
     await page.keyboard.press("Tab");

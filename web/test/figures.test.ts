@@ -7,6 +7,7 @@ import { ladder } from "../src/figures/ladder";
 import { hasLines, lines } from "../src/figures/lines";
 import { drift, pairs } from "../src/figures/runs";
 import { runs, type Finding, type Series } from "../src/model";
+import { light } from "../src/theme";
 import { golden } from "./golden";
 import { twelve } from "./server";
 
@@ -42,6 +43,13 @@ describe("effects", () => {
     const figure = forest(many);
     expect(figure.table.rows.length).toBe(90);
     expect(figure.reading).toContain("The 40 strongest of 90");
+  });
+
+  test("what the control shows is not taken for an answer", () => {
+    const about = page.findings.filter(({ effect }) => effect !== null).slice(0, 1);
+    const labels = forest([...about, ...about.map((one): Finding => ({ ...one, subject: "twin", role: "control" }))])
+      .options({ theme: light, width: 900 }).y?.domain as string[];
+    expect(labels.map((label) => label.endsWith(" (A/A)"))).toEqual([false, true]);
   });
 
   test("what is worse is as telling as what is better", () => {

@@ -39,6 +39,8 @@ struct PageData<'r> {
     design: &'r Design,
     /// The design in words, by name: what two campaigns are compared by.
     facts: Vec<(String, String)>,
+    /// Of the order; as text, for a script's numbers lose the last digits of 64 bits.
+    seed: String,
     subjects: &'r [SubjectView],
     checks: Vec<Check>,
     findings: Vec<Effect<'r>>,
@@ -180,6 +182,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         answer: &report.answer,
         design: &report.design,
         facts: design(report),
+        seed: report.design.seed.to_string(),
         subjects: &report.subjects,
         checks: checks(report),
         findings: asked

@@ -37,10 +37,10 @@ export function colourOf(verdict: Verdict, theme: Theme): string {
 function rows(findings: Finding[]): Row[] {
   const several = new Set(findings.map(({ metric }) => metric)).size > 1;
   return findings.map((finding) => {
-    const { workload, metric, subject, effect } = finding;
+    const { workload, metric, subject, role, effect } = finding;
     const bound = (value: number): number => Math.min(Math.max(value, 1 / WIDEST), WIDEST);
     return {
-      label: `${workload}${several ? ` ${metric}` : ""}: ${subject}`,
+      label: `${workload}${several ? ` ${metric}` : ""}: ${subject}${role === "control" ? " (A/A)" : ""}`,
       finding,
       verdict: finding.verdict,
       ratio: bound(effect?.ratio ?? NaN),

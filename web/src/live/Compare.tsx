@@ -1,6 +1,8 @@
 import { confidence, estimate, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Page } from "../model";
+import { levelsOf } from "../parts/Facts";
 import { type Column, IntervalBar, reachOf, SortTable } from "../parts/SortTable";
+import { Table } from "../parts/Table";
 import { t } from "../words";
 import { campaignLink } from "./Campaigns";
 import { useFetched } from "./hooks";
@@ -38,7 +40,7 @@ export function design({ facts, subjects }: Page, other: Page): Record<string, s
   const ofBoth = subjects.filter(({ id }) => other.subjects.some((one) => one.id === id));
   const levels = ofBoth.map(({ id, levels }): [string, string] => [
     t("levels of {subject}", { subject: id }),
-    Object.entries(levels).map((level) => level.join("=")).join(", ") || t("none"),
+    levelsOf(levels),
   ]);
   return Object.fromEntries([...facts, ...levels]);
 }
@@ -62,27 +64,7 @@ function Differences({ id, title, names, facts: [one, other] }: Compared) {
           : t("{count} differ, {alike} are alike.", { count: rows.length, alike })}
       </p>
       {rows.length > 0 && (
-        <div class="wide">
-          <table class="wraps">
-            <thead>
-              <tr>
-                {[t("fact"), ...names].map((name, column) => (
-                  <th key={column} scope="col">{name}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(([name, values]) => (
-                <tr key={name}>
-                  <th scope="row">{name}</th>
-                  {values.map((value, column) => (
-                    <td key={column}>{value}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table look="wraps" columns={[t("fact"), ...names]} rows={rows.map(([name, values]) => [name, ...values])} />
       )}
     </section>
   );

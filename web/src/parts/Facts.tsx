@@ -3,6 +3,7 @@ import { colourOf, sentence } from "../figures/forest";
 import type { Check, Finding, Page } from "../model";
 import type { Theme } from "../theme";
 import { noted, say, t } from "../words";
+import { Table } from "./Table";
 
 /** How many places of a caveat are shown at once. */
 const FIRST_PLACES = 3;
@@ -51,6 +52,45 @@ export function KeyFigures({ findings, theme }: { findings: Finding[]; theme: Th
   );
 }
 
+/** Levels as they are declared: `policy=fifo:1`. */
+export function levelsOf(levels: Record<string, string>): string {
+  return Object.entries(levels).map((level) => level.join("=")).join(", ") || t("none");
+}
+
+function roleOf({ is_reference, is_control }: Page["subjects"][number]): string {
+  if (is_control) return t("A/A control: the reference once more");
+  return is_reference ? t("reference") : "";
+}
+
+function FactList({ facts }: { facts: [string, string][] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([fact, value]) => (
+        <div key={fact}>
+          <dt>{fact}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** What was compared, and how. */
+export function Design({ page }: { page: Page }) {
+  return (
+    <section class="card" id="design">
+      <h2>{t("Subjects")}</h2>
+      <Table
+        look="wraps"
+        columns={[t("subject"), t("levels"), t("role")]}
+        rows={page.subjects.map((subject) => [subject.id, levelsOf(subject.levels), roleOf(subject)])}
+      />
+      <h2>{t("Design")}</h2>
+      <FactList facts={[...page.facts, [t("seed"), page.seed]]} />
+    </section>
+  );
+}
+
 /** The machine, and what of it differed between subjects. */
 export function Environment({ page }: { page: Page }) {
   // What every subject has alike is the trials' own, not a difference between subjects.
@@ -65,39 +105,14 @@ export function Environment({ page }: { page: Page }) {
       {differences.length === 0 ? (
         <p>{t("Nothing but the declared levels.")}</p>
       ) : (
-        <div class="wide">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{t("fact")}</th>
-                {page.subjects.map(({ id }) => (
-                  <th key={id} scope="col">{id}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {differences.map(([fact, bySubject]) => (
-                <tr key={fact}>
-                  <th scope="row">{fact}</th>
-                  {page.subjects.map(({ id }) => (
-                    <td key={id}>{(bySubject[id] ?? []).join(", ")}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          columns={[t("fact"), ...page.subjects.map(({ id }) => id)]}
+          rows={differences.map(([fact, bySubject]) => [fact, ...page.subjects.map(({ id }) => (bySubject[id] ?? []).join(", "))])}
+        />
       )}
       <details>
         <summary>{t("All facts of the machine")}</summary>
-        <dl class="facts">
-          {Object.entries(page.environment).map(([fact, value]) => (
-            <div key={fact}>
-              <dt>{fact}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
+        <FactList facts={Object.entries(page.environment)} />
       </details>
     </section>
   );

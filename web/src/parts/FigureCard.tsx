@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { csv, type Figure } from "../figures/figure";
 import type { Theme } from "../theme";
 import { t } from "../words";
+import { Table } from "./Table";
 
 /** Hands a text to the reader as a file. */
 function save(name: string, type: string, text: string): void {
@@ -64,26 +65,7 @@ export function FigureCard({ figure, theme }: { figure: Figure; theme: Theme }) 
       <figure ref={place} />
       <details>
         <summary>{t("Table")}</summary>
-        <div class="wide">
-          <table>
-            <thead>
-              <tr>
-                {figure.table.columns.map((column) => (
-                  <th key={column} scope="col">{column}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {figure.table.rows.map((row, index) => (
-                <tr key={index}>
-                  {row.map((cell, column) => (
-                    <td key={column}>{cell}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table {...figure.table} isNamed={false} />
       </details>
     </section>
   );

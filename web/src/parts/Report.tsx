@@ -6,7 +6,7 @@ import type { Theme } from "../theme";
 import { TimelineCard } from "../timeline/TimelineCard";
 import { noted, say, t } from "../words";
 import { Chooser } from "./Chooser";
-import { Caveats, Checks, Environment, KeyFigures, Reproduce } from "./Facts";
+import { Caveats, Checks, Design, Environment, KeyFigures, Reproduce } from "./Facts";
 import { FigureCard } from "./FigureCard";
 import { Standings } from "./Standings";
 
@@ -20,6 +20,7 @@ const SECTIONS = [
   ["distributions", noted("Distributions")],
   ["timeline", noted("Timeline")],
   ["runs", noted("Runs")],
+  ["design", noted("Design")],
   ["environment", noted("Environment")],
   ["caveats", noted("Caveats")],
   ["reproduce", noted("Again")],
@@ -109,6 +110,7 @@ function Body({ page, figures, has, theme }: { page: Page; figures: Figures; has
       <div id="runs">
         <Chooser label={t("Runs of")} choices={figures.runs} theme={theme} />
       </div>
+      <Design page={page} />
       <Environment page={page} />
       <Caveats page={page} />
       <Reproduce page={page} />
