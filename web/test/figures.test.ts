@@ -6,6 +6,8 @@ import { history } from "../src/figures/history";
 import { ladder } from "../src/figures/ladder";
 import { hasLines, lines } from "../src/figures/lines";
 import { drift, pairs } from "../src/figures/runs";
+import { estimate } from "../src/format";
+import { drawn } from "../src/headless/draw";
 import { runs, type Finding, type Series } from "../src/model";
 import { light } from "../src/theme";
 import { golden } from "./golden";
@@ -50,6 +52,13 @@ describe("effects", () => {
     const labels = forest([...about, ...about.map((one): Finding => ({ ...one, subject: "twin", role: "control" }))])
       .options({ theme: light, width: 900 }).y?.domain as string[];
     expect(labels.map((label) => label.endsWith(" (A/A)"))).toEqual([false, true]);
+  });
+
+  test("on a narrow screen tell all that they tell on a wide one", () => {
+    const picture = drawn(forest(page.findings), "light", 358);
+    for (const { verdict, subject, effect } of page.findings) {
+      for (const text of [verdict, subject, effect ? estimate(effect) : "no estimate"]) expect(picture).toContain(text);
+    }
   });
 
   test("what is worse is as telling as what is better", () => {

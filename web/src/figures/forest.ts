@@ -25,6 +25,9 @@ const TICK_ROOM = 46;
 const MOST_ROWS = 40;
 /** Pixels of a row's margin. */
 const BAND = 20;
+/** Pixels of a line of text, and of a row with its interval and two such lines. */
+const LINE = 15;
+const NARROW_ROW = 62;
 /** Beyond this, the axis is cut and an arrow says so. */
 const WIDEST = 12;
 
@@ -121,14 +124,19 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
   const isNarrow = width < 640;
   const left = isNarrow ? 8 : Math.min(longest(data.map(({ label }) => label)) * LETTER + 14, width * 0.36);
   const right = isNarrow ? 8 : 306;
+  // Names have lines of their own where one line has no room for them.
+  const isBroken = isNarrow && (longest(data.map(({ label }) => label)) + 2) * LETTER > width - left - right;
+  const lines = isBroken ? 2 : 1;
   const shown = effectTicks([1 / reach, reach], width - left - right, TICK_ROOM);
   const estimated = data.filter(({ finding }) => finding.effect !== null);
   const fill = (row: Row): string => colourOf(row.verdict, theme);
   const word = ({ verdict, finding }: Row): string =>
     `${VERDICT_SYMBOLS[verdict]} ${finding.strength === "clearly" ? t("clearly {verdict}", { verdict: verdictWord(verdict) }) : verdictWord(verdict)}`;
   const told = ({ finding: { effect } }: Row): string => (effect === null ? t("no estimate") : estimate(effect));
+  const below = { dy: isNarrow ? (LINE * (lines + 1)) / 2 : 0 };
+  const worded = isNarrow ? below.dy - BAND / 2 - LINE / 2 - 2 : 0;
   return base(canvas, {
-    height: data.length * (isNarrow ? 46 : 28) + 70,
+    height: data.length * (isNarrow ? NARROW_ROW + (lines - 1) * LINE : 28) + 70,
     marginLeft: left,
     marginRight: right,
     marginTop: 28,
@@ -143,6 +151,7 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
     y: { domain: data.map((row) => row.label), axis: isNarrow ? null : "left", label: null, tickSize: 0 },
     marks: [
       Plot.link(data, {
+        ...below,
         x1: ({ finding }: Row) => 1 / (1 + finding.margin),
         x2: ({ finding }: Row) => 1 + finding.margin,
         y1: "label",
@@ -152,29 +161,44 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
       }),
       Plot.gridX(shown, { stroke: theme.grid, strokeOpacity: 1 }),
       Plot.ruleX([1], { stroke: theme.ink }),
-      Plot.link(estimated, { x1: "low", x2: "high", y1: "label", y2: "label", stroke: fill, strokeWidth: 2.5 }),
-      Plot.dot(estimated, { x: "ratio", y: "label", r: 5, fill, stroke: theme.panel }),
+      Plot.link(estimated, { ...below, x1: "low", x2: "high", y1: "label", y2: "label", stroke: fill, strokeWidth: 2.5 }),
+      Plot.dot(estimated, { ...below, x: "ratio", y: "label", r: 5, fill, stroke: theme.panel }),
+      Plot.text(isNarrow ? data : [], {
+        y: "label",
+        text: ({ label }: Row) => (isBroken ? label.replace(": ", ":\n") : label),
+        frameAnchor: "left",
+        textAnchor: "start",
+        lineAnchor: "bottom",
+        lineHeight: LINE / 12,
+        dy: below.dy - BAND / 2 - LINE - 3,
+        fill: theme.ink,
+        stroke: theme.panel,
+        strokeWidth: 4,
+        lineWidth: (width - left - right) / 12,
+        textOverflow: "ellipsis-middle",
+      }),
       Plot.text(data, {
         y: "label",
-        text: isNarrow ? (row: Row) => `${VERDICT_SYMBOLS[row.verdict]} ${row.label}` : word,
+        text: word,
         frameAnchor: isNarrow ? "left" : "right",
         textAnchor: "start",
         dx: isNarrow ? 0 : 10,
-        dy: isNarrow ? -15 : 0,
+        dy: worded,
         fill,
         fontWeight: 600,
         stroke: theme.panel,
         strokeWidth: 4,
-        lineWidth: isNarrow ? (width - 16) / 12 : Infinity,
-        textOverflow: "ellipsis",
       }),
-      Plot.text(isNarrow ? [] : data, {
+      Plot.text(data, {
         y: "label",
         text: told,
         frameAnchor: "right",
         textAnchor: "end",
-        dx: right - 4,
+        dx: isNarrow ? 0 : right - 4,
+        dy: worded,
         fill: theme.ink,
+        stroke: theme.panel,
+        strokeWidth: 4,
         fontVariant: "tabular-nums",
       }),
       Plot.text([t("← worse")], {

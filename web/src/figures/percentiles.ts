@@ -122,6 +122,8 @@ function plot(curve: Curve, subjects: string[], data: Point[], canvas: Canvas): 
           dy: end.shift,
           textAnchor: "start",
           fontWeight: 600,
+          lineWidth: (right - 9) / 12,
+          textOverflow: "ellipsis-middle",
           stroke: theme.panel,
           strokeWidth: 4,
         }),
