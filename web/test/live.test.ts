@@ -172,6 +172,22 @@ describe.skipIf(!program)("the live view", () => {
     expect(wrong.filter((one) => !PROVOKED.test(one))).toEqual([]);
   });
 
+  test("what is over says its answer first, and stays true when its server has ended", async () => {
+    server.campaign = { ...halfWay(), state: "finished", current: null, left_ms: null };
+    const { page, wrong } = await open("");
+    await says(page, "Is finished");
+    const { answer } = golden("measured");
+    await page.waitForSelector("header .answer li");
+    expect(await page.textContent("header .answer li")).toBe(answer.replaceAll(" %", "\u00a0%").split("; ")[0]);
+    expect(await page.locator(".keys:not(#health) .card").count()).toBeGreaterThan(0);
+    await server.stop();
+    await says(page, /The campaign is over, and so is its dashboard/);
+    expect(await page.locator("main").textContent()).toMatch(/Is finished/);
+    expect(await page.locator("main").textContent()).not.toMatch(/Was finished|may not be true/);
+    expect(await page.locator(".stale").count()).toBe(0);
+    expect(wrong.filter((one) => !PROVOKED.test(one))).toEqual([]);
+  });
+
   test("a server with too many watchers says so", async () => {
     server.refuses = 503;
     const { page } = await open("");

@@ -5,7 +5,7 @@ import { clock, duration, VERDICT_SYMBOLS, verdictWord } from "../format";
 import type { Finding, Page, Verdict } from "../model";
 import { Chooser } from "../parts/Chooser";
 import { FigureCard } from "../parts/FigureCard";
-import { ReportBody } from "../parts/Report";
+import { Answer, Keys, ReportBody } from "../parts/Report";
 import type { Theme } from "../theme";
 import { say, t } from "../words";
 import { campaignLink, Campaigns } from "./Campaigns";
@@ -64,7 +64,10 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
   const { data: page, problem } = useFetched<Page>(campaignPath(campaign.name), shown.current.revision, REPORT_SPACING_MS);
   const { name } = campaign;
   const isRunning = campaign.state === "running";
-  const isStale = stream.link.state !== "open";
+  const isOver = isFinal(campaign);
+  const isLost = stream.link.state !== "open";
+  // What is over stays true when the server that told it is gone.
+  const isStale = isLost && !isOver;
   const subjects = subjectsOf(shown.current, page);
   // Drawn anew when there are more of them, not with every snapshot.
   const count = shown.current.latencies.reduce((sum, { points }) => sum + points.length, 0);
@@ -78,6 +81,7 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
           <p class="answer">
             {isStale ? t("Was {state}", { state: say(STATES[campaign.state]) }) : t("Is {state}", { state: say(STATES[campaign.state]) })}
           </p>
+          {isOver && page && <Answer text={page.answer} />}
         </div>
         <button type="button" aria-pressed={isPaused} onClick={() => setPaused(isPaused ? null : Date.now())}>
           {isPaused ? t("Go on") : t("Pause charts")}
@@ -89,11 +93,15 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
           {stream.link.state === "lost" && stream.link.why}
         </p>
       )}
+      {isLost && isOver && (
+        <p class="banner">{t("The campaign is over, and so is its dashboard, or it cannot be reached: nothing here will change.")}</p>
+      )}
       {isPaused && <p class="banner">{t("Charts are paused since {time}. The campaign is not.", { time: clock(paused_ms) })}</p>}
       <div class={isStale ? "stale" : undefined}>
+        {isOver && page && <Keys page={page} theme={theme} />}
         <Progress campaign={campaign} stream={stream} />
         <Verdicts campaign={shown.current} findings={page?.findings ?? []} theme={theme} />
-        <Health stream={stream} isPaused={isPaused} />
+        {!(isLost && isOver) && <Health stream={stream} isPaused={isPaused} />}
         {campaign.hides_absolute ? (
           <p class="banner">{t("Emulated processor: latencies are not shown, for they are no real processor's.")}</p>
         ) : (
@@ -115,6 +123,8 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
     </>
   );
 }
+
+const isFinal = ({ state }: LiveCampaign): boolean => state === "finished" || state === "stopped_early";
 
 /** In the campaign's order where it is known, else as they came. */
 function subjectsOf({ latencies, verdicts }: LiveCampaign, page: Page | null): string[] {
@@ -191,7 +201,7 @@ function findingOf(live: LiveVerdict, findings: Finding[]): Finding {
 }
 
 function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findings: Finding[]; theme: Theme }) {
-  const isFinal = campaign.state === "finished" || campaign.state === "stopped_early";
+  const isOver = isFinal(campaign);
   const figure = useMemo(() => {
     const live = campaign.verdicts.map((verdict) => findingOf(verdict, findings));
     const blocks = campaign.verdicts.map(({ pairs }) => pairs);
@@ -200,13 +210,13 @@ function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findi
     return {
       ...drawn,
       id: "verdicts",
-      title: isFinal
+      title: isOver
         ? t("Verdicts")
         : t("Verdicts so far, complete blocks: {count}", {
             count: fewest === most ? fewest : t("{rank} to {worst}", { rank: fewest, worst: most }),
           }),
     };
-  }, [JSON.stringify(campaign.verdicts), findings, isFinal]);
+  }, [JSON.stringify(campaign.verdicts), findings, isOver]);
   if (campaign.verdicts.length === 0) {
     return (
       <section class="card" id="verdicts">
@@ -219,7 +229,7 @@ function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findi
     <>
       <p class="counts">
         {counted(campaign.verdicts)}
-        {!isFinal && <small> {t("Nothing is final while a campaign can go on.")}</small>}
+        {!isOver && <small> {t("Nothing is final while a campaign can go on.")}</small>}
       </p>
       <FigureCard figure={figure} theme={theme} />
     </>

@@ -26,6 +26,11 @@ const SECTIONS = [
   ["reproduce", noted("Again")],
 ] as const;
 
+/** The first few answers. */
+export function Keys({ page, theme }: { page: Page; theme: Theme }) {
+  return <KeyFigures findings={keyFindings(page.findings)} theme={theme} />;
+}
+
 /** The strongest answer about each subject, then what else is strong. */
 function keyFindings(findings: Finding[]): Finding[] {
   const primary = findings.filter(({ role }) => role === "primary").toSorted(byStrength);
@@ -35,7 +40,7 @@ function keyFindings(findings: Finding[]): Finding[] {
 }
 
 /** The answer, a line for each of its clauses; no number parts from its sign of percent. */
-function Answer({ text }: { text: string }) {
+export function Answer({ text }: { text: string }) {
   const clauses = text.replaceAll(" %", "\u00a0%").split("; ");
   if (clauses.length === 1) return <p class="answer">{clauses}</p>;
   return (
@@ -138,7 +143,7 @@ export function ReportBody({ page, theme, isServed = false, isBelow = false }: P
   };
   const body = (
     <>
-      {!isBelow && <KeyFigures findings={keyFindings(page.findings)} theme={theme} />}
+      {!isBelow && <Keys page={page} theme={theme} />}
       <Body page={page} figures={figures} has={has} theme={theme} />
     </>
   );
