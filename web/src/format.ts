@@ -5,14 +5,13 @@ import { noted, say, t } from "./words";
 
 const MINUS = "\u2212";
 
-/** A ratio as a change: `+3.1 %`; twofold and more as `×2.4` or `÷2.4`. */
+/** A ratio as a change: `+3.1 %`; tenfold and more as `×24` or `÷24`: crates/report/src/quantities.rs. */
 export function change(ratio: number | null, digits = 1): string {
   if (ratio === null || !Number.isFinite(ratio)) return t("unbounded");
-  if (ratio <= 0) return "÷∞";
-  if (ratio >= 2) return `×${significant(ratio, 3)}`;
-  if (ratio <= 0.5) return `÷${significant(1 / ratio, 3)}`;
+  if (ratio >= 10) return multiple(ratio);
+  if (ratio > 0 && ratio <= 0.1) return `÷${significant(1 / ratio, 3)}`;
   const percent = (ratio - 1) * 100;
-  const text = Math.abs(percent).toFixed(digits);
+  const text = Math.abs(percent).toFixed(Math.abs(percent) >= 99.95 ? 0 : digits);
   if (Number(text) === 0) return `${text} %`;
   return `${percent < 0 ? MINUS : "+"}${text} %`;
 }
@@ -49,7 +48,7 @@ export function significant(value: number, digits: number): string {
 const TIMES: readonly (readonly [number, string])[] = [
   [1e9, "s"],
   [1e6, "ms"],
-  [1e3, "µs"],
+  [1e3, "us"],
   [1, "ns"],
 ];
 const BYTES: readonly (readonly [number, string])[] = [
@@ -65,7 +64,7 @@ function scaled(value: number, steps: readonly (readonly [number, string])[]): s
   return `${significant(value / step[0], 3)} ${step[1]}`;
 }
 
-/** A value with its unit: `12.3 µs`, `1.2 GiB/s`. */
+/** A value with its unit: `12.3 us`, `1.2 GiB/s`. */
 export function quantity(value: number | null, unit: string): string {
   if (value === null || !Number.isFinite(value)) return t("none");
   switch (unit) {

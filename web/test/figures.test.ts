@@ -151,8 +151,8 @@ describe("runs", () => {
     const finding = { workload: "w", metric: "m", unit: "nanoseconds", direction: "lower", subject: "b", reference: "a" } as Finding;
     const { table } = pairs(finding, all, 0);
     expect(table.rows).toEqual([
-      [1, 10, 20, "×2"],
-      [2, 10, 5, "÷2"],
+      [1, 10, 20, "+100 %"],
+      [2, 10, 5, "−50.0 %"],
     ]);
   });
 });

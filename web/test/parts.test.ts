@@ -140,10 +140,10 @@ describe("the live view", () => {
     expect([-5, 45_400, 81_000, 7_500_000].map(duration)).toEqual(["0 s", "45 s", "1 min 21 s", "2 h 5 min"]);
   });
 
-  test("health has the limits of caveats, and what is not told is no number", () => {
+  test("health has the limits of caveats and the names of `top`, and what is not told is no number", () => {
     const [steal, foreign, throttling, pressure] = tiles(minute());
     expect(steal).toMatchObject({ value: "0.1 %", isDisturbing: false });
-    expect(foreign).toMatchObject({ value: "12.0 %", isDisturbing: true });
+    expect(foreign).toMatchObject({ name: "Used by others", value: "12.0 %", isDisturbing: true });
     expect(throttling).toMatchObject({ value: null, isDisturbing: null });
     expect(pressure).toMatchObject({ isDisturbing: null });
   });

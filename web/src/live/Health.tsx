@@ -47,7 +47,7 @@ export function tiles(samples: Sample[]): Tile[] {
   const throttled = last?.throttled ?? null;
   return [
     limited(t("Steal"), t("of CPU time taken by the hypervisor"), "steal", STEAL_LIMIT),
-    limited(t("Foreign CPU"), t("of CPU time used by other programs"), "foreign", FOREIGN_LIMIT),
+    limited(t("Used by others"), t("of CPU time used by other programs"), "foreign", FOREIGN_LIMIT),
     {
       name: t("Throttling"),
       meaning: t("times the processor was slowed down since the server began"),
