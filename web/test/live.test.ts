@@ -99,6 +99,7 @@ describe.skipIf(!program)("the live view", () => {
     await says(page, /block 6 of 10: running/);
     await says(page, "Verdicts so far, complete blocks: 5");
     await says(page, /confidence sequences/);
+    await says(page, "Judged after 20 of 48 trials.");
     expect(await page.getAttribute("progress", "value")).toBe("24");
     // One sentence, so that any language can order its words.
     expect(await page.textContent("#report + p a")).toBe(`${halfWay().name}, drawn anew every ten seconds at most`);

@@ -124,6 +124,7 @@ export function halfWay(): LiveCampaign {
       begun_ms: Date.now() - 2000, expected_ms: 6500,
     },
     revision: 3,
+    judged_trials: 20,
     verdicts: [
       { ...verdict("wakeup", "request_latency_p99", "fifo", 1.31, 1.12), is_sequence: true },
       { ...verdict("wakeup", "request_latency_p99", "batch", 0.94, 1.3), is_sequence: true },

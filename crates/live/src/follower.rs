@@ -34,6 +34,8 @@ pub struct Follower {
     findings: Option<Findings>,
     /// Records that the findings were made from.
     judged: usize,
+    /// Trials that were done then.
+    judged_trials: usize,
 }
 
 /// The trial that runs.
@@ -65,6 +67,7 @@ impl Follower {
             log: VecDeque::new(),
             findings: None,
             judged: 0,
+            judged_trials: 0,
         };
         follower.update()?;
         Ok(follower)
@@ -159,6 +162,7 @@ impl Follower {
         if is_news {
             self.findings = Some(lab::judge_records(&self.loaded));
             self.judged = self.revision();
+            self.judged_trials = self.trials().done;
         }
         is_news
     }
@@ -206,6 +210,7 @@ impl Follower {
             left_ms: is_running.then(|| self.progress.left_ns() / 1_000_000),
             current: self.current.as_ref().filter(|_| is_running).map(|one| current(plan, one)),
             revision: self.judged,
+            judged_trials: self.judged_trials,
             verdicts: self.findings.iter().flat_map(verdicts).collect(),
             latencies: if hides_absolute { Vec::new() } else { self.latencies.all().to_vec() },
             log: self.log.iter().cloned().collect(),
@@ -306,4 +311,40 @@ fn verdicts(findings: &Findings) -> impl Iterator<Item = LiveVerdict> {
 fn written(directory: &Path) -> Vec<Option<SystemTime>> {
     let of = |name: &&str| fs::metadata(directory.join(name)).and_then(|of| of.modified()).ok();
     DOCUMENTS.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::EventLog;
+    use model::PLAN_FORMAT;
+    use store::Campaign;
+
+    #[test]
+    fn verdicts_say_after_how_many_trials_they_were_made() {
+        let results = tempfile::tempdir().unwrap();
+        let machine = Machine::host("/nonexistent");
+        let plan: Plan = serde_json::from_value(serde_json::json!({
+            "format": PLAN_FORMAT, "name": "one", "title": "Does it matter?", "digest": "digest",
+            "venue": "sim", "seed": 1, "is_seed_generated": false, "alpha": 0.05,
+            "is_quick": false, "workloads": [], "blocks": [], "probes": [], "settle_ns": 0,
+            "subjects": [{ "id": "baseline", "levels": {}, "is_control": false }],
+        }))
+        .unwrap();
+        let campaign = Campaign::create(results.path(), &plan, "", 1, 0xbeef).unwrap();
+        let directory = campaign.directory().to_owned();
+        let mut log = EventLog::new(&machine);
+        let started = |trials_done| {
+            let plan = Box::new(plan.clone());
+            Event::CampaignStarted { plan, trials_done, trials_left: 9 }
+        };
+        log.note(&Event::CampaignOpened { directory: directory.clone() }, 1);
+        log.note(&started(2), 1);
+        let mut follower = Follower::open(&directory, &machine).unwrap();
+        assert!(follower.judge());
+        log.note(&started(3), 2);
+        follower.update().unwrap();
+        let told = follower.snapshot();
+        assert_eq!((told.judged_trials, told.trials.done), (2, 3));
+    }
 }

@@ -31,6 +31,8 @@ pub struct Snapshot {
     pub current: Option<Current>,
     /// Grows when there is more to judge.
     pub revision: usize,
+    /// Trials that were done when it was judged.
+    pub judged_trials: usize,
     /// What may be said so far.
     pub verdicts: Vec<LiveVerdict>,
     /// Percentiles of each finished trial.
@@ -200,6 +202,7 @@ mod tests {
                 expected_ms: Some(6_500),
             }),
             revision: 3,
+            judged_trials: 2,
             verdicts: vec![LiveVerdict {
                 workload: "wakeup".to_owned(),
                 metric: "wakeup_latency_p99".to_owned(),

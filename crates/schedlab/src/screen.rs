@@ -400,6 +400,7 @@ mod tests {
                 expected_ms: Some(6_500),
             }),
             revision: 12,
+            judged_trials: 12,
             verdicts: vec![verdict("fifo", Some(1.25)), verdict("batch", None)],
             latencies: vec![Latency {
                 workload: "wakeup".to_owned(),

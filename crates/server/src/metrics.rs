@@ -289,6 +289,7 @@ mod tests {
             left_ms: Some(81_500),
             current: None,
             revision: 3,
+            judged_trials: 3,
             verdicts: (0..comparisons).map(verdict).collect(),
             latencies: vec![Latency {
                 workload: word.to_owned(),

@@ -229,7 +229,16 @@ function Verdicts({ campaign, findings, theme }: { campaign: LiveCampaign; findi
     <>
       <p class="counts">
         {counted(campaign.verdicts)}
-        {!isOver && <small> {t("Nothing is final while a campaign can go on.")}</small>}
+        {!isOver && (
+          <small>
+            {" "}
+            {t("Judged after {count} of {all} trials.", {
+              count: Math.min(campaign.judged_trials, campaign.trials.total),
+              all: campaign.trials.total,
+            })}{" "}
+            {t("Nothing is final while a campaign can go on.")}
+          </small>
+        )}
       </p>
       <FigureCard figure={figure} theme={theme} />
     </>

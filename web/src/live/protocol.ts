@@ -71,6 +71,8 @@ export interface LiveCampaign {
   current: Trial | null;
   /** Grows when the campaign's page has news. */
   revision: number;
+  /** Trials that were done when it was judged. */
+  judged_trials: number;
   verdicts: LiveVerdict[];
   latencies: Latency[];
   log: { at_ms: number; text: string }[];
