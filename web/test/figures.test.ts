@@ -113,6 +113,17 @@ describe("heat maps", () => {
     const cells = shown[0]?.cells.flat().filter((cell) => cell?.effect);
     expect(figures[0]?.table.rows.length).toBe(cells?.length);
   });
+
+  test("colours of verdicts serve verdicts alone", () => {
+    const [grid] = golden("grid").grids;
+    const [comparison] = grid?.comparisons.filter(({ is_control }) => !is_control) ?? [];
+    if (!grid || !comparison) throw new Error("the golden campaign spans a grid");
+    const cells = comparison.cells.map((row) => row.map((cell) => cell && { ...cell, verdict: "inconclusive" as const }));
+    const [undecided] = heatMaps({ ...grid, comparisons: [{ ...comparison, cells }] }, 0);
+    const picture = undecided ? drawn(undecided, "light", 960) : "";
+    for (const colour of light.diverging) expect(picture).not.toContain(colour);
+    expect(picture).toContain(light.band);
+  });
 });
 
 describe("lines", () => {

@@ -47,7 +47,7 @@ export function heatMaps(grid: Grid, number: number): Figure[] {
           tally: tally(comparison.cells.flat().flatMap((cell) => cell?.verdict ?? []), "cell"),
         }),
         reading: t(
-          "Changes turned so that + and blue are better. A frame and bold type mark cells whose verdict, corrected for all of them, is better or worse.",
+          "Changes turned so that + is better. Colour, a frame and bold type mark cells whose verdict, corrected for all of them, is better or worse; blue is better. The others are pale.",
         ),
         options: (canvas) => plot(grid, cells, canvas),
         table: {
@@ -78,14 +78,15 @@ function plot(grid: Grid, cells: Cell[], canvas: Canvas): Plot.PlotOptions {
     y: { domain: grid.rows.labels, label: grid.rows.name, tickSize: 0 },
     color: { type: "threshold", domain: STEPS, range: [...theme.diverging] },
     marks: [
-      Plot.cell(cells, { x: "column", y: "row", fill: "ratio", rx: 3, inset: 0.5 }),
+      Plot.cell(cells.filter((cell) => !isDecided(cell)), { x: "column", y: "row", fill: theme.band, rx: 3, inset: 0.5 }),
+      Plot.cell(cells.filter(isDecided), { x: "column", y: "row", fill: "ratio", rx: 3, inset: 0.5 }),
       ...[true, false].map((wanted) =>
         Plot.text(cells.filter((cell) => isDecided(cell) === wanted), {
           x: "column",
           y: "row",
           text: (cell: Cell) =>
             `${wanted && !isSmall ? `${VERDICT_SYMBOLS[cell.verdict]} ` : ""}${change(cell.ratio, isSmall ? 0 : 1)}`,
-          fill: (cell: Cell) => theme.onDiverging[step(cell.ratio)] ?? theme.ink,
+          fill: (cell: Cell) => (wanted && theme.onDiverging[step(cell.ratio)]) || theme.ink,
           fontWeight: wanted ? 700 : 400,
           fontVariant: "tabular-nums",
           fontSize: isSmall ? 10 : 12,
