@@ -167,6 +167,24 @@ describe.skipIf(!program)("in a browser", () => {
     await page.close();
   });
 
+  test("paper has the machine's facts and the places of caveats, and says what only a screen has", async () => {
+    const told = golden("measured");
+    const places = ["first", "second", "third", "fourth place"];
+    const caveats = told.caveats.map((caveat) => ({ ...caveat, places }));
+    const { page } = await open(JSON.stringify({ ...told, caveats }), 1440, "light");
+    await page.emulateMedia({ media: "print" });
+    const isSeen = (selector: string, text: string) => page.locator(selector).filter({ hasText: text }).first().isVisible();
+    const [fact] = Object.keys(told.environment);
+    expect(await isSeen("#environment details dt", fact ?? "")).toBe(true);
+    expect(await isSeen("#caveats details p", "fourth place")).toBe(true);
+    expect(await isSeen("#runs .paper", "This is one of")).toBe(true);
+    expect(await isSeen(".paper", "On paper, figures are without their tables")).toBe(true);
+    expect(await page.locator("#forest details").isVisible()).toBe(false);
+    await page.emulateMedia({ media: "screen" });
+    expect(await page.locator(".paper").first().isVisible()).toBe(false);
+    await page.close();
+  });
+
   test("everything is reached with the keyboard", async () => {
     const { page } = await open(goldenText("measured"), 1440, "light");
     await page.keyboard.press("Tab");

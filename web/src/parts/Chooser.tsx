@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Choice } from "../figures/figure";
 import type { Theme } from "../theme";
+import { t } from "../words";
 import { FigureCard } from "./FigureCard";
 
 /** One of many: a page with a figure for each cell of a large campaign is no page. */
@@ -11,6 +12,11 @@ export function Chooser({ label, choices, theme }: { label: string; choices: Cho
   if (!choice) return null;
   return (
     <>
+      {choices.length > 1 && (
+        <p class="paper">
+          {label} {choice.name}. {t("This is one of {count}; the page on a screen has them all.", { count: choices.length })}
+        </p>
+      )}
       {choices.length > 1 && (
         <label class="choice">
           {label}{" "}

@@ -110,7 +110,7 @@ export function Environment({ page }: { page: Page }) {
           rows={differences.map(([fact, bySubject]) => [fact, ...page.subjects.map(({ id }) => (bySubject[id] ?? []).join(", "))])}
         />
       )}
-      <details>
+      <details class="printed">
         <summary>{t("All facts of the machine")}</summary>
         <FactList facts={Object.entries(page.environment)} />
       </details>
@@ -135,7 +135,7 @@ export function Caveats({ page }: { page: Page }) {
             ))}
             {places.length > FIRST_PLACES && (
               <dd>
-                <details>
+                <details class="printed">
                   <summary>{t("{count} more", { count: places.length - FIRST_PLACES })}</summary>
                   {places.slice(FIRST_PLACES).map((place) => (
                     <p key={place}>{place}</p>

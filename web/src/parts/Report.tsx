@@ -150,6 +150,7 @@ export function ReportBody({ page, theme, isServed = false, isBelow = false }: P
   return (
     <>
       <Banners page={page} />
+      <p class="paper">{t("On paper, figures are without their tables; the page on a screen has them.")}</p>
       <Sections has={has} keepsAddress={isServed} />
       {isServed ? body : <main>{body}</main>}
     </>
