@@ -27,7 +27,7 @@ const MOST_ROWS = 40;
 const BAND = 20;
 /** Pixels of a line of text, and of a row with its interval and two such lines. */
 const LINE = 15;
-const NARROW_ROW = 62;
+const NARROW_ROW = 66;
 /** Beyond this, the axis is cut and an arrow says so. */
 const WIDEST = 12;
 
@@ -170,7 +170,7 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
         textAnchor: "start",
         lineAnchor: "bottom",
         lineHeight: LINE / 12,
-        dy: below.dy - BAND / 2 - LINE - 3,
+        dy: below.dy - BAND / 2 - LINE - 6,
         fill: theme.ink,
         stroke: theme.panel,
         strokeWidth: 4,
