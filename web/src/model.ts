@@ -210,6 +210,7 @@ export interface Page {
   differences: Record<string, Record<string, string[]>>;
   notes: string[];
   reproduce: string[];
+  plan_digest: string;
   hides_absolute: boolean;
   /** Absent where nothing was recorded. */
   timeline?: Timeline;

@@ -162,6 +162,9 @@ export function Reproduce({ page }: { page: Page }) {
           </li>
         ))}
       </ul>
+      <p>
+        {t("Plan digest:")} <code>{page.plan_digest}</code>
+      </p>
       {page.notes.map((note) => (
         <p key={note}>{note}</p>
       ))}
