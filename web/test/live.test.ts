@@ -189,6 +189,28 @@ describe.skipIf(!program)("the live view", () => {
     expect(wrong.filter((one) => !PROVOKED.test(one))).toEqual([]);
   });
 
+  test("at the end the last report is asked for at once, and an earlier one is no answer", async () => {
+    const whole = golden("measured");
+    const soFar = { ...whole, caveats: [{ code: "UNFINISHED", meaning: "It can go on.", places: [] }] };
+    const running = halfWay();
+    const pages = server.pages;
+    server.pages = new Map([[running.name, soFar]]);
+    server.campaign = running;
+    const { page, wrong } = await open("");
+    await says(page, "The report so far");
+    await page.waitForSelector("#effects");
+    server.campaign = { ...running, state: "finished", current: null, left_ms: null };
+    server.tell();
+    await says(page, "Is finished");
+    expect(await page.locator("header .answer li").count()).toBe(0);
+    server.pages = new Map([[running.name, whole]]);
+    server.campaign = { ...server.campaign, revision: running.revision + 1 };
+    server.tell();
+    await page.waitForSelector("header .answer li", { timeout: 3000 });
+    server.pages = pages;
+    expect(wrong).toEqual([]);
+  });
+
   test("a server with too many watchers says so", async () => {
     server.refuses = 503;
     const { page } = await open("");

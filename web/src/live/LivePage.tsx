@@ -61,10 +61,14 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
   const isPaused = paused_ms !== null;
   const shown = useRef(campaign);
   if (!isPaused) shown.current = campaign;
-  const { data: page, problem } = useFetched<Page>(campaignPath(campaign.name), shown.current.revision, REPORT_SPACING_MS);
   const { name } = campaign;
   const isRunning = campaign.state === "running";
+  // At the end there is little time: the server ends soon after the campaign.
+  const spacing_ms = isRunning ? REPORT_SPACING_MS : 0;
+  const { data: page, problem } = useFetched<Page>(campaignPath(name), shown.current.revision, spacing_ms);
   const isOver = isFinal(campaign);
+  // What was drawn while the campaign could still go on is no answer.
+  const isAnswered = isOver && page?.caveats.every(({ code }) => code !== "UNFINISHED");
   const isLost = stream.link.state !== "open";
   // What is over stays true when the server that told it is gone.
   const isStale = isLost && !isOver;
@@ -81,7 +85,7 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
           <p class="answer">
             {isStale ? t("Was {state}", { state: say(STATES[campaign.state]) }) : t("Is {state}", { state: say(STATES[campaign.state]) })}
           </p>
-          {isOver && page && <Answer text={page.answer} />}
+          {isAnswered && page && <Answer text={page.answer} />}
         </div>
         <button type="button" aria-pressed={isPaused} onClick={() => setPaused(isPaused ? null : Date.now())}>
           {isPaused ? t("Go on") : t("Pause charts")}
@@ -98,7 +102,7 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
       )}
       {isPaused && <p class="banner">{t("Charts are paused since {time}. The campaign is not.", { time: clock(paused_ms) })}</p>}
       <div class={isStale ? "stale" : undefined}>
-        {isOver && page && <Keys page={page} theme={theme} />}
+        {isAnswered && page && <Keys page={page} theme={theme} />}
         <Progress campaign={campaign} stream={stream} />
         <Verdicts campaign={shown.current} findings={page?.findings ?? []} theme={theme} />
         {!(isLost && isOver) && <Health stream={stream} isPaused={isPaused} />}
@@ -112,7 +116,7 @@ function Running({ campaign, stream, theme }: { campaign: LiveCampaign; stream: 
         <RunQueues stream={stream} theme={theme} isPaused={isPaused} />
         <Log lines={campaign.log} />
       </div>
-      <h2 id="report">{isRunning ? t("The report so far") : t("The report")}</h2>
+      <h2 id="report">{isAnswered ? t("The report") : t("The report so far")}</h2>
       <p>
         <a href={campaignLink(name)}>
           {isRunning ? t("{name}, drawn anew every ten seconds at most", { name }) : name}
