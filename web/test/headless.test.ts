@@ -26,7 +26,7 @@ describe("outside a browser", () => {
   test("what answers a question says what it found", () => {
     const [forest, ...others] = allFigures(golden("measured")).map(described);
     expect(forest?.finding).toBe(
-      "better in 1 of 5 comparisons, 1 worse, 1 alike within the margin, 1 undecided, 1 without a valid answer",
+      "Better in 1 of 5 comparisons, 1 worse, 1 alike within the margin, 1 undecided, 1 without a valid answer",
     );
     expect(others.find(({ id }) => id === "pairs-0")?.finding).toBe(
       "fifo is clearly better than baseline for cyclic latency p50: +163 % [+140 %, +188 %]",

@@ -143,6 +143,12 @@ impl Finding {
         has_no_p && !self.has(CaveatCode::Degenerate)
     }
 
+    /// How far the effect lies from none, whichever way: the size of its ratio's logarithm; zero
+    /// where there is none.
+    pub fn size(&self) -> f64 {
+        self.effect.as_ref().map_or(0.0, |effect| effect.ratio.ln().abs())
+    }
+
     fn has(&self, code: CaveatCode) -> bool {
         self.caveats.iter().any(|caveat| caveat.code == code)
     }

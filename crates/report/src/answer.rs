@@ -69,11 +69,6 @@ fn control_only(findings: &Findings, language: Language) -> String {
     }
 }
 
-/// The size of an effect, whatever its sign.
-fn size(finding: &Finding) -> f64 {
-    finding.effect.as_ref().map_or(0.0, |effect| effect.ratio.ln().abs())
-}
-
 /// How findings are told.
 #[derive(Clone, Copy)]
 struct Told {
@@ -91,7 +86,7 @@ impl Told {
             return None;
         }
         if chosen.len() > NAMED_AT_MOST {
-            chosen.sort_by(|a, b| size(b).total_cmp(&size(a)));
+            chosen.sort_by(|a, b| b.size().total_cmp(&a.size()));
         }
         let named = chosen.iter().take(NAMED_AT_MOST).map(|finding| self.finding(finding));
         let more = and_more(verdict, chosen.len().saturating_sub(NAMED_AT_MOST), language);

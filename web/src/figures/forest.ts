@@ -80,7 +80,7 @@ export function forest(findings: Finding[]): Figure {
   return {
     id: "forest",
     title: t("Effects"),
-    finding: tally(findings.filter(({ role }) => role === "primary").map(({ verdict }) => verdict), "comparison"),
+    finding: tally(findings.filter(({ role }) => role === "primary").map(({ verdict }) => verdict), "comparison").replace(/^./, (first) => first.toUpperCase()),
     reading: [
       t("Each subject against its reference, turned so that right is better."),
       t("Bars are {intervals}, each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {

@@ -2,7 +2,6 @@
 //! offer a repair has its test.
 
 use crate::campaigns::{Campaign, Draft, campaign, emulated, hostile, mixed, undecided};
-use crate::grid::grid;
 use crate::html_pages::measured;
 use crate::languages::korean;
 use crate::multicore::multicore;
@@ -415,22 +414,6 @@ fn values_of_an_emulated_processor_are_on_no_slide() {
         assert!(!words.contains("52.3"), "{words}");
     }
     assert!(deck.words(2).starts_with("emulated: "), "{}", deck.words(2));
-}
-
-#[test]
-#[ignore = "writes decks for people to look at, into SLIDES_OUT"]
-fn look() {
-    let out = std::path::PathBuf::from(std::env::var("SLIDES_OUT").unwrap());
-    let all = [
-        ("mixed", mixed()),
-        ("hostile", hostile_names()),
-        ("grid", grid()),
-        ("multicore", multicore()),
-        ("measured", measured()),
-    ];
-    for (name, campaign) in all {
-        std::fs::write(out.join(format!("{name}.pptx")), bytes(&campaign)).unwrap();
-    }
 }
 
 #[test]

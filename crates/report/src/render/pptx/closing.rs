@@ -32,9 +32,7 @@ fn conclusion(report: &Report) -> Slide {
     let of = |verdict: Verdict| all.iter().filter(|one| one.verdict == verdict).count();
     let strongest = |verdict: Verdict| {
         let mut found: Vec<&&Finding> = all.iter().filter(|one| one.verdict == verdict).collect();
-        let size =
-            |one: &Finding| one.effect.as_ref().map_or(0.0, |effect| effect.ratio.ln().abs());
-        found.sort_by(|one, other| size(other).total_cmp(&size(one)));
+        found.sort_by(|one, other| other.size().total_cmp(&one.size()));
         found
             .into_iter()
             .take(2)

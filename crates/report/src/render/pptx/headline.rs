@@ -14,14 +14,9 @@ pub(super) fn primary(report: &Report) -> Vec<&Finding> {
     all.filter(|finding| finding.question.role == Role::Primary).collect()
 }
 
-/// How far an effect lies from none, whichever way.
-fn size(finding: &Finding) -> f64 {
-    finding.effect.as_ref().map_or(0.0, |effect| effect.ratio.ln().abs())
-}
-
 /// The strongest of these.
 fn strongest<'r>(all: impl Iterator<Item = &'r Finding>) -> Option<&'r Finding> {
-    all.max_by(|one, other| size(one).total_cmp(&size(other)))
+    all.max_by(|one, other| one.size().total_cmp(&other.size()))
 }
 
 /// An effect with its interval: `+10.6 % (95 % interval +8.9 to +12.3 %)`.
@@ -133,7 +128,7 @@ fn winning<'r>(all: &[&'r Finding]) -> Option<Tally<'r>> {
             all.iter().copied().filter(|one| one.question.subject == subject).collect();
         let count = |verdict| own.iter().filter(|one| one.verdict == verdict).count();
         let better = own.iter().copied().filter(|one| one.verdict == Verdict::Better);
-        let most = strongest(better).map_or(0.0, size);
+        let most = strongest(better).map_or(0.0, Finding::size);
         let (better, worse) = (count(Verdict::Better), count(Verdict::Worse));
         (Tally { subject, better, worse, asked: own.len() }, most)
     };
@@ -175,18 +170,20 @@ pub(super) fn winner(report: &Report) -> String {
     format!("{}{winner}", mark(all.iter().any(|finding| finding.is_emulated()), language))
 }
 
-/// What a check saw. A code says nothing to who reads slides alone.
+/// Whether a caveat is one of the finding that the deck opens with.
+fn is_of_main(report: &Report, code: &str) -> bool {
+    main_finding(report)
+        .is_some_and(|finding| finding.caveats.iter().any(|one| one.code.as_str() == code))
+}
+
+/// What a check saw, of the finding that the deck opens with where it saw something there. A code
+/// says nothing to who reads slides alone.
 fn seen(report: &Report, check: &Check) -> String {
-    let finding = main_finding(report);
-    let has = |code: &str| {
-        let caveats = finding.into_iter().flat_map(|finding| &finding.caveats);
-        caveats.into_iter().any(|caveat| caveat.code.as_str() == code)
-    };
-    let is_own = check.caveats.iter().any(|code| has(code));
-    let told = report
-        .caveats
-        .iter()
-        .filter(|one| check.caveats.contains(&one.code.as_str()) && (!is_own || has(&one.code)));
+    let is_of_main = |code: &str| is_of_main(report, code);
+    let is_about_main = check.caveats.iter().any(|code| is_of_main(code));
+    let told = report.caveats.iter().filter(|one| {
+        check.caveats.contains(&one.code.as_str()) && (!is_about_main || is_of_main(&one.code))
+    });
     let meanings: Vec<String> =
         told.map(|one| format!("{} ({})", one.meaning.trim_end_matches('.'), one.code)).collect();
     if meanings.is_empty() { check.detail.clone() } else { meanings.join("; ") }
@@ -204,15 +201,12 @@ pub(super) fn main_caveat(report: &Report) -> String {
             .to_owned();
     }
     let checks = checks(report);
-    let own = |check: &&Check| {
-        let caveats = main_finding(report).into_iter().flat_map(|finding| &finding.caveats);
-        caveats.into_iter().any(|caveat| check.caveats.contains(&caveat.code.as_str()))
-    };
+    let is_about_main = |check: &&Check| check.caveats.iter().any(|code| is_of_main(report, code));
     let warned = || checks.iter().filter(|check| check.state == State::Warned);
     let failed = checks.iter().find(|check| check.state == State::Failed);
     // What speaks against the finding that the deck opens with comes before what speaks
     // against others.
-    let speaks = failed.or_else(|| warned().find(own)).or_else(|| warned().next());
+    let speaks = failed.or_else(|| warned().find(is_about_main)).or_else(|| warned().next());
     if let Some(check) = speaks {
         return format!("{}: {}", check.name, seen(report, check));
     }

@@ -166,7 +166,7 @@ fn slide(report: &Report, one: Drawn) -> Slide {
         caption = shortened(&caption, places(&caption) * 9 / 10);
     }
     Slide {
-        title: capitalised(title),
+        title: title.to_owned(),
         body: Body::Picture(Box::new(PictureBody {
             png,
             pixels,
@@ -175,14 +175,4 @@ fn slide(report: &Report, one: Drawn) -> Slide {
         })),
         notes,
     }
-}
-
-/// A name keeps its spelling; our own words begin a title as words do.
-fn capitalised(title: &str) -> String {
-    let ours = ["better in ", "worse in ", "alike ", "undecided in ", "without a valid ", "no "];
-    if !ours.iter().any(|words| title.starts_with(words)) {
-        return title.to_owned();
-    }
-    let mut letters = title.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
