@@ -45,6 +45,15 @@ pub(crate) const fn choice(
     Parameter { name, kind: ParameterKind::Choice(words), default: Some(default), summary }
 }
 
+/// Any text.
+pub(crate) const fn text(
+    name: &'static str,
+    default: &'static str,
+    summary: &'static str,
+) -> Parameter {
+    Parameter { name, kind: ParameterKind::Text, default: Some(default), summary }
+}
+
 /// true or false.
 pub(crate) const fn flag(
     name: &'static str,

@@ -22,4 +22,4 @@ pub use command::pick::pick;
 pub use io::cost::io_transfer_cost;
 pub use sample_cost::sample_cost;
 
-contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, io, io_mix, io_share, fio, iozone, command);
+contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, gateway, io, io_mix, io_share, fio, iozone, command);

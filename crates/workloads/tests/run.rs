@@ -7,6 +7,8 @@
 #![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
+#[path = "run/gateway.rs"]
+mod gateway;
 #[path = "run/storage.rs"]
 mod storage;
 
@@ -32,6 +34,16 @@ const CASES: &[(&str, fn())] = &[
     ("wakeup_measures_in_a_closed_loop", wakeup_measures_in_a_closed_loop),
     ("wakeup_sends_at_its_rate_in_an_open_loop", wakeup_sends_at_its_rate_in_an_open_loop),
     ("scenarios_run_in_their_regime", scenarios_run_in_their_regime),
+    (
+        "gateway_answers_every_request_by_every_route",
+        gateway::answers_every_request_by_every_route,
+    ),
+    ("gateway_with_one_worker_that_polls", gateway::one_worker_that_polls_never_sleeps),
+    ("gateway_keeps_its_pins_and_its_concurrency", gateway::keeps_its_pins_and_its_concurrency),
+    ("gateway_shows_a_delay_in_its_stage_alone", gateway::a_delay_shows_in_its_stage_alone),
+    ("gateway_sends_at_its_rate_in_an_open_loop", gateway::sends_at_its_rate_in_an_open_loop),
+    ("gateway_names_a_port_in_use", gateway::a_port_in_use_is_named),
+    ("gateway_fails_where_one_of_three_is_killed", gateway::a_killed_process_fails_the_run),
     ("io_moves_every_record_once", io::moves_every_record_once),
     ("io_counts_what_a_stopped_thread_moved", io::counts_what_a_stopped_thread_moved),
     ("io_leaves_nothing_in_its_directory", io::leaves_nothing_in_its_directory),

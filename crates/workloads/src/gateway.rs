@@ -1,0 +1,453 @@
+//! The gateway of a trading system between its clients and an exchange: three processes, and
+//! where the time between them goes.
+
+mod connection;
+mod exchange;
+mod frame;
+mod generator;
+mod poller;
+mod queue;
+mod settings;
+mod stages;
+mod usage;
+mod worker;
+
+use crate::declare::{MS, S, choice, count, duration, size, text};
+use crate::process::{Family, allow_open_files, read_full, write_full};
+use contract::{
+    Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Requirement, Result,
+    Workload,
+};
+use generator::Measured;
+use model::{Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::pipe::{PipeFlags, pipe_with};
+use serde::de::DeserializeOwned;
+use settings::{Route, Settings, Stage};
+use stages::Stages;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::OwnedFd;
+use sys::Machine;
+use usage::Usage;
+use worker::Served;
+
+static DESCRIPTION: Description = Description {
+    id: "gateway",
+    summary: "Gateway of a trading system: generator, gateway and exchange over TCP, with stages",
+    doc: "\
+**What it is.** Three processes on this machine. The generator has `sessions` connections to the
+gateway, whose `workers` each wait in epoll_wait(2) for their clients (SO_REUSEPORT deals them
+out) and for a connection of their own to a mock exchange, which answers every request. Sockets
+do not wait for more (TCP_NODELAY). A frame has a length, a session, a sequence number and a
+check that the exchange changes: a reply that is lost, damaged, comes twice or to another session
+fails the run.
+
+`route` says how a request goes: `local`, the client's worker asks the exchange; `one_way`, it
+hands the request to the next worker, which asks and replies; `both_ways`, the answer is handed
+back as well. Between workers is a `queue` behind a `mutex` (a futex that sleeps), a `spin` lock
+or none (`lock_free`), and `wake` says how its reader learns of it: `eventfd` each time,
+`busy_poll` without sleeping at all, or `spin_then_block`, awake for `spin`, then asleep.
+
+**What it means.** `round_trip` is the time from a request's write to its reply's read, by the
+generator's clock alone. Stages are measured, not inferred: frames carry the moment at which each
+station had them. `to_gateway` ends when a worker finds the request, `gateway` is its work and
+the wait for it, `handoff` and `handoff_back` are the time in queues, `exchange` is the way there
+and back, `to_client` the way home. They add up to the round trip, or the run fails.
+`gateway_cpu` and `gateway_switches` are what the workers used for one request.
+
+**What moves it.** Above all where the three run. On one CPU a wake-up is a switch; between idle
+CPUs of a virtual machine it is an exit from halt, ten times as much. `generator_cpus`,
+`gateway_cpus` (the nth worker on the nth) and `exchange_cpus` pin them; whether they really ran
+there is checked. Then slices and policies: a worker that must wait for a slice of somebody else
+waits for milliseconds.
+
+**When it lies.** With `rate = 0` each request waits for a reply (closed loop), so a slow gateway
+is asked less: its tail is conditional on its own pauses. With a `rate` requests are due whether
+or not it keeps up (open loop), `round_trip` counts from when they were due, and `lateness` says
+how late the generator was. Workers that spin need a CPU each, beside those of the other two.
+One clock for all needs one machine: over a network there are no stages.
+
+**Reference.** The gateway baseline (S1, S2 and S3 with 200,000 pings): its 30,700 operations per
+second at 32.0 us are 0.98 requests under way, which is `inflight_total = 1`.",
+};
+
+static PARAMETERS: &[Parameter] = &[
+    count("workers", 1, 64, "1", "Workers of the gateway"),
+    count("sessions", 1, 4096, "10", "Connections of the generator"),
+    count("inflight_per_session", 1, 1024, "1", "Requests under way in each session"),
+    count("inflight_total", 0, 1 << 20, "1", "Requests under way in all; 0: no limit but the sessions'"),
+    choice("route", &["local", "one_way", "both_ways"], "local", "Whether another worker is asked"),
+    choice("queue", &["mutex", "spin", "lock_free"], "mutex", "What guards the queues of workers"),
+    choice(
+        "wake",
+        &["eventfd", "busy_poll", "spin_then_block"],
+        "eventfd",
+        "How a worker waits, and learns of its queue",
+    ),
+    duration("spin", 1_000, 100 * MS, "20us", "How long spin_then_block stays awake"),
+    size("payload", 0, 64 << 10, "64", "Bytes of a frame beside its header and stamps"),
+    count("requests", 10, 100_000_000, "50_000", "Requests that are measured"),
+    count("warm_up", 0, 100_000_000, "2_000", "Requests before them"),
+    count("rate", 0, 10_000_000, "0", "Requests per second; 0: each waits for a reply"),
+    choice("arrivals", &["constant", "poisson"], "constant", "Gaps between requests of a rate"),
+    count("port", 0, 65_535, "0", "Port of the gateway on this machine; 0: one that is free"),
+    text("generator_cpus", "", "CPUs of the generator, the first of which it is pinned to"),
+    text("gateway_cpus", "", "CPUs of the gateway: its nth worker is pinned to the nth"),
+    text("exchange_cpus", "", "CPUs of the exchange, the first of which it is pinned to"),
+    choice(
+        "delay_in",
+        &["to_gateway", "gateway", "handoff", "exchange", "handoff_back", "to_client"],
+        "exchange",
+        "The stage that `delay` makes longer",
+    ),
+    duration("delay", 0, 10 * MS, "0us", "A delay for one stage, by staying busy: does it show there?"),
+];
+
+/// Measured on 2 cores at 2.6 GHz: 13 us where all share a CPU, 75 to 125 us across two.
+const ROUND_TRIP_NS: u64 = 90_000;
+/// Descriptors of a process beside its connections.
+const OTHER_FILES: u64 = 64;
+/// Requests that cannot be under way by Little's law, as a fraction of those that may be.
+const MOST_OVER: f64 = 1.05;
+/// Between looks whether a process died before it was ready.
+const GLANCE_NS: u64 = 100 * MS;
+
+/// The workload.
+pub(crate) struct Entry;
+
+impl Workload for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
+        let mut metrics =
+            Metric::latency_quantiles("round_trip", "Time from a request to its reply");
+        let mut extreme = |quantile: f64, name: &str, summary: &str| {
+            let mut metric = Metric::new(
+                format!("round_trip_{name}"),
+                Unit::Nanoseconds,
+                Direction::Lower,
+                Reduction::Quantile(quantile),
+                format!("Time from a request to its reply: {summary}"),
+            );
+            metric.source = "round_trip".to_owned();
+            metric.resolution = 1.0;
+            metrics.push(metric);
+        };
+        extreme(0.9999, "p9999", "the 99.99th percentile");
+        extreme(1.0, "max", "the longest");
+        let of = |id: &str, unit, direction, summary: &str| {
+            Metric::new(id, unit, direction, Reduction::Quotient, summary)
+        };
+        metrics.push(of(
+            "operations_per_second",
+            Unit::PerSecond,
+            Direction::Higher,
+            "Replies per second",
+        ));
+        metrics.push(of(
+            "gateway_cpu",
+            Unit::Nanoseconds,
+            Direction::Lower,
+            "CPU time of the gateway for one request",
+        ));
+        metrics.push(of(
+            "gateway_switches",
+            Unit::PerOperation,
+            Direction::Lower,
+            "Context switches of the gateway for one request",
+        ));
+        for (stage, name) in Stage::ALL {
+            if is_on_route(stage, parameters.text("route")) {
+                metrics.extend(Metric::latency_quantiles(name, summary(stage)));
+            }
+        }
+        if parameters.count("rate") > 0 {
+            let summary = "How much later than due a request was sent";
+            metrics.extend(Metric::latency_quantiles("lateness", summary));
+        }
+        metrics
+    }
+
+    fn expected_ns(&self, parameters: &Parameters) -> u64 {
+        let requests = parameters.count("requests") + parameters.count("warm_up");
+        let each_ns = match parameters.count("rate") {
+            0 => ROUND_TRIP_NS + parameters.duration_ns("delay"),
+            rate => S / rate,
+        };
+        requests.saturating_mul(each_ns) + 50 * MS
+    }
+
+    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
+        parameters.count("rate") == 0
+    }
+
+    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
+        // Who spins and shares its CPU keeps others from what it waits for.
+        if parameters.text("wake") == "busy_poll" {
+            vec![Requirement::cpus(usize::try_from(parameters.count("workers")).unwrap_or(usize::MAX - 1) + 1)]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
+        let mut conflicts = Vec::new();
+        let route = parameters.text("route");
+        if route != "local" && parameters.count("workers") < 2 {
+            conflicts.push(format!("route = {route:?} needs two workers or more"));
+        }
+        if parameters.duration_ns("delay") > 0 {
+            let name = parameters.text("delay_in");
+            let stage = Stage::ALL.iter().find(|(_, known)| *known == name);
+            if stage.is_some_and(|(stage, _)| !is_on_route(*stage, route)) {
+                conflicts.push(format!("no request of route = {route:?} goes through {name}"));
+            }
+        }
+        conflicts.extend(Settings::of(parameters, 0).err());
+        conflicts
+    }
+
+    fn prepare(
+        &self,
+        _: &Machine,
+        parameters: &Parameters,
+        launch: &LaunchSpec,
+    ) -> Result<Box<dyn Load>> {
+        let settings = Settings::of(parameters, launch.seed).map_err(|why| {
+            Error::usage("cannot prepare the gateway", why, "write CPUs as 0-1,4")
+        })?;
+        allow_open_files(2 * settings.sessions as u64 + settings.workers as u64 * 4 + OTHER_FILES)?;
+        Ok(Box::new(Processes::start(settings, launch)?))
+    }
+}
+
+fn is_on_route(stage: Stage, route: &str) -> bool {
+    match stage {
+        Stage::Handoff => route != "local",
+        Stage::HandoffBack => route == "both_ways",
+        _ => true,
+    }
+}
+
+fn summary(stage: Stage) -> &'static str {
+    match stage {
+        Stage::ToGateway => "From the generator to the worker that finds the request",
+        Stage::Gateway => "The gateway's work, and the wait for it",
+        Stage::Handoff => "From one worker to the other",
+        Stage::Exchange => "To the exchange and back",
+        Stage::HandoffBack => "From the other worker back",
+        Stage::ToClient => "From the gateway to the generator",
+    }
+}
+
+/// The three processes, each waiting for its start.
+struct Processes {
+    family: Family,
+    settings: Settings,
+    /// What each says when it ends: exchange, gateway, generator.
+    told: [File; 3],
+    gate: OwnedFd,
+    seen: Option<Seen>,
+}
+
+/// What must be true of a run, for [`Load::verify`].
+struct Seen {
+    measured: Measured,
+    served: Served,
+    exchange: Usage,
+    stages: Stages,
+}
+
+impl Processes {
+    fn start(settings: Settings, launch: &LaunchSpec) -> Result<Self> {
+        let failed = |what: &'static str| {
+            move |error: io::Error| {
+                let remedy = if error.kind() == io::ErrorKind::AddrInUse {
+                    "choose another port, or port = 0 for one that is free"
+                } else {
+                    ""
+                };
+                Error::new(ErrorKind::Environment, what, error, remedy)
+            }
+        };
+        let (listeners, port) = worker::listeners(&settings).map_err(failed("cannot open the gateway's port"))?;
+        let exchange = connection::listen(0, false).map_err(failed("cannot open the exchange's port"))?;
+        let exchange_port = exchange.local_addr().map_err(failed("cannot open the exchange's port"))?.port();
+        let pipe = || {
+            pipe_with(PipeFlags::CLOEXEC)
+                .map_err(|error| Error::environment("cannot make a pipe", error))
+        };
+        let (gate_reader, gate) = pipe()?;
+        let (ready, ready_writer) = pipe()?;
+        let file = || {
+            memfd_create("schedlab-gateway", MemfdFlags::CLOEXEC)
+                .map(File::from)
+                .map_err(|error| Error::environment("cannot make a file in memory", error))
+        };
+        let told = [file()?, file()?, file()?];
+        let mut family = Family::new()?;
+        let is_ready = || write_full(&ready_writer, b".");
+        family.fork(launch, || {
+            let usage = exchange::serve(&settings, &exchange, is_ready)?;
+            tell(&told[0], &usage)
+        })?;
+        await_one(&ready, &mut family)?;
+        drop(exchange);
+        let mut listeners = Some(listeners);
+        family.fork(launch, || {
+            let listeners = listeners.take().unwrap_or_default();
+            let served = worker::serve(&settings, launch, listeners, exchange_port, is_ready)?;
+            tell(&told[1], &served)
+        })?;
+        await_one(&ready, &mut family)?;
+        drop(listeners);
+        family.fork(launch, || {
+            let start = || {
+                is_ready()?;
+                read_full(&gate_reader, &mut [0])
+            };
+            let measured = generator::generate(&settings, port, start)?;
+            tell(&told[2], &measured)
+        })?;
+        await_one(&ready, &mut family)?;
+        Ok(Self { family, settings, told, gate, seen: None })
+    }
+
+    /// What a process said before it ended.
+    fn heard<T: DeserializeOwned>(&self, place: usize) -> Result<T> {
+        let mut text = String::new();
+        let mut file = &self.told[place];
+        file.rewind()
+            .and_then(|()| file.read_to_string(&mut text))
+            .map_err(|error| Error::environment("cannot hear a process of the gateway", error))?;
+        serde_json::from_str(&text)
+            .map_err(|error| Error::environment("a process of the gateway said nothing", error))
+    }
+
+    fn measurement(&self, seen: &Seen) -> Result<Measurement> {
+        let Seen { measured, served, stages, .. } = seen;
+        let requests = stages.round_trip.count();
+        if requests != self.settings.requests {
+            return Err(Error::environment(
+                "the run is incomplete",
+                format!("{requests} of {} replies arrived", self.settings.requests),
+            ));
+        }
+        let mut gateway = Usage::default();
+        served.workers.iter().for_each(|worker| gateway.merge(worker));
+        // The workers served those of the warm-up as well.
+        let operations = (requests + self.settings.warm_up) as f64;
+        let switches = gateway.switches.0 + gateway.switches.1;
+        let mut samples = vec![
+            Sample::histogram("round_trip", stages.round_trip.clone()),
+            Sample::quotient(
+                "operations_per_second",
+                requests as f64,
+                measured.span_ns as f64 / 1e9,
+            ),
+            Sample::quotient("gateway_cpu", gateway.cpu_ns as f64, operations),
+            Sample::quotient("gateway_switches", switches as f64, operations),
+        ];
+        samples.extend(stages.seen().map(|(name, one)| Sample::histogram(name, one.clone())));
+        if let Some(text) = &measured.lateness {
+            let lateness = Histogram::decode(text)
+                .map_err(|error| Error::environment("cannot read the lateness", error))?;
+            samples.push(Sample::histogram("lateness", lateness));
+        }
+        Ok(Measurement { samples, operations: Some(requests) })
+    }
+
+    /// What of the run was not as declared, in one sentence.
+    fn broken(&self, seen: &Seen) -> Option<String> {
+        let disagreement = seen.stages.disagreement();
+        disagreement
+            .or_else(|| self.strayed(seen))
+            .or_else(|| self.wrong_handoffs(&seen.served))
+            .or_else(|| self.wrong_concurrency(seen))
+    }
+
+    fn strayed(&self, seen: &Seen) -> Option<String> {
+        let settings = &self.settings;
+        let generator = usage::pinned(settings.generator_cpus.as_ref(), 0);
+        let exchange = usage::pinned(settings.exchange_cpus.as_ref(), 0);
+        let workers = seen.served.workers.iter().enumerate().find_map(|(index, worker)| {
+            let pinned = usage::pinned(settings.gateway_cpus.as_ref(), index);
+            worker.strayed(&format!("worker {index} of the gateway"), pinned)
+        });
+        workers
+            .or_else(|| seen.measured.usage.strayed("the generator", generator))
+            .or_else(|| seen.exchange.strayed("the exchange", exchange))
+    }
+
+    /// Handoffs are exact: none, one or two for each request.
+    fn wrong_handoffs(&self, served: &Served) -> Option<String> {
+        let requests = self.settings.requests + self.settings.warm_up;
+        let each = match self.settings.route {
+            Route::Local => 0,
+            Route::OneWay => 1,
+            Route::BothWays => 2,
+        };
+        (served.handoffs != each * requests).then(|| {
+            format!("{} handoffs for {requests} requests, of {each} each", served.handoffs)
+        })
+    }
+
+    /// Little's law: the mean number under way is the rate times the mean round trip.
+    fn wrong_concurrency(&self, seen: &Seen) -> Option<String> {
+        if self.settings.rate.is_some() {
+            return None;
+        }
+        let rate = self.settings.requests as f64 / seen.measured.span_ns as f64;
+        let under_way = rate * seen.stages.round_trip.mean()?;
+        let most = self.settings.most_under_way() as f64;
+        (under_way > most * MOST_OVER).then(|| {
+            format!("{under_way:.2} requests were under way by Little's law, and at most {most} may be")
+        })
+    }
+}
+
+impl Load for Processes {
+    fn run(&mut self) -> Result<Measurement> {
+        write_full(&self.gate, b".")
+            .map_err(|error| Error::environment("cannot release the generator", error))?;
+        self.family.reap()?;
+        let exchange = self.heard(0)?;
+        let served = self.heard(1)?;
+        let measured: Measured = self.heard(2)?;
+        let stages = Stages::try_from(&measured.stages)
+            .map_err(|error| Error::environment("cannot read the round trips", error))?;
+        let seen = Seen { measured, served, exchange, stages };
+        let measurement = self.measurement(&seen)?;
+        self.seen = Some(seen);
+        Ok(measurement)
+    }
+
+    fn verify(&mut self, _: &RunReport) -> Result<(), String> {
+        let seen = self.seen.take().ok_or("it did not run")?;
+        self.broken(&seen).map_or(Ok(()), Err)
+    }
+}
+
+/// Waits until one more process is ready; one that died first is an error.
+fn await_one(ready: &OwnedFd, family: &mut Family) -> Result<()> {
+    let timeout = crate::instant::timespec(GLANCE_NS);
+    while poll(&mut [PollFd::new(ready, PollFlags::IN)], Some(&timeout)) == Ok(0) {
+        if let Some(error) = family.early_death() {
+            return Err(error);
+        }
+    }
+    read_full(ready, &mut [0])
+        .map_err(|error| Error::environment("cannot hear a process of the gateway", error))
+}
+
+fn tell(mut to: &File, what: &impl serde::Serialize) -> io::Result<()> {
+    to.write_all(&serde_json::to_vec(what)?)
+}

@@ -1,0 +1,58 @@
+//! The mock exchange: answers each request on the connection it came by.
+
+use super::connection::{Buffer, Connection, Read, send};
+use super::poller::{Poller, Waiting};
+use super::settings::{Settings, Stage};
+use super::usage::{Usage, pin};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::TcpListener;
+
+const LISTENER: u64 = u64::MAX;
+
+/// Serves until every worker of the gateway has closed its connection.
+///
+/// # Errors
+/// What the kernel answers, or a request that is not one.
+pub(super) fn serve(settings: &Settings, listener: &TcpListener, is_ready: impl FnOnce() -> io::Result<()>) -> io::Result<Usage> {
+    pin(settings.exchange_cpus.as_ref(), 0)?;
+    let mut poller = Poller::new(Waiting::Sleep)?;
+    poller.add(listener, LISTENER)?;
+    let mut connections: BTreeMap<u64, Connection> = BTreeMap::new();
+    let mut buffer = Buffer::new();
+    let (mut accepted, mut closed) = (0, 0);
+    let mut usage = Usage::begin();
+    is_ready()?;
+    while closed < settings.workers as u64 {
+        poller.wait(|| false, || true)?;
+        for number in (0..).map_while(|index| poller.ready(index)) {
+            if number == LISTENER {
+                let (stream, _) = listener.accept()?;
+                let connection = Connection::new(stream, settings.payload)?;
+                poller.add(&connection, accepted)?;
+                connections.insert(accepted, connection);
+                accepted += 1;
+                continue;
+            }
+            let Some(connection) = connections.get_mut(&number) else { continue };
+            match connection.read(&mut buffer)? {
+                Read::Nothing => continue,
+                Read::Some => {}
+                Read::Closed => {
+                    poller.remove(&*connection)?;
+                    connections.remove(&number);
+                    closed += 1;
+                    continue;
+                }
+            }
+            while let Some(mut frame) = connection.frame()? {
+                frame.answer().map_err(io::Error::other)?;
+                settings.delay_in(Stage::Exchange);
+                send(&*connection, &frame)?;
+                usage.count();
+            }
+        }
+    }
+    usage.end()?;
+    Ok(usage)
+}

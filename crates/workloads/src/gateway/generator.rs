@@ -1,0 +1,250 @@
+//! The load generator: requests of many sessions from one thread, and what became of each.
+
+use super::connection::{Buffer, Connection, Read, send};
+use super::frame::{Frame, Stamp};
+use super::poller::{Poller, Waiting};
+use super::settings::{Settings, Stage};
+use super::stages::{Stages, Told};
+use super::usage::{Usage, pin};
+use model::Histogram;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::io;
+use sys::monotonic_ns;
+
+/// A reply that has not come by then is lost.
+const PATIENCE_NS: u64 = 10_000_000_000;
+
+/// What the generator measured.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Measured {
+    pub(super) stages: Told,
+    /// From the first measured request to the last reply.
+    pub(super) span_ns: u64,
+    /// Of an open loop: how much later than intended requests were sent.
+    pub(super) lateness: Option<String>,
+    pub(super) usage: Usage,
+}
+
+struct Session {
+    connection: Connection,
+    frame: Frame,
+    next: u64,
+    under_way: VecDeque<UnderWay>,
+}
+
+/// A request that waits for its reply.
+#[derive(Clone, Copy)]
+struct UnderWay {
+    sequence: u64,
+    /// When it was meant to be sent; in a closed loop when it was.
+    due_ns: u64,
+    sent_ns: u64,
+    is_measured: bool,
+}
+
+struct Generator<'s> {
+    settings: &'s Settings,
+    sessions: Vec<Session>,
+    poller: Poller,
+    buffer: Buffer,
+    /// Whose turn it is.
+    turn: usize,
+    sent: u64,
+    received: u64,
+    stages: Stages,
+    lateness: Histogram,
+    usage: Usage,
+    began_ns: u64,
+}
+
+/// Sends every request and waits for every reply.
+///
+/// # Errors
+/// A reply that is lost, comes twice, comes to the wrong session or is damaged; a connection that
+/// ends.
+pub(super) fn generate(
+    settings: &Settings,
+    port: u16,
+    is_ready: impl FnOnce() -> io::Result<()>,
+) -> io::Result<Measured> {
+    pin(settings.generator_cpus.as_ref(), 0)?;
+    // An open loop must not be woken too late to send: it stays awake.
+    let waiting = if settings.rate.is_some() { Waiting::Poll } else { Waiting::Sleep };
+    let poller = Poller::new(waiting)?.with_patience(PATIENCE_NS);
+    let mut sessions = Vec::new();
+    for number in 0..settings.sessions {
+        let connection = Connection::to(port, settings.payload)
+            .map_err(|error| io::Error::new(error.kind(), format!("cannot connect to the gateway: {error}")))?;
+        poller.add(&connection, number as u64)?;
+        let id = u32::try_from(number).unwrap_or(u32::MAX);
+        let frame = Frame::request(id, 0, settings.payload);
+        sessions.push(Session { connection, frame, next: 0, under_way: VecDeque::new() });
+    }
+    let mut generator = Generator {
+        settings,
+        sessions,
+        poller,
+        buffer: Buffer::new(),
+        turn: 0,
+        sent: 0,
+        received: 0,
+        stages: Stages::default(),
+        lateness: Histogram::new(),
+        usage: Usage::begin(),
+        began_ns: 0,
+    };
+    is_ready()?;
+    match settings.rate {
+        None => generator.closed()?,
+        Some(rate) => generator.open(rate)?,
+    }
+    let span_ns = monotonic_ns() - generator.began_ns;
+    generator.usage.end()?;
+    Ok(Measured {
+        stages: generator.stages.told(),
+        span_ns,
+        lateness: settings.rate.map(|_| generator.lateness.encode()),
+        usage: generator.usage,
+    })
+}
+
+impl Generator<'_> {
+    fn total(&self) -> u64 {
+        self.settings.warm_up + self.settings.requests
+    }
+
+    /// Each reply lets the next request go.
+    fn closed(&mut self) -> io::Result<()> {
+        let (each, all) = self.settings.inflight;
+        while self.received < self.total() {
+            let mut idle = 0;
+            while self.sent < self.total() && self.sent - self.received < all && idle < self.sessions.len() {
+                let turn = self.turn;
+                self.turn = (turn + 1) % self.sessions.len();
+                if (self.sessions[turn].under_way.len() as u64) < each {
+                    self.request(turn, monotonic_ns())?;
+                    idle = 0;
+                } else {
+                    idle += 1;
+                }
+            }
+            self.poller.wait(|| false, || true)?;
+            self.read()?;
+        }
+        Ok(())
+    }
+
+    /// Requests go when they are due, whatever became of the earlier ones.
+    fn open(&mut self, rate: u64) -> io::Result<()> {
+        let mut random = ChaCha8Rng::seed_from_u64(self.settings.seed);
+        let mean_ns = 1e9 / rate as f64;
+        let mut due_ns = monotonic_ns() as f64;
+        while self.received < self.total() {
+            let now_ns = monotonic_ns();
+            if self.sent < self.total() && now_ns as f64 >= due_ns {
+                let turn = self.turn;
+                self.turn = (turn + 1) % self.sessions.len();
+                self.request(turn, due_ns as u64)?;
+                // The exponential gaps of a Poisson process, by inversion.
+                let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+                let gap = if self.settings.is_poisson { -libm::log1p(-uniform) } else { 1.0 };
+                due_ns += mean_ns * gap;
+            }
+            if self.poller.look(Some(0))? {
+                self.read()?;
+            } else {
+                self.check_patience(now_ns)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn request(&mut self, turn: usize, due_ns: u64) -> io::Result<()> {
+        let is_measured = self.sent >= self.settings.warm_up;
+        let session = &mut self.sessions[turn];
+        session.frame.renew(session.next);
+        let sent_ns = monotonic_ns();
+        if is_measured && self.began_ns == 0 {
+            self.began_ns = sent_ns;
+        }
+        // A closed loop intends what it does.
+        let due_ns = if self.settings.rate.is_some() { due_ns } else { sent_ns };
+        session.frame.stamp(Stamp::Sent, sent_ns);
+        session.under_way.push_back(UnderWay {
+            sequence: session.next,
+            due_ns,
+            sent_ns,
+            is_measured,
+        });
+        session.next += 1;
+        self.sent += 1;
+        if is_measured && self.settings.rate.is_some() {
+            self.lateness.record(sent_ns.saturating_sub(due_ns));
+        }
+        self.settings.delay_in(Stage::ToGateway);
+        send(&session.connection, &session.frame)
+    }
+
+    fn read(&mut self) -> io::Result<()> {
+        for number in (0..).map_while(|index| self.poller.ready(index)) {
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
+            let session = &mut self.sessions[number];
+            match session.connection.read(&mut self.buffer)? {
+                Read::Nothing => continue,
+                Read::Some => {}
+                Read::Closed => {
+                    return Err(io::Error::other(format!("the gateway closed session {number}")));
+                }
+            }
+            let read_ns = monotonic_ns();
+            while let Some(frame) = session.connection.frame()? {
+                let expected = session.under_way.pop_front();
+                let request = matched(&frame, number, expected).map_err(io::Error::other)?;
+                self.received += 1;
+                self.usage.count();
+                if request.is_measured {
+                    let began = (request.due_ns, request.sent_ns);
+                    self.stages.note(&frame, began, read_ns).map_err(io::Error::other)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// When a reply has been waited for too long.
+    fn check_patience(&self, now_ns: u64) -> io::Result<()> {
+        let oldest = self.sessions.iter().filter_map(|session| session.under_way.front());
+        match oldest.map(|request| request.sent_ns).min() {
+            Some(sent_ns) if now_ns.saturating_sub(sent_ns) > PATIENCE_NS => {
+                Err(super::poller::impatient(PATIENCE_NS))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The request that a reply belongs to: the oldest of its session, for a session's requests go
+/// one way.
+fn matched(frame: &Frame, session: usize, expected: Option<UnderWay>) -> Result<UnderWay, String> {
+    let told = frame.sequence();
+    if frame.session() as usize != session {
+        return Err(format!("session {session} got a reply of session {}", frame.session()));
+    }
+    let Some(expected) = expected else {
+        return Err(format!("session {session} got reply {told} that it never asked for"));
+    };
+    if told < expected.sequence {
+        return Err(format!("session {session} got reply {told} twice"));
+    }
+    if told > expected.sequence {
+        return Err(format!("reply {} of session {session} is lost", expected.sequence));
+    }
+    if !frame.is_reply() {
+        return Err(format!("reply {told} of session {session} is damaged"));
+    }
+    Ok(expected)
+}

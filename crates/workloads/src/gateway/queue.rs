@@ -1,0 +1,230 @@
+//! The queue between workers: how its two ends are kept apart, and how the reader is woken.
+
+use super::frame::Frame;
+use super::poller::Waiting;
+use crate::futex;
+use crossbeam_queue::ArrayQueue;
+use rustix::event::{EventfdFlags, eventfd};
+use std::cell::UnsafeCell;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// What keeps writers and the reader of a queue apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// A futex that sleeps.
+    Mutex,
+    /// A lock that is asked for again and again.
+    Spin,
+    /// Nothing: a bounded lock-free queue (Vyukov's).
+    LockFree,
+}
+
+/// Frames of other workers for one worker.
+pub(super) struct Inbox {
+    frames: Frames,
+    bell: OwnedFd,
+    is_rung_always: bool,
+    is_asleep: AtomicBool,
+    /// How often it was rung.
+    rings: AtomicU64,
+}
+
+enum Frames {
+    Locked(Lock),
+    Free(ArrayQueue<Frame>),
+}
+
+impl Inbox {
+    /// Room for `capacity` frames, for a reader that waits in this way.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub(super) fn new(guard: Guard, waiting: Waiting, capacity: usize) -> io::Result<Self> {
+        let frames = match guard {
+            Guard::LockFree => Frames::Free(ArrayQueue::new(capacity.max(1))),
+            Guard::Mutex | Guard::Spin => Frames::Locked(Lock::new(guard == Guard::Mutex, capacity)),
+        };
+        Ok(Self {
+            frames,
+            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            // A reader that sleeps at once is rung each time, as the published gateway does.
+            is_rung_always: waiting == Waiting::Sleep,
+            is_asleep: AtomicBool::new(false),
+            rings: AtomicU64::new(0),
+        })
+    }
+
+    /// Gives a frame to the reader, and wakes it where it may sleep.
+    ///
+    /// # Errors
+    /// When the queue is full, which its capacity excludes, or what the kernel answers.
+    pub(super) fn put(&self, frame: Frame) -> io::Result<()> {
+        match &self.frames {
+            Frames::Locked(lock) => lock.with(|frames| frames.push_back(frame)),
+            Frames::Free(queue) => {
+                queue.push(frame).map_err(|_| io::Error::other("a queue between workers is full"))?;
+            }
+        }
+        if self.is_rung_always || self.is_asleep.swap(false, Ordering::SeqCst) {
+            self.ring()?;
+        }
+        Ok(())
+    }
+
+    /// The oldest frame.
+    pub(super) fn take(&self) -> Option<Frame> {
+        match &self.frames {
+            Frames::Locked(lock) => lock.with(VecDeque::pop_front),
+            Frames::Free(queue) => queue.pop(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        match &self.frames {
+            Frames::Locked(lock) => lock.with(|frames| frames.is_empty()),
+            Frames::Free(queue) => queue.is_empty(),
+        }
+    }
+
+    /// The reader means to sleep; whether it may. Who puts a frame in from now on rings.
+    pub(super) fn sleeps(&self) -> bool {
+        self.is_asleep.store(true, Ordering::SeqCst);
+        let may = self.is_empty();
+        if !may {
+            self.is_asleep.store(false, Ordering::SeqCst);
+        }
+        may
+    }
+
+    /// Wakes the reader whatever it does.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub(super) fn ring(&self) -> io::Result<()> {
+        self.rings.fetch_add(1, Ordering::Relaxed);
+        rustix::io::write(&self.bell, &1_u64.to_ne_bytes())?;
+        Ok(())
+    }
+
+    /// Silences the bell, which the reader has heard.
+    pub(super) fn silence(&self) {
+        let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]);
+    }
+
+    pub(super) fn rings(&self) -> u64 {
+        self.rings.load(Ordering::Relaxed)
+    }
+}
+
+impl AsFd for Inbox {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.bell.as_fd()
+    }
+}
+
+/// A queue behind a lock of our own: those of `std` ask a hundred times before they sleep, which
+/// is neither of the two that are compared.
+struct Lock {
+    /// 0 free, 1 held, 2 held with somebody asleep (Drepper, Futexes Are Tricky, 2011, mutex 2).
+    state: AtomicU32,
+    does_sleep: bool,
+    frames: UnsafeCell<VecDeque<Frame>>,
+}
+
+// SAFETY: the frames are reached by who holds the lock alone.
+unsafe impl Sync for Lock {}
+
+impl Lock {
+    fn new(does_sleep: bool, capacity: usize) -> Self {
+        let frames = UnsafeCell::new(VecDeque::with_capacity(capacity));
+        Self { state: AtomicU32::new(0), does_sleep, frames }
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut VecDeque<Frame>) -> T) -> T {
+        self.acquire();
+        // SAFETY: we hold the lock, and give the reference back before we release it.
+        let outcome = act(unsafe { &mut *self.frames.get() });
+        if self.state.swap(0, Ordering::Release) == 2 {
+            futex::wake(&self.state, 1);
+        }
+        outcome
+    }
+
+    fn acquire(&self) {
+        let is_taken =
+            || self.state.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        if is_taken() {
+            return;
+        }
+        if self.does_sleep {
+            while self.state.swap(2, Ordering::Acquire) != 0 {
+                futex::wait(&self.state, 2);
+            }
+        } else {
+            while !is_taken() {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    const EACH: u64 = 20_000;
+
+    #[test]
+    fn every_frame_of_two_writers_arrives_once_and_in_its_writers_order() {
+        for guard in [Guard::Mutex, Guard::Spin, Guard::LockFree] {
+            let inbox = Arc::new(Inbox::new(guard, Waiting::Poll, 2 * EACH as usize).unwrap());
+            let writers: Vec<_> = (0..2)
+                .map(|session| {
+                    let inbox = Arc::clone(&inbox);
+                    std::thread::spawn(move || {
+                        for sequence in 0..EACH {
+                            inbox.put(Frame::request(session, sequence, 0)).unwrap();
+                        }
+                    })
+                })
+                .collect();
+            let mut next = [0; 2];
+            while next != [EACH; 2] {
+                let Some(frame) = inbox.take() else { continue };
+                let expected = &mut next[frame.session() as usize];
+                assert_eq!(frame.sequence(), *expected, "{guard:?}");
+                *expected += 1;
+            }
+            writers.into_iter().for_each(|writer| writer.join().unwrap());
+            assert!(inbox.is_empty() && inbox.rings() == 0, "{guard:?}");
+        }
+    }
+
+    #[test]
+    fn a_reader_that_sleeps_is_rung_and_one_that_looks_is_not() {
+        let frame = || Frame::request(0, 0, 0);
+        let sleeping = Inbox::new(Guard::Mutex, Waiting::Sleep, 4).unwrap();
+        sleeping.put(frame()).unwrap();
+        sleeping.put(frame()).unwrap();
+        assert_eq!(sleeping.rings(), 2);
+        let looking = Inbox::new(Guard::Mutex, Waiting::PollThenSleep(1), 4).unwrap();
+        looking.put(frame()).unwrap();
+        assert_eq!(looking.rings(), 0);
+        assert!(!looking.sleeps(), "there is work");
+        assert!(looking.take().is_some() && looking.sleeps());
+        looking.put(frame()).unwrap();
+        looking.put(frame()).unwrap();
+        assert_eq!(looking.rings(), 1, "one ring wakes it");
+    }
+
+    #[test]
+    fn a_full_queue_is_an_error_and_loses_nothing_in_silence() {
+        let inbox = Inbox::new(Guard::LockFree, Waiting::Poll, 1).unwrap();
+        inbox.put(Frame::request(0, 0, 0)).unwrap();
+        assert!(inbox.put(Frame::request(0, 1, 0)).is_err());
+    }
+}

@@ -1,0 +1,195 @@
+//! Where the time of a round trip went.
+
+use super::frame::{Frame, Stamp};
+use super::settings::Stage;
+use model::Histogram;
+use serde::{Deserialize, Serialize};
+
+/// Round trips by the generator's own clock pair, and the stages by the stamps in their frames.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stages {
+    pub(super) round_trip: Histogram,
+    each: [Histogram; Stage::ALL.len()],
+    /// Sums, which must agree: of round trips and of stages.
+    sums: (u64, u64),
+}
+
+/// The same in text, as it leaves its process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Told {
+    round_trip: String,
+    each: Vec<String>,
+    sums: (u64, u64),
+}
+
+/// Most that the two sums may differ, as a fraction.
+const MOST_APART: f64 = 0.01;
+
+impl Stages {
+    /// A round trip that the generator meant to begin, began and ended at these moments.
+    ///
+    /// # Errors
+    /// When a stamp is missing or before the one that precedes it.
+    pub(super) fn note(
+        &mut self,
+        frame: &Frame,
+        (due_ns, sent_ns): (u64, u64),
+        read_ns: u64,
+    ) -> Result<(), String> {
+        let spans = spans(frame, read_ns)?;
+        self.round_trip.record(read_ns.saturating_sub(due_ns));
+        self.sums.0 += read_ns.saturating_sub(sent_ns);
+        for (histogram, span) in self.each.iter_mut().zip(spans) {
+            if let Some(span_ns) = span {
+                histogram.record(span_ns);
+                self.sums.1 += span_ns;
+            }
+        }
+        Ok(())
+    }
+
+    /// The stages that round trips went through, each with its times.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
+        let all = Stage::ALL.iter().zip(&self.each);
+        all.filter(|(_, histogram)| histogram.count() > 0).map(|((_, name), one)| (*name, one))
+    }
+
+    /// Whether the stages add up to the round trips; if not, by how much they miss.
+    pub(super) fn disagreement(&self) -> Option<String> {
+        let (round_trips, stages) = (self.sums.0 as f64, self.sums.1 as f64);
+        let apart = (stages / round_trips - 1.0).abs();
+        (apart > MOST_APART).then(|| {
+            format!("the stages add up to {:.1} % of the round trips", 100.0 * stages / round_trips)
+        })
+    }
+
+    /// In text.
+    pub(super) fn told(&self) -> Told {
+        Told {
+            round_trip: self.round_trip.encode(),
+            each: self.each.iter().map(Histogram::encode).collect(),
+            sums: self.sums,
+        }
+    }
+}
+
+impl TryFrom<&Told> for Stages {
+    type Error = model::HistogramError;
+
+    fn try_from(told: &Told) -> Result<Self, Self::Error> {
+        let mut stages = Self {
+            round_trip: Histogram::decode(&told.round_trip)?,
+            sums: told.sums,
+            ..Self::default()
+        };
+        for (histogram, text) in stages.each.iter_mut().zip(&told.each) {
+            *histogram = Histogram::decode(text)?;
+        }
+        Ok(stages)
+    }
+}
+
+/// The length of each stage, in their order; none of those that the frame did not go through.
+fn spans(frame: &Frame, read_ns: u64) -> Result<[Option<u64>; Stage::ALL.len()], String> {
+    let mut before_ns = 0;
+    let mut at = |stamp: Stamp| -> Result<u64, String> {
+        let moment_ns = frame.at(stamp);
+        if moment_ns < before_ns || moment_ns == 0 {
+            return Err(format!("a reply was {stamp:?} before what precedes it, or never"));
+        }
+        before_ns = moment_ns;
+        Ok(moment_ns)
+    };
+    let sent = at(Stamp::Sent)?;
+    let found = at(Stamp::Found)?;
+    at(Stamp::Begun)?;
+    let handoff = match frame.at(Stamp::Handed) {
+        0 => None,
+        _ => Some((at(Stamp::Handed)?, at(Stamp::Taken)?)),
+    };
+    let exchange = (at(Stamp::Forwarded)?, at(Stamp::Answered)?);
+    let handoff_back = match frame.at(Stamp::HandedBack) {
+        0 => None,
+        _ => Some((at(Stamp::HandedBack)?, at(Stamp::TakenBack)?)),
+    };
+    let replied = at(Stamp::Replied)?;
+    let length = |(begin, end): (u64, u64)| end - begin;
+    let (forth, back) = (handoff.map(length), handoff_back.map(length));
+    let elsewhere = forth.unwrap_or(0) + back.unwrap_or(0) + length(exchange);
+    Ok([
+        Some(found - sent),
+        Some(replied - found - elsewhere),
+        forth,
+        Some(length(exchange)),
+        back,
+        Some(read_ns.saturating_sub(replied)),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(stamps: &[(Stamp, u64)]) -> Frame {
+        let mut frame = Frame::request(0, 0, 0);
+        stamps.iter().for_each(|(stamp, moment)| frame.stamp(*stamp, *moment));
+        frame
+    }
+
+    const LOCAL: [(Stamp, u64); 6] = [
+        (Stamp::Sent, 100),
+        (Stamp::Found, 120),
+        (Stamp::Begun, 125),
+        (Stamp::Forwarded, 130),
+        (Stamp::Answered, 160),
+        (Stamp::Replied, 165),
+    ];
+
+    #[test]
+    fn stages_add_up_to_the_round_trip_and_absent_ones_are_absent() {
+        let mut stages = Stages::default();
+        stages.note(&frame(&LOCAL), (100, 100), 180).unwrap();
+        let seen: Vec<(&str, u64)> =
+            stages.seen().map(|(name, one)| (name, one.max().unwrap())).collect();
+        let expected = [("to_gateway", 20), ("gateway", 15), ("exchange", 30), ("to_client", 15)];
+        assert_eq!(seen, expected);
+        assert_eq!(stages.disagreement(), None);
+
+        let handed = [
+            (Stamp::Handed, 126),
+            (Stamp::Taken, 129),
+            (Stamp::HandedBack, 161),
+            (Stamp::TakenBack, 163),
+        ];
+        let mut both: Vec<_> = LOCAL.into_iter().chain(handed).collect();
+        both.sort_by_key(|(_, moment)| *moment);
+        assert_eq!(
+            spans(&frame(&both), 180).unwrap(),
+            [Some(20), Some(10), Some(3), Some(30), Some(2), Some(15)]
+        );
+    }
+
+    #[test]
+    fn stamps_out_of_order_and_sums_that_miss_are_found() {
+        let mut mixed = LOCAL;
+        mixed[4].1 = 90;
+        assert!(spans(&frame(&mixed), 180).unwrap_err().contains("Answered"));
+        assert!(spans(&frame(&LOCAL[..4]), 180).is_err());
+        let mut stages = Stages::default();
+        stages.note(&frame(&LOCAL), (60, 60), 180).unwrap();
+        assert_eq!(
+            stages.disagreement().as_deref(),
+            Some("the stages add up to 66.7 % of the round trips")
+        );
+    }
+
+    #[test]
+    fn what_leaves_a_process_arrives_in_the_other() {
+        let mut stages = Stages::default();
+        stages.note(&frame(&LOCAL), (100, 100), 180).unwrap();
+        let back = Stages::try_from(&stages.told()).unwrap();
+        assert_eq!(back.round_trip.max(), Some(80));
+        assert_eq!(back.seen().count(), 4);
+        assert_eq!(back.sums, stages.sums);
+    }
+}

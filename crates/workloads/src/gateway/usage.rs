@@ -1,0 +1,100 @@
+//! What a thread used while it served, and where it ran.
+
+use model::CpuList;
+use rustix::thread::sched_getcpu;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+
+/// Of one thread, between [`Usage::begin`] and [`Usage::end`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Usage {
+    /// Frames it dealt with.
+    pub(super) frames: u64,
+    /// CPU time in nanoseconds.
+    pub(super) cpu_ns: u64,
+    /// Times it gave the CPU away, and had it taken.
+    pub(super) switches: (u64, u64),
+    /// Frames by the CPU on which it dealt with them.
+    pub(super) by_cpu: BTreeMap<usize, u64>,
+    /// CPUs it might have run on when it ended.
+    pub(super) allowed: String,
+    /// Its scheduling policy then.
+    pub(super) policy: String,
+    #[serde(skip)]
+    began: Option<(u64, (u64, u64))>,
+}
+
+impl Usage {
+    pub(super) fn begin() -> Self {
+        Self { began: Some(so_far()), ..Self::default() }
+    }
+
+    /// One frame more, on the CPU where this is called.
+    #[inline]
+    pub(super) fn count(&mut self) {
+        self.frames += 1;
+        *self.by_cpu.entry(sched_getcpu()).or_default() += 1;
+    }
+
+    /// # Errors
+    /// When the kernel does not tell where the thread may run.
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        let (cpu_ns, switches) = so_far();
+        let (began_ns, began) = self.began.take().unwrap_or_default();
+        self.cpu_ns = cpu_ns.saturating_sub(began_ns);
+        self.switches = (switches.0 - began.0, switches.1 - began.1);
+        self.allowed = sys::affinity(0)?.to_string();
+        self.policy = sys::scheduling_attributes(0)?.policy.name().to_owned();
+        Ok(())
+    }
+
+    /// Adds what another thread used.
+    pub(super) fn merge(&mut self, other: &Usage) {
+        self.frames += other.frames;
+        self.cpu_ns += other.cpu_ns;
+        self.switches.0 += other.switches.0;
+        self.switches.1 += other.switches.1;
+    }
+
+    /// Whether it ran where it was pinned to; if not, what was seen.
+    pub(super) fn strayed(&self, who: &str, pinned: Option<usize>) -> Option<String> {
+        let pinned = pinned?;
+        let elsewhere: u64 =
+            self.by_cpu.iter().filter(|(cpu, _)| **cpu != pinned).map(|(_, count)| count).sum();
+        let is_there = self.allowed == pinned.to_string() && elsewhere == 0;
+        (!is_there).then(|| {
+            format!(
+                "{who} was pinned to CPU {pinned}, may run on {} and dealt with {elsewhere} of {} \
+                 frames elsewhere",
+                self.allowed, self.frames
+            )
+        })
+    }
+}
+
+/// Pins the calling thread to the nth of these CPUs, counting around.
+///
+/// # Errors
+/// What the kernel answers, with the CPU.
+pub(super) fn pin(cpus: Option<&CpuList>, index: usize) -> io::Result<()> {
+    cpus.map_or(Ok(()), |cpus| crate::placement::pin_to_nth(cpus, index).map_err(io::Error::other))
+}
+
+/// The CPU that [`pin`] chose.
+pub(super) fn pinned(cpus: Option<&CpuList>, index: usize) -> Option<usize> {
+    cpus.and_then(|cpus| cpus.iter().nth(index % cpus.len().max(1)))
+}
+
+/// CPU time and switches of the calling thread.
+fn so_far() -> (u64, (u64, u64)) {
+    // SAFETY: all bytes zero are a valid rusage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `usage` is a valid place; RUSAGE_THREAD exists since Linux 2.6.26.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+    let ns = |time: libc::timeval| {
+        time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1_000
+    };
+    let cpu_ns = ns(usage.ru_utime) + ns(usage.ru_stime);
+    (cpu_ns, (usage.ru_nvcsw.unsigned_abs(), usage.ru_nivcsw.unsigned_abs()))
+}

@@ -1,0 +1,318 @@
+//! The gateway: workers of one process that each have clients and a connection to the exchange.
+
+use super::connection::{Buffer, Connection, Read, listen, send};
+use super::frame::{Frame, Stamp};
+use super::poller::Poller;
+use super::queue::Inbox;
+use super::settings::{Route, Settings, Stage};
+use super::usage::{Usage, pin};
+use contract::LaunchSpec;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, OnceLock};
+use sys::monotonic_ns;
+
+const LISTENER: u64 = u64::MAX;
+const EXCHANGE: u64 = u64::MAX - 1;
+const BELL: u64 = u64::MAX - 2;
+
+/// What the gateway did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Served {
+    /// Of each worker.
+    pub(super) workers: Vec<Usage>,
+    /// Requests and answers that went from one worker to another.
+    pub(super) handoffs: u64,
+    /// Wake-ups by eventfd.
+    pub(super) rings: u64,
+    /// Sessions of each worker: the kernel deals them out.
+    pub(super) sessions: Vec<u64>,
+}
+
+/// What all workers know.
+struct Gateway {
+    settings: Settings,
+    inboxes: Vec<Inbox>,
+    /// Writing ends of the clients, by session.
+    clients: Vec<OnceLock<TcpStream>>,
+    closed: AtomicU64,
+    handoffs: AtomicU64,
+}
+
+/// Runs the workers until every session is closed.
+///
+/// # Errors
+/// The first failure of a worker, whose end is that of the process.
+pub(super) fn serve(
+    settings: &Settings,
+    launch: &LaunchSpec,
+    listeners: Vec<TcpListener>,
+    exchange: u16,
+    is_ready: impl FnOnce() -> io::Result<()>,
+) -> io::Result<Served> {
+    let capacity = usize::try_from(settings.most_under_way()).unwrap_or(usize::MAX).min(1 << 20);
+    let inbox = |_| Inbox::new(settings.guard, settings.waiting, capacity + 1);
+    let gateway = Arc::new(Gateway {
+        settings: settings.clone(),
+        inboxes: (0..settings.workers).map(inbox).collect::<io::Result<_>>()?,
+        clients: (0..settings.sessions).map(|_| OnceLock::new()).collect(),
+        closed: AtomicU64::new(0),
+        handoffs: AtomicU64::new(0),
+    });
+    // Whoever fails first ends the process; the others wait for what will never come.
+    let failed = Arc::new(Mutex::new(None));
+    let workers = listeners
+        .into_iter()
+        .enumerate()
+        .map(|(index, listener)| Worker::new(&gateway, index, listener, exchange))
+        .collect::<io::Result<Vec<_>>>()?;
+    let (placed, are_placed) = mpsc::channel();
+    let threads: Vec<_> = workers
+        .into_iter()
+        .map(|worker| {
+            let (failed, launch, placed) = (Arc::clone(&failed), launch.clone(), placed.clone());
+            let name = format!("gateway-{}", worker.index);
+            std::thread::Builder::new().name(name).spawn(move || {
+                let gateway = Arc::clone(&worker.gateway);
+                let outcome = launch.enter_task().and_then(|()| worker.run(placed));
+                outcome.map_err(|error| {
+                    *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
+                    gateway.end();
+                })
+            })
+        })
+        .collect::<io::Result<_>>()?;
+    drop(placed);
+    // One that could not be placed says nothing, and what failed says why.
+    if are_placed.iter().count() == settings.workers {
+        is_ready()?;
+    }
+    let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+    if let Some(error) = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
+        return Err(error);
+    }
+    let mut served = Served {
+        handoffs: gateway.handoffs.load(Ordering::SeqCst),
+        rings: gateway.inboxes.iter().map(Inbox::rings).sum(),
+        ..Served::default()
+    };
+    for worker in ended {
+        let Ok(Ok((usage, sessions))) = worker else {
+            return Err(io::Error::other("a worker of the gateway ended without a word"));
+        };
+        served.workers.push(usage);
+        served.sessions.push(sessions);
+    }
+    Ok(served)
+}
+
+/// The listeners of the workers, on one port.
+///
+/// # Errors
+/// What the kernel answers: the port may be in use.
+pub(super) fn listeners(settings: &Settings) -> io::Result<(Vec<TcpListener>, u16)> {
+    let first = listen(settings.port, settings.workers > 1)?;
+    let port = first.local_addr()?.port();
+    let others = (1..settings.workers).map(|_| listen(port, true));
+    Ok((std::iter::once(Ok(first)).chain(others).collect::<io::Result<_>>()?, port))
+}
+
+impl Gateway {
+    /// Lets every worker end.
+    fn end(&self) {
+        self.closed.store(u64::MAX, Ordering::SeqCst);
+        for inbox in &self.inboxes {
+            let _ = inbox.ring();
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.closed.load(Ordering::SeqCst) >= self.settings.sessions as u64
+    }
+
+    fn hand(&self, worker: usize, frame: Frame) -> io::Result<()> {
+        self.handoffs.fetch_add(1, Ordering::Relaxed);
+        self.inboxes[worker].put(frame)
+    }
+
+    /// Writes a reply to its client.
+    fn reply(&self, mut frame: Frame) -> io::Result<()> {
+        let client = self.clients.get(frame.session() as usize).and_then(OnceLock::get);
+        let client = client.ok_or_else(|| io::Error::other("a reply has no client"))?;
+        frame.stamp(Stamp::Replied, monotonic_ns());
+        self.settings.delay_in(Stage::ToClient);
+        send(client, &frame)
+    }
+}
+
+struct Worker {
+    gateway: Arc<Gateway>,
+    index: usize,
+    listener: TcpListener,
+    exchange: Connection,
+    poller: Poller,
+    clients: BTreeMap<u64, Connection>,
+    buffer: Buffer,
+    usage: Usage,
+}
+
+impl Worker {
+    fn new(
+        gateway: &Arc<Gateway>,
+        index: usize,
+        listener: TcpListener,
+        exchange: u16,
+    ) -> io::Result<Self> {
+        let exchange = Connection::to(exchange, gateway.settings.payload)
+            .map_err(|error| named("cannot connect to the exchange", &error))?;
+        let poller = Poller::new(gateway.settings.waiting)?;
+        poller.add(&listener, LISTENER)?;
+        poller.add(&exchange, EXCHANGE)?;
+        poller.add(&gateway.inboxes[index], BELL)?;
+        Ok(Self {
+            gateway: Arc::clone(gateway),
+            index,
+            listener,
+            exchange,
+            poller,
+            clients: BTreeMap::new(),
+            buffer: Buffer::new(),
+            usage: Usage::default(),
+        })
+    }
+
+    /// Serves until all sessions of all workers are closed: what it used, and how many clients
+    /// it had.
+    fn run(mut self, placed: Sender<()>) -> io::Result<(Usage, u64)> {
+        let gateway = Arc::clone(&self.gateway);
+        pin(gateway.settings.gateway_cpus.as_ref(), self.index)?;
+        let _ = placed.send(());
+        drop(placed);
+        let inbox = &gateway.inboxes[self.index];
+        self.usage = Usage::begin();
+        let mut accepted = 0;
+        while !gateway.is_over() {
+            let is_due = || !inbox.is_empty() || gateway.is_over();
+            self.poller.wait(is_due, || inbox.sleeps() && !gateway.is_over())?;
+            let found_ns = monotonic_ns();
+            let mut index = 0;
+            while let Some(number) = self.poller.ready(index) {
+                index += 1;
+                match number {
+                    LISTENER => accepted += self.accept(accepted)?,
+                    EXCHANGE => self.hear_exchange()?,
+                    BELL => inbox.silence(),
+                    client => self.hear_client(client, found_ns)?,
+                }
+            }
+            while let Some(frame) = inbox.take() {
+                self.take(frame)?;
+            }
+        }
+        self.usage.end()?;
+        Ok((self.usage, accepted))
+    }
+
+    fn accept(&mut self, number: u64) -> io::Result<u64> {
+        match self.listener.accept() {
+            Ok((stream, _)) => {
+                let client = Connection::new(stream, self.gateway.settings.payload)?;
+                self.poller.add(&client, number)?;
+                self.clients.insert(number, client);
+                Ok(1)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn hear_client(&mut self, number: u64, found_ns: u64) -> io::Result<()> {
+        let Some(client) = self.clients.get_mut(&number) else { return Ok(()) };
+        let outcome = client.read(&mut self.buffer).map_err(|error| named("a client", &error))?;
+        let read_ns = monotonic_ns();
+        match outcome {
+            Read::Nothing => return Ok(()),
+            Read::Some => {}
+            Read::Closed => {
+                self.poller.remove(&*client)?;
+                self.clients.remove(&number);
+                let closed = self.gateway.closed.fetch_add(1, Ordering::SeqCst) + 1;
+                if closed == self.gateway.settings.sessions as u64 {
+                    self.gateway.end();
+                }
+                return Ok(());
+            }
+        }
+        loop {
+            let Some(client) = self.clients.get_mut(&number) else { return Ok(()) };
+            let Some(mut frame) = client.frame()? else { return Ok(()) };
+            // Some were sent while the worker was busy with others of the same wake-up.
+            let is_later = frame.at(Stamp::Sent) > found_ns;
+            frame.stamp(Stamp::Found, if is_later { read_ns } else { found_ns });
+            frame.stamp(Stamp::Begun, monotonic_ns());
+            frame.set_owner(self.index);
+            let known = self
+                .gateway
+                .clients
+                .get(frame.session() as usize)
+                .ok_or_else(|| io::Error::other("a request names a session that is none"))?;
+            if known.get().is_none() {
+                let _ = known.set(client.stream().try_clone()?);
+            }
+            self.gateway.settings.delay_in(Stage::Gateway);
+            self.usage.count();
+            if self.gateway.settings.route == Route::Local {
+                self.forward(frame)?;
+            } else {
+                frame.stamp(Stamp::Handed, monotonic_ns());
+                self.gateway.settings.delay_in(Stage::Handoff);
+                self.gateway.hand((self.index + 1) % self.gateway.settings.workers, frame)?;
+            }
+        }
+    }
+
+    /// Something that another worker has handed over.
+    fn take(&mut self, mut frame: Frame) -> io::Result<()> {
+        self.usage.count();
+        if frame.at(Stamp::Answered) == 0 {
+            frame.stamp(Stamp::Taken, monotonic_ns());
+            self.forward(frame)
+        } else {
+            frame.stamp(Stamp::TakenBack, monotonic_ns());
+            self.gateway.reply(frame)
+        }
+    }
+
+    fn forward(&mut self, mut frame: Frame) -> io::Result<()> {
+        frame.stamp(Stamp::Forwarded, monotonic_ns());
+        send(&self.exchange, &frame).map_err(|error| named("the exchange", &error))
+    }
+
+    fn hear_exchange(&mut self) -> io::Result<()> {
+        match self.exchange.read(&mut self.buffer).map_err(|error| named("the exchange", &error))? {
+            Read::Nothing => return Ok(()),
+            Read::Some => {}
+            Read::Closed => return Err(io::Error::other("the exchange closed its connection")),
+        }
+        while let Some(mut frame) = self.exchange.frame()? {
+            frame.stamp(Stamp::Answered, monotonic_ns());
+            self.usage.count();
+            if self.gateway.settings.route == Route::BothWays {
+                frame.stamp(Stamp::HandedBack, monotonic_ns());
+                self.gateway.settings.delay_in(Stage::HandoffBack);
+                self.gateway.hand(frame.owner(), frame)?;
+            } else {
+                self.gateway.reply(frame)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn named(what: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
+}

@@ -1,0 +1,161 @@
+//! `gateway`, really run.
+
+use super::*;
+
+/// Few enough to take some tens of milliseconds.
+const SHORT: [(&str, &str); 2] = [("requests", "2000"), ("warm_up", "100")];
+
+fn with<'a>(settings: &[(&'a str, &'a str)]) -> Parameters {
+    parameters("gateway", &[&SHORT[..], settings].concat())
+}
+
+/// What nine of ten requests took longer than: others of this machine make single ones longer,
+/// never all of them.
+fn least(measurement: &Measurement, source: &str) -> f64 {
+    let SampleData::Histogram(histogram) = data(measurement, source) else { panic!("{source}") };
+    histogram.quantile(0.1).unwrap() as f64
+}
+
+pub(crate) fn answers_every_request_by_every_route() {
+    for (workers, route, stages) in
+        [("1", "local", 4), ("2", "local", 4), ("2", "one_way", 5), ("3", "both_ways", 6)]
+    {
+        for queue in ["mutex", "spin", "lock_free"] {
+            for wake in ["eventfd", "spin_then_block"] {
+                for inflight in ["1", "7", "0"] {
+                    let parameters = with(&[
+                        ("workers", workers),
+                        ("route", route),
+                        ("queue", queue),
+                        ("wake", wake),
+                        ("inflight_total", inflight),
+                        ("inflight_per_session", "2"),
+                    ]);
+                    let measurement = Place::new().run("gateway", &parameters);
+                    assert_eq!(measurement.operations, Some(2000));
+                    assert_eq!(histogram_count(&measurement, "round_trip"), 2000);
+                    let seen: Vec<&str> = ["to_gateway", "gateway", "handoff", "exchange", "handoff_back", "to_client"]
+                        .into_iter()
+                        .filter(|stage| measurement.samples.iter().any(|one| one.source == *stage))
+                        .collect();
+                    assert_eq!(seen.len(), stages, "{route}: {seen:?}");
+                    for stage in seen {
+                        assert_eq!(histogram_count(&measurement, stage), 2000, "{stage}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(crate) fn one_worker_that_polls_never_sleeps() {
+    if sys::affinity(0).unwrap().len() < 2 {
+        return println!("skipped: a worker that polls needs a CPU beside the others'");
+    }
+    let place = Place::new();
+    let measurement = place.run("gateway", &with(&[("wake", "busy_poll")]));
+    assert_eq!(measurement.operations, Some(2000));
+}
+
+pub(crate) fn keeps_its_pins_and_its_concurrency() {
+    let cpus: Vec<usize> = sys::affinity(0).unwrap().iter().collect();
+    let first = cpus[0].to_string();
+    let last = cpus[cpus.len() - 1].to_string();
+    let parameters = with(&[
+        ("gateway_cpus", &last),
+        ("generator_cpus", &first),
+        ("exchange_cpus", &first),
+        ("workers", "2"),
+        ("route", "both_ways"),
+        ("payload", "5000"),
+    ]);
+    Place::new().run("gateway", &parameters);
+    let wrong = with(&[("gateway_cpus", "one")]);
+    assert_eq!(workload("gateway").conflicts(&wrong).len(), 1);
+    let absent = with(&[("gateway_cpus", "4095")]);
+    let Err(error) = workload("gateway").prepare(&Place::new().machine, &absent, &Place::new().launch)
+    else {
+        panic!("a CPU that is not there was there")
+    };
+    assert!(error.to_string().contains("CPU 4095"), "{error}");
+}
+
+/// The stage with the delay is longer by it; the others are not.
+pub(crate) fn a_delay_shows_in_its_stage_alone() {
+    const DELAY_NS: f64 = 2_000_000.0;
+    let settings =
+        [("workers", "2"), ("route", "both_ways"), ("requests", "60"), ("warm_up", "10")];
+    let run = |more: &[(&str, &str)]| {
+        let all = [&settings[..], more].concat();
+        Place::new().run("gateway", &parameters("gateway", &all))
+    };
+    let stages = ["to_gateway", "gateway", "handoff", "exchange", "handoff_back", "to_client"];
+    for delayed in stages {
+        let slow = run(&[("delay_in", delayed), ("delay", "2ms")]);
+        for stage in stages {
+            let length_ns = least(&slow, stage);
+            if stage == delayed {
+                assert!((DELAY_NS..DELAY_NS * 1.5).contains(&length_ns), "{stage}: {length_ns}");
+            } else {
+                assert!(length_ns < DELAY_NS / 4.0, "{stage} in a delay of {delayed}: {length_ns}");
+            }
+        }
+    }
+}
+
+pub(crate) fn sends_at_its_rate_in_an_open_loop() {
+    for arrivals in ["constant", "poisson"] {
+        let settings = [("rate", "4000"), ("requests", "400"), ("arrivals", arrivals)];
+        let parameters = parameters("gateway", &settings);
+        let measurement = Place::new().run("gateway", &parameters);
+        assert_eq!(histogram_count(&measurement, "lateness"), 400);
+        let (requests, seconds) = quotient(&measurement, "operations_per_second");
+        let rate = requests / seconds;
+        assert!((1000.0..6000.0).contains(&rate), "{arrivals}: {rate}");
+        assert!(!workload("gateway").is_closed_loop(&parameters));
+    }
+}
+
+pub(crate) fn a_port_in_use_is_named() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let parameters = with(&[("port", &port)]);
+    let place = Place::new();
+    let Err(error) = place.prepare("gateway", &parameters) else { panic!("the port was free") };
+    assert!(error.to_string().contains("in use"), "{error}");
+    assert!(error.remedy.contains("port = 0"), "{error}");
+}
+
+/// Whichever of the three is killed, the run fails with a reason, and nothing is left.
+pub(crate) fn a_killed_process_fails_the_run() {
+    for victim in 0..3 {
+        let parameters = parameters("gateway", &[("requests", "10_000_000")]);
+        let place = Place::new();
+        let mut load = place.prepare("gateway", &parameters).unwrap();
+        let children = std::fs::read_to_string(format!(
+            "/proc/self/task/{}/children",
+            std::process::id()
+        ))
+        .unwrap();
+        let pids: Vec<i32> = children.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
+        assert_eq!(pids.len(), 3);
+        // Another process, for this one must stay with one thread.
+        // SAFETY: the process has one thread; the child only sleeps, kills and ends.
+        let killer = unsafe { libc::fork() };
+        if killer == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            // SAFETY: the process is a child of our parent.
+            unsafe {
+                libc::kill(pids[victim], libc::SIGKILL);
+                libc::_exit(0);
+            }
+        }
+        let error = load.run().unwrap_err().to_string();
+        let reasons = ["exchange closed", "gateway closed", "SIGKILL", "signal", "reset", "broken pipe", "Broken pipe"];
+        assert!(reasons.iter().any(|reason| error.contains(reason)), "{victim}: {error}");
+        drop(load);
+        let mut status = 0;
+        // SAFETY: `status` is a valid place; the killer is our child, or was reaped by the load.
+        unsafe { libc::waitpid(killer, &raw mut status, 0) };
+    }
+}
