@@ -74,6 +74,7 @@ pub(crate) fn plan(subjects: &[&str], metrics: Vec<Metric>, blocks: u32) -> Plan
             label: "w".to_owned(),
             uses: "w".to_owned(),
             parameters: Parameters::default(),
+            variants: BTreeMap::new(),
             invocations: 1,
             primary: vec![metrics[0].id.clone()],
             pooled: Vec::new(),

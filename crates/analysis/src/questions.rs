@@ -38,8 +38,8 @@ fn of_metric<'a>(
     compared(plan)
         .into_iter()
         .filter(|(reference, subject)| {
-            let run = workload.runs_for(subject) && workload.runs_for(reference);
-            run && fits(subject.is_control)
+            let asks = |arm| workload.runs_for(arm) && workload.measures(&metric.id, arm);
+            asks(subject) && asks(reference) && fits(subject.is_control)
         })
         .map(|(reference, subject)| Asked {
             question: Question {
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, records};
     use crate::judge;
-    use model::{Direction, Level, Reduction, Verdict};
+    use model::{Direction, Level, Parameters, Reduction, Variant, Verdict};
 
     /// `cfs` and `bfs` with one and two processors, and the reference again.
     fn grouped() -> Plan {
@@ -107,6 +107,33 @@ mod tests {
                 pair("cfs-1-again", "cfs-1", Role::Control),
             ]
         );
+    }
+
+    #[test]
+    fn a_metric_that_a_subject_has_not_is_asked_of_those_that_have_it() {
+        let one = |id: &str| metric(id, Direction::Lower, Reduction::Median);
+        let mut plan = plan(&["local", "handed", "twice"], vec![one("time"), one("handoff")], 6);
+        for (id, metrics) in [
+            ("local", &["time"][..]),
+            ("handed", &["time", "handoff"]),
+            ("twice", &["time", "handoff"]),
+        ] {
+            let variant = Variant {
+                parameters: Parameters::default(),
+                metrics: metrics.iter().map(|id| (*id).to_owned()).collect(),
+                expected_ns: 0,
+            };
+            plan.workloads[0].variants.insert(id.to_owned(), variant);
+        }
+        plan.workloads[0].primary = vec!["time".to_owned()];
+        let handoffs = |plan: &Plan| -> Vec<(String, String)> {
+            let all = questions(plan).into_iter().map(|asked| asked.question);
+            let own = all.filter(|question| question.metric == "handoff");
+            own.map(|question| (question.reference, question.subject)).collect()
+        };
+        assert_eq!(handoffs(&plan), [], "the reference has none");
+        let all = Plan { comparisons: Comparisons::All, ..plan };
+        assert_eq!(handoffs(&all), [("handed".to_owned(), "twice".to_owned())]);
     }
 
     #[test]

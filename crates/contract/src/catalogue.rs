@@ -42,7 +42,8 @@ impl Catalogue {
         }
         let has_groups = plan.workloads.iter().any(|workload| {
             let entry = self.workload(&workload.uses);
-            entry.is_some_and(|entry| !entry.io_groups(&workload.parameters).is_empty())
+            let mut all = workload.all_parameters();
+            entry.is_some_and(|entry| all.any(|one| !entry.io_groups(one).is_empty()))
         });
         let needed =
             [("cpu", launch.needs_cpu_cgroup()), ("io", launch.needs_io_cgroup() || has_groups)];

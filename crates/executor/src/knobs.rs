@@ -42,6 +42,9 @@ impl Knobs {
     pub(crate) fn of(catalogue: &Catalogue, subject: &Subject) -> Result<Self> {
         let mut knobs = Self::default();
         for (id, level) in &subject.levels {
+            if Subject::is_parameter(id) {
+                continue;
+            }
             let attempted = || format!("cannot set {id} to {level}");
             let factor = catalogue.factor(id).ok_or_else(|| {
                 Error::usage(attempted(), "there is no such factor", "see `schedlab list factors`")

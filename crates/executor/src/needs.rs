@@ -44,7 +44,7 @@ pub fn missing(machine: &Machine, catalogue: &Catalogue, plan: &Plan) -> Vec<Mis
         }
         for workload in &plan.workloads {
             if let Some(entry) = catalogue.workload(&workload.uses) {
-                note(&machine, entry.requires(&workload.parameters));
+                note(&machine, entry.requires(workload.parameters_for(subject)));
             }
         }
     }

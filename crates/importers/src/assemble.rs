@@ -187,6 +187,7 @@ fn workload(table: &Table, settings: &Settings, format: &str, primary: &[String]
         label: String::new(),
         uses: format.to_owned(),
         parameters: Parameters::default(),
+        variants: BTreeMap::new(),
         invocations: 1,
         metrics: table.metrics.iter().map(with_margin).collect(),
         primary: primary.to_vec(),

@@ -73,7 +73,7 @@ impl Progress {
             plan.and_then(|plan| plan.workload(workload).map(|workload| (plan, workload)));
         workload.map_or(0, |(plan, workload)| {
             let set_ns = plan.setting_ns.get(subject).copied().unwrap_or_default();
-            workload.expected_ns * u64::from(workload.invocations) + plan.settle_ns + set_ns
+            workload.trial_expected_ns(subject) + plan.settle_ns + set_ns
         })
     }
 }

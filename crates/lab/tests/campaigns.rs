@@ -135,6 +135,7 @@ fn plan(blocks: u32) -> Plan {
             label: "w".to_owned(),
             uses: "w".to_owned(),
             parameters: Parameters::default(),
+            variants: BTreeMap::new(),
             invocations: 1,
             primary: vec!["time".to_owned()],
             pooled: Vec::new(),

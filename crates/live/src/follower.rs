@@ -260,7 +260,7 @@ fn is_alive(machine: &Machine, process: Process, boot_id: &str) -> bool {
 fn current(plan: &Plan, running: &Running) -> Current {
     let expected_ns = plan
         .workload(&running.workload)
-        .map(|workload| workload.expected_ns * u64::from(workload.invocations) + plan.settle_ns);
+        .map(|workload| workload.trial_expected_ns(&running.subject) + plan.settle_ns);
     Current {
         block: running.block.saturating_add(1),
         blocks: plan.blocks.len(),

@@ -52,7 +52,7 @@ pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
     Background, Block, Imported, ImportedDesign, Plan, Session, SimSettings, Sitting, Subject,
-    Trial, UseCase, WorkloadPlan,
+    Trial, UseCase, Variant, WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,

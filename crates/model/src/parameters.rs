@@ -1,5 +1,6 @@
 //! A workload's parameters, checked against its declaration by `plan`.
 
+use crate::{format_duration, format_size};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -23,6 +24,21 @@ pub enum ParameterValue {
     Words(Vec<String>),
     /// Named texts: metrics and where to find them.
     Table(BTreeMap<String, BTreeMap<String, String>>),
+}
+
+impl ParameterValue {
+    /// The one spelling of a value that is one word; none of lists and tables.
+    pub fn word(&self) -> Option<String> {
+        match self {
+            ParameterValue::Count(value) => Some(value.to_string()),
+            ParameterValue::Duration(value_ns) => Some(format_duration(*value_ns)),
+            ParameterValue::Size(bytes) => Some(format_size(*bytes)),
+            ParameterValue::Number(value) => Some(value.to_string()),
+            ParameterValue::Text(text) => Some(text.clone()),
+            ParameterValue::Flag(value) => Some(value.to_string()),
+            ParameterValue::Words(_) | ParameterValue::Table(_) => None,
+        }
+    }
 }
 
 /// All parameters of one workload, defaults filled in.

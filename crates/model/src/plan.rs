@@ -2,7 +2,7 @@
 
 use crate::{Caveat, Claim, Comparisons, Level, Metric, Parameters, VmSettings};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything a campaign will do. Made by the `plan` crate from an experiment;
 /// read by everything after it.
@@ -82,10 +82,19 @@ pub struct Plan {
 pub struct Subject {
     /// kebab-case.
     pub id: String,
-    /// Factor id to level; levels common to all subjects are included.
+    /// Factor id to level; levels common to all subjects are included. A parameter of a
+    /// workload that this subject has otherwise is `WORKLOAD.PARAMETER`, of the workload's id.
     pub levels: BTreeMap<String, Level>,
     /// Whether this is the A/A control: a second copy of the reference.
     pub is_control: bool,
+}
+
+impl Subject {
+    /// Whether such a level is a parameter of a workload, which the workload itself is given,
+    /// and not of a factor.
+    pub fn is_parameter(id: &str) -> bool {
+        id.contains('.')
+    }
 }
 
 /// One workload with its parameters and what is asked of it.
@@ -95,11 +104,15 @@ pub struct WorkloadPlan {
     pub label: String,
     /// Id of the workload in the catalogue.
     pub uses: String,
-    /// Checked, defaults filled in.
+    /// Checked, defaults filled in; those of the reference where subjects differ in them.
     pub parameters: Parameters,
+    /// How it runs for each subject, by the subject's id; empty where it is the same for all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variants: BTreeMap<String, Variant>,
     /// Executions inside one trial; not replicates.
     pub invocations: u32,
-    /// Metrics with their margins as declared for this campaign.
+    /// Metrics with their margins as declared for this campaign; where subjects differ in
+    /// parameters, those of any of them.
     pub metrics: Vec<Metric>,
     /// Ids of the primary metrics: the family that verdicts are about.
     pub primary: Vec<String>,
@@ -111,7 +124,7 @@ pub struct WorkloadPlan {
     pub background: Option<Background>,
     /// Ids of the subjects it runs for; empty means all.
     pub subjects: Vec<String>,
-    /// Expected time of one invocation, preparation included.
+    /// Expected time of one invocation, preparation included; the longest of its variants.
     pub expected_ns: u64,
     /// An invocation that runs longer is killed and counts as failed.
     pub time_limit_ns: u64,
@@ -119,10 +132,59 @@ pub struct WorkloadPlan {
     pub is_closed_loop: bool,
 }
 
+/// A workload as it runs for one subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Checked, defaults filled in.
+    pub parameters: Parameters,
+    /// Ids of the metrics that it has with them.
+    pub metrics: BTreeSet<String>,
+    /// Expected time of one invocation, preparation included.
+    pub expected_ns: u64,
+}
+
 impl WorkloadPlan {
     /// Whether this workload runs for that subject; a control follows the reference.
     pub fn runs_for(&self, subject: &Subject) -> bool {
         self.subjects.is_empty() || subject.is_control || self.subjects.contains(&subject.id)
+    }
+
+    /// Whether it has that metric where it runs for that subject.
+    pub fn measures(&self, metric: &str, subject: &Subject) -> bool {
+        let variant = self.variants.get(&subject.id);
+        variant.is_none_or(|variant| variant.metrics.contains(metric))
+    }
+
+    /// Its parameters where it runs for that subject.
+    pub fn parameters_for(&self, subject: &Subject) -> &Parameters {
+        self.variants.get(&subject.id).map_or(&self.parameters, |variant| &variant.parameters)
+    }
+
+    /// The parameters that it runs with for any subject.
+    pub fn all_parameters(&self) -> impl Iterator<Item = &Parameters> {
+        let own = self.variants.is_empty().then_some(&self.parameters);
+        own.into_iter().chain(self.variants.values().map(|variant| &variant.parameters))
+    }
+
+    /// Expected time of all invocations of one trial of the subject with that id.
+    pub fn trial_expected_ns(&self, subject: &str) -> u64 {
+        let each_ns =
+            self.variants.get(subject).map_or(self.expected_ns, |variant| variant.expected_ns);
+        each_ns * u64::from(self.invocations)
+    }
+
+    /// As it runs for that subject, and for no other.
+    pub fn for_subject(&self, subject: &Subject) -> Self {
+        let mut own = self.clone();
+        own.variants.clear();
+        if let Some(variant) = self.variants.get(&subject.id) {
+            own.parameters = variant.parameters.clone();
+            own.expected_ns = variant.expected_ns;
+            own.metrics.retain(|metric| variant.metrics.contains(&metric.id));
+            own.primary.retain(|metric| variant.metrics.contains(metric));
+            own.pooled.retain(|metric| variant.metrics.contains(metric));
+        }
+        own
     }
 }
 
@@ -281,13 +343,14 @@ impl Plan {
 
     /// Expected time of one block.
     pub fn block_expected_ns(&self, block: &Block) -> u64 {
-        let workload_ns = |label: &String| {
-            self.workload(label).map_or(0, |workload| {
-                workload.expected_ns * u64::from(workload.invocations) + self.settle_ns
-            })
+        let sitting_ns = |sitting: &Sitting| -> u64 {
+            let workloads = sitting.workloads.iter().filter_map(|label| self.workload(label));
+            let trial_ns = |workload: &WorkloadPlan| {
+                workload.trial_expected_ns(&sitting.subject) + self.settle_ns
+            };
+            workloads.map(trial_ns).sum()
         };
-        let trials_ns: u64 =
-            block.sittings.iter().flat_map(|sitting| &sitting.workloads).map(workload_ns).sum();
+        let trials_ns: u64 = block.sittings.iter().map(sitting_ns).sum();
         let setting_ns = |sitting: &Sitting| {
             let once = self.setting_ns.get(&sitting.subject).copied().unwrap_or_default();
             once * sitting.workloads.len() as u64

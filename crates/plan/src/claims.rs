@@ -5,8 +5,9 @@ mod across;
 use crate::document::{Entry, Node, Table, Value};
 use crate::levels::Levels;
 use crate::problems::Problems;
+use crate::settable::Settable;
 use crate::settings::TITLE_LIMIT;
-use crate::values;
+use crate::{settable, values};
 use across::Across;
 use contract::Catalogue;
 use model::{
@@ -296,17 +297,18 @@ impl Reader<'_, '_, '_> {
                 .hint("write a subject's name, or levels: { scheduler = \"lab:bfs\" }");
             return None;
         }
+        let entries = settable::entries(table, self.catalogue);
         let mut levels = BTreeMap::new();
-        for entry in &table.entries {
-            let Some(factor) = self.catalogue.factor(&entry.key) else {
-                let known = self.catalogue.factors.iter().map(|factor| factor.describe().id);
+        for entry in &entries {
+            let Some(settable) = Settable::named(&entry.key, self.catalogue) else {
+                let known = settable::near(entry, self.catalogue);
                 self.problems
                     .report(&entry.place, format!("unknown factor `{}` in a claim", entry.key))
-                    .near(&entry.key, known)
-                    .hint("`schedlab list factors` shows what can be set");
+                    .near(&entry.key, known.iter().map(String::as_str))
+                    .hint(settable::hint(&entry.key));
                 continue;
             };
-            let read = self.levels.one(factor, &entry.node, &entry.node.place, self.problems);
+            let read = self.levels.one(settable, &entry.node, &entry.node.place, self.problems);
             let Some(level) = read.map(|written| written.level) else { continue };
             let mut had: Vec<&str> = Vec::new();
             for known in self.subjects.iter().filter_map(|one| one.levels.get(&entry.key)) {
@@ -329,7 +331,7 @@ impl Reader<'_, '_, '_> {
                 .near(level.as_str(), had.iter().copied())
                 .hint(hint);
         }
-        (levels.len() == table.entries.len()).then_some(levels)
+        (levels.len() == entries.len()).then_some(levels)
     }
 
     fn effect(&mut self, table: &Table, item: &Node) -> Option<ClaimedEffect> {

@@ -3,7 +3,7 @@
 
 use crate::document::{Node, Place};
 use crate::problems::Problems;
-use contract::Factor;
+use crate::settable::Settable;
 use model::Level;
 
 /// Answers what a text stands for as a level of a factor: nothing where it stands for
@@ -42,48 +42,51 @@ impl<'a> Levels<'a> {
     /// One level; the newest of those that a name stands for.
     pub(crate) fn one(
         &mut self,
-        factor: &dyn Factor,
+        settable: Settable,
         node: &Node,
         key: &Place,
         problems: &mut Problems,
     ) -> Option<Written> {
-        let text = scalar(factor, node, problems)?;
-        let texts = self.resolved(factor, &text, node, problems)?;
+        let text = scalar(settable, node, problems)?;
+        let texts = self.resolved(settable, &text, node, problems)?;
         let newest = texts.last()?;
-        let id = factor.describe().id;
+        let id = settable.id();
         if texts.len() > 1 {
             let all = texts.join(", ");
             self.note(format!("{id} = {text} is taken as {newest}, the newest of {all}"));
         } else if *newest != text {
             self.note(format!("{id} = {text} means {newest}"));
         }
-        parsed(factor, newest, node, key, problems)
+        parsed(settable, newest, node, key, problems)
     }
 
     /// Every level that a name stands for.
     pub(crate) fn all(
         &mut self,
-        factor: &dyn Factor,
+        settable: Settable,
         node: &Node,
         problems: &mut Problems,
     ) -> Vec<Written> {
-        let Some(text) = scalar(factor, node, problems) else { return Vec::new() };
-        let texts = self.resolved(factor, &text, node, problems).unwrap_or_default();
+        let Some(text) = scalar(settable, node, problems) else { return Vec::new() };
+        let texts = self.resolved(settable, &text, node, problems).unwrap_or_default();
         if texts.iter().any(|meant| *meant != text) {
-            self.note(format!("{} = {text} means {}", factor.describe().id, texts.join(", ")));
+            self.note(format!("{} = {text} means {}", settable.id(), texts.join(", ")));
         }
-        texts.iter().filter_map(|text| parsed(factor, text, node, &node.place, problems)).collect()
+        texts
+            .iter()
+            .filter_map(|text| parsed(settable, text, node, &node.place, problems))
+            .collect()
     }
 
     fn resolved(
         &self,
-        factor: &dyn Factor,
+        settable: Settable,
         text: &str,
         node: &Node,
         problems: &mut Problems,
     ) -> Option<Vec<String>> {
-        let id = factor.describe().id;
-        let why = match (self.resolve)(id, text) {
+        let id = settable.id();
+        let why = match (self.resolve)(&id, text) {
             None => return Some(vec![text.to_owned()]),
             Some(Ok(texts)) if !texts.is_empty() => return Some(texts),
             Some(Ok(_)) => "it stands for nothing here".to_owned(),
@@ -100,11 +103,10 @@ impl<'a> Levels<'a> {
     }
 }
 
-fn scalar(factor: &dyn Factor, node: &Node, problems: &mut Problems) -> Option<String> {
+fn scalar(settable: Settable, node: &Node, problems: &mut Problems) -> Option<String> {
     let text = node.scalar();
     if text.is_none() {
-        let cause =
-            format!("a level of `{}` is one value, not {}", factor.describe().id, node.kind());
+        let cause = format!("a level of `{}` is one value, not {}", settable.id(), node.kind());
         problems
             .report(&node.place, cause)
             .hint("several levels belong into named subjects or into [factors]");
@@ -113,29 +115,30 @@ fn scalar(factor: &dyn Factor, node: &Node, problems: &mut Problems) -> Option<S
 }
 
 fn parsed(
-    factor: &dyn Factor,
+    settable: Settable,
     text: &str,
     node: &Node,
     key: &Place,
     problems: &mut Problems,
 ) -> Option<Written> {
-    match factor.parse(text) {
+    match settable.parse(text) {
         Ok(level) => Some(Written { level, place: key.clone() }),
         Err(cause) => {
-            let id = factor.describe().id;
+            let id = settable.id();
             // A word may be a slip of the pen; a number is another number.
-            let candidates = factor
-                .examples()
+            let examples = settable.examples();
+            let candidates = examples
                 .iter()
-                .filter(|example| !factor.suggests() && words(example) != words(text));
+                .filter(|example| !settable.suggests() && words(example) != words(text));
             problems
                 .report(&node.place, format!("`{text}` is not a level of `{id}`: {cause}"))
                 .near(text, candidates.copied())
-                .hint(format!(
-                    "expected {}, for example {}",
-                    factor.syntax(),
-                    factor.examples().join(", ")
-                ));
+                .hint(match examples.as_slice() {
+                    [] => format!("expected {}", settable.syntax()),
+                    some => {
+                        format!("expected {}, for example {}", settable.syntax(), some.join(", "))
+                    }
+                });
             None
         }
     }

@@ -20,6 +20,7 @@ mod problem;
 mod problems;
 mod quick;
 mod schema;
+mod settable;
 mod settings;
 mod subjects;
 mod template;

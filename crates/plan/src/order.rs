@@ -227,7 +227,7 @@ pub fn trials(plan: &Plan, block: &Block) -> Vec<Trial> {
                 position,
                 boot: sitting.boot,
                 subject: subject.clone(),
-                workload: workload.clone(),
+                workload: workload.for_subject(subject),
                 probes: plan.probes.clone(),
                 seed: trial_seed(plan.seed, block.index, &workload.label),
                 settle_ns: plan.settle_ns,

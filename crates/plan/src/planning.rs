@@ -9,10 +9,10 @@ use crate::settings::{self, Control, LARGEST_SEED, Settings};
 use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
 use crate::{boots, claims, digest, order, overrides, quick, use_cases, within};
-use contract::{Catalogue, ParameterKind};
+use contract::{Catalogue, ParameterKind, Workload};
 use model::{
-    Block, PLAN_FORMAT, ParameterValue, Plan, SimSettings, Subject, VmSettings, WorkloadPlan,
-    format_duration,
+    Block, PLAN_FORMAT, ParameterValue, Parameters, Plan, SimSettings, Subject, VmSettings,
+    WorkloadPlan, format_duration,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,7 +95,7 @@ fn try_plan(
         within::check(&table, &settings.comparisons, &arms, problems);
     }
     let ids: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
-    let mut workloads = workloads::read(&table, catalogue, &settings, &ids, problems);
+    let mut workloads = workloads::read(&table, catalogue, &settings, &arms, problems);
     within::complete(&mut workloads, &settings.comparisons, &arms);
     let control = arms.first().map(|arm| subjects::control_id(&arm.id)).unwrap_or_default();
     let with_control: Vec<&str> = ids.iter().copied().chain([control.as_str()]).collect();
@@ -213,12 +213,19 @@ fn draft(
     request: &Request<'_>,
     settings: Settings,
     arms: &[Arm],
-    workloads: Vec<Planned>,
+    mut workloads: Vec<Planned>,
 ) -> Draft {
     let mut subjects: Vec<Subject> = arms.iter().map(Arm::subject).collect();
+    for workload in &mut workloads {
+        workload.plan.variants.retain(|id, _| arms.iter().any(|arm| arm.id == *id));
+    }
     if settings.control != Control::Off {
         let reference = subjects[0].clone();
         let id = subjects::control_id(&reference.id);
+        for workload in &mut workloads {
+            let own = workload.plan.variants.get(&reference.id).cloned();
+            workload.plan.variants.extend(own.map(|own| (id.clone(), own)));
+        }
         subjects.insert(1, Subject { id, is_control: true, ..reference });
     }
     let vm = (settings.venue == "vm").then_some(settings.vm);
@@ -283,12 +290,12 @@ impl Draft {
     }
 
     fn block_ns(&self, subjects: &[Subject], catalogue: &Catalogue) -> u64 {
-        let trial_ns = |planned: &Planned| {
-            planned.plan.expected_ns * u64::from(planned.plan.invocations) + self.plan.settle_ns
-        };
         let sitting_ns = |subject: &Subject| -> u64 {
             let set_ns = self.plan.setting_ns.get(&subject.id).copied().unwrap_or_default();
             let running = self.entries.iter().filter(|planned| planned.plan.runs_for(subject));
+            let trial_ns = |planned: &Planned| {
+                planned.plan.trial_expected_ns(&subject.id) + self.plan.settle_ns
+            };
             running.map(|planned| trial_ns(planned) + set_ns).sum()
         };
         let trials_ns: u64 = subjects.iter().map(sitting_ns).sum();
@@ -414,26 +421,37 @@ fn entangled(catalogue: &Catalogue, subjects: &[Subject]) -> Vec<String> {
 }
 
 /// Halves the parameter `duration`, where the workload has one and still accepts
-/// the combination.
+/// the combination; for all subjects or for none.
 fn halve_duration(planned: &mut Planned) -> bool {
-    let declared = planned.entry.parameters().iter().find(|p| p.name == "duration");
-    let Some(ParameterKind::Duration { min, .. }) = declared.map(|p| p.kind) else { return false };
-    let mut parameters = planned.plan.parameters.clone();
-    let Some(ParameterValue::Duration(duration_ns)) = parameters.0.get_mut("duration") else {
-        return false;
-    };
-    let halved = (*duration_ns / 2).max(min);
-    if halved == *duration_ns {
-        return false;
-    }
-    *duration_ns = halved;
-    if !planned.entry.conflicts(&parameters).is_empty() {
-        return false;
-    }
+    let Some(parameters) = halved(planned.entry, &planned.plan.parameters) else { return false };
+    let variants = planned.plan.variants.values();
+    let halves: Option<Vec<Parameters>> =
+        variants.map(|variant| halved(planned.entry, &variant.parameters)).collect();
+    let Some(halves) = halves else { return false };
     planned.plan.expected_ns = planned.entry.expected_ns(&parameters);
+    planned.plan.parameters = parameters;
+    for (variant, parameters) in planned.plan.variants.values_mut().zip(halves) {
+        variant.expected_ns = planned.entry.expected_ns(&parameters);
+        variant.parameters = parameters;
+        planned.plan.expected_ns = planned.plan.expected_ns.max(variant.expected_ns);
+    }
     if !planned.has_time_limit {
         planned.plan.time_limit_ns = workloads::default_time_limit(planned.plan.expected_ns);
     }
-    planned.plan.parameters = parameters;
     true
+}
+
+fn halved(workload: &dyn Workload, parameters: &Parameters) -> Option<Parameters> {
+    let declared = workload.parameters().iter().find(|known| known.name == "duration")?;
+    let ParameterKind::Duration { min, .. } = declared.kind else { return None };
+    let mut parameters = parameters.clone();
+    let Some(ParameterValue::Duration(duration_ns)) = parameters.0.get_mut("duration") else {
+        return None;
+    };
+    let halved_ns = (*duration_ns / 2).max(min);
+    if halved_ns == *duration_ns {
+        return None;
+    }
+    *duration_ns = halved_ns;
+    workload.conflicts(&parameters).is_empty().then_some(parameters)
 }

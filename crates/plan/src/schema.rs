@@ -1,5 +1,6 @@
 //! The published schema of experiments, made from the catalogue.
 
+use crate::settable;
 use crate::settings::{BLOCK_LIMIT, INVOCATION_LIMIT, SCENARIOS, VENUES};
 use crate::vm::ACCELERATORS;
 use contract::{Catalogue, Factor, Parameter, ParameterKind, Workload};
@@ -12,25 +13,26 @@ const SUBJECT: &str = "^[a-z0-9]+(--?[a-z0-9]+)*$";
 /// JSON Schema (2020-12) of an experiment. What a schema cannot say (names that
 /// must exist elsewhere in the file, impossible combinations) `plan` checks.
 pub fn schema(catalogue: &Catalogue) -> Value {
-    let levels: Map<String, Value> = catalogue
+    let mut levels: Map<String, Value> = catalogue
         .factors
         .iter()
         .map(|factor| (factor.describe().id.to_owned(), level(*factor)))
         .collect();
-    let crossed: Map<String, Value> = levels
-        .keys()
-        .map(|id| {
-            let item = json!({ "$ref": format!("#/$defs/level/properties/{id}") });
-            (id.clone(), json!({ "type": "array", "items": item, "minItems": 1 }))
-        })
-        .collect();
-    let mut properties = top_level(catalogue);
-    properties.extend(
-        levels
-            .keys()
-            .map(|id| (id.clone(), json!({ "$ref": format!("#/$defs/level/properties/{id}") }))),
-    );
+    let several = |item: Value| json!({ "type": "array", "items": item, "minItems": 1 });
+    let reference = |id: &String| json!({ "$ref": format!("#/$defs/level/properties/{id}") });
+    let mut crossed: Map<String, Value> =
+        levels.keys().map(|id| (id.clone(), several(reference(id)))).collect();
     let workloads: Vec<Value> = catalogue.workloads.iter().map(|entry| workload(*entry)).collect();
+    let mut properties = top_level(catalogue);
+    properties.extend(levels.keys().map(|id| (id.clone(), reference(id))));
+    for entry in catalogue.workloads {
+        let id = entry.describe().id;
+        let own = entry.parameters().iter().filter(|declared| settable::is_level(declared));
+        let own: Vec<(&str, Value)> = own.map(|one| (one.name, parameter(one))).collect();
+        let lists = own.iter().map(|(name, value)| (*name, several(value.clone()))).collect();
+        levels.insert(id.to_owned(), parameters_of(id, own.clone()));
+        crossed.insert(id.to_owned(), parameters_of(id, lists));
+    }
     let mut definitions = values();
     definitions.extend(claims());
     for (name, definition) in [
@@ -238,6 +240,18 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
 fn comparisons(catalogue: &Catalogue) -> Vec<String> {
     let within = catalogue.factors.iter().map(|factor| format!("within {}", factor.describe().id));
     ["reference", "all"].into_iter().map(str::to_owned).chain(within).collect()
+}
+
+/// Parameters that subjects have otherwise.
+fn parameters_of(workload: &str, each: Vec<(&str, Value)>) -> Value {
+    let properties: Map<String, Value> =
+        each.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    json!({
+        "type": "object",
+        "description": format!("Parameters of every workload that uses {workload}"),
+        "properties": properties,
+        "additionalProperties": false,
+    })
 }
 
 /// What `--quick` keeps.

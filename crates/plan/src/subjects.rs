@@ -4,9 +4,10 @@ use crate::document::{Entry, Node, Place, Table, Value};
 use crate::levels::{Levels, Written};
 use crate::names::{NAME_LIMIT, is_kebab, name_of_levels};
 use crate::problems::Problems;
+use crate::settable::Settable;
 use crate::settings::KEYS;
-use crate::{values, vm};
-use contract::{Catalogue, Factor, Knob};
+use crate::{settable, values, vm};
+use contract::{Catalogue, Knob};
 use model::{Level, Subject};
 use std::collections::BTreeMap;
 
@@ -26,6 +27,16 @@ pub(crate) struct Arm {
 }
 
 impl Arm {
+    /// Its level of that, as it was written.
+    pub(crate) fn level(&self, id: &str) -> Option<&Written> {
+        self.levels.get(id)
+    }
+
+    /// The parameters that it sets itself, each with the workload it is of.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = (&str, &Written)> {
+        self.levels.iter().filter_map(|(id, written)| Some((id.split_once('.')?.0, written)))
+    }
+
     /// The arm as a subject of the plan.
     pub(crate) fn subject(&self) -> Subject {
         let levels = self
@@ -54,7 +65,7 @@ pub(crate) fn read(
     let common = common_levels(table, catalogue, reader, problems);
     let named = table.get("subjects").map(|entry| named_arms(entry, catalogue, reader, problems));
     let crossed = table.get("factors").map(|entry| {
-        let elsewhere = Elsewhere { common: &common, named: subject_levels(table) };
+        let elsewhere = Elsewhere { common: &common, named: subject_levels(table, catalogue) };
         crossing(entry, catalogue, &elsewhere, reader, problems)
     });
     let mut arms = match (named, crossed) {
@@ -113,7 +124,8 @@ fn common_levels(
     let mut common = BTreeMap::new();
     for entry in table.entries.iter().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
         if let Some(factor) = catalogue.factor(&entry.key)
-            && let Some(written) = reader.one(factor, &entry.node, &entry.place, problems)
+            && let Some(written) =
+                reader.one(Settable::Factor(factor), &entry.node, &entry.place, problems)
         {
             common.insert(entry.key.clone(), written);
         }
@@ -153,35 +165,36 @@ fn named_arm(
     let mut levels = BTreeMap::new();
     let what = format!("a subject such as `{id}`");
     let table = values::table(&entry.node, &what, problems);
-    for level in table.into_iter().flat_map(|table| &table.entries) {
+    for level in table.map(|table| settable::entries(table, catalogue)).unwrap_or_default() {
         let place = format!("[subjects.{id}]");
-        let Some(factor) = known_factor(level, &place, catalogue, problems) else { continue };
-        if let Some(written) = reader.one(factor, &level.node, &level.place, problems) {
-            levels.insert(level.key.clone(), written);
+        let Some(settable) = known(&level, &place, catalogue, problems) else { continue };
+        if let Some(written) = reader.one(settable, &level.node, &level.place, problems) {
+            levels.insert(level.key, written);
         }
     }
     Arm { id, place: entry.place.clone(), levels, is_whole: problems.len() == before }
 }
 
-fn known_factor(
+fn known(
     entry: &Entry,
     section: &str,
     catalogue: &Catalogue,
     problems: &mut Problems,
-) -> Option<&'static dyn Factor> {
-    let factor = catalogue.factor(&entry.key);
-    if factor.is_none() {
+) -> Option<Settable> {
+    let settable = Settable::named(&entry.key, catalogue);
+    if settable.is_none() {
         let found =
             problems.report(&entry.place, format!("unknown key `{}` in {section}", entry.key));
         if KEYS.contains(&entry.key.as_str()) {
             found.hint("this key belongs at the top of the file, above the first [table]");
         } else {
+            let known = settable::near(entry, catalogue);
             found
-                .near(&entry.key, catalogue.factors.iter().map(|factor| factor.describe().id))
-                .hint("`schedlab list factors` shows what can be set");
+                .near(&entry.key, known.iter().map(String::as_str))
+                .hint(settable::hint(&entry.key));
         }
     }
-    factor
+    settable
 }
 
 /// Levels that are set outside `[factors]`.
@@ -201,14 +214,14 @@ impl Elsewhere<'_> {
 }
 
 /// Every factor that some named subject sets, and where.
-fn subject_levels(table: &Table) -> BTreeMap<String, String> {
+fn subject_levels(table: &Table, catalogue: &Catalogue) -> BTreeMap<String, String> {
     let subjects = table.get("subjects").map(|entry| &entry.node.value);
     let mut levels = BTreeMap::new();
     if let Some(Value::Table(subjects)) = subjects {
         for subject in &subjects.entries {
             if let Value::Table(own) = &subject.node.value {
-                for entry in &own.entries {
-                    levels.insert(entry.key.clone(), subject.key.clone());
+                for entry in settable::entries(own, catalogue) {
+                    levels.insert(entry.key, subject.key.clone());
                 }
             }
         }
@@ -237,8 +250,9 @@ fn crossing(
         is_whole: true,
     }];
     let mut order: Vec<&str> = Vec::new();
-    for entry in &table.entries {
-        let Some(factor) = known_factor(entry, "[factors]", catalogue, problems) else { continue };
+    let entries = settable::entries(table, catalogue);
+    for entry in &entries {
+        let Some(settable) = known(entry, "[factors]", catalogue, problems) else { continue };
         if let Some(elsewhere) = elsewhere.place_of(&entry.key) {
             problems
                 .report(
@@ -247,7 +261,7 @@ fn crossing(
                 )
                 .hint("a factor is either crossed or set");
         }
-        let levels = crossed_levels(entry, factor, reader, problems);
+        let levels = crossed_levels(entry, settable, reader, problems);
         if arms.len() * levels.len() > SUBJECT_LIMIT {
             problems.report(&entry.place, format!("more than {SUBJECT_LIMIT} combinations"));
             continue;
@@ -270,7 +284,7 @@ fn crossing(
 
 fn crossed_levels(
     entry: &Entry,
-    factor: &dyn Factor,
+    settable: Settable,
     reader: &mut Levels<'_>,
     problems: &mut Problems,
 ) -> Vec<Written> {
@@ -283,7 +297,7 @@ fn crossed_levels(
     }
     let mut levels: Vec<Written> = Vec::new();
     for node in nodes {
-        for written in reader.all(factor, node, problems) {
+        for written in reader.all(settable, node, problems) {
             if levels.iter().any(|known| known.level == written.level) {
                 let cause =
                     format!("the level `{}` of `{}` is listed twice", written.level, entry.key);

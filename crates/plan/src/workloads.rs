@@ -1,16 +1,18 @@
 //! `[[workloads]]`: what runs, with which parameters, and what is asked of it.
 
-use crate::document::{Entry, Node, Place, Table, Value};
+mod parameters;
+
+use crate::document::{Node, Place, Table, Value};
 use crate::margins::{self, Margins};
 use crate::names::is_label;
 use crate::overrides::label_of;
 use crate::problems::Problems;
 use crate::settings::{self, Settings};
+use crate::subjects::Arm;
 use crate::values;
-use contract::{Catalogue, Cost, Parameter, ParameterKind, Workload};
-use model::{
-    Background, Metric, ParameterValue, Parameters, Reduction, Session, Unit, WorkloadPlan,
-};
+use contract::{Catalogue, Cost, Workload};
+use model::{Background, Metric, Parameters, Reduction, Session, Unit, Variant, WorkloadPlan};
+use parameters::AllParameters;
 use std::collections::BTreeMap;
 
 /// Keys of a workload that are not its own parameters.
@@ -51,7 +53,7 @@ pub(crate) fn read(
     table: &Table,
     catalogue: &Catalogue,
     settings: &Settings,
-    subject_ids: &[&str],
+    arms: &[Arm],
     problems: &mut Problems,
 ) -> Vec<Planned> {
     let top = Place::Span { start: 0, end: 0 };
@@ -73,7 +75,7 @@ pub(crate) fn read(
     }
     check_labels(items, problems);
     let before = problems.len();
-    let mut reader = Reader { catalogue, settings, subject_ids, problems };
+    let mut reader = Reader { catalogue, settings, arms, problems };
     let mut metrics = Vec::new();
     let planned: Vec<Planned> = items
         .iter()
@@ -85,6 +87,7 @@ pub(crate) fn read(
         .collect();
     // A workload that could not be read may own the metric.
     if planned.len() == items.len() {
+        check_used(arms, &planned, problems);
         settings.margins.check_names(&metrics, "any workload of this experiment", problems);
     }
     if problems.len() == before && planned.iter().all(|workload| workload.plan.primary.is_empty()) {
@@ -112,6 +115,32 @@ fn check_labels(items: &[Node], problems: &mut Problems) {
     }
 }
 
+/// How a workload runs for each subject, where subjects differ in its parameters.
+fn variants(workload: &'static dyn Workload, all: &AllParameters) -> BTreeMap<String, Variant> {
+    let variant = |parameters: &Parameters| Variant {
+        metrics: workload.metrics(parameters).into_iter().map(|metric| metric.id).collect(),
+        expected_ns: workload.expected_ns(parameters),
+        parameters: parameters.clone(),
+    };
+    all.of_subjects.iter().map(|(id, parameters)| (id.clone(), variant(parameters))).collect()
+}
+
+/// A parameter of a workload that does not run would be told of and do nothing.
+fn check_used(arms: &[Arm], planned: &[Planned], problems: &mut Problems) {
+    for arm in arms {
+        for (workload, written) in arm.parameters() {
+            let runs = |one: &&Planned| {
+                one.plan.uses == workload
+                    && (one.plan.subjects.is_empty() || one.plan.subjects.contains(&arm.id))
+            };
+            if planned.iter().find(runs).is_none() {
+                let cause = format!("no workload that runs for `{}` uses `{workload}`", arm.id);
+                problems.report(&written.place, cause);
+            }
+        }
+    }
+}
+
 fn probe_metrics(catalogue: &Catalogue, settings: &Settings) -> Vec<Metric> {
     settings
         .probes
@@ -126,6 +155,9 @@ fn with_probe_metrics(mut workload: Planned, probes: &[Metric]) -> Planned {
     for metric in probes {
         if workload.plan.metrics.iter().all(|own| own.id != metric.id) {
             workload.plan.metrics.push(metric.clone());
+            for variant in workload.plan.variants.values_mut() {
+                variant.metrics.insert(metric.id.clone());
+            }
         }
     }
     workload
@@ -134,7 +166,7 @@ fn with_probe_metrics(mut workload: Planned, probes: &[Metric]) -> Planned {
 struct Reader<'a, 'p> {
     catalogue: &'a Catalogue,
     settings: &'a Settings,
-    subject_ids: &'a [&'a str],
+    arms: &'a [Arm],
     problems: &'p mut Problems,
 }
 
@@ -164,11 +196,13 @@ impl Reader<'_, '_> {
         });
         let margins = table.get("margin").map(|entry| Margins::read(&entry.node, self.problems));
         let (entry, place) = self.entry(table, item)?;
-        let parameters = self.parameters(table, entry, &place)?;
-        let metrics = self.metrics(entry, &parameters, &margins.unwrap_or_default(), &label);
-        let primary = self.primary(table, &metrics, entry);
+        let all = parameters::read(table, entry, &place, self.arms, self.problems)?;
+        let metrics = self.metrics(entry, &all, &margins.unwrap_or_default(), &label);
+        let variants = variants(entry, &all);
+        let primary = self.primary(table, &metrics, entry, &variants);
         let pooled = self.pooled(table, &metrics);
-        let expected_ns = entry.expected_ns(&parameters);
+        let is_closed_loop = all.each().any(|one| entry.is_closed_loop(one));
+        let expected_ns = all.each().map(|one| entry.expected_ns(one)).max().unwrap_or_default();
         Some(Planned {
             plan: WorkloadPlan {
                 label: label?,
@@ -180,9 +214,10 @@ impl Reader<'_, '_> {
                 subjects: subjects.unwrap_or_default(),
                 expected_ns,
                 time_limit_ns: time_limit_ns.unwrap_or_else(|| default_time_limit(expected_ns)),
-                is_closed_loop: entry.is_closed_loop(&parameters),
+                is_closed_loop,
                 metrics,
-                parameters,
+                parameters: all.of_reference,
+                variants,
             },
             entry,
             has_time_limit: time_limit_ns.is_some(),
@@ -208,65 +243,19 @@ impl Reader<'_, '_> {
         Some((workload?, entry.place.clone()))
     }
 
-    /// All parameters, defaults filled in. The default stands in for a wrong
-    /// value, so that the rest of the workload is checked all the same; `None`
-    /// where nothing can stand in, or where the metrics depend on the value.
-    fn parameters(
-        &mut self,
-        table: &Table,
-        workload: &'static dyn Workload,
-        place: &Place,
-    ) -> Option<Parameters> {
-        let id = workload.describe().id;
-        let declared = workload.parameters();
-        let before = self.problems.len();
-        for entry in table.entries.iter().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
-            if declared.iter().all(|parameter| parameter.name != entry.key) {
-                let names = declared.iter().map(|parameter| parameter.name).chain(KEYS);
-                self.problems
-                    .report(&entry.place, format!("`{id}` has no parameter `{}`", entry.key))
-                    .near(&entry.key, names);
-            }
-        }
-        let mut parameters = BTreeMap::new();
-        for parameter in declared {
-            let written = table.get(parameter.name);
-            let value = written.and_then(|entry| parse(parameter, entry, self.problems));
-            let is_table = matches!(parameter.kind, ParameterKind::Table);
-            let stand_in = parameter.default.filter(|_| written.is_none() || !is_table);
-            if written.is_none() && stand_in.is_none() {
-                let cause = format!("`{id}` needs the parameter `{}`", parameter.name);
-                self.problems
-                    .report(place, cause)
-                    .hint(format!("{}: {}", parameter.name, parameter.summary));
-            }
-            let value = value.or_else(|| parameter.parse(stand_in?).ok());
-            parameters.extend(value.map(|value| (parameter.name.to_owned(), value)));
-        }
-        if parameters.len() < declared.len() {
-            return None;
-        }
-        let parameters = Parameters(parameters);
-        if self.problems.len() == before {
-            for cause in workload.conflicts(&parameters) {
-                self.problems.report(place, format!("`{id}`: {cause}"));
-            }
-            // What a workload refuses it need not be able to describe.
-            if self.problems.len() > before {
-                return None;
-            }
-        }
-        Some(parameters)
-    }
-
     fn metrics(
         &mut self,
         workload: &'static dyn Workload,
-        parameters: &Parameters,
+        all: &AllParameters,
         own: &Margins,
         label: &Option<String>,
     ) -> Vec<Metric> {
-        let mut metrics = workload.metrics(parameters);
+        let mut metrics: Vec<Metric> = Vec::new();
+        for metric in all.each().flat_map(|one| workload.metrics(one)) {
+            if metrics.iter().all(|known| known.id != metric.id) {
+                metrics.push(metric);
+            }
+        }
         for metric in &mut metrics {
             margins::apply(metric, own, &self.settings.margins, self.problems);
         }
@@ -281,6 +270,7 @@ impl Reader<'_, '_> {
         table: &Table,
         metrics: &[Metric],
         workload: &'static dyn Workload,
+        variants: &BTreeMap<String, Variant>,
     ) -> Vec<String> {
         let Some(entry) = table.get("primary") else {
             let first = metrics.first();
@@ -298,6 +288,13 @@ impl Reader<'_, '_> {
             };
             if primary.iter().any(|known| known == id) {
                 self.problems.report(&node.place, format!("`{id}` is primary twice"));
+                continue;
+            }
+            if let Some((subject, _)) = variants.iter().find(|(_, one)| !one.metrics.contains(id)) {
+                let cause = format!("`{id}` is not measured for the subject `{subject}`");
+                self.problems
+                    .report(&node.place, cause)
+                    .hint("a primary metric is one that every subject has");
                 continue;
             }
             self.check_observers(metric, &node.place);
@@ -382,20 +379,21 @@ impl Reader<'_, '_> {
         if matches!(&node.value, Value::List(items) if items.is_empty()) {
             self.problems.report(&node.place, "`subjects` is empty: the workload would never run");
         }
+        let known: Vec<&str> = self.arms.iter().map(|arm| arm.id.as_str()).collect();
         let mut wanted: Vec<&str> = Vec::new();
         for (id, node) in named {
-            if self.subject_ids.contains(&id) {
+            if known.contains(&id) {
                 wanted.push(id);
             } else {
                 self.problems
                     .report(&node.place, format!("no subject is called `{id}`"))
-                    .near(id, self.subject_ids.iter().copied());
+                    .near(id, known.iter().copied());
             }
         }
         // Without the reference there would be nothing to compare with.
-        let reference = self.subject_ids.first().copied();
+        let reference = known.first().copied();
         let is_wanted = |id: &str| wanted.contains(&id) || Some(id) == reference;
-        self.subject_ids.iter().filter(|id| is_wanted(id)).map(|id| (*id).to_owned()).collect()
+        known.iter().filter(|id| is_wanted(id)).map(|id| (*id).to_owned()).collect()
     }
 
     fn background(&mut self, node: &Node) -> Option<Background> {
@@ -464,86 +462,4 @@ fn background(hogs: u64) -> Background {
 /// The time limit of a workload that declares none.
 pub(crate) fn default_time_limit(expected_ns: u64) -> u64 {
     expected_ns.saturating_mul(TIME_LIMIT_FACTOR).max(SHORTEST_TIME_LIMIT_NS)
-}
-
-fn parse(parameter: &Parameter, entry: &Entry, problems: &mut Problems) -> Option<ParameterValue> {
-    let node = &entry.node;
-    let parsed = match (&parameter.kind, &node.value) {
-        (ParameterKind::Words, Value::List(_)) => {
-            let words = values::texts(node, parameter.name, problems)?;
-            if words.is_empty() {
-                Err("there is no word".to_owned())
-            } else {
-                let words = words.iter().map(|(word, _)| (*word).to_owned()).collect();
-                Ok(ParameterValue::Words(words))
-            }
-        }
-        (ParameterKind::Table, Value::Table(table)) => {
-            return parse_table(parameter.name, table, problems);
-        }
-        (ParameterKind::Flag, Value::Flag(_))
-        | (ParameterKind::Count { .. } | ParameterKind::Size { .. }, Value::Integer(_))
-        | (ParameterKind::Number { .. }, Value::Integer(_) | Value::Float(_))
-        | (
-            ParameterKind::Count { .. }
-            | ParameterKind::Duration { .. }
-            | ParameterKind::Size { .. }
-            | ParameterKind::Choice(_)
-            | ParameterKind::Text
-            | ParameterKind::Words,
-            Value::Text(_),
-        ) => parameter.parse(&node.scalar().unwrap_or_default()),
-        (ParameterKind::Duration { .. }, Value::Integer(_) | Value::Float(_)) => {
-            Err("a duration needs its unit, such as `100ms`".to_owned())
-        }
-        (kind, _) => Err(format!("expected {}, not {}", expected(kind), node.kind())),
-    };
-    match parsed {
-        Ok(value) => Some(value),
-        Err(cause) => {
-            let found = problems.report(&node.place, format!("`{}`: {cause}", parameter.name));
-            if let (ParameterKind::Choice(choices), Value::Text(text)) =
-                (parameter.kind, &node.value)
-            {
-                found.near(text, choices.iter().copied());
-            }
-            None
-        }
-    }
-}
-
-fn parse_table(name: &str, table: &Table, problems: &mut Problems) -> Option<ParameterValue> {
-    let before = problems.len();
-    let mut rows = BTreeMap::new();
-    for entry in &table.entries {
-        let what = format!("each entry of `{name}`");
-        let Some(row) = values::table(&entry.node, &what, problems) else { continue };
-        let mut cells = BTreeMap::new();
-        for cell in &row.entries {
-            match cell.node.scalar() {
-                Some(text) => {
-                    cells.insert(cell.key.clone(), text);
-                }
-                None => {
-                    let cause = format!("`{}` takes one value, not {}", cell.key, cell.node.kind());
-                    problems.report(&cell.node.place, cause);
-                }
-            }
-        }
-        rows.insert(entry.key.clone(), cells);
-    }
-    (problems.len() == before).then_some(ParameterValue::Table(rows))
-}
-
-fn expected(kind: &ParameterKind) -> &'static str {
-    match kind {
-        ParameterKind::Count { .. } => "a whole number",
-        ParameterKind::Duration { .. } => "a duration such as \"5s\"",
-        ParameterKind::Size { .. } => "a size such as \"64k\"",
-        ParameterKind::Number { .. } => "a number",
-        ParameterKind::Choice(_) | ParameterKind::Text => "a text",
-        ParameterKind::Flag => "true or false",
-        ParameterKind::Words => "a text or a list of texts",
-        ParameterKind::Table => "a table",
-    }
 }

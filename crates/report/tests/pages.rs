@@ -173,6 +173,7 @@ fn plan() -> Plan {
         label: label.to_owned(),
         uses: label.to_owned(),
         parameters: Parameters::default(),
+        variants: BTreeMap::new(),
         invocations: 1,
         metrics: Vec::new(),
         primary: Vec::new(),

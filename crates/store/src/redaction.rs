@@ -355,6 +355,7 @@ mod tests {
             label: format!("for-{user}"),
             uses: "command".to_owned(),
             parameters: model::Parameters(parameters.into()),
+            variants: BTreeMap::new(),
             invocations: 1,
             metrics: Vec::new(),
             primary: Vec::new(),

@@ -27,7 +27,8 @@ impl Programs {
         let mut files = BTreeSet::new();
         for workload in &plan.workloads {
             if let Some(entry) = settings.catalogue.workload(&workload.uses) {
-                files.extend(entry.programs(&settings.machine, &workload.parameters));
+                let all = workload.all_parameters();
+                files.extend(all.flat_map(|one| entry.programs(&settings.machine, one)));
             }
         }
         files.extend(of_levels(settings, plan).into_iter().map(|(path, _)| path));

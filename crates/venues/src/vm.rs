@@ -237,7 +237,8 @@ impl Vm {
             plan.vm.iter().flat_map(|vm| &vm.files).map(PathBuf::from).collect();
         for workload in &plan.workloads {
             if let Some(entry) = self.host.host.catalogue.workload(&workload.uses) {
-                wanted.extend(entry.programs(&self.host.host.machine, &workload.parameters));
+                let all = workload.all_parameters();
+                wanted.extend(all.flat_map(|one| entry.programs(&self.host.host.machine, one)));
             }
         }
         let mut files = files_with_libraries(&self.host, &wanted)?;

@@ -77,7 +77,13 @@ static PARAMETERS: &[Parameter] = &[
     count("workers", 1, 64, "1", "Workers of the gateway"),
     count("sessions", 1, 4096, "10", "Connections of the generator"),
     count("inflight_per_session", 1, 1024, "1", "Requests under way in each session"),
-    count("inflight_total", 0, 1 << 20, "1", "Requests under way in all; 0: no limit but the sessions'"),
+    count(
+        "inflight_total",
+        0,
+        1 << 20,
+        "1",
+        "Requests under way in all; 0: no limit but the sessions'",
+    ),
     choice("route", &["local", "one_way", "both_ways"], "local", "Whether another worker is asked"),
     choice("queue", &["mutex", "spin", "lock_free"], "mutex", "What guards the queues of workers"),
     choice(
@@ -102,7 +108,13 @@ static PARAMETERS: &[Parameter] = &[
         "exchange",
         "The stage that `delay` makes longer",
     ),
-    duration("delay", 0, 10 * MS, "0us", "A delay for one stage, by staying busy: does it show there?"),
+    duration(
+        "delay",
+        0,
+        10 * MS,
+        "0us",
+        "A delay for one stage, by staying busy: does it show there?",
+    ),
 ];
 
 /// Measured on 2 cores at 2.6 GHz: 13 us where all share a CPU, 75 to 125 us across two.
@@ -192,7 +204,9 @@ impl Workload for Entry {
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
         // Who spins and shares its CPU keeps others from what it waits for.
         if parameters.text("wake") == "busy_poll" {
-            vec![Requirement::cpus(usize::try_from(parameters.count("workers")).unwrap_or(usize::MAX - 1) + 1)]
+            vec![Requirement::cpus(
+                usize::try_from(parameters.count("workers")).unwrap_or(usize::MAX - 1) + 1,
+            )]
         } else {
             Vec::new()
         }
@@ -278,9 +292,12 @@ impl Processes {
                 Error::new(ErrorKind::Environment, what, error, remedy)
             }
         };
-        let (listeners, port) = worker::listeners(&settings).map_err(failed("cannot open the gateway's port"))?;
-        let exchange = connection::listen(0, false).map_err(failed("cannot open the exchange's port"))?;
-        let exchange_port = exchange.local_addr().map_err(failed("cannot open the exchange's port"))?.port();
+        let (listeners, port) =
+            worker::listeners(&settings).map_err(failed("cannot open the gateway's port"))?;
+        let exchange =
+            connection::listen(0, false).map_err(failed("cannot open the exchange's port"))?;
+        let exchange_port =
+            exchange.local_addr().map_err(failed("cannot open the exchange's port"))?.port();
         let pipe = || {
             pipe_with(PipeFlags::CLOEXEC)
                 .map_err(|error| Error::environment("cannot make a pipe", error))
@@ -409,7 +426,9 @@ impl Processes {
         let under_way = rate * seen.stages.round_trip.mean()?;
         let most = self.settings.most_under_way() as f64;
         (under_way > most * MOST_OVER).then(|| {
-            format!("{under_way:.2} requests were under way by Little's law, and at most {most} may be")
+            format!(
+                "{under_way:.2} requests were under way by Little's law, and at most {most} may be"
+            )
         })
     }
 }

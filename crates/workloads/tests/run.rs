@@ -34,10 +34,7 @@ const CASES: &[(&str, fn())] = &[
     ("wakeup_measures_in_a_closed_loop", wakeup_measures_in_a_closed_loop),
     ("wakeup_sends_at_its_rate_in_an_open_loop", wakeup_sends_at_its_rate_in_an_open_loop),
     ("scenarios_run_in_their_regime", scenarios_run_in_their_regime),
-    (
-        "gateway_answers_every_request_by_every_route",
-        gateway::answers_every_request_by_every_route,
-    ),
+    ("gateway_answers_every_request_by_every_route", gateway::answers_every_request_by_every_route),
     ("gateway_with_one_worker_that_polls", gateway::one_worker_that_polls_never_sleeps),
     ("gateway_keeps_its_pins_and_its_concurrency", gateway::keeps_its_pins_and_its_concurrency),
     ("gateway_shows_a_delay_in_its_stage_alone", gateway::a_delay_shows_in_its_stage_alone),

@@ -131,6 +131,9 @@ impl Workload for TestWorkload {
             "wakeup" => {
                 let mut metrics = Metric::latency_quantiles("wakeup_latency", "wake-up latency");
                 metrics.push(metric("requests_per_second", Unit::PerSecond, Direction::Higher));
+                if parameters.text("mode") == "open" {
+                    metrics.push(metric("lateness", Unit::Nanoseconds, Direction::Lower));
+                }
                 metrics
             }
             "messaging" => vec![metric("makespan", Unit::Nanoseconds, Direction::Lower)],

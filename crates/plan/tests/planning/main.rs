@@ -7,6 +7,7 @@ mod catalogue;
 mod golden;
 mod options;
 mod orders;
+mod variants;
 mod within;
 
 use catalogue::{CATALOGUE, DEFAULT_PROBES};
@@ -190,7 +191,11 @@ fn every_commented_assignment_of_the_template_is_valid_when_uncommented() {
 fn the_schema_knows_every_name_of_the_catalogue() {
     let schema = plan::schema(&CATALOGUE);
     let levels = schema["$defs"]["level"]["properties"].as_object().unwrap();
-    assert_eq!(levels.len(), CATALOGUE.factors.len());
+    assert_eq!(levels.len(), CATALOGUE.factors.len() + CATALOGUE.workloads.len());
+    let own = levels["wakeup"]["properties"].as_object().unwrap();
+    assert!(own.contains_key("workers") && !own.contains_key("label"));
+    // A list of words and a table are no levels.
+    assert_eq!(levels["command"]["properties"].as_object().unwrap().keys().len(), 1);
     assert!(schema["properties"].as_object().unwrap().contains_key("base_slice"));
     let workloads = schema["$defs"]["workload"]["oneOf"].as_array().unwrap();
     assert_eq!(workloads.len(), CATALOGUE.workloads.len());

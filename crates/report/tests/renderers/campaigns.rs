@@ -268,6 +268,7 @@ fn plan(title: &str) -> Plan {
         label: label.to_owned(),
         uses: label.to_owned(),
         parameters: Parameters::default(),
+        variants: BTreeMap::new(),
         invocations: 3,
         metrics: metrics.clone(),
         primary: vec!["latency_p50".to_owned()],

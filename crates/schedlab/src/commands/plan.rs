@@ -368,7 +368,8 @@ fn paths(common: &Common, plan: &Plan) -> Vec<String> {
         paths.extend(cgroups(&catalogue, &machine, plan));
         for workload in &plan.workloads {
             let entry = catalogue.workload(&workload.uses);
-            let files = entry.map_or(Vec::new(), |entry| entry.writes(&workload.parameters));
+            let of = |one| entry.map_or(Vec::new(), |entry| entry.writes(one));
+            let files: BTreeSet<&str> = workload.all_parameters().flat_map(of).collect();
             paths.extend(
                 files.iter().map(|file| format!("{file} ({}, while it runs)", workload.label)),
             );

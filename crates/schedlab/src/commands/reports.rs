@@ -346,6 +346,11 @@ fn factors(plan: &Plan) -> BTreeMap<String, String> {
     let catalogue = crate::catalogue();
     let ids: BTreeSet<&String> = plan.subjects.iter().flat_map(|one| one.levels.keys()).collect();
     let meaning = |id: &String| {
+        if let Some((workload, name)) = id.split_once('.') {
+            let declared = catalogue.workload(workload)?.parameters();
+            let declared = declared.iter().find(|known| known.name == name)?;
+            return Some((id.clone(), declared.summary.to_owned()));
+        }
         let description = catalogue.factor(id)?.describe();
         let doc = description.doc.split("\n\n").next().unwrap_or_default();
         Some((id.clone(), format!("{}. {doc}", description.summary)))

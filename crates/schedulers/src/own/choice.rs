@@ -2,7 +2,7 @@
 
 use super::{ALGORITHMS, Algorithm};
 use contract::{Error, ParameterKind, nearest};
-use model::{ParameterValue, format_duration, format_size};
+use model::ParameterValue;
 use std::fmt;
 
 /// A checked choice. Its text is canonical: equal choices have equal text.
@@ -106,7 +106,9 @@ impl fmt::Display for Choice {
         let mut separator = '?';
         for (parameter, value) in self.algorithm.parameters.iter().zip(&self.given) {
             if let Some(value) = value {
-                write!(formatter, "{separator}{}={}", parameter.name, canonical(value))?;
+                // No algorithm declares lists; the catalogue's test would show it.
+                let word = value.word().unwrap_or_default();
+                write!(formatter, "{separator}{}={word}", parameter.name)?;
                 separator = '&';
             }
         }
@@ -121,20 +123,6 @@ impl PartialEq for Choice {
 }
 
 impl Eq for Choice {}
-
-fn canonical(value: &ParameterValue) -> String {
-    match value {
-        ParameterValue::Count(value) => value.to_string(),
-        ParameterValue::Duration(value) => format_duration(*value),
-        ParameterValue::Size(value) => format_size(*value),
-        ParameterValue::Number(value) => value.to_string(),
-        ParameterValue::Text(text) => text.clone(),
-        ParameterValue::Flag(value) => value.to_string(),
-        // No algorithm declares these; the catalogue's test would show it.
-        ParameterValue::Words(words) => words.join(" "),
-        ParameterValue::Table(_) => String::new(),
-    }
-}
 
 fn suggestion(name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {

@@ -55,7 +55,11 @@ impl Connection {
     /// What the kernel answers.
     pub(super) fn read(&mut self, buffer: &mut Buffer) -> io::Result<Read> {
         loop {
-            return match rustix::net::recv(&self.stream, &mut buffer.0[..], rustix::net::RecvFlags::empty()) {
+            return match rustix::net::recv(
+                &self.stream,
+                &mut buffer.0[..],
+                rustix::net::RecvFlags::empty(),
+            ) {
                 Ok((0, _)) => Ok(Read::Closed),
                 Ok((length, _)) => {
                     self.assembly.add(&buffer.0[..length]);

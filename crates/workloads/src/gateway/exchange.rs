@@ -14,7 +14,11 @@ const LISTENER: u64 = u64::MAX;
 ///
 /// # Errors
 /// What the kernel answers, or a request that is not one.
-pub(super) fn serve(settings: &Settings, listener: &TcpListener, is_ready: impl FnOnce() -> io::Result<()>) -> io::Result<Usage> {
+pub(super) fn serve(
+    settings: &Settings,
+    listener: &TcpListener,
+    is_ready: impl FnOnce() -> io::Result<()>,
+) -> io::Result<Usage> {
     pin(settings.exchange_cpus.as_ref(), 0)?;
     let mut poller = Poller::new(Waiting::Sleep)?;
     poller.add(listener, LISTENER)?;

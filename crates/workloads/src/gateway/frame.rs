@@ -82,7 +82,11 @@ impl Frame {
     /// What is wrong with the request.
     pub(super) fn answer(&mut self) -> Result<(), String> {
         if self.kind() != REQUEST || self.check() != self.sum() {
-            return Err(format!("request {} of session {} is damaged", self.sequence(), self.session()));
+            return Err(format!(
+                "request {} of session {} is damaged",
+                self.sequence(),
+                self.session()
+            ));
         }
         self.put(KIND, &REPLY.to_le_bytes());
         let check = self.sum() ^ ANSWERED;
@@ -142,9 +146,10 @@ impl Frame {
             u64::from_le_bytes(word)
         });
         let named = [u64::from(self.session()), self.sequence(), self.0.len() as u64];
-        named.into_iter().chain(words).fold(0xcbf2_9ce4_8422_2325, |sum, word| {
-            (sum ^ word).wrapping_mul(0x0100_0000_01b3)
-        })
+        named
+            .into_iter()
+            .chain(words)
+            .fold(0xcbf2_9ce4_8422_2325, |sum, word| (sum ^ word).wrapping_mul(0x0100_0000_01b3))
     }
 
     fn put(&mut self, place: Range<usize>, bytes: &[u8]) {

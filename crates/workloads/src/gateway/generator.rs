@@ -76,8 +76,9 @@ pub(super) fn generate(
     let poller = Poller::new(waiting)?.with_patience(PATIENCE_NS);
     let mut sessions = Vec::new();
     for number in 0..settings.sessions {
-        let connection = Connection::to(port, settings.payload)
-            .map_err(|error| io::Error::new(error.kind(), format!("cannot connect to the gateway: {error}")))?;
+        let connection = Connection::to(port, settings.payload).map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot connect to the gateway: {error}"))
+        })?;
         poller.add(&connection, number as u64)?;
         let id = u32::try_from(number).unwrap_or(u32::MAX);
         let frame = Frame::request(id, 0, settings.payload);
@@ -121,7 +122,10 @@ impl Generator<'_> {
         let (each, all) = self.settings.inflight;
         while self.received < self.total() {
             let mut idle = 0;
-            while self.sent < self.total() && self.sent - self.received < all && idle < self.sessions.len() {
+            while self.sent < self.total()
+                && self.sent - self.received < all
+                && idle < self.sessions.len()
+            {
                 let turn = self.turn;
                 self.turn = (turn + 1) % self.sessions.len();
                 if (self.sessions[turn].under_way.len() as u64) < each {

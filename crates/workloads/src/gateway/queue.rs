@@ -45,7 +45,9 @@ impl Inbox {
     pub(super) fn new(guard: Guard, waiting: Waiting, capacity: usize) -> io::Result<Self> {
         let frames = match guard {
             Guard::LockFree => Frames::Free(ArrayQueue::new(capacity.max(1))),
-            Guard::Mutex | Guard::Spin => Frames::Locked(Lock::new(guard == Guard::Mutex, capacity)),
+            Guard::Mutex | Guard::Spin => {
+                Frames::Locked(Lock::new(guard == Guard::Mutex, capacity))
+            }
         };
         Ok(Self {
             frames,
@@ -65,7 +67,9 @@ impl Inbox {
         match &self.frames {
             Frames::Locked(lock) => lock.with(|frames| frames.push_back(frame)),
             Frames::Free(queue) => {
-                queue.push(frame).map_err(|_| io::Error::other("a queue between workers is full"))?;
+                queue
+                    .push(frame)
+                    .map_err(|_| io::Error::other("a queue between workers is full"))?;
             }
         }
         if self.is_rung_always || self.is_asleep.swap(false, Ordering::SeqCst) {

@@ -34,10 +34,17 @@ pub(crate) fn answers_every_request_by_every_route() {
                     let measurement = Place::new().run("gateway", &parameters);
                     assert_eq!(measurement.operations, Some(2000));
                     assert_eq!(histogram_count(&measurement, "round_trip"), 2000);
-                    let seen: Vec<&str> = ["to_gateway", "gateway", "handoff", "exchange", "handoff_back", "to_client"]
-                        .into_iter()
-                        .filter(|stage| measurement.samples.iter().any(|one| one.source == *stage))
-                        .collect();
+                    let seen: Vec<&str> = [
+                        "to_gateway",
+                        "gateway",
+                        "handoff",
+                        "exchange",
+                        "handoff_back",
+                        "to_client",
+                    ]
+                    .into_iter()
+                    .filter(|stage| measurement.samples.iter().any(|one| one.source == *stage))
+                    .collect();
                     assert_eq!(seen.len(), stages, "{route}: {seen:?}");
                     for stage in seen {
                         assert_eq!(histogram_count(&measurement, stage), 2000, "{stage}");
@@ -73,7 +80,8 @@ pub(crate) fn keeps_its_pins_and_its_concurrency() {
     let wrong = with(&[("gateway_cpus", "one")]);
     assert_eq!(workload("gateway").conflicts(&wrong).len(), 1);
     let absent = with(&[("gateway_cpus", "4095")]);
-    let Err(error) = workload("gateway").prepare(&Place::new().machine, &absent, &Place::new().launch)
+    let Err(error) =
+        workload("gateway").prepare(&Place::new().machine, &absent, &Place::new().launch)
     else {
         panic!("a CPU that is not there was there")
     };
@@ -132,11 +140,9 @@ pub(crate) fn a_killed_process_fails_the_run() {
         let parameters = parameters("gateway", &[("requests", "10_000_000")]);
         let place = Place::new();
         let mut load = place.prepare("gateway", &parameters).unwrap();
-        let children = std::fs::read_to_string(format!(
-            "/proc/self/task/{}/children",
-            std::process::id()
-        ))
-        .unwrap();
+        let children =
+            std::fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id()))
+                .unwrap();
         let pids: Vec<i32> = children.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
         assert_eq!(pids.len(), 3);
         // Another process, for this one must stay with one thread.
@@ -151,7 +157,15 @@ pub(crate) fn a_killed_process_fails_the_run() {
             }
         }
         let error = load.run().unwrap_err().to_string();
-        let reasons = ["exchange closed", "gateway closed", "SIGKILL", "signal", "reset", "broken pipe", "Broken pipe"];
+        let reasons = [
+            "exchange closed",
+            "gateway closed",
+            "SIGKILL",
+            "signal",
+            "reset",
+            "broken pipe",
+            "Broken pipe",
+        ];
         assert!(reasons.iter().any(|reason| error.contains(reason)), "{victim}: {error}");
         drop(load);
         let mut status = 0;
