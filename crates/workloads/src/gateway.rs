@@ -1,12 +1,17 @@
 //! The gateway of a trading system between its clients and an exchange: three processes, and
 //! where the time between them goes.
 
+mod clock;
 mod connection;
+mod events;
 mod exchange;
 mod frame;
 mod generator;
 mod poller;
+mod pool;
 mod queue;
+mod ring;
+mod role;
 mod settings;
 mod stages;
 mod usage;
@@ -14,6 +19,7 @@ mod worker;
 
 use crate::declare::{MS, S, choice, count, duration, size, text};
 use crate::process::{Family, allow_open_files, read_full, write_full};
+use clock::Clock;
 use contract::{
     Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Requirement, Result,
     Workload,
@@ -47,8 +53,10 @@ fails the run.
 `route` says how a request goes: `local`, the client's worker asks the exchange; `one_way`, it
 hands the request to the next worker, which asks and replies; `both_ways`, the answer is handed
 back as well. Between workers is a `queue` behind a `mutex` (a futex that sleeps), a `spin` lock
-or none (`lock_free`), and `wake` says how its reader learns of it: `eventfd` each time,
-`busy_poll` without sleeping at all, or `spin_then_block`, awake for `spin`, then asleep.
+or none (`lock_free`), and `wake` says how its reader learns of it: `eventfd` or `futex` each time,
+`busy_poll` without sleeping at all, or `spin_then_block`, awake for `spin`, then asleep. With `io =
+\"io_uring\"` the kernel receives by itself, and a worker waits for that; epoll says only that
+something can be read. With `allocator = \"pool\"` the gateway uses the memory of frames again.
 
 **What it means.** `round_trip` is the time from a request's write to its reply's read, by the
 generator's clock alone. Stages are measured, not inferred: frames carry the moment at which each
@@ -59,15 +67,16 @@ and back, `to_client` the way home. They add up to the round trip, or the run fa
 
 **What moves it.** Above all where the three run. On one CPU a wake-up is a switch; between idle
 CPUs of a virtual machine it is an exit from halt, ten times as much. `generator_cpus`,
-`gateway_cpus` (the nth worker on the nth) and `exchange_cpus` pin them; whether they really ran
-there is checked. Then slices and policies: a worker that must wait for a slice of somebody else
-waits for milliseconds.
+`gateway_cpus` (the nth worker on the nth) and `exchange_cpus` pin them, `generator_policy` and its
+like put them under policies of their own; whether they really ran so is checked. Then slices and
+policies of all: a worker that must wait for a slice of somebody else waits for milliseconds.
 
 **When it lies.** With `rate = 0` each request waits for a reply (closed loop), so a slow gateway
 is asked less: its tail is conditional on its own pauses. With a `rate` requests are due whether
 or not it keeps up (open loop), `round_trip` counts from when they were due, and `lateness` says
 how late the generator was. Workers that spin need a CPU each, beside those of the other two.
-One clock for all needs one machine: over a network there are no stages.
+With `clock = \"tsc\"` moments are cycles, scaled to the kernel's clock and checked against it. One
+clock for all needs one machine: over a network there are no stages.
 
 **Reference.** The gateway baseline (S1, S2 and S3 with 200,000 pings): its 30,700 operations per
 second at 32.0 us are 0.98 requests under way, which is `inflight_total = 1`.",
@@ -88,10 +97,18 @@ static PARAMETERS: &[Parameter] = &[
     choice("queue", &["mutex", "spin", "lock_free"], "mutex", "What guards the queues of workers"),
     choice(
         "wake",
-        &["eventfd", "busy_poll", "spin_then_block"],
+        &["eventfd", "futex", "busy_poll", "spin_then_block"],
         "eventfd",
         "How a worker waits, and learns of its queue",
     ),
+    choice("io", &["epoll", "io_uring"], "epoll", "How a worker waits for its connections"),
+    choice(
+        "allocator",
+        &["system", "pool"],
+        "system",
+        "Where the gateway has the memory of frames",
+    ),
+    choice("clock", &["monotonic", "tsc"], "monotonic", "What moments are taken with"),
     duration("spin", 1_000, 100 * MS, "20us", "How long spin_then_block stays awake"),
     size("payload", 0, 64 << 10, "64", "Bytes of a frame beside its header and stamps"),
     count("requests", 10, 100_000_000, "50_000", "Requests that are measured"),
@@ -102,6 +119,13 @@ static PARAMETERS: &[Parameter] = &[
     text("generator_cpus", "", "CPUs of the generator, the first of which it is pinned to"),
     text("gateway_cpus", "", "CPUs of the gateway: its nth worker is pinned to the nth"),
     text("exchange_cpus", "", "CPUs of the exchange, the first of which it is pinned to"),
+    text(
+        "generator_policy",
+        "",
+        "Policy of the generator, as the factor policy spells it: fifo:10",
+    ),
+    text("gateway_policy", "", "Policy of the gateway's workers"),
+    text("exchange_policy", "", "Policy of the exchange"),
     choice(
         "delay_in",
         &["to_gateway", "gateway", "handoff", "exchange", "handoff_back", "to_client"],
@@ -202,14 +226,26 @@ impl Workload for Entry {
     }
 
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
+        let mut needs = Vec::new();
         // Who spins and shares its CPU keeps others from what it waits for.
         if parameters.text("wake") == "busy_poll" {
-            vec![Requirement::cpus(
-                usize::try_from(parameters.count("workers")).unwrap_or(usize::MAX - 1) + 1,
-            )]
-        } else {
-            Vec::new()
+            let workers = usize::try_from(parameters.count("workers")).unwrap_or(usize::MAX - 1);
+            needs.push(Requirement::cpus(workers + 1));
         }
+        if parameters.text("io") == "io_uring" {
+            needs.push(ring::requirement(parameters.text("wake") == "futex"));
+        }
+        if parameters.text("clock") == "tsc" {
+            needs.push(Requirement::check("a steady cycle counter", |machine| {
+                clock::is_steady(&machine.read("/proc/cpuinfo").unwrap_or_default())
+            }));
+        }
+        if let Ok(settings) = Settings::of(parameters, 0) {
+            needs.extend(settings.generator.requirements("generator"));
+            needs.extend(settings.gateway.requirements("gateway"));
+            needs.extend(settings.exchange.requirements("exchange"));
+        }
+        needs
     }
 
     fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
@@ -225,6 +261,12 @@ impl Workload for Entry {
                 conflicts.push(format!("no request of route = {route:?} goes through {name}"));
             }
         }
+        if parameters.text("wake") == "futex" && parameters.text("io") == "epoll" {
+            conflicts.push(
+                "wake = \"futex\" needs io = \"io_uring\": epoll cannot wait for a futex"
+                    .to_owned(),
+            );
+        }
         conflicts.extend(Settings::of(parameters, 0).err());
         conflicts
     }
@@ -235,9 +277,12 @@ impl Workload for Entry {
         parameters: &Parameters,
         launch: &LaunchSpec,
     ) -> Result<Box<dyn Load>> {
-        let settings = Settings::of(parameters, launch.seed).map_err(|why| {
+        let mut settings = Settings::of(parameters, launch.seed).map_err(|why| {
             Error::usage("cannot prepare the gateway", why, "write CPUs as 0-1,4")
         })?;
+        if parameters.text("clock") == "tsc" {
+            settings.clock = Clock::cycles();
+        }
         allow_open_files(2 * settings.sessions as u64 + settings.workers as u64 * 4 + OTHER_FILES)?;
         Ok(Box::new(Processes::start(settings, launch)?))
     }
@@ -368,7 +413,7 @@ impl Processes {
             Sample::quotient(
                 "operations_per_second",
                 requests as f64,
-                measured.span_ns as f64 / 1e9,
+                measured.span.own_ns() as f64 / 1e9,
             ),
             Sample::quotient("gateway_cpu", gateway.cpu_ns as f64, operations),
             Sample::quotient("gateway_switches", switches as f64, operations),
@@ -386,22 +431,28 @@ impl Processes {
     fn broken(&self, seen: &Seen) -> Option<String> {
         let disagreement = seen.stages.disagreement();
         disagreement
+            .or_else(|| seen.measured.span.disagreement())
             .or_else(|| self.strayed(seen))
+            .or_else(|| self.missed(&seen.served))
             .or_else(|| self.wrong_handoffs(&seen.served))
             .or_else(|| self.wrong_concurrency(seen))
     }
 
     fn strayed(&self, seen: &Seen) -> Option<String> {
         let settings = &self.settings;
-        let generator = usage::pinned(settings.generator_cpus.as_ref(), 0);
-        let exchange = usage::pinned(settings.exchange_cpus.as_ref(), 0);
-        let workers = seen.served.workers.iter().enumerate().find_map(|(index, worker)| {
-            let pinned = usage::pinned(settings.gateway_cpus.as_ref(), index);
-            worker.strayed(&format!("worker {index} of the gateway"), pinned)
+        let mut workers = seen.served.workers.iter().enumerate();
+        let worker = workers.find_map(|(index, usage)| {
+            settings.gateway.broken(&format!("worker {index} of the gateway"), index, usage)
         });
-        workers
-            .or_else(|| seen.measured.usage.strayed("the generator", generator))
-            .or_else(|| seen.exchange.strayed("the exchange", exchange))
+        worker
+            .or_else(|| settings.generator.broken("the generator", 0, &seen.measured.usage))
+            .or_else(|| settings.exchange.broken("the exchange", 0, &seen.exchange))
+    }
+
+    /// A pool has room for all that may be under way; in an open loop nobody knows how much.
+    fn missed(&self, served: &Served) -> Option<String> {
+        let is_missed = self.settings.rate.is_none() && served.pool_misses > 0;
+        is_missed.then(|| format!("the pool had no room for {} frames", served.pool_misses))
     }
 
     /// Handoffs are exact: none, one or two for each request.
@@ -422,7 +473,7 @@ impl Processes {
         if self.settings.rate.is_some() {
             return None;
         }
-        let rate = self.settings.requests as f64 / seen.measured.span_ns as f64;
+        let rate = self.settings.requests as f64 / seen.measured.span.own_ns() as f64;
         let under_way = rate * seen.stages.round_trip.mean()?;
         let most = self.settings.most_under_way() as f64;
         (under_way > most * MOST_OVER).then(|| {

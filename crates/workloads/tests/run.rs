@@ -36,6 +36,8 @@ const CASES: &[(&str, fn())] = &[
     ("scenarios_run_in_their_regime", scenarios_run_in_their_regime),
     ("gateway_answers_every_request_by_every_route", gateway::answers_every_request_by_every_route),
     ("gateway_with_one_worker_that_polls", gateway::one_worker_that_polls_never_sleeps),
+    ("gateway_waits_in_every_way", gateway::waits_in_every_way_with_either_memory_and_clock),
+    ("gateway_runs_each_under_its_policy", gateway::each_runs_under_its_policy),
     ("gateway_keeps_its_pins_and_its_concurrency", gateway::keeps_its_pins_and_its_concurrency),
     ("gateway_shows_a_delay_in_its_stage_alone", gateway::a_delay_shows_in_its_stage_alone),
     ("gateway_sends_at_its_rate_in_an_open_loop", gateway::sends_at_its_rate_in_an_open_loop),

@@ -1,6 +1,7 @@
 //! One end of a TCP connection that never blocks on reading.
 
 use super::frame::{Assembly, Frame, LEAST};
+use super::pool::Pool;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io;
@@ -72,12 +73,17 @@ impl Connection {
         }
     }
 
-    /// The next whole frame of what was read.
+    /// Adds what was read otherwise.
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        self.assembly.add(bytes);
+    }
+
+    /// The next whole frame of what was read, in the pool's memory.
     ///
     /// # Errors
     /// When the stream is out of step.
-    pub(super) fn frame(&mut self) -> io::Result<Option<Frame>> {
-        self.assembly.next(self.longest).map_err(io::Error::other)
+    pub(super) fn frame(&mut self, pool: &Pool) -> io::Result<Option<Frame>> {
+        self.assembly.next(self.longest, pool).map_err(io::Error::other)
     }
 
     pub(super) fn stream(&self) -> &TcpStream {

@@ -2,8 +2,9 @@
 
 use super::connection::{Buffer, Connection, Read, send};
 use super::poller::{Poller, Waiting};
+use super::pool::Pool;
 use super::settings::{Settings, Stage};
-use super::usage::{Usage, pin};
+use super::usage::Usage;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::TcpListener;
@@ -19,11 +20,11 @@ pub(super) fn serve(
     listener: &TcpListener,
     is_ready: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Usage> {
-    pin(settings.exchange_cpus.as_ref(), 0)?;
+    settings.exchange.enter(0)?;
     let mut poller = Poller::new(Waiting::Sleep)?;
     poller.add(listener, LISTENER)?;
     let mut connections: BTreeMap<u64, Connection> = BTreeMap::new();
-    let mut buffer = Buffer::new();
+    let (mut buffer, pool) = (Buffer::new(), Pool::none());
     let (mut accepted, mut closed) = (0, 0);
     let mut usage = Usage::begin();
     is_ready()?;
@@ -49,7 +50,7 @@ pub(super) fn serve(
                     continue;
                 }
             }
-            while let Some(mut frame) = connection.frame()? {
+            while let Some(mut frame) = connection.frame(&pool)? {
                 frame.answer().map_err(io::Error::other)?;
                 settings.delay_in(Stage::Exchange);
                 send(&*connection, &frame)?;

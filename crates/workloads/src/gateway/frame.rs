@@ -4,6 +4,7 @@
 //! Integers are little-endian. A frame is its header, its stamps and a payload that nobody reads
 //! but the check.
 
+use super::pool::Pool;
 use std::ops::Range;
 
 /// Where a moment is taken, in the order of a round trip. Nanoseconds of CLOCK_MONOTONIC.
@@ -129,6 +130,16 @@ impl Frame {
         &self.0
     }
 
+    #[cfg(test)]
+    pub(super) fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// Its memory.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
     fn kind(&self) -> u16 {
         u16::from_le_bytes(self.array(KIND))
     }
@@ -189,7 +200,7 @@ impl Assembly {
     ///
     /// # Errors
     /// When a length is impossible: the stream is not ours, or out of step.
-    pub(super) fn next(&mut self, longest: usize) -> Result<Option<Frame>, String> {
+    pub(super) fn next(&mut self, longest: usize, pool: &Pool) -> Result<Option<Frame>, String> {
         let rest = &self.bytes[self.begin..];
         let Some(prefix) = rest.get(LENGTH) else { return Ok(None) };
         let length = u32::from_le_bytes([prefix[0], prefix[1], prefix[2], prefix[3]]) as usize;
@@ -197,7 +208,7 @@ impl Assembly {
             return Err(format!("a frame claims to have {length} bytes"));
         }
         let Some(bytes) = rest.get(..length) else { return Ok(None) };
-        let frame = Frame(bytes.to_vec());
+        let frame = Frame(pool.copy(bytes));
         self.begin += length;
         Ok(Some(frame))
     }
@@ -239,7 +250,7 @@ mod tests {
             let mut received = Vec::new();
             for part in stream.chunks(cut) {
                 assembly.add(part);
-                while let Some(frame) = assembly.next(LEAST + 200).unwrap() {
+                while let Some(frame) = assembly.next(LEAST + 200, &Pool::none()).unwrap() {
                     received.push(frame);
                 }
             }
@@ -250,7 +261,7 @@ mod tests {
         fn no_stream_is_believed_blindly(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
             let mut assembly = Assembly::default();
             assembly.add(&bytes);
-            while let Ok(Some(frame)) = assembly.next(1 << 10) {
+            while let Ok(Some(frame)) = assembly.next(1 << 10, &Pool::none()) {
                 prop_assert!((LEAST..=1 << 10).contains(&frame.0.len()));
                 let _ = frame.is_reply();
             }

@@ -1,18 +1,19 @@
 //! The load generator: requests of many sessions from one thread, and what became of each.
 
+use super::clock::Spans;
 use super::connection::{Buffer, Connection, Read, send};
 use super::frame::{Frame, Stamp};
 use super::poller::{Poller, Waiting};
+use super::pool::Pool;
 use super::settings::{Settings, Stage};
 use super::stages::{Stages, Told};
-use super::usage::{Usage, pin};
+use super::usage::Usage;
 use model::Histogram;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::io;
-use sys::monotonic_ns;
 
 /// A reply that has not come by then is lost.
 const PATIENCE_NS: u64 = 10_000_000_000;
@@ -22,7 +23,7 @@ const PATIENCE_NS: u64 = 10_000_000_000;
 pub(super) struct Measured {
     pub(super) stages: Told,
     /// From the first measured request to the last reply.
-    pub(super) span_ns: u64,
+    pub(super) span: Spans,
     /// Of an open loop: how much later than intended requests were sent.
     pub(super) lateness: Option<String>,
     pub(super) usage: Usage,
@@ -50,6 +51,7 @@ struct Generator<'s> {
     sessions: Vec<Session>,
     poller: Poller,
     buffer: Buffer,
+    pool: Pool,
     /// Whose turn it is.
     turn: usize,
     sent: u64,
@@ -57,7 +59,7 @@ struct Generator<'s> {
     stages: Stages,
     lateness: Histogram,
     usage: Usage,
-    began_ns: u64,
+    began: Option<Spans>,
 }
 
 /// Sends every request and waits for every reply.
@@ -70,7 +72,7 @@ pub(super) fn generate(
     port: u16,
     is_ready: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Measured> {
-    pin(settings.generator_cpus.as_ref(), 0)?;
+    settings.generator.enter(0)?;
     // An open loop must not be woken too late to send: it stays awake.
     let waiting = if settings.rate.is_some() { Waiting::Poll } else { Waiting::Sleep };
     let poller = Poller::new(waiting)?.with_patience(PATIENCE_NS);
@@ -89,24 +91,26 @@ pub(super) fn generate(
         sessions,
         poller,
         buffer: Buffer::new(),
+        pool: Pool::none(),
         turn: 0,
         sent: 0,
         received: 0,
         stages: Stages::default(),
         lateness: Histogram::new(),
         usage: Usage::begin(),
-        began_ns: 0,
+        began: None,
     };
     is_ready()?;
     match settings.rate {
         None => generator.closed()?,
         Some(rate) => generator.open(rate)?,
     }
-    let span_ns = monotonic_ns() - generator.began_ns;
+    let now = settings.clock.both();
+    let span = now.since(generator.began.unwrap_or(now));
     generator.usage.end()?;
     Ok(Measured {
         stages: generator.stages.told(),
-        span_ns,
+        span,
         lateness: settings.rate.map(|_| generator.lateness.encode()),
         usage: generator.usage,
     })
@@ -129,7 +133,7 @@ impl Generator<'_> {
                 let turn = self.turn;
                 self.turn = (turn + 1) % self.sessions.len();
                 if (self.sessions[turn].under_way.len() as u64) < each {
-                    self.request(turn, monotonic_ns())?;
+                    self.request(turn, self.settings.clock.now_ns())?;
                     idle = 0;
                 } else {
                     idle += 1;
@@ -145,9 +149,9 @@ impl Generator<'_> {
     fn open(&mut self, rate: u64) -> io::Result<()> {
         let mut random = ChaCha8Rng::seed_from_u64(self.settings.seed);
         let mean_ns = 1e9 / rate as f64;
-        let mut due_ns = monotonic_ns() as f64;
+        let mut due_ns = self.settings.clock.now_ns() as f64;
         while self.received < self.total() {
-            let now_ns = monotonic_ns();
+            let now_ns = self.settings.clock.now_ns();
             if self.sent < self.total() && now_ns as f64 >= due_ns {
                 let turn = self.turn;
                 self.turn = (turn + 1) % self.sessions.len();
@@ -170,9 +174,9 @@ impl Generator<'_> {
         let is_measured = self.sent >= self.settings.warm_up;
         let session = &mut self.sessions[turn];
         session.frame.renew(session.next);
-        let sent_ns = monotonic_ns();
-        if is_measured && self.began_ns == 0 {
-            self.began_ns = sent_ns;
+        let sent_ns = self.settings.clock.now_ns();
+        if is_measured && self.began.is_none() {
+            self.began = Some(self.settings.clock.both());
         }
         // A closed loop intends what it does.
         let due_ns = if self.settings.rate.is_some() { due_ns } else { sent_ns };
@@ -203,8 +207,8 @@ impl Generator<'_> {
                     return Err(io::Error::other(format!("the gateway closed session {number}")));
                 }
             }
-            let read_ns = monotonic_ns();
-            while let Some(frame) = session.connection.frame()? {
+            let read_ns = self.settings.clock.now_ns();
+            while let Some(frame) = session.connection.frame(&self.pool)? {
                 let expected = session.under_way.pop_front();
                 let request = matched(&frame, number, expected).map_err(io::Error::other)?;
                 self.received += 1;

@@ -25,11 +25,25 @@ pub(super) enum Guard {
 /// Frames of other workers for one worker.
 pub(super) struct Inbox {
     frames: Frames,
-    bell: OwnedFd,
+    bell: Bell,
     is_rung_always: bool,
     is_asleep: AtomicBool,
     /// How often it was rung.
     rings: AtomicU64,
+}
+
+/// What wakes the reader of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BellKind {
+    /// A counter that the reader waits for like a file.
+    Eventfd,
+    /// A word that it waits on.
+    Futex,
+}
+
+enum Bell {
+    Eventfd(OwnedFd),
+    Futex(AtomicU32),
 }
 
 enum Frames {
@@ -42,7 +56,12 @@ impl Inbox {
     ///
     /// # Errors
     /// What the kernel answers.
-    pub(super) fn new(guard: Guard, waiting: Waiting, capacity: usize) -> io::Result<Self> {
+    pub(super) fn new(
+        guard: Guard,
+        waiting: Waiting,
+        bell: BellKind,
+        capacity: usize,
+    ) -> io::Result<Self> {
         let frames = match guard {
             Guard::LockFree => Frames::Free(ArrayQueue::new(capacity.max(1))),
             Guard::Mutex | Guard::Spin => {
@@ -51,7 +70,12 @@ impl Inbox {
         };
         Ok(Self {
             frames,
-            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            bell: match bell {
+                BellKind::Eventfd => {
+                    Bell::Eventfd(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)
+                }
+                BellKind::Futex => Bell::Futex(AtomicU32::new(0)),
+            },
             // A reader that sleeps at once is rung each time, as the published gateway does.
             is_rung_always: waiting == Waiting::Sleep,
             is_asleep: AtomicBool::new(false),
@@ -109,23 +133,43 @@ impl Inbox {
     /// What the kernel answers.
     pub(super) fn ring(&self) -> io::Result<()> {
         self.rings.fetch_add(1, Ordering::Relaxed);
-        rustix::io::write(&self.bell, &1_u64.to_ne_bytes())?;
+        match &self.bell {
+            Bell::Eventfd(bell) => {
+                rustix::io::write(bell, &1_u64.to_ne_bytes())?;
+            }
+            Bell::Futex(word) => {
+                word.fetch_add(1, Ordering::SeqCst);
+                futex::wake(word, 1);
+            }
+        }
         Ok(())
     }
 
     /// Silences the bell, which the reader has heard.
     pub(super) fn silence(&self) {
-        let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]);
+        if let Bell::Eventfd(bell) = &self.bell {
+            let _ = rustix::io::read(bell, &mut [0_u8; 8]);
+        }
+    }
+
+    /// The word that its reader waits on, where it is no file.
+    pub(super) fn word(&self) -> Option<&AtomicU32> {
+        match &self.bell {
+            Bell::Eventfd(_) => None,
+            Bell::Futex(word) => Some(word),
+        }
+    }
+
+    /// The file that its reader waits for, where it is one.
+    pub(super) fn file(&self) -> Option<BorrowedFd<'_>> {
+        match &self.bell {
+            Bell::Eventfd(bell) => Some(bell.as_fd()),
+            Bell::Futex(_) => None,
+        }
     }
 
     pub(super) fn rings(&self) -> u64 {
         self.rings.load(Ordering::Relaxed)
-    }
-}
-
-impl AsFd for Inbox {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.bell.as_fd()
     }
 }
 
@@ -185,7 +229,9 @@ mod tests {
     #[test]
     fn every_frame_of_two_writers_arrives_once_and_in_its_writers_order() {
         for guard in [Guard::Mutex, Guard::Spin, Guard::LockFree] {
-            let inbox = Arc::new(Inbox::new(guard, Waiting::Poll, 2 * EACH as usize).unwrap());
+            let inbox = Arc::new(
+                Inbox::new(guard, Waiting::Poll, BellKind::Eventfd, 2 * EACH as usize).unwrap(),
+            );
             let writers: Vec<_> = (0..2)
                 .map(|session| {
                     let inbox = Arc::clone(&inbox);
@@ -211,11 +257,12 @@ mod tests {
     #[test]
     fn a_reader_that_sleeps_is_rung_and_one_that_looks_is_not() {
         let frame = || Frame::request(0, 0, 0);
-        let sleeping = Inbox::new(Guard::Mutex, Waiting::Sleep, 4).unwrap();
+        let sleeping = Inbox::new(Guard::Mutex, Waiting::Sleep, BellKind::Eventfd, 4).unwrap();
         sleeping.put(frame()).unwrap();
         sleeping.put(frame()).unwrap();
         assert_eq!(sleeping.rings(), 2);
-        let looking = Inbox::new(Guard::Mutex, Waiting::PollThenSleep(1), 4).unwrap();
+        let looking =
+            Inbox::new(Guard::Mutex, Waiting::PollThenSleep(1), BellKind::Eventfd, 4).unwrap();
         looking.put(frame()).unwrap();
         assert_eq!(looking.rings(), 0);
         assert!(!looking.sleeps(), "there is work");
@@ -227,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_is_an_error_and_loses_nothing_in_silence() {
-        let inbox = Inbox::new(Guard::LockFree, Waiting::Poll, 1).unwrap();
+        let inbox = Inbox::new(Guard::LockFree, Waiting::Poll, BellKind::Eventfd, 1).unwrap();
         inbox.put(Frame::request(0, 0, 0)).unwrap();
         assert!(inbox.put(Frame::request(0, 1, 0)).is_err());
     }

@@ -1,9 +1,12 @@
 //! What was declared, as the three processes need it.
 
+use super::clock::Clock;
+use super::events::Engine;
 use super::frame::LEAST;
 use super::poller::Waiting;
-use super::queue::Guard;
-use model::{CpuList, Parameters};
+use super::queue::{BellKind, Guard};
+use super::role::Role;
+use model::Parameters;
 
 /// Which way a request goes through the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +58,8 @@ pub(super) struct Settings {
     pub(super) route: Route,
     pub(super) guard: Guard,
     pub(super) waiting: Waiting,
+    pub(super) engine: Engine,
+    pub(super) bell: BellKind,
     pub(super) payload: usize,
     pub(super) requests: u64,
     pub(super) warm_up: u64,
@@ -62,10 +67,12 @@ pub(super) struct Settings {
     pub(super) rate: Option<u64>,
     pub(super) is_poisson: bool,
     pub(super) port: u16,
-    /// Where each may run; none leaves it to the scheduler.
-    pub(super) generator_cpus: Option<CpuList>,
-    pub(super) gateway_cpus: Option<CpuList>,
-    pub(super) exchange_cpus: Option<CpuList>,
+    pub(super) generator: Role,
+    pub(super) gateway: Role,
+    pub(super) exchange: Role,
+    pub(super) clock: Clock,
+    /// Whether the gateway keeps frames to use them again.
+    pub(super) has_pool: bool,
     /// Where a delay is put in, and how long it is.
     pub(super) delay: Option<(Stage, u64)>,
     pub(super) seed: u64,
@@ -76,10 +83,6 @@ impl Settings {
     /// What of it cannot be meant, in one sentence.
     pub(super) fn of(parameters: &Parameters, seed: u64) -> Result<Self, String> {
         let number = |name: &str| usize::try_from(parameters.count(name)).unwrap_or(usize::MAX);
-        let cpus = |name: &str| match parameters.text(name) {
-            "" => Ok(None),
-            text => text.parse().map(Some).map_err(|error| format!("{name} = {text:?}: {error}")),
-        };
         let (per_session, total) =
             (parameters.count("inflight_per_session"), parameters.count("inflight_total"));
         let delay_ns = parameters.duration_ns("delay");
@@ -98,6 +101,14 @@ impl Settings {
                 "lock_free" => Guard::LockFree,
                 _ => Guard::Mutex,
             },
+            engine: match parameters.text("io") {
+                "io_uring" => Engine::Ring,
+                _ => Engine::Epoll,
+            },
+            bell: match parameters.text("wake") {
+                "futex" => BellKind::Futex,
+                _ => BellKind::Eventfd,
+            },
             waiting: match parameters.text("wake") {
                 "busy_poll" => Waiting::Poll,
                 "spin_then_block" => Waiting::PollThenSleep(parameters.duration_ns("spin")),
@@ -109,9 +120,12 @@ impl Settings {
             rate: Some(parameters.count("rate")).filter(|rate| *rate > 0),
             is_poisson: parameters.text("arrivals") == "poisson",
             port: u16::try_from(parameters.count("port")).unwrap_or(u16::MAX),
-            generator_cpus: cpus("generator_cpus")?,
-            gateway_cpus: cpus("gateway_cpus")?,
-            exchange_cpus: cpus("exchange_cpus")?,
+            generator: Role::of("generator", parameters)?,
+            gateway: Role::of("gateway", parameters)?,
+            exchange: Role::of("exchange", parameters)?,
+            // Compared with the kernel's when the run is prepared.
+            clock: Clock::Monotonic,
+            has_pool: parameters.text("allocator") == "pool",
             delay: delay_in.map(|(stage, _)| (*stage, delay_ns)).filter(|(_, ns)| *ns > 0),
             seed,
         })
@@ -129,8 +143,8 @@ impl Settings {
     #[inline]
     pub(super) fn delay_in(&self, stage: Stage) {
         if let Some((_, delay_ns)) = self.delay.filter(|(declared, _)| *declared == stage) {
-            let until_ns = sys::monotonic_ns() + delay_ns;
-            while sys::monotonic_ns() < until_ns {
+            let until_ns = self.clock.now_ns() + delay_ns;
+            while self.clock.now_ns() < until_ns {
                 std::hint::spin_loop();
             }
         }

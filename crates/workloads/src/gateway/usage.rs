@@ -1,6 +1,5 @@
 //! What a thread used while it served, and where it ran.
 
-use model::CpuList;
 use rustix::thread::sched_getcpu;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,7 +18,7 @@ pub(super) struct Usage {
     pub(super) by_cpu: BTreeMap<usize, u64>,
     /// CPUs it might have run on when it ended.
     pub(super) allowed: String,
-    /// Its scheduling policy then.
+    /// Its scheduling policy then, as levels spell it.
     pub(super) policy: String,
     #[serde(skip)]
     began: Option<(u64, (u64, u64))>,
@@ -45,7 +44,8 @@ impl Usage {
         self.cpu_ns = cpu_ns.saturating_sub(began_ns);
         self.switches = (switches.0 - began.0, switches.1 - began.1);
         self.allowed = sys::affinity(0)?.to_string();
-        self.policy = sys::scheduling_attributes(0)?.policy.name().to_owned();
+        let now = sys::scheduling_attributes(0)?;
+        self.policy = super::role::told(now.policy, now.priority);
         Ok(())
     }
 
@@ -56,34 +56,6 @@ impl Usage {
         self.switches.0 += other.switches.0;
         self.switches.1 += other.switches.1;
     }
-
-    /// Whether it ran where it was pinned to; if not, what was seen.
-    pub(super) fn strayed(&self, who: &str, pinned: Option<usize>) -> Option<String> {
-        let pinned = pinned?;
-        let elsewhere: u64 =
-            self.by_cpu.iter().filter(|(cpu, _)| **cpu != pinned).map(|(_, count)| count).sum();
-        let is_there = self.allowed == pinned.to_string() && elsewhere == 0;
-        (!is_there).then(|| {
-            format!(
-                "{who} was pinned to CPU {pinned}, may run on {} and dealt with {elsewhere} of {} \
-                 frames elsewhere",
-                self.allowed, self.frames
-            )
-        })
-    }
-}
-
-/// Pins the calling thread to the nth of these CPUs, counting around.
-///
-/// # Errors
-/// What the kernel answers, with the CPU.
-pub(super) fn pin(cpus: Option<&CpuList>, index: usize) -> io::Result<()> {
-    cpus.map_or(Ok(()), |cpus| crate::placement::pin_to_nth(cpus, index).map_err(io::Error::other))
-}
-
-/// The CPU that [`pin`] chose.
-pub(super) fn pinned(cpus: Option<&CpuList>, index: usize) -> Option<usize> {
-    cpus.and_then(|cpus| cpus.iter().nth(index % cpus.len().max(1)))
 }
 
 /// CPU time and switches of the calling thread.

@@ -1,11 +1,13 @@
 //! The gateway: workers of one process that each have clients and a connection to the exchange.
 
-use super::connection::{Buffer, Connection, Read, listen, send};
-use super::frame::{Frame, Stamp};
-use super::poller::Poller;
+use super::clock::Clock;
+use super::connection::{Connection, Read, listen, send};
+use super::events::Events;
+use super::frame::{Frame, LEAST, Stamp};
+use super::pool::Pool;
 use super::queue::Inbox;
 use super::settings::{Route, Settings, Stage};
-use super::usage::{Usage, pin};
+use super::usage::Usage;
 use contract::LaunchSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,7 +16,6 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, OnceLock};
-use sys::monotonic_ns;
 
 const LISTENER: u64 = u64::MAX;
 const EXCHANGE: u64 = u64::MAX - 1;
@@ -29,6 +30,8 @@ pub(super) struct Served {
     pub(super) handoffs: u64,
     /// Wake-ups by eventfd.
     pub(super) rings: u64,
+    /// Frames for which a pool had no room.
+    pub(super) pool_misses: u64,
     /// Sessions of each worker: the kernel deals them out.
     pub(super) sessions: Vec<u64>,
 }
@@ -36,9 +39,10 @@ pub(super) struct Served {
 /// What all workers know.
 struct Gateway {
     settings: Settings,
-    inboxes: Vec<Inbox>,
+    inboxes: Vec<Arc<Inbox>>,
     /// Writing ends of the clients, by session.
     clients: Vec<OnceLock<TcpStream>>,
+    pool: Pool,
     closed: AtomicU64,
     handoffs: AtomicU64,
 }
@@ -55,11 +59,17 @@ pub(super) fn serve(
     is_ready: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Served> {
     let capacity = usize::try_from(settings.most_under_way()).unwrap_or(usize::MAX).min(1 << 20);
-    let inbox = |_| Inbox::new(settings.guard, settings.waiting, capacity + 1);
+    let inbox =
+        |_| Inbox::new(settings.guard, settings.waiting, settings.bell, capacity + 1).map(Arc::new);
     let gateway = Arc::new(Gateway {
         settings: settings.clone(),
         inboxes: (0..settings.workers).map(inbox).collect::<io::Result<_>>()?,
         clients: (0..settings.sessions).map(|_| OnceLock::new()).collect(),
+        // Each worker may hold one beside those under way.
+        pool: match settings.has_pool {
+            true => Pool::new(capacity + 2 * settings.workers, LEAST + settings.payload),
+            false => Pool::none(),
+        },
         closed: AtomicU64::new(0),
         handoffs: AtomicU64::new(0),
     });
@@ -97,7 +107,8 @@ pub(super) fn serve(
     }
     let mut served = Served {
         handoffs: gateway.handoffs.load(Ordering::SeqCst),
-        rings: gateway.inboxes.iter().map(Inbox::rings).sum(),
+        pool_misses: gateway.pool.misses(),
+        rings: gateway.inboxes.iter().map(|inbox| inbox.rings()).sum(),
         ..Served::default()
     };
     for worker in ended {
@@ -143,9 +154,11 @@ impl Gateway {
     fn reply(&self, mut frame: Frame) -> io::Result<()> {
         let client = self.clients.get(frame.session() as usize).and_then(OnceLock::get);
         let client = client.ok_or_else(|| io::Error::other("a reply has no client"))?;
-        frame.stamp(Stamp::Replied, monotonic_ns());
+        frame.stamp(Stamp::Replied, self.settings.clock.now_ns());
         self.settings.delay_in(Stage::ToClient);
-        send(client, &frame)
+        send(client, &frame)?;
+        self.pool.give(frame);
+        Ok(())
     }
 }
 
@@ -154,9 +167,8 @@ struct Worker {
     index: usize,
     listener: TcpListener,
     exchange: Connection,
-    poller: Poller,
+    events: Events,
     clients: BTreeMap<u64, Connection>,
-    buffer: Buffer,
     usage: Usage,
 }
 
@@ -169,18 +181,17 @@ impl Worker {
     ) -> io::Result<Self> {
         let exchange = Connection::to(exchange, gateway.settings.payload)
             .map_err(|error| named("cannot connect to the exchange", &error))?;
-        let poller = Poller::new(gateway.settings.waiting)?;
-        poller.add(&listener, LISTENER)?;
-        poller.add(&exchange, EXCHANGE)?;
-        poller.add(&gateway.inboxes[index], BELL)?;
+        let mut events = Events::new(gateway.settings.engine, gateway.settings.waiting)?;
+        events.add_listener(&listener, LISTENER)?;
+        events.add(&exchange, EXCHANGE)?;
+        events.add_bell(&gateway.inboxes[index], BELL)?;
         Ok(Self {
             gateway: Arc::clone(gateway),
             index,
             listener,
             exchange,
-            poller,
+            events,
             clients: BTreeMap::new(),
-            buffer: Buffer::new(),
             usage: Usage::default(),
         })
     }
@@ -189,7 +200,7 @@ impl Worker {
     /// it had.
     fn run(mut self, placed: Sender<()>) -> io::Result<(Usage, u64)> {
         let gateway = Arc::clone(&self.gateway);
-        pin(gateway.settings.gateway_cpus.as_ref(), self.index)?;
+        gateway.settings.gateway.enter(self.index)?;
         let _ = placed.send(());
         drop(placed);
         let inbox = &gateway.inboxes[self.index];
@@ -197,10 +208,10 @@ impl Worker {
         let mut accepted = 0;
         while !gateway.is_over() {
             let is_due = || !inbox.is_empty() || gateway.is_over();
-            self.poller.wait(is_due, || inbox.sleeps() && !gateway.is_over())?;
-            let found_ns = monotonic_ns();
+            self.events.wait(is_due, || inbox.sleeps() && !gateway.is_over())?;
+            let found_ns = self.clock().now_ns();
             let mut index = 0;
-            while let Some(number) = self.poller.ready(index) {
+            while let Some(number) = self.events.ready(index) {
                 index += 1;
                 match number {
                     LISTENER => accepted += self.accept(accepted)?,
@@ -221,7 +232,7 @@ impl Worker {
         match self.listener.accept() {
             Ok((stream, _)) => {
                 let client = Connection::new(stream, self.gateway.settings.payload)?;
-                self.poller.add(&client, number)?;
+                self.events.add(&client, number)?;
                 self.clients.insert(number, client);
                 Ok(1)
             }
@@ -231,14 +242,16 @@ impl Worker {
     }
 
     fn hear_client(&mut self, number: u64, found_ns: u64) -> io::Result<()> {
+        let clock = self.clock();
         let Some(client) = self.clients.get_mut(&number) else { return Ok(()) };
-        let outcome = client.read(&mut self.buffer).map_err(|error| named("a client", &error))?;
-        let read_ns = monotonic_ns();
+        let outcome =
+            self.events.read(client, number).map_err(|error| named("a client", &error))?;
+        let read_ns = clock.now_ns();
         match outcome {
             Read::Nothing => return Ok(()),
             Read::Some => {}
             Read::Closed => {
-                self.poller.remove(&*client)?;
+                self.events.remove(client, number)?;
                 self.clients.remove(&number);
                 let closed = self.gateway.closed.fetch_add(1, Ordering::SeqCst) + 1;
                 if closed == self.gateway.settings.sessions as u64 {
@@ -249,11 +262,11 @@ impl Worker {
         }
         loop {
             let Some(client) = self.clients.get_mut(&number) else { return Ok(()) };
-            let Some(mut frame) = client.frame()? else { return Ok(()) };
+            let Some(mut frame) = client.frame(&self.gateway.pool)? else { return Ok(()) };
             // Some were sent while the worker was busy with others of the same wake-up.
             let is_later = frame.at(Stamp::Sent) > found_ns;
             frame.stamp(Stamp::Found, if is_later { read_ns } else { found_ns });
-            frame.stamp(Stamp::Begun, monotonic_ns());
+            frame.stamp(Stamp::Begun, clock.now_ns());
             frame.set_owner(self.index);
             let known = self
                 .gateway
@@ -268,41 +281,51 @@ impl Worker {
             if self.gateway.settings.route == Route::Local {
                 self.forward(frame)?;
             } else {
-                frame.stamp(Stamp::Handed, monotonic_ns());
+                frame.stamp(Stamp::Handed, clock.now_ns());
                 self.gateway.settings.delay_in(Stage::Handoff);
                 self.gateway.hand((self.index + 1) % self.gateway.settings.workers, frame)?;
             }
         }
     }
 
+    fn clock(&self) -> Clock {
+        self.gateway.settings.clock
+    }
+
     /// Something that another worker has handed over.
     fn take(&mut self, mut frame: Frame) -> io::Result<()> {
         self.usage.count();
         if frame.at(Stamp::Answered) == 0 {
-            frame.stamp(Stamp::Taken, monotonic_ns());
+            frame.stamp(Stamp::Taken, self.clock().now_ns());
             self.forward(frame)
         } else {
-            frame.stamp(Stamp::TakenBack, monotonic_ns());
+            frame.stamp(Stamp::TakenBack, self.clock().now_ns());
             self.gateway.reply(frame)
         }
     }
 
     fn forward(&mut self, mut frame: Frame) -> io::Result<()> {
-        frame.stamp(Stamp::Forwarded, monotonic_ns());
-        send(&self.exchange, &frame).map_err(|error| named("the exchange", &error))
+        frame.stamp(Stamp::Forwarded, self.clock().now_ns());
+        send(&self.exchange, &frame).map_err(|error| named("the exchange", &error))?;
+        self.gateway.pool.give(frame);
+        Ok(())
     }
 
     fn hear_exchange(&mut self) -> io::Result<()> {
-        match self.exchange.read(&mut self.buffer).map_err(|error| named("the exchange", &error))? {
+        match self
+            .events
+            .read(&mut self.exchange, EXCHANGE)
+            .map_err(|error| named("the exchange", &error))?
+        {
             Read::Nothing => return Ok(()),
             Read::Some => {}
             Read::Closed => return Err(io::Error::other("the exchange closed its connection")),
         }
-        while let Some(mut frame) = self.exchange.frame()? {
-            frame.stamp(Stamp::Answered, monotonic_ns());
+        while let Some(mut frame) = self.exchange.frame(&self.gateway.pool)? {
+            frame.stamp(Stamp::Answered, self.clock().now_ns());
             self.usage.count();
             if self.gateway.settings.route == Route::BothWays {
-                frame.stamp(Stamp::HandedBack, monotonic_ns());
+                frame.stamp(Stamp::HandedBack, self.clock().now_ns());
                 self.gateway.settings.delay_in(Stage::HandoffBack);
                 self.gateway.hand(frame.owner(), frame)?;
             } else {

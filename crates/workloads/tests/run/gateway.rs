@@ -55,6 +55,62 @@ pub(crate) fn answers_every_request_by_every_route() {
     }
 }
 
+/// Every way of waiting, by epoll and by io_uring, with frames of the allocator and of the pool.
+pub(crate) fn waits_in_every_way_with_either_memory_and_clock() {
+    let mut waits = vec![("epoll", "eventfd"), ("epoll", "spin_then_block")];
+    for pair in [("io_uring", "eventfd"), ("io_uring", "futex"), ("io_uring", "spin_then_block")] {
+        let asked = with(&[("workers", "2"), ("io", pair.0), ("wake", pair.1)]);
+        let needs = workload("gateway").requires(&asked);
+        match needs.iter().find_map(|need| need.met(&Place::new().machine).err()) {
+            None => waits.push(pair),
+            Some(lack) => println!("skipped: {} by {}: {}", pair.1, pair.0, lack.why),
+        }
+    }
+    for (io, wake) in waits {
+        for (workers, route) in [("1", "local"), ("2", "one_way"), ("3", "both_ways")] {
+            for (allocator, clock, inflight) in
+                [("system", "monotonic", "1"), ("pool", "monotonic", "0"), ("pool", "tsc", "5")]
+            {
+                let parameters = with(&[
+                    ("workers", workers),
+                    ("route", route),
+                    ("io", io),
+                    ("wake", wake),
+                    ("allocator", allocator),
+                    ("clock", clock),
+                    ("inflight_total", inflight),
+                    // More than one read holds.
+                    ("payload", "9000"),
+                ]);
+                let measurement = Place::new().run("gateway", &parameters);
+                assert_eq!(histogram_count(&measurement, "round_trip"), 2000, "{io} {wake}");
+            }
+        }
+    }
+    let wrong = with(&[("wake", "futex")]);
+    let conflicts = workload("gateway").conflicts(&wrong);
+    assert!(conflicts.len() == 1 && conflicts[0].contains("io_uring"), "{conflicts:?}");
+}
+
+pub(crate) fn each_runs_under_its_policy() {
+    let parameters = with(&[
+        ("generator_policy", "batch"),
+        ("gateway_policy", "fifo:10"),
+        ("exchange_policy", "rr:5"),
+        ("workers", "2"),
+    ]);
+    let needs = workload("gateway").requires(&parameters);
+    assert_eq!(needs.len(), 3);
+    if let Some(lack) = needs.iter().find_map(|need| need.met(&Place::new().machine).err()) {
+        return println!("skipped: {}: {}", lack.what, lack.why);
+    }
+    // Whether they did is part of what a run checks.
+    Place::new().run("gateway", &parameters);
+    let wrong = with(&[("gateway_policy", "fifo")]);
+    let conflicts = workload("gateway").conflicts(&wrong);
+    assert!(conflicts[0].contains("gateway_policy"), "{conflicts:?}");
+}
+
 pub(crate) fn one_worker_that_polls_never_sleeps() {
     if sys::affinity(0).unwrap().len() < 2 {
         return println!("skipped: a worker that polls needs a CPU beside the others'");
