@@ -80,6 +80,22 @@ export interface Ladder {
   rungs: { level: string; cells: (LadderCell | null)[] }[];
 }
 
+/** Where the time of a whole goes. */
+export interface Breakdown {
+  workload: string;
+  whole: string;
+  unit: string;
+  /** What it says in words. */
+  said: string[];
+  subjects: { subject: string; blocks: number; whole: BlockMean; parts: { metric: string; name: string; mean: BlockMean; share: number }[] }[];
+}
+
+/** A mean over blocks; no interval where there is but one. */
+export interface BlockMean {
+  mean: number;
+  interval: [number, number] | null;
+}
+
 export interface Axis {
   name: string;
   labels: string[];
@@ -200,6 +216,7 @@ export interface Page {
   use_cases: UseCase[];
   claims: Claim[];
   ladders: Ladder[];
+  breakdowns: Breakdown[];
   grids: Grid[];
   ejections: { subject: string; ejected: number; trials: number; reasons: Record<string, number> }[];
   /** Shares, rising: the columns of every curve. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { figuresOf } from "../src/figures/all";
+import { breakdown } from "../src/figures/breakdown";
 import { byStrength, forest } from "../src/figures/forest";
 import { heatMaps } from "../src/figures/heat";
 import { history } from "../src/figures/history";
@@ -143,6 +144,26 @@ describe("ladders", () => {
     if (!found) throw new Error("the golden campaign is compared within a factor");
     const cells = found.rungs.flatMap(({ cells }) => cells).filter((cell) => cell?.ratio);
     expect(ladder(found, 0, golden("multicore").findings).table.rows.length).toBe(cells.length);
+  });
+});
+
+describe("breakdowns", () => {
+  const [found] = golden("divided").breakdowns;
+  if (!found) throw new Error("the golden campaign's round trips have parts");
+  const figure = breakdown(found, 0);
+
+  test("have a row for each part of each subject, and pieces that lie end to end", () => {
+    expect(figure.table.rows.length).toBe(9);
+    expect(figure.table.rows.find(([subject, part]) => subject === "handed" && part === "handoff")?.[2]).toBeCloseTo(2403.6, 1);
+    const picture = drawn(figure, "light", 960);
+    expect(picture.match(/<rect/g)?.length).toBeGreaterThanOrEqual(9);
+    expect(picture).toContain("42 %");
+  });
+
+  test("begin with what to change first", () => {
+    expect(figure.finding).toContain("Change exchange first");
+    expect(figure.reading).toContain("handoff costs handed");
+    expect(figure.reading).toContain("Change exchange first");
   });
 });
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Page } from "../src/model";
 
-export const CAMPAIGNS = ["mixed", "measured", "grid", "multicore", "hostile", "emulated"] as const;
+export const CAMPAIGNS = ["mixed", "measured", "grid", "multicore", "divided", "hostile", "emulated"] as const;
 export type Campaign = (typeof CAMPAIGNS)[number];
 
 /** What the binary gives to the page of a campaign; its own tests keep these files. */

@@ -81,6 +81,9 @@ pub struct Metric {
     pub margin: f64,
     /// Smallest step the measurement can show, in the metric's unit; 0 where it has none.
     pub resolution: f64,
+    /// Id of the metric that this one and others add up to: a stage of a round trip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<String>,
     /// One sentence: what it means.
     pub summary: String,
 }
@@ -109,6 +112,7 @@ impl Metric {
             reduction,
             margin,
             resolution: 0.0,
+            part_of: None,
             summary: summary.into(),
         }
     }

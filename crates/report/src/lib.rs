@@ -5,6 +5,7 @@
 //! else. The same inputs give the same bytes.
 
 mod answer;
+mod breakdown;
 mod caveats;
 mod checks;
 mod compare;
@@ -22,6 +23,7 @@ mod standings;
 mod view;
 mod wrap;
 
+pub use breakdown::{BlockMean, Breakdown, Divided, Part};
 pub use compare::{Comparison, Fact, Facts, compare};
 pub use ejections::Ejections;
 pub use explain::explain;

@@ -4,6 +4,7 @@
 
 mod curves;
 
+use crate::breakdown::Breakdown;
 use crate::checks::{Check, checks};
 use crate::compare::design;
 use crate::ejections::Ejections;
@@ -49,6 +50,7 @@ struct PageData<'r> {
     claims: Vec<Claim<'r>>,
     ladders: &'r [Ladder],
     grids: Vec<Map<'r>>,
+    breakdowns: Vec<Parts<'r>>,
     ejections: &'r [Ejections],
     curves: Option<Curves>,
     series: Vec<Series>,
@@ -113,6 +115,18 @@ struct Claim<'r> {
     source: Option<&'r str>,
     outcome: ClaimOutcome,
     reason: &'r str,
+}
+
+/// A breakdown, with what it says in words.
+#[derive(Serialize)]
+struct Parts<'r> {
+    said: Vec<String>,
+    #[serde(flatten)]
+    breakdown: &'r Breakdown,
+}
+
+fn parts(breakdown: &Breakdown, language: Language) -> Parts<'_> {
+    Parts { said: breakdown.sentences(language), breakdown }
 }
 
 /// A grid without its runs.
@@ -192,6 +206,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         use_cases: findings.use_cases.iter().map(use_case).collect(),
         claims: findings.claims.iter().map(claim).collect(),
         ladders: &report.ladders,
+        breakdowns: report.breakdowns.iter().map(|one| parts(one, report.language)).collect(),
         grids: report.grids.iter().map(|grid| map(grid, is_shown)).collect(),
         ejections: &report.ejections,
         curves: is_shown.then(|| curves(report)).flatten(),

@@ -1,6 +1,7 @@
 //! The view model: everything a renderer may show.
 
 use crate::answer::answer;
+use crate::breakdown::{Breakdown, breakdowns};
 use crate::caveats::explained;
 use crate::ejections::{Ejections, ejections};
 use crate::grid::{Grid, grids};
@@ -67,6 +68,9 @@ pub struct Report {
     /// Where workloads and metrics span a table: values and effects by row and column.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grids: Vec<Grid>,
+    /// Where metrics add up to another: where a round trip's time goes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub breakdowns: Vec<Breakdown>,
     /// Subjects whose scheduler left before a trial was over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ejections: Vec<Ejections>,
@@ -254,6 +258,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         findings: inputs.findings.clone(),
         ladders: ladders(plan, inputs.findings),
         grids: grids(inputs),
+        breakdowns: breakdowns(inputs, hides_absolute),
         ejections: ejections(plan, &inputs.findings.failures),
         caveats: explained(inputs.findings, inputs.store_caveats, inputs.language),
         environment: inputs.environment.clone(),

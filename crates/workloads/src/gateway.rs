@@ -200,9 +200,21 @@ impl Workload for Entry {
             Direction::Lower,
             "Context switches of the gateway for one request",
         ));
+        let whole = "round_trip_mean";
+        let mean = |id: String, summary: String| {
+            Metric::new(id, Unit::Nanoseconds, Direction::Lower, Reduction::Quotient, summary)
+        };
+        metrics.push(mean(
+            whole.to_owned(),
+            "Time from a request's write to its reply's read: the mean".to_owned(),
+        ));
         for (stage, name) in Stage::ALL {
             if is_on_route(stage, parameters.text("route")) {
-                metrics.extend(Metric::latency_quantiles(name, summary(stage)));
+                let summary = summary(stage);
+                metrics.extend(Metric::latency_quantiles(name, summary));
+                let mut part = mean(format!("{name}_mean"), format!("{summary}: the mean"));
+                part.part_of = Some(whole.to_owned());
+                metrics.push(part);
             }
         }
         if parameters.count("rate") > 0 {
@@ -418,7 +430,14 @@ impl Processes {
             Sample::quotient("gateway_cpu", gateway.cpu_ns as f64, operations),
             Sample::quotient("gateway_switches", switches as f64, operations),
         ];
-        samples.extend(stages.seen().map(|(name, one)| Sample::histogram(name, one.clone())));
+        let mean = |name: &str, sum_ns: u64| {
+            Sample::quotient(&format!("{name}_mean"), sum_ns as f64, requests as f64)
+        };
+        samples.push(mean("round_trip", stages.sum_ns()));
+        for (name, histogram, sum_ns) in stages.seen() {
+            samples.push(Sample::histogram(name, histogram.clone()));
+            samples.push(mean(name, sum_ns));
+        }
         if let Some(text) = &measured.lateness {
             let lateness = Histogram::decode(text)
                 .map_err(|error| Error::environment("cannot read the lateness", error))?;

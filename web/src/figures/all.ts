@@ -1,6 +1,7 @@
 /** Every figure of a page, by section. Pure: drawing is left to whoever has a canvas. */
 
 import { type Curve, type Finding, type Page, runs } from "../model";
+import { breakdown } from "./breakdown";
 import { ecdf } from "./ecdf";
 import type { Choice, Figure } from "./figure";
 import { said } from "./finding";
@@ -31,6 +32,7 @@ export function figuresOf(page: Page): Figures {
       forest(page.findings),
       ...page.ladders.map((one, number) => ladder(one, number, page.findings)),
       ...page.grids.flatMap(heatMaps),
+      ...page.breakdowns.map(breakdown),
     ],
     values: page.grids.filter(hasLines).flatMap((grid, number) =>
       grid.columns.labels.map((label, column): Choice => ({

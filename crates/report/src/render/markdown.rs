@@ -5,6 +5,7 @@ mod verdicts;
 
 use super::table::{effect, not_known, reference_value, subject_value, symbol};
 use super::{Page, Renderer, ladder};
+use crate::breakdown;
 use crate::emulated::{hidden, is_hidden};
 use crate::ladder::LadderCell;
 use crate::quantities::{duration, p_value, percent, value, versus};
@@ -38,6 +39,7 @@ impl Renderer for Entry {
         verdicts::verdicts(report, output)?;
         ladders(report, output)?;
         grids::grids(report, output)?;
+        breakdowns(report, output)?;
         standings(report, output)?;
         failures(report, output)?;
         caveats(report, output)?;
@@ -75,6 +77,35 @@ fn ladders(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             writeln!(output, "| {} | {} |", cell(rung.level.as_str()), cells.join(" | "))?;
         }
         writeln!(output)?;
+    }
+    Ok(())
+}
+
+/// Where the time of round trips goes.
+fn breakdowns(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let language = report.language;
+    for drawn in &report.breakdowns {
+        writeln!(output, "## {}\n", plain(&drawn.heading(language)))?;
+        let titles = [
+            language.word("subject"),
+            language.word("part"),
+            language.word("mean"),
+            language.word("share"),
+        ];
+        writeln!(output, "| {} |\n|---|---|--:|--:|", titles.join(" | "))?;
+        for divided in &drawn.subjects {
+            for part in &divided.parts {
+                let mean = part.mean.words(drawn.unit, language);
+                let share = format!("{:.0} %", 100.0 * part.share);
+                let (subject, name) = (cell(&divided.subject), cell(&part.name));
+                writeln!(output, "| {subject} | {name} | {mean} | {share} |")?;
+            }
+        }
+        writeln!(output)?;
+        for sentence in drawn.sentences(language) {
+            writeln!(output, "{}  ", plain(&sentence))?;
+        }
+        writeln!(output, "\n{}\n", language.word(breakdown::LEGEND))?;
     }
     Ok(())
 }

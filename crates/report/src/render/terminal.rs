@@ -12,6 +12,7 @@ use super::grid::TextTable;
 use super::table::{effect, groups, level, reference_value, subject_value};
 use super::{Page, Renderer, grid, ladder};
 use crate::answer::trimmed;
+use crate::breakdown;
 use crate::emulated::why_hidden;
 use crate::grid::Grid;
 use crate::quantities::{direction, duration, p_value};
@@ -76,6 +77,7 @@ impl Renderer for Entry {
         screen.verdicts(report)?;
         screen.ladders(report)?;
         screen.grids(report)?;
+        screen.breakdowns(report)?;
         screen.standings(report)?;
         screen.failures(report)?;
         if page.is_verbose {
@@ -289,6 +291,23 @@ impl Screen<'_> {
                 [ladder::LEGEND, ladder::OF_CURVES].map(|one| language.word(one));
             let legend = format!("{ratios} {curves}");
             self.paragraph(&legend, "", DIM)?;
+        }
+        Ok(())
+    }
+
+    /// Where the time of round trips goes.
+    fn breakdowns(&mut self, report: &Report) -> io::Result<()> {
+        let language = self.language;
+        for drawn in &report.breakdowns {
+            writeln!(self.output)?;
+            self.paragraph(&drawn.heading(language), "", BOLD)?;
+            for divided in &drawn.subjects {
+                self.paragraph(&divided.line(drawn.unit), "  ", Style::new())?;
+            }
+            self.paragraph(&drawn.sentences(language).join(" "), "", Style::new())?;
+        }
+        if !report.breakdowns.is_empty() {
+            self.paragraph(language.word(breakdown::LEGEND), "", DIM)?;
         }
         Ok(())
     }

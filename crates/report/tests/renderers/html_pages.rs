@@ -2,6 +2,7 @@
 
 use super::{drawn, page};
 use crate::campaigns::{Campaign, emulated, hostile, mixed};
+use crate::divided::divided;
 use crate::grid::grid;
 use crate::multicore::multicore;
 use expect_test::{ExpectFile, expect_file};
@@ -120,6 +121,7 @@ fn the_page_is_given_what_its_figures_are_drawn_from() {
     check(&measured(), expect_file!["../golden/page-measured.json"]);
     check(&grid(), expect_file!["../golden/page-grid.json"]);
     check(&multicore(), expect_file!["../golden/page-multicore.json"]);
+    check(&divided(), expect_file!["../golden/page-divided.json"]);
     check(&hostile(), expect_file!["../golden/page-hostile.json"]);
     check(&emulated(), expect_file!["../golden/page-emulated.json"]);
 }

@@ -6,6 +6,7 @@
 mod campaigns;
 mod checks;
 mod compare;
+mod divided;
 mod grid;
 mod grid_pages;
 mod html_pages;

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Stages {
     pub(super) round_trip: Histogram,
     each: [Histogram; Stage::ALL.len()],
-    /// Sums, which must agree: of round trips and of stages.
-    sums: (u64, u64),
+    /// Sums in nanoseconds, exact and which must agree: of round trips, and of each stage.
+    sum_ns: u64,
+    each_sum_ns: [u64; Stage::ALL.len()],
 }
 
 /// The same in text, as it leaves its process.
@@ -19,7 +20,8 @@ pub(super) struct Stages {
 pub(super) struct Told {
     round_trip: String,
     each: Vec<String>,
-    sums: (u64, u64),
+    sum_ns: u64,
+    each_sum_ns: [u64; Stage::ALL.len()],
 }
 
 /// Most that the two sums may differ, as a fraction.
@@ -38,25 +40,34 @@ impl Stages {
     ) -> Result<(), String> {
         let spans = spans(frame, read_ns)?;
         self.round_trip.record(read_ns.saturating_sub(due_ns));
-        self.sums.0 += read_ns.saturating_sub(sent_ns);
-        for (histogram, span) in self.each.iter_mut().zip(spans) {
+        self.sum_ns += read_ns.saturating_sub(sent_ns);
+        for ((histogram, sum_ns), span) in
+            self.each.iter_mut().zip(&mut self.each_sum_ns).zip(spans)
+        {
             if let Some(span_ns) = span {
                 histogram.record(span_ns);
-                self.sums.1 += span_ns;
+                *sum_ns += span_ns;
             }
         }
         Ok(())
     }
 
-    /// The stages that round trips went through, each with its times.
-    pub(super) fn seen(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
-        let all = Stage::ALL.iter().zip(&self.each);
-        all.filter(|(_, histogram)| histogram.count() > 0).map(|((_, name), one)| (*name, one))
+    /// The stages that round trips went through, each with its times and their sum.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (&'static str, &Histogram, u64)> {
+        let all = Stage::ALL.iter().zip(&self.each).zip(self.each_sum_ns);
+        all.filter(|((_, histogram), _)| histogram.count() > 0)
+            .map(|(((_, name), histogram), sum_ns)| (*name, histogram, sum_ns))
+    }
+
+    /// The sum of the round trips, each from its write to its reply's read.
+    pub(super) fn sum_ns(&self) -> u64 {
+        self.sum_ns
     }
 
     /// Whether the stages add up to the round trips; if not, by how much they miss.
     pub(super) fn disagreement(&self) -> Option<String> {
-        let (round_trips, stages) = (self.sums.0 as f64, self.sums.1 as f64);
+        let (round_trips, stages) =
+            (self.sum_ns as f64, self.each_sum_ns.iter().sum::<u64>() as f64);
         let apart = (stages / round_trips - 1.0).abs();
         (apart > MOST_APART).then(|| {
             format!("the stages add up to {:.1} % of the round trips", 100.0 * stages / round_trips)
@@ -68,7 +79,8 @@ impl Stages {
         Told {
             round_trip: self.round_trip.encode(),
             each: self.each.iter().map(Histogram::encode).collect(),
-            sums: self.sums,
+            sum_ns: self.sum_ns,
+            each_sum_ns: self.each_sum_ns,
         }
     }
 }
@@ -79,7 +91,8 @@ impl TryFrom<&Told> for Stages {
     fn try_from(told: &Told) -> Result<Self, Self::Error> {
         let mut stages = Self {
             round_trip: Histogram::decode(&told.round_trip)?,
-            sums: told.sums,
+            sum_ns: told.sum_ns,
+            each_sum_ns: told.each_sum_ns,
             ..Self::default()
         };
         for (histogram, text) in stages.each.iter_mut().zip(&told.each) {
@@ -150,7 +163,7 @@ mod tests {
         let mut stages = Stages::default();
         stages.note(&frame(&LOCAL), (100, 100), 180).unwrap();
         let seen: Vec<(&str, u64)> =
-            stages.seen().map(|(name, one)| (name, one.max().unwrap())).collect();
+            stages.seen().map(|(name, one, _)| (name, one.max().unwrap())).collect();
         let expected = [("to_gateway", 20), ("gateway", 15), ("exchange", 30), ("to_client", 15)];
         assert_eq!(seen, expected);
         assert_eq!(stages.disagreement(), None);
@@ -190,6 +203,6 @@ mod tests {
         let back = Stages::try_from(&stages.told()).unwrap();
         assert_eq!(back.round_trip.max(), Some(80));
         assert_eq!(back.seen().count(), 4);
-        assert_eq!(back.sums, stages.sums);
+        assert_eq!((back.sum_ns, back.each_sum_ns), (stages.sum_ns, stages.each_sum_ns));
     }
 }
