@@ -250,8 +250,11 @@ impl Reader<'_, '_> {
         own: &Margins,
         label: &Option<String>,
     ) -> Vec<Metric> {
+        let mut each: Vec<Vec<Metric>> = all.each().map(|one| workload.metrics(one)).collect();
+        // In the order of what has most of them; who has fewer leaves some out.
+        each.sort_by_key(|own| std::cmp::Reverse(own.len()));
         let mut metrics: Vec<Metric> = Vec::new();
-        for metric in all.each().flat_map(|one| workload.metrics(one)) {
+        for metric in each.into_iter().flatten() {
             if metrics.iter().all(|known| known.id != metric.id) {
                 metrics.push(metric);
             }
