@@ -10,6 +10,7 @@ mod compare;
 mod crashes;
 mod exports;
 mod fake_root;
+mod gateway;
 mod host;
 mod import;
 mod kernels;
