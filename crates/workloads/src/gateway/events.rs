@@ -42,7 +42,10 @@ impl Events {
     pub(super) fn add_listener(&mut self, listener: &TcpListener, number: u64) -> io::Result<()> {
         match self {
             Self::Epoll(poller, _) => poller.add(listener, number),
-            Self::Ring(ring) => Ok(ring.watch(listener, number)),
+            Self::Ring(ring) => {
+                ring.watch(listener, number);
+                Ok(())
+            }
         }
     }
 
@@ -53,7 +56,10 @@ impl Events {
     pub(super) fn add(&mut self, connection: &Connection, number: u64) -> io::Result<()> {
         match self {
             Self::Epoll(poller, _) => poller.add(connection, number),
-            Self::Ring(ring) => Ok(ring.receive(connection, number)),
+            Self::Ring(ring) => {
+                ring.receive(connection, number);
+                Ok(())
+            }
         }
     }
 
@@ -67,7 +73,10 @@ impl Events {
             Self::Epoll(poller, _) => inbox
                 .file()
                 .map_or(Err(io::ErrorKind::Unsupported.into()), |file| poller.add(file, number)),
-            Self::Ring(ring) => Ok(ring.hear(inbox, number)),
+            Self::Ring(ring) => {
+                ring.hear(inbox, number);
+                Ok(())
+            }
         }
     }
 
@@ -78,7 +87,10 @@ impl Events {
     pub(super) fn remove(&mut self, connection: &Connection, number: u64) -> io::Result<()> {
         match self {
             Self::Epoll(poller, _) => poller.remove(connection),
-            Self::Ring(ring) => Ok(ring.remove(number)),
+            Self::Ring(ring) => {
+                ring.remove(number);
+                Ok(())
+            }
         }
     }
 

@@ -79,12 +79,10 @@ impl Poller {
             Waiting::Poll => u64::MAX,
             Waiting::PollThenSleep(span_ns) => monotonic_ns() + span_ns,
         };
-        while until_ns > 0 {
+        // Moments are asked for by those alone that stay awake for a while.
+        while until_ns == u64::MAX || until_ns > 0 && monotonic_ns() < until_ns {
             if self.look(Some(0))? || is_due() {
                 return Ok(());
-            }
-            if until_ns != u64::MAX && monotonic_ns() >= until_ns {
-                break;
             }
             std::hint::spin_loop();
         }

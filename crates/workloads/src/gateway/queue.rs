@@ -48,7 +48,7 @@ enum Bell {
 
 enum Frames {
     Locked(Lock),
-    Free(ArrayQueue<Frame>),
+    Free(Box<ArrayQueue<Frame>>),
 }
 
 impl Inbox {
@@ -63,7 +63,7 @@ impl Inbox {
         capacity: usize,
     ) -> io::Result<Self> {
         let frames = match guard {
-            Guard::LockFree => Frames::Free(ArrayQueue::new(capacity.max(1))),
+            Guard::LockFree => Frames::Free(Box::new(ArrayQueue::new(capacity.max(1)))),
             Guard::Mutex | Guard::Spin => {
                 Frames::Locked(Lock::new(guard == Guard::Mutex, capacity))
             }

@@ -114,12 +114,9 @@ impl Ring {
         if until_ns > 0 && has_begun {
             self.ring.submit()?;
         }
-        while until_ns > 0 {
+        while until_ns == u64::MAX || until_ns > 0 && monotonic_ns() < until_ns {
             if self.collect()? || is_due() {
                 return Ok(());
-            }
-            if until_ns != u64::MAX && monotonic_ns() >= until_ns {
-                break;
             }
             std::hint::spin_loop();
         }
