@@ -1,5 +1,6 @@
 //! `schedlab new`: an experiment to start from, made from the catalogue.
 
+use crate::settable;
 use crate::written::{key, quoted};
 use contract::{Catalogue, Factor, Knob, Workload};
 use model::{Parameters, format_duration};
@@ -66,6 +67,7 @@ pub fn template(catalogue: &Catalogue) -> String {
         let assignment = format!("{} = {}", key(description.id), quoted(example));
         text += &format!("# {assignment:32} # {}\n", description.summary);
     }
+    text += &own_parameter(catalogue);
     text += "\n# Instead of naming subjects, all combinations of some factors:\n# [factors]\n";
     if let Some(factor) = catalogue.factors.iter().find(|factor| factor.examples().len() > 1) {
         let examples: Vec<String> = factor.examples().iter().map(|level| quoted(level)).collect();
@@ -82,6 +84,18 @@ pub fn template(catalogue: &Catalogue) -> String {
         text += &format!("# use = {:16} # {}\n", quoted(description.id), description.summary);
     }
     text
+}
+
+/// A parameter of a workload that the subject above has otherwise.
+fn own_parameter(catalogue: &Catalogue) -> String {
+    let Some(workload) = first_workload(catalogue) else { return String::new() };
+    let mut declared = workload.parameters().iter().filter(|one| settable::is_level(one));
+    let Some((declared, default)) = declared.find_map(|one| Some((one, one.default?))) else {
+        return String::new();
+    };
+    let id = settable::key(workload.describe().id, declared.name);
+    let assignment = format!("{id} = {}", quoted(default));
+    format!("\n# Parameters of a workload, for this subject alone:\n# {assignment}\n")
 }
 
 /// The part that `--quick` keeps.
