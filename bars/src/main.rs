@@ -57,6 +57,8 @@ fn run(options: &Options) -> Result<bool, String> {
         own_cost::sample,
         own_cost::transfer,
         own_cost::verified_transfer,
+        own_cost::generator_rate,
+        own_cost::generator_lateness,
         own_cost::judging,
         large::judging,
         large::page,

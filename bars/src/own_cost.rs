@@ -7,6 +7,10 @@ use crate::binary::Binary;
 const LONGEST_SAMPLE_NS: f64 = 50.0;
 /// Nanoseconds that the I/O generator may add to one transfer of 4 KiB.
 const LONGEST_TRANSFER_NS: f64 = 300.0;
+/// Rate of the gateway's generator on 16 connections, over that of a loop that does the least.
+const LEAST_RATE: f64 = 0.9;
+/// Lateness of its open loop, over that of a loop that only waits for each moment.
+const MOST_LATENESS: f64 = 1.2;
 /// Milliseconds that judging 10,000 records may take.
 const LONGEST_JUDGING_MS: f64 = 1_000.0;
 
@@ -35,6 +39,28 @@ fn io_bar(binary: &Binary, name: &'static str, key: &str) -> Result<Bar, String>
         measured: format!("{cost_ns:.1} ns"),
         limit: format!("{LONGEST_TRANSFER_NS} ns"),
         holds: cost_ns <= LONGEST_TRANSFER_NS,
+    })
+}
+
+pub fn generator_rate(binary: &Binary) -> Result<Bar, String> {
+    let ratio = number(binary, "gateway_rate_ratio")?;
+    Ok(Bar {
+        name: "gateway generator, rate over a plain epoll loop's",
+        measured: format!("{ratio:.2}"),
+        limit: format!("{LEAST_RATE} or more"),
+        holds: ratio >= LEAST_RATE,
+    })
+}
+
+pub fn generator_lateness(binary: &Binary) -> Result<Bar, String> {
+    let own_ns = number(binary, "gateway_lateness_p99_ns")?;
+    let bare_ns = number(binary, "bare_lateness_p99_ns")?;
+    let limit_ns = MOST_LATENESS * bare_ns;
+    Ok(Bar {
+        name: "gateway generator, p99 of lateness",
+        measured: format!("{:.2} us", own_ns / 1e3),
+        limit: format!("{:.2} us", limit_ns / 1e3),
+        holds: own_ns <= limit_ns,
     })
 }
 

@@ -3,6 +3,7 @@
 
 mod clock;
 mod connection;
+pub(crate) mod cost;
 mod events;
 mod exchange;
 mod frame;

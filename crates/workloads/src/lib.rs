@@ -19,6 +19,7 @@ mod storage;
 mod work;
 
 pub use command::pick::pick;
+pub use gateway::cost::{GeneratorCost, gateway_generator_cost};
 pub use io::cost::io_transfer_cost;
 pub use sample_cost::sample_cost;
 

@@ -86,6 +86,15 @@ fn guests(common: &Common, text: &mut String) -> Result<Value> {
     Ok(json!(rows))
 }
 
+fn told(generator: workloads::GeneratorCost) -> String {
+    format!(
+        "generator of gateway    {:>10.1} % of a plain epoll loop's rate; late by {:.2} us (p99), a bare loop by {:.2} us\n",
+        100.0 * generator.rate_ratio,
+        generator.lateness_p99_ns / 1e3,
+        generator.bare_lateness_p99_ns / 1e3
+    )
+}
+
 pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     let machine = machine(common)?;
     let sample_ns = workloads::sample_cost();
@@ -94,12 +103,15 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
             .map_err(|why| Error::environment("cannot measure the cost of a transfer", why))
     };
     let (transfer_ns, verified_ns) = (transfer_ns(false)?, transfer_ns(true)?);
+    let generator = workloads::gateway_generator_cost()
+        .map_err(|why| Error::environment("cannot measure the generator of `gateway`", why))?;
     let (records, judging_ns) = judging()?;
     let judging_ms = judging_ns as f64 / 1e6;
     let mut probe_rows: Vec<Value> = Vec::new();
     let mut text = format!(
         "one latency sample      {sample_ns:>10.1} ns (clock read and histogram)\none transfer of io      {transfer_ns:>10.1} ns (without the transfer; {verified_ns:.1} ns with stamps)\njudging {records} records   {judging_ms:>10.1} ms\n\nprobe                   attach, start and stop\n"
     );
+    text.insert_str(0, &told(generator));
     for probe in crate::catalogue().probes {
         let id = probe.describe().id;
         let missing =
@@ -125,7 +137,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     }
     let guests = guests(common, &mut text)?;
     if arguments.json {
-        let all = json!({ "guests": guests, "latency_sample_ns": sample_ns, "io_transfer_ns": transfer_ns, "io_verified_transfer_ns": verified_ns, "records": records, "judging_ns": judging_ns, "probes": probe_rows });
+        let all = json!({ "guests": guests, "latency_sample_ns": sample_ns, "io_transfer_ns": transfer_ns, "io_verified_transfer_ns": verified_ns, "gateway_rate_ratio": generator.rate_ratio, "gateway_lateness_p99_ns": generator.lateness_p99_ns, "bare_lateness_p99_ns": generator.bare_lateness_p99_ns, "records": records, "judging_ns": judging_ns, "probes": probe_rows });
         text = serde_json::to_string_pretty(&all)
             .map_err(|error| Error::environment("cannot encode the result", error))?
             + "\n";

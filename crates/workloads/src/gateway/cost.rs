@@ -1,0 +1,216 @@
+//! What the generator of `gateway` costs beside a plain loop: whether a gateway or the one who
+//! asks it is the slower of the two.
+
+use super::connection::{Buffer, Connection, Read, listen, send};
+use super::frame::{Frame, LEAST, Stamp};
+use super::generator::generate;
+use super::poller::{Poller, Waiting};
+use super::pool::Pool;
+use super::settings::Settings;
+use crate::declare::MS;
+use contract::Workload;
+use model::{Histogram, ParameterValue, Parameters};
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use std::collections::BTreeMap;
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use sys::monotonic_ns;
+
+const CONNECTIONS: u64 = 16;
+const PAYLOAD: usize = 64;
+const REQUESTS: u64 = 20_000;
+/// Requests per second of the open loop, and their number.
+const RATE: u64 = 4_000;
+const DUE: u64 = 2_000;
+/// Each is measured so often, in turns.
+const ROUNDS: usize = 5;
+
+/// The generator beside what only does the least.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GeneratorCost {
+    /// Replies per second of the generator on 16 connections, over those of a plain epoll loop
+    /// with the same server: the median of several turns.
+    pub rate_ratio: f64,
+    /// Nanoseconds that 99 of 100 requests of an open loop were sent late, at most; the median.
+    pub lateness_p99_ns: f64,
+    /// The same of a loop that only waits for each moment.
+    pub bare_lateness_p99_ns: f64,
+}
+
+/// Measures it, in about ten seconds.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn gateway_generator_cost() -> io::Result<GeneratorCost> {
+    let closed = settings(&[("requests", REQUESTS)])?;
+    let open = settings(&[("requests", DUE), ("rate", RATE)])?;
+    let (mut ratios, mut late, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let own = with_server(&closed, |port| {
+            let measured = generate(&closed, port, || Ok(()))?;
+            Ok(REQUESTS as f64 / measured.span.own_ns() as f64)
+        })?;
+        let plain = with_server(&closed, plain_rate)?;
+        ratios.push(own / plain);
+        late.push(with_server(&open, |port| {
+            let measured = generate(&open, port, || Ok(()))?;
+            let lateness = measured.lateness.as_deref().map(Histogram::decode);
+            let lateness = lateness.transpose().map_err(io::Error::other)?;
+            p99(&lateness.unwrap_or_default())
+        })?);
+        bare.push(p99(&bare_lateness())?);
+    }
+    Ok(GeneratorCost {
+        rate_ratio: median(&mut ratios),
+        lateness_p99_ns: median(&mut late),
+        bare_lateness_p99_ns: median(&mut bare),
+    })
+}
+
+/// The workload's defaults but for these.
+fn settings(changed: &[(&str, u64)]) -> io::Result<Settings> {
+    let declared = super::Entry.parameters().iter();
+    let mut all: BTreeMap<String, ParameterValue> = declared
+        .filter_map(|one| Some((one.name.to_owned(), one.parse(one.default?).ok()?)))
+        .collect();
+    let fixed = [("sessions", CONNECTIONS), ("inflight_total", 0), ("warm_up", 0)];
+    for (name, value) in fixed.iter().chain(changed) {
+        all.insert((*name).to_owned(), ParameterValue::Count(*value));
+    }
+    Settings::of(&Parameters(all), 1).map_err(io::Error::other)
+}
+
+/// Runs a client beside a server that stamps and answers at once.
+fn with_server<T>(settings: &Settings, client: impl FnOnce(u16) -> io::Result<T>) -> io::Result<T> {
+    let listener = listen(0, false)?;
+    let port = listener.local_addr()?.port();
+    std::thread::scope(|scope| {
+        let server = scope.spawn(|| serve(settings, &listener));
+        let measured = client(port);
+        let served = server.join().unwrap_or_else(|_| Err(io::Error::other("the server ended")));
+        // A client that failed closed its connections, and so did the server end.
+        measured.and_then(|measured| served.map(|()| measured))
+    })
+}
+
+/// Answers until every client has closed its connection.
+fn serve(settings: &Settings, listener: &TcpListener) -> io::Result<()> {
+    const LISTENER: u64 = u64::MAX;
+    let mut poller = Poller::new(Waiting::Sleep)?.with_patience(10_000 * MS);
+    poller.add(listener, LISTENER)?;
+    let (mut buffer, pool) = (Buffer::new(), Pool::none());
+    let mut connections: BTreeMap<u64, Connection> = BTreeMap::new();
+    let (mut accepted, mut closed) = (0, 0);
+    while closed < CONNECTIONS {
+        poller.wait(|| false, || true)?;
+        for number in (0..).map_while(|index| poller.ready(index)) {
+            if number == LISTENER {
+                let connection = Connection::new(listener.accept()?.0, settings.payload)?;
+                poller.add(&connection, accepted)?;
+                connections.insert(accepted, connection);
+                accepted += 1;
+                continue;
+            }
+            let Some(connection) = connections.get_mut(&number) else { continue };
+            if matches!(connection.read(&mut buffer)?, Read::Closed) {
+                poller.remove(&*connection)?;
+                connections.remove(&number);
+                closed += 1;
+                continue;
+            }
+            while let Some(mut frame) = connection.frame(&pool)? {
+                let now_ns = monotonic_ns();
+                for stamp in
+                    [Stamp::Found, Stamp::Begun, Stamp::Forwarded, Stamp::Answered, Stamp::Replied]
+                {
+                    frame.stamp(stamp, now_ns);
+                }
+                frame.answer().map_err(io::Error::other)?;
+                send(&*connection, &frame)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Replies per nanosecond of a loop that sends the same bytes and counts what comes back.
+fn plain_rate(port: u16) -> io::Result<f64> {
+    let poller = epoll::create(CreateFlags::CLOEXEC)?;
+    let mut streams = Vec::new();
+    for number in 0..CONNECTIONS {
+        let stream = TcpStream::connect(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))?;
+        stream.set_nonblocking(true)?;
+        stream.set_nodelay(true)?;
+        epoll::add(&poller, &stream, EventData::new_u64(number), EventFlags::IN)?;
+        let frame = Frame::request(u32::try_from(number).unwrap_or_default(), 0, PAYLOAD);
+        streams.push((stream, frame, 0));
+    }
+    let began_ns = monotonic_ns();
+    for (stream, frame, _) in &streams {
+        send(stream, frame)?;
+    }
+    let (mut sent, mut received) = (CONNECTIONS, 0);
+    let mut bytes = vec![0_u8; 64 << 10];
+    while received < REQUESTS {
+        let mut room = [const { MaybeUninit::<Event>::uninit() }; 64];
+        let (events, _) = epoll::wait(&poller, &mut room, None)?;
+        for event in events {
+            let place = usize::try_from(event.data.u64()).unwrap_or_default();
+            let (stream, frame, partly) = &mut streams[place];
+            let (length, _) =
+                rustix::net::recv(&*stream, &mut bytes[..], rustix::net::RecvFlags::empty())?;
+            if length == 0 {
+                return Err(io::Error::other("the server closed a connection"));
+            }
+            *partly += length;
+            if *partly < LEAST + PAYLOAD {
+                continue;
+            }
+            *partly = 0;
+            received += 1;
+            if sent < REQUESTS {
+                send(&*stream, frame)?;
+                sent += 1;
+            }
+        }
+    }
+    Ok(REQUESTS as f64 / (monotonic_ns() - began_ns) as f64)
+}
+
+/// How late a loop that does nothing else finds each moment come.
+fn bare_lateness() -> Histogram {
+    let mut lateness = Histogram::new();
+    let step_ns = 1_000_000_000 / RATE;
+    let mut due_ns = monotonic_ns();
+    for _ in 0..DUE {
+        let mut now_ns = monotonic_ns();
+        while now_ns < due_ns {
+            std::hint::spin_loop();
+            now_ns = monotonic_ns();
+        }
+        lateness.record(now_ns - due_ns);
+        due_ns += step_ns;
+    }
+    lateness
+}
+
+fn p99(lateness: &Histogram) -> io::Result<f64> {
+    let p99 = lateness.quantile(0.99).ok_or_else(|| io::Error::other("nothing was due"))?;
+    Ok(p99 as f64)
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_generator_has_a_rate_and_a_lateness_beside_plain_loops() {
+        let cost = super::gateway_generator_cost().unwrap();
+        assert!(cost.rate_ratio > 0.0 && cost.rate_ratio.is_finite(), "{cost:?}");
+        assert!(cost.lateness_p99_ns > 0.0 && cost.bare_lateness_p99_ns > 0.0, "{cost:?}");
+    }
+}
