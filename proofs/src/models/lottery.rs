@@ -40,8 +40,9 @@ struct Model<'r, 't> {
     drawn: HashMap<u16, Vec<&'t Event>>,
     /// By spell.
     tickets: Vec<u64>,
-    /// By CPU: from when until when each of its enqueues took, in order.
-    enqueues: HashMap<u16, Vec<(u64, u64)>>,
+    /// By CPU: from when until when each of its operations took that put a task into the queue,
+    /// or took it out for another reason than to run it, in order.
+    changes: HashMap<u16, Vec<(u64, u64)>>,
     /// Draws by class of the ticket's place.
     places: [u64; CLASSES],
     /// Wins of the running task: expected number, its variance, and how many there were.
@@ -72,7 +73,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
         tasks: HashMap::new(),
         drawn: HashMap::new(),
         tickets: vec![0; replay.spells.len()],
-        enqueues: enqueues(&replay),
+        changes: changes(&replay),
         places: [0; CLASSES],
         expected: 0.0,
         variance: 0.0,
@@ -97,23 +98,26 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
     model.tally.finish(&rules)
 }
 
-fn enqueues(replay: &Replay<'_>) -> HashMap<u16, Vec<(u64, u64)>> {
-    let mut enqueues: HashMap<u16, Vec<(u64, u64)>> = HashMap::new();
-    for spell in &replay.spells {
-        let cpu = replay.event(spell.enqueue).cpu;
-        enqueues.entry(cpu).or_default().push(replay.whole(spell.enqueue));
+fn changes(replay: &Replay<'_>) -> HashMap<u16, Vec<(u64, u64)>> {
+    let mut changes: HashMap<u16, Vec<(u64, u64)>> = HashMap::new();
+    for (index, event) in replay.trace.events.iter().enumerate() {
+        // The kernel takes a task out after `quiescent` and `exit_task`, which took its tickets
+        // out: in between it is in the queue and not in the total.
+        if matches!(event.kind, Kind::Enqueue | Kind::Quiescent | Kind::ExitTask) {
+            changes.entry(event.cpu).or_default().push(replay.whole(index));
+        }
     }
-    enqueues
+    changes
 }
 
 impl<'t> Model<'_, 't> {
-    /// Another CPU put a task into the queue while a draw went along it.
-    fn is_joined(&self, draw: &Event) -> bool {
-        let others = self.enqueues.iter().filter(|(cpu, _)| **cpu != draw.cpu);
-        others.map(|(_, enqueues)| enqueues).any(|enqueues| {
+    /// Another CPU put a task into the queue, or took one out, while a draw went along it.
+    fn is_changed(&self, draw: &Event) -> bool {
+        let others = self.changes.iter().filter(|(cpu, _)| **cpu != draw.cpu);
+        others.map(|(_, changes)| changes).any(|changes| {
             // Operations of one CPU follow each other: only the last can reach into the draw.
-            let next = enqueues.partition_point(|(begin, _)| *begin <= draw.end_ns + SLACK_NS);
-            let last = enqueues[..next].last();
+            let next = changes.partition_point(|(begin, _)| *begin <= draw.end_ns + SLACK_NS);
+            let last = changes[..next].last();
             last.is_some_and(|(_, over)| over.saturating_add(SLACK_NS) >= draw.begin_ns)
         })
     }
@@ -355,7 +359,7 @@ impl<'t> Model<'_, 't> {
         queue.sort_by_key(|spell| Reverse(self.tickets[*spell]));
         let all: u64 = queue.iter().map(|spell| self.tickets[*spell]).sum();
         let is_known = winner.is_some() || event.has(Flag::Retry);
-        if !is_known || all + event.d != event.b || self.is_joined(event) {
+        if !is_known || all + event.d != event.b || self.is_changed(event) {
             self.tally.undecided(rule::HOLDER);
             return Ok(());
         }
@@ -583,6 +587,34 @@ mod tests {
         };
         assert_eq!(with(1_500, 0, 0), None);
         assert_eq!(with(1_000, 0, 0), Some(rule::HOLDER));
+    }
+
+    /// Three wait with equal tickets, and another CPU takes the first of them out, so that its
+    /// tickets are not in the total; over by then it is when that CPU does the next thing.
+    fn leaving(over: u64) -> Option<&'static str> {
+        const LEAVING: i32 = 102;
+        let mut script =
+            Script::new("lottery", 2).parameter("quantum", QUANTUM).parameter("compensation", 1);
+        for pid in [LEAVING, TASK, OTHER] {
+            script.init(1_000, pid, 120);
+        }
+        for (at, pid) in [(10_000, LEAVING), (20_000, TASK), (30_000, OTHER)] {
+            script.enqueue((0, at), pid, (1_024, 0), &[Flag::Wakeup]);
+        }
+        script.event(1, 35_000, Kind::Quiescent, LEAVING).a(1);
+        script.event(1, over, Kind::Yield, 7);
+        // Along the queue the ticket is the second's while the first is there, else the third's.
+        draw(&mut script, 50_000, (1_500, 2_048, (TASK, 1_024), 0));
+        script.dispatch(0, 50_100, TASK, 0, &[Flag::Moved]).begin(50_000).c(1_024);
+        script.event(0, 60_000, Kind::Yield, TASK);
+        script.event(1, 90_000, Kind::Yield, 7);
+        rule_of(&script)
+    }
+
+    #[test]
+    fn who_is_being_taken_out_may_still_be_passed_along_the_queue() {
+        assert_eq!(leaving(70_000), None, "nobody knows when it was taken out");
+        assert_eq!(leaving(40_000), Some(rule::HOLDER), "it was gone");
     }
 
     /// A task runs, with so many tickets, when another waits.
