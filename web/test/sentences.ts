@@ -111,6 +111,7 @@ export function translated(campaign: Campaign, language: string): Page {
     facts: page.facts.map((_, place) => [`${cut} ${place}`, cut]),
     checks: page.checks.map((check, place) => ({ ...check, name: `${cut} ${place}`, detail: cut })),
     findings: page.findings.map((finding) => ({ ...finding, reason: finding.reason && cut })),
+    breakdowns: page.breakdowns.map((one) => ({ ...one, said: one.said.map(() => cut) })),
     claims: page.claims.map((claim, place) => ({ ...claim, says: `${cut} ${place}`, source: cut, reason: cut })),
     caveats: page.caveats.map(({ code }) => ({ code, meaning: cut, places: [cut] })),
     notes: [],

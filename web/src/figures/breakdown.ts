@@ -67,7 +67,7 @@ export function breakdown({ workload, whole, unit, subjects, said }: Breakdown, 
       });
     },
     table: {
-      columns: [t("subject"), t("part"), t("mean ({unit})", { unit }), t("low"), t("high"), t("share")],
+      columns: [t("subject"), t("part"), t("mean ({unit})", { unit }), t("low"), t("high"), t("share of the whole")],
       rows: subjects.flatMap((one) =>
         one.parts.map(({ name: part, mean, share }) => [
           one.subject, part, mean.mean, mean.interval?.[0] ?? "", mean.interval?.[1] ?? "", share,

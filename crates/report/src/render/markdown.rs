@@ -90,7 +90,7 @@ fn breakdowns(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             language.word("subject"),
             language.word("part"),
             language.word("mean"),
-            language.word("share"),
+            language.word("share of the whole"),
         ];
         writeln!(output, "| {} |\n|---|---|--:|--:|", titles.join(" | "))?;
         for divided in &drawn.subjects {
