@@ -540,6 +540,7 @@ fn small(id: &str) -> Parameters {
         "messaging" => parameters(id, &[("groups", "1"), ("fan", "2"), ("loops", "10")]),
         "pipe" => parameters(id, &[("loops", "100")]),
         "latt" => parameters(id, &[("clients", "2"), ("duration", "20ms")]),
+        "gateway" => parameters(id, &[("requests", "100")]),
         "io" => parameters(id, &[("size", "256k"), ("drop_caches", "no")]),
         "io_mix" => parameters(
             id,
