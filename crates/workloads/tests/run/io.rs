@@ -194,12 +194,16 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        let status = std::process::Command::new("umount").arg(&self.directory).status();
-        assert!(
-            status.is_ok_and(|status| status.success()),
-            "{} is left",
-            self.home.path().display()
-        );
+        // The kernel gives back files of a ring a moment after it has closed the ring.
+        let is_unmounted = (0..50).any(|_| {
+            let status = std::process::Command::new("umount").arg(&self.directory).status();
+            let is_over = status.is_ok_and(|status| status.success());
+            if !is_over {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            is_over
+        });
+        assert!(is_unmounted, "{} is left", self.home.path().display());
     }
 }
 
