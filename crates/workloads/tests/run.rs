@@ -9,6 +9,8 @@
 
 #[path = "run/gateway.rs"]
 mod gateway;
+#[path = "run/net.rs"]
+mod net;
 #[path = "run/storage.rs"]
 mod storage;
 
@@ -43,6 +45,17 @@ const CASES: &[(&str, fn())] = &[
     ("gateway_sends_at_its_rate_in_an_open_loop", gateway::sends_at_its_rate_in_an_open_loop),
     ("gateway_names_a_port_in_use", gateway::a_port_in_use_is_named),
     ("gateway_fails_where_one_of_three_is_killed", gateway::a_killed_process_fails_the_run),
+    ("net_measures_each_test_on_loopback", net::measures_each_test_on_loopback),
+    ("net_sends_at_its_rate_in_an_open_loop", net::sends_at_its_rate_in_an_open_loop),
+    ("net_joins_two_namespaces", net::joins_two_namespaces),
+    ("net_has_a_line_with_a_delay", net::has_a_line_with_a_delay),
+    ("net_leaves_the_namespace_of_its_caller", net::leaves_the_namespace_of_its_caller),
+    ("net_uses_a_far_side_that_somebody_started", net::uses_a_far_side_that_somebody_started),
+    ("net_refuses_what_no_far_side_serves", net::refuses_what_no_far_side_serves),
+    ("net_fails_where_a_process_is_killed", net::a_killed_process_fails_the_run),
+    ("net_tells_a_far_side_that_is_not_there", net::a_far_side_that_is_not_there_is_told),
+    ("net_tells_a_far_side_that_resets", net::a_far_side_that_resets_is_told),
+    ("net_names_a_port_in_use", net::a_port_in_use_is_named),
     ("io_moves_every_record_once", io::moves_every_record_once),
     ("io_counts_what_a_stopped_thread_moved", io::counts_what_a_stopped_thread_moved),
     ("io_leaves_nothing_in_its_directory", io::leaves_nothing_in_its_directory),

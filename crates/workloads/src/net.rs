@@ -1,0 +1,288 @@
+//! A network between two sides: handshakes, requests, streams and small messages, on this
+//! machine's loopback, between two namespaces, over a delay line, or to a far side of the user's.
+
+mod channel;
+mod connect;
+mod connection;
+mod control;
+mod counts;
+mod course;
+mod datagrams;
+mod far;
+mod frame;
+mod link;
+mod messages;
+mod namespace;
+mod near;
+mod pace;
+mod part;
+mod processes;
+mod relay;
+mod request;
+mod sequence;
+mod server;
+mod settings;
+mod stream;
+mod wire;
+
+use crate::declare::{MS, choice, count, duration, size, text};
+use contract::{Description, Error, LaunchSpec, Load, Parameter, Requirement, Result, Workload};
+use control::Test;
+use model::{Direction, Metric, Parameters, Reduction, Unit};
+use processes::Processes;
+use settings::{Place, Settings};
+use sys::Machine;
+use wire::Wire;
+
+pub use server::NetServer;
+
+static DESCRIPTION: Description = Description {
+    id: "net",
+    summary: "A network between two sides: handshakes, requests, streams, messages, datagrams",
+    doc: "\
+**What it is.** A near side that measures and a far side that answers and counts. `test` says
+what: `connect`, handshakes one after another, each on a connection of its own; `request`, a
+message there and the same back; `stream` and `stream_both`, bytes as fast as the receiver takes
+them; `messages`, small ones over TCP that do not wait for more (TCP_NODELAY); `datagrams`, small
+ones over UDP. Each of `connections` is a thread on either side. The far side is a process of ours
+on this machine's `loopback`, or in a network `namespace` of its own, joined to the near side's by
+a pair of virtual links (veth); both are gone with their processes. Or it is `schedlab net serve`,
+which somebody has started at `address`. Nobody else is contacted, and no name is looked up; a run has
+ten minutes at most, and datagrams to an address need a `rate`.
+
+With a `delay` a process of ours carries the packets between two tunnels (tun) and holds each for
+so long one way: a line for kernels without netem. `load = \"cpu:2\"` puts CPU load beside any test.
+
+**What it means.** `connect` is the time of connect(2). A handshake whose SYN was sent again, as
+TCP_INFO tells, or that took a second or more, counts as `connect_retries` and not as latency: it
+has measured a timer. `throughput` is counted by the receiver between its first read after the
+warm-up and its last, by its own clock; so are `messages_per_second`. `retransmits` are those of
+the sender, per second of the whole run. Of datagrams, `lost` ones never came, and `reordered`
+ones came after a later one (RFC 4737). TCP messages must all come, once and in order, and what
+both sides counted must agree, or the run fails.
+
+**What moves it.** On one machine, the scheduler: which side runs, and where the other one wakes.
+On loopback the whole handshake happens inside connect(2) and hardly sees it; requests need two
+wake-ups each. A stream keeps two CPUs busy, so that CPU load beside it halves it. A sender of
+datagrams without a `rate` outruns its receiver, whose buffer loses the rest.
+
+**When it lies.** The delay line is a process and waits for a CPU like others: a round trip is two
+delays, and what comes on top may be the line's. `line_lateness` says how late it passed packets
+on; where its 99th percentile is over a tenth of the delay the run fails. It does not see how late
+packets were taken. `line_dropped` found no room. A stream over the line, and messages without a
+`rate`, keep three processes busy: with fewer CPUs the line is late and the run fails. With `rate = 0` tests wait for each answer
+(closed loop): their tails are conditional on their own pauses. With a `rate` operations are due
+whether or not the far side keeps up, `round_trip` counts from then, and `lateness` says how late
+the near side began. Over loopback and veth there is no wire: segments of 64 kB, no loss.
+
+**Reference.** The network tests of the EEVDF benchmark project. iperf3 3.12 writes 128 KiB at a
+time, as streams do here, and is the measure for them. connect(2) over a line of 5 ms has a median
+of 10.2 ms.",
+};
+
+static PARAMETERS: &[Parameter] = &[
+    choice(
+        "test",
+        &["connect", "request", "stream", "stream_both", "messages", "datagrams"],
+        "connect",
+        "What is measured",
+    ),
+    choice("far", &["loopback", "namespace"], "loopback", "Where our own far side is"),
+    text("address", "", "IP:PORT of a `schedlab net serve` that you have started, instead of ours"),
+    duration(
+        "delay",
+        0,
+        500 * MS,
+        "0ms",
+        "One way, by a delay line of ours; needs far = \"namespace\"",
+    ),
+    count(
+        "connections",
+        1,
+        control::MOST_CONNECTIONS,
+        "1",
+        "Connections at a time, each with a thread on either side; of stream_both in each direction",
+    ),
+    size(
+        "size",
+        0,
+        control::LARGEST,
+        "0",
+        "Bytes of a message, or of a write of a stream; 0: 64, and 128 KiB for a stream",
+    ),
+    count(
+        "rate",
+        0,
+        control::FASTEST,
+        "0",
+        "Operations per second over all connections; 0: as fast as the other side takes them",
+    ),
+    duration("warm_up", 0, control::LONGEST_WARM_UP_NS, "200ms", "Time before the measured one"),
+    duration("duration", 10 * MS, control::LONGEST_NS, "3s", "Measured time"),
+];
+
+/// Of processes, connections and namespaces, measured on 2 cores: 10 ms, and 40 ms with
+/// namespaces. A test of datagrams waits for the last ones.
+const AROUND_NS: u64 = 400 * MS;
+
+/// The workload.
+pub(crate) struct Entry;
+
+impl Workload for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
+        let mut metrics = of_test(settings::test(parameters));
+        if parameters.count("rate") > 0 {
+            let summary = "How much later than due an operation began";
+            metrics.extend(Metric::latency_quantiles("lateness", summary));
+        }
+        if parameters.duration_ns("delay") > 0 {
+            let summary = "How much later than due the delay line passed a packet on";
+            metrics.extend(Metric::latency_quantiles("line_lateness", summary));
+            metrics.push(fraction("line_dropped", "Packets for which the delay line had no room"));
+        }
+        metrics
+    }
+
+    fn expected_ns(&self, parameters: &Parameters) -> u64 {
+        let delays_ns = 10 * parameters.duration_ns("delay");
+        parameters.duration_ns("warm_up")
+            + parameters.duration_ns("duration")
+            + delays_ns
+            + AROUND_NS
+    }
+
+    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
+        let waits = matches!(settings::test(parameters), Test::Connect | Test::Request);
+        waits && parameters.count("rate") == 0
+    }
+
+    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
+        match Settings::of(parameters) {
+            Ok(settings) if settings.place == Place::Namespace => {
+                vec![Wire::requirement(settings.delay_ns.is_some())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
+        Settings::of(parameters).err().unwrap_or_default()
+    }
+
+    fn prepare(
+        &self,
+        _: &Machine,
+        parameters: &Parameters,
+        launch: &LaunchSpec,
+    ) -> Result<Box<dyn Load>> {
+        let settings = Settings::of(parameters).map_err(|wrong| {
+            Error::usage("cannot prepare the network", wrong.join("; "), "change the parameters")
+        })?;
+        Ok(Box::new(Processes::start(settings, launch)?))
+    }
+}
+
+/// The metrics of a test, its own first.
+fn of_test(test: Test) -> Vec<Metric> {
+    let per_second = |id: &str, summary: &str| {
+        Metric::new(id, Unit::PerSecond, Direction::Higher, Reduction::Quotient, summary)
+    };
+    let bytes = |id: &str, summary: &str| {
+        Metric::new(id, Unit::BytesPerSecond, Direction::Higher, Reduction::Quotient, summary)
+    };
+    let resent = |id: &str, summary: &str| {
+        Metric::new(id, Unit::PerSecond, Direction::Lower, Reduction::Quotient, summary)
+    };
+    let retransmits = || resent("retransmits", "Segments that TCP sent again, per second");
+    let received = || per_second("messages_per_second", "Messages received per second");
+    match test {
+        Test::Connect => {
+            let summary = "Time of a handshake that needed no retry";
+            let mut metrics = Metric::latency_quantiles("connect", summary);
+            metrics.push(per_second("connects_per_second", "Connections per second"));
+            metrics.push(fraction(
+                "connect_retries",
+                "Handshakes whose first packet was sent again, which are no latency",
+            ));
+            metrics
+        }
+        Test::Request => {
+            let summary = "Time from a request to its reply";
+            let mut metrics = Metric::latency_quantiles("round_trip", summary);
+            metrics.push(per_second("requests_per_second", "Replies per second"));
+            metrics.push(retransmits());
+            metrics
+        }
+        Test::Stream => {
+            vec![bytes("throughput", "Bytes received per second"), retransmits()]
+        }
+        Test::StreamBoth => vec![
+            bytes("throughput_out", "Bytes that the far side received per second"),
+            bytes("throughput_in", "Bytes that the near side received per second"),
+            resent("retransmits_out", "Segments that the near side sent again, per second"),
+            resent("retransmits_in", "Segments that the far side sent again, per second"),
+        ],
+        Test::Messages => vec![received(), retransmits()],
+        Test::Datagrams => vec![
+            received(),
+            fraction("lost", "Datagrams that never came"),
+            fraction("reordered", "Datagrams that came after a later one"),
+        ],
+    }
+}
+
+fn fraction(id: &str, summary: &str) -> Metric {
+    Metric::new(id, Unit::Fraction, Direction::Lower, Reduction::Proportion, summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::ParameterValue;
+
+    fn with(settings: &[(&str, &str)]) -> Parameters {
+        let value = |parameter: &Parameter| {
+            let setting = settings.iter().find(|(name, _)| *name == parameter.name);
+            let text = setting.map(|(_, text)| *text).or(parameter.default).unwrap();
+            let value: ParameterValue = parameter.parse(text).unwrap();
+            (parameter.name.to_owned(), value)
+        };
+        Parameters(PARAMETERS.iter().map(value).collect())
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_before_anything_runs() {
+        let cases: &[(&[(&str, &str)], &str)] = &[
+            (&[("address", "localhost:7171")], "not looked up"),
+            (&[("address", "192.0.2.7:7171"), ("far", "namespace")], "no namespace"),
+            (&[("delay", "5ms")], "far = \"namespace\""),
+            (&[("test", "stream"), ("rate", "5")], "no rate"),
+            (&[("test", "datagrams"), ("address", "127.0.0.1:7171")], "need a rate"),
+            (&[("test", "request"), ("size", "20")], "24 bytes"),
+            (&[("test", "datagrams"), ("size", "65508")], "65507"),
+        ];
+        for (settings, word) in cases {
+            let conflicts = Entry.conflicts(&with(settings));
+            assert!(conflicts.len() == 1 && conflicts[0].contains(word), "{conflicts:?}");
+        }
+        assert_eq!(Entry.conflicts(&with(&[])), Vec::<String>::new());
+        let several = with(&[("test", "stream"), ("rate", "5"), ("delay", "5ms")]);
+        assert_eq!(Entry.conflicts(&several).len(), 2);
+    }
+
+    #[test]
+    fn only_namespaces_need_something_of_the_machine() {
+        assert!(Entry.requires(&with(&[])).is_empty());
+        assert!(Entry.requires(&with(&[("address", "192.0.2.7:7171")])).is_empty());
+        let needs = Entry.requires(&with(&[("far", "namespace"), ("delay", "5ms")]));
+        assert!(needs.len() == 1 && needs[0].what().contains("tun"), "{needs:?}");
+    }
+}
