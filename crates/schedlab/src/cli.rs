@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod figures;
 pub(crate) mod kernels;
+pub(crate) mod net;
 pub(crate) mod schedulers;
 pub(crate) mod vm;
 
@@ -112,6 +113,8 @@ pub(crate) enum Action {
     /// Published sched_ext schedulers: what is known and here, fetch, show, remove
     #[command(after_help = schedulers::HELP)]
     Schedulers(schedulers::Schedulers),
+    /// The far side of network tests
+    Net(net::Net),
     /// Throw-away virtual machines
     Vm(vm::Vm),
     /// What observing costs on this machine

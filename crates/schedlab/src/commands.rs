@@ -12,6 +12,7 @@ mod history;
 mod import;
 mod kernels;
 mod list;
+mod net;
 mod new;
 mod pilot;
 mod plan;
@@ -84,6 +85,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Restore(arguments) => restore::run(common, arguments),
         Action::Kernels(arguments) => kernels::run(common, &arguments.action),
         Action::Schedulers(arguments) => schedulers::run(common, &arguments.action),
+        Action::Net(arguments) => net::run(&arguments.action),
         Action::Vm(arguments) => vm::run(common, &arguments.action),
         Action::BenchSelf(arguments) => bench_self::run(common, arguments),
         Action::Calibrate(arguments) => calibrate::run(arguments),

@@ -14,6 +14,7 @@ mod gateway;
 mod host;
 mod import;
 mod kernels;
+mod net;
 mod schedulers;
 mod serve;
 mod sim;
