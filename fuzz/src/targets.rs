@@ -70,6 +70,7 @@ targets! {
     level,
     mapping,
     module_info,
+    net_hello,
     one_line,
     picked,
     plan_json,

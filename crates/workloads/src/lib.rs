@@ -21,7 +21,7 @@ mod work;
 pub use command::pick::pick;
 pub use gateway::cost::{GeneratorCost, gateway_generator_cost};
 pub use io::cost::io_transfer_cost;
-pub use net::NetServer;
+pub use net::{NetServer, network_run_asked_for};
 pub use sample_cost::sample_cost;
 
 contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, gateway, net, io, io_mix, io_share, fio, iozone, command);

@@ -36,6 +36,16 @@ use wire::Wire;
 
 pub use server::NetServer;
 
+/// What a far side makes of the first message on a control connection: the connections, the size
+/// of a message, the rate and the nanoseconds of the run that it would take part in.
+///
+/// # Errors
+/// Why it would refuse, as it tells the other side.
+pub fn network_run_asked_for(message: &[u8]) -> Result<[u64; 4], String> {
+    let asked = control::read_hello(message)?;
+    Ok([asked.connections, asked.size, asked.rate, asked.whole_ns()])
+}
+
 static DESCRIPTION: Description = Description {
     id: "net",
     summary: "A network between two sides: handshakes, requests, streams, messages, datagrams",
