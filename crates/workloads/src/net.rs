@@ -131,8 +131,8 @@ static PARAMETERS: &[Parameter] = &[
     duration("duration", 10 * MS, control::LONGEST_NS, "3s", "Measured time"),
 ];
 
-/// Of processes, connections and namespaces, measured on 2 cores: 10 ms, and 40 ms with
-/// namespaces. A test of datagrams waits for the last ones.
+/// For processes, connections and namespaces, and the 300 ms for which a test of datagrams that
+/// has lost some waits for the last ones.
 const AROUND_NS: u64 = 400 * MS;
 
 /// The workload.

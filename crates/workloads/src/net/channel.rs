@@ -12,7 +12,7 @@ use std::time::Duration;
 use sys::monotonic_ns;
 
 /// Longest message in bytes. The longest that is sent is a report of all connections that a run
-/// may have, about 20 kB.
+/// may have, about 30 kB with the longest numbers.
 const LONGEST: usize = 64 << 10;
 /// Bytes of a length before a message.
 const HEADER: usize = 4;

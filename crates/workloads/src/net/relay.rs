@@ -11,9 +11,10 @@ use std::os::fd::OwnedFd;
 use sys::monotonic_ns;
 
 /// Packets that may be under way in one direction; a further one is dropped, as a line does. At
-/// 1500 bytes these are 24 MB: 3.9 GB/s of a line of 5 ms, or 40 MB/s of one of half a second.
+/// 1500 bytes these are 24 MB: 4.9 GB/s of a line of 5 ms, or 49 MB/s of one of half a second.
 const CAPACITY: usize = 16_384;
-/// Taken from one side before those that are due are passed on: reading one takes 2 us.
+/// Taken from one side before those that are due are passed on. Measured unoptimised on 2 cores:
+/// 220,000 packets a second, each taken and passed on, so that a burst is 70 us.
 const BURST: usize = 16;
 /// Longer than any packet of a tunnel, whose MTU is 1500.
 const LONGEST: usize = 2048;

@@ -16,7 +16,7 @@ pub(super) const NEAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 pub(super) const FAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 /// The two of them.
 const PREFIX: u8 = 30;
-/// Packets that wait in a tunnel until they are taken: 16 MB. With the default of 500 a burst of
+/// Packets that wait in a tunnel until they are taken: 15 MB. With the default of 500 a burst of
 /// one sender's window is lost before any line has seen it.
 const TUNNEL_QUEUE: u32 = 10_000;
 
