@@ -255,7 +255,8 @@ mod tests {
 
     #[test]
     fn more_than_is_served_is_refused_by_name() {
-        let cases: [(fn(&mut Asked), &str); 6] = [
+        type Change = fn(&mut Asked);
+        let cases: [(Change, &str); 6] = [
             (|asked| asked.connections = 0, "connections"),
             (|asked| asked.connections = 65, "connections"),
             (|asked| asked.size = LARGEST + 1, "size"),
