@@ -5,6 +5,7 @@
 //! trial that needs it says so.
 
 use crate::AGENT_ROLE;
+use contract::{PEERS_LINK, PRIVATE_PREFIX, SUBJECTS_LINK};
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{MountFlags, mount};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -15,6 +16,7 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use sys::Links;
 use wire::{BY_SERIAL, GuestSettings, Mount, SETTINGS_FILE};
 
 /// What it could not do, one line each.
@@ -29,6 +31,9 @@ const OOM_SCORE: &str = "/proc/self/oom_score_adj";
 
 /// Which controllers the root group's children have.
 const SUBTREE_CONTROL: &str = "/sys/fs/cgroup/cgroup.subtree_control";
+
+/// One directory for each link, its hardware address among the files.
+const NETWORK_DEVICES: &str = "/sys/class/net";
 
 /// The kernel's own file systems: source, target, type, data.
 const KERNEL_MOUNTS: [(&str, &str, &str, &str); 11] = [
@@ -153,9 +158,7 @@ fn prepare(complaints: &mut Vec<String>) {
     if let Err(error) = rustix::system::sethostname(b"schedlab") {
         complaints.push(format!("cannot set the host name: {error}"));
     }
-    if let Err(error) = bring_loopback_up() {
-        complaints.push(format!("cannot bring the loopback interface up: {error}"));
-    }
+    set_links_up(complaints);
     // As systemd's defaults (src/basic/def.h, v252): 1024 soft, 512 Ki hard.
     let files = Rlimit { current: Some(1024), maximum: Some(512 << 10) };
     let locked = Rlimit { current: Some(8 << 20), maximum: Some(8 << 20) };
@@ -175,19 +178,25 @@ fn prepare(complaints: &mut Vec<String>) {
     let _ = fs::set_permissions("/tmp", fs::Permissions::from_mode(0o1777));
 }
 
-/// Brings the interface `lo` up: SIOCSIFFLAGS on it (netdevice(7)).
-fn bring_loopback_up() -> std::io::Result<()> {
-    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
-    // SAFETY: an ifreq of zeroes is valid; the name fits with its NUL.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
-        *to = (*from).cast_signed();
+/// Sets the loopback link up, and with it those of a private network, told by their hardware
+/// addresses.
+fn set_links_up(complaints: &mut Vec<String>) {
+    if let Err(error) = Links::open().and_then(|links| links.set_up("lo", None, None)) {
+        complaints.push(format!("cannot set the loopback link up: {error}"));
     }
-    // IFF_UP and IFF_RUNNING are 0x41.
-    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
-    // SAFETY: the descriptor is open and the request outlives the call.
-    let answer = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &request) };
-    if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    // A kernel without network devices has no such directory.
+    for entry in fs::read_dir(NETWORK_DEVICES).into_iter().flatten().flatten() {
+        let hardware_address = fs::read_to_string(entry.path().join("address")).unwrap_or_default();
+        let mut ours = [SUBJECTS_LINK, PEERS_LINK].into_iter();
+        let Some(link) = ours.find(|link| link.hardware_address == hardware_address.trim()) else {
+            continue;
+        };
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let address = Some((link.address, PRIVATE_PREFIX));
+        if let Err(error) = Links::open().and_then(|links| links.set_up(&name, address, None)) {
+            complaints.push(format!("cannot set the link {name} up: {error}"));
+        }
+    }
 }
 
 /// Starts the agent and reaps until it ends; says how it ended.

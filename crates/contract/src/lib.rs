@@ -14,6 +14,7 @@ mod interrupt;
 mod launch;
 mod nearest;
 mod parameter;
+mod private_network;
 mod probe;
 mod requirement;
 mod venue;
@@ -31,6 +32,9 @@ pub use launch::{APART, CpuQuota, IoGroup, LaunchSpec};
 pub use model::{Missing, Phase};
 pub use nearest::nearest;
 pub use parameter::{Parameter, ParameterKind, join_words, split_words};
+pub use private_network::{
+    PEER_ROLE, PEERS_LINK, PRIVATE_PREFIX, PrivateLink, SUBJECTS_LINK, peers_address,
+};
 pub use probe::{Attached, Cost, Probe, Target};
 pub use requirement::Requirement;
 pub use venue::{Session, Venue};

@@ -50,6 +50,13 @@ pub trait Workload: Sync {
         Vec::new()
     }
 
+    /// Whether its far side is a second guest beside the subject's ([`crate::peers_address`]),
+    /// which a venue of virtual machines boots for it.
+    fn needs_peer(&self, parameters: &Parameters) -> bool {
+        let _ = parameters;
+        false
+    }
+
     /// Combinations of parameters that cannot be meant, each in one sentence.
     fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
         let _ = parameters;

@@ -2,7 +2,7 @@
 
 use crate::schedule::{Schedule, is_hopeless};
 use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
-use model::{Caveat, Findings, Plan, Record, Trial, VmSettings};
+use model::{Caveat, Findings, Plan, Record, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use store::{Campaign, CampaignState};
@@ -262,7 +262,7 @@ fn used_up(
 fn booting_ns(plan: &Plan, records: &[Record]) -> u64 {
     let boots: BTreeSet<(u32, &str)> =
         records.iter().map(|record| (record.block, record.boot_id.as_str())).collect();
-    plan.vm.as_ref().map_or(0, |_| boots.len() as u64 * VmSettings::BOOT_EXPECTED_NS)
+    plan.vm.as_ref().map_or(0, |vm| boots.len() as u64 * vm.boot_expected_ns())
 }
 
 /// Ends an adaptive campaign: what would still run is no longer planned.

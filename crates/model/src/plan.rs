@@ -356,6 +356,7 @@ impl Plan {
             once * sitting.workloads.len() as u64
         };
         let settings_ns: u64 = block.sittings.iter().map(setting_ns).sum();
-        trials_ns + settings_ns + block.boot_count() * VmSettings::BOOT_EXPECTED_NS
+        let boot_ns = self.vm.as_ref().map_or(0, VmSettings::boot_expected_ns);
+        trials_ns + settings_ns + block.boot_count() * boot_ns
     }
 }

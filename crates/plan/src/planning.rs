@@ -8,7 +8,7 @@ use crate::problems::Problems;
 use crate::settings::{self, Control, LARGEST_SEED, Settings};
 use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
-use crate::{boots, claims, digest, order, overrides, quick, use_cases, within};
+use crate::{boots, claims, digest, order, overrides, peer, quick, use_cases, within};
 use contract::{Catalogue, ParameterKind, Workload};
 use model::{
     Block, PLAN_FORMAT, ParameterValue, Parameters, Plan, SimSettings, Subject, VmSettings,
@@ -228,7 +228,8 @@ fn draft(
         }
         subjects.insert(1, Subject { id, is_control: true, ..reference });
     }
-    let vm = (settings.venue == "vm").then_some(settings.vm);
+    let has_peer = peer::is_needed(&workloads);
+    let vm = (settings.venue == "vm").then_some(VmSettings { has_peer, ..settings.vm });
     let plan = Plan {
         format: PLAN_FORMAT.to_owned(),
         name: request.name.to_owned(),
@@ -299,13 +300,10 @@ impl Draft {
             running.map(|planned| trial_ns(planned) + set_ns).sum()
         };
         let trials_ns: u64 = subjects.iter().map(sitting_ns).sum();
-        let boots: BTreeSet<usize> = match self.plan.vm {
-            Some(_) => {
-                boots::boots(catalogue, subjects, &self.plan.comparisons).into_values().collect()
-            }
-            None => BTreeSet::new(),
-        };
-        trials_ns + boots.len() as u64 * VmSettings::BOOT_EXPECTED_NS
+        let Some(vm) = &self.plan.vm else { return trials_ns };
+        let boots: BTreeSet<usize> =
+            boots::boots(catalogue, subjects, &self.plan.comparisons).into_values().collect();
+        trials_ns + boots.len() as u64 * vm.boot_expected_ns()
     }
 
     /// Makes the campaign fit its budget: blocks go down to five, then the

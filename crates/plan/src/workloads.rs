@@ -6,6 +6,7 @@ use crate::document::{Node, Place, Table, Value};
 use crate::margins::{self, Margins};
 use crate::names::is_label;
 use crate::overrides::label_of;
+use crate::peer;
 use crate::problems::Problems;
 use crate::settings::{self, Settings};
 use crate::subjects::Arm;
@@ -197,6 +198,9 @@ impl Reader<'_, '_> {
         let margins = table.get("margin").map(|entry| Margins::read(&entry.node, self.problems));
         let (entry, place) = self.entry(table, item)?;
         let all = parameters::read(table, entry, &place, self.arms, self.problems)?;
+        if all.each().any(|one| entry.needs_peer(one)) {
+            peer::check(entry.describe().id, &place, self.settings, self.problems);
+        }
         let metrics = self.metrics(entry, &all, &margins.unwrap_or_default(), &label);
         let variants = variants(entry, &all);
         let primary = self.primary(table, &metrics, entry, &variants);

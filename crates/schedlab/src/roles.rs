@@ -3,7 +3,9 @@
 use crate::catalogue::catalogue;
 use crate::exit::ExitCode;
 use crate::surroundings;
+use contract::Interrupt;
 use std::ffi::OsString;
+use workloads::NetServer;
 
 /// Serves a role if the first argument names one; the result is the exit status.
 pub(crate) fn serve(arguments: &[OsString]) -> Option<u8> {
@@ -12,6 +14,7 @@ pub(crate) fn serve(arguments: &[OsString]) -> Option<u8> {
         executor::LOAD_ROLE => executor::serve_load(&catalogue(), &sys::Machine::host("")),
         executor::BACKGROUND_ROLE => executor::serve_background(),
         schedulers::SCHEDULER_ROLE => keep_scheduler(arguments.get(2..).unwrap_or_default()),
+        contract::PEER_ROLE => serve_peer(),
         executor::GUARDIAN_ROLE => guardian(arguments.get(2..).unwrap_or_default()),
         _ => return None,
     };
@@ -54,6 +57,22 @@ fn keep_scheduler(arguments: &[OsString]) -> i32 {
             i32::from(ExitCode::Usage.number())
         }
     }
+}
+
+/// The far side of network tests in a second guest; its first word says that it serves.
+fn serve_peer() -> i32 {
+    let served = NetServer::bind(contract::peers_address()).and_then(|server| {
+        anstream::println!("{}", server.address());
+        // The near side tells what became of its runs.
+        server.serve(&Interrupt::default(), |_| {})
+    });
+    served.map_or_else(
+        |error| {
+            anstream::eprintln!("{}", error.one_line());
+            1
+        },
+        |()| 0,
+    )
 }
 
 fn guardian(arguments: &[OsString]) -> i32 {

@@ -3,6 +3,7 @@
 
 mod accelerator;
 mod boot;
+mod cable;
 mod command_line;
 mod console;
 mod control;
@@ -13,6 +14,7 @@ mod guest;
 mod image;
 mod inspect;
 mod kernel;
+mod peer;
 mod qemu;
 mod record;
 mod replay;
@@ -108,9 +110,15 @@ impl Vm {
             let name = image.file_name().unwrap_or_default().to_string_lossy().into_owned();
             facts.0.insert("vm.tools".to_owned(), name);
         }
-        for spec in boot_specs(&self.host.host.catalogue, plan)?.values() {
+        let specs = boot_specs(&self.host.host.catalogue, plan)?;
+        for spec in specs.values() {
             let kernel = boot::find_kernel(&self.host, &spec.kernel)?;
             facts.0.insert(format!("vm.kernel.{}", spec.kernel), kernel.digest);
+        }
+        let has_peer = plan.vm.as_ref().is_some_and(|vm| vm.has_peer);
+        if let (true, Some(spec)) = (has_peer, specs.get(&plan.reference().id)) {
+            let what = format!("{}, vcpus={}", spec.kernel, spec.topology);
+            facts.0.insert("vm.second_guest".to_owned(), what);
         }
         Ok(facts)
     }

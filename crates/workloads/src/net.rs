@@ -10,7 +10,6 @@ mod course;
 mod datagrams;
 mod far;
 mod frame;
-mod link;
 mod messages;
 mod namespace;
 mod near;
@@ -23,10 +22,13 @@ mod sequence;
 mod server;
 mod settings;
 mod stream;
+mod tunnel;
 mod wire;
 
 use crate::declare::{MS, choice, count, duration, size, text};
-use contract::{Description, Error, LaunchSpec, Load, Parameter, Requirement, Result, Workload};
+use contract::{
+    Description, Error, LaunchSpec, Load, Parameter, Requirement, Result, SUBJECTS_LINK, Workload,
+};
 use control::Test;
 use model::{Direction, Metric, Parameters, Reduction, Unit};
 use processes::Processes;
@@ -56,12 +58,16 @@ message there and the same back; `stream` and `stream_both`, bytes as fast as th
 them; `messages`, small ones over TCP that do not wait for more (TCP_NODELAY); `datagrams`, small
 ones over UDP. Each of `connections` is a thread on either side. The far side is a process of ours
 on this machine's `loopback`, or in a network `namespace` of its own, joined to the near side's by
-a pair of virtual links (veth); both are gone with their processes. Or it is `schedlab net serve`,
-which somebody has started at `address`. Nobody else is contacted, and no name is looked up; a run has
-ten minutes at most, and datagrams to an address need a `rate`.
+a pair of virtual links (veth); both are gone with their processes. In the venue `vm` it can be a
+second `guest`: one with the reference's kernel and processors and nothing else of any subject,
+booted beside each subject's and joined to it by a virtual network (virtio) on which nobody else
+is. Or it is `schedlab net serve`, which somebody has started at `address`. Nobody else is
+contacted, and no name is looked up; a run has ten minutes at most, and datagrams to an address
+need a `rate`.
 
-With a `delay` a process of ours carries the packets between two tunnels (tun) and holds each for
-so long one way: a line for kernels without netem. `load = \"cpu:2\"` puts CPU load beside any test.
+With a `delay` each packet is held for so long one way: by a process of ours that carries packets
+between two tunnels (tun), or by the kernel (`delay_by = \"netem\"`) where it can. `load = \"cpu:2\"`
+puts CPU load beside any test.
 
 **What it means.** `connect` is the time of connect(2). A handshake whose SYN was sent again, as
 TCP_INFO tells, or that took a second or more, counts as `connect_retries` and not as latency: it
@@ -80,7 +86,8 @@ datagrams without a `rate` outruns its receiver, whose buffer loses the rest.
 delays, and what comes on top may be the line's. `line_lateness` says how late it passed packets
 on; where its 99th percentile is over a tenth of the delay the run fails. It does not see how late
 packets were taken. `line_dropped` found no room. A stream over the line, and messages without a
-`rate`, keep three processes busy: with fewer CPUs the line is late and the run fails. With `rate = 0` tests wait for each answer
+`rate`, keep three processes busy: with fewer CPUs the line is late and the run fails. The kernel's
+delay has none of that; its timers are what they are. With `rate = 0` tests wait for each answer
 (closed loop): their tails are conditional on their own pauses. With a `rate` operations are due
 whether or not the far side keeps up, `round_trip` counts from then, and `lateness` says how late
 the near side began. Over loopback and veth there is no wire: segments of 64 kB, no loss.
@@ -97,14 +104,14 @@ static PARAMETERS: &[Parameter] = &[
         "connect",
         "What is measured",
     ),
-    choice("far", &["loopback", "namespace"], "loopback", "Where our own far side is"),
+    choice("far", &["loopback", "namespace", "guest"], "loopback", "Where our own far side is"),
     text("address", "", "IP:PORT of a `schedlab net serve` that you have started, instead of ours"),
-    duration(
-        "delay",
-        0,
-        500 * MS,
-        "0ms",
-        "One way, by a delay line of ours; needs far = \"namespace\"",
+    duration("delay", 0, 500 * MS, "0ms", "One way; needs far = \"namespace\""),
+    choice(
+        "delay_by",
+        &["line", "netem"],
+        "line",
+        "Who holds the packets: a process of ours, or the kernel where it has netem",
     ),
     count(
         "connections",
@@ -131,6 +138,9 @@ static PARAMETERS: &[Parameter] = &[
     duration("duration", 10 * MS, control::LONGEST_NS, "3s", "Measured time"),
 ];
 
+/// One directory for each link.
+const NETWORK_DEVICES: &str = "/sys/class/net";
+
 /// For processes, connections and namespaces, and the 300 ms for which a test of datagrams that
 /// has lost some waits for the last ones.
 const AROUND_NS: u64 = 400 * MS;
@@ -153,7 +163,7 @@ impl Workload for Entry {
             let summary = "How much later than due an operation began";
             metrics.extend(Metric::latency_quantiles("lateness", summary));
         }
-        if parameters.duration_ns("delay") > 0 {
+        if settings::join(parameters).line_ns().is_some() {
             let summary = "How much later than due the delay line passed a packet on";
             metrics.extend(Metric::latency_quantiles("line_lateness", summary));
             metrics.push(fraction("line_dropped", "Packets for which the delay line had no room"));
@@ -177,10 +187,15 @@ impl Workload for Entry {
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
         match Settings::of(parameters) {
             Ok(settings) if settings.place == Place::Namespace => {
-                vec![Wire::requirement(settings.delay_ns.is_some())]
+                vec![Wire::requirement(settings.join)]
             }
+            Ok(settings) if settings.place == Place::Guest => vec![second_guest()],
             _ => Vec::new(),
         }
+    }
+
+    fn needs_peer(&self, parameters: &Parameters) -> bool {
+        Settings::of(parameters).is_ok_and(|settings| settings.place == Place::Guest)
     }
 
     fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
@@ -198,6 +213,22 @@ impl Workload for Entry {
         })?;
         Ok(Box::new(Processes::start(settings, launch)?))
     }
+}
+
+/// The link to a second guest.
+fn second_guest() -> Requirement {
+    Requirement::check("a second guest", |machine| {
+        let devices = machine.list(NETWORK_DEVICES).unwrap_or_default();
+        let has_link = devices.iter().any(|name| {
+            let address = machine.read(&format!("{NETWORK_DEVICES}/{name}/address"));
+            address.is_ok_and(|text| text.trim() == SUBJECTS_LINK.hardware_address)
+        });
+        has_link.then_some(()).ok_or_else(|| {
+            let why = "no link of this machine leads to one".to_owned();
+            let remedy = "write venue = \"vm\", or far = \"namespace\"".to_owned();
+            (why, remedy)
+        })
+    })
 }
 
 /// The metrics of a test, its own first.
@@ -272,8 +303,10 @@ mod tests {
     fn what_cannot_be_meant_is_refused_before_anything_runs() {
         let cases: &[(&[(&str, &str)], &str)] = &[
             (&[("address", "localhost:7171")], "not looked up"),
-            (&[("address", "192.0.2.7:7171"), ("far", "namespace")], "no namespace"),
+            (&[("address", "192.0.2.7:7171"), ("far", "namespace")], "no far side of ours"),
+            (&[("address", "192.0.2.7:7171"), ("far", "guest")], "no far side of ours"),
             (&[("delay", "5ms")], "far = \"namespace\""),
+            (&[("delay_by", "netem")], "needs a delay"),
             (&[("test", "stream"), ("rate", "5")], "no rate"),
             (&[("test", "datagrams"), ("address", "127.0.0.1:7171")], "need a rate"),
             (&[("test", "request"), ("size", "20")], "24 bytes"),
@@ -294,5 +327,28 @@ mod tests {
         assert!(Entry.requires(&with(&[("address", "192.0.2.7:7171")])).is_empty());
         let needs = Entry.requires(&with(&[("far", "namespace"), ("delay", "5ms")]));
         assert!(needs.len() == 1 && needs[0].what().contains("tun"), "{needs:?}");
+        let by_kernel = [("far", "namespace"), ("delay", "5ms"), ("delay_by", "netem")];
+        let needs = Entry.requires(&with(&by_kernel));
+        assert!(needs.len() == 1 && needs[0].what().contains("netem"), "{needs:?}");
+        let metrics = Entry.metrics(&with(&by_kernel));
+        assert!(metrics.iter().all(|metric| !metric.id.starts_with("line")), "no line of ours");
+    }
+
+    #[test]
+    fn a_second_guest_is_there_where_a_link_of_ours_is() {
+        let far = with(&[("far", "guest")]);
+        assert!(Entry.needs_peer(&far) && !Entry.needs_peer(&with(&[])));
+        let needs = Entry.requires(&far);
+        let [need] = &needs[..] else { panic!("{needs:?}") };
+        let root = tempfile::tempdir().unwrap();
+        let device = root.path().join("sys/class/net/eth0");
+        std::fs::create_dir_all(&device).unwrap();
+        let machine = Machine::fake(root.path(), root.path().join("run")).unwrap();
+        std::fs::write(device.join("address"), "52:54:00:12:34:56\n").unwrap();
+        let missing = need.met(&machine).unwrap_err();
+        assert!(missing.remedy.contains("venue = \"vm\""), "{missing:?}");
+        let ours = format!("{}\n", SUBJECTS_LINK.hardware_address);
+        std::fs::write(device.join("address"), ours).unwrap();
+        need.met(&machine).unwrap();
     }
 }

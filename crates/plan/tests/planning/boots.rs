@@ -61,6 +61,7 @@ fn machines_are_what_the_experiment_says() {
             modules: vec!["null_blk gb=1".to_owned()],
             files: vec!["/usr/bin/stress-ng".to_owned()],
             tools: vec!["rt-tests".to_owned()],
+            has_peer: false,
         }
     );
     let deterministic =
@@ -130,7 +131,7 @@ fn the_control_boots_alone_where_kernels_are_compared_and_never_elsewhere() {
     let workloads_ns = plan.blocks[0].sittings.len() as u64 * trial_ns(&plan);
     assert_eq!(
         plan.block_expected_ns(&plan.blocks[0]),
-        workloads_ns + 3 * VmSettings::BOOT_EXPECTED_NS
+        workloads_ns + 3 * VmSettings::default().boot_expected_ns()
     );
     let one = planned(&MACHINES.replace("debian:6.18\"", "debian:6.1\"\nnice = 3"));
     assert!(one.blocks.iter().all(|block| boots_of(block).len() == 1));

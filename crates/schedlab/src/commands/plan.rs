@@ -193,7 +193,9 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
     writeln!(text, "{}\n", plan.title)?;
     let seed_origin =
         if plan.is_seed_generated { " (drawn; set seed = … to keep it)" } else { "" };
-    writeln!(text, "venue    {}", plan.venue)?;
+    let has_peer = plan.vm.as_ref().is_some_and(|vm| vm.has_peer);
+    let beside = if has_peer { ", a second guest beside each" } else { "" };
+    writeln!(text, "venue    {}{beside}", plan.venue)?;
     writeln!(text, "seed     {}{seed_origin}", plan.seed)?;
     let boots: u64 = plan.blocks.iter().map(Block::boot_count).sum();
     let booted = if boots > 0 { format!(" and {boots} boots") } else { String::new() };

@@ -95,3 +95,24 @@ fn a_far_side_that_refuses_is_a_recorded_failure_and_a_name_is_refused_before_an
     assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("names are not looked up"), "{}", errors(&output));
 }
+
+#[test]
+fn a_second_guest_is_refused_where_there_can_be_none() {
+    let bench = Bench::new();
+    let told = |keys: &str, vm: &str| {
+        let text = format!(
+            "title = \"Where?\"\n{keys}\nblocks = 5\n[subjects.one]\n[subjects.two]\nnice = 5\n\
+             [[workloads]]\nuse = \"net\"\nfar = \"guest\"\n{vm}"
+        );
+        let output = bench.run(&["plan", &bench.experiment("where", &text)]);
+        assert_eq!(output.status.code(), Some(2));
+        errors(&output)
+    };
+    let on_the_host = told("venue = \"host\"", "");
+    assert!(on_the_host.contains("which only the venue `vm` has"), "{on_the_host}");
+    let guests = "venue = \"vm\"\nkernel = \"path:/boot/none\"";
+    let saved = told(guests, "[vm]\nsnapshot = true\n");
+    assert!(saved.contains("remove `snapshot`"), "{saved}");
+    let counted = told(guests, "[vm]\ndeterministic = true\n");
+    assert!(counted.contains("remove `deterministic`"), "{counted}");
+}

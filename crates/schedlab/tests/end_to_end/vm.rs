@@ -15,6 +15,7 @@ mod proofs;
 mod replay;
 mod schedulers;
 mod storage;
+mod two_guests;
 
 use crate::bench::{Bench, errors};
 use serde_json::Value;
@@ -147,6 +148,15 @@ impl Guests {
             .filter(|file| file.file_name().to_string_lossy().starts_with("console-"))
             .map(|file| String::from_utf8_lossy(&std::fs::read(file.path()).unwrap()).into_owned())
             .collect()
+    }
+
+    /// What the campaign has told so far.
+    fn events(&self) -> String {
+        let entries = std::fs::read_dir(self.bench.results()).into_iter().flatten().flatten();
+        let mut texts = entries.filter_map(|entry| {
+            std::fs::read_to_string(entry.path().join("logs/events.jsonl")).ok()
+        });
+        texts.next().unwrap_or_default()
     }
 
     /// Nothing runs and nothing lies about: no machine, no temporary file, no scratch

@@ -1,5 +1,6 @@
 //! Booting a guest: once, and again where it does not answer.
 
+use super::cable::CableEnd;
 use super::console::Console;
 use super::guest::{Greeting, Guest, Lost};
 use super::image::{self, ImageOrder};
@@ -54,8 +55,8 @@ pub(crate) struct Saved {
 
 /// How a machine begins.
 pub(crate) enum Way<'w> {
-    /// It boots, and is talked to.
-    Boot,
+    /// It boots, and is talked to; with this end of a cable, where it has one.
+    Boot(Option<&'w CableEnd>),
     /// It goes on from a saved state.
     Resume { state: &'w File, scratch: Option<&'w File> },
     /// It boots, does what a file tells it, and writes its answers into another.
@@ -76,6 +77,14 @@ impl NotBooted {
         match self {
             NotBooted::Venue(error) => error,
             NotBooted::Silent(why) => Error::environment("cannot start the guest", why),
+        }
+    }
+
+    /// In the words of a guest that is not the subject's.
+    pub(crate) fn of_the_second(self) -> Self {
+        match self {
+            NotBooted::Silent(why) => NotBooted::Silent(format!("the second guest: {why}")),
+            venue @ NotBooted::Venue(_) => venue,
         }
     }
 }
@@ -150,10 +159,29 @@ impl Booter {
         spec: &BootSpec,
         on_event: &mut dyn FnMut(Event),
     ) -> Result<Booted, NotBooted> {
+        self.boot_as(spec, None, on_event)
+    }
+
+    /// As [`Self::boot`], at an end of a cable.
+    pub(crate) fn boot_at(
+        &mut self,
+        spec: &BootSpec,
+        end: &CableEnd,
+        on_event: &mut dyn FnMut(Event),
+    ) -> Result<Booted, NotBooted> {
+        self.boot_as(spec, Some(end), on_event)
+    }
+
+    fn boot_as(
+        &mut self,
+        spec: &BootSpec,
+        end: Option<&CableEnd>,
+        on_event: &mut dyn FnMut(Event),
+    ) -> Result<Booted, NotBooted> {
         on_event(Event::TrialPhase(Phase::Booting));
         let mut failures = Vec::new();
         for attempt in 1..=ATTEMPTS {
-            let (qemu, console) = self.start(spec, Way::Boot)?;
+            let (qemu, console) = self.start(spec, Way::Boot(end))?;
             match self.greeted(qemu) {
                 Ok((guest, greeting)) => {
                     let command_line = self.command_line(spec);
@@ -242,7 +270,7 @@ impl Booter {
 
     /// Boots once, without a second attempt.
     pub(crate) fn try_once(&mut self, spec: &BootSpec) -> Result<Result<Guest, String>> {
-        let (qemu, console) = self.start(spec, Way::Boot)?;
+        let (qemu, console) = self.start(spec, Way::Boot(None))?;
         match self.greeted(qemu) {
             Ok((guest, _)) => Ok(Ok(guest)),
             Err(Lost::Interrupted(signal)) => Err(interrupted(signal)),
@@ -271,17 +299,21 @@ impl Booter {
         let disks = self.disks()?;
         let scratch = match &way {
             Way::Resume { scratch, .. } => scratch.map(scratch::copy).transpose()?,
-            Way::Boot | Way::Orders { .. } if self.has_scratch() => {
+            Way::Boot(_) | Way::Orders { .. } if self.has_scratch() => {
                 scratch::make(&self.host.host.machine)?
             }
-            Way::Boot | Way::Orders { .. } => None,
+            Way::Boot(_) | Way::Orders { .. } => None,
         };
         let command_line = self.command_line(spec);
         let program = super::qemu::find(&self.host.host.machine).ok_or_else(no_qemu)?;
         self.image(&spec.kernel)?;
         let Image { kernel, file, initramfs: usual } = &self.images[&spec.kernel];
+        let cable = match &way {
+            Way::Boot(end) => *end,
+            Way::Resume { .. } | Way::Orders { .. } => None,
+        };
         let (incoming, answers, own) = match way {
-            Way::Boot => (None, None, None),
+            Way::Boot(_) => (None, None, None),
             Way::Resume { state, .. } => (Some(state), None, None),
             Way::Orders { orders, answers } => {
                 let texts = [(wire::ORDERS_FILE.trim_start_matches('/').to_owned(), orders)];
@@ -301,6 +333,7 @@ impl Booter {
             disks: &disks,
             tools: self.tools.as_deref(),
             scratch: scratch.as_ref(),
+            cable,
             console: console.file(),
             answers,
             incoming,

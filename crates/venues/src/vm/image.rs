@@ -128,6 +128,9 @@ fn wanted_modules(order: &ImageOrder<'_>) -> Vec<String> {
         // Built into Debian's cloud kernels, a module elsewhere.
         wanted.push("?ext4".to_owned());
     }
+    if order.settings.has_peer {
+        wanted.push("virtio_net".to_owned());
+    }
     wanted.extend(null_blk(disks));
     wanted.extend(order.modules.iter().cloned());
     wanted.extend(order.settings.modules.iter().cloned());

@@ -4,6 +4,7 @@
 //! memory, sockets in pairs), so that nothing is left on disk whatever ends us. It dies
 //! with the thread that started it, and carries the watch's mark for the guardian.
 
+use super::cable::CableEnd;
 use super::control::Control;
 use super::scratch::OPERATIONS_PER_SECOND;
 use contract::{Error, Result, Topology};
@@ -70,6 +71,8 @@ pub(crate) struct MachineOrder<'a> {
     pub tools: Option<&'a Path>,
     /// The disk that workloads write to.
     pub scratch: Option<&'a File>,
+    /// Its end of a cable to another machine.
+    pub cable: Option<&'a CableEnd>,
     /// Where the guest's console goes.
     pub console: &'a File,
     /// Where the guest's answers go instead of the channel, when nothing may come in.
@@ -245,6 +248,12 @@ fn words(
     if let Some(scratch) = order.scratch {
         let path = passed.path(scratch);
         slow_disk(&mut words, SCRATCH_SERIAL, &path);
+    }
+    if let Some(CableEnd { link, socket }) = order.cable {
+        let (socket, address) = (passed.number(socket), link.hardware_address);
+        words.pair("-netdev", format!("socket,id=cable,fd={socket}"));
+        // Without the image of a program that boots from the network.
+        words.pair("-device", format!("virtio-net-pci,netdev=cable,mac={address},romfile="));
     }
     words.pair("-kernel", passed.path(order.kernel));
     words.pair("-initrd", passed.path(order.initramfs));

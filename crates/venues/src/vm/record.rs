@@ -11,6 +11,8 @@ use model::{Caveat, CaveatCode, Fingerprint, LevelReading, Outcome, Record, Tria
 pub(crate) const NOT_BOOTED: &str = "NOT_BOOTED";
 /// Rule broken by an emulator that ends the guest itself.
 const EMULATOR_FAULT: &str = "EMULATOR_FAULT";
+/// Rule broken by a second guest that was lost: no trial's far side is the subject.
+const PEER_LOST: &str = "PEER_LOST";
 /// Rule broken by a boot factor that the guest does not have.
 const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";
 
@@ -83,6 +85,11 @@ pub(crate) fn stamp(record: &mut Record, engine: Engine, crowd: Crowd, frames_wh
         let detail = format!("{frames_while_running} frames came or went while the workload ran");
         record.caveats.push(Caveat::new(CaveatCode::Interference, detail));
     }
+}
+
+/// A trial whose far side was lost, however it went on its own side.
+pub(crate) fn without_peer(record: &mut Record, why: String) {
+    record.outcome = Outcome::Invalid { rule: PEER_LOST.to_owned(), detail: why };
 }
 
 /// A trial after which the guest could not say what it is: nothing shows that its subject was.

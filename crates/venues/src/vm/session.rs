@@ -2,10 +2,13 @@
 
 use super::boot::{Booted, Booter, NotBooted, Saved, interrupted};
 use super::boot_specs;
+use super::cable::cable;
 use super::guest::Lost;
+use super::peer::Peer;
 use super::qemu::Engine;
 use super::record::{
     self, Began, Crowd, NOT_BOOTED, read_back, set_times, stamp, unread, without_guest,
+    without_peer,
 };
 use super::replay::{Replayed, replay};
 use contract::{BootSpec, Error, ErrorKind, Event, Missing, NOT_PUT_BACK, Phase, Result, Session};
@@ -37,11 +40,13 @@ pub(crate) fn open(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Box<dyn Session>> {
     let specs = boot_specs(&booter.host.host.catalogue, plan)?;
+    let peers_spec = specs.get(&plan.reference().id).cloned().unwrap_or_default();
     let mut session = VmSession {
         watch,
         logs: booter.logs.clone(),
         booter,
         specs,
+        peers_spec,
         facts,
         reference: Fingerprint::default(),
         state: State::Off,
@@ -62,6 +67,8 @@ struct VmSession {
     logs: Option<PathBuf>,
     /// By subject.
     specs: BTreeMap<String, BootSpec>,
+    /// What a second guest boots with.
+    peers_spec: BootSpec,
     facts: Fingerprint,
     /// The reference's guest, as it was before the first trial.
     reference: Fingerprint,
@@ -77,6 +84,8 @@ enum State {
     Off,
     On {
         booted: Box<Booted>,
+        /// The second guest, where workloads need one.
+        peer: Option<Box<Peer>>,
         key: Key,
         boot_id: String,
         /// As it was when it was ready for its first trial.
@@ -118,12 +127,14 @@ impl Session for VmSession {
         self.switch_off();
         let spec = self.spec(trial)?;
         let booted = if is_from_snapshot {
-            self.restored(&spec, key, on_event)
+            self.restored(&spec, key, on_event).map(|booted| (booted, None))
+        } else if self.booter.settings.has_peer {
+            self.with_peer(&spec, on_event)
         } else {
-            self.booter.boot(&spec, on_event)
+            self.booter.boot(&spec, on_event).map(|booted| (booted, None))
         };
         self.state = match booted {
-            Ok(booted) => self.opened(booted, key, &trial.subject.id)?,
+            Ok((booted, peer)) => self.opened(booted, peer, key, &trial.subject.id)?,
             Err(NotBooted::Silent(why)) => State::Broken { key, why },
             Err(NotBooted::Venue(error)) => return Err(error),
         };
@@ -151,6 +162,7 @@ impl Session for VmSession {
         let began = Began::now();
         let engine = self.booter.engine;
         let crowd = self.crowd(trial)?;
+        let interrupt = &self.booter.interrupt;
         if self.is_replay() {
             return self.replayed(trial, &began);
         }
@@ -162,7 +174,7 @@ impl Session for VmSession {
             State::Off | State::Lost | State::Replayed(_) => {
                 return Err(Error::environment("cannot run a trial", "no guest was prepared"));
             }
-            State::On { booted, boot_id, began: guest_began, is_spent, .. } => {
+            State::On { booted, peer, boot_id, began: guest_began, is_spent, .. } => {
                 match converse(booted, trial, &self.booter, self.logs.as_deref(), on_event) {
                     Ok((mut record, frames)) => {
                         *is_spent = record.fingerprint_difference.contains_key(NOT_PUT_BACK);
@@ -176,6 +188,11 @@ impl Session for VmSession {
                             }
                             Err(Lost::Interrupted(signal)) => return Err(interrupted(signal)),
                             Err(lost) => unread(&mut record, &lost),
+                        }
+                        let why = peer.as_mut().and_then(|peer| peer.why_lost(interrupt));
+                        if let Some(why) = why {
+                            without_peer(&mut record, why);
+                            *is_spent = true;
                         }
                         stamp(&mut record, engine, crowd, frames);
                         return Ok(record);
@@ -262,15 +279,36 @@ impl VmSession {
         }
     }
 
-    /// The guest's processors, and the CPUs that they have.
+    /// A guest, and the second one at the other end of a cable. That has what the reference boots
+    /// with, whichever subject it serves.
+    fn with_peer(
+        &mut self,
+        spec: &BootSpec,
+        on_event: &mut dyn FnMut(Event),
+    ) -> Result<(Booted, Option<Box<Peer>>), NotBooted> {
+        let (subjects, peers) = cable()?;
+        let booted = self.booter.boot_at(spec, &subjects, on_event)?;
+        let peer = Peer::boot(&mut self.booter, &self.peers_spec, &peers, on_event)?;
+        Ok((booted, Some(Box::new(peer))))
+    }
+
+    /// The guests' processors, and the CPUs that they have.
     fn crowd(&self, trial: &Trial) -> Result<Crowd> {
         let online = self.booter.host.host.machine.online_cpus()?.len();
         let host_cpus = self.booter.settings.host_cpus.as_ref().map_or(online, CpuList::len);
-        Ok(Crowd { vcpus: self.spec(trial)?.topology.vcpus() as usize, host_cpus })
+        let peers = self.booter.settings.has_peer.then(|| self.peers_spec.topology.vcpus());
+        let vcpus = self.spec(trial)?.topology.vcpus() + peers.unwrap_or(0);
+        Ok(Crowd { vcpus: vcpus as usize, host_cpus })
     }
 
     /// Makes a guest ready for trials.
-    fn opened(&self, mut booted: Booted, key: Key, subject: &str) -> Result<State> {
+    fn opened(
+        &self,
+        mut booted: Booted,
+        peer: Option<Box<Peer>>,
+        key: Key,
+        subject: &str,
+    ) -> Result<State> {
         let purpose = format!("trials of {subject} in block {}", key.0 + 1);
         let interrupt = self.booter.interrupt.clone();
         match booted.guest.ask(&Request::Open { purpose }, PATIENCE, &interrupt) {
@@ -279,7 +317,7 @@ impl VmSession {
                 match describe(&mut booted, &self.booter, &self.facts) {
                     Ok(began) => {
                         let (booted, began) = (Box::new(booted), Box::new(began));
-                        Ok(State::On { booted, key, boot_id, began, is_spent: false })
+                        Ok(State::On { booted, peer, key, boot_id, began, is_spent: false })
                     }
                     Err(Lost::Interrupted(signal)) => Err(interrupted(signal)),
                     Err(lost) => Ok(State::Broken { key, why: lost.to_string() }),
@@ -314,7 +352,13 @@ impl VmSession {
                 continue;
             }
             on_event(Event::Notice(format!("asking {} what it lacks", spec.kernel)));
-            let mut booted = match self.booter.boot(&spec, on_event) {
+            // The end that the guest asks for; at the other one nobody is needed yet.
+            let ends = self.booter.settings.has_peer.then(cable).transpose()?;
+            let booted = match &ends {
+                Some((subjects, _)) => self.booter.boot_at(&spec, subjects, on_event),
+                None => self.booter.boot(&spec, on_event),
+            };
+            let mut booted = match booted {
                 Ok(booted) => booted,
                 Err(NotBooted::Venue(error)) => return Err(error),
                 Err(NotBooted::Silent(why)) => {

@@ -51,8 +51,8 @@ impl Processes {
     pub(super) fn start(mut settings: Settings, launch: &LaunchSpec) -> Result<Self> {
         settings.asked.run = draw()?;
         let wire = match settings.place {
-            Place::Namespace => Some(Wire::make(settings.delay_ns.is_some())?),
-            Place::Loopback | Place::Address(_) => None,
+            Place::Namespace => Some(Wire::make(settings.join)?),
+            Place::Loopback | Place::Guest | Place::Address(_) => None,
         };
         let (gate_reader, gate) = pipe()?;
         let (ready, ready_writer) = pipe()?;
@@ -60,10 +60,11 @@ impl Processes {
         let is_ready = || write_full(&ready_writer, b".");
         let mut family = Family::new()?;
         let far = start_far(&mut family, &settings, wire.as_ref(), launch, &is_ready)?;
-        if !matches!(settings.place, Place::Address(_)) {
+        if settings.place.served().is_none() {
             await_one(&ready, &mut family)?;
         }
-        let delayed = wire.as_ref().and_then(|wire| wire.ends.as_ref()).zip(settings.delay_ns);
+        let delayed = wire.as_ref().and_then(|wire| wire.ends.as_ref());
+        let delayed = delayed.zip(settings.join.line_ns());
         // The relay ends when the last process that can write to this ends: the near side.
         let (until, mut holder) = {
             let (until, holder) = pipe()?;
@@ -164,7 +165,7 @@ impl Load for Processes {
         let told: Told = self.heard(0)?;
         let mut measurement = self.measurement(&told)?;
         let mut late = None;
-        if self.settings.delay_ns.is_some() {
+        if self.settings.join.line_ns().is_some() {
             let relayed: Relayed = self.heard(1)?;
             let lateness = relayed.lateness().map_err(|error| unread(&error))?;
             measurement.samples.extend([
@@ -179,7 +180,7 @@ impl Load for Processes {
 
     fn verify(&mut self, _: &RunReport) -> Result<(), String> {
         let Seen { told, lateness } = self.seen.take().ok_or("it did not run")?;
-        let delayed = lateness.as_ref().zip(self.settings.delay_ns);
+        let delayed = lateness.as_ref().zip(self.settings.join.line_ns());
         counts::broken(&self.settings.asked, &told)
             .or_else(|| delayed.and_then(|(late, delay_ns)| relay::broken(late, delay_ns)))
             .map_or(Ok(()), Err)
@@ -195,7 +196,7 @@ fn start_far(
     is_ready: &impl Fn() -> io::Result<()>,
 ) -> Result<SocketAddr> {
     let failed = |error| Error::environment("cannot open the far side's port", error);
-    if let Place::Address(address) = settings.place {
+    if let Some(address) = settings.place.served() {
         return Ok(address);
     }
     if let Some(wire) = wire {

@@ -2,6 +2,7 @@
 
 use super::control::{Asked, SMALLEST, Test};
 use super::datagrams;
+use contract::peers_address;
 use model::Parameters;
 use std::net::{IpAddr, SocketAddr};
 
@@ -16,16 +17,49 @@ pub(super) enum Place {
     Loopback,
     /// A process of ours in a network namespace of its own.
     Namespace,
+    /// A second guest, which the venue has booted.
+    Guest,
     /// One that the user has started.
     Address(SocketAddr),
+}
+
+impl Place {
+    /// Where a far side serves that is no process of this run.
+    pub(super) fn served(self) -> Option<SocketAddr> {
+        match self {
+            Place::Loopback | Place::Namespace => None,
+            Place::Guest => Some(peers_address()),
+            Place::Address(address) => Some(address),
+        }
+    }
+}
+
+/// What joins the two sides' namespaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Join {
+    /// A pair of virtual links.
+    Pair,
+    /// Tunnels, between which a process of ours holds each packet for so long one way.
+    Line { delay_ns: u64 },
+    /// A pair of virtual links, on which the kernel does that.
+    Netem { delay_ns: u64 },
+}
+
+impl Join {
+    /// The delay of a line of ours.
+    pub(super) fn line_ns(self) -> Option<u64> {
+        match self {
+            Join::Line { delay_ns } => Some(delay_ns),
+            Join::Pair | Join::Netem { .. } => None,
+        }
+    }
 }
 
 /// All of it.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) place: Place,
-    /// One way.
-    pub(super) delay_ns: Option<u64>,
+    pub(super) join: Join,
     /// The number of the run is drawn when it is prepared.
     pub(super) asked: Asked,
 }
@@ -40,10 +74,13 @@ impl Settings {
             wrong.push(why);
             Place::Loopback
         });
-        let delay_ns = Some(parameters.duration_ns("delay")).filter(|delay_ns| *delay_ns > 0);
-        if delay_ns.is_some() && place != Place::Namespace {
+        let join = join(parameters);
+        if join != Join::Pair && place != Place::Namespace {
             wrong
                 .push("a delay needs far = \"namespace\": only there is a line of ours".to_owned());
+        }
+        if join == Join::Pair && parameters.text("delay_by") == "netem" {
+            wrong.push("delay_by = \"netem\" needs a delay".to_owned());
         }
         let rate = parameters.count("rate");
         let is_stream = matches!(test, Test::Stream | Test::StreamBoth);
@@ -82,7 +119,7 @@ impl Settings {
             warm_up_ns: parameters.duration_ns("warm_up"),
             duration_ns: parameters.duration_ns("duration"),
         };
-        Ok(Self { place, delay_ns, asked })
+        Ok(Self { place, join, asked })
     }
 }
 
@@ -92,11 +129,23 @@ pub(super) fn test(parameters: &Parameters) -> Test {
     Test::ALL.iter().find(|(_, name)| *name == named).map_or(Test::Connect, |(test, _)| *test)
 }
 
+/// What joins the sides where they are namespaces.
+pub(super) fn join(parameters: &Parameters) -> Join {
+    match (parameters.duration_ns("delay"), parameters.text("delay_by")) {
+        (0, _) => Join::Pair,
+        (delay_ns, "netem") => Join::Netem { delay_ns },
+        (delay_ns, _) => Join::Line { delay_ns },
+    }
+}
+
 fn place(parameters: &Parameters) -> Result<Place, String> {
     let (far, text) = (parameters.text("far"), parameters.text("address"));
     match (far, text) {
         ("namespace", "") => Ok(Place::Namespace),
-        ("namespace", _) => Err("an address is no namespace of ours: leave one of both out".into()),
+        ("guest", "") => Ok(Place::Guest),
+        ("namespace" | "guest", _) => {
+            Err("an address is no far side of ours: leave one of both out".into())
+        }
         (_, "") => Ok(Place::Loopback),
         _ => Ok(Place::Address(address(text)?)),
     }

@@ -1,13 +1,15 @@
-//! Two network namespaces and what joins them: a pair of virtual links, or two tunnels between
-//! which somebody carries the packets.
+//! Two network namespaces and what joins them: a pair of virtual links, with a delay of the
+//! kernel's where one is wanted, or two tunnels between which somebody carries the packets.
 
-use super::link::{Links, add_tunnel};
 use super::namespace::{Namespace, apart};
+use super::settings::Join;
+use super::tunnel::add_tunnel;
 use contract::{Error, Requirement, Result};
 use std::fmt;
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
+use sys::Links;
 
 /// Addresses for documentation (RFC 5737): no neighbour of this machine has them, even if a
 /// packet came out.
@@ -16,11 +18,12 @@ pub(super) const NEAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 pub(super) const FAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 /// The two of them.
 const PREFIX: u8 = 30;
-/// Packets that wait in a tunnel until they are taken: 15 MB. With the default of 500 a burst of
-/// one sender's window is lost before any line has seen it.
-const TUNNEL_QUEUE: u32 = 10_000;
+/// Packets that wait in a tunnel until they are taken, or in the kernel until they are due: 15 MB
+/// of those that fill a frame. With the tunnel's default of 500, and netem's of 1000, a burst of
+/// one sender's window is lost.
+const QUEUE: u32 = 10_000;
 
-/// Both sides, and with a delay the ends of the tunnels: near, then far.
+/// Both sides, and with tunnels their ends: near, then far.
 #[derive(Debug)]
 pub(super) struct Wire {
     pub(super) near: Namespace,
@@ -33,8 +36,8 @@ impl Wire {
     ///
     /// # Errors
     /// What this machine lacks, and what would help.
-    pub(super) fn make(is_delayed: bool) -> Result<Self> {
-        apart(|| Ok(Self::make_here(is_delayed)))
+    pub(super) fn make(join: Join) -> Result<Self> {
+        apart(|| Ok(Self::make_here(join)))
             .map_err(|error| Error::environment("cannot make network namespaces", error))?
             .map_err(|lack| {
                 Error::unsupported(lack.attempted, lack.cause.to_string(), lack.step.remedy())
@@ -42,34 +45,40 @@ impl Wire {
     }
 
     /// What a machine must have for it. To find out it is made once, and is gone at once.
-    pub(super) fn requirement(is_delayed: bool) -> Requirement {
-        let by = if is_delayed { "tunnels (tun)" } else { "a pair of links (veth)" };
+    pub(super) fn requirement(join: Join) -> Requirement {
+        let by = match join {
+            Join::Pair => "a pair of links (veth)",
+            Join::Line { .. } => "tunnels (tun)",
+            Join::Netem { .. } => "a pair of links (veth) with a delay (netem)",
+        };
         Requirement::check(format!("two network namespaces joined by {by}"), move |_| {
-            Self::make(is_delayed).map(drop).map_err(|error| {
+            Self::make(join).map(drop).map_err(|error| {
                 (format!("{}: {}", error.attempted, error.cause), error.remedy.clone())
             })
         })
     }
 
-    fn make_here(is_delayed: bool) -> Result<Self, Lack> {
+    fn make_here(join: Join) -> Result<Self, Lack> {
         let fresh = || Namespace::fresh().map_err(Step::Namespace.lack());
         let open = || Links::open().map_err(Step::Address.lack());
-        let tunnel = || add_tunnel("far").map_err(Step::Tunnel.lack());
+        let tunnel = |name| add_tunnel(name).map_err(Step::Tunnel.lack());
+        let is_line = join.line_ns().is_some();
         let far = fresh()?;
         let far_links = open()?;
-        let far_end = if is_delayed { Some(tunnel()?) } else { None };
+        let far_end = is_line.then(|| tunnel("far")).transpose()?;
         let near = fresh()?;
         let near_links = open()?;
-        let near_end = match is_delayed {
-            true => Some(add_tunnel("near").map_err(Step::Tunnel.lack())?),
-            false => None,
-        };
-        if !is_delayed {
+        let near_end = is_line.then(|| tunnel("near")).transpose()?;
+        if !is_line {
             near_links.add_pair("near", "far", far.file()).map_err(Step::Pair.lack())?;
         }
-        let queue = is_delayed.then_some(TUNNEL_QUEUE);
+        let queue = is_line.then_some(QUEUE);
         for (links, name, address) in [(near_links, "near", NEAR), (far_links, "far", FAR)] {
-            links.set_up(name, (address, PREFIX), queue).map_err(Step::Address.lack())?;
+            if let Join::Netem { delay_ns } = join {
+                links.delay(name, delay_ns, QUEUE).map_err(Step::Delay.lack())?;
+            }
+            let address = Some((address, PREFIX));
+            links.set_up(name, address, queue).map_err(Step::Address.lack())?;
         }
         let ends = near_end.zip(far_end).map(|(near, far)| [near, far]);
         Ok(Self { near, far, ends })
@@ -82,6 +91,7 @@ enum Step {
     Namespace,
     Pair,
     Tunnel,
+    Delay,
     Address,
 }
 
@@ -107,10 +117,16 @@ impl Step {
                 "run as root (CAP_SYS_ADMIN and CAP_NET_ADMIN), or write far = \"loopback\""
             }
             Step::Pair => {
-                "run as root on a kernel with veth (CONFIG_VETH), or write far = \"loopback\""
+                "run as root on a kernel with veth (CONFIG_VETH; in a guest `modules = [\"veth\"]` in \
+                 [vm]), or write far = \"loopback\""
+            }
+            Step::Delay => {
+                "use a kernel with netem (CONFIG_NET_SCH_NETEM; in a guest `modules = [\"sch_netem\"]` \
+                 in [vm]), or write delay_by = \"line\""
             }
             Step::Tunnel => {
-                "run as root on a kernel with tunnels (CONFIG_TUN, /dev/net/tun), or leave out delay"
+                "run as root on a kernel with tunnels (CONFIG_TUN, /dev/net/tun; in a guest `modules = \
+                 [\"tun\"]` in [vm]), or leave out delay"
             }
         }
     }
@@ -122,6 +138,7 @@ impl fmt::Display for Step {
             Step::Namespace => "a network namespace",
             Step::Pair => "a pair of virtual links",
             Step::Tunnel => "a tunnel",
+            Step::Delay => "a delay",
             Step::Address => "the address of a link",
         })
     }

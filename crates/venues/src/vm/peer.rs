@@ -1,0 +1,73 @@
+//! The second guest: the far side of what the subject's guest measures over their cable. It boots
+//! the same for all subjects, so that only their own side differs.
+
+use super::boot::{Booted, Booter, NotBooted, interrupted};
+use super::cable::CableEnd;
+use super::guest::Lost;
+use contract::{BootSpec, Event, Interrupt, PEER_ROLE};
+use std::time::{Duration, Instant};
+use wire::{Answer, Request};
+
+/// How long the far side may take to serve when its guest has booted.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The agent's binary, which serves the role.
+const PROGRAM: &str = "/init";
+
+/// A second guest that serves.
+pub(crate) struct Peer(Booted);
+
+impl Peer {
+    /// Boots it and waits until it serves.
+    ///
+    /// # Errors
+    /// As of any guest.
+    pub(crate) fn boot(
+        booter: &mut Booter,
+        spec: &BootSpec,
+        end: &CableEnd,
+        on_event: &mut dyn FnMut(Event),
+    ) -> Result<Self, NotBooted> {
+        let booted = booter.boot_at(spec, end, on_event).map_err(NotBooted::of_the_second)?;
+        let mut peer = Self(booted);
+        match peer.await_serving(&booter.interrupt) {
+            Ok(()) => Ok(peer),
+            Err(Lost::Interrupted(signal)) => Err(interrupted(signal).into()),
+            Err(lost) => {
+                let words = peer.0.console.last_words();
+                let silent = NotBooted::Silent(format!("it does not serve: {lost}; {words}"));
+                Err(silent.of_the_second())
+            }
+        }
+    }
+
+    fn await_serving(&mut self, interrupt: &Interrupt) -> Result<(), Lost> {
+        let words = [PROGRAM, PEER_ROLE].map(str::to_owned).to_vec();
+        self.0.guest.send(&Request::Execute { words, environment: Vec::new(), pty: None })?;
+        let deadline = Instant::now() + PATIENCE;
+        let mut complaint = String::new();
+        loop {
+            let patience = deadline.saturating_duration_since(Instant::now());
+            match self.0.guest.receive(patience, interrupt)? {
+                Answer::Output { stream: wire::Stream::Output, .. } => return Ok(()),
+                Answer::Output { payload, .. } => {
+                    complaint.push_str(&String::from_utf8_lossy(&payload.0));
+                }
+                Answer::Exited { status } => {
+                    return Err(Lost::Ended(format!("status {status}: {}", complaint.trim())));
+                }
+                Answer::Failed { failure } => return Err(Lost::Refused(failure)),
+                _ => return Err(Lost::Corrupt("the agent answered out of turn".to_owned())),
+            }
+        }
+    }
+
+    /// Why it serves no longer, if so. While it serves it says nothing.
+    pub(crate) fn why_lost(&mut self, interrupt: &Interrupt) -> Option<String> {
+        let why = match self.0.guest.received(interrupt) {
+            Ok(None) | Err(Lost::Interrupted(_)) => return None,
+            Ok(Some(_)) => "its far side ended".to_owned(),
+            Err(lost) => lost.to_string(),
+        };
+        Some(format!("the second guest was lost: {why}; {}", self.0.console.last_words()))
+    }
+}
