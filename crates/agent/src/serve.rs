@@ -234,6 +234,7 @@ impl Agent {
                     Request::Input { payload } => program.feed(payload.0),
                     Request::Resize { pty } => program.resize(pty),
                     Request::Interrupt { signal } => program.signal(signal),
+                    Request::Echo { payload } => self.channel.send(&Answer::Echo { payload })?,
                     _ => self.refuse("cannot do that", "a program runs")?,
                 },
                 Ok(Incoming::Corrupt(corrupt)) => {

@@ -117,8 +117,9 @@ impl Vm {
         }
         let has_peer = plan.vm.as_ref().is_some_and(|vm| vm.has_peer);
         if let (true, Some(spec)) = (has_peer, specs.get(&plan.reference().id)) {
-            let what = format!("{}, vcpus={}", spec.kernel, spec.topology);
-            facts.0.insert("vm.second_guest".to_owned(), what);
+            let words: Vec<&str> = spec.command_line.iter().map(String::as_str).collect();
+            let what = format!("{}, vcpus={} {}", spec.kernel, spec.topology, words.join(" "));
+            facts.0.insert("vm.second_guest".to_owned(), what.trim_end().to_owned());
         }
         Ok(facts)
     }

@@ -59,9 +59,9 @@ them; `messages`, small ones over TCP that do not wait for more (TCP_NODELAY); `
 ones over UDP. Each of `connections` is a thread on either side. The far side is a process of ours
 on this machine's `loopback`, or in a network `namespace` of its own, joined to the near side's by
 a pair of virtual links (veth); both are gone with their processes. In the venue `vm` it can be a
-second `guest`: one with the reference's kernel and processors and nothing else of any subject,
-booted beside each subject's and joined to it by a virtual network (virtio) on which nobody else
-is. Or it is `schedlab net serve`, which somebody has started at `address`. Nobody else is
+second `guest`, which boots what the reference boots, has nothing else of any subject, and is
+joined to the subject's guest by a virtual network (virtio) on which nobody else is. Or it is
+`schedlab net serve`, which somebody has started at `address`. Nobody else is
 contacted, and no name is looked up; a run has ten minutes at most, and datagrams to an address
 need a `rate`.
 

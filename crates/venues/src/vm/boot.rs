@@ -1,6 +1,6 @@
 //! Booting a guest: once, and again where it does not answer.
 
-use super::cable::CableEnd;
+use super::cable::{CableEnd, Share};
 use super::console::Console;
 use super::guest::{Greeting, Guest, Lost};
 use super::image::{self, ImageOrder};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A guest that does not answer is booted again so many times in all.
-const ATTEMPTS: u32 = 3;
+pub(crate) const ATTEMPTS: u32 = 3;
 
 /// Words of every guest's command line: the console, and a panic that ends the machine.
 const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1";
@@ -159,28 +159,31 @@ impl Booter {
         spec: &BootSpec,
         on_event: &mut dyn FnMut(Event),
     ) -> Result<Booted, NotBooted> {
-        self.boot_as(spec, None, on_event)
+        self.boot_as(spec, None, ATTEMPTS, on_event)
     }
 
-    /// As [`Self::boot`], at an end of a cable.
+    /// Boots at an end of a cable, once if somebody is at the other: what a guest that was lost
+    /// left in it would be in the way of another.
     pub(crate) fn boot_at(
         &mut self,
         spec: &BootSpec,
         end: &CableEnd,
+        attempts: u32,
         on_event: &mut dyn FnMut(Event),
     ) -> Result<Booted, NotBooted> {
-        self.boot_as(spec, Some(end), on_event)
+        self.boot_as(spec, Some(end), attempts, on_event)
     }
 
     fn boot_as(
         &mut self,
         spec: &BootSpec,
         end: Option<&CableEnd>,
+        attempts: u32,
         on_event: &mut dyn FnMut(Event),
     ) -> Result<Booted, NotBooted> {
         on_event(Event::TrialPhase(Phase::Booting));
         let mut failures = Vec::new();
-        for attempt in 1..=ATTEMPTS {
+        for attempt in 1..=attempts {
             let (qemu, console) = self.start(spec, Way::Boot(end))?;
             match self.greeted(qemu) {
                 Ok((guest, greeting)) => {
@@ -211,7 +214,7 @@ impl Booter {
                         return Err(NotBooted::Silent(format!("{lost}; {words}")));
                     }
                     failures.push(format!("{lost}; its console: {words}"));
-                    if attempt < ATTEMPTS {
+                    if attempt < attempts {
                         on_event(Event::Notice(format!(
                             "{} did not boot ({lost}); trying again",
                             spec.kernel
@@ -221,7 +224,10 @@ impl Booter {
             }
         }
         let last = failures.pop().unwrap_or_default();
-        Err(NotBooted::Silent(format!("it did not boot in {ATTEMPTS} attempts: {last}")))
+        Err(NotBooted::Silent(match attempts {
+            1 => last,
+            _ => format!("it did not boot in {attempts} attempts: {last}"),
+        }))
     }
 
     /// Saves a guest into memory; it is stopped then, and of no other use.
@@ -341,7 +347,9 @@ impl Booter {
             log: console.qemu_log(),
         })?;
         qemu.scratch = scratch;
-        match self.pin(&mut qemu, spec) {
+        let alone = || Share::alone(spec.topology.vcpus() as usize);
+        let share = cable.map_or_else(alone, |end| end.share);
+        match self.pin(&mut qemu, share) {
             // A machine that ended already tells why when it is greeted.
             Err(error) if qemu.ended().is_none() => Err(error),
             _ => Ok((qemu, console)),
@@ -349,15 +357,13 @@ impl Booter {
     }
 
     /// Gives each virtual processor a CPU of the host's where as many were named; fewer are
-    /// shared by all its threads.
-    fn pin(&self, qemu: &mut Qemu, spec: &BootSpec) -> Result<()> {
-        let Some(cpus) = &self.settings.host_cpus else { return Ok(()) };
+    /// shared by all threads of all guests.
+    fn pin(&self, qemu: &mut Qemu, share: Share) -> Result<()> {
+        let cpus = self.settings.host_cpus.as_ref().and_then(|cpus| share.of(cpus));
         let is_counted = matches!(self.engine, Engine::Counting { .. });
         // Counted processors take turns on one thread.
-        if cpus.len() < spec.topology.vcpus() as usize || is_counted {
-            return Ok(());
-        }
-        for (thread, cpu) in qemu.control.processor_threads()?.into_iter().zip(cpus.iter()) {
+        let (Some(cpus), false) = (cpus, is_counted) else { return Ok(()) };
+        for (thread, cpu) in qemu.control.processor_threads()?.into_iter().zip(cpus) {
             sys::set_affinity(thread, &[cpu].into_iter().collect()).map_err(|error| {
                 Error::environment(format!("cannot give a processor of the guest CPU {cpu}"), error)
             })?;

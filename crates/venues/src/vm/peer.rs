@@ -6,9 +6,9 @@ use super::cable::CableEnd;
 use super::guest::Lost;
 use contract::{BootSpec, Event, Interrupt, PEER_ROLE};
 use std::time::{Duration, Instant};
-use wire::{Answer, Request};
+use wire::{Answer, Bytes, Request};
 
-/// How long the far side may take to serve when its guest has booted.
+/// How long the far side may take to serve when its guest has booted, and that to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The agent's binary, which serves the role.
 const PROGRAM: &str = "/init";
@@ -27,7 +27,7 @@ impl Peer {
         end: &CableEnd,
         on_event: &mut dyn FnMut(Event),
     ) -> Result<Self, NotBooted> {
-        let booted = booter.boot_at(spec, end, on_event).map_err(NotBooted::of_the_second)?;
+        let booted = booter.boot_at(spec, end, 1, on_event).map_err(NotBooted::of_the_second)?;
         let mut peer = Self(booted);
         match peer.await_serving(&booter.interrupt) {
             Ok(()) => Ok(peer),
@@ -61,10 +61,19 @@ impl Peer {
         }
     }
 
-    /// Why it serves no longer, if so. While it serves it says nothing.
-    pub(crate) fn why_lost(&mut self, interrupt: &Interrupt) -> Option<String> {
-        let why = match self.0.guest.received(interrupt) {
-            Ok(None) | Err(Lost::Interrupted(_)) => return None,
+    /// Why it serves no longer, if so. While it serves it says nothing unless it is asked, which
+    /// is done where a trial failed: a guest that hangs has not ended.
+    pub(crate) fn why_lost(&mut self, has_failed: bool, interrupt: &Interrupt) -> Option<String> {
+        let guest = &mut self.0.guest;
+        let heard = match guest.received(interrupt) {
+            Ok(None) if has_failed => {
+                let echo = Request::Echo { payload: Bytes(Vec::new()) };
+                guest.ask(&echo, PATIENCE, interrupt).map(Some)
+            }
+            other => other,
+        };
+        let why = match heard {
+            Ok(None | Some(Answer::Echo { .. })) | Err(Lost::Interrupted(_)) => return None,
             Ok(Some(_)) => "its far side ended".to_owned(),
             Err(lost) => lost.to_string(),
         };

@@ -249,7 +249,7 @@ fn words(
         let path = passed.path(scratch);
         slow_disk(&mut words, SCRATCH_SERIAL, &path);
     }
-    if let Some(CableEnd { link, socket }) = order.cable {
+    if let Some(CableEnd { link, socket, .. }) = order.cable {
         let (socket, address) = (passed.number(socket), link.hardware_address);
         words.pair("-netdev", format!("socket,id=cable,fd={socket}"));
         // Without the image of a program that boots from the network.

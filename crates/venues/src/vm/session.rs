@@ -1,8 +1,8 @@
 //! A campaign in virtual machines: one boot serves the sittings that share it.
 
-use super::boot::{Booted, Booter, NotBooted, Saved, interrupted};
+use super::boot::{ATTEMPTS, Booted, Booter, NotBooted, Saved, interrupted};
 use super::boot_specs;
-use super::cable::cable;
+use super::cable::{CableEnd, cable};
 use super::guest::Lost;
 use super::peer::Peer;
 use super::qemu::Engine;
@@ -189,7 +189,8 @@ impl Session for VmSession {
                             Err(Lost::Interrupted(signal)) => return Err(interrupted(signal)),
                             Err(lost) => unread(&mut record, &lost),
                         }
-                        let why = peer.as_mut().and_then(|peer| peer.why_lost(interrupt));
+                        let has_failed = matches!(record.outcome, Outcome::Failed { .. });
+                        let why = peer.as_mut().and_then(|it| it.why_lost(has_failed, interrupt));
                         if let Some(why) = why {
                             without_peer(&mut record, why);
                             *is_spent = true;
@@ -286,10 +287,35 @@ impl VmSession {
         spec: &BootSpec,
         on_event: &mut dyn FnMut(Event),
     ) -> Result<(Booted, Option<Box<Peer>>), NotBooted> {
-        let (subjects, peers) = cable()?;
-        let booted = self.booter.boot_at(spec, &subjects, on_event)?;
+        let mut attempt = 1;
+        loop {
+            match self.both(spec, on_event) {
+                Err(NotBooted::Silent(why)) if attempt < ATTEMPTS => {
+                    on_event(Event::Notice(format!(
+                        "two guests did not boot ({why}); trying again"
+                    )));
+                    attempt += 1;
+                }
+                Ok((booted, peer)) => return Ok((booted, Some(Box::new(peer)))),
+                Err(other) => return Err(other),
+            }
+        }
+    }
+
+    fn both(
+        &mut self,
+        spec: &BootSpec,
+        on_event: &mut dyn FnMut(Event),
+    ) -> Result<(Booted, Peer), NotBooted> {
+        let (subjects, peers) = self.cable(spec)?;
+        let booted = self.booter.boot_at(spec, &subjects, 1, on_event)?;
         let peer = Peer::boot(&mut self.booter, &self.peers_spec, &peers, on_event)?;
-        Ok((booted, Some(Box::new(peer))))
+        Ok((booted, peer))
+    }
+
+    /// What joins this guest and the second one.
+    fn cable(&self, spec: &BootSpec) -> Result<(CableEnd, CableEnd)> {
+        cable([spec, &self.peers_spec].map(|spec| spec.topology.vcpus() as usize))
     }
 
     /// The guests' processors, and the CPUs that they have.
@@ -353,9 +379,9 @@ impl VmSession {
             }
             on_event(Event::Notice(format!("asking {} what it lacks", spec.kernel)));
             // The end that the guest asks for; at the other one nobody is needed yet.
-            let ends = self.booter.settings.has_peer.then(cable).transpose()?;
+            let ends = self.booter.settings.has_peer.then(|| self.cable(&spec)).transpose()?;
             let booted = match &ends {
-                Some((subjects, _)) => self.booter.boot_at(&spec, subjects, on_event),
+                Some((subjects, _)) => self.booter.boot_at(&spec, subjects, ATTEMPTS, on_event),
                 None => self.booter.boot(&spec, on_event),
             };
             let mut booted = match booted {

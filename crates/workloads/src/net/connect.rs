@@ -1,6 +1,6 @@
 //! The test `connect`: handshakes, each on a connection of its own.
 
-use super::connection::{abort, explain, handshake, retransmits, socket};
+use super::connection::{abort, explain, handshake, introduction, retransmits, socket};
 use super::course::Course;
 use super::frame::{Direction, Preamble};
 use super::pace::Pace;
@@ -18,8 +18,6 @@ const RETRY_NS: u64 = 1_000_000_000;
 const TAKEN: u8 = 0x5a;
 /// Between looks of the far side whether the run is over.
 const GLANCE: Duration = Duration::from_millis(100);
-/// How long the far side waits for who has connected to say whose it is.
-const INTRODUCTION: Duration = Duration::from_secs(2);
 
 /// The near side: connects again and again. A handshake that needed a retry is counted, and is
 /// no latency: what it measures is a timer.
@@ -105,10 +103,7 @@ pub(super) fn answer(
 /// # Errors
 /// When whoever connected does not belong to this run.
 fn take(mut stream: TcpStream, run: u64) -> io::Result<()> {
-    stream.set_read_timeout(Some(INTRODUCTION))?;
-    let mut preamble = [0; Preamble::LENGTH];
-    stream.read_exact(&mut preamble)?;
-    if Preamble::decode(&preamble).is_none_or(|preamble| preamble.run != run) {
+    if introduction(&stream)?.run != run {
         return Err(io::Error::other("a stranger connected"));
     }
     stream.write_all(&[TAKEN])

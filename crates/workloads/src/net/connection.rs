@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
+use sys::monotonic_ns;
 
 /// What does not come within this time does not come. Three retries of a handshake fit in
 /// (1, 3 and 7 s after its first attempt).
@@ -13,6 +14,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// The same, as deadlines are counted.
 pub(super) const PATIENCE_NS: u64 = 10_000_000_000;
 
+/// How long who has connected may take to say whose the connection is.
+const INTRODUCTION_NS: u64 = 2_000_000_000;
 /// How long a full buffer may take to be read by the other side: 4 MiB (tcp_wmem) at 1 Mbit/s.
 const DRAINS: Duration = Duration::from_secs(40);
 
@@ -50,6 +53,36 @@ pub(super) fn connect(to: &SocketAddr, preamble: Preamble) -> io::Result<TcpStre
     stream.set_nodelay(true)?;
     stream.write_all(&preamble.encode())?;
     Ok(stream)
+}
+
+/// Hears whose a connection is that was taken: all of it in time, however little comes at once.
+///
+/// # Errors
+/// When it is a stranger's, or silent.
+pub(super) fn introduction(mut stream: &TcpStream) -> io::Result<Preamble> {
+    let until_ns = monotonic_ns() + INTRODUCTION_NS;
+    let mut bytes = [0; Preamble::LENGTH];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        let left_ns = until_ns.saturating_sub(monotonic_ns());
+        if left_ns == 0 {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "who connected said too little"));
+        }
+        // The kernel counts in microseconds, and none means for ever.
+        stream.set_read_timeout(Some(Duration::from_nanos(left_ns.max(1000))))?;
+        match stream.read(&mut bytes[filled..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(length) => filled += length,
+            // Its time is looked at above.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
+                ) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Preamble::decode(&bytes).ok_or_else(|| io::Error::other("a stranger connected"))
 }
 
 /// Segments that were sent again since this connection began, that of the handshake included.
@@ -117,4 +150,31 @@ pub(super) fn explain(what: &str, error: &io::Error) -> io::Error {
         _ => error.to_string(),
     };
     io::Error::new(error.kind(), format!("{what}: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::time::Instant;
+
+    #[test]
+    fn who_says_whose_it_is_a_byte_at_a_time_is_not_waited_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        let trickle = std::thread::spawn(move || {
+            let pause = Duration::from_millis(300);
+            // Each byte comes long before a time of two seconds for each would be over.
+            while client.write_all(b"S").is_ok() {
+                std::thread::sleep(pause);
+            }
+        });
+        let began = Instant::now();
+        let error = introduction(&stream).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
+        assert!(began.elapsed() < Duration::from_nanos(2 * INTRODUCTION_NS));
+        drop(stream);
+        trickle.join().unwrap();
+    }
 }

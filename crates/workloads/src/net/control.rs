@@ -122,6 +122,8 @@ pub(super) enum Answer {
         /// Of TCP, or of UDP for datagrams.
         port: u16,
     },
+    /// It takes part in another run of this address.
+    Busy,
     /// It takes no part.
     Refused {
         /// In one sentence.
@@ -206,8 +208,8 @@ pub(super) fn hello(asked: &Asked) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Why no run can follow it, in one sentence for the other side.
 pub(super) fn read_hello(bytes: &[u8]) -> Result<Asked, String> {
-    let first: Hello<serde::de::IgnoredAny> =
-        serde_json::from_slice(bytes).map_err(|error| format!("this is no hello: {error}"))?;
+    let first: Hello<serde::de::IgnoredAny> = serde_json::from_slice(bytes)
+        .map_err(|error| format!("this is no hello: {}", inert(&error)))?;
     if first.magic != MAGIC {
         return Err("this is no hello of schedlab".to_owned());
     }
@@ -218,10 +220,19 @@ pub(super) fn read_hello(bytes: &[u8]) -> Result<Asked, String> {
             first.version
         ));
     }
-    let hello: Hello<Asked> =
-        serde_json::from_slice(bytes).map_err(|error| format!("the hello is damaged: {error}"))?;
+    let hello: Hello<Asked> = serde_json::from_slice(bytes)
+        .map_err(|error| format!("the hello is damaged: {}", inert(&error)))?;
     hello.asked.check()?;
     Ok(hello.asked)
+}
+
+/// An error that may quote a stranger, for a terminal: plain letters, and not many.
+fn inert(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.chars()
+        .map(|letter| if letter.is_ascii_graphic() { letter } else { ' ' })
+        .take(200)
+        .collect()
 }
 
 #[cfg(test)]
@@ -251,6 +262,15 @@ mod tests {
         let text = r#"{"magic":"schedlab-net","version":2,"asked":[1],"more":true}"#;
         let why = read_hello(text.as_bytes()).unwrap_err();
         assert!(why.contains("version 2") && why.contains("the same schedlab"), "{why}");
+    }
+
+    #[test]
+    fn what_a_stranger_wrote_moves_no_cursor() {
+        let text = r#"{"magic":"schedlab-net","version":1,"asked":{"\u001b[2J\u202e":1}}"#;
+        let why = read_hello(text.as_bytes()).unwrap_err();
+        assert!(why.contains("[2J") && why.is_ascii() && !why.contains('\u{1b}'), "{why}");
+        let long = text.replace("[2J", &"x".repeat(4000));
+        assert!(read_hello(long.as_bytes()).unwrap_err().len() < 300);
     }
 
     #[test]

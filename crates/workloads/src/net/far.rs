@@ -5,7 +5,7 @@
 //! control connection does.
 
 use super::channel::Channel;
-use super::connection::{PATIENCE, PATIENCE_NS};
+use super::connection::{PATIENCE, PATIENCE_NS, introduction};
 use super::control::{
     Answer, Asked, MOST_CONNECTIONS, Order, Received, Report, Sent, Test, read_hello,
 };
@@ -16,8 +16,8 @@ use super::request::Requests;
 use super::{connect, datagrams, messages, request, stream};
 use contract::Interrupt;
 use std::collections::BTreeSet;
-use std::io::{self, Read};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::io;
+use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
@@ -31,8 +31,6 @@ const ENDS_NS: u64 = 60_000_000_000;
 const READS: Duration = Duration::from_secs(5);
 /// Between looks for a signal.
 const GLANCE_NS: u64 = 200_000_000;
-/// How long who has connected may take to say whose the connection is.
-const INTRODUCTION: Duration = Duration::from_secs(2);
 
 /// A connection of the near side.
 struct Link {
@@ -71,18 +69,22 @@ struct Far<'f> {
 ///
 /// # Errors
 /// Why no run can follow; the other side has been told.
-pub(super) fn hear_hello(channel: &mut Channel) -> io::Result<Asked> {
+pub(super) fn hear_hello(channel: &mut Channel, interrupt: &Interrupt) -> io::Result<Asked> {
+    let until_ns = monotonic_ns() + PATIENCE_NS;
+    while !channel.wait(GLANCE_NS)? {
+        if interrupt.signal().is_some() {
+            return Err(io::Error::other("it was told to end"));
+        }
+        if monotonic_ns() >= until_ns {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "who connected said nothing"));
+        }
+    }
     let bytes = channel.receive_bytes(PATIENCE_NS)?;
     read_hello(&bytes).map_err(|why| {
-        refuse(channel, &why);
+        // One that does not listen misses nothing.
+        let _ = channel.send(&Answer::Refused { why: why.clone() });
         io::Error::new(io::ErrorKind::InvalidData, why)
     })
-}
-
-/// Says that no run follows.
-pub(super) fn refuse(channel: &mut Channel, why: &str) {
-    // One that does not listen misses nothing.
-    let _ = channel.send(&Answer::Refused { why: why.to_owned() });
 }
 
 /// Takes part in a run.
@@ -107,7 +109,8 @@ pub(super) fn take_part(
 
 impl Far<'_> {
     fn run(&self, channel: &mut Channel) -> io::Result<Report> {
-        let local = SocketAddr::new(channel.stream().local_addr()?.ip(), 0);
+        let mut local = channel.stream().local_addr()?;
+        local.set_port(0);
         let (door, port) = if self.asked.test == Test::Datagrams {
             let socket = UdpSocket::bind(local)?;
             let port = socket.local_addr()?.port();
@@ -191,9 +194,13 @@ impl Far<'_> {
                 Err(error) if is_passing(&error) => continue,
                 Err(error) => return Err(error),
             };
+            // A stranger is not listened to.
+            if from.ip() != self.peer {
+                continue;
+            }
             let Ok(preamble) = introduction(&stream) else { continue };
             let place = (preamble.connection, preamble.direction == Direction::In);
-            if from.ip() == self.peer && preamble.run == self.asked.run && missing.remove(&place) {
+            if preamble.run == self.asked.run && missing.remove(&place) {
                 stream.set_nodelay(true)?;
                 // It may be silent for as long as the run lasts, which has an end of its own.
                 stream.set_read_timeout(None)?;
@@ -232,7 +239,8 @@ impl Far<'_> {
             (Test::Messages, _) => {
                 messages::receive(stream, requests).map(|one| Counted::Received(vec![one]))
             }
-            (_, Direction::Out) => stream::receive(stream, connection, size, warm_up_ns)
+            // Until the near side has told the end, and then as long as `gather` waits.
+            (_, Direction::Out) => stream::receive(stream, connection, size, warm_up_ns, u64::MAX)
                 .map(|one| Counted::Received(vec![one])),
             (_, Direction::In) => {
                 let Some(began_ns) = self.course.wait_for_begin() else {
@@ -308,13 +316,6 @@ impl Far<'_> {
         report.sent.sort_by_key(|one| one.connection);
         Ok(report)
     }
-}
-
-fn introduction(mut stream: &TcpStream) -> io::Result<Preamble> {
-    stream.set_read_timeout(Some(INTRODUCTION))?;
-    let mut bytes = [0; Preamble::LENGTH];
-    stream.read_exact(&mut bytes)?;
-    Preamble::decode(&bytes).ok_or_else(|| io::Error::other("a stranger connected"))
 }
 
 /// Whether accepting may go on after it.

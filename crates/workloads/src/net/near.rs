@@ -13,10 +13,17 @@ use contract::LaunchSpec;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
+use std::time::Duration;
 use sys::monotonic_ns;
 
 /// How long the far side may wait for the last datagrams and then count.
 const COUNTING_NS: u64 = 15_000_000_000;
+/// How long what was sent in time may take to come.
+const DRAINS_NS: u64 = 40_000_000_000;
+/// How long a far side may be busy with a run of this address that is not quite gone.
+const BUSY_NS: u64 = 10_000_000_000;
+/// Between two questions of whether it still is.
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
 /// How long a far side that has failed may take to say why.
 const LAST_WORDS_NS: u64 = 2_000_000_000;
 
@@ -47,12 +54,10 @@ pub(super) fn run(
     launch: &LaunchSpec,
     is_ready: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Told> {
-    let mut channel = introduce(asked, far)?;
-    let port = match hear(&mut channel, PATIENCE_NS)? {
-        Answer::Accepted { port } => port,
-        other => return Err(unexpected(&other)),
-    };
-    let near = Near { asked, to: SocketAddr::new(far.ip(), port), course: Course::default() };
+    let (mut channel, port) = introduce(asked, far)?;
+    let mut to = far;
+    to.set_port(port);
+    let near = Near { asked, to, course: Course::default() };
     let tasks = near.tasks()?;
     match hear(&mut channel, PATIENCE_NS)? {
         Answer::Ready => {}
@@ -71,12 +76,21 @@ pub(super) fn run(
     Ok(Told::of(&parts, wall_ns, report))
 }
 
-fn introduce(asked: &Asked, far: SocketAddr) -> io::Result<Channel> {
+/// A far side that takes part, and the port where data goes. One that still winds up a run of
+/// this address is asked again: that may be the last trial's, which failed.
+fn introduce(asked: &Asked, far: SocketAddr) -> io::Result<(Channel, u16)> {
     let named = |error: io::Error| explain(&format!("cannot connect to {far}"), &error);
-    let stream = TcpStream::connect_timeout(&far, PATIENCE).map_err(named)?;
-    let mut channel = Channel::new(stream)?;
-    channel.send_bytes(&hello(asked)?).map_err(named)?;
-    Ok(channel)
+    let until_ns = monotonic_ns() + BUSY_NS;
+    loop {
+        let stream = TcpStream::connect_timeout(&far, PATIENCE).map_err(named)?;
+        let mut channel = Channel::new(stream)?;
+        channel.send_bytes(&hello(asked)?).map_err(named)?;
+        match hear(&mut channel, PATIENCE_NS)? {
+            Answer::Accepted { port } => return Ok((channel, port)),
+            Answer::Busy if monotonic_ns() < until_ns => std::thread::sleep(BUSY_PAUSE),
+            other => return Err(unexpected(&other)),
+        }
+    }
 }
 
 fn hear(channel: &mut Channel, within_ns: u64) -> io::Result<Answer> {
@@ -107,6 +121,9 @@ fn with_reason(error: io::Error, channel: &mut Channel) -> io::Error {
 
 fn unexpected(answer: &Answer) -> io::Error {
     io::Error::other(match answer {
+        Answer::Busy => {
+            "the far side takes part in another run of this address: try again after it".to_owned()
+        }
         Answer::Refused { why } => format!("the far side takes no part: {why}"),
         Answer::Failed { why } => format!("the far side failed: {why}"),
         Answer::Accepted { .. } | Answer::Ready | Answer::Report(_) => {
@@ -199,7 +216,8 @@ impl Near<'_> {
                 Ok(Part { sent: Some(sent), ..Part::none() })
             }
             (_, Direction::In) => {
-                let received = stream::receive(stream, connection, size, warm_up_ns)?;
+                let until_ns = pace.ends_ns() + DRAINS_NS;
+                let received = stream::receive(stream, connection, size, warm_up_ns, until_ns)?;
                 Ok(Part { received: Some(received), ..Part::none() })
             }
         }

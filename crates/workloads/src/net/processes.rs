@@ -221,7 +221,7 @@ fn serve(listener: &TcpListener, is_ready: impl Fn() -> io::Result<()>) -> io::R
         return Err(io::Error::new(io::ErrorKind::TimedOut, "the near side did not come"));
     }
     let mut channel = Channel::new(listener.accept()?.0)?;
-    let asked = far::hear_hello(&mut channel)?;
+    let asked = far::hear_hello(&mut channel, &Interrupt::default())?;
     far::take_part(&mut channel, asked, &Interrupt::default())
 }
 

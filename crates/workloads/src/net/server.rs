@@ -1,7 +1,8 @@
 //! A far side that a user starts: serves the runs of others until it is told to end.
 
 use super::channel::Channel;
-use super::far::{hear_hello, refuse, take_part};
+use super::control::Answer;
+use super::far::{hear_hello, take_part};
 use contract::{Error, ErrorKind, Interrupt, Result};
 use std::collections::BTreeSet;
 use std::io;
@@ -105,11 +106,12 @@ fn one(
 ) -> io::Result<String> {
     stream.set_read_timeout(None)?;
     let mut channel = Channel::new(stream)?;
-    let asked = hear_hello(&mut channel)?;
+    let asked = hear_hello(&mut channel, interrupt)?;
     let what = format!("{}, {}", asked.test.name(), model::format_duration(asked.whole_ns()));
     let Some(_turn) = busy.take_turn(client) else {
-        refuse(&mut channel, "it takes part in another run of this address: try again after it");
-        return Err(io::Error::other("a second run at a time was refused"));
+        // One that does not listen misses nothing.
+        let _ = channel.send(&Answer::Busy);
+        return Err(io::Error::other("a second run at a time was put off"));
     };
     take_part(&mut channel, asked, interrupt)?;
     Ok(what)

@@ -42,7 +42,7 @@ pub(super) fn send(
     Ok(sent)
 }
 
-/// Receives until no more comes. The measured span begins with the first read after the warm-up,
+/// Receives until no more comes, or until it should not come any more. The measured span begins with the first read after the warm-up,
 /// and what that one brought belongs to the time before.
 ///
 /// # Errors
@@ -52,6 +52,7 @@ pub(super) fn receive(
     connection: u64,
     size: usize,
     warm_up_ns: u64,
+    until_ns: u64,
 ) -> io::Result<Received> {
     let mut bytes = vec![0; size];
     let mut received = Received { connection, ..Received::default() };
@@ -64,6 +65,9 @@ pub(super) fn receive(
             Ok(length) => length as u64,
         };
         let now_ns = monotonic_ns();
+        if now_ns > until_ns {
+            return Err(io::Error::other(format!("stream {connection} goes on after its end")));
+        }
         received.total += length;
         let from_ns = *measures_from_ns.get_or_insert(now_ns + warm_up_ns);
         if is_measuring {

@@ -37,6 +37,20 @@ load = "cpu:1"
 
 [[workloads]]
 use = "net"
+label = "messages"
+far = "guest"
+test = "messages"
+duration = "500ms"
+
+[[workloads]]
+use = "net"
+label = "one-way"
+far = "guest"
+test = "stream"
+duration = "500ms"
+
+[[workloads]]
+use = "net"
 label = "datagrams"
 far = "guest"
 test = "datagrams"
@@ -92,7 +106,7 @@ fn every_network_test_runs_between_two_guests_and_the_host_has_no_part_in_it() {
     let environment = std::fs::read_to_string(guests.bench.campaign().join("environment.json"));
     assert!(environment.unwrap().contains("vm.second_guest"));
     let records = guests.records();
-    assert_eq!(records.len(), 10);
+    assert_eq!(records.len(), 14);
     for record in &records {
         assert_eq!(record["outcome"]["kind"], "completed", "{record}");
         assert_eq!(record["levels"]["vcpus"]["after"], "2", "{record}");
@@ -105,6 +119,8 @@ fn every_network_test_runs_between_two_guests_and_the_host_has_no_part_in_it() {
         ("connect", "connect"),
         ("request", "round_trip"),
         ("stream", "throughput_in"),
+        ("one-way", "throughput"),
+        ("messages", "messages_per_second"),
         ("datagrams", "messages_per_second"),
         ("delayed", "round_trip"),
     ] {
