@@ -16,6 +16,7 @@ mod role;
 mod settings;
 mod stages;
 mod usage;
+mod whereabouts;
 mod worker;
 
 use crate::declare::{MS, S, choice, count, duration, size, text};
@@ -75,7 +76,8 @@ policies of all: a worker that must wait for a slice of somebody else waits for 
 **When it lies.** With `rate = 0` each request waits for a reply (closed loop), so a slow gateway
 is asked less: its tail is conditional on its own pauses. With a `rate` requests are due whether
 or not it keeps up (open loop), `round_trip` counts from when they were due, and `lateness` says
-how late the generator was. Workers that spin need a CPU each, beside those of the other two.
+how late the generator was. Who spins needs a CPU of its own: workers that poll, and the generator
+of an open loop.
 With `clock = \"tsc\"` moments are cycles, scaled to the kernel's clock and checked against it. One
 clock for all needs one machine: over a network there are no stages.
 
@@ -201,6 +203,7 @@ impl Workload for Entry {
             Direction::Lower,
             "Context switches of the gateway for one request",
         ));
+        metrics.extend(whereabouts::metrics(parameters));
         let whole = "round_trip_mean";
         let mean = |id: String, summary: String| {
             Metric::new(id, Unit::Nanoseconds, Direction::Lower, Reduction::Quotient, summary)
@@ -240,10 +243,15 @@ impl Workload for Entry {
 
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
         let mut needs = Vec::new();
-        // Who spins and shares its CPU keeps others from what it waits for.
-        if parameters.text("wake") == "busy_poll" {
-            let workers = usize::try_from(parameters.count("workers")).unwrap_or(usize::MAX - 1);
-            needs.push(Requirement::cpus(workers + 1));
+        // Who spins and shares its CPU keeps others from what it waits for: workers that poll,
+        // and the generator of an open loop.
+        let workers = match parameters.text("wake") {
+            "busy_poll" => usize::try_from(parameters.count("workers")).unwrap_or(usize::MAX - 2),
+            _ => 0,
+        };
+        let spinning = workers + usize::from(parameters.count("rate") > 0);
+        if spinning > 0 {
+            needs.push(Requirement::cpus(spinning + 1));
         }
         if parameters.text("io") == "io_uring" {
             needs.push(ring::requirement(parameters.text("wake") == "futex"));
@@ -370,21 +378,21 @@ impl Processes {
         let told = [file()?, file()?, file()?];
         let mut family = Family::new()?;
         let is_ready = || write_full(&ready_writer, b".");
-        family.fork(launch, || {
+        family.fork("the exchange", launch, || {
             let usage = exchange::serve(&settings, &exchange, is_ready)?;
             tell(&told[0], &usage)
         })?;
         await_one(&ready, &mut family)?;
         drop(exchange);
         let mut listeners = Some(listeners);
-        family.fork(launch, || {
+        family.fork("the gateway", launch, || {
             let listeners = listeners.take().unwrap_or_default();
             let served = worker::serve(&settings, launch, listeners, exchange_port, is_ready)?;
             tell(&told[1], &served)
         })?;
         await_one(&ready, &mut family)?;
         drop(listeners);
-        family.fork(launch, || {
+        family.fork("the generator", launch, || {
             let start = || {
                 is_ready()?;
                 read_full(&gate_reader, &mut [0])
@@ -431,6 +439,8 @@ impl Processes {
             Sample::quotient("gateway_cpu", gateway.cpu_ns as f64, operations),
             Sample::quotient("gateway_switches", switches as f64, operations),
         ];
+        let tasks = (&measured.usage, served, &gateway);
+        samples.extend(whereabouts::samples(&self.settings, tasks, operations));
         let mean = |name: &str, sum_ns: u64| {
             Sample::quotient(&format!("{name}_mean"), sum_ns as f64, requests as f64)
         };
@@ -469,9 +479,9 @@ impl Processes {
             .or_else(|| settings.exchange.broken("the exchange", 0, &seen.exchange))
     }
 
-    /// A pool has room for all that may be under way; in an open loop nobody knows how much.
+    /// A pool has room for all that may be under way, where that is known and not too much.
     fn missed(&self, served: &Served) -> Option<String> {
-        let is_missed = self.settings.rate.is_none() && served.pool_misses > 0;
+        let is_missed = !self.settings.may_miss() && served.pool_misses > 0;
         is_missed.then(|| format!("the pool had no room for {} frames", served.pool_misses))
     }
 

@@ -292,7 +292,7 @@ impl Bursts {
         // end of its own or of an earlier client.
         let mut wake = Some(wake);
         let mut earlier = std::mem::take(&mut self.clients);
-        let pid = self.family.fork(launch, || {
+        let pid = self.family.fork("a task of latt", launch, || {
             wake = None;
             earlier.clear();
             let mut work = Work::new(work_bytes);

@@ -229,7 +229,7 @@ impl Processes {
         for _ in 0..shape.fan {
             let (reader, writer) = shape.connection()?;
             let mut kept = Some(writer);
-            family.fork(launch, || {
+            family.fork("a task of messaging", launch, || {
                 // The receiver must not keep its own writing end open.
                 kept = None;
                 let mut buffer = vec![0; shape.size];
@@ -239,7 +239,7 @@ impl Processes {
             writers.extend(kept);
         }
         for _ in 0..shape.fan {
-            family.fork(launch, || {
+            family.fork("a task of messaging", launch, || {
                 let message = vec![0; shape.size];
                 herd.wait()?;
                 send(shape, &writers, &message)

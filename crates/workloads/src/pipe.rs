@@ -296,7 +296,7 @@ impl Processes {
         let mut family = Family::new()?;
         let [mut ping, mut pong] = players;
         for (index, player) in [&mut ping, &mut pong].into_iter().enumerate() {
-            family.fork(launch, || {
+            family.fork("a task of the pipe", launch, || {
                 player.place()?;
                 write_full(&ready_writer, b".")?;
                 read_full(&gate_reader, &mut [0])?;

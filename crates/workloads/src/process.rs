@@ -12,17 +12,21 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 use sys::Termination;
 
 /// Longest complaint of a child that is read.
 const LONGEST_COMPLAINT: usize = 512;
+/// How long after what a killed process had open is closed its end may be told.
+const TOLD_LATE: Duration = Duration::from_millis(50);
 /// Exit code of a child that has complained.
 const COMPLAINED: i32 = 1;
 
 /// The processes of one workload and the pipe through which a child says what
 /// went wrong before it ends.
 pub(crate) struct Family {
-    children: Vec<i32>,
+    /// Process id and what it is called.
+    children: Vec<(i32, &'static str)>,
     complaints: OwnedFd,
     complaint_writer: OwnedFd,
 }
@@ -39,12 +43,13 @@ impl Family {
         Ok(Self { children: Vec::new(), complaints, complaint_writer })
     }
 
-    /// Starts a process that runs `life` and ends. The child dies with us.
+    /// Starts a process of that name that runs `life` and ends. The child dies with us.
     ///
     /// # Errors
     /// When the kernel refuses, or the process has more than one thread.
     pub(crate) fn fork(
         &mut self,
+        name: &'static str,
         launch: &LaunchSpec,
         life: impl FnOnce() -> io::Result<()>,
     ) -> Result<i32> {
@@ -54,7 +59,7 @@ impl Family {
         // and the child may run any code.
         let child = unsafe { libc::fork() };
         match child {
-            0 => self.live(parent, launch, life),
+            0 => self.live(name, parent, launch, life),
             -1 => Err(Error::new(
                 contract::ErrorKind::Environment,
                 format!("cannot fork process {}", self.children.len() + 1),
@@ -62,7 +67,7 @@ impl Family {
                 "raise the limit on processes (ulimit -u, pids.max of the cgroup)",
             )),
             child => {
-                self.children.push(child);
+                self.children.push((child, name));
                 Ok(child)
             }
         }
@@ -70,6 +75,7 @@ impl Family {
 
     fn live(
         &self,
+        name: &str,
         parent: rustix::process::Pid,
         launch: &LaunchSpec,
         life: impl FnOnce() -> io::Result<()>,
@@ -81,17 +87,17 @@ impl Family {
         }));
         let code = match outcome {
             Ok(Ok(())) => 0,
-            Ok(Err(error)) => {
-                let _ = rustix::io::write(&self.complaint_writer, error.to_string().as_bytes());
-                COMPLAINED
-            }
-            Err(_) => {
-                let _ = rustix::io::write(&self.complaint_writer, b"it panicked");
-                COMPLAINED
-            }
+            Ok(Err(error)) => self.complain(name, &error.to_string()),
+            Err(_) => self.complain(name, "it panicked"),
         };
         // SAFETY: _exit ends the process without running the parent's destructors.
         unsafe { libc::_exit(code) }
+    }
+
+    /// Says what went wrong, in one write that no other's can part; the child's exit code.
+    fn complain(&self, name: &str, what: &str) -> i32 {
+        let _ = rustix::io::write(&self.complaint_writer, format!("{name}\0{what}\0").as_bytes());
+        COMPLAINED
     }
 
     /// Waits for every child in whatever order they end.
@@ -102,12 +108,12 @@ impl Family {
     pub(crate) fn reap(&mut self) -> Result<()> {
         while !self.children.is_empty() {
             let (child, termination) = wait_any()?;
-            let Some(position) = self.children.iter().position(|known| *known == child) else {
+            let Some(position) = self.children.iter().position(|known| known.0 == child) else {
                 continue;
             };
-            self.children.swap_remove(position);
+            let (_, name) = self.children.swap_remove(position);
             if termination != Termination::Exited(0) {
-                let error = self.failure(termination);
+                let error = self.failure((name, termination));
                 self.kill();
                 return Err(error);
             }
@@ -130,32 +136,60 @@ impl Family {
                 return Err(error);
             }
         }
-        self.children.retain(|known| *known != child);
+        self.children.retain(|known| known.0 != child);
         Ok((termination_of(status), usage))
     }
 
-    /// What a child said before it ended, if it said anything. A child that
-    /// has become another program cannot speak here.
+    /// What the first child that complained said, if one did. A child that has become another
+    /// program cannot speak here.
     pub(crate) fn complaint(&self) -> Option<String> {
-        let mut text = [0_u8; LONGEST_COMPLAINT];
-        let length = rustix::io::read(&self.complaints, &mut text).unwrap_or(0);
-        (length > 0).then(|| String::from_utf8_lossy(&text[..length]).into_owned())
+        self.first_complaint().map(|(_, what)| what)
     }
 
-    fn failure(&self, termination: Termination) -> Error {
-        let cause = self.complaint().unwrap_or_else(|| termination.to_string());
-        Error::environment("a process of the workload failed", cause)
+    /// Who complained first, and of what.
+    fn first_complaint(&self) -> Option<(String, String)> {
+        let mut text = [0_u8; LONGEST_COMPLAINT];
+        let length = rustix::io::read(&self.complaints, &mut text).unwrap_or(0);
+        let text = String::from_utf8_lossy(&text[..length]);
+        let (name, rest) = text.split_once('\0')?;
+        Some((name.to_owned(), rest.split('\0').next().unwrap_or_default().to_owned()))
+    }
+
+    /// Why the run cannot go on, where this child has ended. The others feel its end, and their
+    /// ends may be told sooner: one that a signal has ended is to blame, then who complained
+    /// first.
+    fn failure(&mut self, first: (&'static str, Termination)) -> Error {
+        let is_signalled =
+            |(_, how): &(&str, Termination)| matches!(how, Termination::Signalled(_));
+        let (began, mut blamed) = (Instant::now(), first);
+        while !is_signalled(&blamed) && began.elapsed() < TOLD_LATE {
+            let ended = self.children.iter().enumerate().find_map(|(position, (child, name))| {
+                ended(*child).map(|termination| (position, (*name, termination)))
+            });
+            let Some((position, other)) = ended else {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            };
+            self.children.swap_remove(position);
+            if is_signalled(&other) || blamed.1 == Termination::Exited(0) {
+                blamed = other;
+            }
+        }
+        let as_told = || (blamed.0.to_owned(), blamed.1.to_string());
+        let (name, cause) = match is_signalled(&blamed) {
+            true => as_told(),
+            false => self.first_complaint().unwrap_or_else(as_told),
+        };
+        Error::environment(format!("{name} failed"), cause)
     }
 
     /// If a child has already ended, why; used where an end before the run is a failure.
     pub(crate) fn early_death(&mut self) -> Option<Error> {
-        let mut status = 0;
         for position in 0..self.children.len() {
-            let child = self.children[position];
-            // SAFETY: `status` is a valid place for the child's status.
-            if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
+            let (child, name) = self.children[position];
+            if let Some(termination) = ended(child) {
                 self.children.swap_remove(position);
-                return Some(self.failure(termination_of(status)));
+                return Some(self.failure((name, termination)));
             }
         }
         None
@@ -163,11 +197,11 @@ impl Family {
 
     /// Kills and reaps every child.
     pub(crate) fn kill(&mut self) {
-        for child in &self.children {
+        for (child, _) in &self.children {
             // SAFETY: `child` is our own and not yet reaped, so the id is still its.
             unsafe { libc::kill(*child, libc::SIGKILL) };
         }
-        for child in self.children.drain(..) {
+        for (child, _) in self.children.drain(..) {
             let mut status = 0;
             // SAFETY: `status` is a valid place for the child's status.
             while unsafe { libc::waitpid(child, &raw mut status, 0) } == -1
@@ -285,6 +319,14 @@ fn wait_any() -> Result<(i32, Termination)> {
             return Err(Error::environment("cannot wait for a process of the workload", error));
         }
     }
+}
+
+/// How this child of ours ended, if it did; then it is reaped.
+fn ended(child: i32) -> Option<Termination> {
+    let mut status = 0;
+    // SAFETY: `status` is a valid place for the child's status.
+    let is_it = unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child;
+    is_it.then(|| termination_of(status))
 }
 
 /// How a status of waitpid(2) says the child ended.

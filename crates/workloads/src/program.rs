@@ -88,7 +88,7 @@ impl Program {
         let mut family = Family::new()?;
         // The child's copy of the gate's writing end must not keep the gate open.
         let mut gate = Some(gate);
-        let child = family.fork(launch, || {
+        let child = family.fork("the program", launch, || {
             gate = None;
             read_full(&gate_reader, &mut [0])?;
             become_program(&arguments, &surroundings, &streams)

@@ -37,6 +37,8 @@ const CASES: &[(&str, fn())] = &[
     ("wakeup_sends_at_its_rate_in_an_open_loop", wakeup_sends_at_its_rate_in_an_open_loop),
     ("scenarios_run_in_their_regime", scenarios_run_in_their_regime),
     ("gateway_answers_every_request_by_every_route", gateway::answers_every_request_by_every_route),
+    ("gateway_has_more_under_way_than_sockets_hold", gateway::has_more_under_way_than_sockets_hold),
+    ("gateway_costs_what_requests_cost", gateway::costs_what_requests_cost),
     ("gateway_with_one_worker_that_polls", gateway::one_worker_that_polls_never_sleeps),
     ("gateway_waits_in_every_way", gateway::waits_in_every_way_with_either_memory_and_clock),
     ("gateway_runs_each_under_its_policy", gateway::each_runs_under_its_policy),

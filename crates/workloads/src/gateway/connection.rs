@@ -1,17 +1,21 @@
-//! One end of a TCP connection that never blocks on reading.
+//! One end of a TCP connection that never blocks, neither on reading nor on writing.
 
 use super::frame::{Assembly, Frame, LEAST};
 use super::pool::Pool;
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
 
 /// Read at once.
 const CHUNK: usize = 64 << 10;
 /// Clients that may wait until they are accepted.
 const BACKLOG: i32 = 1024;
+/// Until a socket whose buffer was full is tried again. Full buffers hold megabytes: to wait a
+/// little longer than the kernel would changes nothing, and nobody has to be woken for room.
+pub(super) const ROOM_PAUSE: Duration = Duration::from_micros(200);
 
 /// A connection and what of it has been read but is no whole frame yet.
 #[derive(Debug)]
@@ -106,23 +110,59 @@ impl Buffer {
     }
 }
 
-/// Writes a whole frame; waits where the socket's buffer is full.
-///
-/// # Errors
-/// What the kernel answers.
-pub(super) fn send(to: impl AsFd, frame: &Frame) -> io::Result<()> {
-    let mut rest = frame.bytes();
-    while !rest.is_empty() {
-        match rustix::net::send(&to, rest, rustix::net::SendFlags::NOSIGNAL) {
-            Ok(length) => rest = &rest[length..],
-            Err(Errno::AGAIN) => {
-                poll(&mut [PollFd::new(&to, PollFlags::OUT)], None)?;
+/// What waits for room in a socket's buffer. Whoever waited there himself would read nothing
+/// meanwhile, and three processes that write to each other in a ring could wait for ever.
+#[derive(Debug, Default)]
+pub(super) struct Outbox(VecDeque<u8>);
+
+impl Outbox {
+    /// Whether everything was written.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Writes a frame, or what of it there is room for; [`Self::flush`] writes the rest.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    #[inline]
+    pub(super) fn send(&mut self, to: impl AsFd, frame: &Frame) -> io::Result<()> {
+        let bytes = frame.bytes();
+        let written = if self.is_empty() { write(&to, bytes)? } else { 0 };
+        self.0.extend(&bytes[written..]);
+        Ok(())
+    }
+
+    /// Writes what waits, as far as there is room; whether that was all.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub(super) fn flush(&mut self, to: impl AsFd) -> io::Result<bool> {
+        while !self.is_empty() {
+            let (front, _) = self.0.as_slices();
+            let (written, whole) = (write(&to, front)?, front.len());
+            self.0.drain(..written);
+            if written < whole {
+                return Ok(false);
             }
+        }
+        Ok(true)
+    }
+}
+
+/// Writes as many of the bytes as there is room for.
+#[inline]
+fn write(to: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    let mut written = 0;
+    while written < bytes.len() {
+        match rustix::net::send(&to, &bytes[written..], rustix::net::SendFlags::NOSIGNAL) {
+            Ok(length) => written += length,
+            Err(Errno::AGAIN) => break,
             Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(())
+    Ok(written)
 }
 
 /// A listener on this machine that shares its port with others of the process

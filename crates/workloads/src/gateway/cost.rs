@@ -1,7 +1,7 @@
 //! What the generator of `gateway` costs beside a plain loop: whether a gateway or the one who
 //! asks it is the slower of the two.
 
-use super::connection::{Buffer, Connection, Read, listen, send};
+use super::connection::{Buffer, Connection, Read, listen};
 use super::frame::{Frame, LEAST, Stamp};
 use super::generator::generate;
 use super::poller::{Poller, Waiting};
@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use sys::monotonic_ns;
 
 const CONNECTIONS: u64 = 16;
@@ -176,6 +177,16 @@ fn plain_rate(port: u16) -> io::Result<f64> {
         }
     }
     Ok(REQUESTS as f64 / (monotonic_ns() - began_ns) as f64)
+}
+
+/// Writes a frame. One is under way on each connection, so there is room for it.
+fn send(to: impl AsFd, frame: &Frame) -> io::Result<()> {
+    let bytes = frame.bytes();
+    let length = rustix::net::send(to, bytes, rustix::net::SendFlags::NOSIGNAL)?;
+    match length == bytes.len() {
+        true => Ok(()),
+        false => Err(io::Error::other("a connection had no room for one frame")),
+    }
 }
 
 /// How late a loop that does nothing else finds each moment come.

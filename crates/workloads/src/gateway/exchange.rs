@@ -1,6 +1,6 @@
 //! The mock exchange: answers each request on the connection it came by.
 
-use super::connection::{Buffer, Connection, Read, send};
+use super::connection::{Buffer, Connection, Outbox, ROOM_PAUSE, Read};
 use super::poller::{Poller, Waiting};
 use super::pool::Pool;
 use super::settings::{Settings, Stage};
@@ -23,23 +23,31 @@ pub(super) fn serve(
     settings.exchange.enter(0)?;
     let mut poller = Poller::new(Waiting::Sleep)?;
     poller.add(listener, LISTENER)?;
-    let mut connections: BTreeMap<u64, Connection> = BTreeMap::new();
+    let mut connections: BTreeMap<u64, (Connection, Outbox)> = BTreeMap::new();
     let (mut buffer, pool) = (Buffer::new(), Pool::none());
     let (mut accepted, mut closed) = (0, 0);
-    let mut usage = Usage::begin();
+    let mut usage = Usage::default();
     is_ready()?;
     while closed < settings.workers as u64 {
-        poller.wait(|| false, || true)?;
+        let mut is_stuck = false;
+        for (connection, outbox) in connections.values_mut() {
+            is_stuck |= !outbox.flush(&*connection)?;
+        }
+        if is_stuck {
+            poller.look(Some(ROOM_PAUSE.as_nanos() as u64))?;
+        } else {
+            poller.wait(|| false, || true)?;
+        }
         for number in (0..).map_while(|index| poller.ready(index)) {
             if number == LISTENER {
                 let (stream, _) = listener.accept()?;
                 let connection = Connection::new(stream, settings.payload)?;
                 poller.add(&connection, accepted)?;
-                connections.insert(accepted, connection);
+                connections.insert(accepted, (connection, Outbox::default()));
                 accepted += 1;
                 continue;
             }
-            let Some(connection) = connections.get_mut(&number) else { continue };
+            let Some((connection, outbox)) = connections.get_mut(&number) else { continue };
             match connection.read(&mut buffer)? {
                 Read::Nothing => continue,
                 Read::Some => {}
@@ -53,7 +61,7 @@ pub(super) fn serve(
             while let Some(mut frame) = connection.frame(&pool)? {
                 frame.answer().map_err(io::Error::other)?;
                 settings.delay_in(Stage::Exchange);
-                send(&*connection, &frame)?;
+                outbox.send(&*connection, &frame)?;
                 usage.count();
             }
         }

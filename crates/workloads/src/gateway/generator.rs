@@ -1,9 +1,9 @@
 //! The load generator: requests of many sessions from one thread, and what became of each.
 
 use super::clock::Spans;
-use super::connection::{Buffer, Connection, Read, send};
+use super::connection::{Buffer, Connection, Outbox, ROOM_PAUSE, Read};
 use super::frame::{Frame, Stamp};
-use super::poller::{Poller, Waiting};
+use super::poller::{Poller, Waiting, impatient};
 use super::pool::Pool;
 use super::settings::{Settings, Stage};
 use super::stages::{Stages, Told};
@@ -31,6 +31,8 @@ pub(super) struct Measured {
 
 struct Session {
     connection: Connection,
+    /// Of the request for which its socket has no room yet; no other goes before it.
+    outbox: Outbox,
     frame: Frame,
     next: u64,
     under_way: VecDeque<UnderWay>,
@@ -54,6 +56,10 @@ struct Generator<'s> {
     pool: Pool,
     /// Whose turn it is.
     turn: usize,
+    /// Sessions whose sockets have no room.
+    stuck: Vec<usize>,
+    /// When the last reply was read.
+    heard_ns: u64,
     sent: u64,
     received: u64,
     stages: Stages,
@@ -84,7 +90,8 @@ pub(super) fn generate(
         poller.add(&connection, number as u64)?;
         let id = u32::try_from(number).unwrap_or(u32::MAX);
         let frame = Frame::request(id, 0, settings.payload);
-        sessions.push(Session { connection, frame, next: 0, under_way: VecDeque::new() });
+        let outbox = Outbox::default();
+        sessions.push(Session { connection, outbox, frame, next: 0, under_way: VecDeque::new() });
     }
     let mut generator = Generator {
         settings,
@@ -93,11 +100,13 @@ pub(super) fn generate(
         buffer: Buffer::new(),
         pool: Pool::none(),
         turn: 0,
+        stuck: Vec::new(),
+        heard_ns: 0,
         sent: 0,
         received: 0,
         stages: Stages::default(),
         lateness: Histogram::new(),
-        usage: Usage::begin(),
+        usage: Usage::default(),
         began: None,
     };
     is_ready()?;
@@ -132,17 +141,53 @@ impl Generator<'_> {
             {
                 let turn = self.turn;
                 self.turn = (turn + 1) % self.sessions.len();
-                if (self.sessions[turn].under_way.len() as u64) < each {
+                let session = &self.sessions[turn];
+                if (session.under_way.len() as u64) < each && session.outbox.is_empty() {
                     self.request(turn, self.settings.clock.now_ns())?;
                     idle = 0;
                 } else {
                     idle += 1;
                 }
             }
-            self.poller.wait(|| false, || true)?;
-            self.read()?;
+            if self.flush()? {
+                self.poller.wait(|| false, || true)?;
+                self.read()?;
+            } else if self.poller.look(Some(ROOM_PAUSE.as_nanos() as u64))? {
+                self.read()?;
+            } else {
+                self.check_patience(self.settings.clock.now_ns())?;
+            }
         }
         Ok(())
+    }
+
+    /// Writes what had no room; whether that was all.
+    #[inline]
+    fn flush(&mut self) -> io::Result<bool> {
+        if self.stuck.is_empty() {
+            return Ok(true);
+        }
+        let mut still = Vec::new();
+        for number in std::mem::take(&mut self.stuck) {
+            let session = &mut self.sessions[number];
+            if !session.outbox.flush(&session.connection)? {
+                still.push(number);
+            }
+        }
+        self.stuck = still;
+        Ok(self.stuck.is_empty())
+    }
+
+    /// The session whose turn it is, of those that have room.
+    fn next_with_room(&mut self) -> Option<usize> {
+        for _ in 0..self.sessions.len() {
+            let turn = self.turn;
+            self.turn = (turn + 1) % self.sessions.len();
+            if self.sessions[turn].outbox.is_empty() {
+                return Some(turn);
+            }
+        }
+        None
     }
 
     /// Requests go when they are due, whatever became of the earlier ones.
@@ -152,15 +197,16 @@ impl Generator<'_> {
         let mut due_ns = self.settings.clock.now_ns() as f64;
         while self.received < self.total() {
             let now_ns = self.settings.clock.now_ns();
-            if self.sent < self.total() && now_ns as f64 >= due_ns {
-                let turn = self.turn;
-                self.turn = (turn + 1) % self.sessions.len();
+            let is_due = self.sent < self.total() && now_ns as f64 >= due_ns;
+            // One for which no socket has room goes later, and is late.
+            if is_due && let Some(turn) = self.next_with_room() {
                 self.request(turn, due_ns as u64)?;
                 // The exponential gaps of a Poisson process, by inversion.
                 let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
                 let gap = if self.settings.is_poisson { -libm::log1p(-uniform) } else { 1.0 };
                 due_ns += mean_ns * gap;
             }
+            self.flush()?;
             if self.poller.look(Some(0))? {
                 self.read()?;
             } else {
@@ -193,7 +239,11 @@ impl Generator<'_> {
             self.lateness.record(sent_ns.saturating_sub(due_ns));
         }
         self.settings.delay_in(Stage::ToGateway);
-        send(&session.connection, &session.frame)
+        session.outbox.send(&session.connection, &session.frame)?;
+        if !session.outbox.is_empty() {
+            self.stuck.push(turn);
+        }
+        Ok(())
     }
 
     fn read(&mut self) -> io::Result<()> {
@@ -208,6 +258,7 @@ impl Generator<'_> {
                 }
             }
             let read_ns = self.settings.clock.now_ns();
+            self.heard_ns = read_ns;
             while let Some(frame) = session.connection.frame(&self.pool)? {
                 let expected = session.under_way.pop_front();
                 let request = matched(&frame, number, expected).map_err(io::Error::other)?;
@@ -228,10 +279,24 @@ impl Generator<'_> {
         let oldest = self.sessions.iter().filter_map(|session| session.under_way.front());
         match oldest.map(|request| request.sent_ns).min() {
             Some(sent_ns) if now_ns.saturating_sub(sent_ns) > PATIENCE_NS => {
-                Err(super::poller::impatient(PATIENCE_NS))
+                let are_coming = now_ns.saturating_sub(self.heard_ns) < PATIENCE_NS / 2;
+                Err(if are_coming { self.overloaded() } else { impatient(PATIENCE_NS) })
             }
             _ => Ok(()),
         }
+    }
+
+    /// Replies come, and yet one has been waited for too long: nothing is lost.
+    fn overloaded(&self) -> io::Error {
+        let (under_way, patience) =
+            (self.sent - self.received, model::format_duration(PATIENCE_NS));
+        io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!(
+                "the gateway is overloaded: {under_way} requests are under way, the oldest for \
+                 more than {patience}, while replies come; lower the rate or what may be under way"
+            ),
+        )
     }
 }
 

@@ -127,6 +127,14 @@ impl Inbox {
         may
     }
 
+    /// The reader is awake, whatever has woken it: nobody has to ring until it means to sleep
+    /// again. It looks at the queue after this, so a frame that came without a ring is found.
+    pub(super) fn wakes(&self) {
+        if !self.is_rung_always {
+            self.is_asleep.store(false, Ordering::SeqCst);
+        }
+    }
+
     /// Wakes the reader whatever it does.
     ///
     /// # Errors
@@ -225,6 +233,20 @@ mod tests {
     use std::sync::Arc;
 
     const EACH: u64 = 20_000;
+
+    #[test]
+    fn a_reader_is_rung_while_it_sleeps_and_not_after_something_else_has_woken_it() {
+        let way = Waiting::PollThenSleep(1);
+        let inbox = Inbox::new(Guard::Mutex, way, BellKind::Eventfd, 4).unwrap();
+        assert!(inbox.sleeps());
+        inbox.put(Frame::request(0, 0, 0)).unwrap();
+        assert_eq!(inbox.rings(), 1);
+        assert!(inbox.take().is_some() && inbox.sleeps());
+        inbox.wakes();
+        inbox.put(Frame::request(0, 1, 0)).unwrap();
+        assert_eq!(inbox.rings(), 1, "it is awake");
+        assert!(!inbox.sleeps(), "and finds the frame before it sleeps again");
+    }
 
     #[test]
     fn every_frame_of_two_writers_arrives_once_and_in_its_writers_order() {

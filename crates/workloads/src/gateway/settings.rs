@@ -8,6 +8,9 @@ use super::queue::{BellKind, Guard};
 use super::role::Role;
 use model::Parameters;
 
+/// Bytes of a pool.
+const MOST_OF_POOL: usize = 64 << 20;
+
 /// Which way a request goes through the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
@@ -137,6 +140,19 @@ impl Settings {
             return self.requests + self.warm_up;
         }
         self.inflight.0.saturating_mul(self.sessions as u64).min(self.inflight.1)
+    }
+
+    /// Frames for which the pool has memory: for all under way, and two for each worker; but no
+    /// more than it may touch before a run.
+    pub(super) fn pool_frames(&self) -> usize {
+        let under_way = usize::try_from(self.most_under_way()).unwrap_or(usize::MAX);
+        let wanted = under_way.saturating_add(2 * self.workers);
+        wanted.min(MOST_OF_POOL / (LEAST + self.payload))
+    }
+
+    /// Whether a frame can find the pool empty.
+    pub(super) fn may_miss(&self) -> bool {
+        self.rate.is_some() || (self.pool_frames() as u64) < self.most_under_way()
     }
 
     /// Stays busy where a delay was declared for this stage.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
 
-/// Of one thread, between [`Usage::begin`] and [`Usage::end`].
+/// Of one thread, from its first frame to [`Usage::end`]: what it did while others got ready,
+/// such as to poll, belongs to no request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Usage {
     /// Frames it dealt with.
@@ -25,13 +26,12 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    pub(super) fn begin() -> Self {
-        Self { began: Some(so_far()), ..Self::default() }
-    }
-
     /// One frame more, on the CPU where this is called.
     #[inline]
     pub(super) fn count(&mut self) {
+        if self.frames == 0 {
+            self.began = Some(so_far());
+        }
         self.frames += 1;
         *self.by_cpu.entry(sched_getcpu()).or_default() += 1;
     }
@@ -40,7 +40,8 @@ impl Usage {
     /// When the kernel does not tell where the thread may run.
     pub(super) fn end(&mut self) -> io::Result<()> {
         let (cpu_ns, switches) = so_far();
-        let (began_ns, began) = self.began.take().unwrap_or_default();
+        // One without frames used nothing for them.
+        let (began_ns, began) = self.began.take().unwrap_or((cpu_ns, switches));
         self.cpu_ns = cpu_ns.saturating_sub(began_ns);
         self.switches = (switches.0 - began.0, switches.1 - began.1);
         self.allowed = sys::affinity(0)?.to_string();
@@ -55,6 +56,19 @@ impl Usage {
         self.cpu_ns += other.cpu_ns;
         self.switches.0 += other.switches.0;
         self.switches.1 += other.switches.1;
+        for (cpu, frames) in &other.by_cpu {
+            *self.by_cpu.entry(*cpu).or_default() += frames;
+        }
+    }
+
+    /// Frames that it dealt with on this CPU.
+    pub(super) fn on(&self, cpu: usize) -> u64 {
+        self.by_cpu.get(&cpu).copied().unwrap_or(0)
+    }
+
+    /// The CPU on which it dealt with most of them.
+    pub(super) fn most_on(&self) -> Option<usize> {
+        self.by_cpu.iter().max_by_key(|(_, frames)| **frames).map(|(cpu, _)| *cpu)
     }
 }
 

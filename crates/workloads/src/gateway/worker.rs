@@ -1,7 +1,7 @@
 //! The gateway: workers of one process that each have clients and a connection to the exchange.
 
 use super::clock::Clock;
-use super::connection::{Connection, Read, listen, send};
+use super::connection::{Connection, Outbox, ROOM_PAUSE, Read, listen};
 use super::events::Events;
 use super::frame::{Frame, LEAST, Stamp};
 use super::pool::Pool;
@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 const LISTENER: u64 = u64::MAX;
 const EXCHANGE: u64 = u64::MAX - 1;
@@ -44,6 +44,7 @@ struct Gateway {
     clients: Vec<OnceLock<TcpStream>>,
     pool: Pool,
     closed: AtomicU64,
+    is_over: AtomicBool,
     handoffs: AtomicU64,
 }
 
@@ -65,12 +66,12 @@ pub(super) fn serve(
         settings: settings.clone(),
         inboxes: (0..settings.workers).map(inbox).collect::<io::Result<_>>()?,
         clients: (0..settings.sessions).map(|_| OnceLock::new()).collect(),
-        // Each worker may hold one beside those under way.
         pool: match settings.has_pool {
-            true => Pool::new(capacity + 2 * settings.workers, LEAST + settings.payload),
+            true => Pool::new(settings.pool_frames(), LEAST + settings.payload),
             false => Pool::none(),
         },
         closed: AtomicU64::new(0),
+        is_over: AtomicBool::new(false),
         handoffs: AtomicU64::new(0),
     });
     // Whoever fails first ends the process; the others wait for what will never come.
@@ -90,7 +91,7 @@ pub(super) fn serve(
                 let gateway = Arc::clone(&worker.gateway);
                 let outcome = launch.enter_task().and_then(|()| worker.run(placed));
                 outcome.map_err(|error| {
-                    *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                     gateway.end();
                 })
             })
@@ -102,7 +103,7 @@ pub(super) fn serve(
         is_ready()?;
     }
     let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
-    if let Some(error) = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
+    if let Some(error) = failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
         return Err(error);
     }
     let mut served = Served {
@@ -135,14 +136,14 @@ pub(super) fn listeners(settings: &Settings) -> io::Result<(Vec<TcpListener>, u1
 impl Gateway {
     /// Lets every worker end.
     fn end(&self) {
-        self.closed.store(u64::MAX, Ordering::SeqCst);
+        self.is_over.store(true, Ordering::SeqCst);
         for inbox in &self.inboxes {
             let _ = inbox.ring();
         }
     }
 
     fn is_over(&self) -> bool {
-        self.closed.load(Ordering::SeqCst) >= self.settings.sessions as u64
+        self.is_over.load(Ordering::SeqCst)
     }
 
     fn hand(&self, worker: usize, frame: Frame) -> io::Result<()> {
@@ -150,15 +151,10 @@ impl Gateway {
         self.inboxes[worker].put(frame)
     }
 
-    /// Writes a reply to its client.
-    fn reply(&self, mut frame: Frame) -> io::Result<()> {
-        let client = self.clients.get(frame.session() as usize).and_then(OnceLock::get);
-        let client = client.ok_or_else(|| io::Error::other("a reply has no client"))?;
-        frame.stamp(Stamp::Replied, self.settings.clock.now_ns());
-        self.settings.delay_in(Stage::ToClient);
-        send(client, &frame)?;
-        self.pool.give(frame);
-        Ok(())
+    /// The writing end of a session's client.
+    fn client(&self, session: u32) -> io::Result<&TcpStream> {
+        let client = self.clients.get(session as usize).and_then(OnceLock::get);
+        client.ok_or_else(|| io::Error::other("a reply has no client"))
     }
 }
 
@@ -167,6 +163,11 @@ struct Worker {
     index: usize,
     listener: TcpListener,
     exchange: Connection,
+    /// What the exchange has no room for.
+    requests: Outbox,
+    /// What clients have no room for, by session: those alone that have none. Of one session
+    /// one worker writes all replies.
+    replies: BTreeMap<u32, Outbox>,
     events: Events,
     clients: BTreeMap<u64, Connection>,
     usage: Usage,
@@ -190,6 +191,8 @@ impl Worker {
             index,
             listener,
             exchange,
+            requests: Outbox::default(),
+            replies: BTreeMap::new(),
             events,
             clients: BTreeMap::new(),
             usage: Usage::default(),
@@ -204,12 +207,19 @@ impl Worker {
         let _ = placed.send(());
         drop(placed);
         let inbox = &gateway.inboxes[self.index];
-        self.usage = Usage::begin();
         let mut accepted = 0;
         while !gateway.is_over() {
-            let is_due = || !inbox.is_empty() || gateway.is_over();
-            self.events.wait(is_due, || inbox.sleeps() && !gateway.is_over())?;
+            if self.flush()? {
+                let is_due = || !inbox.is_empty() || gateway.is_over();
+                self.events.wait(is_due, || inbox.sleeps() && !gateway.is_over())?;
+            } else {
+                self.events.wait(|| true, || false)?;
+                if self.events.ready(0).is_none() && inbox.is_empty() {
+                    std::thread::sleep(ROOM_PAUSE);
+                }
+            }
             let found_ns = self.clock().now_ns();
+            inbox.wakes();
             let mut index = 0;
             while let Some(number) = self.events.ready(index) {
                 index += 1;
@@ -226,6 +236,31 @@ impl Worker {
         }
         self.usage.end()?;
         Ok((self.usage, accepted))
+    }
+
+    /// Writes what had no room; whether that was all.
+    #[inline]
+    fn flush(&mut self) -> io::Result<bool> {
+        if self.requests.is_empty() && self.replies.is_empty() {
+            return Ok(true);
+        }
+        let mut is_all = self.requests.flush(&self.exchange)?;
+        let gateway = &self.gateway;
+        let mut outcome = Ok(());
+        self.replies.retain(|session, outbox| {
+            let flushed = gateway.client(*session).and_then(|client| outbox.flush(client));
+            match flushed {
+                Ok(is_empty) => {
+                    is_all &= is_empty;
+                    !is_empty
+                }
+                Err(error) => {
+                    outcome = Err(error);
+                    false
+                }
+            }
+        });
+        outcome.map(|()| is_all)
     }
 
     fn accept(&mut self, number: u64) -> io::Result<u64> {
@@ -300,13 +335,33 @@ impl Worker {
             self.forward(frame)
         } else {
             frame.stamp(Stamp::TakenBack, self.clock().now_ns());
-            self.gateway.reply(frame)
+            self.reply(frame)
         }
     }
 
     fn forward(&mut self, mut frame: Frame) -> io::Result<()> {
         frame.stamp(Stamp::Forwarded, self.clock().now_ns());
-        send(&self.exchange, &frame).map_err(|error| named("the exchange", &error))?;
+        let sent = self.requests.send(&self.exchange, &frame);
+        sent.map_err(|error| named("the exchange", &error))?;
+        self.gateway.pool.give(frame);
+        Ok(())
+    }
+
+    /// Writes a reply to its client.
+    fn reply(&mut self, mut frame: Frame) -> io::Result<()> {
+        let session = frame.session();
+        let client = self.gateway.client(session)?;
+        frame.stamp(Stamp::Replied, self.clock().now_ns());
+        self.gateway.settings.delay_in(Stage::ToClient);
+        if let Some(outbox) = self.replies.get_mut(&session) {
+            outbox.send(client, &frame)?;
+        } else {
+            let mut outbox = Outbox::default();
+            outbox.send(client, &frame)?;
+            if !outbox.is_empty() {
+                self.replies.insert(session, outbox);
+            }
+        }
         self.gateway.pool.give(frame);
         Ok(())
     }
@@ -329,7 +384,7 @@ impl Worker {
                 self.gateway.settings.delay_in(Stage::HandoffBack);
                 self.gateway.hand(frame.owner(), frame)?;
             } else {
-                self.gateway.reply(frame)?;
+                self.reply(frame)?;
             }
         }
         Ok(())

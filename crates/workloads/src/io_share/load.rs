@@ -47,7 +47,7 @@ pub(super) fn prepare(
         let sharer = Sharer { number, settings, machine, launch, board: &board, region };
         lay_out(region, sharer.pattern(), settings.record, settings.size)
             .map_err(|failed| unwritable(total, &failed))?;
-        family.fork(launch, || sharer.live(|| herd.wait()))?;
+        family.fork("a sharer of the disk", launch, || sharer.live(|| herd.wait()))?;
     }
     herd.await_ready(&mut family)?;
     let host_cache = place::host_cache(launch);

@@ -71,7 +71,7 @@ impl Processes {
             (until, Some(holder))
         };
         if let Some((ends, delay_ns)) = delayed {
-            family.fork(launch, || {
+            family.fork("the delay line", launch, || {
                 drop(holder.take());
                 is_ready()?;
                 let relayed = relay::carry(ends, delay_ns, &until)?;
@@ -79,7 +79,7 @@ impl Processes {
             })?;
             await_one(&ready, &mut family)?;
         }
-        family.fork(launch, || {
+        family.fork("the near side", launch, || {
             if let Some(wire) = &wire {
                 wire.near.enter()?;
             }
@@ -201,7 +201,7 @@ fn start_far(
     }
     if let Some(wire) = wire {
         let address = SocketAddr::from((wire::FAR, PORT));
-        family.fork(launch, || {
+        family.fork("the far side", launch, || {
             wire.far.enter()?;
             serve(&TcpListener::bind(address)?, is_ready)
         })?;
@@ -209,7 +209,7 @@ fn start_far(
     }
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    family.fork(launch, || serve(&listener, is_ready))?;
+    family.fork("the far side", launch, || serve(&listener, is_ready))?;
     Ok(address)
 }
 
