@@ -2,6 +2,7 @@
 //! CPUs the reference tools themselves flip between placements from run to run.
 
 use crate::io_cells::{DEVICE, IO_CELLS};
+use crate::net_cells::NET_CELLS;
 
 /// One comparison of a native workload with its reference tool.
 pub struct Cell {
@@ -9,7 +10,7 @@ pub struct Cell {
     pub name: &'static str,
     /// Words before both commands: placement and policy.
     pub prefix: &'static [&'static str],
-    /// The reference's command.
+    /// The reference's command; its name alone where a workload runs it.
     pub reference: &'static [&'static str],
     /// How the reference prints its result.
     pub printed: Printed,
@@ -25,7 +26,23 @@ pub struct Cell {
     pub switches: Switches,
 }
 
+/// A workload of ours, and what is read of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Load {
+    /// Its id.
+    pub workload: &'static str,
+    /// Its parameters, where they are not the defaults.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// Id of its metric.
+    pub metric: &'static str,
+}
+
 impl Cell {
+    /// The native side.
+    pub fn native(&self) -> Load {
+        Load { workload: self.workload, parameters: self.parameters, metric: self.metric }
+    }
+
     /// Whether both sides read a block device.
     pub fn needs_device(&self) -> bool {
         self.reference.iter().any(|word| word.contains(DEVICE))
@@ -56,18 +73,20 @@ pub enum Printed {
     HistogramMedian,
     /// fio's JSON: bytes per second of its reads, and its own CPU time.
     FioReads,
+    /// A workload of ours runs the reference, with its server, and reads what it prints.
+    ByAdapter(Load),
 }
 
 const THREE_PERCENT: f64 = 0.03;
 pub(crate) const TEN_PERCENT: (f64, f64) = (0.9, 1.1);
 const FIFTEEN_PERCENT: (f64, f64) = (0.85, 1.15);
-const ON_CPU_0: &[&str] = &["taskset", "-c", "0"];
+pub(crate) const ON_CPU_0: &[&str] = &["taskset", "-c", "0"];
 const FIFO_ON_CPU_0: &[&str] = &["chrt", "-f", "10", "taskset", "-c", "0"];
 const FIFO_80: &[&str] = &["chrt", "-f", "80"];
 
 /// Every comparison.
 pub fn cells() -> impl Iterator<Item = &'static Cell> {
-    TASK_CELLS.iter().chain(IO_CELLS)
+    TASK_CELLS.iter().chain(IO_CELLS).chain(NET_CELLS)
 }
 
 const TASK_CELLS: &[Cell] = &[

@@ -12,6 +12,7 @@ mod cells;
 mod device;
 mod io_cells;
 mod native;
+mod net_cells;
 mod pairs;
 mod reference;
 mod table;

@@ -1,6 +1,6 @@
-//! The native workload: the release binary in the role that the executor starts.
+//! A workload of ours: the release binary in the role that the executor starts.
 
-use crate::cells::{Cell, Switches};
+use crate::cells::{Cell, Load, Switches};
 use crate::device::LoopDevice;
 use crate::reference::{counted, switches, tempfile};
 use model::{Sample, SampleData, StorageKind, StorageTarget};
@@ -10,7 +10,12 @@ use std::path::Path;
 use std::process::Stdio;
 
 /// One run: the metric, and the context switches of the whole process or what stands for them.
-pub fn run(cell: &Cell, binary: &Path, device: Option<&LoopDevice>) -> Result<(f64, f64), String> {
+pub fn run(
+    cell: &Cell,
+    load: Load,
+    binary: &Path,
+    device: Option<&LoopDevice>,
+) -> Result<(f64, f64), String> {
     let counts = tempfile("native")?;
     let mut child = counted(&counts, cell.prefix)
         .arg(binary)
@@ -32,21 +37,21 @@ pub fn run(cell: &Cell, binary: &Path, device: Option<&LoopDevice>) -> Result<(f
         serde_json::from_str(&line).map_err(|error| error.to_string())
     };
     // perf runs the workload in its own process's child, so perf is the parent.
-    let ready = ask(&order(cell, child.id(), device)?)?;
+    let ready = ask(&order(load, child.id(), device.filter(|_| cell.needs_device()))?)?;
     if ready != json!("ready") {
-        return Err(format!("{} could not prepare: {ready}", cell.workload));
+        return Err(format!("{} could not prepare: {ready}", load.workload));
     }
     let answer = ask(&Value::Null)?;
-    let done = answer.get("done").ok_or_else(|| format!("{} failed: {answer}", cell.workload))?;
+    let done = answer.get("done").ok_or_else(|| format!("{} failed: {answer}", load.workload))?;
     let samples: Vec<Sample> =
         serde_json::from_value(done["samples"].clone()).map_err(|error| error.to_string())?;
     // The end of its input tells the process to go.
     drop(input);
-    let value = value_of(cell, &samples);
+    let value = value_of(load, &samples);
     finish(child)?;
     let switches = switches(&counts)?;
     if let Some(why) = done["unfit"].as_str() {
-        return Err(format!("{} was not what it claims to be: {why}", cell.workload));
+        return Err(format!("{} was not what it claims to be: {why}", load.workload));
     }
     Ok((value?, cpu_per_transfer(cell, &samples).unwrap_or(switches)))
 }
@@ -72,18 +77,18 @@ fn finish(mut child: std::process::Child) -> Result<(), String> {
     }
 }
 
-fn order(cell: &Cell, parent: u32, device: Option<&LoopDevice>) -> Result<Value, String> {
+fn order(load: Load, parent: u32, device: Option<&LoopDevice>) -> Result<Value, String> {
     let catalogue = schedlab::catalogue();
     let workload = catalogue
-        .workload(cell.workload)
-        .ok_or_else(|| format!("no workload {}", cell.workload))?;
+        .workload(load.workload)
+        .ok_or_else(|| format!("no workload {}", load.workload))?;
     let mut parameters = serde_json::Map::new();
     for parameter in workload.parameters() {
         let given =
-            cell.parameters.iter().find(|(name, _)| *name == parameter.name).map(|(_, text)| *text);
+            load.parameters.iter().find(|(name, _)| *name == parameter.name).map(|(_, text)| *text);
         let text = given
             .or(parameter.default)
-            .ok_or_else(|| format!("{} needs {}", cell.workload, parameter.name))?;
+            .ok_or_else(|| format!("{} needs {}", load.workload, parameter.name))?;
         let value = parameter.parse(text).map_err(|why| format!("{}: {why}", parameter.name))?;
         let value = serde_json::to_value(value).map_err(|error| error.to_string())?;
         parameters.insert(parameter.name.to_owned(), value);
@@ -92,7 +97,7 @@ fn order(cell: &Cell, parent: u32, device: Option<&LoopDevice>) -> Result<Value,
         "policy": null, "priority": 0, "deadline_ns": null, "nice": null, "slice_ns": null, "clamp": null,
         "affinity": null, "timer_slack_ns": null, "cpu_max": null, "cpu_weight": null, "seed": 1,
         "scratch": std::env::temp_dir(), "log": "/dev/null",
-        "target": device.filter(|_| cell.needs_device()).map(|device| StorageTarget {
+        "target": device.map(|device| StorageTarget {
             kind: StorageKind::Device,
             path: device.node().to_owned(),
             device: device.node().strip_prefix("/dev/").map(str::to_owned),
@@ -103,13 +108,13 @@ fn order(cell: &Cell, parent: u32, device: Option<&LoopDevice>) -> Result<Value,
         })
     });
     Ok(json!({
-        "parent": parent, "workload": cell.workload, "parameters": parameters, "launch": launch,
+        "parent": parent, "workload": load.workload, "parameters": parameters, "launch": launch,
         "search_path": std::env::var("PATH").unwrap_or_default()
     }))
 }
 
-fn value_of(cell: &Cell, samples: &[Sample]) -> Result<f64, String> {
-    let source = cell.metric.strip_suffix("_p50").unwrap_or(cell.metric);
+fn value_of(load: Load, samples: &[Sample]) -> Result<f64, String> {
+    let source = load.metric.strip_suffix("_p50").unwrap_or(load.metric);
     let sample = samples.iter().find(|sample| sample.source == source);
     let value = sample.and_then(|sample| match &sample.data {
         SampleData::Values(values) => stats::median(values),
@@ -117,5 +122,5 @@ fn value_of(cell: &Cell, samples: &[Sample]) -> Result<f64, String> {
         SampleData::Histogram(histogram) => histogram.quantile(0.5).map(|value| value as f64),
         SampleData::Proportion { .. } => None,
     });
-    value.ok_or_else(|| format!("{} reported no {}", cell.workload, cell.metric))
+    value.ok_or_else(|| format!("{} reported no {}", load.workload, load.metric))
 }

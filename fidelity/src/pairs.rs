@@ -63,16 +63,16 @@ pub fn compare(
     let _waker = if is_io { Some(Waker::start(CPU)?) } else { None };
     if is_io {
         // The reference must not read what was never written.
-        native::run(cell, binary, device)?;
+        native::run(cell, cell.native(), binary, device)?;
     }
     loop {
         let is_native_first: bool = random.random();
         let (ours, theirs) = if is_native_first {
-            let ours = native::run(cell, binary, device)?;
-            (ours, reference::run(cell, device)?)
+            let ours = native::run(cell, cell.native(), binary, device)?;
+            (ours, reference::run(cell, binary, device)?)
         } else {
-            let theirs = reference::run(cell, device)?;
-            (native::run(cell, binary, device)?, theirs)
+            let theirs = reference::run(cell, binary, device)?;
+            (native::run(cell, cell.native(), binary, device)?, theirs)
         };
         native_values.push(ours.0);
         reference_values.push(theirs.0);

@@ -3,12 +3,15 @@
 use crate::cells::{Cell, Printed};
 use crate::device::LoopDevice;
 use crate::io_cells::DEVICE;
+use crate::native;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Tools, and the Debian packages that have them.
-const TOOLS: [(&str, &str); 6] = [
+const TOOLS: [(&str, &str); 8] = [
     ("fio", "fio"),
+    ("iperf3", "iperf3"),
+    ("sockperf", "sockperf"),
     ("hackbench", "rt-tests"),
     ("cyclictest", "rt-tests"),
     ("perf", "linux-perf"),
@@ -29,7 +32,10 @@ pub fn refuse_missing() -> Result<(), String> {
 }
 
 /// One run: the result, and the context switches of the whole command or what stands for them.
-pub fn run(cell: &Cell, device: Option<&LoopDevice>) -> Result<(f64, f64), String> {
+pub fn run(cell: &Cell, binary: &Path, device: Option<&LoopDevice>) -> Result<(f64, f64), String> {
+    if let Printed::ByAdapter(load) = cell.printed {
+        return native::run(cell, load, binary, device);
+    }
     let node = device.map_or("", LoopDevice::node);
     let words: Vec<String> = cell.reference.iter().map(|word| word.replace(DEVICE, node)).collect();
     let counts = tempfile("reference")?;
@@ -53,7 +59,7 @@ pub fn run(cell: &Cell, device: Option<&LoopDevice>) -> Result<(f64, f64), Strin
         return fio_reads(&text).ok_or_else(|| format!("fio printed no result:\n{text}"));
     }
     let value = match cell.printed {
-        Printed::FioReads => None,
+        Printed::FioReads | Printed::ByAdapter(_) => None,
         Printed::HackbenchSeconds => number_after(&text, "Time:").map(|seconds| seconds * 1e9),
         Printed::MicrosecondsPerOperation => number_before(&text, "usecs/op").map(|us| us * 1e3),
         Printed::HistogramMedian => histogram_median(&text).map(|us| us * 1e3),

@@ -36,7 +36,8 @@ pub fn page(rows: &[Row]) -> Result<String, String> {
          decides when a task runs, that is tens of percent: agreement within 3 % is not shown there and cannot be \
          by so few pairs; it is shown under FIFO, where the number of switches is the program's own \
          ([ADR 0008](adr/0008-switches-are-compared-under-fifo.md)). Cells of `io` read one loop device with direct I/O, beside a thread that wakes every 10 ms as fio's own does, and compare the \
-         CPU time of one transfer in place of switches: they hold where its whole interval does not lie above 1.\n\n\
+         CPU time of one transfer in place of switches: they hold where its whole interval does not lie above 1. Cells of `net` are over \
+         loopback; the reference is run by the adapter of its name.\n\n\
          | cell | pairs | native | reference | ratio [95 %] | t interval | band | switches [95 %] | own spread | limit | result |\n\
          |---|--:|--:|--:|---|---|---|---|--:|---|---|\n"
     );
@@ -85,6 +86,9 @@ fn beside(switches: &Switches) -> &'static str {
 
 fn figure(row: &Row, value: f64) -> String {
     match row.cell.printed {
+        Printed::ByAdapter(load) if load.metric == "throughput" => {
+            format!("{:.0} MiB/s", value / f64::from(1 << 20))
+        }
         Printed::FioReads => format!("{:.0} MiB/s", value / f64::from(1 << 20)),
         _ => us(value),
     }

@@ -44,6 +44,8 @@ pub static IMPORTERS: &[&dyn Importer] = &[
     &crate::google_benchmark::ENTRY,
     &crate::hyperfine::ENTRY,
     &crate::iozone::ENTRY,
+    &crate::iperf3::ENTRY,
     &crate::perf_stat::ENTRY,
     &crate::schbench::ENTRY,
+    &crate::sockperf::ENTRY,
 ];

@@ -12,6 +12,7 @@ mod google_benchmark;
 mod hyperfine;
 mod importer;
 mod iozone;
+mod iperf3;
 mod mapping;
 mod metrics;
 mod percentile;
@@ -19,6 +20,7 @@ mod perf_stat;
 #[cfg(test)]
 mod picture;
 mod schbench;
+mod sockperf;
 mod table;
 mod tidy;
 

@@ -84,6 +84,10 @@ pub struct Metric {
     /// Id of the metric that this one and others add up to: a stage of a round trip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part_of: Option<String>,
+    /// Whether it describes how a run went, such as where its tasks were: a difference in it is
+    /// no other work, and makes nothing incomparable.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_description: bool,
     /// One sentence: what it means.
     pub summary: String,
 }
@@ -113,6 +117,7 @@ impl Metric {
             margin,
             resolution: 0.0,
             part_of: None,
+            is_description: false,
             summary: summary.into(),
         }
     }

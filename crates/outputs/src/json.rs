@@ -3,7 +3,7 @@
 //! twice is an error, because readers disagree on which of the two counts.
 
 use crate::trouble::Trouble;
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -38,7 +38,16 @@ impl Json {
     /// # Errors
     /// When it is no JSON, has more than 8 000 000 values, or is followed by something.
     pub fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
-        let (parsed, rest) = Self::parse_first(bytes)?;
+        Self::parse_without(bytes, &[])
+    }
+
+    /// The same without members of these names, wherever they are: a tool may give what nobody
+    /// reads twice.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_without(bytes: &[u8], left_out: &[&str]) -> Result<Self, Trouble> {
+        let (parsed, rest) = Self::first(bytes, left_out)?;
         if let Some(place) = rest.iter().position(|byte| !byte.is_ascii_whitespace()) {
             let end = bytes.len() - rest.len() + place;
             let cause = "there is something after the end of the JSON";
@@ -52,10 +61,14 @@ impl Json {
     /// # Errors
     /// When it is no JSON, or has more than 8 000 000 values.
     pub fn parse_first(bytes: &[u8]) -> Result<(Self, &[u8]), Trouble> {
+        Self::first(bytes, &[])
+    }
+
+    fn first<'b>(bytes: &'b [u8], left_out: &[&str]) -> Result<(Self, &'b [u8]), Trouble> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let left = Cell::new(MOST_VALUES);
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-        let parsed = Builder { left: &left }.deserialize(&mut deserializer);
+        let parsed = Builder { left: &left, left_out }.deserialize(&mut deserializer);
         let parsed = parsed.map_err(|error| {
             let text = error.to_string();
             let cause = text.split(" at line ").next().unwrap_or(&text);
@@ -66,7 +79,7 @@ impl Json {
                 remedy: REMEDY.to_owned(),
             }
         })?;
-        let end = deserializer.into_iter::<serde::de::IgnoredAny>().byte_offset();
+        let end = deserializer.into_iter::<IgnoredAny>().byte_offset();
         Ok((parsed, &bytes[end..]))
     }
 }
@@ -83,6 +96,7 @@ pub fn line_of(bytes: &[u8], place: usize) -> u64 {
 #[derive(Clone, Copy)]
 struct Builder<'c> {
     left: &'c Cell<usize>,
+    left_out: &'c [&'c str],
 }
 
 impl<'de> DeserializeSeed<'de> for Builder<'_> {
@@ -139,6 +153,10 @@ impl<'de> Visitor<'de> for Builder<'_> {
         let mut entries = Vec::new();
         let mut seen = BTreeSet::new();
         while let Some(key) = access.next_key::<String>()? {
+            if self.left_out.contains(&key.as_str()) {
+                access.next_value::<IgnoredAny>()?;
+                continue;
+            }
             if !seen.insert(key.clone()) {
                 return Err(A::Error::custom(format_args!("the key {key:?} is given twice")));
             }

@@ -6,8 +6,10 @@
 
 pub mod fio;
 pub mod iozone;
+pub mod iperf3;
 mod json;
 mod percentile;
+pub mod sockperf;
 mod trouble;
 
 pub use json::{Json, Place, line_of};

@@ -33,6 +33,10 @@ pub struct Divided {
     pub blocks: usize,
     /// The whole.
     pub whole: BlockMean,
+    /// How much more it is than the first subject's, block by block; none of the first itself, and
+    /// where no block has both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more: Option<BlockMean>,
     /// Its parts, in the workload's order.
     pub parts: Vec<Part>,
 }
@@ -72,16 +76,27 @@ impl BlockMean {
         Some(Self { mean: round_significant(mean), interval })
     }
 
-    /// `9.12 us (8.80 us to 9.44 us)`.
+    /// `9.12 us (8.80 us to 9.44 us)`, of something that cannot be less than nothing.
     pub(crate) fn words(&self, unit: Unit, language: Language) -> String {
+        let interval = self.interval.map(|(low, high)| (low.max(0.0), high));
+        Self { interval, ..*self }.signed(unit, language)
+    }
+
+    /// `6.20 us (-1.10 us to 13.5 us)`.
+    fn signed(&self, unit: Unit, language: Language) -> String {
         let mean = value(self.mean, unit);
         match self.interval {
             Some((low, high)) => {
-                let (low, high) = (value(low.max(0.0), unit), value(high, unit));
+                let (low, high) = (value(low, unit), value(high, unit));
                 say!(language, "{mean} ({low} to {high})", mean, low, high)
             }
             None => mean,
         }
+    }
+
+    fn negated(self) -> Self {
+        let interval = self.interval.map(|(low, high)| (-high, -low));
+        Self { mean: -self.mean, interval }
     }
 }
 
@@ -118,19 +133,35 @@ impl Breakdown {
             )
         });
         let is_new = |part: &&Part| first.parts.iter().all(|known| known.metric != part.metric);
-        let costs = self.subjects.iter().skip(1).flat_map(|one| {
-            one.parts.iter().filter(is_new).map(|part| {
-                let cost = part.mean.words(self.unit, language);
-                say!(
-                    language,
-                    "{part} costs {subject} {cost}.",
-                    part = part.name,
-                    subject = one.subject,
-                    cost
-                )
-            })
+        let new = self.subjects.iter().skip(1).flat_map(|one| {
+            let parts = one.parts.iter().filter(is_new).map(|part| {
+                let time = part.mean.words(self.unit, language);
+                let (part, subject) = (&part.name, &one.subject);
+                say!(language, "{part} takes {time} of {subject}'s time.", part, time, subject)
+            });
+            // Other parts may have become shorter by it: what it costs is what all takes longer.
+            let more = one.more.filter(|_| one.parts.iter().any(|part| is_new(&part)));
+            parts.chain(more.map(|more| self.difference(one, more, language))).collect::<Vec<_>>()
         });
-        change.into_iter().chain(costs).collect()
+        change.into_iter().chain(new).collect()
+    }
+
+    /// How much longer or shorter a subject's whole is than the first one's.
+    fn difference(&self, one: &Divided, more: BlockMean, language: Language) -> String {
+        let subject = &one.subject;
+        let first = self.subjects.first().map_or("", |first| &first.subject);
+        if more.mean < 0.0 {
+            let time = more.negated().signed(self.unit, language);
+            return say!(
+                language,
+                "In all, {subject} takes {time} less than {first}.",
+                subject,
+                time,
+                first
+            );
+        }
+        let time = more.signed(self.unit, language);
+        say!(language, "In all, {subject} takes {time} more than {first}.", subject, time, first)
     }
 }
 
@@ -159,20 +190,31 @@ fn of_workload(plan: &Plan, workload: &WorkloadPlan, values: &[TrialValue]) -> V
     let breakdown = |whole: &str| {
         let unit = workload.metrics.iter().find(|metric| metric.id == whole)?.unit;
         let shown = plan.subjects.iter().filter(|one| !one.is_control && workload.runs_for(one));
-        let subjects: Vec<Divided> =
-            shown.filter_map(|subject| divided(workload, whole, subject, values)).collect();
+        let mut first: Option<BTreeMap<u32, f64>> = None;
+        let mut subjects = Vec::new();
+        for (mut one, wholes) in
+            shown.filter_map(|subject| divided(workload, whole, subject, values))
+        {
+            one.more = first.as_ref().and_then(|first| {
+                let both = wholes.iter().filter_map(|(block, own)| Some(own - first.get(block)?));
+                BlockMean::of(&both.collect::<Vec<f64>>())
+            });
+            first.get_or_insert(wholes);
+            subjects.push(one);
+        }
         let (workload, whole) = (workload.label.clone(), whole.to_owned());
         (!subjects.is_empty()).then_some(Breakdown { workload, whole, unit, subjects })
     };
     wholes.into_iter().filter_map(breakdown).collect()
 }
 
+/// Where a subject's time goes, and the whole by block.
 fn divided(
     workload: &WorkloadPlan,
     whole: &str,
     subject: &Subject,
     values: &[TrialValue],
-) -> Option<Divided> {
+) -> Option<(Divided, BTreeMap<u32, f64>)> {
     let is_part = |metric: &&model::Metric| {
         metric.part_of.as_deref() == Some(whole) && workload.measures(&metric.id, subject)
     };
@@ -201,10 +243,14 @@ fn divided(
         mean,
         share: round_significant(mean.mean / sum),
     };
-    Some(Divided {
+    let wholes = blocks.iter().filter_map(|(block, all)| Some((*block, *all.get(whole)?)));
+    let wholes = wholes.collect();
+    let divided = Divided {
         subject: subject.id.clone(),
         blocks: blocks.len(),
         whole: of(whole)?,
+        more: None,
         parts: means.into_iter().map(part).collect(),
-    })
+    };
+    Some((divided, wholes))
 }

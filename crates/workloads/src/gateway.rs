@@ -20,7 +20,8 @@ mod whereabouts;
 mod worker;
 
 use crate::declare::{MS, S, choice, count, duration, size, text};
-use crate::process::{Family, allow_open_files, read_full, write_full};
+use crate::process::{Family, Herd, allow_open_files};
+use crate::said::Said;
 use clock::Clock;
 use contract::{
     Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Requirement, Result,
@@ -28,15 +29,9 @@ use contract::{
 };
 use generator::Measured;
 use model::{Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::pipe::{PipeFlags, pipe_with};
-use serde::de::DeserializeOwned;
 use settings::{Route, Settings, Stage};
 use stages::Stages;
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
-use std::os::fd::OwnedFd;
+use std::io;
 use sys::Machine;
 use usage::Usage;
 use worker::Served;
@@ -55,7 +50,8 @@ fails the run.
 `route` says how a request goes: `local`, the client's worker asks the exchange; `one_way`, it
 hands the request to the next worker, which asks and replies; `both_ways`, the answer is handed
 back as well. Between workers is a `queue` behind a `mutex` (a futex that sleeps), a `spin` lock
-or none (`lock_free`), and `wake` says how its reader learns of it: `eventfd` or `futex` each time,
+or none (`lock_free`: a bounded one of Vyukov's for several writers and readers, of which two
+workers have one each), and `wake` says how its reader learns of it: `eventfd` or `futex` each time,
 `busy_poll` without sleeping at all, or `spin_then_block`, awake for `spin`, then asleep. With `io =
 \"io_uring\"` the kernel receives by itself, and a worker waits for that; epoll says only that
 something can be read. With `allocator = \"pool\"` the gateway uses the memory of frames again.
@@ -76,8 +72,8 @@ policies of all: a worker that must wait for a slice of somebody else waits for 
 **When it lies.** With `rate = 0` each request waits for a reply (closed loop), so a slow gateway
 is asked less: its tail is conditional on its own pauses. With a `rate` requests are due whether
 or not it keeps up (open loop), `round_trip` counts from when they were due, and `lateness` says
-how late the generator was. Who spins needs a CPU of its own: workers that poll, and the generator
-of an open loop.
+how late the generator was; in the last microsecond before a request is due it looks at no reply.
+Who spins needs a CPU of its own: workers that poll, and the generator of an open loop.
 With `clock = \"tsc\"` moments are cycles, scaled to the kernel's clock and checked against it. One
 clock for all needs one machine: over a network there are no stages.
 
@@ -150,8 +146,6 @@ const ROUND_TRIP_NS: u64 = 90_000;
 const OTHER_FILES: u64 = 64;
 /// Requests that cannot be under way by Little's law, as a fraction of those that may be.
 const MOST_OVER: f64 = 1.05;
-/// Between looks whether a process died before it was ready.
-const GLANCE_NS: u64 = 100 * MS;
 
 /// The workload.
 pub(crate) struct Entry;
@@ -333,8 +327,8 @@ struct Processes {
     family: Family,
     settings: Settings,
     /// What each says when it ends: exchange, gateway, generator.
-    told: [File; 3],
-    gate: OwnedFd,
+    said: [Said; 3],
+    herd: Herd,
     seen: Option<Seen>,
 }
 
@@ -364,55 +358,30 @@ impl Processes {
             connection::listen(0, false).map_err(failed("cannot open the exchange's port"))?;
         let exchange_port =
             exchange.local_addr().map_err(failed("cannot open the exchange's port"))?.port();
-        let pipe = || {
-            pipe_with(PipeFlags::CLOEXEC)
-                .map_err(|error| Error::environment("cannot make a pipe", error))
-        };
-        let (gate_reader, gate) = pipe()?;
-        let (ready, ready_writer) = pipe()?;
-        let file = || {
-            memfd_create("schedlab-gateway", MemfdFlags::CLOEXEC)
-                .map(File::from)
-                .map_err(|error| Error::environment("cannot make a file in memory", error))
-        };
-        let told = [file()?, file()?, file()?];
+        let herd = Herd::new()?;
+        let said = [Said::new()?, Said::new()?, Said::new()?];
         let mut family = Family::new()?;
-        let is_ready = || write_full(&ready_writer, b".");
+        let is_ready = || herd.ready();
         family.fork("the exchange", launch, || {
             let usage = exchange::serve(&settings, &exchange, is_ready)?;
-            tell(&told[0], &usage)
+            said[0].say(&usage)
         })?;
-        await_one(&ready, &mut family)?;
+        herd.await_one(&mut family)?;
         drop(exchange);
         let mut listeners = Some(listeners);
         family.fork("the gateway", launch, || {
             let listeners = listeners.take().unwrap_or_default();
             let served = worker::serve(&settings, launch, listeners, exchange_port, is_ready)?;
-            tell(&told[1], &served)
+            said[1].say(&served)
         })?;
-        await_one(&ready, &mut family)?;
+        herd.await_one(&mut family)?;
         drop(listeners);
         family.fork("the generator", launch, || {
-            let start = || {
-                is_ready()?;
-                read_full(&gate_reader, &mut [0])
-            };
-            let measured = generator::generate(&settings, port, start)?;
-            tell(&told[2], &measured)
+            let measured = generator::generate(&settings, port, || herd.wait())?;
+            said[2].say(&measured)
         })?;
-        await_one(&ready, &mut family)?;
-        Ok(Self { family, settings, told, gate, seen: None })
-    }
-
-    /// What a process said before it ended.
-    fn heard<T: DeserializeOwned>(&self, place: usize) -> Result<T> {
-        let mut text = String::new();
-        let mut file = &self.told[place];
-        file.rewind()
-            .and_then(|()| file.read_to_string(&mut text))
-            .map_err(|error| Error::environment("cannot hear a process of the gateway", error))?;
-        serde_json::from_str(&text)
-            .map_err(|error| Error::environment("a process of the gateway said nothing", error))
+        herd.await_one(&mut family)?;
+        Ok(Self { family, settings, said, herd, seen: None })
     }
 
     fn measurement(&self, seen: &Seen) -> Result<Measurement> {
@@ -516,12 +485,11 @@ impl Processes {
 
 impl Load for Processes {
     fn run(&mut self) -> Result<Measurement> {
-        write_full(&self.gate, b".")
-            .map_err(|error| Error::environment("cannot release the generator", error))?;
+        self.herd.release()?;
         self.family.reap()?;
-        let exchange = self.heard(0)?;
-        let served = self.heard(1)?;
-        let measured: Measured = self.heard(2)?;
+        let exchange = self.said[0].heard("the exchange")?;
+        let served = self.said[1].heard("the gateway")?;
+        let measured: Measured = self.said[2].heard("the generator")?;
         let stages = Stages::try_from(&measured.stages)
             .map_err(|error| Error::environment("cannot read the round trips", error))?;
         let seen = Seen { measured, served, exchange, stages };
@@ -534,20 +502,4 @@ impl Load for Processes {
         let seen = self.seen.take().ok_or("it did not run")?;
         self.broken(&seen).map_or(Ok(()), Err)
     }
-}
-
-/// Waits until one more process is ready; one that died first is an error.
-fn await_one(ready: &OwnedFd, family: &mut Family) -> Result<()> {
-    let timeout = crate::instant::timespec(GLANCE_NS);
-    while poll(&mut [PollFd::new(ready, PollFlags::IN)], Some(&timeout)) == Ok(0) {
-        if let Some(error) = family.early_death() {
-            return Err(error);
-        }
-    }
-    read_full(ready, &mut [0])
-        .map_err(|error| Error::environment("cannot hear a process of the gateway", error))
-}
-
-fn tell(mut to: &File, what: &impl serde::Serialize) -> io::Result<()> {
-    to.write_all(&serde_json::to_vec(what)?)
 }

@@ -1,11 +1,12 @@
-//! What is run: native workloads, adapters of `fio` and `iozone`, and any program
-//! through `command`.
+//! What is run: native workloads, adapters of `fio`, `iozone`, `iperf3` and `sockperf`, and
+//! any program through `command`.
 //!
 //! This crate must not know who starts a workload, what is set around it or
 //! what is observed beside it. Each file holds one workload; the rest are what
 //! several of them share (threads behind a gate, forked processes, futexes,
 //! the CPU work, programs, where files lie). Background load is the executor's.
 
+mod address;
 mod crew;
 mod declare;
 mod futex;
@@ -13,6 +14,7 @@ mod instant;
 mod placement;
 mod process;
 mod program;
+mod said;
 mod sample_cost;
 mod shared;
 mod storage;
@@ -21,7 +23,7 @@ mod work;
 pub use command::pick::pick;
 pub use gateway::cost::{GeneratorCost, gateway_generator_cost};
 pub use io::cost::io_transfer_cost;
-pub use net::{NetServer, network_run_asked_for};
+pub use net::{NetServer, network_run_asked_for, network_stream_as_answered};
 pub use sample_cost::sample_cost;
 
-contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, gateway, net, io, io_mix, io_share, fio, iozone, command);
+contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, gateway, net, io, io_mix, io_share, fio, iozone, iperf3, sockperf, command);

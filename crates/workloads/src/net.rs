@@ -29,8 +29,9 @@ use crate::declare::{MS, choice, count, duration, size, text};
 use contract::{
     Description, Error, LaunchSpec, Load, Parameter, Requirement, Result, SUBJECTS_LINK, Workload,
 };
-use control::Test;
+use control::{Answer, Sent, Test};
 use model::{Direction, Metric, Parameters, Reduction, Unit};
+use part::{Part, Told};
 use processes::Processes;
 use settings::{Place, Settings};
 use sys::Machine;
@@ -46,6 +47,28 @@ pub use server::NetServer;
 pub fn network_run_asked_for(message: &[u8]) -> Result<[u64; 4], String> {
     let asked = control::read_hello(message)?;
     Ok([asked.connections, asked.size, asked.rate, asked.whole_ns()])
+}
+
+/// What a near side that has sent a mebibyte over one connection in a second makes of the far side's
+/// answer: bytes that were received, and in how many seconds.
+///
+/// # Errors
+/// Why that is no measurement.
+pub fn network_stream_as_answered(message: &[u8]) -> Result<(f64, f64), String> {
+    let report = match channel::decode(message).map_err(|error| error.to_string())? {
+        Answer::Report(report) => report,
+        other => return Err(near::unexpected(&other).to_string()),
+    };
+    let (total, second_ns) = (1 << 20, 1_000_000_000);
+    let sent = Sent { total, measured: total, ended_ns: second_ns, ..Sent::default() };
+    let part = Part { sent: Some(sent), ..Part::none() };
+    let told = Told::of(&[part], second_ns, report);
+    match counts::broken(Test::Stream, &told) {
+        Some(why) => Err(why),
+        None => {
+            counts::rate(&told.report.received).ok_or_else(|| "nothing was received".to_owned())
+        }
+    }
 }
 
 static DESCRIPTION: Description = Description {
@@ -307,6 +330,7 @@ mod tests {
             (&[("address", "192.0.2.7:7171"), ("far", "guest")], "no far side of ours"),
             (&[("delay", "5ms")], "far = \"namespace\""),
             (&[("delay_by", "netem")], "needs a delay"),
+            (&[("far", "namespace"), ("delay", "500ms")], "counted as a retry"),
             (&[("test", "stream"), ("rate", "5")], "no rate"),
             (&[("test", "datagrams"), ("address", "127.0.0.1:7171")], "need a rate"),
             (&[("test", "request"), ("size", "20")], "24 bytes"),

@@ -91,7 +91,7 @@ impl Workload for Entry {
             Reduction::Proportion,
             "Messages whose sender was on the receiver's CPU; it tells the two modes apart",
         );
-        vec![time, rate, stacked]
+        vec![time, rate, Metric { is_description: true, ..stacked }]
     }
 
     fn expected_ns(&self, parameters: &Parameters) -> u64 {

@@ -19,6 +19,8 @@ use sys::Termination;
 const LONGEST_COMPLAINT: usize = 512;
 /// How long after what a killed process had open is closed its end may be told.
 const TOLD_LATE: Duration = Duration::from_millis(50);
+/// Between looks whether a process died before it was ready.
+const GLANCE_NS: u64 = 100_000_000;
 /// Exit code of a child that has complained.
 const COMPLAINED: i32 = 1;
 
@@ -185,11 +187,35 @@ impl Family {
 
     /// If a child has already ended, why; used where an end before the run is a failure.
     pub(crate) fn early_death(&mut self) -> Option<Error> {
-        for position in 0..self.children.len() {
-            let (child, name) = self.children[position];
-            if let Some(termination) = ended(child) {
-                self.children.swap_remove(position);
-                return Some(self.failure((name, termination)));
+        self.first_end(|_| true)
+    }
+
+    /// If a signal has ended a child, the failure that this is. Children that ended otherwise
+    /// are reaped. Others feel such an end before it is told, so it is waited for a little.
+    pub(crate) fn killed(&mut self) -> Option<Error> {
+        let began = Instant::now();
+        while !self.children.is_empty() {
+            let failure = self.first_end(|how| matches!(how, Termination::Signalled(_)));
+            if failure.is_some() || began.elapsed() > TOLD_LATE {
+                return failure;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+
+    /// The failure of the first child that has ended in such a way.
+    fn first_end(&mut self, is_failure: fn(Termination) -> bool) -> Option<Error> {
+        let mut position = 0;
+        while let Some((child, name)) = self.children.get(position).copied() {
+            match ended(child) {
+                None => position += 1,
+                Some(how) => {
+                    self.children.swap_remove(position);
+                    if is_failure(how) {
+                        return Some(self.failure((name, how)));
+                    }
+                }
             }
         }
         None
@@ -242,12 +268,20 @@ impl Herd {
         Ok(Self::of(pipe()?, pipe()?))
     }
 
+    /// A task is ready, whatever it does now.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub(crate) fn ready(&self) -> io::Result<()> {
+        write_full(&self.ready.1, b".")
+    }
+
     /// A task is ready, and waits for the others.
     ///
     /// # Errors
     /// What the kernel answers.
     pub(crate) fn wait(&self) -> io::Result<()> {
-        write_full(&self.ready.1, b".")?;
+        self.ready()?;
         poll(&mut [PollFd::new(&self.wake.0, PollFlags::IN)], None)?;
         Ok(())
     }
@@ -257,21 +291,27 @@ impl Herd {
     /// # Errors
     /// What a task that died said.
     pub(crate) fn await_ready(&self, family: &mut Family) -> Result<()> {
-        let timeout = crate::instant::timespec(100_000_000);
         for _ in 0..family.children.len() {
-            loop {
-                let mut ready = [PollFd::new(&self.ready.0, PollFlags::IN)];
-                match poll(&mut ready, Some(&timeout)) {
-                    Ok(0) => match family.early_death() {
-                        Some(error) => return Err(error),
-                        None => continue,
-                    },
-                    Ok(_) | Err(_) => break,
-                }
-            }
-            self.hear()?;
+            self.await_one(family)?;
         }
         Ok(())
+    }
+
+    /// Waits until one more task of the family is ready; one that died first is an error.
+    ///
+    /// # Errors
+    /// What a task that died said.
+    pub(crate) fn await_one(&self, family: &mut Family) -> Result<()> {
+        let timeout = crate::instant::timespec(GLANCE_NS);
+        loop {
+            match poll(&mut [PollFd::new(&self.ready.0, PollFlags::IN)], Some(&timeout)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) | Err(_) => return self.hear(),
+            }
+            if let Some(error) = family.early_death() {
+                return Err(error);
+            }
+        }
     }
 
     /// Waits until one more task is ready.

@@ -1,8 +1,12 @@
 //! One program: forked and held before its exec, released, watched, reaped.
 
+pub(crate) mod service;
+
+use crate::declare::S;
 use crate::instant::timespec;
 use crate::process::{Family, read_full, write_full};
 use contract::{Error, ErrorKind, LaunchSpec, Result};
+use model::Parameters;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::ffi::CString;
@@ -33,7 +37,18 @@ pub(crate) struct Program {
     log: PathBuf,
     words: Vec<String>,
     limit_bytes: u64,
+    /// How long it may run; none leaves that to the trial.
+    limit_ns: Option<u64>,
     launch: LaunchSpec,
+}
+
+/// How a run ended.
+enum Ended {
+    ByItself,
+    /// A stream grew beyond the limit.
+    Exceeding(&'static str),
+    /// It took too long.
+    Hung,
 }
 
 /// What surrounds a program.
@@ -100,7 +115,25 @@ impl Program {
             Error::unsupported("cannot watch the program", error, "use a kernel from 5.3 on")
         })?;
         let (log, words, launch) = (launch.log.clone(), words.to_vec(), launch.clone());
-        Ok(Self { family, child, process, gate, stdout, stderr, log, words, limit_bytes, launch })
+        let limit_ns = None;
+        Ok(Self {
+            family,
+            child,
+            process,
+            gate,
+            stdout,
+            stderr,
+            log,
+            words,
+            limit_bytes,
+            limit_ns,
+            launch,
+        })
+    }
+
+    /// One that counts as hung when it runs longer.
+    pub(crate) fn ending_within(self, limit_ns: u64) -> Self {
+        Self { limit_ns: Some(limit_ns), ..self }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -115,12 +148,17 @@ impl Program {
         let start_ns = sys::monotonic_ns();
         write_full(&self.gate, b".")
             .map_err(|error| Error::environment("cannot release the program", error))?;
-        let exceeded = self.watch();
+        let ended = self.watch(start_ns);
         let wall_ns = sys::monotonic_ns() - start_ns;
-        if let Some(stream) = exceeded? {
+        let stopped = match ended? {
+            Ended::ByItself => None,
+            Ended::Exceeding(stream) => Some(self.too_long(stream)),
+            Ended::Hung => Some(self.hung(wall_ns)),
+        };
+        if let Some(error) = stopped {
             self.family.kill();
             self.keep_output()?;
-            return Err(self.too_long(stream));
+            return Err(error);
         }
         // It has ended and is not reaped: the last moment to see what it was.
         let changed_level = self.launch.difference(self.child).map_err(|error| {
@@ -146,21 +184,33 @@ impl Program {
         Ok(Run { wall_ns, termination, usage, stdout, stderr, changed_level })
     }
 
-    /// Waits for its end; the stream that grew too long, if one did.
-    fn watch(&self) -> Result<Option<&'static str>> {
+    /// Waits for its end, or until it must be ended.
+    fn watch(&self, start_ns: u64) -> Result<Ended> {
         loop {
             let mut ended = [PollFd::new(&self.process, PollFlags::IN)];
             match poll(&mut ended, Some(&timespec(WATCH_NS))) {
                 Ok(0) => {
                     if let Some(stream) = self.exceeding()? {
-                        return Ok(Some(stream));
+                        return Ok(Ended::Exceeding(stream));
+                    }
+                    let ran_ns = sys::monotonic_ns() - start_ns;
+                    if self.limit_ns.is_some_and(|limit_ns| ran_ns > limit_ns) {
+                        return Ok(Ended::Hung);
                     }
                 }
-                Ok(_) => return Ok(None),
+                Ok(_) => return Ok(Ended::ByItself),
                 Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(Error::environment("cannot watch the program", error)),
             }
         }
+    }
+
+    fn hung(&self, ran_ns: u64) -> Error {
+        let ran = model::format_duration(ran_ns);
+        let attempted = format!("{} did not end", self.name());
+        let cause =
+            format!("it was ended after {ran}: its server may have accepted and said nothing");
+        Error::new(ErrorKind::Environment, attempted, cause, WHERE_OUTPUT_IS)
     }
 
     fn exceeding(&self) -> Result<Option<&'static str>> {
@@ -225,6 +275,17 @@ pub(crate) fn answer_of(machine: &Machine, words: &[String], attempted: &str) ->
     let last: String = answer.trim().lines().last().unwrap_or("").chars().take(QUOTED).collect();
     let cause = format!("`{}` ended with {}; it said: {last}", words.join(" "), ran.status);
     Err(Error::environment(attempted, cause))
+}
+
+/// A duration of a program that takes whole seconds.
+///
+/// # Errors
+/// When it is none.
+pub(crate) fn whole_seconds(parameters: &Parameters, name: &str) -> Result<u64, String> {
+    match parameters.duration_ns(name) {
+        ns if ns.is_multiple_of(S) => Ok(ns / S),
+        _ => Err(format!("{name}: this program takes whole seconds")),
+    }
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Error {

@@ -11,6 +11,8 @@
 mod gateway;
 #[path = "run/net.rs"]
 mod net;
+#[path = "run/reference_network.rs"]
+mod reference_network;
 #[path = "run/storage.rs"]
 mod storage;
 
@@ -46,6 +48,8 @@ const CASES: &[(&str, fn())] = &[
     ("gateway_shows_a_delay_in_its_stage_alone", gateway::a_delay_shows_in_its_stage_alone),
     ("gateway_sends_at_its_rate_in_an_open_loop", gateway::sends_at_its_rate_in_an_open_loop),
     ("gateway_names_a_port_in_use", gateway::a_port_in_use_is_named),
+    ("gateway_shares_its_port_with_nobody", gateway::a_port_that_somebody_shares_is_in_use),
+    ("gateway_fails_where_a_stranger_comes", gateway::a_stranger_at_its_port_fails_the_run),
     ("gateway_fails_where_one_of_three_is_killed", gateway::a_killed_process_fails_the_run),
     ("net_measures_each_test_on_loopback", net::measures_each_test_on_loopback),
     ("net_sends_at_its_rate_in_an_open_loop", net::sends_at_its_rate_in_an_open_loop),
@@ -58,6 +62,30 @@ const CASES: &[(&str, fn())] = &[
     ("net_tells_a_far_side_that_is_not_there", net::a_far_side_that_is_not_there_is_told),
     ("net_tells_a_far_side_that_resets", net::a_far_side_that_resets_is_told),
     ("net_names_a_port_in_use", net::a_port_in_use_is_named),
+    (
+        "iperf3_measures_each_direction_of_a_stream",
+        reference_network::iperf3_measures_each_direction_of_a_stream,
+    ),
+    (
+        "iperf3_keeps_its_bandwidth_and_counts_datagrams",
+        reference_network::iperf3_keeps_its_bandwidth_and_counts_datagrams,
+    ),
+    ("iperf3_uses_a_server_of_the_users", reference_network::iperf3_uses_a_server_of_the_users),
+    ("sockperf_measures_every_message", reference_network::sockperf_measures_every_message),
+    ("iperf3_and_sockperf_say_what_is_not_there", reference_network::each_says_what_is_not_there),
+    ("iperf3_and_sockperf_blame_a_killed_server", reference_network::a_killed_server_is_to_blame),
+    (
+        "sockperf_fails_where_its_server_is_killed_in_the_run",
+        reference_network::a_server_that_is_killed_in_the_run_fails_it,
+    ),
+    (
+        "iperf3_gives_up_a_server_that_says_nothing",
+        reference_network::a_server_that_says_nothing_is_given_up,
+    ),
+    (
+        "iperf3_and_sockperf_refuse_what_cannot_be_meant",
+        reference_network::what_cannot_be_meant_is_refused,
+    ),
     ("io_moves_every_record_once", io::moves_every_record_once),
     ("io_counts_what_a_stopped_thread_moved", io::counts_what_a_stopped_thread_moved),
     ("io_leaves_nothing_in_its_directory", io::leaves_nothing_in_its_directory),
@@ -564,6 +592,7 @@ fn small(id: &str) -> Parameters {
         "command" => command(&["sleep", "0.01"], &[], &[]),
         "fio" => parameters(id, &[("size", "1M"), ("duration", "20ms"), ("rw", "randrw")]),
         "iozone" => parameters(id, &[("size", "64k"), ("direct", "false")]),
+        "iperf3" | "sockperf" => parameters(id, &[("duration", "1s")]),
         _ => parameters(id, &[("duration", "20ms")]),
     }
 }

@@ -91,7 +91,8 @@ fn where_the_time_goes_is_told_in_every_kind_of_text() {
         "pinned: where round trip mean goes",
         "local 12.0 us: to gateway 3.00 us (25 %), gateway 1.00 us (8 %), exchange",
         "Change exchange first: it takes 42 % of local's time",
-        "handoff costs handed 2.40 us (2.40 us to 2.41 us).",
+        "handoff takes 2.40 us (2.40 us to 2.41 us) of handed's time.",
+        "takes 3.00 us (3.00 us to 3.01 us) more than local.",
     ] {
         assert!(terminal.contains(told), "{told:?} is not in\n{terminal}");
     }

@@ -35,7 +35,7 @@ fn subjects_run_their_own_designs_and_the_report_says_where_the_time_goes() {
     assert!(markdown.contains("gateway: where round trip mean goes"), "{markdown}");
     assert!(markdown.contains("| handed | handoff |"), "{markdown}");
     assert!(!markdown.contains("| local | handoff |"), "{markdown}");
-    assert!(markdown.contains("handoff costs handed "), "{markdown}");
+    assert!(markdown.contains("In all, handed takes "), "{markdown}");
     assert!(markdown.contains("gateway.route = one_way"), "{markdown}");
 }
 

@@ -174,6 +174,8 @@ pub(super) fn listen(port: u16, is_shared: bool) -> io::Result<TcpListener> {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
+    // A port that served a moment ago is free, although old connections linger (TIME_WAIT).
+    sockopt::set_socket_reuseaddr(&socket, true)?;
     if is_shared {
         sockopt::set_socket_reuseport(&socket, true)?;
     }

@@ -1,13 +1,12 @@
 //! What the generator of `gateway` costs beside a plain loop: whether a gateway or the one who
 //! asks it is the slower of the two.
 
-use super::connection::{Buffer, Connection, Read, listen};
+use super::connection::listen;
 use super::frame::{Frame, LEAST, Stamp};
 use super::generator::generate;
-use super::poller::{Poller, Waiting};
-use super::pool::Pool;
 use super::settings::Settings;
-use crate::declare::MS;
+use crate::declare::S;
+use crate::instant::timespec;
 use contract::Workload;
 use model::{Histogram, ParameterValue, Parameters};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -24,6 +23,8 @@ const REQUESTS: u64 = 20_000;
 /// Requests per second of the open loop, and their number.
 const RATE: u64 = 4_000;
 const DUE: u64 = 2_000;
+/// A client that sends nothing for so long never will.
+const PATIENCE_NS: u64 = 10 * S;
 /// Each is measured so often, in turns.
 const ROUNDS: usize = 5;
 
@@ -95,41 +96,52 @@ fn with_server<T>(settings: &Settings, client: impl FnOnce(u16) -> io::Result<T>
     })
 }
 
-/// Answers until every client has closed its connection.
+/// Answers until every client has closed its connection; as little as makes a reply, so that it
+/// is the client whose cost shows. One frame is under way on each connection and comes whole.
 fn serve(settings: &Settings, listener: &TcpListener) -> io::Result<()> {
     const LISTENER: u64 = u64::MAX;
-    let mut poller = Poller::new(Waiting::Sleep)?.with_patience(10_000 * MS);
-    poller.add(listener, LISTENER)?;
-    let (mut buffer, pool) = (Buffer::new(), Pool::none());
-    let mut connections: BTreeMap<u64, Connection> = BTreeMap::new();
-    let (mut accepted, mut closed) = (0, 0);
+    let poller = epoll::create(CreateFlags::CLOEXEC)?;
+    epoll::add(&poller, listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
+    let mut streams: Vec<TcpStream> = Vec::new();
+    let mut bytes = vec![0_u8; LEAST + settings.payload];
+    let mut closed = 0;
     while closed < CONNECTIONS {
-        poller.wait(|| false, || true)?;
-        for number in (0..).map_while(|index| poller.ready(index)) {
-            if number == LISTENER {
-                let connection = Connection::new(listener.accept()?.0, settings.payload)?;
-                poller.add(&connection, accepted)?;
-                connections.insert(accepted, connection);
-                accepted += 1;
+        let mut room = [const { MaybeUninit::<Event>::uninit() }; 64];
+        let (events, _) = epoll::wait(&poller, &mut room, Some(&timespec(PATIENCE_NS)))?;
+        if events.is_empty() {
+            return Err(io::Error::other("no client sends anything"));
+        }
+        for event in events {
+            if event.data.u64() == LISTENER {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(true)?;
+                stream.set_nodelay(true)?;
+                let number = EventData::new_u64(streams.len() as u64);
+                epoll::add(&poller, &stream, number, EventFlags::IN)?;
+                streams.push(stream);
                 continue;
             }
-            let Some(connection) = connections.get_mut(&number) else { continue };
-            if matches!(connection.read(&mut buffer)?, Read::Closed) {
-                poller.remove(&*connection)?;
-                connections.remove(&number);
+            let stream = &streams[usize::try_from(event.data.u64()).unwrap_or_default()];
+            let flags = rustix::net::RecvFlags::empty();
+            let (length, _) = rustix::net::recv(stream, &mut bytes[..], flags)?;
+            if length == 0 {
+                epoll::delete(&poller, stream)?;
                 closed += 1;
                 continue;
             }
-            while let Some(mut frame) = connection.frame(&pool)? {
-                let now_ns = monotonic_ns();
-                for stamp in
-                    [Stamp::Found, Stamp::Begun, Stamp::Forwarded, Stamp::Answered, Stamp::Replied]
-                {
-                    frame.stamp(stamp, now_ns);
-                }
-                frame.answer().map_err(io::Error::other)?;
-                send(&*connection, &frame)?;
+            if length != bytes.len() {
+                return Err(io::Error::other("a request came in parts"));
             }
+            let mut frame = Frame::from_bytes(bytes);
+            let now_ns = monotonic_ns();
+            for stamp in
+                [Stamp::Found, Stamp::Begun, Stamp::Forwarded, Stamp::Answered, Stamp::Replied]
+            {
+                frame.stamp(stamp, now_ns);
+            }
+            frame.answer().map_err(io::Error::other)?;
+            send(stream, &frame)?;
+            bytes = frame.into_bytes();
         }
     }
     Ok(())

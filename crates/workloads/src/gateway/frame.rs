@@ -130,7 +130,7 @@ impl Frame {
         &self.0
     }
 
-    #[cfg(test)]
+    /// Whatever was read as one.
     pub(super) fn from_bytes(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }

@@ -15,6 +15,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::io;
 
+/// So long before a request of a rate is due the generator does nothing else: a look at the
+/// sockets takes some 300 ns.
+const ALERT_NS: f64 = 1_000.0;
+/// Between looks whether a reply has not come for too long: they go over all sessions.
+const GLANCE_NS: u64 = 100_000_000;
 /// A reply that has not come by then is lost.
 const PATIENCE_NS: u64 = 10_000_000_000;
 
@@ -44,7 +49,8 @@ struct UnderWay {
     sequence: u64,
     /// When it was meant to be sent; in a closed loop when it was.
     due_ns: u64,
-    sent_ns: u64,
+    /// When it was sent, by a reading that the frame does not carry.
+    began_ns: u64,
     is_measured: bool,
 }
 
@@ -143,7 +149,7 @@ impl Generator<'_> {
                 self.turn = (turn + 1) % self.sessions.len();
                 let session = &self.sessions[turn];
                 if (session.under_way.len() as u64) < each && session.outbox.is_empty() {
-                    self.request(turn, self.settings.clock.now_ns())?;
+                    self.request(turn, None)?;
                     idle = 0;
                 } else {
                     idle += 1;
@@ -195,12 +201,13 @@ impl Generator<'_> {
         let mut random = ChaCha8Rng::seed_from_u64(self.settings.seed);
         let mean_ns = 1e9 / rate as f64;
         let mut due_ns = self.settings.clock.now_ns() as f64;
+        let mut looked_ns = 0;
         while self.received < self.total() {
             let now_ns = self.settings.clock.now_ns();
-            let is_due = self.sent < self.total() && now_ns as f64 >= due_ns;
+            let is_due = self.sent < self.total() && now_ns as f64 + ALERT_NS >= due_ns;
             // One for which no socket has room goes later, and is late.
             if is_due && let Some(turn) = self.next_with_room() {
-                self.request(turn, due_ns as u64)?;
+                self.request(turn, Some(due_ns as u64))?;
                 // The exponential gaps of a Poisson process, by inversion.
                 let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
                 let gap = if self.settings.is_poisson { -libm::log1p(-uniform) } else { 1.0 };
@@ -209,34 +216,39 @@ impl Generator<'_> {
             self.flush()?;
             if self.poller.look(Some(0))? {
                 self.read()?;
-            } else {
+            } else if now_ns > looked_ns + GLANCE_NS {
+                looked_ns = now_ns;
                 self.check_patience(now_ns)?;
             }
         }
         Ok(())
     }
 
-    fn request(&mut self, turn: usize, due_ns: u64) -> io::Result<()> {
+    /// Sends the session's next request when it is due; in a closed loop that is now.
+    fn request(&mut self, turn: usize, due_ns: Option<u64>) -> io::Result<()> {
         let is_measured = self.sent >= self.settings.warm_up;
         let session = &mut self.sessions[turn];
         session.frame.renew(session.next);
-        let sent_ns = self.settings.clock.now_ns();
         if is_measured && self.began.is_none() {
             self.began = Some(self.settings.clock.both());
         }
-        // A closed loop intends what it does.
-        let due_ns = if self.settings.rate.is_some() { due_ns } else { sent_ns };
-        session.frame.stamp(Stamp::Sent, sent_ns);
+        let mut began_ns = self.settings.clock.now_ns();
+        while due_ns.is_some_and(|due_ns| began_ns < due_ns) {
+            std::hint::spin_loop();
+            began_ns = self.settings.clock.now_ns();
+        }
+        session.frame.stamp(Stamp::Sent, self.settings.clock.now_ns());
+        let due_ns = due_ns.unwrap_or(began_ns);
         session.under_way.push_back(UnderWay {
             sequence: session.next,
             due_ns,
-            sent_ns,
+            began_ns,
             is_measured,
         });
         session.next += 1;
         self.sent += 1;
         if is_measured && self.settings.rate.is_some() {
-            self.lateness.record(sent_ns.saturating_sub(due_ns));
+            self.lateness.record(began_ns.saturating_sub(due_ns));
         }
         self.settings.delay_in(Stage::ToGateway);
         session.outbox.send(&session.connection, &session.frame)?;
@@ -257,7 +269,9 @@ impl Generator<'_> {
                     return Err(io::Error::other(format!("the gateway closed session {number}")));
                 }
             }
+            // The end of the last stage, and that of the round trip: each has a reading.
             let read_ns = self.settings.clock.now_ns();
+            let ended_ns = self.settings.clock.now_ns();
             self.heard_ns = read_ns;
             while let Some(frame) = session.connection.frame(&self.pool)? {
                 let expected = session.under_way.pop_front();
@@ -265,8 +279,8 @@ impl Generator<'_> {
                 self.received += 1;
                 self.usage.count();
                 if request.is_measured {
-                    let began = (request.due_ns, request.sent_ns);
-                    self.stages.note(&frame, began, read_ns).map_err(io::Error::other)?;
+                    let round_trip = (request.due_ns, request.began_ns, ended_ns);
+                    self.stages.note(&frame, read_ns, round_trip).map_err(io::Error::other)?;
                 }
             }
         }
@@ -277,8 +291,8 @@ impl Generator<'_> {
     /// When a reply has been waited for too long.
     fn check_patience(&self, now_ns: u64) -> io::Result<()> {
         let oldest = self.sessions.iter().filter_map(|session| session.under_way.front());
-        match oldest.map(|request| request.sent_ns).min() {
-            Some(sent_ns) if now_ns.saturating_sub(sent_ns) > PATIENCE_NS => {
+        match oldest.map(|request| request.began_ns).min() {
+            Some(began_ns) if now_ns.saturating_sub(began_ns) > PATIENCE_NS => {
                 let are_coming = now_ns.saturating_sub(self.heard_ns) < PATIENCE_NS / 2;
                 Err(if are_coming { self.overloaded() } else { impatient(PATIENCE_NS) })
             }

@@ -60,22 +60,27 @@ impl Role {
     pub(super) fn requirements(self, name: &'static str) -> Vec<Requirement> {
         let cpus = self.cpus.map(|cpus| {
             Requirement::check(format!("CPU {cpus} for the {name}"), move |_| {
-                let own = sys::affinity(0).map_err(|error| (error.to_string(), String::new()))?;
-                if cpus.iter().all(|cpu| own.contains(cpu)) {
-                    return Ok(());
-                }
+                let wanted = cpus.clone();
+                // Tried, and not looked up: an isolated CPU (isolcpus) is in nobody's affinity until
+                // it is asked for.
+                let got = in_a_thread(move || {
+                    sys::set_affinity(0, &wanted)?;
+                    sys::affinity(0)
+                });
+                let why = match got {
+                    Ok(got) if got == cpus => return Ok(()),
+                    Ok(got) => format!("the kernel lets a task run on {got} of them"),
+                    Err(error) => format!("the kernel refuses: {error}"),
+                };
                 let remedy =
                     format!("name CPUs of this machine, for example --set ...{name}_cpus=0");
-                Err((format!("this process may run on {own}"), remedy))
+                Err((why, remedy))
             })
         });
         let policy = self.policy.map(|(policy, priority)| {
             Requirement::check(format!("the policy {}", told(policy, priority)), move |_| {
                 let role = Self { cpus: None, policy: Some((policy, priority)) };
-                // A thread of its own: what it takes on ends with it.
-                let tried = std::thread::spawn(move || role.enter(0)).join();
-                let outcome =
-                    tried.unwrap_or_else(|_| Err(io::Error::other("the attempt ended unheard")));
+                let outcome = in_a_thread(move || role.enter(0));
                 let remedy =
                     "run as root, and not in a group without real-time budget (cpu.rt_runtime_us)";
                 outcome.map_err(|error| (error.to_string(), remedy.to_owned()))
@@ -132,6 +137,14 @@ fn policy(text: &str) -> Result<(Policy, u32), String> {
         None if text == "idle" => Ok((Policy::Idle, 0)),
         _ => Err("expected other, batch, idle, fifo:N or rr:N".to_owned()),
     }
+}
+
+/// Tries something in a thread of its own: what it takes on ends with it.
+fn in_a_thread<T: Send + 'static>(
+    attempt: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    let tried = std::thread::spawn(attempt).join();
+    tried.unwrap_or_else(|_| Err(io::Error::other("the attempt ended unheard")))
 }
 
 #[cfg(test)]

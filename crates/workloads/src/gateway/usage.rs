@@ -36,11 +36,19 @@ impl Usage {
         *self.by_cpu.entry(sched_getcpu()).or_default() += 1;
     }
 
+    /// Others have begun to serve: what it uses from now on belongs to their frames, until it has
+    /// one of its own. Who polls for frames that never come uses a CPU all the same.
+    pub(super) fn enter(&mut self) {
+        if self.frames == 0 {
+            self.began = Some(so_far());
+        }
+    }
+
     /// # Errors
     /// When the kernel does not tell where the thread may run.
     pub(super) fn end(&mut self) -> io::Result<()> {
         let (cpu_ns, switches) = so_far();
-        // One without frames used nothing for them.
+        // One that slept while others served used nothing.
         let (began_ns, began) = self.began.take().unwrap_or((cpu_ns, switches));
         self.cpu_ns = cpu_ns.saturating_sub(began_ns);
         self.switches = (switches.0 - began.0, switches.1 - began.1);

@@ -9,7 +9,8 @@ use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
 /// have as many modes as there are placements.
 pub(super) fn metrics(parameters: &Parameters) -> Vec<Metric> {
     let share = |id: &str, direction, summary: &str| {
-        Metric::new(id, Unit::Fraction, direction, Reduction::Proportion, summary)
+        let metric = Metric::new(id, Unit::Fraction, direction, Reduction::Proportion, summary);
+        Metric { is_description: true, ..metric }
     };
     let mut metrics = vec![share(
         "on_generators_cpu",

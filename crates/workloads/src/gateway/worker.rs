@@ -12,6 +12,7 @@ use contract::LaunchSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -43,6 +44,9 @@ struct Gateway {
     /// Writing ends of the clients, by session.
     clients: Vec<OnceLock<TcpStream>>,
     pool: Pool,
+    /// Whether a frame has come to any worker.
+    has_begun: AtomicBool,
+    accepted: AtomicU64,
     closed: AtomicU64,
     is_over: AtomicBool,
     handoffs: AtomicU64,
@@ -59,21 +63,7 @@ pub(super) fn serve(
     exchange: u16,
     is_ready: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Served> {
-    let capacity = usize::try_from(settings.most_under_way()).unwrap_or(usize::MAX).min(1 << 20);
-    let inbox =
-        |_| Inbox::new(settings.guard, settings.waiting, settings.bell, capacity + 1).map(Arc::new);
-    let gateway = Arc::new(Gateway {
-        settings: settings.clone(),
-        inboxes: (0..settings.workers).map(inbox).collect::<io::Result<_>>()?,
-        clients: (0..settings.sessions).map(|_| OnceLock::new()).collect(),
-        pool: match settings.has_pool {
-            true => Pool::new(settings.pool_frames(), LEAST + settings.payload),
-            false => Pool::none(),
-        },
-        closed: AtomicU64::new(0),
-        is_over: AtomicBool::new(false),
-        handoffs: AtomicU64::new(0),
-    });
+    let gateway = Arc::new(Gateway::of(settings)?);
     // Whoever fails first ends the process; the others wait for what will never come.
     let failed = Arc::new(Mutex::new(None));
     let workers = listeners
@@ -127,6 +117,10 @@ pub(super) fn serve(
 /// # Errors
 /// What the kernel answers: the port may be in use.
 pub(super) fn listeners(settings: &Settings) -> io::Result<(Vec<TcpListener>, u16)> {
+    if settings.port != 0 {
+        // Somebody else's that is shared would share its clients with ours, unnoticed.
+        drop(listen(settings.port, false)?);
+    }
     let first = listen(settings.port, settings.workers > 1)?;
     let port = first.local_addr()?.port();
     let others = (1..settings.workers).map(|_| listen(port, true));
@@ -134,6 +128,29 @@ pub(super) fn listeners(settings: &Settings) -> io::Result<(Vec<TcpListener>, u1
 }
 
 impl Gateway {
+    /// One that has served nobody yet.
+    fn of(settings: &Settings) -> io::Result<Self> {
+        let capacity =
+            usize::try_from(settings.most_under_way()).unwrap_or(usize::MAX).min(1 << 20);
+        let inbox = |_| {
+            Inbox::new(settings.guard, settings.waiting, settings.bell, capacity + 1).map(Arc::new)
+        };
+        Ok(Self {
+            settings: settings.clone(),
+            inboxes: (0..settings.workers).map(inbox).collect::<io::Result<_>>()?,
+            clients: (0..settings.sessions).map(|_| OnceLock::new()).collect(),
+            pool: match settings.has_pool {
+                true => Pool::new(settings.pool_frames(), LEAST + settings.payload),
+                false => Pool::none(),
+            },
+            has_begun: AtomicBool::new(false),
+            accepted: AtomicU64::new(0),
+            closed: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
+            handoffs: AtomicU64::new(0),
+        })
+    }
+
     /// Lets every worker end.
     fn end(&self) {
         self.is_over.store(true, Ordering::SeqCst);
@@ -201,16 +218,29 @@ impl Worker {
 
     /// Serves until all sessions of all workers are closed: what it used, and how many clients
     /// it had.
-    fn run(mut self, placed: Sender<()>) -> io::Result<(Usage, u64)> {
+    fn run(self, placed: Sender<()>) -> io::Result<(Usage, u64)> {
+        // Its sockets are closed by the end of the process: after a failure their other ends would
+        // complain of that before the reason is told.
+        let mut own = ManuallyDrop::new(self);
+        let accepted = own.serve(placed)?;
+        Ok((std::mem::take(&mut own.usage), accepted))
+    }
+
+    fn serve(&mut self, placed: Sender<()>) -> io::Result<u64> {
         let gateway = Arc::clone(&self.gateway);
         gateway.settings.gateway.enter(self.index)?;
         let _ = placed.send(());
         drop(placed);
         let inbox = &gateway.inboxes[self.index];
-        let mut accepted = 0;
+        let (mut accepted, mut has_entered) = (0, false);
         while !gateway.is_over() {
+            if !has_entered && gateway.has_begun.load(Ordering::Relaxed) {
+                self.usage.enter();
+                has_entered = true;
+            }
             if self.flush()? {
-                let is_due = || !inbox.is_empty() || gateway.is_over();
+                let begins = || !has_entered && gateway.has_begun.load(Ordering::Relaxed);
+                let is_due = || !inbox.is_empty() || gateway.is_over() || begins();
                 self.events.wait(is_due, || inbox.sleeps() && !gateway.is_over())?;
             } else {
                 self.events.wait(|| true, || false)?;
@@ -235,7 +265,7 @@ impl Worker {
             }
         }
         self.usage.end()?;
-        Ok((self.usage, accepted))
+        Ok(accepted)
     }
 
     /// Writes what had no room; whether that was all.
@@ -266,6 +296,10 @@ impl Worker {
     fn accept(&mut self, number: u64) -> io::Result<u64> {
         match self.listener.accept() {
             Ok((stream, _)) => {
+                let all = self.gateway.accepted.fetch_add(1, Ordering::Relaxed) + 1;
+                if all > self.gateway.settings.sessions as u64 {
+                    return Err(io::Error::other("somebody else has connected to its port"));
+                }
                 let client = Connection::new(stream, self.gateway.settings.payload)?;
                 self.events.add(&client, number)?;
                 self.clients.insert(number, client);
@@ -312,6 +346,9 @@ impl Worker {
                 let _ = known.set(client.stream().try_clone()?);
             }
             self.gateway.settings.delay_in(Stage::Gateway);
+            if !self.gateway.has_begun.load(Ordering::Relaxed) {
+                self.gateway.has_begun.store(true, Ordering::Relaxed);
+            }
             self.usage.count();
             if self.gateway.settings.route == Route::Local {
                 self.forward(frame)?;

@@ -34,7 +34,7 @@ fn length(header: [u8; HEADER]) -> io::Result<usize> {
 ///
 /// # Errors
 /// When it is none that may come here.
-fn decode<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
+pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
     serde_json::from_slice(bytes).map_err(|error| {
         io::Error::new(io::ErrorKind::InvalidData, format!("a message is damaged: {error}"))
     })

@@ -13,7 +13,7 @@ use sys::monotonic_ns;
 
 /// From here on a handshake waited for a retry, whatever TCP_INFO says: the first timer of a SYN
 /// is one second (RFC 6298, 2.1; TCP_TIMEOUT_INIT of Linux).
-const RETRY_NS: u64 = 1_000_000_000;
+pub(super) const RETRY_NS: u64 = 1_000_000_000;
 /// What the far side answers when it has taken a connection.
 const TAKEN: u8 = 0x5a;
 /// Between looks of the far side whether the run is over.

@@ -1,6 +1,6 @@
 //! Whether what both sides counted is one run.
 
-use super::control::{Asked, Received, Sent, Test};
+use super::control::{Received, Sent, Test};
 use super::part::Told;
 
 /// Bytes that a connection may hold between both sides: its buffers (tcp_wmem and tcp_rmem have
@@ -12,9 +12,9 @@ const MOST_FASTER: f64 = 1.25;
 const SLACK_NS: u64 = 2_000_000_000;
 
 /// What does not agree, in one sentence.
-pub(super) fn broken(asked: &Asked, told: &Told) -> Option<String> {
+pub(super) fn broken(test: Test, told: &Told) -> Option<String> {
     let report = &told.report;
-    match asked.test {
+    match test {
         Test::Connect => unequal("connections", told.made, report.answered),
         Test::Request => unequal("requests", told.made, report.answered),
         Test::Messages => {
@@ -119,18 +119,6 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    fn asked(test: Test) -> Asked {
-        Asked {
-            run: 1,
-            test,
-            connections: 1,
-            size: 64,
-            rate: 0,
-            warm_up_ns: 0,
-            duration_ns: SECOND_NS,
-        }
-    }
-
     fn sent(total: u64) -> Sent {
         Sent { total, measured: total, ended_ns: SECOND_NS, ..Sent::default() }
     }
@@ -156,8 +144,8 @@ mod tests {
     fn connections_and_requests_agree_on_both_sides() {
         for test in [Test::Connect, Test::Request] {
             let with = |answered| told(7, &[], Report { answered, ..Report::default() });
-            assert_eq!(broken(&asked(test), &with(7)), None);
-            assert!(broken(&asked(test), &with(6)).unwrap().contains("counted 6"));
+            assert_eq!(broken(test, &with(7)), None);
+            assert!(broken(test, &with(6)).unwrap().contains("counted 6"));
         }
     }
 
@@ -167,16 +155,16 @@ mod tests {
             [(Test::Stream, false), (Test::Messages, false), (Test::Datagrams, true)]
         {
             let with = |total| told(0, &[sent(1000)], counted(&[received(total)]));
-            assert_eq!(broken(&asked(test), &with(1000)), None, "{test:?}");
-            assert_eq!(broken(&asked(test), &with(999)).is_none(), fewer_is_right, "{test:?}");
-            assert!(broken(&asked(test), &with(1001)).is_some(), "{test:?}");
+            assert_eq!(broken(test, &with(1000)), None, "{test:?}");
+            assert_eq!(broken(test, &with(999)).is_none(), fewer_is_right, "{test:?}");
+            assert!(broken(test, &with(1001)).is_some(), "{test:?}");
             let none = told(0, &[sent(1000)], counted(&[]));
-            assert!(broken(&asked(test), &none).is_some(), "{test:?}");
+            assert!(broken(test, &none).is_some(), "{test:?}");
             let reordered = Received { reordered: 1001, ..received(1000) };
             let disordered = told(0, &[sent(1000)], counted(&[reordered]));
-            assert!(broken(&asked(test), &disordered).is_some(), "{test:?}");
+            assert!(broken(test, &disordered).is_some(), "{test:?}");
             let other = Received { connection: 1, ..received(1000) };
-            assert!(broken(&asked(test), &told(0, &[sent(1000)], counted(&[other]))).is_some());
+            assert!(broken(test, &told(0, &[sent(1000)], counted(&[other]))).is_some());
         }
     }
 
@@ -185,14 +173,14 @@ mod tests {
         let large = 10 << 30;
         let with = |span_ns| {
             let one = Received { ended_ns: span_ns, ..received(large) };
-            broken(&asked(Test::Stream), &told(0, &[sent(large)], counted(&[one])))
+            broken(Test::Stream, &told(0, &[sent(large)], counted(&[one])))
         };
         assert_eq!(with(SECOND_NS), None);
         assert!(with(SECOND_NS / 2).unwrap().contains("more than the"));
         // Backwards, and longer than the run.
         let backwards = Received { began_ns: 2, ended_ns: 1, ..received(large) };
         let told = told(0, &[sent(large)], counted(&[backwards]));
-        assert!(broken(&asked(Test::Stream), &told).unwrap().contains("far side's clock"));
+        assert!(broken(Test::Stream, &told).unwrap().contains("far side's clock"));
         assert!(with(10 * SECOND_NS).unwrap().contains("far side's clock"));
     }
 

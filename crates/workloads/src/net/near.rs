@@ -119,7 +119,7 @@ fn with_reason(error: io::Error, channel: &mut Channel) -> io::Error {
     }
 }
 
-fn unexpected(answer: &Answer) -> io::Error {
+pub(super) fn unexpected(answer: &Answer) -> io::Error {
     io::Error::other(match answer {
         Answer::Busy => {
             "the far side takes part in another run of this address: try again after it".to_owned()

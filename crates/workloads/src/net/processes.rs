@@ -8,25 +8,20 @@ use super::relay::{self, Relayed};
 use super::settings::{Place, Settings};
 use super::wire::{self, Wire};
 use super::{counts, far, near};
-use crate::declare::{MS, S};
+use crate::declare::S;
 use crate::instant::timespec;
-use crate::process::{Family, read_full, write_full};
+use crate::process::{Family, Herd};
+use crate::said::Said;
 use contract::{Error, Interrupt, LaunchSpec, Load, Measurement, Result};
 use model::{Histogram, HistogramError, RunReport, Sample};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::pipe::{PipeFlags, pipe_with};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 
 /// Port of our far side in its own namespace, where all are free.
 const PORT: u16 = 7171;
-/// Between looks whether a process died before it was ready.
-const GLANCE_NS: u64 = 100 * MS;
 /// How long our far side waits for our near side.
 const COMES_NS: u64 = 30 * S;
 
@@ -35,8 +30,8 @@ pub(super) struct Processes {
     family: Family,
     settings: Settings,
     /// What the near side and the relay say when they end.
-    told: [File; 2],
-    gate: OwnedFd,
+    said: [Said; 2],
+    herd: Herd,
     seen: Option<Seen>,
 }
 
@@ -54,14 +49,13 @@ impl Processes {
             Place::Namespace => Some(Wire::make(settings.join)?),
             Place::Loopback | Place::Guest | Place::Address(_) => None,
         };
-        let (gate_reader, gate) = pipe()?;
-        let (ready, ready_writer) = pipe()?;
-        let told = [file()?, file()?];
-        let is_ready = || write_full(&ready_writer, b".");
+        let herd = Herd::new()?;
+        let said = [Said::new()?, Said::new()?];
+        let is_ready = || herd.ready();
         let mut family = Family::new()?;
         let far = start_far(&mut family, &settings, wire.as_ref(), launch, &is_ready)?;
         if settings.place.served().is_none() {
-            await_one(&ready, &mut family)?;
+            herd.await_one(&mut family)?;
         }
         let delayed = wire.as_ref().and_then(|wire| wire.ends.as_ref());
         let delayed = delayed.zip(settings.join.line_ns());
@@ -75,34 +69,19 @@ impl Processes {
                 drop(holder.take());
                 is_ready()?;
                 let relayed = relay::carry(ends, delay_ns, &until)?;
-                tell(&told[1], &relayed)
+                said[1].say(&relayed)
             })?;
-            await_one(&ready, &mut family)?;
+            herd.await_one(&mut family)?;
         }
         family.fork("the near side", launch, || {
             if let Some(wire) = &wire {
                 wire.near.enter()?;
             }
-            let start = || {
-                is_ready()?;
-                read_full(&gate_reader, &mut [0])
-            };
-            tell(&told[0], &near::run(&settings.asked, far, launch, start)?)
+            said[0].say(&near::run(&settings.asked, far, launch, || herd.wait())?)
         })?;
         drop(holder);
-        await_one(&ready, &mut family)?;
-        Ok(Self { family, settings, told, gate, seen: None })
-    }
-
-    /// What a process said before it ended.
-    fn heard<T: DeserializeOwned>(&self, place: usize) -> Result<T> {
-        let mut text = String::new();
-        let mut file = &self.told[place];
-        file.rewind()
-            .and_then(|()| file.read_to_string(&mut text))
-            .map_err(|error| Error::environment("cannot hear a process of the run", error))?;
-        serde_json::from_str(&text)
-            .map_err(|error| Error::environment("a process of the run said nothing", error))
+        herd.await_one(&mut family)?;
+        Ok(Self { family, settings, said, herd, seen: None })
     }
 
     fn measurement(&self, told: &Told) -> Result<Measurement> {
@@ -159,14 +138,13 @@ impl Processes {
 
 impl Load for Processes {
     fn run(&mut self) -> Result<Measurement> {
-        write_full(&self.gate, b".")
-            .map_err(|error| Error::environment("cannot release the near side", error))?;
+        self.herd.release()?;
         self.family.reap()?;
-        let told: Told = self.heard(0)?;
+        let told: Told = self.said[0].heard("the near side")?;
         let mut measurement = self.measurement(&told)?;
         let mut late = None;
         if self.settings.join.line_ns().is_some() {
-            let relayed: Relayed = self.heard(1)?;
+            let relayed: Relayed = self.said[1].heard("the delay line")?;
             let lateness = relayed.lateness().map_err(|error| unread(&error))?;
             measurement.samples.extend([
                 Sample::histogram("line_lateness", lateness.clone()),
@@ -181,7 +159,7 @@ impl Load for Processes {
     fn verify(&mut self, _: &RunReport) -> Result<(), String> {
         let Seen { told, lateness } = self.seen.take().ok_or("it did not run")?;
         let delayed = lateness.as_ref().zip(self.settings.join.line_ns());
-        counts::broken(&self.settings.asked, &told)
+        counts::broken(self.settings.asked.test, &told)
             .or_else(|| delayed.and_then(|(late, delay_ns)| relay::broken(late, delay_ns)))
             .map_or(Ok(()), Err)
     }
@@ -228,6 +206,12 @@ fn serve(listener: &TcpListener, is_ready: impl Fn() -> io::Result<()>) -> io::R
 /// Handshakes or round trips.
 fn times(name: &str, told: &Told, asked: &Asked) -> Result<Sample> {
     let times = told.times().map_err(|error| unread(&error))?;
+    if told.retries > 0 && times.count() == 0 {
+        let cause = format!("all {} handshakes were sent again or took a second", told.retries);
+        let remedy = "see what loses the first packets on the way; such a time measures a timer";
+        let kind = contract::ErrorKind::Environment;
+        return Err(Error::new(kind, "nothing was measured", cause, remedy));
+    }
     if times.count() == 0 || told.span_ns == 0 {
         return Err(nothing(asked));
     }
@@ -278,27 +262,6 @@ fn draw() -> Result<u64> {
     Ok(u64::from_ne_bytes(bytes))
 }
 
-/// Waits until one more process is ready; one that died first is an error.
-fn await_one(ready: &OwnedFd, family: &mut Family) -> Result<()> {
-    while poll(&mut [PollFd::new(ready, PollFlags::IN)], Some(&timespec(GLANCE_NS))) == Ok(0) {
-        if let Some(error) = family.early_death() {
-            return Err(error);
-        }
-    }
-    read_full(ready, &mut [0])
-        .map_err(|error| Error::environment("cannot hear a process of the run", error))
-}
-
 fn pipe() -> Result<(OwnedFd, OwnedFd)> {
     pipe_with(PipeFlags::CLOEXEC).map_err(|error| Error::environment("cannot make a pipe", error))
-}
-
-fn file() -> Result<File> {
-    memfd_create("schedlab-net", MemfdFlags::CLOEXEC)
-        .map(File::from)
-        .map_err(|error| Error::environment("cannot make a file in memory", error))
-}
-
-fn tell(mut to: &File, what: &impl Serialize) -> io::Result<()> {
-    to.write_all(&serde_json::to_vec(what)?)
 }

@@ -129,7 +129,6 @@ impl Line<'_> {
                 if packet.due_ns > now_ns {
                     break;
                 }
-                self.lateness.record(now_ns - packet.due_ns);
                 match rustix::io::write(lane.to, &packet.bytes[..packet.length]) {
                     Ok(_) => {}
                     Err(Errno::INTR) => continue,
@@ -137,6 +136,7 @@ impl Line<'_> {
                     Err(Errno::AGAIN | Errno::NOBUFS) => self.dropped += 1,
                     Err(error) => return Err(error.into()),
                 }
+                self.lateness.record(now_ns - packet.due_ns);
                 self.spare.extend(lane.under_way.pop_front().map(|packet| packet.bytes));
             }
         }

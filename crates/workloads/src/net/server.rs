@@ -4,7 +4,7 @@ use super::channel::Channel;
 use super::control::Answer;
 use super::far::{hear_hello, take_part};
 use contract::{Error, ErrorKind, Interrupt, Result};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// Control connections at a time, those included that have not said anything yet.
 const MOST: usize = 8;
+/// Of those, the ones of one address: silent ones of a client leave room for others.
+const MOST_OF_ONE: usize = 4;
 /// Between looks for a signal.
 const GLANCE: Duration = Duration::from_millis(200);
 
@@ -77,7 +79,7 @@ impl NetServer {
                         return Err(failed(error));
                     }
                 };
-                let Some(place) = busy.enter() else { continue };
+                let Some(place) = busy.enter(from.ip()) else { continue };
                 let (busy, tell) = (&busy, &tell);
                 let life = move || {
                     let _place = place;
@@ -133,24 +135,27 @@ fn is_exhausted(error: &io::Error) -> bool {
 /// Who is being served.
 #[derive(Debug, Default)]
 struct Busy {
-    places: Mutex<usize>,
+    places: Mutex<BTreeMap<IpAddr, usize>>,
     clients: Mutex<BTreeSet<IpAddr>>,
 }
 
 /// A control connection's place; it is free again when this is dropped.
-struct Place<'b>(&'b Busy);
+struct Place<'b>(&'b Busy, IpAddr);
 
 /// A client's turn; the next one may have it when this is dropped.
 struct Turn<'b>(&'b Busy, IpAddr);
 
 impl Busy {
-    fn enter(&self) -> Option<Place<'_>> {
+    fn enter(&self, client: IpAddr) -> Option<Place<'_>> {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        if *places >= MOST {
+        let is_full = places.values().sum::<usize>() >= MOST;
+        let own = places.entry(client).or_default();
+        if is_full || *own >= MOST_OF_ONE {
+            places.retain(|_, count| *count > 0);
             return None;
         }
-        *places += 1;
-        Some(Place(self))
+        *own += 1;
+        Some(Place(self, client))
     }
 
     fn take_turn(&self, client: IpAddr) -> Option<Turn<'_>> {
@@ -162,7 +167,11 @@ impl Busy {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        *self.0.places.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        let mut places = self.0.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = places.get_mut(&self.1) {
+            *own -= 1;
+        }
+        places.retain(|_, count| *count > 0);
     }
 }
 
@@ -187,9 +196,17 @@ mod tests {
         assert!(busy.take_turn(second).is_some());
         drop(turn);
         assert!(busy.take_turn(first).is_some());
-        let mut places: Vec<_> = (0..MOST).map(|_| busy.enter().unwrap()).collect();
-        assert!(busy.enter().is_none());
-        places.pop();
-        assert!(busy.enter().is_some());
+        let take =
+            |client| -> Vec<_> { (0..MOST_OF_ONE).map_while(|_| busy.enter(client)).collect() };
+        let (mut of_first, of_second) = (take(first), take(second));
+        assert_eq!((of_first.len(), of_second.len()), (MOST_OF_ONE, MOST - MOST_OF_ONE));
+        assert!(busy.enter(first).is_none(), "one of many");
+        let third = [127, 0, 0, 3].into();
+        assert!(busy.enter(third).is_none(), "all places are taken");
+        of_first.pop();
+        assert!(busy.enter(second).is_none(), "still one of many");
+        assert!(busy.enter(third).is_some());
+        drop((of_first, of_second));
+        assert!(busy.places.lock().unwrap().is_empty(), "addresses are forgotten");
     }
 }

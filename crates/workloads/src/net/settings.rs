@@ -1,10 +1,11 @@
 //! What was declared, as the processes of a run need it.
 
 use super::control::{Asked, SMALLEST, Test};
-use super::datagrams;
+use super::{connect, datagrams};
+use crate::address::one_machine;
 use contract::peers_address;
 use model::Parameters;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// Size of a message and of a write where none is declared. The latter is iperf3's (-l).
 const MESSAGE: u64 = 64;
@@ -82,6 +83,13 @@ impl Settings {
         if join == Join::Pair && parameters.text("delay_by") == "netem" {
             wrong.push("delay_by = \"netem\" needs a delay".to_owned());
         }
+        let delay_ns = parameters.duration_ns("delay");
+        if test == Test::Connect && 2 * delay_ns >= connect::RETRY_NS {
+            wrong.push(
+                "delay: a handshake takes two of them, and from a second on it is counted as a retry"
+                    .to_owned(),
+            );
+        }
         let rate = parameters.count("rate");
         let is_stream = matches!(test, Test::Stream | Test::StreamBoth);
         if rate > 0 && is_stream {
@@ -147,53 +155,6 @@ fn place(parameters: &Parameters) -> Result<Place, String> {
             Err("an address is no far side of ours: leave one of both out".into())
         }
         (_, "") => Ok(Place::Loopback),
-        _ => Ok(Place::Address(address(text)?)),
-    }
-}
-
-/// Where a user has started a far side.
-fn address(text: &str) -> Result<SocketAddr, String> {
-    let address: SocketAddr = text.parse().map_err(|_| {
-        format!(
-            "address = {text:?}: expected IP:PORT as `schedlab net serve` prints it; names are not \
-             looked up"
-        )
-    })?;
-    let is_many = match address.ip() {
-        IpAddr::V4(ip) => ip.is_broadcast() || ip.is_multicast() || ip.is_unspecified(),
-        IpAddr::V6(ip) => ip.is_multicast() || ip.is_unspecified(),
-    };
-    if is_many || address.port() == 0 {
-        return Err(format!("address = {text:?}: expected the address and port of one machine"));
-    }
-    Ok(address)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_address_of_one_machine_is_one() {
-        for right in ["127.0.0.1:7171", "192.0.2.7:1", "[2001:db8::7]:65535"] {
-            assert!(address(right).is_ok(), "{right}");
-        }
-        let wrong = [
-            "",
-            "localhost:7171",
-            "example.org:7171",
-            "192.0.2.7",
-            "192.0.2.7:0",
-            "0.0.0.0:7171",
-            "255.255.255.255:7171",
-            "224.0.0.1:7171",
-            "[ff02::1]:7171",
-            "[::]:7171",
-            "192.0.2.7:7171/path",
-        ];
-        for wrong in wrong {
-            assert!(address(wrong).is_err(), "{wrong}");
-        }
-        assert!(address("localhost:1").unwrap_err().contains("not looked up"));
+        _ => Ok(Place::Address(one_machine(text, "as `schedlab net serve` prints it")?)),
     }
 }

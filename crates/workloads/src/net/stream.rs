@@ -42,8 +42,8 @@ pub(super) fn send(
     Ok(sent)
 }
 
-/// Receives until no more comes, or until it should not come any more. The measured span begins with the first read after the warm-up,
-/// and what that one brought belongs to the time before.
+/// Receives until no more comes, or until it should not come any more. The measured span begins
+/// with the first read after the warm-up, and what that one brought belongs to the time before.
 ///
 /// # Errors
 /// The connection's failure.

@@ -27,7 +27,12 @@ pub fn place_for(id: &str) -> Option<Place> {
         place.keep(programs);
         return Some(place);
     }
-    (id != "fio" || has_fio()).then(Place::new)
+    let is_here = match id {
+        "fio" => has_fio(),
+        "iperf3" | "sockperf" => super::reference_network::has(id),
+        _ => true,
+    };
+    is_here.then(Place::new)
 }
 
 /// Names of what is in a directory.

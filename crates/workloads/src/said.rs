@@ -1,0 +1,44 @@
+//! What a forked process says before it ends, for the one that forked it.
+
+use contract::{Error, Result};
+use rustix::fs::{MemfdFlags, memfd_create};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+
+/// A file in memory that both have open.
+#[derive(Debug)]
+pub(crate) struct Said(File);
+
+impl Said {
+    /// # Errors
+    /// When it cannot be made.
+    pub(crate) fn new() -> Result<Self> {
+        memfd_create("schedlab-told", MemfdFlags::CLOEXEC)
+            .map(|file| Self(File::from(file)))
+            .map_err(|error| Error::environment("cannot make a file in memory", error))
+    }
+
+    /// Says it, in the process that ends.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub(crate) fn say(&self, what: &impl Serialize) -> io::Result<()> {
+        (&self.0).write_all(&serde_json::to_vec(what)?)
+    }
+
+    /// What was said, when the other one has ended.
+    ///
+    /// # Errors
+    /// When it was nothing, or something else.
+    pub(crate) fn heard<T: DeserializeOwned>(&self, who: &str) -> Result<T> {
+        let mut text = String::new();
+        let mut file = &self.0;
+        file.rewind()
+            .and_then(|()| file.read_to_string(&mut text))
+            .map_err(|error| Error::environment(format!("cannot hear {who}"), error))?;
+        serde_json::from_str(&text)
+            .map_err(|error| Error::environment(format!("{who} said nothing"), error))
+    }
+}
