@@ -3,9 +3,10 @@
 
 use model::{CpuList, IoLimits, IoPriority, StorageTarget};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use sys::{Cgroup, Controller, Policy, SchedulingAttributes};
+use sys::{Cgroup, Controller, Machine, Policy, SchedulingAttributes};
 
 /// The name of a thread to which its workload gave an I/O priority of its own: the level of
 /// the trial is that of the others.
@@ -50,6 +51,9 @@ pub struct LaunchSpec {
     /// Whether that is a disk that turns, as the kernel had it before any level.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_rotating: bool,
+    /// What stands for the trial ([`crate::Standing::facts`]); nothing where it starts all itself.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub standing: BTreeMap<String, String>,
     /// Seed of the trial.
     pub seed: u64,
     /// A directory for files of this invocation, removed afterwards.
@@ -116,6 +120,32 @@ impl LaunchSpec {
         self.set_attributes().map_err(|error| ("scheduling attributes", error))
     }
 
+    /// Gives a thread of somebody else exactly what a process that is started with these levels
+    /// would have: where no level is set, what the calling thread has. Its children inherit it.
+    ///
+    /// # Errors
+    /// What the kernel answers, with the attribute named.
+    pub fn impose(&self, machine: &Machine, thread: i32) -> Result<(), (&'static str, io::Error)> {
+        let own = || sys::affinity(0);
+        let cpus =
+            self.affinity.clone().map_or_else(own, Ok).map_err(|error| ("affinity", error))?;
+        sys::set_affinity(thread, &cpus).map_err(|error| ("affinity", error))?;
+        let slack = self.timer_slack_ns.map_or_else(sys::timer_slack, Ok);
+        let path = format!("/proc/{thread}/timerslack_ns");
+        slack
+            .and_then(|slack| machine.write(&path, &slack.to_string()).map_err(io::Error::other))
+            .map_err(|error| ("timer_slack", error))?;
+        let own = || sys::io_priority(0);
+        let priority = self.io_priority.map_or_else(own, |priority| Ok(Some(priority)));
+        priority
+            .and_then(|priority| sys::set_io_priority(thread, priority))
+            .map_err(|error| ("ionice", error))?;
+        let current = sys::scheduling_attributes(0);
+        current
+            .and_then(|current| self.set_attributes_of(thread, self.clamp.or(current.clamp)))
+            .map_err(|error| ("scheduling attributes", error))
+    }
+
     /// Called by every task of a workload as its first act: takes on what is not
     /// inherited. Does nothing unless the policy is SCHED_DEADLINE.
     ///
@@ -161,12 +191,16 @@ impl LaunchSpec {
     }
 
     fn set_attributes(&self) -> io::Result<()> {
+        self.set_attributes_of(0, self.clamp)
+    }
+
+    fn set_attributes_of(&self, thread: i32, clamp: Option<(u32, u32)>) -> io::Result<()> {
         let current = sys::scheduling_attributes(0)?;
         let policy = self.policy.unwrap_or(current.policy);
         let [budget_ns, deadline_ns, period_ns] = self.deadline_ns.unwrap_or_default();
         let is_deadline = policy == Policy::Deadline;
         sys::set_scheduling_attributes(
-            0,
+            thread,
             &SchedulingAttributes {
                 policy,
                 nice: self.nice.unwrap_or(current.nice),
@@ -174,7 +208,7 @@ impl LaunchSpec {
                 runtime_ns: if is_deadline { budget_ns } else { self.slice_ns.unwrap_or(0) },
                 deadline_ns,
                 period_ns,
-                clamp: self.clamp,
+                clamp,
             },
         )
     }

@@ -17,6 +17,7 @@ mod parameter;
 mod private_network;
 mod probe;
 mod requirement;
+mod standing;
 mod venue;
 mod workload;
 
@@ -37,5 +38,6 @@ pub use private_network::{
 };
 pub use probe::{Attached, Cost, Probe, Target};
 pub use requirement::Requirement;
+pub use standing::Standing;
 pub use venue::{Session, Venue};
 pub use workload::{Load, Measurement, Workload};

@@ -1,6 +1,6 @@
 //! What is run.
 
-use crate::{Description, LaunchSpec, Parameter, Requirement, Result};
+use crate::{Description, Error, LaunchSpec, Parameter, Requirement, Result, Standing};
 use model::{Caveat, Metric, Parameters, RunReport, Sample};
 use std::path::PathBuf;
 use sys::Machine;
@@ -57,6 +57,36 @@ pub trait Workload: Sync {
         false
     }
 
+    /// Whether its own process only drives what it measures: the levels of a trial are then those
+    /// of the processes that it starts, which take them on themselves ([`LaunchSpec::apply`]), and
+    /// its first thread has none.
+    fn drives_others(&self) -> bool {
+        false
+    }
+
+    /// What its trials find running already, as a text that is the same for all that may share
+    /// it; none where each trial starts all it needs.
+    fn stands(&self, parameters: &Parameters) -> Option<String> {
+        let _ = parameters;
+        None
+    }
+
+    /// Starts what [`Self::stands`] names, in a process of its own with one thread and without
+    /// the levels of any trial, and returns when it can be used.
+    ///
+    /// # Errors
+    /// What could not be started.
+    fn stand(
+        &self,
+        machine: &Machine,
+        parameters: &Parameters,
+        launch: &LaunchSpec,
+    ) -> Result<Box<dyn Standing>> {
+        let _ = (machine, parameters, launch);
+        let why = "each of its trials starts all it needs";
+        Err(Error::usage("cannot start what outlives trials", why, ""))
+    }
+
     /// Combinations of parameters that cannot be meant, each in one sentence.
     fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
         let _ = parameters;
@@ -64,8 +94,8 @@ pub trait Workload: Sync {
     }
 
     /// Everything untimed: processes, descriptors, buffers. Called in the
-    /// workload's own process, which has one thread and its levels applied;
-    /// every task it starts calls [`LaunchSpec::enter_task`] first. Dropping the
+    /// workload's own process, which has one thread and its levels applied unless
+    /// [`Self::drives_others`]; every task it starts calls [`LaunchSpec::enter_task`] first. Dropping the
     /// load stops and reaps what it started.
     ///
     /// # Errors

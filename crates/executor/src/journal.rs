@@ -81,6 +81,13 @@ pub enum JournalEntry {
         /// The group.
         group: i32,
     },
+    /// What outlives trials was started: a group with a mark of its own.
+    Standing {
+        /// The group.
+        group: i32,
+        /// `NAME=value` in the environment of its processes.
+        mark: String,
+    },
     /// A control group is about to be made.
     Cgroup {
         /// The group.

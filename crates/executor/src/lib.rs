@@ -22,6 +22,7 @@ mod needs;
 mod restore;
 mod running;
 mod session;
+mod standing;
 mod trial;
 mod watch;
 
@@ -35,4 +36,5 @@ pub use lock::{Holder, Lock};
 pub use needs::{factor_needs, missing, no_sched_ext, with_target};
 pub use restore::{RestoreReport, acknowledge, pending, restore};
 pub use session::{Executor, Settings};
+pub use standing::{STANDING_ROLE, serve_standing};
 pub use watch::Watch;

@@ -69,6 +69,21 @@ pub(crate) fn join_cgroups(
     Ok(joined)
 }
 
+/// A group for what outlives trials.
+///
+/// # Errors
+/// Where no group can be made: nothing else tells its processes from a trial's.
+pub(crate) fn standing_cgroup(executor: &mut Executor, name: &str) -> Result<Cgroup> {
+    let attempted = "cannot start what outlives trials";
+    let remedy = "become root, or let each trial start it";
+    let Some(root) = Cgroup::unified_root(&executor.settings.machine) else {
+        let why = "no unified cgroup hierarchy is mounted";
+        return Err(Error::unsupported(attempted, why, remedy));
+    };
+    make_cgroup(executor, root, &format!("schedlab.{name}"), None)
+        .map_err(|error| Error::unsupported(attempted, error.one_line(), remedy))
+}
+
 /// Groups of these weights below the workload's.
 fn make_io_groups(
     executor: &mut Executor,

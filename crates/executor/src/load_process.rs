@@ -98,7 +98,7 @@ fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
 }
 
 /// A guest's agent is exempt from being killed for want of memory; its workload is not.
-fn give_up_exemption(machine: &Machine) {
+pub(crate) fn give_up_exemption(machine: &Machine) {
     const OOM_SCORE: &str = "/proc/self/oom_score_adj";
     if machine.read(OOM_SCORE).is_ok_and(|text| text.trim() == "-1000") {
         // One that stays exempt is what it was.
@@ -118,10 +118,12 @@ fn prepare(
     if let Some(conflict) = workload.conflicts(&order.parameters).into_iter().next() {
         return Err(format!("cannot prepare {}: {conflict}", order.workload));
     }
-    order
-        .launch
-        .apply()
-        .map_err(|(attribute, error)| format!("cannot set {attribute}: {error}"))?;
+    if !workload.drives_others() {
+        order
+            .launch
+            .apply()
+            .map_err(|(attribute, error)| format!("cannot set {attribute}: {error}"))?;
+    }
     workload.prepare(machine, &order.parameters, &order.launch).map_err(|error| error.one_line())
 }
 

@@ -148,6 +148,10 @@ impl Open {
                 JournalEntry::GroupEnded { group } => {
                     open.groups.remove(&group);
                 }
+                JournalEntry::Standing { group, mark } => {
+                    open.groups.insert(group);
+                    open.marks.insert(mark);
+                }
                 JournalEntry::Cgroup { cgroup } => open.cgroups.push(cgroup),
                 JournalEntry::Directory { path } => {
                     open.directories.insert(path);
@@ -155,6 +159,23 @@ impl Open {
             }
         }
         open
+    }
+
+    /// Leaves alone what goes on.
+    fn spare(&mut self, keep: &[JournalEntry]) {
+        for entry in keep {
+            match entry {
+                JournalEntry::Directory { path } => {
+                    self.directories.remove(path);
+                }
+                JournalEntry::Standing { group, mark } => {
+                    self.groups.remove(group);
+                    self.marks.remove(mark);
+                }
+                JournalEntry::Cgroup { cgroup } => self.cgroups.retain(|open| open != cgroup),
+                _ => {}
+            }
+        }
     }
 
     /// In the order they are restored.
@@ -238,11 +259,7 @@ pub fn restore(
     keep: &[JournalEntry],
 ) -> Result<RestoreReport> {
     let mut open = Open::of(journal.entries()?);
-    for entry in keep {
-        if let JournalEntry::Directory { path } = entry {
-            open.directories.remove(path);
-        }
-    }
+    open.spare(keep);
     if !are_groups_fresh {
         open.groups.clear();
     }

@@ -1,6 +1,7 @@
 //! An executor that is open for trials: lock, guardian, journal.
 
 use crate::fingerprint::fingerprint;
+use crate::standing::Standing;
 use crate::trial;
 use crate::watch::Watch;
 use contract::{Catalogue, Error, ErrorKind, Event, Interrupt, Result};
@@ -41,6 +42,8 @@ pub struct Executor {
     pub(crate) not_taken_back: Option<Error>,
     /// In charge since the trial began.
     pub(crate) scheduler: SchedExt,
+    /// What was started for earlier trials and serves later ones.
+    pub(crate) standing: Option<Standing>,
 }
 
 impl Executor {
@@ -65,6 +68,7 @@ impl Executor {
             is_incomplete,
             not_taken_back,
             scheduler,
+            standing: None,
         })
     }
 
@@ -108,7 +112,10 @@ impl Executor {
     ///
     /// # Errors
     /// When something could not be put back, of the last trial too.
-    pub fn close(self) -> Result<()> {
+    pub fn close(mut self) -> Result<()> {
+        if let Some(standing) = self.standing.take() {
+            standing.end();
+        }
         match (self.watch.close(), self.not_taken_back) {
             (Err(error), _) if error.kind == ErrorKind::RestoreIncomplete => Err(error),
             (closed, left) => left.map_or(closed, Err),

@@ -12,6 +12,7 @@ use crate::load_process::{LOAD_ROLE, LoadAnswer, LoadOrder};
 use crate::restore::restore;
 use crate::running::Running;
 use crate::session::Executor;
+use crate::standing::{end_standing, stand};
 use contract::{Error, ErrorKind, Event, LaunchSpec, Lost, NOT_PUT_BACK, Phase, Result, Target};
 use model::{
     Caveat, CpuList, Invocation, Level, LevelReading, Outcome, Record, RunReport, Session,
@@ -96,9 +97,13 @@ pub(crate) fn run(
     executor.settings.machine = executor.whole_machine.clone();
     on_event(Event::TrialPhase(Phase::Restoring));
     let taken_back = beside.end(&mut executor.watch.journal);
-    let header = executor.watch.header.clone();
+    // Whoever failed a trial may have been brought out of order by it.
+    if !matches!(ended, Ok(())) {
+        end_standing(executor);
+    }
+    let kept = executor.watch.kept(executor.standing.as_ref());
     let machine = executor.settings.machine.clone();
-    let report = restore(&machine, &mut executor.watch.journal, true, &header)?;
+    let report = restore(&machine, &mut executor.watch.journal, true, &kept)?;
     let taken_back = taken_back.and(beside.give_back(&mut executor.watch.journal));
     // The record comes first; the next trial, or closing the session, tells what is left.
     executor.is_incomplete = !report.is_complete();
@@ -138,6 +143,8 @@ fn attempt(
         return Err(Stop::invalid(SCHEDULER_CHANGED, detail));
     }
     let knobs = Knobs::of(&executor.settings.catalogue, &trial.subject)?;
+    // Before any level: it is started and warmed up alike for all subjects.
+    stand(executor, trial, on_event)?.map_err(Stop::failed)?;
     make_target(executor, trial, &knobs, beside)?;
     let machine = executor.settings.machine.clone();
     match knobs.apply(&machine, &mut executor.watch.journal) {
@@ -291,6 +298,9 @@ fn invoke(
         (ended, _) => ended,
     };
     running.child.finish(if ended.is_ok() { STOP_PATIENCE } else { Duration::ZERO });
+    if let (Some(standing), Some(group)) = (&executor.standing, &running.cgroup) {
+        standing.leave(&executor.settings.machine, group)?;
+    }
     running.end_leftovers(executor, beside)?;
     if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
         refuse_full(&executor.settings.logs, reason)?;
@@ -336,6 +346,10 @@ fn start(
     let parameters = &trial.workload.parameters;
     let weights = workload.map_or_else(Vec::new, |workload| workload.io_groups(parameters));
     let cgroup = join_cgroups(executor, &mut launch, &weights, child.pid())?;
+    if let (Some(standing), Some(group)) = (&executor.standing, &cgroup) {
+        standing.enter(&settings.machine, group)?;
+        launch.standing.clone_from(standing.facts());
+    }
     let target = Target {
         pid: child.pid(),
         group: child.pid(),
@@ -350,7 +364,8 @@ fn start(
         })?;
         probes.push(probe.attach(&settings.machine, &target)?);
     }
-    let is_main_thread_apart = launch.policy == Some(sys::Policy::Deadline);
+    let is_main_thread_apart = launch.policy == Some(sys::Policy::Deadline)
+        || workload.is_some_and(|workload| workload.drives_others());
     child.send(&LoadOrder {
         parent: std::process::id().cast_signed(),
         workload: trial.workload.uses.clone(),
@@ -375,7 +390,7 @@ fn refuse_full(logs: &Path, reason: &str) -> Result<()> {
     ))
 }
 
-fn make_scratch(path: &PathBuf) -> Result<()> {
+pub(crate) fn make_scratch(path: &PathBuf) -> Result<()> {
     std::fs::create_dir_all(path)
         .map_err(|error| Error::environment(format!("cannot make {}", path.display()), error))
 }

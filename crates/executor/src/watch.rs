@@ -7,6 +7,7 @@ use crate::journal::{Journal, JournalEntry, sync_directory};
 use crate::lock::Lock;
 use crate::restore::{acknowledge, restore};
 use crate::session::Settings;
+use crate::standing::Standing;
 use contract::{Error, Result};
 use std::path::PathBuf;
 
@@ -16,7 +17,7 @@ pub struct Watch {
     pub(crate) journal: Journal,
     pub(crate) mark: String,
     /// What stays in the journal between trials.
-    pub(crate) header: [JournalEntry; 2],
+    header: [JournalEntry; 2],
     guardian: Guardian,
     lock: Lock,
 }
@@ -51,6 +52,12 @@ impl Watch {
     /// guardian finds them.
     pub fn mark(&self) -> &str {
         &self.mark
+    }
+
+    /// What stays in the journal between trials, with what stands.
+    pub(crate) fn kept(&self, standing: Option<&Standing>) -> Vec<JournalEntry> {
+        let stands = standing.map(Standing::entries).into_iter().flatten();
+        self.header.iter().cloned().chain(stands).collect()
     }
 
     /// Starts a new guardian where the one that watched was killed; whether it did.
@@ -89,7 +96,7 @@ fn make_directory(path: &PathBuf) -> Result<()> {
     path.parent().map_or(Ok(()), sync_directory)
 }
 
-fn random_hex() -> Result<String> {
+pub(crate) fn random_hex() -> Result<String> {
     let mut bytes = [0_u8; 12];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(|error| Error::environment("cannot draw random bytes", error))?;

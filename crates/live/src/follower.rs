@@ -275,6 +275,7 @@ fn current(plan: &Plan, running: &Running) -> Current {
 fn phase_name(phase: Phase) -> &'static str {
     match phase {
         Phase::Booting => "booting",
+        Phase::Starting => "starting",
         Phase::Setting => "setting",
         Phase::Settling => "settling",
         Phase::Preparing { .. } => "preparing",

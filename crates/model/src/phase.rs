@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum Phase {
     /// A machine is being booted for this trial and those that share its boot.
     Booting,
+    /// What outlives trials is being started and warmed up.
+    Starting,
     /// Levels are being set and read back.
     Setting,
     /// The pause before the first invocation.

@@ -11,6 +11,7 @@ use workloads::NetServer;
 pub(crate) fn serve(arguments: &[OsString]) -> Option<u8> {
     let role = arguments.get(1)?.to_str()?;
     let status = match role {
+        executor::STANDING_ROLE => executor::serve_standing(&catalogue(), &sys::Machine::host("")),
         executor::LOAD_ROLE => executor::serve_load(&catalogue(), &sys::Machine::host("")),
         executor::BACKGROUND_ROLE => executor::serve_background(),
         schedulers::SCHEDULER_ROLE => keep_scheduler(arguments.get(2..).unwrap_or_default()),

@@ -14,15 +14,17 @@ const CLASS_IDLE: u32 = 3;
 /// IOPRIO_LEVEL_MASK: other bits of a priority are hints.
 const LEVEL: u32 = 7;
 
-/// Sets the priority of a thread; 0 is the calling one.
+/// Sets the priority of a thread; 0 is the calling one. `None` lets the kernel derive it from the
+/// nice value again.
 ///
 /// # Errors
 /// EPERM without CAP_SYS_NICE for real time, ESRCH when the thread is gone.
-pub fn set_io_priority(thread: i32, priority: IoPriority) -> io::Result<()> {
-    let (class, level) = match priority {
-        IoPriority::RealTime(level) => (CLASS_REAL_TIME, level),
-        IoPriority::BestEffort(level) => (CLASS_BEST_EFFORT, level),
-        IoPriority::Idle => (CLASS_IDLE, 0),
+pub fn set_io_priority(thread: i32, priority: impl Into<Option<IoPriority>>) -> io::Result<()> {
+    let (class, level) = match priority.into() {
+        Some(IoPriority::RealTime(level)) => (CLASS_REAL_TIME, level),
+        Some(IoPriority::BestEffort(level)) => (CLASS_BEST_EFFORT, level),
+        Some(IoPriority::Idle) => (CLASS_IDLE, 0),
+        None => (CLASS_NONE, 0),
     };
     let value = (class << CLASS_SHIFT) | u32::from(level);
     // SAFETY: all arguments are numbers.

@@ -26,4 +26,4 @@ pub use io::cost::io_transfer_cost;
 pub use net::{NetServer, network_run_asked_for, network_stream_as_answered};
 pub use sample_cost::sample_cost;
 
-contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, gateway, net, io, io_mix, io_share, fio, iozone, iperf3, sockperf, command);
+contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, gateway, net, http, service, io, io_mix, io_share, fio, iozone, iperf3, sockperf, command);

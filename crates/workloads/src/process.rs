@@ -221,6 +221,12 @@ impl Family {
         None
     }
 
+    /// Whether every child has ended, however; those that have are reaped.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.children.retain(|(child, _)| ended(*child).is_none());
+        self.children.is_empty()
+    }
+
     /// Kills and reaps every child.
     pub(crate) fn kill(&mut self) {
         for (child, _) in &self.children {

@@ -9,10 +9,14 @@
 
 #[path = "run/gateway.rs"]
 mod gateway;
+#[path = "run/http.rs"]
+mod http;
 #[path = "run/net.rs"]
 mod net;
 #[path = "run/reference_network.rs"]
 mod reference_network;
+#[path = "run/service.rs"]
+mod service;
 #[path = "run/storage.rs"]
 mod storage;
 
@@ -51,6 +55,21 @@ const CASES: &[(&str, fn())] = &[
     ("gateway_shares_its_port_with_nobody", gateway::a_port_that_somebody_shares_is_in_use),
     ("gateway_fails_where_a_stranger_comes", gateway::a_stranger_at_its_port_fails_the_run),
     ("gateway_fails_where_one_of_three_is_killed", gateway::a_killed_process_fails_the_run),
+    ("http_sends_each_kind_at_its_rate", http::sends_each_kind_at_its_rate),
+    ("http_counts_latency_from_due", http::counts_latency_from_when_requests_were_due),
+    ("http_counts_each_failure", http::counts_each_failure_by_its_reason),
+    ("http_counts_shares_of_failures", http::shares_of_failures_are_counted),
+    ("http_waits_in_a_closed_loop", http::waits_for_each_answer_in_a_closed_loop),
+    ("http_names_a_service_that_is_not_there", http::a_service_that_is_not_there_is_named),
+    (
+        "service_is_started_loaded_checked_and_stopped",
+        service::starts_loads_checks_and_stops_a_program,
+    ),
+    ("service_is_tested_for_warmth", service::tests_whether_it_is_warm),
+    ("service_that_fails_a_check_is_named", service::names_a_check_that_fails),
+    ("service_that_ends_is_to_blame", service::blames_a_service_that_ends),
+    ("service_refuses_what_cannot_be_meant", service::refuses_what_cannot_be_meant),
+    ("service_is_not_another_at_its_address", service::two_at_one_address_are_told_apart),
     ("net_measures_each_test_on_loopback", net::measures_each_test_on_loopback),
     ("net_sends_at_its_rate_in_an_open_loop", net::sends_at_its_rate_in_an_open_loop),
     ("net_joins_two_namespaces", net::joins_two_namespaces),
@@ -311,9 +330,13 @@ fn every_declaration_is_sound() {
         for word in ["What it is", "What it means", "When it lies", "Reference"] {
             assert!(description.doc.contains(word), "{}: {word}", description.id);
         }
-        let settings: &[(&str, &str)] =
-            if description.id == "command" { &[("run", "true")] } else { &[] };
-        let parameters = parameters(description.id, settings);
+        let place = Place::new();
+        let parameters = match description.id {
+            "command" => parameters("command", &[("run", "true")]),
+            "http" => http::small(&place),
+            "service" => service::small(),
+            id => parameters(id, &[]),
+        };
         assert_eq!(entry.conflicts(&parameters), Vec::<String>::new());
         let expected_ns = entry.expected_ns(&parameters);
         // iozone sleeps for several seconds around each of its seven operations.
@@ -601,7 +624,17 @@ fn a_load_that_never_ran_leaves_nothing() {
     for entry in workloads::ENTRIES {
         let id = entry.describe().id;
         let Some(place) = storage::place_for(id) else { continue };
-        drop(place.prepare(id, &small(id)).unwrap());
+        let parameters = match id {
+            "http" => http::small(&place),
+            "service" => service::small(),
+            _ => small(id),
+        };
+        // Nobody serves for it: that is asked before anything is prepared.
+        let prepared = match id {
+            "http" => workload(id).prepare(&place.machine, &parameters, &place.launch),
+            _ => place.prepare(id, &parameters),
+        };
+        drop(prepared.unwrap());
         nothing_is_left();
         let left = std::fs::read_dir(&place.launch.scratch).unwrap();
         let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();

@@ -17,6 +17,7 @@ mod kernels;
 mod net;
 mod schedulers;
 mod serve;
+mod service;
 mod sim;
 mod storage;
 mod suites;

@@ -24,6 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long setting levels may take: the slowest published scheduler takes a minute to load
 /// on an emulated processor.
 const HOLDING_PATIENCE: Duration = Duration::from_secs(300);
+/// How long what outlives trials may take to stand; its workload has a limit of its own.
+const STARTING_PATIENCE: Duration = Duration::from_secs(3 * 3600);
 /// A run's time limit is the guest's own to keep; a guest that is late by this much hangs.
 const LATE: Duration = Duration::from_secs(30);
 
@@ -540,6 +542,7 @@ fn patience_for(phase: Phase, trial: &Trial) -> Duration {
         // A scheduler comes into charge here, and leaves.
         Phase::Setting | Phase::Restoring => HOLDING_PATIENCE,
         Phase::Booting => PATIENCE,
+        Phase::Starting => STARTING_PATIENCE,
     }
 }
 

@@ -1,11 +1,13 @@
-//! A server on this machine's loopback that a reference tool measures: it serves before the run
-//! begins, and is gone with the run.
+//! A server that serves before a run begins and is gone with the run: of a reference tool, or
+//! the user's own.
 
 use super::{QUOTED, Surroundings, arguments, become_program, create, resolve};
 use crate::process::Family;
 use contract::{Error, LaunchSpec, Result};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use sys::Machine;
 
@@ -13,6 +15,9 @@ use sys::Machine;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is looked whether it does.
 const LOOK: Duration = Duration::from_millis(2);
+
+/// As much of each of its streams as a log keeps.
+const KEPT_BYTES: u64 = 1 << 20;
 
 /// What a server waits on for its clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +64,19 @@ impl Port {
 /// A running server; killed when dropped.
 pub(crate) struct Service {
     family: Family,
+    pid: i32,
     output: [PathBuf; 2],
+}
+
+/// How a server is started, and how long it may take until it serves.
+pub(crate) struct Beginning<'b> {
+    /// What it is called in errors.
+    pub(crate) name: &'static str,
+    pub(crate) words: &'b [String],
+    pub(crate) surroundings: Surroundings,
+    /// Levels that it takes on and who starts it has not.
+    pub(crate) levels: Option<LaunchSpec>,
+    pub(crate) within: Duration,
 }
 
 impl Service {
@@ -73,23 +90,49 @@ impl Service {
         (port, address): (Port, SocketAddr),
         launch: &LaunchSpec,
     ) -> Result<Self> {
-        let path = resolve(machine, words)?;
-        let arguments = arguments(&path, words)?;
-        let output = ["server-stdout", "server-stderr"].map(|name| launch.scratch.join(name));
+        let surroundings = Surroundings::default();
+        let beginning =
+            Beginning { name: "the server", words, surroundings, levels: None, within: PATIENCE };
+        Self::start_until(machine, &beginning, launch, || match port.is_served(machine, address) {
+            true => Ok(()),
+            false => Err(format!("it does not listen at {address}")),
+        })
+    }
+
+    /// Starts the server and waits until `is_ready`, which otherwise says why not.
+    ///
+    /// # Errors
+    /// When there is no such program, it ends, or it is not ready in time.
+    pub(crate) fn start_until(
+        machine: &Machine,
+        beginning: &Beginning<'_>,
+        launch: &LaunchSpec,
+        mut is_ready: impl FnMut() -> Result<(), String>,
+    ) -> Result<Self> {
+        let path = resolve(machine, beginning.words)?;
+        let arguments = arguments(&path, beginning.words)?;
+        let output = output_in(&launch.scratch);
         let streams = [create(&output[0])?, create(&output[1])?];
         let mut family = Family::new()?;
-        family.fork("the server", launch, || {
-            become_program(&arguments, &Surroundings::default(), &streams)
+        let pid = family.fork(beginning.name, launch, || {
+            if let Some(levels) = &beginning.levels {
+                let refused = |(name, error): (&str, io::Error)| {
+                    io::Error::new(error.kind(), format!("cannot set {name}: {error}"))
+                };
+                levels.apply().map_err(refused)?;
+                levels.enter_task()?;
+            }
+            become_program(&arguments, &beginning.surroundings, &streams)
         })?;
-        let mut service = Self { family, output };
+        let mut service = Self { family, pid, output };
         let began = Instant::now();
-        while !port.is_served(machine, address) {
+        while let Err(why) = is_ready() {
             if let Some(error) = service.early_death() {
                 return Err(error);
             }
-            if began.elapsed() > PATIENCE {
-                let cause = format!("`{}` does not listen at {address}", words.join(" "));
-                return Err(Error::environment("cannot start the server", cause));
+            if began.elapsed() > beginning.within {
+                let cause = format!("`{}` is not ready: {why}", beginning.words.join(" "));
+                return Err(Error::environment(format!("cannot start {}", beginning.name), cause));
             }
             std::thread::sleep(LOOK);
         }
@@ -100,8 +143,30 @@ impl Service {
         }
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Asks it to end, and waits so long for it.
+    ///
+    /// # Errors
+    /// How it ended otherwise than by itself or by being asked, or that it did not.
+    pub(crate) fn stop(mut self, within: Duration) -> Result<(), String> {
+        // SAFETY: it is our own child and not yet reaped, so the id is still its.
+        unsafe { libc::kill(self.pid, libc::SIGTERM) };
+        let began = Instant::now();
+        while began.elapsed() < within {
+            if self.family.has_ended() {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK);
+        }
+        Err(format!("it was asked to end (SIGTERM) and had not after {within:?}"))
+    }
+
     /// If it has ended already, how, and what it said last.
-    fn early_death(&mut self) -> Option<Error> {
+    pub(crate) fn early_death(&mut self) -> Option<Error> {
         self.family.early_death().map(|error| self.with_last_words(error))
     }
 
@@ -110,16 +175,38 @@ impl Service {
         self.family.killed().map(|error| self.with_last_words(error))
     }
 
+    /// Adds what it said to a log: the end of it, where that is long.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub(crate) fn keep_output(&self, log: &Path) -> io::Result<()> {
+        let mut log = File::options().create(true).append(true).open(log)?;
+        for path in &self.output {
+            let mut file = File::open(path)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(KEPT_BYTES)))?;
+            io::copy(&mut file.take(KEPT_BYTES), &mut log)?;
+        }
+        Ok(())
+    }
+
     fn with_last_words(&self, error: Error) -> Error {
-        let texts = self.output.each_ref().map(|path| std::fs::read(path).unwrap_or_default());
-        let text = texts.iter().rev().find(|text| !text.trim_ascii().is_empty());
-        let text = text.map(|text| String::from_utf8_lossy(text)).unwrap_or_default();
-        match text.trim().lines().last() {
-            Some(line) => {
-                let said: String = line.chars().take(QUOTED).collect();
-                Error { cause: format!("{}; it said: {said}", error.cause), ..error }
-            }
+        match last_words(&self.output) {
+            Some(said) => Error { cause: format!("{}; it said: {said}", error.cause), ..error },
             None => error,
         }
     }
+}
+
+/// The files of a server's streams, of which the later one is for errors.
+pub(crate) fn output_in(scratch: &Path) -> [PathBuf; 2] {
+    ["server-stdout", "server-stderr"].map(|name| scratch.join(name))
+}
+
+/// The last line of the last of these files that is not empty.
+pub(crate) fn last_words(output: &[PathBuf; 2]) -> Option<String> {
+    let texts = output.each_ref().map(|path| std::fs::read(path).unwrap_or_default());
+    let text = texts.iter().rev().find(|text| !text.trim_ascii().is_empty());
+    let text = text.map(|text| String::from_utf8_lossy(text))?;
+    text.trim().lines().last().map(|line| line.chars().take(QUOTED).collect())
 }

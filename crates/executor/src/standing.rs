@@ -1,0 +1,244 @@
+//! What outlives trials: a workload's service in a process of its own, started once and lent to
+//! every trial that asks for the same.
+//!
+//! It has a mark, a process group and a control group of its own, so that the end of a trial
+//! leaves it; for the length of a run its processes move into the workload's control group, so
+//! that whatever is measured or killed there includes them.
+
+use crate::child::{Marking, RoleChild, Waited, answer, die_with_parent, receive};
+use crate::journal::{Journal, JournalEntry};
+use crate::limits::standing_cgroup;
+use crate::load_process::give_up_exemption;
+use crate::session::Executor;
+use crate::trial::make_scratch;
+use crate::watch::random_hex;
+use contract::{Catalogue, Error, Event, Interrupt, LaunchSpec, Phase, Result};
+use model::{Parameters, Session, Trial};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use sys::{Cgroup, Machine};
+
+/// The role's name on the command line.
+pub const STANDING_ROLE: &str = "__standing";
+
+/// How long one wait for it lasts before signals are looked at.
+const LONGEST_WAIT: Duration = Duration::from_millis(250);
+/// How long it may take to say whether it stands.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
+/// How long it may take to end when asked to.
+const ENDS_WITHIN: Duration = Duration::from_secs(15);
+/// Moving processes is repeated while they fork; this often at most.
+const MOST_MOVES: u32 = 1000;
+
+/// The first frame to the role.
+#[derive(Debug, Serialize, Deserialize)]
+struct StandingOrder {
+    /// Who must be alive for it to go on.
+    parent: i32,
+    /// Id of the workload.
+    workload: String,
+    /// Its parameters.
+    parameters: Parameters,
+    /// Where its files go.
+    launch: LaunchSpec,
+    /// Text of PATH for programs.
+    search_path: String,
+}
+
+/// What the role answers to its order.
+type Told = std::result::Result<BTreeMap<String, String>, String>;
+
+/// One that stands.
+pub(crate) struct Standing {
+    /// What it is: trials that ask for the same share it.
+    id: String,
+    child: RoleChild,
+    mark: String,
+    cgroup: Cgroup,
+    facts: BTreeMap<String, String>,
+}
+
+impl Standing {
+    /// Starts it and waits until it can be used. The journal knows of `cgroup` already.
+    ///
+    /// # Errors
+    /// What it could not do, in its words: outer of the user and the machine, inner of it.
+    fn start(
+        (id, mark, cgroup): (String, String, Cgroup),
+        order: &StandingOrder,
+        marking: &Marking<'_>,
+        (machine, journal, interrupt): (&Machine, &mut Journal, &Interrupt),
+    ) -> Result<std::result::Result<Self, String>> {
+        let mut child = RoleChild::spawn(STANDING_ROLE, Session::Same, marking)?;
+        journal.append(&JournalEntry::Standing { group: child.pid(), mark: mark.clone() })?;
+        cgroup.add(machine, child.pid())?;
+        child.send(order)?;
+        let told = loop {
+            match child.wait_frame::<Told>(LONGEST_WAIT)? {
+                Waited::Frame(told) => break told,
+                Waited::Ended(how) => break Err(format!("its process ended with {how}")),
+                Waited::Nothing => interrupt.check()?,
+            }
+        };
+        Ok(told.map(|facts| Self { id, child, mark, cgroup, facts }))
+    }
+
+    /// Whether it is what a trial asks for, and still stands.
+    fn serves(&mut self, id: &str) -> bool {
+        let asked = self.id == id && self.child.send(&()).is_ok();
+        asked
+            && matches!(
+                self.child.wait_frame::<std::result::Result<(), String>>(ANSWERS_WITHIN),
+                Ok(Waited::Frame(Ok(())))
+            )
+    }
+
+    /// What a trial's load needs to know.
+    pub(crate) fn facts(&self) -> &BTreeMap<String, String> {
+        &self.facts
+    }
+
+    /// What the journal keeps while it stands.
+    pub(crate) fn entries(&self) -> [JournalEntry; 2] {
+        [
+            JournalEntry::Standing { group: self.child.pid(), mark: self.mark.clone() },
+            JournalEntry::Cgroup { cgroup: self.cgroup.clone() },
+        ]
+    }
+
+    /// Lends its processes to a workload's group.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub(crate) fn enter(&self, machine: &Machine, group: &Cgroup) -> Result<()> {
+        let own = self.child.pid();
+        let members = || {
+            let members = self.cgroup.members(machine).unwrap_or_default();
+            members.into_iter().filter(|pid| *pid != own).collect()
+        };
+        move_all(machine, members, group)
+    }
+
+    /// Takes them back before what is left in that group is ended.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub(crate) fn leave(&self, machine: &Machine, group: &Cgroup) -> Result<()> {
+        let members = || {
+            let marked = machine.marked_processes(&self.mark).unwrap_or_default();
+            let there = group.members(machine).unwrap_or_default();
+            marked.iter().map(|process| process.pid).filter(|pid| there.contains(pid)).collect()
+        };
+        move_all(machine, members, &self.cgroup)
+    }
+
+    /// Ends it. What remains of it is ended by restoring, which it is no longer spared from.
+    pub(crate) fn end(mut self) {
+        self.child.finish(ENDS_WITHIN);
+    }
+}
+
+/// Has what outlives trials stand, where the workload asks for it.
+///
+/// # Errors
+/// Outer of the user and the machine; inner why it does not stand.
+pub(crate) fn stand(
+    executor: &mut Executor,
+    trial: &Trial,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<std::result::Result<(), String>> {
+    let settings = executor.settings.clone();
+    let parameters = &trial.workload.parameters;
+    let workload = settings.catalogue.workload(&trial.workload.uses);
+    let wanted = workload.and_then(|workload| workload.stands(parameters));
+    if let (Some(standing), Some(id)) = (&mut executor.standing, &wanted)
+        && standing.serves(id)
+    {
+        return Ok(Ok(()));
+    }
+    end_standing(executor);
+    let Some(id) = wanted else { return Ok(Ok(())) };
+    on_event(Event::TrialPhase(Phase::Starting));
+    let name = random_hex()?;
+    let mark = format!("SCHEDLAB_MARK={name}");
+    let cgroup = standing_cgroup(executor, &name)?;
+    let scratch = settings.scratch.join("standing");
+    // Of the one before it.
+    let _ = std::fs::remove_dir_all(&scratch);
+    make_scratch(&scratch)?;
+    let log = settings.logs.join("standing.log");
+    let launch =
+        LaunchSpec { seed: trial.seed, scratch, log: log.clone(), ..LaunchSpec::default() };
+    let marking = Marking { executable: &settings.executable, mark: &mark, log: &log, padding: 0 };
+    let order = StandingOrder {
+        parent: std::process::id().cast_signed(),
+        workload: trial.workload.uses.clone(),
+        parameters: parameters.clone(),
+        launch,
+        search_path: settings.machine.search_path().to_owned(),
+    };
+    let around = (&settings.machine, &mut executor.watch.journal, &executor.interrupt);
+    let started = Standing::start((id, mark.clone(), cgroup), &order, &marking, around)?;
+    Ok(started.map(|standing| executor.standing = Some(standing)))
+}
+
+/// Ends what stands; restoring ends what is left of it.
+pub(crate) fn end_standing(executor: &mut Executor) {
+    if let Some(standing) = executor.standing.take() {
+        standing.end();
+    }
+}
+
+/// Moves processes until none is left where they were: they may fork meanwhile.
+fn move_all(machine: &Machine, members: impl Fn() -> Vec<i32>, to: &Cgroup) -> Result<()> {
+    for _ in 0..MOST_MOVES {
+        let left = members();
+        if left.is_empty() {
+            return Ok(());
+        }
+        for pid in left {
+            match to.add(machine, pid) {
+                Ok(()) => {}
+                // One that ended meanwhile needs no moving.
+                Err(_) if machine.process_stat(pid).is_err() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Err(Error::environment("cannot move what stands into another group", "it forks without end"))
+}
+
+/// Serves the role until its input ends. Returns the process's exit code.
+pub fn serve_standing(catalogue: &Catalogue, machine: &Machine) -> i32 {
+    match serve(catalogue, machine) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    }
+}
+
+fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
+    let mut input = std::io::stdin().lock();
+    let mut output = std::io::stdout().lock();
+    let Some(order) = receive::<StandingOrder>(&mut input)? else { return Ok(()) };
+    die_with_parent(order.parent)?;
+    sys::reset_signal_dispositions();
+    give_up_exemption(machine);
+    let machine = machine.clone().with_search_path(order.search_path.clone());
+    let started = match catalogue.workload(&order.workload) {
+        Some(workload) => workload
+            .stand(&machine, &order.parameters, &order.launch)
+            .map_err(|error| error.one_line()),
+        None => Err(format!("there is no workload `{}` in this binary", order.workload)),
+    };
+    let mut standing = match started {
+        Ok(standing) => standing,
+        Err(reason) => return answer(&mut output, &Told::Err(reason)),
+    };
+    answer(&mut output, &Told::Ok(standing.facts()))?;
+    // Each question is whether it still stands.
+    while receive::<()>(&mut input)?.is_some() {
+        answer(&mut output, &standing.check().map_err(|error| error.one_line()))?;
+    }
+    Ok(())
+}

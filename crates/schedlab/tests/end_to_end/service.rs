@@ -1,0 +1,153 @@
+//! A service that is not ours: a process for each trial, and one for all of them.
+
+use crate::bench::{Bench, errors, exclusive};
+use model::{Outcome, Record, SampleData};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+fn suites() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/service"))
+}
+
+/// The small service, short loads, a subject that is nice.
+fn experiment(process: &str, words: &str, subjects: &str) -> String {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let directory = suites().display().to_string();
+    format!(
+        "title = \"Does being nice cost a service?\"\nvenue = \"host\"\nblocks = 3\n\
+         control = false\nsettle = \"0s\"\n{subjects}\n\
+         [[workloads]]\nuse = \"service\"\n\
+         start = \"/usr/bin/python3 tiny.py --port {port} {words}\"\n\
+         directory = \"{directory}\"\naddress = \"127.0.0.1:{port}\"\nready = \"/health\"\n\
+         process = \"{process}\"\nscenario = \"{directory}/tiny-load.toml\"\n\
+         warm_up = \"100ms\"\nduration = \"400ms\"\ninvocations = 1\n"
+    )
+}
+
+const SUBJECTS: &str = "[subjects.baseline]\n[subjects.nice]\nnice = \"7\"\n";
+
+fn records(bench: &Bench) -> Vec<Record> {
+    bench.record_lines().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn value(record: &Record, source: &str) -> Option<f64> {
+    let samples = &record.invocations.first()?.samples;
+    let sample = samples.iter().find(|sample| sample.source == source)?;
+    match &sample.data {
+        SampleData::Values(values) => values.first().copied(),
+        other => panic!("{source}: {other:?}"),
+    }
+}
+
+/// No process of the small service, and no control group of ours.
+fn nothing_is_left(bench: &Bench) {
+    bench.wait_for_guardian();
+    bench.expect(0, &["restore", "--check"]);
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let left = processes.filter(|entry| {
+        let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).any(|word| word == b"tiny.py")
+    });
+    assert_eq!(left.count(), 0, "a service is left");
+    for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
+        let Ok(entries) = std::fs::read_dir(Path::new(root)) else { continue };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            assert!(!name.starts_with("schedlab."), "{root}/{name} is left");
+        }
+    }
+}
+
+#[test]
+fn each_trial_has_a_fresh_process_with_its_levels() {
+    let _exclusive = exclusive();
+    let bench = Bench::new();
+    let file = bench.experiment("fresh", &experiment("fresh", "", SUBJECTS));
+    bench.expect(0, &["run", &file]);
+    let records = records(&bench);
+    assert_eq!(records.len(), 6);
+    for record in &records {
+        assert!(value(record, "ready_after").unwrap() > 1e6);
+        let expected = if record.subject == "nice" { "7" } else { "0" };
+        if let Some(reading) = record.levels.get("nice") {
+            assert_eq!(reading.before.to_string(), expected, "{record:?}");
+        }
+    }
+    assert!(records.iter().any(|record| record.levels.contains_key("nice")));
+    nothing_is_left(&bench);
+}
+
+#[test]
+fn one_warm_process_serves_all_trials_and_takes_on_the_levels_of_each() {
+    let _exclusive = exclusive();
+    if !rustix::process::geteuid().is_root() {
+        return testing::skip("a warm service needs a control group: run as root");
+    }
+    let bench = Bench::new();
+    let subjects = "[subjects.baseline]\nnice = \"0\"\n[subjects.nice]\nnice = \"7\"\n\
+                    [subjects.batch]\npolicy = \"batch\"\n";
+    let file = bench.experiment("warm", &experiment("warm", "", subjects));
+    bench.expect(0, &["run", &file]);
+    let records = records(&bench);
+    assert_eq!(records.len(), 9);
+    let ages: Vec<f64> = records.iter().map(|record| value(record, "age").unwrap()).collect();
+    assert!(ages.is_sorted() && ages[8] > ages[0] + 8.0 * 4e8, "{ages:?}");
+    for record in &records {
+        let read = |factor: &str| record.levels.get(factor).map(|level| level.before.to_string());
+        match record.subject.as_str() {
+            "nice" => assert_eq!(read("nice").as_deref(), Some("7")),
+            "batch" => assert_eq!(read("policy").as_deref(), Some("batch")),
+            _ => assert_eq!(read("nice").as_deref(), Some("0")),
+        }
+    }
+    nothing_is_left(&bench);
+}
+
+#[test]
+fn a_trial_that_fails_ends_the_warm_process_and_the_next_begins_with_another() {
+    let _exclusive = exclusive();
+    if !rustix::process::geteuid().is_root() {
+        return testing::skip("a warm service needs a control group: run as root");
+    }
+    let bench = Bench::new();
+    // It ends within its second trial, each time.
+    let text =
+        experiment("warm", "--die 180", "[subjects.baseline]\n[subjects.other]\nnice = \"1\"\n");
+    let file = bench.experiment("dying", &text);
+    let output = bench.run(&["run", &file]);
+    let records = records(&bench);
+    let failures: Vec<&str> = records
+        .iter()
+        .filter_map(|record| match &record.outcome {
+            Outcome::Failed { reason } => Some(reason.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert!(failures.len() >= 2, "{failures:?} {}", errors(&output));
+    for failure in &failures {
+        assert!(failure.contains("the service failed"), "{failure}");
+        assert!(failure.contains("as many as I was to take"), "{failure}");
+    }
+    let completed = records.iter().filter(|record| matches!(record.outcome, Outcome::Completed));
+    assert!(completed.count() >= 2);
+    let log = std::fs::read_to_string(bench.campaign().join("logs/standing.log")).unwrap();
+    assert!(log.contains("as many as I was to take"), "{log}");
+    nothing_is_left(&bench);
+}
+
+#[test]
+fn a_killed_campaign_leaves_no_warm_process() {
+    let _exclusive = exclusive();
+    if !rustix::process::geteuid().is_root() {
+        return testing::skip("a warm service needs a control group: run as root");
+    }
+    for delay_ms in [500, 1500, 2500] {
+        let bench = Bench::new();
+        let file = bench.experiment("killed", &experiment("warm", "", SUBJECTS));
+        let mut child = bench.command(&["run", &file]).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(delay_ms));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        nothing_is_left(&bench);
+    }
+}

@@ -1,0 +1,503 @@
+//! A generator of HTTP load: requests of several kinds to a service that runs already.
+
+mod ask;
+mod connection;
+mod engine;
+mod response;
+mod scenario;
+mod schedule;
+mod settings;
+mod tally;
+mod template;
+mod value;
+
+use crate::address::one_machine;
+use crate::declare::{MS, S, choice, count, duration};
+use crate::program::WHERE_OUTPUT_IS;
+use ask::ask;
+use contract::{
+    Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
+    Requirement, Result, Workload,
+};
+use engine::Generator;
+use model::{Direction, Metric, Parameters, Reduction, RunReport, Sample, Unit};
+use scenario::{Kind, Scenario};
+use schedule::Course;
+use settings::{Flow, Settings};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use sys::Machine;
+use tally::Tally;
+
+static DESCRIPTION: Description = Description {
+    id: "http",
+    summary: "Load for any HTTP service: kinds of requests at their rates, latency from when due",
+    doc: r#"**What it is.** One thread with up to `connections` connections (HTTP/1.1, kept open)
+sends the requests of a `scenario` to `address`, where a service of yours runs already. With
+`arrivals = "poisson"` or `"constant"` it is an open loop: each kind has its own rate, requests go
+when they are due whatever became of those before, and the load may ramp up and down. With
+`"closed"` each connection sends its next request when the one before is answered, and rates are
+weights. Nobody else is contacted, and no name is looked up.
+
+**The scenario** is a TOML file:
+
+```toml
+[values]
+from = { from = 1, to = 1000 }
+to = { from = 1, to = 1000, differs_from = "from" }
+amount = { from = 100, to = 99900, decimals = 2 }
+key = { unique = true }
+city = { csv = "cities.csv", column = "name" }
+
+[[requests]]
+name = "transfer"
+rate = 50
+method = "POST"
+path = "/api/transactions/transfer"
+headers = { Content-Type = "application/json", Idempotency-Key = "${key}" }
+body = '{"from": ${from}, "to": ${to}, "amount": "${amount}"}'
+expect = [201]
+
+[[requests]]
+name = "balance"
+rate = 100
+path = "/api/accounts/${from}/balance"
+contains = "balance"
+```
+
+A value is drawn anew for each request, each number or row as likely as another; `unique` ones
+come once, in this run and in others. They are put into the text as they are. An answer is right
+when its status is one of `expect` (200 if none is given) and its body holds what `contains` says.
+`[[setup]]` holds requests that are asked once each before the load, `[[check]]` those after it,
+written the same way without a rate: a wrong answer of one fails the trial, and is quoted. That is
+the place for what must be true of the service's data after every run.
+
+**What it means.** `latency` counts from when a request was due until its answer was there;
+`service_time` from when it got a connection: what a generator that waits would have reported.
+`KIND_latency` is that of one kind. Right answers only: `failed` and `KIND_failed` are the shares
+of requests with a wrong answer, or none within `timeout`. `answers_per_second` are right answers
+that came within the measured time. `lateness` is how much later than due the generator itself saw
+a request, `waited` how much later than due it got a connection, `generator_cpu` the generator's
+CPU time per request.
+
+**What moves it.** The service, and what runs beside it. In an open loop a service that falls
+behind makes every later request wait; that is in `latency`, and not in `service_time`.
+
+**When it lies.** The levels of a trial apply to the generator, for the service is not ours: those
+of the whole machine reach both, those of processes only the generator. On one machine both share
+the CPUs: give the generator its own. A closed loop's tail is conditional on its own pauses
+(coordinated omission). With fewer connections than requests under way, requests `waited` for the
+generator. Requests are repeated on no failure.
+
+**Reference.** wrk, wrk2 and oha measure the same; G. Tene, How NOT to Measure Latency (2015), for
+latency from when due. RFC 9110 and 9112."#,
+};
+
+static PARAMETERS: &[Parameter] = &LOAD;
+
+/// What a load is declared by, wherever it is part of a workload.
+pub(crate) const LOAD: [Parameter; 10] = [
+    Parameter {
+        name: "address",
+        kind: ParameterKind::Text,
+        default: None,
+        summary: "IP:PORT of the service",
+    },
+    Parameter {
+        name: "scenario",
+        kind: ParameterKind::Text,
+        default: None,
+        summary: "Path of the scenario's file",
+    },
+    choice(
+        "arrivals",
+        &["poisson", "constant", "closed"],
+        "poisson",
+        "When requests go: at random moments of their rate, at regular ones, or after answers",
+    ),
+    Parameter {
+        name: "scale",
+        kind: ParameterKind::Number { min: 1e-6, max: 1e6 },
+        default: Some("1"),
+        summary: "Factor of all rates",
+    },
+    count("connections", 1, 4096, "64", "Connections at a time, at most"),
+    duration("ramp_up", 0, LONGEST_NS, "0s", "Time in which the rates rise from nothing"),
+    duration("warm_up", 0, LONGEST_NS, "500ms", "Time at full rates before the measured one"),
+    duration("duration", 10 * MS, LONGEST_NS, "5s", "Measured time"),
+    duration("ramp_down", 0, LONGEST_NS, "0s", "Time in which the rates fall to nothing"),
+    duration("timeout", 10 * MS, 600 * S, "10s", "An answer that takes longer is none"),
+];
+
+const LONGEST_NS: u64 = 24 * 3600 * S;
+/// For connecting, and the last answers.
+const AROUND_NS: u64 = 100 * MS;
+/// How long a service may take to answer a handshake before anything is changed.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+/// How long an answer to the set-up or the check may take: it may go over all data.
+const CHECKED_WITHIN_NS: u64 = 60 * S;
+/// How long an answer to the question whether it is ready may take.
+const READY_WITHIN_NS: u64 = 2 * S;
+/// Fewer requests of a kind than this are expected: its percentiles would be those of nothing.
+const FEWEST: f64 = 5.0;
+/// What is told of failures.
+const TOLD: usize = 3;
+
+/// The percentiles of `latency`.
+const QUANTILES: [(&str, f64); 6] = [
+    ("p50", 0.5),
+    ("p75", 0.75),
+    ("p90", 0.9),
+    ("p95", 0.95),
+    ("p99", 0.99),
+    ("p999", 0.999),
+];
+
+/// The workload.
+pub(crate) struct Entry;
+
+impl Workload for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
+        metrics_of(parameters)
+    }
+
+    fn expected_ns(&self, parameters: &Parameters) -> u64 {
+        expected_ns(parameters)
+    }
+
+    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
+        is_closed_loop(parameters)
+    }
+
+    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
+        let Ok(address) = one_machine(parameters.text("address"), "") else { return Vec::new() };
+        vec![Requirement::check(format!("a service at {address}"), move |_| {
+            TcpStream::connect_timeout(&address, ANSWERS_WITHIN).map(drop).map_err(|error| {
+                (format!("it cannot be reached: {error}"), "start it, or correct the address".into())
+            })
+        })]
+    }
+
+    fn programs(&self, _: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
+        files(parameters)
+    }
+
+    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
+        conflicts(parameters)
+    }
+
+    fn prepare(
+        &self,
+        _: &Machine,
+        parameters: &Parameters,
+        launch: &LaunchSpec,
+    ) -> Result<Box<dyn Load>> {
+        let load = HttpLoad::new(parameters, launch)?;
+        load.set_up()?;
+        launch
+            .enter_task()
+            .map_err(|error| Error::environment("cannot take on the levels of the trial", error))?;
+        Ok(Box::new(load))
+    }
+}
+
+/// Whether the service answers a GET of this path with 200.
+///
+/// # Errors
+/// What it does instead, in words.
+pub(crate) fn answers(to: SocketAddr, path: &str) -> Result<(), String> {
+    let kind = Kind::get("ready", path)?;
+    ask(to, &Scenario::default(), &[kind], (0, 0), SET_UP, READY_WITHIN_NS)
+}
+
+/// The metrics of a load with these parameters.
+pub(crate) fn metrics_of(parameters: &Parameters) -> Vec<Metric> {
+    // What cannot be read is told by `conflicts`.
+    let scenario = Scenario::read(Path::new(parameters.text("scenario"))).unwrap_or_default();
+    let names: Vec<&str> = scenario.kinds.iter().map(|kind| kind.name.as_str()).collect();
+    metrics(&names, settings::flow(parameters) != Flow::Closed)
+}
+
+/// How long a load takes.
+pub(crate) fn expected_ns(parameters: &Parameters) -> u64 {
+    let times = ["ramp_up", "warm_up", "duration", "ramp_down"];
+    times.iter().map(|name| parameters.duration_ns(name)).sum::<u64>() + AROUND_NS
+}
+
+/// Whether each request waits for the answer to the one before it.
+pub(crate) fn is_closed_loop(parameters: &Parameters) -> bool {
+    settings::flow(parameters) == Flow::Closed
+}
+
+/// The user's files that decide what a load is.
+pub(crate) fn files(parameters: &Parameters) -> Vec<PathBuf> {
+    let files = Scenario::files(Path::new(parameters.text("scenario"))).into_iter();
+    files.filter_map(|path| std::path::absolute(path).ok()).collect()
+}
+
+/// What cannot be meant by a load's parameters, each in one sentence.
+pub(crate) fn conflicts(parameters: &Parameters) -> Vec<String> {
+    let settings = match Settings::of(parameters) {
+        Err(wrong) => return wrong,
+        Ok(settings) => settings,
+    };
+    if settings.flow == Flow::Closed {
+        return Vec::new();
+    }
+    let measured_s = parameters.duration_ns("duration") as f64 / S as f64;
+    let expected = |rate: f64| rate * settings.scale * measured_s;
+    let rare = settings.scenario.kinds.iter().find(|kind| expected(kind.rate) < FEWEST);
+    let sentence = rare.map(|kind| {
+        format!(
+            "{:.1} requests {:?} are expected within the duration: {FEWEST} are the fewest that \
+             say anything",
+            expected(kind.rate),
+            kind.name
+        )
+    });
+    sentence.into_iter().collect()
+}
+
+/// Files that a process has open beside connections.
+const OTHER_FILES: u64 = 64;
+
+/// Numbers of the first requests before and after a load, which its own do not reach.
+const SET_UP: u64 = 1 << 62;
+const CHECK: u64 = 1 << 63;
+
+fn generate(settings: &Settings) -> Result<Tally> {
+    Generator::new(settings)
+        .and_then(Generator::run)
+        .map_err(|error| Error::environment("the generator failed", error))
+}
+
+/// The number of a run, which no other run has.
+fn draw() -> Result<u64> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(|error| Error::environment("cannot draw the number of a run", error))?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
+/// The metrics of a scenario with kinds of these names.
+fn metrics(names: &[&str], is_open: bool) -> Vec<Metric> {
+    let (lower, higher) = (Direction::Lower, Direction::Higher);
+    let fraction = |id: String, summary: String| {
+        Metric::new(id, Unit::Fraction, lower, Reduction::Proportion, summary)
+    };
+    let mut metrics = quantiles("latency", "Time from when a request was due to its answer");
+    let summary = "Right answers per second";
+    let rate = Reduction::Quotient;
+    metrics.push(Metric::new("answers_per_second", Unit::PerSecond, higher, rate, summary));
+    let summary = "Requests with a wrong answer, or none in time".to_owned();
+    metrics.push(fraction("failed".to_owned(), summary));
+    for name in names {
+        metrics.extend(quantiles(
+            &format!("{name}_latency"),
+            &format!("Time from when a request `{name}` was due to its answer"),
+        ));
+        let summary = format!("Requests `{name}` with a wrong answer, or none in time");
+        metrics.push(fraction(format!("{name}_failed"), summary));
+    }
+    if is_open {
+        let mut described = |source: &str, summary: &str| {
+            let quantiles = Metric::latency_quantiles(source, summary);
+            metrics.extend(quantiles.into_iter().map(|metric| Metric { is_description: true, ..metric }));
+        };
+        described("service_time", "Time from when a request got a connection to its answer");
+        described("waited", "How much later than due a request got a connection");
+        described("lateness", "How much later than due the generator saw a request");
+    }
+    let summary = "CPU time of the generator per request";
+    metrics.push(Metric {
+        is_description: true,
+        ..Metric::new("generator_cpu", Unit::Nanoseconds, lower, rate, summary)
+    });
+    metrics
+}
+
+/// More percentiles than [`Metric::latency_quantiles`] has: those that services promise.
+fn quantiles(source: &str, summary: &str) -> Vec<Metric> {
+    let metric = |(name, quantile): (&str, f64)| Metric {
+        source: source.to_owned(),
+        resolution: 1.0,
+        ..Metric::new(
+            format!("{source}_{name}"),
+            Unit::Nanoseconds,
+            Direction::Lower,
+            Reduction::Quantile(quantile),
+            format!("{summary}: the {}th percentile", quantile * 100.0),
+        )
+    };
+    QUANTILES.into_iter().map(metric).collect()
+}
+
+/// A load that is ready to be sent.
+pub(crate) struct HttpLoad {
+    settings: Settings,
+    log: PathBuf,
+    /// That requests were counted wrongly.
+    unaccounted: Option<String>,
+}
+
+impl Load for HttpLoad {
+    fn run(&mut self) -> Result<Measurement> {
+        let tally = generate(&self.settings)?;
+        self.tell_failures(&tally)?;
+        let (offered, answered) = (tally.offered, tally.answered());
+        if answered + tally.failed() != offered {
+            self.unaccounted = Some(format!(
+                "{offered} requests were due, {answered} answered and {} failed",
+                tally.failed()
+            ));
+        }
+        let silent = tally.kinds.iter().position(|kind| kind.latency.count() == 0);
+        if let Some(kind) = silent {
+            return Err(self.nothing(&tally, kind));
+        }
+        Ok(self.measurement(&tally))
+    }
+
+    fn verify(&mut self, _: &RunReport) -> Result<(), String> {
+        if let Some(unaccounted) = self.unaccounted.take() {
+            return Err(unaccounted);
+        }
+        let Settings { to, scenario, run, seed, .. } = &self.settings;
+        ask(*to, scenario, &scenario.check, (*run, *seed), CHECK, CHECKED_WITHIN_NS)
+            .map_err(|why| format!("the check after the load failed: {why}"))
+    }
+}
+
+impl HttpLoad {
+    /// # Errors
+    /// What cannot be meant, or had.
+    pub(crate) fn new(parameters: &Parameters, launch: &LaunchSpec) -> Result<Self> {
+        let settings = Settings::of(parameters).map_err(|wrong| {
+            Error::usage("cannot prepare the load", wrong.join("; "), "change the parameters")
+        })?;
+        crate::process::allow_open_files(parameters.count("connections") + OTHER_FILES)?;
+        let settings = Settings { seed: launch.seed, run: draw()?, ..settings };
+        Ok(Self { settings, log: launch.log.clone(), unaccounted: None })
+    }
+
+    /// Where the service is.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.settings.to
+    }
+
+    /// Asks what the scenario asks before the load.
+    ///
+    /// # Errors
+    /// That an answer was wrong, and what it said.
+    pub(crate) fn set_up(&self) -> Result<()> {
+        let Settings { to, scenario, run, seed, .. } = &self.settings;
+        ask(*to, scenario, &scenario.setup, (*run, *seed), SET_UP, CHECKED_WITHIN_NS).map_err(
+            |why| Error::new(ErrorKind::Environment, "the set-up before the load failed", why, ""),
+        )
+    }
+
+    /// The median time of an answer, in nanoseconds, while the whole load lasts so long; none
+    /// where nothing was answered.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub(crate) fn window_ns(&self, length_ns: u64) -> Result<Option<u64>> {
+        let course = Course { ramp_up_ns: 0, hold_ns: length_ns, ramp_down_ns: 0 };
+        let settings =
+            Settings { course, measured_ns: (0, length_ns), run: draw()?, ..self.settings.clone() };
+        let tally = generate(&settings)?;
+        Ok(tally.service_time().quantile(0.5))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.settings.scenario.kinds.iter().map(|kind| kind.name.as_str()).collect()
+    }
+
+    fn measurement(&self, tally: &Tally) -> Measurement {
+        let (from_ns, to_ns) = self.settings.measured_ns;
+        let seconds = (to_ns - from_ns) as f64 / S as f64;
+        let mut samples = vec![
+            Sample::histogram("latency", tally.latency()),
+            Sample::quotient("answers_per_second", tally.answers_in_time as f64, seconds),
+            Sample::proportion("failed", tally.failed(), tally.offered),
+        ];
+        for (name, kind) in self.names().iter().zip(&tally.kinds) {
+            let failed: u64 = kind.failures.values().sum();
+            samples.push(Sample::histogram(&format!("{name}_latency"), kind.latency.clone()));
+            let all = failed + kind.latency.count();
+            samples.push(Sample::proportion(&format!("{name}_failed"), failed, all));
+        }
+        if self.settings.flow != Flow::Closed {
+            samples.extend([
+                Sample::histogram("service_time", tally.service_time()),
+                Sample::histogram("waited", tally.waited.clone()),
+                Sample::histogram("lateness", tally.lateness.clone()),
+            ]);
+        }
+        let cpu_ns = tally.cpu_ns as f64;
+        samples.push(Sample::quotient("generator_cpu", cpu_ns, tally.sent.max(1) as f64));
+        Measurement { samples, operations: Some(tally.answered()) }
+    }
+
+    /// A kind without a right answer has no percentiles.
+    fn nothing(&self, tally: &Tally, kind: usize) -> Error {
+        let names = self.names();
+        let failures = tally.failures(&names);
+        let mut why: Vec<String> = failures
+            .iter()
+            .filter(|(_, name, _)| name == names[kind])
+            .take(TOLD)
+            .map(|(count, _, why)| format!("{count} times {why}"))
+            .collect();
+        if why.is_empty() {
+            why.push("none was due".to_owned());
+        }
+        let cause = format!("no request `{}` got a right answer: {}", names[kind], why.join(", "));
+        Error::new(ErrorKind::Environment, "nothing was measured", cause, WHERE_OUTPUT_IS)
+    }
+
+    /// Failures are counted for the metrics; why each came is in the log.
+    fn tell_failures(&self, tally: &Tally) -> Result<()> {
+        let failures = tally.failures(&self.names());
+        if failures.is_empty() {
+            return Ok(());
+        }
+        let mut text = format!("requests to {} that failed, how often and why\n", self.settings.to);
+        for (count, name, why) in failures {
+            let _ = writeln!(text, "{count}\t{name}\t{why}");
+        }
+        let mut options = File::options();
+        let log = options.create(true).append(true).open(&self.log);
+        log.and_then(|mut log| log.write_all(text.as_bytes())).map_err(|error| {
+            Error::environment(format!("cannot write the log {}", self.log.display()), error)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_have_names_of_their_own() {
+        let metrics = metrics(&["a", "latency", "b_latency"], true);
+        let names: std::collections::BTreeSet<&str> =
+            metrics.iter().map(|metric| metric.id.as_str()).collect();
+        assert_eq!(names.len(), metrics.len());
+        assert_eq!(metrics[0].id, "latency_p50");
+        let p75 = metrics.iter().find(|metric| metric.id == "a_latency_p75").unwrap();
+        assert_eq!((p75.source.as_str(), p75.reduction), ("a_latency", Reduction::Quantile(0.75)));
+    }
+}

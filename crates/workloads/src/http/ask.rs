@@ -1,0 +1,72 @@
+//! One request at a time, each waited for: before a load and after it.
+
+use super::connection::{Connection, Progress, in_words};
+use super::scenario::{Kind, Scenario};
+use crate::instant::timespec;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use std::io;
+use std::net::SocketAddr;
+use sys::monotonic_ns;
+
+/// As much of a wrong answer as an error quotes.
+const QUOTED: usize = 300;
+const READ_BYTES: usize = 16 << 10;
+
+/// Asks each of these kinds once, in order, and waits so long for each answer at most. The
+/// first request has this number.
+///
+/// # Errors
+/// The first one that gets no right answer, and what it got.
+pub(super) fn ask(
+    to: SocketAddr,
+    scenario: &Scenario,
+    kinds: &[Kind],
+    (run, seed): (u64, u64),
+    first: u64,
+    within_ns: u64,
+) -> Result<(), String> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut drawn = scenario.values.drawn();
+    for (number, kind) in (first..).zip(kinds) {
+        let mut connection = Connection::begin(to).map_err(|error| in_words(&error))?;
+        scenario.values.draw(kind.used(), &mut random, (run, number), &mut drawn);
+        kind.render(to, &drawn, &mut Vec::new(), connection.room());
+        exchange(&mut connection, kind, monotonic_ns() + within_ns)
+            .map_err(|why| format!("`{}`: {why}", kind.name))?;
+    }
+    Ok(())
+}
+
+/// Sends the request and reads its answer until then.
+fn exchange(connection: &mut Connection, kind: &Kind, until_ns: u64) -> Result<(), String> {
+    let mut buffer = vec![0; READ_BYTES];
+    loop {
+        let is_connected = connection.is_connected().map_err(|error| in_words(&error))?;
+        connection.send().map_err(|error| in_words(&error))?;
+        let progress =
+            if is_connected { connection.receive(false, &mut buffer) } else { Progress::Waits };
+        match progress {
+            Progress::Answered(response) => {
+                let body = connection.body();
+                return kind.check(response.status, body).map_err(|why| {
+                    let said = String::from_utf8_lossy(body);
+                    let said: String = said.trim().chars().take(QUOTED).collect();
+                    if said.is_empty() { why } else { format!("{why}: {said}") }
+                });
+            }
+            Progress::Broken(why) => return Err(why),
+            Progress::Waits => {}
+        }
+        let left_ns = until_ns.saturating_sub(monotonic_ns());
+        let wants =
+            if connection.is_sent() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT };
+        match poll(&mut [PollFd::new(connection, wants)], Some(&timespec(left_ns))) {
+            Ok(0) => return Err("no answer in time".to_owned()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(io::Error::from(error).to_string()),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a service's processes have used.
+
+use std::collections::BTreeSet;
+use std::ops::Sub;
+use sys::{Machine, ProcessStat};
+
+/// CPU time and memory of a process and of all that descends from it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Usage {
+    pub(super) cpu_ns: u64,
+    /// Resident set; what processes share is counted for each.
+    pub(super) resident_bytes: u64,
+}
+
+/// A live process and all that descends from it; nothing where it is gone.
+pub(super) fn family(machine: &Machine, root: i32) -> Vec<ProcessStat> {
+    let mut all: Vec<_> = machine
+        .process_ids()
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|pid| machine.process_stat(pid).ok())
+        .filter(|stat| stat.state != 'Z')
+        .collect();
+    if !all.iter().any(|stat| stat.pid == root) {
+        return Vec::new();
+    }
+    let mut family = BTreeSet::from([root]);
+    let mut before = 0;
+    while family.len() > before {
+        before = family.len();
+        let children = all.iter().filter(|stat| family.contains(&stat.parent));
+        family.extend(children.map(|stat| stat.pid).collect::<Vec<_>>());
+    }
+    all.retain(|stat| family.contains(&stat.pid));
+    all
+}
+
+impl Usage {
+    /// As of now; none where the process is gone.
+    pub(super) fn of(machine: &Machine, root: i32) -> Option<Self> {
+        let family = family(machine, root);
+        if family.is_empty() {
+            return None;
+        }
+        let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+        let mut usage = Self::default();
+        for stat in &family {
+            let ticks = stat.user_ticks + stat.system_ticks + stat.waited_for_ticks;
+            usage.cpu_ns += ticks * tick_ns;
+            usage.resident_bytes += resident_bytes(machine, stat.pid).unwrap_or(0);
+        }
+        Some(usage)
+    }
+}
+
+impl Sub for Usage {
+    type Output = u64;
+
+    /// The CPU time in between.
+    fn sub(self, earlier: Self) -> u64 {
+        self.cpu_ns.saturating_sub(earlier.cpu_ns)
+    }
+}
+
+/// `VmRSS` of /proc/PID/status, which is in KiB (proc_pid_status(5)).
+fn resident_bytes(machine: &Machine, pid: i32) -> Option<u64> {
+    let status = machine.read(&format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_computes_and_remembers_is_seen_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let machine = Machine::host(directory.path());
+        let own = std::process::id().cast_signed();
+        let before = Usage::of(&machine, own).unwrap();
+        let memory = vec![1_u8; 32 << 20];
+        let began = std::time::Instant::now();
+        let mut sum = 0_u64;
+        while began.elapsed().as_millis() < 300 {
+            sum = memory.iter().fold(sum, |sum, byte| sum.wrapping_add(u64::from(*byte)));
+        }
+        let after = Usage::of(&machine, own).unwrap();
+        assert!(sum > 0 && after - before >= 20_000_000, "{before:?} {after:?}");
+        assert!(after.resident_bytes >= 32 << 20, "{after:?}");
+        assert_eq!(Usage::of(&machine, 0x7fff_fff0), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! Services that are started, loaded, checked and stopped: a small Python program.
+
+use super::{Place, histogram_count, parameters, proportion, quotient, values, workload};
+use crate::http::unused;
+use model::{Parameters, RunReport};
+use std::path::PathBuf;
+
+/// Small programs for a service's life.
+fn suites() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/service"))
+}
+
+/// The small service with these words, under a short load.
+fn tiny(words: &str, settings: &[(&str, &str)]) -> Parameters {
+    let address = unused();
+    let program = suites().join("tiny.py");
+    let start = format!("/usr/bin/python3 {} --port {} {words}", program.display(), address.port());
+    let (address, scenario) = (address.to_string(), suites().join("tiny-load.toml"));
+    let scenario = scenario.display().to_string();
+    let own = [
+        ("start", start.as_str()),
+        ("address", address.as_str()),
+        ("scenario", scenario.as_str()),
+        ("ready", "/health"),
+        ("arrivals", "constant"),
+        ("warm_up", "100ms"),
+        ("duration", "600ms"),
+    ];
+    let others = own.into_iter().filter(|(name, _)| !settings.iter().any(|(own, _)| own == name));
+    parameters("service", &others.chain(settings.iter().copied()).collect::<Vec<_>>())
+}
+
+/// Parameters of a service that is hardly loaded.
+pub fn small() -> Parameters {
+    tiny("", &[])
+}
+
+/// Why preparing, running or verifying failed.
+fn failure(parameters: &Parameters) -> String {
+    let place = Place::new();
+    let mut load = match place.prepare("service", parameters) {
+        Ok(load) => load,
+        Err(error) => return error.one_line(),
+    };
+    match load.run() {
+        Ok(_) => load.verify(&RunReport::default()).unwrap_err(),
+        Err(error) => error.one_line(),
+    }
+}
+
+pub fn starts_loads_checks_and_stops_a_program() {
+    let place = Place::new();
+    let measurement = place.run("service", &tiny("--ready-s 0.2", &[]));
+    assert_eq!(histogram_count(&measurement, "count_latency"), 30);
+    assert_eq!(histogram_count(&measurement, "work_latency"), 90);
+    assert_eq!(proportion(&measurement, "failed"), (0, 120));
+    let (cpu_ns, answers) = quotient(&measurement, "service_cpu");
+    assert!(cpu_ns >= 1e7 && (answers - 120.0).abs() < 0.5, "{cpu_ns} {answers}");
+    assert!(values(&measurement, "service_memory")[0] > 5e6);
+    let ready_ns = values(&measurement, "ready_after")[0];
+    assert!((200e6..60e9).contains(&ready_ns), "{ready_ns}");
+}
+
+pub fn tests_whether_it_is_warm() {
+    let settings =
+        [("steady_within", "60s"), ("window", "300ms"), ("ramp_up", "0s"), ("scale", "2")];
+    let place = Place::new();
+    let measurement = place.run("service", &tiny("--slow-s 3 --steps 20000", &settings));
+    let steady_ns = values(&measurement, "steady_after")[0];
+    assert!(steady_ns > 2.5e9, "it was taken for warm after {steady_ns} ns");
+    let impatient = [("steady_within", "1s"), ("window", "300ms"), ("scale", "2")];
+    let why = failure(&tiny("--slow-s 30 --steps 20000", &impatient));
+    assert!(why.contains("did not become steady"), "{why}");
+}
+
+pub fn names_a_check_that_fails() {
+    let why = failure(&tiny("--lose 7", &[]));
+    assert!(why.contains("check after the load failed") && why.contains("`books`"), "{why}");
+    // 5 of the 35 that came.
+    assert!(why.contains("broken: 30 of 35"), "{why}");
+}
+
+pub fn blames_a_service_that_ends() {
+    let why = failure(&tiny("--die 60", &[]));
+    assert!(why.contains("signal 9") && why.contains("as many as I was to take"), "{why}");
+    let why = failure(&tiny("--unknown", &[]));
+    assert!(why.contains("the service failed"), "{why}");
+    assert!(why.contains("unrecognized arguments"), "{why}");
+    let why = failure(&tiny("--ready-s 30", &[("ready_within", "300ms")]));
+    assert!(why.contains("is not ready") && why.contains("connection refused"), "{why}");
+    let why = failure(&tiny("", &[("ready", "/nothing"), ("ready_within", "1500ms")]));
+    assert!(why.contains("is not ready") && why.contains("status 404"), "{why}");
+    let why = failure(&tiny("--deaf", &[("stop_within", "200ms")]));
+    assert!(why.contains("asked to end"), "{why}");
+}
+
+pub fn refuses_what_cannot_be_meant() {
+    let conflicts = |settings: &[(&str, &str)]| workload("service").conflicts(&tiny("", settings));
+    for (settings, expected) in [
+        (&[("ready", "health")][..], "ready = \"health\""),
+        (&[("steady_within", "2s"), ("window", "1s")], "three windows"),
+        (&[("scenario", "/nonexistent.toml")], "/nonexistent.toml"),
+        (&[("address", "127.0.0.1")], "127.0.0.1"),
+    ] {
+        let found = conflicts(settings);
+        assert!(found.len() == 1 && found[0].contains(expected), "{settings:?}: {found:?}");
+    }
+    let place = Place::new();
+    let nobody = tiny("", &[("start", "nonexistent-service --port 1")]);
+    let needs = workload("service").requires(&nobody);
+    assert!(needs.iter().any(|need| need.met(&place.machine).is_err()));
+    let nowhere = tiny("", &[("directory", "/nonexistent")]);
+    let needs = workload("service").requires(&nowhere);
+    assert!(needs.iter().any(|need| need.met(&place.machine).is_err()));
+    let files = workload("service").programs(&place.machine, &tiny("", &[]));
+    for name in ["python3", "tiny.py", "tiny-load.toml"] {
+        assert!(files.iter().any(|path| path.ends_with(name)), "{name}: {files:?}");
+    }
+}
+
+pub fn two_at_one_address_are_told_apart() {
+    let place = Place::new();
+    let first = tiny("", &[]);
+    let running = place.prepare("service", &first).unwrap();
+    let why = failure(&first);
+    assert!(why.contains("serves") && why.contains("already"), "{why}");
+    drop(running);
+    place.run("service", &first);
+}
