@@ -88,6 +88,7 @@ pub(crate) fn plan(subjects: &[&str], metrics: Vec<Metric>, blocks: u32) -> Plan
         blocks: (0..blocks).map(|index| Block { index, sittings: sittings(index) }).collect(),
         looks: Vec::new(),
         budget_ns: None,
+        pace: None,
         comparisons: model::Comparisons::default(),
         use_cases: Vec::new(),
         claims: Vec::new(),

@@ -26,10 +26,13 @@ pub fn judge(plan: &Plan, records: &[Record]) -> Findings {
     if let Some(ImportedDesign::Unblocked { dimensions, fixed }) = design {
         return crate::unblocked::judge(plan, records, dimensions, fixed);
     }
-    if plan.looks.is_empty() {
-        return judge_at(plan, records, plan.alpha);
-    }
-    crate::looks::judge(plan, records)
+    let mut findings = if plan.looks.is_empty() {
+        judge_at(plan, records, plan.alpha)
+    } else {
+        crate::looks::judge(plan, records)
+    };
+    crate::trends::add(plan, records, &mut findings);
+    findings
 }
 
 /// Judges these records once, the whole family at this level.
@@ -55,6 +58,7 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Findings 
         rankings: Vec::new(),
         use_cases: use_cases(plan, &observations, &counts),
         claims: Vec::new(),
+        trends: Vec::new(),
         findings,
         failures: counts.into_iter().map(rounded).collect(),
         caveats: campaign_caveats(plan, &observations),

@@ -4,6 +4,7 @@
 //! that of these intervals, so that nothing is won by ending when it looks good.
 
 use crate::judge::{conclude, judge_at};
+use crate::trends;
 use crate::verdict::is_forbidden;
 use model::{
     Caveat, CaveatCode, Finding, Findings, Interval, Plan, Record, Role, Strength, Verdict,
@@ -21,6 +22,8 @@ pub fn live(plan: &Plan, records: &[Record]) -> Findings {
             finding.reason = Some(format!("{} complete pairs so far", finding.pairs));
         }
     }
+    let reason = "the campaign is not finished, and no test of a trend holds at every look";
+    trends::add_untested(plan, records, reason, &mut findings);
     let detail = format!("{} trials so far", records.len());
     findings.caveats.push(Caveat::new(CaveatCode::Unfinished, detail));
     findings.caveats.sort();
@@ -42,8 +45,11 @@ pub fn ended(plan: &Plan, records: &[Record]) -> Findings {
         finding.strength = strength;
         finding.reason = Some(format!("ended on purpose after {} pairs: {why}", finding.pairs));
     }
-    // Its blocks may have been looked at before each: no test of workloads holds for that.
+    // Its blocks may have been looked at before each: no test of workloads holds for that, and
+    // none of a trend.
     conclude(plan, None, &mut findings);
+    let reason = "the campaign was ended on purpose, and no test of a trend holds at every look";
+    trends::add_untested(plan, records, reason, &mut findings);
     findings
 }
 

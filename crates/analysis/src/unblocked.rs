@@ -52,6 +52,7 @@ pub(crate) fn judge(
         rankings: rankings(plan, &findings),
         use_cases: Vec::new(),
         claims: crate::claims::claims(plan, &findings, None),
+        trends: Vec::new(),
         findings,
         failures: failures(plan, &Observations::of(records)).into_iter().map(rounded).collect(),
         caveats: plan.imported.iter().flat_map(|imported| imported.caveats.clone()).collect(),

@@ -156,6 +156,7 @@ fn assemble(
         blocks,
         looks: Vec::new(),
         budget_ns: None,
+        pace: None,
         comparisons: settings.comparisons.clone(),
         use_cases: Vec::new(),
         claims: Vec::new(),

@@ -1,5 +1,6 @@
 //! Running a campaign from its plan to its findings.
 
+use crate::pacing::{Clock, Pacing};
 use crate::schedule::{Schedule, is_hopeless};
 use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
 use model::{Caveat, Findings, Plan, Record, Trial};
@@ -47,6 +48,7 @@ pub struct Ended {
 /// When the venue lacks something (nothing has been changed then), when a record
 /// cannot be stored, or when something could not be put back.
 pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> {
+    let clock = Clock::since(order.unix_ns);
     // Before anything is judged: a CPU left offline would look like a missing one.
     for line in order.venue.recover()? {
         on_event(Event::Notice(format!("put back what an earlier run left: {line}")));
@@ -71,7 +73,7 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
         }
         Err(error) => return Err(error),
     };
-    let outcome = run_blocks(order, &mut campaign, session.as_mut(), on_event);
+    let outcome = run_blocks(order, clock, &mut campaign, session.as_mut(), on_event);
     let closed = session.close();
     let signal = match (outcome, closed) {
         (_, Err(error)) => return Err(error),
@@ -170,6 +172,7 @@ fn open_campaign(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<C
 
 fn run_blocks(
     order: &Order<'_>,
+    clock: Clock,
     campaign: &mut Campaign,
     session: &mut dyn Session,
     on_event: &mut dyn FnMut(Event),
@@ -190,6 +193,7 @@ fn run_blocks(
         trials_left: schedule.due_count(campaign.plan(), &records),
     });
     repeated.into_iter().for_each(&mut *on_event);
+    let mut pacing = Pacing::of(campaign.plan(), &records, clock);
     let mut next = 0;
     while let Some(block) = campaign.plan().blocks.get(next).cloned() {
         next += 1;
@@ -201,10 +205,13 @@ fn run_blocks(
             campaign.mark_stopped_early(&why)?;
             break;
         }
-        for trial in plan::trials(campaign.plan(), &block) {
-            if schedule.is_done(trial.block, &trial.subject.id, &trial.workload.label)
-                || is_hopeless(&records, &trial.subject.id)
-            {
+        let trials = plan::trials(campaign.plan(), &block);
+        if let Some(pacing) = pacing.as_mut().filter(|_| schedule.has_due(&trials, &records)) {
+            let blocks = campaign.plan().blocks.len();
+            pacing.wait(block.index, blocks, order.interrupt, on_event)?;
+        }
+        for trial in trials {
+            if !schedule.is_due(&trial, &records) {
                 continue;
             }
             campaign.reserve(RECORD_SPACE)?;
@@ -214,7 +221,8 @@ fn run_blocks(
                 workload: trial.workload.label.clone(),
                 trials_left: schedule.due_count(campaign.plan(), &records),
             });
-            let record = run_trial(order, campaign, session, &trial, &digest, on_event)?;
+            let pacing = pacing.as_mut();
+            let record = run_trial(order, campaign, session, &trial, &digest, pacing, on_event)?;
             schedule.note(&record);
             on_event(Event::TrialFinished { record: Box::new(record.clone()) });
             records.push(record);
@@ -319,6 +327,7 @@ fn run_trial(
     session: &mut dyn Session,
     trial: &Trial,
     digest: &str,
+    pacing: Option<&mut Pacing>,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Record> {
     session.prepare(trial, on_event)?;
@@ -330,8 +339,12 @@ fn run_trial(
     };
     // Who watched before is not of this trial.
     let _ = (order.watched)();
+    let began_unix_ns = pacing.as_ref().map(|pacing| pacing.unix_ns());
     let mut record = session.run(trial, on_event)?;
     record.caveats.extend((order.watched)());
+    if let (Some(pacing), Some(began_unix_ns)) = (pacing, began_unix_ns) {
+        pacing.mark(&mut record, began_unix_ns);
+    }
     record.sequence = campaign.record_count();
     let now = session.fingerprint()?;
     // A machine that was lost cannot say what it was: then its record does not either.

@@ -6,6 +6,7 @@
 //! one event stream.
 
 mod campaign;
+mod pacing;
 mod progress;
 mod schedule;
 mod told;

@@ -58,13 +58,25 @@ impl Progress {
     /// Time left in nanoseconds.
     pub fn left_ns(&self) -> u64 {
         let Some(plan) = &self.plan else { return 0 };
-        let share = self.total.saturating_sub(self.done) as f64 / plan.trial_count().max(1) as f64;
+        let left = self.total.saturating_sub(self.done) as f64;
+        let share = left / plan.trial_count().max(1) as f64;
         let scale = if self.expected_done_ns == 0 {
             1.0
         } else {
             self.spent_ns as f64 / self.expected_done_ns as f64
         };
-        (plan.expected_ns() as f64 * share * scale) as u64
+        let Some(pace) = plan.pace.filter(|pace| pace.every_ns > 0 && left > 0.0) else {
+            return (plan.expected_ns() as f64 * share * scale) as u64;
+        };
+        // Of the blocks to come, the last is not followed by a pause, nor is what is left of
+        // the one that runs.
+        let blocks = plan.blocks.len() as f64;
+        let all_ns: u64 = plan.blocks.iter().map(|block| plan.block_expected_ns(block)).sum();
+        let block_ns = all_ns as f64 / blocks * scale;
+        let blocks_left = share * blocks;
+        let whole = (blocks_left.ceil() - 1.0).max(0.0);
+        let paced_ns = block_ns.max(pace.every_ns as f64);
+        (whole * paced_ns + (blocks_left - whole) * block_ns) as u64
     }
 
     fn expected_ns(&self, subject: &str, workload: &str) -> u64 {

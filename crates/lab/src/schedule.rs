@@ -1,6 +1,6 @@
 //! Which trials are still to run, and which blocks must run again.
 
-use model::{Block, Outcome, Plan, Record, Sitting};
+use model::{Block, Outcome, Plan, Record, Sitting, Trial};
 use std::collections::BTreeSet;
 
 /// Blocks run again for invalid sittings, at most this share of the planned ones
@@ -53,6 +53,17 @@ impl Schedule {
 
     pub(crate) fn is_done(&self, block: u32, subject: &str, workload: &str) -> bool {
         self.done.contains(&(block, subject.to_owned(), workload.to_owned()))
+    }
+
+    /// Whether a trial is still to run: it has no record, and its subject was not given up.
+    pub(crate) fn is_due(&self, trial: &Trial, records: &[Record]) -> bool {
+        !self.is_done(trial.block, &trial.subject.id, &trial.workload.label)
+            && !is_hopeless(records, &trial.subject.id)
+    }
+
+    /// Whether any of these is.
+    pub(crate) fn has_due(&self, trials: &[Trial], records: &[Record]) -> bool {
+        trials.iter().any(|trial| self.is_due(trial, records))
     }
 
     pub(crate) fn done_count(&self) -> usize {

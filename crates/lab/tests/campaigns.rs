@@ -151,6 +151,7 @@ fn plan(blocks: u32) -> Plan {
             .collect(),
         looks: Vec::new(),
         budget_ns: None,
+        pace: None,
         comparisons: model::Comparisons::default(),
         use_cases: Vec::new(),
         claims: Vec::new(),

@@ -1,13 +1,13 @@
 //! Findings: effects with their intervals, and the verdicts on them.
 
-use crate::{Caveat, CaveatCode, ClaimFinding, Direction, Unit};
+use crate::{Caveat, CaveatCode, ClaimFinding, Direction, Trend, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// All findings of one campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
-    /// [`crate::FINDINGS_FORMAT`].
+    /// [`crate::FINDINGS_FORMAT`], or with trends [`crate::TREND_FINDINGS_FORMAT`].
     pub format: String,
     /// Digest of the plan judged.
     pub plan_digest: String,
@@ -28,6 +28,9 @@ pub struct Findings {
     /// What became of the published claims.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<ClaimFinding>,
+    /// How metrics went over a soak campaign: a family of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trends: Vec<Trend>,
     /// Failures and invalid sittings by subject.
     pub failures: Vec<FailureCount>,
     /// Warnings about the campaign as a whole.

@@ -16,6 +16,7 @@ mod kernel_version;
 mod level;
 mod metric;
 mod missing;
+mod pace;
 mod parameters;
 mod phase;
 mod pilot;
@@ -24,6 +25,7 @@ mod quantity;
 mod record;
 mod sample;
 mod storage;
+mod trend;
 mod trial_value;
 mod vm;
 
@@ -40,13 +42,15 @@ pub use finding::{
     UseCaseFinding, Verdict, Weight, Worst,
 };
 pub use format::{
-    FINDINGS_FORMAT, FINDINGS_FORMATS, PLAN_FORMAT, PLAN_FORMATS, RECORD_FORMAT, REPORT_FORMAT,
+    FINDINGS_FORMAT, FINDINGS_FORMATS, PACED_PLAN_FORMAT, PLAN_FORMAT, PLAN_FORMATS, RECORD_FORMAT,
+    REPORT_FORMAT, TREND_FINDINGS_FORMAT, TREND_REPORT_FORMAT,
 };
 pub use histogram::{Histogram, HistogramError};
 pub use kernel_version::KernelVersion;
 pub use level::Level;
 pub use metric::{Direction, Metric, Reduction, Unit};
 pub use missing::Missing;
+pub use pace::Pace;
 pub use parameters::{ParameterValue, Parameters};
 pub use phase::Phase;
 pub use pilot::PilotFinding;
@@ -61,5 +65,6 @@ pub use quantity::{
 pub use record::{Fingerprint, Invocation, LevelReading, Outcome, Record, RunReport, Usage};
 pub use sample::{Sample, SampleData};
 pub use storage::{DeviceIdentity, IoLimits, IoPriority, StorageKind, StorageTarget};
+pub use trend::{LevelChange, Slope, SlopeInterval, Trend, TrendOutcome, TrendPoint};
 pub use trial_value::TrialValue;
 pub use vm::{Accelerator, Disk, VmSettings};

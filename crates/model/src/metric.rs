@@ -122,6 +122,14 @@ impl Metric {
         }
     }
 
+    /// Whether it is memory in use, which leaks where it grows: bytes of which fewer are better,
+    /// with a name that says so (`service_memory`, `max_rss`).
+    pub fn is_memory(&self) -> bool {
+        let mut words = self.id.split('_');
+        let is_named = words.any(|word| matches!(word, "memory" | "rss" | "heap"));
+        self.unit == Unit::Bytes && self.direction == Direction::Lower && is_named
+    }
+
     /// The quantiles p50, p90, p99 and p99.9 of the latency histogram `source`.
     pub fn latency_quantiles(source: &str, summary: &str) -> Vec<Metric> {
         [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)]
@@ -148,5 +156,22 @@ impl fmt::Display for Direction {
             Direction::Lower => "lower is better",
             Direction::Higher => "higher is better",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_told_from_other_bytes_by_its_name() {
+        let is_memory = |id: &str, unit, direction| {
+            Metric::new(id, unit, direction, Reduction::Median, "for tests").is_memory()
+        };
+        assert!(is_memory("service_memory", Unit::Bytes, Direction::Lower));
+        assert!(is_memory("max_rss", Unit::Bytes, Direction::Lower));
+        assert!(!is_memory("bytes_per_op", Unit::Bytes, Direction::Lower), "work, no stock");
+        assert!(!is_memory("memory_stall", Unit::Fraction, Direction::Lower));
+        assert!(!is_memory("memory_moved", Unit::Bytes, Direction::Higher));
     }
 }

@@ -1,6 +1,6 @@
 //! A plan: every trial of a campaign in the order it will run.
 
-use crate::{Caveat, Claim, Comparisons, Level, Metric, Parameters, VmSettings};
+use crate::{Caveat, Claim, Comparisons, Level, Metric, Pace, Parameters, VmSettings};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// read by everything after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// [`crate::PLAN_FORMAT`].
+    /// [`crate::PLAN_FORMAT`], or with a pace [`crate::PACED_PLAN_FORMAT`].
     pub format: String,
     /// The file's stem, kebab-case: names the campaign's directory.
     pub name: String,
@@ -43,6 +43,9 @@ pub struct Plan {
     /// Time after which an adaptive campaign starts no further block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ns: Option<u64>,
+    /// When the blocks of a soak campaign begin; absent where each follows the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
     /// Which subjects are compared with each other.
     #[serde(default, skip_serializing_if = "Comparisons::is_default")]
     pub comparisons: Comparisons,
@@ -336,9 +339,13 @@ impl Plan {
             .sum()
     }
 
-    /// Expected time of the whole campaign, by the workloads' own estimates and that of boots.
+    /// Expected time of the whole campaign, by the workloads' own estimates and that of boots,
+    /// with the pauses between blocks.
     pub fn expected_ns(&self) -> u64 {
-        self.blocks.iter().map(|block| self.block_expected_ns(block)).sum()
+        let Some((last, others)) = self.blocks.split_last() else { return 0 };
+        let every_ns = self.pace.map_or(0, |pace| pace.every_ns);
+        let paced = |block: &Block| self.block_expected_ns(block).max(every_ns);
+        others.iter().map(paced).sum::<u64>() + self.block_expected_ns(last)
     }
 
     /// Expected time of one block.

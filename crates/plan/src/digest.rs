@@ -37,6 +37,7 @@ pub(crate) fn digest(plan: &Plan, catalogue: &Catalogue) -> String {
         ("claims", !plan.claims.is_empty(), json!(plan.claims)),
         ("vm", plan.vm.is_some(), json!(plan.vm)),
         ("budget_ns", plan.budget_ns.is_some(), json!(plan.budget_ns)),
+        ("pace", plan.pace.is_some(), json!(plan.pace)),
     ] {
         if is_used {
             decisive[key] = value;

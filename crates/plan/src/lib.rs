@@ -15,6 +15,7 @@ mod names;
 mod one_line;
 mod order;
 mod overrides;
+mod pace;
 mod peer;
 mod planning;
 mod problem;

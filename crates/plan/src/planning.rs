@@ -8,11 +8,11 @@ use crate::problems::Problems;
 use crate::settings::{self, Control, LARGEST_SEED, Settings};
 use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
-use crate::{boots, claims, digest, order, overrides, peer, quick, use_cases, within};
+use crate::{boots, claims, digest, order, overrides, pace, peer, quick, use_cases, within};
 use contract::{Catalogue, ParameterKind, Workload};
 use model::{
-    Block, PLAN_FORMAT, ParameterValue, Parameters, Plan, SimSettings, Subject, VmSettings,
-    WorkloadPlan, format_duration,
+    Block, PACED_PLAN_FORMAT, PLAN_FORMAT, Pace, ParameterValue, Parameters, Plan, SimSettings,
+    Subject, VmSettings, WorkloadPlan, format_duration,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -230,8 +230,9 @@ fn draft(
     }
     let has_peer = peer::is_needed(&workloads);
     let vm = (settings.venue == "vm").then_some(VmSettings { has_peer, ..settings.vm });
+    let format = if settings.pace.is_some() { PACED_PLAN_FORMAT } else { PLAN_FORMAT };
     let plan = Plan {
-        format: PLAN_FORMAT.to_owned(),
+        format: format.to_owned(),
         name: request.name.to_owned(),
         title: settings.title.unwrap_or_else(|| request.name.to_owned()),
         digest: String::new(),
@@ -246,6 +247,7 @@ fn draft(
         blocks: Vec::new(),
         looks: Vec::new(),
         budget_ns: None,
+        pace: settings.pace,
         comparisons: settings.comparisons,
         use_cases: Vec::new(),
         claims: Vec::new(),
@@ -276,6 +278,15 @@ impl Draft {
             let note = format!("--quick: {blocks} blocks instead of {}", self.block_count);
             self.plan.notes.push(note);
             self.block_count = blocks;
+        }
+        if let Some(pace) = &mut self.plan.pace {
+            let every = Pace::words(pace.every_ns);
+            let note = format!(
+                "--quick: blocks follow each other without a pause, and not every {every}: what \
+                 takes hours to show cannot show"
+            );
+            self.plan.notes.push(note);
+            pace.every_ns = 0;
         }
         let mut halved = Vec::new();
         for planned in &mut self.entries {
@@ -316,13 +327,15 @@ impl Draft {
     ) -> Option<()> {
         let Some((budget_ns, place)) = budget else { return Some(()) };
         let least = self.block_count.min(LEAST_BLOCKS);
-        let mut block_ns = self.block_ns(&self.plan.subjects, catalogue).max(1);
+        // Where the next block waits, a shorter one saves no time.
+        let shortest_ns = self.plan.pace.map_or(0, |pace| pace.every_ns).max(1);
+        let mut block_ns = self.block_ns(&self.plan.subjects, catalogue).max(shortest_ns);
         let without: Vec<Subject> =
             self.plan.subjects.iter().filter(|subject| !subject.is_control).cloned().collect();
         let is_control_droppable =
             !self.is_control_kept && without.len() < self.plan.subjects.len();
         if budget_ns / block_ns < u64::from(least) && is_control_droppable {
-            block_ns = self.block_ns(&without, catalogue).max(1);
+            block_ns = self.block_ns(&without, catalogue).max(shortest_ns);
             self.plan.subjects = without;
             self.plan.notes.push("the A/A control was dropped to fit the budget".to_owned());
         }
@@ -336,9 +349,13 @@ impl Draft {
             let needed = format_duration(
                 (block_ns * u64::from(least)).div_ceil(1_000_000_000) * 1_000_000_000,
             );
+            let shorter = match self.plan.pace {
+                Some(pace) if pace.every_ns >= block_ns => "give a shorter `every`",
+                _ => "shorten or remove workloads",
+            };
             problems
                 .report(&place, format!("even {least} blocks need {needed}"))
-                .hint(format!("give at least {needed}, or shorten or remove workloads"));
+                .hint(format!("give at least {needed}, or {shorter}"));
             return None;
         }
         if affordable < self.block_count {
@@ -354,6 +371,9 @@ impl Draft {
     }
 
     fn finish(self, catalogue: &Catalogue) -> Plan {
+        // The simulator takes no time, whatever it simulates.
+        let is_simulated = self.plan.venue == "sim";
+        let block_ns = if is_simulated { 0 } else { self.block_ns(&self.plan.subjects, catalogue) };
         let Draft { mut plan, block_count, looks, entries, .. } = self;
         plan.looks = fitting(&looks, block_count);
         plan.workloads = entries.into_iter().map(|planned| planned.plan).collect();
@@ -363,6 +383,9 @@ impl Draft {
                 if block_count == 1 { "" } else { "s" }
             );
             plan.notes.push(note);
+        }
+        if let Some(pace) = plan.pace.filter(|pace| pace.every_ns > 0) {
+            plan.notes.push(pace::note(pace, block_count, block_ns));
         }
         plan.notes.extend(entangled(catalogue, &plan.subjects));
         for workload in &plan.workloads {

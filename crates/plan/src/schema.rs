@@ -65,6 +65,8 @@ pub fn schema(catalogue: &Catalogue) -> Value {
         "properties": properties,
         "required": ["workloads"],
         "anyOf": [{ "required": ["subjects"] }, { "required": ["factors"] }],
+        "dependentRequired": { "every": ["duration"] },
+        "dependentSchemas": { "duration": { "not": { "required": ["blocks"] } } },
         "additionalProperties": false,
         "$defs": definitions,
     })
@@ -171,20 +173,6 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
     let properties = json!({
         "title": { "type": "string", "maxLength": 200, "description": "The question in a person's words" },
         "venue": { "enum": VENUES, "default": "host" },
-        "blocks": {
-            "description": "A number, or the block counts at which to look and perhaps stop",
-            "oneOf": [
-                { "type": "integer", "minimum": 1, "maximum": BLOCK_LIMIT },
-                {
-                    "type": "array",
-                    "items": { "type": "integer", "minimum": 5, "maximum": BLOCK_LIMIT },
-                    "minItems": 1,
-                    "maxItems": 10,
-                    "uniqueItems": true,
-                },
-            ],
-            "default": 10,
-        },
         "seed": { "type": "integer", "minimum": 0 },
         "alpha": { "type": "number", "minimum": 0.001, "maximum": 0.2, "default": 0.05 },
         "margin": { "$ref": "#/$defs/margin" },
@@ -234,7 +222,38 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
             "maxItems": 64,
         },
     });
-    object(properties)
+    let mut properties = object(properties);
+    properties.extend(size());
+    properties
+}
+
+/// How large a campaign is: a number of blocks, or a time.
+fn size() -> Map<String, Value> {
+    object(json!({
+        "blocks": {
+            "description": "A number, or the block counts at which to look and perhaps stop",
+            "oneOf": [
+                { "type": "integer", "minimum": 1, "maximum": BLOCK_LIMIT },
+                {
+                    "type": "array",
+                    "items": { "type": "integer", "minimum": 5, "maximum": BLOCK_LIMIT },
+                    "minItems": 1,
+                    "maxItems": 10,
+                    "uniqueItems": true,
+                },
+            ],
+            "default": 10,
+        },
+        "duration": {
+            "$ref": "#/$defs/duration",
+            "description": "In place of blocks: how long a soak campaign goes on",
+        },
+        "every": {
+            "$ref": "#/$defs/duration",
+            "default": "1h",
+            "description": "From the beginning of a block of a soak campaign to that of the next",
+        },
+    }))
 }
 
 fn comparisons(catalogue: &Catalogue) -> Vec<String> {

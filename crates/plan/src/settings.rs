@@ -4,9 +4,9 @@ use crate::document::{Entry, Node, Place, Table, Value};
 use crate::margins::Margins;
 use crate::planning::LEAST_BLOCKS;
 use crate::problems::Problems;
-use crate::{values, vm};
+use crate::{pace, values, vm};
 use contract::Catalogue;
-use model::{Comparisons, VmSettings};
+use model::{Comparisons, Pace, VmSettings};
 use std::collections::BTreeMap;
 
 /// More looks than this spend too little at each.
@@ -15,10 +15,12 @@ const LOOK_LIMIT: usize = 10;
 pub(crate) const LARGEST_SEED: u64 = i64::MAX as u64;
 
 /// Keys of the top level; every factor's id is one too.
-pub(crate) const KEYS: [&str; 21] = [
+pub(crate) const KEYS: [&str; 23] = [
     "title",
     "venue",
     "blocks",
+    "duration",
+    "every",
     "seed",
     "alpha",
     "margin",
@@ -94,6 +96,7 @@ pub(crate) struct Settings {
     pub(crate) settle_ns: u64,
     pub(crate) invocations: u32,
     pub(crate) budget_ns: Option<u64>,
+    pub(crate) pace: Option<Pace>,
     pub(crate) scenario: String,
     pub(crate) failure_rates: Vec<FailureRate>,
     pub(crate) vm: VmSettings,
@@ -115,6 +118,7 @@ impl Settings {
             settle_ns: DEFAULT_SETTLE_NS,
             invocations: DEFAULT_INVOCATIONS,
             budget_ns: None,
+            pace: None,
             scenario: SCENARIOS[0].to_owned(),
             failure_rates: Vec::new(),
             vm: VmSettings::default(),
@@ -148,6 +152,12 @@ pub(crate) fn read(
                 .near(&entry.key, KEYS.into_iter().chain(factors))
                 .hint("`schedlab list factors` shows what can be set for all subjects");
         }
+    }
+    let paced = pace::read(table, problems);
+    settings.pace = paced.pace;
+    if let Some(blocks) = paced.blocks {
+        settings.blocks = blocks;
+        settings.looks.clear();
     }
     if let Some(venue) = venue_option {
         let place = Place::Option(format!("--venue {venue}"));

@@ -19,6 +19,8 @@ venue = "host"            # host: this machine; vm: throw-away virtual machines 
                           # sim: the simulator, for trying things out
 blocks = 10               # replicates; 6 is quick, 20 is for publication, below 5 gives no verdict
                           # [6, 10, 16, 24, 32] looks after so many and stops when every question is answered
+                          # duration = "24h" with every = "1h" in its place: a soak campaign, which looks
+                          # for leaks and degradation
 # seed = 42               # decides the order; drawn and recorded when left out
 # alpha = 0.05            # family-wise error rate of all primary comparisons
 # control = "auto"        # a second copy of the reference: true, false, or when time allows

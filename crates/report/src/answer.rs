@@ -1,6 +1,8 @@
-//! The answer: what the primary findings say, in one sentence.
+//! The answer: what the primary findings say, in one sentence, and in another how a soak
+//! campaign went.
 
 use crate::emulated::{is_hidden, mark};
+use crate::over_time;
 use crate::quantities::{against, bracketed, interval, raw_change, value};
 use model::{CaveatCode, Finding, Findings, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
@@ -14,7 +16,12 @@ const OVERALL: &str = "overall";
 /// The answer to the experiment's question.
 pub(crate) fn answer(findings: &Findings, hides_absolute: bool, language: Language) -> String {
     let is_emulated = findings.findings.iter().any(Finding::is_emulated);
-    format!("{}{}", mark(is_emulated, language), sentence(findings, hides_absolute, language))
+    let answer = sentence(findings, hides_absolute, language);
+    let answer = format!("{}{answer}", mark(is_emulated, language));
+    match over_time::sentence(findings, language) {
+        Some(over_time) => format!("{answer} {over_time}"),
+        None => answer,
+    }
 }
 
 /// The verdicts in the order in which they are told.

@@ -61,7 +61,12 @@ const BY_CAVEATS: &[(&str, &[CaveatCode], &str)] = &[
     ),
     (
         noted!("order and drift"),
-        &[CaveatCode::Drift, CaveatCode::OrderEffect, CaveatCode::Autocorr],
+        &[
+            CaveatCode::Drift,
+            CaveatCode::OrderEffect,
+            CaveatCode::Autocorr,
+            CaveatCode::Interrupted,
+        ],
         noted!("no drift, no effect of the order, blocks independent"),
     ),
     (
@@ -237,9 +242,16 @@ mod tests {
         let others: Vec<&CaveatCode> =
             CaveatCode::ALL.iter().filter(|code| !is_checked(code)).collect();
         // The control has a check of its own; how the load asks, how few blocks were wanted and
-        // what a ratio is of are said where they matter, and are nothing to mend.
-        let known =
-            [CaveatCode::AaFail, CaveatCode::ClosedLoop, CaveatCode::OddsRatio, CaveatCode::Quick];
+        // what a ratio is of are said where they matter, and are nothing to mend. What a soak
+        // campaign finds is an answer.
+        let known = [
+            CaveatCode::AaFail,
+            CaveatCode::ClosedLoop,
+            CaveatCode::Degradation,
+            CaveatCode::Leak,
+            CaveatCode::OddsRatio,
+            CaveatCode::Quick,
+        ];
         assert_eq!(others, known.iter().collect::<Vec<_>>());
     }
 }

@@ -3,6 +3,7 @@
 //! histograms, and six significant digits.
 
 mod curves;
+mod trends;
 
 use crate::breakdown::Breakdown;
 use crate::checks::{Check, checks};
@@ -22,6 +23,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Not;
+use trends::{Course, course};
 
 /// The format's name and version.
 const FORMAT: &str = "schedlab.page/1";
@@ -51,6 +53,9 @@ struct PageData<'r> {
     ladders: &'r [Ladder],
     grids: Vec<Map<'r>>,
     breakdowns: Vec<Parts<'r>>,
+    /// How metrics went over a soak campaign.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    trends: Vec<Course<'r>>,
     ejections: &'r [Ejections],
     curves: Option<Curves>,
     series: Vec<Series>,
@@ -208,6 +213,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         ladders: &report.ladders,
         breakdowns: report.breakdowns.iter().map(|one| parts(one, report.language)).collect(),
         grids: report.grids.iter().map(|grid| map(grid, is_shown)).collect(),
+        trends: findings.trends.iter().map(|trend| course(trend, report)).collect(),
         ejections: &report.ejections,
         curves: is_shown.then(|| curves(report)).flatten(),
         series: if is_shown { series(report) } else { Vec::new() },

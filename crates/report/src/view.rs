@@ -8,7 +8,7 @@ use crate::grid::{Grid, grids};
 use crate::ladder::{Ladder, ladders};
 use model::{
     Caveat, Direction, Finding, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan,
-    REPORT_FORMAT, Record, TrialValue, Unit,
+    REPORT_FORMAT, Record, TREND_REPORT_FORMAT, TrialValue, Unit,
 };
 use phrases::{Language, counted, say};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub struct Inputs<'a> {
 /// A report: versioned, complete, the same for every renderer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// [`model::REPORT_FORMAT`].
+    /// [`model::REPORT_FORMAT`], or with trends [`model::TREND_REPORT_FORMAT`].
     pub format: String,
     /// The language of generated sentences.
     #[serde(default, skip_serializing_if = "is_english")]
@@ -54,7 +54,7 @@ pub struct Report {
     pub campaign: String,
     /// The question.
     pub title: String,
-    /// The answer, one plain sentence.
+    /// The answer, one plain sentence; of a soak campaign another one on how it went.
     pub answer: String,
     /// How the question was put.
     pub design: Design,
@@ -232,8 +232,9 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
     let unknown = inputs.language.word("unknown");
     let fact =
         |key: &str| inputs.environment.0.get(key).cloned().unwrap_or_else(|| unknown.to_owned());
+    let has_trends = !inputs.findings.trends.is_empty();
     Report {
-        format: REPORT_FORMAT.to_owned(),
+        format: if has_trends { TREND_REPORT_FORMAT } else { REPORT_FORMAT }.to_owned(),
         language: inputs.language,
         campaign: inputs.campaign.to_owned(),
         title: plan.title.clone(),

@@ -141,6 +141,7 @@ fn findings() -> Findings {
         rankings: Vec::new(),
         use_cases: Vec::new(),
         claims: Vec::new(),
+        trends: Vec::new(),
         findings: primary_findings(),
         failures: vec![FailureCount {
             subject: "lost".to_owned(),
@@ -204,6 +205,7 @@ fn plan() -> Plan {
         blocks: Vec::new(),
         looks: Vec::new(),
         budget_ns: None,
+        pace: None,
         comparisons: model::Comparisons::default(),
         use_cases: Vec::new(),
         claims: Vec::new(),

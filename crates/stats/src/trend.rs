@@ -7,7 +7,7 @@ use crate::normal::normal_cdf;
 use crate::selection::smallest_double;
 
 /// Exact up to here, by enumeration of inversions; the normal approximation beyond.
-const MOST_EXACT: usize = 40;
+pub(crate) const MOST_EXACT: usize = 40;
 /// Up to so many values all slopes are listed; beyond they are counted.
 const MOST_LISTED: usize = 1_000;
 /// Longer series are folded to at most this length before their slope is sought.
@@ -47,10 +47,11 @@ fn pairs_of(count: usize) -> i64 {
     count * (count - 1) / 2
 }
 
-/// Number of inversions of a random permutation, by convolution.
-fn exact_p(count: usize, score: i64) -> f64 {
+/// Number of inversions of a random permutation, by convolution; of several that have
+/// nothing to do with each other, their sum.
+pub(crate) fn random_inversions(counts: impl IntoIterator<Item = usize>) -> Vec<f64> {
     let mut distribution = vec![1.0];
-    for size in 2..=count {
+    for size in counts.into_iter().flat_map(|count| 2..=count) {
         let mut next = vec![0.0; distribution.len() + size - 1];
         for (inversions, probability) in distribution.iter().enumerate() {
             for extra in 0..size {
@@ -59,6 +60,11 @@ fn exact_p(count: usize, score: i64) -> f64 {
         }
         distribution = next;
     }
+    distribution
+}
+
+fn exact_p(count: usize, score: i64) -> f64 {
+    let distribution = random_inversions([count]);
     let pairs = (count * (count - 1) / 2) as i64;
     let tail: f64 = distribution
         .iter()

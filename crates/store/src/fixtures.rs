@@ -28,6 +28,7 @@ pub fn plan(name: &str, digest: &str) -> Plan {
         blocks: Vec::new(),
         looks: Vec::new(),
         budget_ns: None,
+        pace: None,
         comparisons: model::Comparisons::default(),
         use_cases: Vec::new(),
         claims: Vec::new(),

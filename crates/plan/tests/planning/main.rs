@@ -7,6 +7,7 @@ mod catalogue;
 mod golden;
 mod options;
 mod orders;
+mod pace;
 mod variants;
 mod within;
 

@@ -1,6 +1,7 @@
 //! The complete report as Markdown.
 
 mod grids;
+mod over_time;
 mod verdicts;
 
 use super::table::{effect, not_known, reference_value, subject_value, symbol};
@@ -41,6 +42,7 @@ impl Renderer for Entry {
         grids::grids(report, output)?;
         breakdowns(report, output)?;
         standings(report, output)?;
+        over_time::over_time(report, output)?;
         failures(report, output)?;
         caveats(report, output)?;
         design(report, output)?;

@@ -3,6 +3,7 @@
 mod comparison;
 mod curve;
 mod inert;
+mod over_time;
 mod plots;
 mod rows;
 mod sparkline;
@@ -79,6 +80,7 @@ impl Renderer for Entry {
         screen.grids(report)?;
         screen.breakdowns(report)?;
         screen.standings(report)?;
+        screen.over_time(report)?;
         screen.failures(report)?;
         if page.is_verbose {
             screen.screened(report)?;

@@ -14,6 +14,7 @@ mod languages;
 mod multicore;
 mod plots;
 mod slides;
+mod soak;
 mod workbook;
 
 use campaigns::{Campaign, Draft, emulated, every_verdict, hostile, mixed, undecided};

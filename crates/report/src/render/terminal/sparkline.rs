@@ -101,6 +101,21 @@ fn joined(line: &Line<'_>, blocks: &[u32], room: usize) -> Vec<Option<f64>> {
     blocks.chunks(share).map(furthest).collect()
 }
 
+/// Values between a low and a high one, in at most `room` signs: where there are more, neighbours
+/// share a sign, and the one furthest from the median of all has it.
+pub(super) fn signs(values: &[f64], low: f64, high: f64, room: usize, is_unicode: bool) -> String {
+    let signs = if is_unicode { BLOCKS } else { PLAIN };
+    let centre = median(values.to_vec());
+    let distance = |value: &f64| (value - centre).abs();
+    let furthest = |part: &[f64]| {
+        part.iter().copied().max_by(|one, other| distance(one).total_cmp(&distance(other)))
+    };
+    let share = values.len().div_ceil(room.max(1)).max(1);
+    let middle = f64::midpoint(low, high);
+    let shown = values.chunks(share).filter_map(furthest);
+    shown.map(|value| signs[level(value - middle, (high - low) / 2.0)]).collect()
+}
+
 fn median(mut runs: Vec<f64>) -> f64 {
     runs.sort_by(f64::total_cmp);
     match runs.len() {

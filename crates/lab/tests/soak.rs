@@ -1,0 +1,270 @@
+//! Soak campaigns on a scripted venue: pauses, their end by a signal, and what goes on later.
+
+#![allow(clippy::unwrap_used, reason = "a failing step of a test should panic")]
+
+use contract::{Description, Event, Interrupt, Missing, Result, Session, Venue};
+use lab::{Ended, Order, Progress};
+use model::{
+    Block, CaveatCode, Direction, Fingerprint, Invocation, Metric, Outcome, PACED_PLAN_FORMAT,
+    Pace, Parameters, Plan, Record, Reduction, Sample, Sitting, Subject, Trial, Unit, WorkloadPlan,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const UNIX_NS: u64 = 1_700_000_000_000_000_000;
+const MILLISECOND_NS: u64 = 1_000_000;
+
+/// A venue whose trials take so long.
+struct Timed(Duration);
+
+static DESCRIPTION: Description =
+    Description { id: "timed", summary: "takes its time", doc: "For tests." };
+
+impl Venue for Timed {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn recover(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    fn missing(&self, _: &Plan) -> Vec<Missing> {
+        Vec::new()
+    }
+
+    fn identity(&self, _: &Plan) -> Result<Fingerprint> {
+        Ok(Fingerprint::default())
+    }
+
+    fn open(
+        &self,
+        _: &Plan,
+        _: &Path,
+        _: &Interrupt,
+        _: &mut dyn FnMut(Event),
+    ) -> Result<Box<dyn Session>> {
+        Ok(Box::new(Opened(self.0)))
+    }
+}
+
+struct Opened(Duration);
+
+impl Session for Opened {
+    fn fingerprint(&mut self) -> Result<Fingerprint> {
+        Ok(Fingerprint::default())
+    }
+
+    fn run(&mut self, trial: &Trial, _: &mut dyn FnMut(Event)) -> Result<Record> {
+        std::thread::sleep(self.0);
+        let samples = vec![Sample::values("time", vec![1.0 + f64::from(trial.block)])];
+        let invocations = vec![Invocation { samples, run: None, failure: None }];
+        let duration_ns = u64::try_from(self.0.as_nanos()).unwrap();
+        Ok(Record { invocations, duration_ns, ..Record::of(trial, Outcome::Completed) })
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn plan(every_ms: u64) -> Plan {
+    let subject =
+        |id: &str| Subject { id: id.to_owned(), levels: BTreeMap::new(), is_control: false };
+    let sitting =
+        |id: &str| Sitting { subject: id.to_owned(), workloads: vec!["w".to_owned()], boot: None };
+    let time =
+        Metric::new("time", Unit::Nanoseconds, Direction::Lower, Reduction::Median, "for tests");
+    let subjects = ["reference", "other"];
+    let every_ns = every_ms * MILLISECOND_NS;
+    Plan {
+        format: PACED_PLAN_FORMAT.to_owned(),
+        name: "soak".to_owned(),
+        title: "test".to_owned(),
+        digest: "digest".to_owned(),
+        venue: "timed".to_owned(),
+        seed: 1,
+        is_seed_generated: false,
+        alpha: 0.05,
+        is_quick: false,
+        is_pilot: false,
+        subjects: subjects.map(subject).into(),
+        workloads: vec![WorkloadPlan {
+            label: "w".to_owned(),
+            uses: "w".to_owned(),
+            parameters: Parameters::default(),
+            variants: BTreeMap::new(),
+            invocations: 1,
+            primary: vec!["time".to_owned()],
+            pooled: Vec::new(),
+            metrics: vec![time],
+            background: None,
+            subjects: Vec::new(),
+            expected_ns: MILLISECOND_NS,
+            time_limit_ns: 0,
+            is_closed_loop: false,
+        }],
+        blocks: (0..6)
+            .map(|index| Block { index, sittings: subjects.map(sitting).into() })
+            .collect(),
+        looks: Vec::new(),
+        budget_ns: None,
+        pace: Some(Pace { duration_ns: 6 * every_ns, every_ns }),
+        comparisons: model::Comparisons::default(),
+        use_cases: Vec::new(),
+        claims: Vec::new(),
+        imported: None,
+        probes: Vec::new(),
+        settle_ns: 0,
+        setting_ns: BTreeMap::new(),
+        sim: None,
+        vm: None,
+        options: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// Runs or goes on with a campaign: how it ended, and what was told.
+fn run(
+    results: &Path,
+    plan: &Plan,
+    venue: &Timed,
+    interrupt: &Interrupt,
+    on_event: &mut dyn FnMut(&Event),
+) -> Ended {
+    run_at(UNIX_NS, results, plan, venue, interrupt, on_event)
+}
+
+/// The same at another time.
+fn run_at(
+    unix_ns: u64,
+    results: &Path,
+    plan: &Plan,
+    venue: &Timed,
+    interrupt: &Interrupt,
+    on_event: &mut dyn FnMut(&Event),
+) -> Ended {
+    let order = Order {
+        results,
+        plan,
+        experiment: "",
+        venue,
+        interrupt,
+        is_fresh: false,
+        unix_ns,
+        unique: 0,
+        watched: &|| None,
+    };
+    lab::run(&order, &mut |event| on_event(&event)).unwrap()
+}
+
+fn notices(told: &mut Vec<String>) -> impl FnMut(&Event) {
+    |event| {
+        if let Event::Notice(text) = event {
+            told.push(text.clone());
+        }
+    }
+}
+
+/// When the first trial of each block began, after the campaign's beginning.
+fn beginnings_ms(loaded: &store::Loaded) -> Vec<u64> {
+    let of = |block: u32| {
+        let own = loaded.records.iter().filter(move |record| record.block == block);
+        own.map(|record| record.started_unix_ns - UNIX_NS).min()
+    };
+    (0..6).filter_map(of).map(|began_ns| began_ns / MILLISECOND_NS).collect()
+}
+
+#[test]
+fn blocks_begin_at_their_distance_and_pauses_are_told() {
+    let results = tempfile::tempdir().unwrap();
+    let mut told = Vec::new();
+    let venue = Timed(Duration::ZERO);
+    let ended =
+        run(results.path(), &plan(200), &venue, &Interrupt::default(), &mut notices(&mut told));
+    let loaded = store::load(&ended.directory).unwrap();
+    let began = beginnings_ms(&loaded);
+    assert_eq!(began.len(), 6);
+    // A machine that is busy may be late, and never early.
+    assert!((0..).zip(&began).all(|(block, began)| *began >= 200 * block), "{began:?}");
+    let pauses: Vec<&String> = told.iter().filter(|text| text.contains(" begins in ")).collect();
+    assert_eq!(pauses.len(), 5, "{told:?}");
+    assert!(pauses[0].starts_with("block 2 of 6 begins in "), "{told:?}");
+    let has_gap = |record: &Record| {
+        record.caveats.iter().any(|caveat| caveat.code == CaveatCode::Interrupted)
+    };
+    assert!(!loaded.records.iter().any(has_gap));
+    let findings = lab::judge_records(&loaded);
+    assert_eq!(findings.trends.len(), 2, "records of a venue without a clock have times");
+    assert!(findings.trends.iter().all(|trend| trend.points.len() == 6));
+}
+
+#[test]
+fn blocks_longer_than_their_distance_follow_each_other_and_that_is_told() {
+    let results = tempfile::tempdir().unwrap();
+    let mut told = Vec::new();
+    let venue = Timed(Duration::from_millis(150));
+    run(results.path(), &plan(100), &venue, &Interrupt::default(), &mut notices(&mut told));
+    let late = told.iter().filter(|text| text.contains(" begins at once, "));
+    assert_eq!(late.count(), 5, "{told:?}");
+    assert!(told.iter().any(|text| text.ends_with("the one before it took longer than 100 ms")));
+}
+
+#[test]
+fn a_pause_ends_at_once_with_a_signal_and_the_next_block_goes_on_later() {
+    let results = tempfile::tempdir().unwrap();
+    let venue = Timed(Duration::ZERO);
+    let interrupt = Interrupt::default();
+    let asked = interrupt.clone();
+    let mut begun = None;
+    let hour = Plan { pace: Some(Pace { duration_ns: 0, every_ns: 3_600_000_000_000 }), ..plan(0) };
+    let ended = run(results.path(), &hour, &venue, &interrupt, &mut |event| {
+        if matches!(event, Event::Notice(text) if text.contains("block 2 of 6 begins in ")) {
+            begun = Some(Instant::now());
+            asked.request(2);
+        }
+    });
+    assert_eq!(ended.signal, Some(2));
+    assert!(begun.unwrap().elapsed() < Duration::from_secs(30), "no hour");
+    let loaded = store::load(&ended.directory).unwrap();
+    assert_eq!((loaded.records.len(), loaded.is_finished), (2, false));
+    // It goes on at once, with the next block, and marks where.
+    let interrupt = Interrupt::default();
+    let asked = interrupt.clone();
+    let later_ns = UNIX_NS + 7_200_000 * MILLISECOND_NS;
+    let again = run_at(later_ns, results.path(), &hour, &venue, &interrupt, &mut |event| {
+        if matches!(event, Event::Notice(text) if text.contains("block 3 of 6 begins in ")) {
+            asked.request(15);
+        }
+    });
+    assert_eq!((again.directory.as_path(), again.signal), (ended.directory.as_path(), Some(15)));
+    let loaded = store::load(&ended.directory).unwrap();
+    let blocks: Vec<u32> = loaded.records.iter().map(|record| record.block).collect();
+    assert_eq!(blocks, [0, 0, 1, 1]);
+    let gaps = loaded.records.iter().map(|record| {
+        record.caveats.iter().filter(|caveat| caveat.code == CaveatCode::Interrupted).count()
+    });
+    assert_eq!(gaps.collect::<Vec<_>>(), [0, 0, 1, 0], "the first trial of the second run");
+    let detail = &loaded.records[2].caveats[0].detail;
+    let is_told = detail.starts_with("the campaign stood still for ") && detail.contains(" h ");
+    assert!(is_told, "{detail}");
+}
+
+#[test]
+fn the_time_left_holds_the_pauses() {
+    let mut progress = Progress::default();
+    let plan = Box::new(plan(3_600_000));
+    let started = |trials_done, trials_left| Event::CampaignStarted {
+        plan: plan.clone(),
+        trials_done,
+        trials_left,
+    };
+    progress.note(&started(0, 12));
+    let hours = |progress: &Progress| progress.left_ns() as f64 / 3.6e12;
+    assert!((hours(&progress) - 5.0).abs() < 1e-3, "{}", hours(&progress));
+    progress.note(&started(7, 5));
+    assert!((hours(&progress) - 2.0).abs() < 1e-3, "one runs, and two are to come");
+    progress.note(&started(12, 0));
+    assert_eq!(progress.left_ns(), 0);
+}
