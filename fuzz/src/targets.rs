@@ -52,16 +52,19 @@ targets! {
     event_log,
     experiment,
     fake_rules,
+    gatling_log,
     histogram,
     http_request,
     import_benchfmt,
     import_csv,
     import_fio,
+    import_gatling,
     import_google_benchmark,
     import_hyperfine,
     import_iozone,
     import_perf_stat,
     import_schbench,
+    import_wrk,
     iozone_excel,
     iperf3_json,
     journal,
@@ -86,6 +89,7 @@ targets! {
     task_schedstat,
     wire_frames,
     words,
+    wrk_text,
 }
 
 /// What an experiment may name.

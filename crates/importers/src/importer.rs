@@ -41,6 +41,7 @@ pub static IMPORTERS: &[&dyn Importer] = &[
     &crate::tidy::TSV,
     &crate::benchfmt::ENTRY,
     &crate::fio::ENTRY,
+    &crate::gatling::ENTRY,
     &crate::google_benchmark::ENTRY,
     &crate::hyperfine::ENTRY,
     &crate::iozone::ENTRY,
@@ -48,4 +49,5 @@ pub static IMPORTERS: &[&dyn Importer] = &[
     &crate::perf_stat::ENTRY,
     &crate::schbench::ENTRY,
     &crate::sockperf::ENTRY,
+    &crate::wrk::ENTRY,
 ];

@@ -8,6 +8,7 @@
 mod assemble;
 mod benchfmt;
 mod fio;
+mod gatling;
 mod google_benchmark;
 mod hyperfine;
 mod importer;
@@ -23,6 +24,7 @@ mod schbench;
 mod sockperf;
 mod table;
 mod tidy;
+mod wrk;
 
 pub use assemble::{Assembled, Settings, import};
 pub use importer::{IMPORTERS, Importer, Source};

@@ -5,12 +5,14 @@
 //! missing is an error and never zero, and every error names its line or its place.
 
 pub mod fio;
+pub mod gatling;
 pub mod iozone;
 pub mod iperf3;
 mod json;
 mod percentile;
 pub mod sockperf;
 mod trouble;
+pub mod wrk;
 
 pub use json::{Json, Place, line_of};
 pub use percentile::Percentile;
