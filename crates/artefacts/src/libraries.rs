@@ -3,13 +3,16 @@
 //! this is safe for programs of any origin; what a program opens only when it runs
 //! (dlopen, plug-ins) cannot be known.
 
+use crate::place::place_of;
 use crate::programs::Programs;
+use crate::tree::files_below;
 use crate::{Error, Result};
 use object::Endianness;
 use object::elf::{self, FileHeader64};
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Where ld.so looks when it has no cache (Debian's and Fedora's defaults).
@@ -29,20 +32,44 @@ const MOST_FILES: usize = 4096;
 /// A file that belongs to a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NeededFile {
-    /// Where the guest's loader will look for it.
+    /// Where the guest will look for it.
     pub guest: PathBuf,
-    /// Where it is here.
-    pub host: PathBuf,
+    /// What is to be there.
+    pub content: Content,
 }
 
-/// A program with everything it is linked with, the program first. Programs named by
-/// scripts as `/usr/bin/env NAME` are looked for on the search path.
+/// What is at a path of a guest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// A copy of this file of the machine.
+    File(PathBuf),
+    /// A copy of all that lies below this directory of the machine.
+    Directory(PathBuf),
+    /// A link to this path of the guest.
+    Link(PathBuf),
+}
+
+/// A program with everything it is linked with, the program first; a link to a program stays
+/// one, because programs look for what is theirs beside themselves. Programs named by scripts
+/// as `/usr/bin/env NAME` are looked for on the search path. A directory comes as a whole, with
+/// the libraries that programs in it are linked with.
 ///
 /// # Errors
 /// When a file cannot be read, is for another processor, or a library is nowhere.
-pub fn with_libraries(program: &Path, search_path: &str) -> Result<Vec<NeededFile>> {
+pub fn with_libraries(path: &Path, search_path: &str) -> Result<Vec<NeededFile>> {
     let system = SystemLibraries::of(Path::new("/"));
-    system.closure(program, &Programs::new(search_path))
+    let programs = Programs::new(search_path);
+    if path.is_dir() { system.directory(path, &programs) } else { system.closure(path, &programs) }
+}
+
+/// What becomes of libraries that are nowhere, and of files for another processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lack {
+    /// The program could not run.
+    Refused,
+    /// It cannot run here either; or a plug-in counts on what its program has loaded, as the
+    /// libraries of a Java machine do.
+    PassedOver,
 }
 
 /// What an ELF file says that it needs.
@@ -137,11 +164,37 @@ impl SystemLibraries {
 
     /// A program and what it needs, the program first, each guest path once.
     pub(crate) fn closure(&self, program: &Path, programs: &Programs) -> Result<Vec<NeededFile>> {
+        self.closure_where(program, programs, Lack::Refused)
+    }
+
+    /// The same for one file of many, as far as what it needs is here.
+    pub(crate) fn closure_of_one(
+        &self,
+        file: &Path,
+        programs: &Programs,
+    ) -> Result<Vec<NeededFile>> {
+        self.closure_where(file, programs, Lack::PassedOver)
+    }
+
+    fn closure_where(
+        &self,
+        program: &Path,
+        programs: &Programs,
+        lack: Lack,
+    ) -> Result<Vec<NeededFile>> {
         let mut found = Vec::new();
-        let mut placed: BTreeMap<PathBuf, ()> = BTreeMap::new();
-        let mut work = VecDeque::from([(program.to_owned(), program.to_owned(), 0)]);
+        let mut placed: BTreeSet<PathBuf> = BTreeSet::new();
+        let mut work = VecDeque::new();
+        let begin = |named: PathBuf, depth, found: &mut Vec<NeededFile>| {
+            let real = self.behind_links(&named);
+            if real != named {
+                found.push(NeededFile { guest: named, content: Content::Link(real.clone()) });
+            }
+            (real.clone(), real, depth)
+        };
+        work.push_back(begin(program.to_owned(), 0, &mut found));
         while let Some((guest, file, depth)) = work.pop_front() {
-            if placed.insert(guest.clone(), ()).is_some() {
+            if !placed.insert(guest.clone()) {
                 continue;
             }
             if placed.len() > MOST_FILES || depth > DEEPEST_SCRIPT {
@@ -151,48 +204,92 @@ impl SystemLibraries {
                 ));
             }
             let host = self.on_host(&file);
-            let bytes = fs::read(&host).map_err(|error| Error::file("read", &host, error))?;
-            found.push(NeededFile { guest, host });
+            let bytes = read_program(&host).map_err(|error| Error::file("read", &host, error))?;
+            found.push(NeededFile { guest, content: Content::File(host) });
             if bytes.starts_with(b"#!") {
                 for interpreter in self.interpreter(&bytes, &file, programs)? {
-                    work.push_back((interpreter.clone(), interpreter, depth + 1));
+                    work.push_back(begin(interpreter, depth + 1, &mut found));
                 }
                 continue;
             }
             if !bytes.starts_with(b"\x7fELF") {
                 continue;
             }
-            let linkage = linkage(&bytes).map_err(|cause| {
-                Error::unsupported(
-                    format!("cannot collect what {} needs", file.display()),
-                    cause,
-                    "guests are x86-64 machines",
-                )
-            })?;
-            for (guest, file) in self.needs(&file, &linkage)? {
+            let linkage = match (linkage(&bytes), lack) {
+                (Ok(linkage), _) => linkage,
+                (Err(_), Lack::PassedOver) => continue,
+                (Err(cause), Lack::Refused) => {
+                    return Err(Error::unsupported(
+                        format!("cannot collect what {} needs", file.display()),
+                        cause,
+                        "guests are x86-64 machines",
+                    ));
+                }
+            };
+            for (guest, file) in self.needs(&file, &linkage, lack)? {
                 work.push_back((guest, file, depth));
             }
         }
         Ok(found)
     }
 
+    /// A directory, and the libraries that what is in it needs from elsewhere.
+    fn directory(&self, directory: &Path, programs: &Programs) -> Result<Vec<NeededFile>> {
+        let whole = Content::Directory(self.on_host(directory));
+        let mut found = vec![NeededFile { guest: directory.to_owned(), content: whole }];
+        let mut placed = BTreeSet::new();
+        for inside in files_below(&self.on_host(directory))? {
+            let file = directory.join(inside);
+            if !begins_as_elf(&self.on_host(&file)) {
+                continue;
+            }
+            let needed = self.closure_of_one(&file, programs)?;
+            let outside = needed.into_iter().filter(|needed| !needed.guest.starts_with(directory));
+            found.extend(outside.filter(|needed| placed.insert(needed.guest.clone())));
+        }
+        Ok(found)
+    }
+
     /// Interpreter and libraries of one ELF file: guest path and path here.
-    fn needs(&self, file: &Path, linkage: &Linkage) -> Result<Vec<(PathBuf, PathBuf)>> {
+    fn needs(&self, file: &Path, linkage: &Linkage, lack: Lack) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut all = Vec::new();
         if let Some(interpreter) = &linkage.interpreter {
-            all.push((PathBuf::from(interpreter), PathBuf::from(interpreter)));
+            let path = PathBuf::from(interpreter);
+            if lack == Lack::Refused || self.on_host(&path).is_file() {
+                all.push((path.clone(), path));
+            }
         }
         for name in &linkage.needed {
-            let place = self.place_of(name, file, &linkage.search).ok_or_else(|| {
-                Error::unsupported(
-                    format!("cannot collect what {} needs", file.display()),
-                    format!("the library {name} is nowhere on this machine"),
-                    "install the package it is in",
-                )
-            })?;
-            all.push(place);
+            let place = self.place_of(name, file, &linkage.search);
+            match place.filter(|(_, file)| self.on_host(file).is_file()) {
+                Some(place) => all.push(place),
+                None if lack == Lack::PassedOver => {}
+                None => {
+                    return Err(Error::unsupported(
+                        format!("cannot collect what {} needs", file.display()),
+                        format!("the library {name} is nowhere on this machine"),
+                        "install the package it is in",
+                    ));
+                }
+            }
         }
         Ok(all)
+    }
+
+    /// Where a program really is, if a link leads there; as it was named where only the
+    /// directories of a merged /usr do, which a guest has too.
+    fn behind_links(&self, named: &Path) -> PathBuf {
+        match self.real(named) {
+            Some(real) if place_of(&real) != place_of(named) => real,
+            _ => named.to_owned(),
+        }
+    }
+
+    /// A path without links, as it is below the root.
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        let real = fs::canonicalize(self.on_host(path)).ok()?;
+        let root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
+        Some(Path::new("/").join(real.strip_prefix(root).ok()?))
     }
 
     fn place_of(&self, name: &str, file: &Path, search: &[String]) -> Option<(PathBuf, PathBuf)> {
@@ -202,9 +299,7 @@ impl SystemLibraries {
         }
         let exists = |path: &PathBuf| self.on_host(path).is_file();
         // $ORIGIN is where the file really is, not where a link to it is.
-        let real = fs::canonicalize(self.on_host(file)).ok();
-        let root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
-        let real = real.and_then(|path| Some(Path::new("/").join(path.strip_prefix(root).ok()?)));
+        let real = self.real(file);
         let origin = real.as_deref().unwrap_or(file).parent().unwrap_or(Path::new("/"));
         for directory in search {
             let directory = directory
@@ -244,6 +339,24 @@ impl SystemLibraries {
         }
         Ok(all)
     }
+}
+
+/// The content of a program, library or script; nothing of other files, which may be large.
+fn read_program(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    (&mut file).take(4).read_to_end(&mut bytes)?;
+    if bytes == b"\x7fELF" || bytes.starts_with(b"#!") {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// Whether a file is a program or a library; one that cannot be read is none.
+pub(crate) fn begins_as_elf(path: &Path) -> bool {
+    let mut magic = [0_u8; 4];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && magic == *b"\x7fELF"
 }
 
 /// A path without `..`: RUNPATH often goes up from `$ORIGIN`.
@@ -291,6 +404,7 @@ fn configured(root: &Path, file: &Path, depth: usize, directories: &mut Vec<Path
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::symlink;
 
     fn guests(files: &[NeededFile]) -> Vec<String> {
         files.iter().map(|file| file.guest.display().to_string()).collect()
@@ -306,7 +420,12 @@ mod tests {
             let is_there = guests.iter().any(|path| path.ends_with(wanted));
             assert!(is_there || wanted.starts_with("libselinux"), "{wanted} in {guests:?}");
         }
-        assert!(files.iter().all(|file| file.host.is_file()));
+        let is_here = |file: &NeededFile| match &file.content {
+            Content::File(host) => host.is_file(),
+            Content::Directory(_) => false,
+            Content::Link(target) => guests.contains(&target.display().to_string()),
+        };
+        assert!(files.iter().all(is_here), "{files:?}");
     }
 
     #[test]
@@ -319,6 +438,58 @@ mod tests {
         assert!(guests.contains(&"/bin/sh".to_owned()), "{guests:?}");
         fs::write(&script, "#!/usr/bin/env no-such-program\n").unwrap();
         assert!(with_libraries(&script, "/bin").unwrap_err().cause.contains("no-such-program"));
+    }
+
+    #[test]
+    fn a_link_to_a_program_stays_one() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for directory in ["etc/alternatives", "usr/bin", "opt/java/bin"] {
+            fs::create_dir_all(at(directory)).unwrap();
+        }
+        symlink("usr/bin", at("bin")).unwrap();
+        fs::write(at("opt/java/bin/java"), "#!/bin/sh\n").unwrap();
+        fs::write(at("usr/bin/dash"), "no ELF").unwrap();
+        symlink("dash", at("usr/bin/sh")).unwrap();
+        symlink("../../opt/java/bin/java", at("etc/alternatives/java")).unwrap();
+        symlink("../../etc/alternatives/java", at("usr/bin/java")).unwrap();
+        let system = SystemLibraries::of(root.path());
+        let collect = |path: &str| {
+            let files = system.closure(Path::new(path), &Programs::new("")).unwrap();
+            let one = |file: NeededFile| match file.content {
+                Content::File(_) => file.guest.display().to_string(),
+                Content::Directory(_) => unreachable!(),
+                Content::Link(to) => format!("{} -> {}", file.guest.display(), to.display()),
+            };
+            files.into_iter().map(one).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            collect("/bin/java"),
+            [
+                "/bin/java -> /opt/java/bin/java",
+                "/opt/java/bin/java",
+                "/bin/sh -> /usr/bin/dash",
+                "/usr/bin/dash"
+            ]
+        );
+        // A guest merges these directories too.
+        assert_eq!(collect("/bin/dash"), ["/bin/dash"]);
+    }
+
+    #[test]
+    fn a_directory_comes_whole_with_what_its_programs_need_from_elsewhere() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("bin")).unwrap();
+        fs::copy("/bin/ls", directory.path().join("bin/tool")).unwrap();
+        fs::write(directory.path().join("data.jar"), "PK").unwrap();
+        // Of another processor, or damaged: it is data then.
+        fs::write(directory.path().join("foreign.so"), "\x7fELF").unwrap();
+        let files = with_libraries(directory.path(), "/usr/bin:/bin").unwrap();
+        assert_eq!(files[0].guest, directory.path());
+        assert_eq!(files[0].content, Content::Directory(directory.path().join("")));
+        let guests = guests(&files);
+        assert!(guests.iter().any(|path| path.ends_with("libc.so.6")), "{guests:?}");
+        assert!(!guests[1..].iter().any(|path| path.contains("tool")), "{guests:?}");
     }
 
     #[test]

@@ -1,65 +1,72 @@
-//! A read-only image of installed packages, to be mounted at /usr in a guest whose
-//! /bin, /sbin and /lib lead there. Made from the files of this machine, so a
-//! guest runs the same tools; nothing of it is run here.
+//! A read-only image of installed packages: what lies below /usr is laid over a guest's own,
+//! links lead to the rest, such as configuration in /etc. Made from the files of this machine,
+//! so a guest runs the same tools; nothing of it is run here.
 
-use crate::libraries::SystemLibraries;
+use crate::libraries::{Content, SystemLibraries, begins_as_elf};
 use crate::lock::Lock;
+use crate::place::place_of;
 use crate::programs::{Programs, command, output_of};
+use crate::read_only_image::{Files, Packing, is_below_usr, make, maker};
 use crate::{Error, ErrorKind, Result, digest};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What a guest never needs of a package.
-const LEFT_OUT: &[&str] =
-    &["share/doc/", "share/man/", "share/info/", "share/locale/", "share/lintian/", "share/bug/"];
-const UNFINISHED: &str = ".unfinished-";
+const LEFT_OUT: &[&str] = &[
+    "usr/share/doc",
+    "usr/share/man",
+    "usr/share/info",
+    "usr/share/locale",
+    "usr/share/lintian",
+    "usr/share/bug",
+];
+/// Raised when the same files become another image: 2 has the whole root instead of /usr.
+const LAYOUT: &str = "layout 2";
+/// Where the administrator's choice among programs of the same use is kept, and where links to
+/// it are (update-alternatives(1)).
+const ALTERNATIVES: &str = "/etc/alternatives";
+const ALTERNATIVES_FROM: [&str; 2] = ["/usr/bin", "/usr/sbin"];
+
+/// An image of packages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolsImage {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What of it is not below /usr, by its place below the root.
+    pub elsewhere: Vec<PathBuf>,
+}
 
 /// The image of these packages, made where the cache does not hold it already.
 /// Dependencies are not followed, but for the libraries that programs are linked with.
 ///
 /// # Errors
 /// When a package is not installed, or the system is not Debian's, or has no mksquashfs.
-pub fn tools_image(packages: &[String], cache: &Path, search_path: &str) -> Result<PathBuf> {
+pub fn tools_image(packages: &[String], cache: &Path, search_path: &str) -> Result<ToolsImage> {
     let attempted = format!("cannot make an image of {}", packages.join(", "));
     let programs = Programs::new(search_path);
     let needs_dpkg = "tools images are made of Debian packages; give single files instead";
     let query = programs.need("dpkg-query", &attempted, needs_dpkg)?;
-    let mksquashfs = programs.need("mksquashfs", &attempted, "apt-get install squashfs-tools")?;
+    let mksquashfs = maker(&programs, &attempted)?;
     // The order in which they are named must not matter.
     let packages: Vec<String> =
         packages.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
     let versions = installed(&query, &packages, &attempted)?;
     let files = files(&query, &packages, &programs, &attempted)?;
+    let elsewhere = files.keys().filter(|place| !is_below_usr(place)).cloned().collect();
     let directory = cache.join("tools");
-    let image = directory.join(format!("{}.squashfs", fingerprint(&versions, &files)));
-    if image.is_file() {
-        return Ok(image);
+    let path = directory.join(format!("{}.squashfs", fingerprint(&versions, &files)));
+    if path.is_file() {
+        return Ok(ToolsImage { path, elsewhere });
     }
     let _lock = Lock::acquire(cache, &mut |_| {})?;
-    fs::create_dir_all(&directory).map_err(|error| Error::file("make", &directory, error))?;
-    sweep(&directory)?;
-    let draft = directory.join(format!("{UNFINISHED}{}", std::process::id()));
-    let outcome = stage(&files, &draft.join("usr"))
-        .and_then(|()| squash(&mksquashfs, &draft, &attempted))
-        .and_then(|made| {
-            fs::rename(&made, &image).map_err(|error| Error::file("move", &made, error))
-        });
-    // The outcome matters; a later image sweeps again.
-    let _ = fs::remove_dir_all(&draft);
-    outcome.map(|()| image)
-}
-
-fn sweep(directory: &Path) -> Result<()> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNFINISHED))
-    {
-        let path = entry.path();
-        fs::remove_dir_all(&path).map_err(|error| Error::file("remove", &path, error))?;
-    }
-    Ok(())
+    make(&files, &directory, &mksquashfs, Packing::Compressed, &attempted, |made| {
+        fs::rename(made, &path).map_err(|error| Error::file("move", made, error))
+    })?;
+    Ok(ToolsImage { path, elsewhere })
 }
 
 /// Names and versions, all installed.
@@ -94,30 +101,26 @@ fn installed(query: &Path, packages: &[String], attempted: &str) -> Result<Strin
     ))
 }
 
-/// Place in the image and place here, of packages and of the libraries they need.
-fn files(
-    query: &Path,
-    packages: &[String],
-    programs: &Programs,
-    attempted: &str,
-) -> Result<BTreeMap<PathBuf, PathBuf>> {
+/// Files of packages, of the libraries they need, and links to their programs.
+fn files(query: &Path, packages: &[String], programs: &Programs, attempted: &str) -> Result<Files> {
     let listed = output_of(command(query).arg("-L").args(packages), attempted)?;
     let system = SystemLibraries::of(Path::new("/"));
-    let mut files = BTreeMap::new();
+    let mut files = Files::new();
     for line in String::from_utf8_lossy(&listed).lines().filter(|line| line.starts_with('/')) {
         let host = PathBuf::from(line);
-        let Some(place) = place_of(&host) else { continue };
+        let Some(place) = wanted_place(&host) else { continue };
         let Ok(metadata) = host.symlink_metadata() else { continue };
-        if metadata.is_dir() {
+        let has_content = metadata.is_file() || metadata.is_symlink();
+        if !has_content || is_kept_from_us(&host) {
             continue;
         }
-        let is_program = metadata.is_file() && (metadata.mode() & 0o111 != 0 || is_library(&host));
         files.insert(place, host.clone());
-        if is_program && begins_as_elf(&host) {
-            for needed in system.closure(&host, programs)? {
-                if let Some(place) = place_of(&needed.guest) {
-                    files.entry(place).or_insert(needed.host);
-                }
+        if !metadata.is_file() || !begins_as_elf(&host) {
+            continue;
+        }
+        for needed in system.closure_of_one(&host, programs)? {
+            if let Content::File(host) = needed.content {
+                files.entry(place_of(&needed.guest)).or_insert(host);
             }
         }
     }
@@ -127,40 +130,45 @@ fn files(
     for parent in parents {
         files.remove(&parent);
     }
+    add_alternatives(Path::new("/"), &mut files);
     Ok(files)
 }
 
-fn is_library(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().contains(".so"))
+/// Whether this user may not read a file, as of passwords' configuration: nor may what runs here.
+fn is_kept_from_us(path: &Path) -> bool {
+    let is_refused = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    path.is_file() && fs::File::open(path).is_err_and(is_refused)
 }
 
-fn begins_as_elf(path: &Path) -> bool {
-    use std::io::Read;
-    let mut magic = [0_u8; 4];
-    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-    read.is_ok() && magic == *b"\x7fELF"
-}
-
-/// Where a file lies below /usr, where a guest has it at all.
-fn place_of(path: &Path) -> Option<PathBuf> {
-    let inside = match path.strip_prefix("/usr") {
-        Ok(inside) => inside,
-        // Debian's directories are merged into /usr, whatever the package says.
-        Err(_) => {
-            let inside = path.strip_prefix("/").ok()?;
-            let first = inside.components().next()?.as_os_str().to_str()?;
-            ["bin", "sbin", "lib", "lib64", "lib32"].contains(&first).then_some(inside)?
+/// Links by which programs of the image are found on this machine's search path.
+fn add_alternatives(root: &Path, files: &mut Files) {
+    let below = |path: &str| root.join(path.trim_start_matches('/'));
+    for directory in ALTERNATIVES_FROM {
+        for entry in fs::read_dir(below(directory)).into_iter().flatten().flatten() {
+            let link = entry.path();
+            let is_one = fs::read_link(&link).is_ok_and(|to| to.starts_with(ALTERNATIVES));
+            let chosen = below(ALTERNATIVES).join(entry.file_name());
+            let Ok(real) = fs::canonicalize(chosen) else { continue };
+            let inside = real.strip_prefix(root).unwrap_or(&real);
+            if is_one && files.contains_key(&place_of(inside)) {
+                let place = place_of(link.strip_prefix(root).unwrap_or(&link));
+                files.entry(place).or_insert(link);
+            }
         }
-    };
-    let text = inside.to_str()?;
-    let is_wanted = !text.is_empty() && !LEFT_OUT.iter().any(|part| text.starts_with(part));
-    is_wanted.then(|| inside.to_owned())
+    }
+}
+
+/// Where a file lies in the image, where a guest has a use for it.
+fn wanted_place(path: &Path) -> Option<PathBuf> {
+    let place = place_of(path);
+    let is_left_out = LEFT_OUT.iter().any(|part| place.starts_with(part));
+    (!is_left_out && place.components().next().is_some()).then_some(place)
 }
 
 /// Names and versions, and each file's size and time: a library may be upgraded
 /// without the tools.
-fn fingerprint(versions: &str, files: &BTreeMap<PathBuf, PathBuf>) -> String {
-    let mut text = versions.to_owned();
+fn fingerprint(versions: &str, files: &Files) -> String {
+    let mut text = format!("{LAYOUT}\n{versions}");
     for (place, host) in files {
         let (size, time) = host.metadata().map_or((0, 0), |found| (found.len(), found.mtime()));
         // Writing to a string cannot fail.
@@ -169,69 +177,42 @@ fn fingerprint(versions: &str, files: &BTreeMap<PathBuf, PathBuf>) -> String {
     digest::of_bytes(text.as_bytes())
 }
 
-fn stage(files: &BTreeMap<PathBuf, PathBuf>, usr: &Path) -> Result<()> {
-    for (place, host) in files {
-        let to = usr.join(place);
-        let parent = to.parent().unwrap_or(usr);
-        fs::create_dir_all(parent).map_err(|error| Error::file("make", parent, error))?;
-        let fail = |error| Error::file("copy", host, error);
-        let is_link = host.symlink_metadata().map_err(fail)?.is_symlink();
-        let target = if is_link { Some(fs::read_link(host).map_err(fail)?) } else { None };
-        match target {
-            // A link to a neighbour stays one; what it leads to is staged on its own.
-            Some(target) if target.components().count() == 1 && !is_library(host) => {
-                symlink(&target, &to).map_err(fail)?;
-            }
-            // Alternatives and the like lead out of the image: the file itself is taken.
-            _ if host.is_file() => {
-                fs::copy(host, &to).map_err(fail)?;
-            }
-            Some(target) => symlink(&target, &to).map_err(fail)?,
-            None => {}
-        }
-    }
-    Ok(())
-}
-
-fn squash(mksquashfs: &Path, draft: &Path, attempted: &str) -> Result<PathBuf> {
-    let made = draft.join("image");
-    let mut squash = command(mksquashfs);
-    // The same files give the same bytes: no owner, no times.
-    squash.arg(draft.join("usr")).arg(&made).args([
-        "-noappend",
-        "-all-root",
-        "-no-xattrs",
-        "-no-exports",
-        "-no-progress",
-        "-quiet",
-        "-reproducible",
-        "-mkfs-time",
-        "0",
-        "-all-time",
-        "0",
-        "-comp",
-        "zstd",
-    ]);
-    squash.env_remove("SOURCE_DATE_EPOCH");
-    output_of(&mut squash, attempted)?;
-    Ok(made)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::symlink;
 
     #[test]
-    fn files_lie_where_a_merged_usr_has_them() {
-        let place = |path: &str| place_of(Path::new(path)).map(|path| path.display().to_string());
-        assert_eq!(place("/usr/bin/fio").as_deref(), Some("bin/fio"));
-        assert_eq!(place("/bin/ls").as_deref(), Some("bin/ls"));
-        assert_eq!(
-            place("/lib64/ld-linux-x86-64.so.2").as_deref(),
-            Some("lib64/ld-linux-x86-64.so.2")
-        );
-        assert_eq!(place("/etc/fio.conf"), None);
+    fn the_whole_root_is_wanted_but_for_what_people_read() {
+        let place =
+            |path: &str| wanted_place(Path::new(path)).map(|path| path.display().to_string());
+        assert_eq!(place("/usr/bin/fio").as_deref(), Some("usr/bin/fio"));
+        assert_eq!(place("/bin/ls").as_deref(), Some("usr/bin/ls"));
+        assert_eq!(place("/etc/fio.conf").as_deref(), Some("etc/fio.conf"));
+        assert_eq!(place("/usr/share/docking/x").as_deref(), Some("usr/share/docking/x"));
         assert_eq!(place("/usr/share/doc/fio/copyright"), None);
+        assert_eq!(place("/."), None);
+    }
+
+    #[test]
+    fn a_program_is_found_by_the_name_that_leads_to_it_here() {
+        let root = tempfile::tempdir().unwrap();
+        // The temporary directory may be behind a link.
+        let root = fs::canonicalize(root.path()).unwrap();
+        for directory in ["usr/bin", "etc/alternatives", "usr/lib/jvm/17/bin"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        for (name, target) in [("java", "usr/lib/jvm/17/bin/java"), ("awk", "usr/bin/mawk")] {
+            fs::write(root.join(target), "").unwrap();
+            symlink(root.join(target), root.join("etc/alternatives").join(name)).unwrap();
+            symlink(format!("/etc/alternatives/{name}"), root.join("usr/bin").join(name)).unwrap();
+        }
+        symlink("mawk", root.join("usr/bin/nawk")).unwrap();
+        let java = PathBuf::from("usr/lib/jvm/17/bin/java");
+        let mut files: Files = [(java.clone(), root.join(&java))].into();
+        add_alternatives(&root, &mut files);
+        let places: Vec<String> = files.keys().map(|place| place.display().to_string()).collect();
+        assert_eq!(places, ["usr/bin/java", "usr/lib/jvm/17/bin/java"]);
     }
 
     #[test]
@@ -240,21 +221,5 @@ mod tests {
         let error = tools_image(&["coreutils".to_owned()], cache.path(), "").unwrap_err();
         assert_eq!(error.kind, ErrorKind::Unsupported);
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn staged_links_lead_to_something() {
-        let directory = tempfile::tempdir().unwrap();
-        let at = |name: &str| directory.path().join(name);
-        fs::write(at("tool-1"), "tool").unwrap();
-        symlink("tool-1", at("tool")).unwrap();
-        symlink(at("tool-1"), at("alternative")).unwrap();
-        let files = ["tool-1", "tool", "alternative"]
-            .map(|name| (Path::new("bin").join(name), at(name)))
-            .into();
-        stage(&files, &at("usr")).unwrap();
-        assert!(at("usr/bin/tool").is_symlink());
-        assert_eq!(fs::read_to_string(at("usr/bin/tool")).unwrap(), "tool");
-        assert!(!at("usr/bin/alternative").is_symlink());
     }
 }

@@ -1,15 +1,20 @@
-//! Digests of the user's programs: a benchmark that was built anew is another one.
+//! Digests of the user's programs and of directories they consist of: a benchmark that was
+//! built anew is another one.
 
 use crate::HostSettings;
+use crate::vm::artefact_error;
 use contract::{Error, Result};
 use model::{Fingerprint, Level, Missing, Plan};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// Stands for the content of a link to a directory.
+const LINK: &str = "link";
 /// How much is read at once.
 const CHUNK: usize = 1 << 16;
 
@@ -40,32 +45,48 @@ impl Programs {
         Self { files: files.into_iter().collect(), known: BTreeMap::new() }
     }
 
-    /// `program.PATH` and the SHA-256 of each file, in hexadecimal.
+    /// `program.PATH` and the SHA-256 of each file, in hexadecimal; of a directory that of the
+    /// names and digests of what is in it.
     ///
     /// # Errors
     /// When one cannot be read although it is there.
     pub(crate) fn digests(&mut self) -> Result<Fingerprint> {
         let mut digests = Fingerprint::default();
-        for path in &self.files {
-            let key = format!("program.{}", path.display());
-            let metadata = match std::fs::metadata(path) {
-                Ok(metadata) => metadata,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    digests.0.insert(key, "gone".to_owned());
-                    continue;
-                }
-                Err(error) => return Err(unreadable(path, &error)),
-            };
-            let stamp = stamp(&metadata);
-            let known = self.known.get(path).filter(|(seen, _)| *seen == stamp);
-            let digest = match known {
-                Some((_, digest)) => digest.clone(),
-                None => digest(path).map_err(|error| unreadable(path, &error))?,
-            };
-            self.known.insert(path.clone(), (stamp, digest.clone()));
-            digests.0.insert(key, digest);
+        for path in self.files.clone() {
+            let digest = if path.is_dir() { self.of_all_in(&path) } else { self.of_one(&path) };
+            digests.0.insert(format!("program.{}", path.display()), digest?);
         }
         Ok(digests)
+    }
+
+    fn of_all_in(&mut self, directory: &Path) -> Result<String> {
+        let mut hash = Sha256::new();
+        for inside in artefacts::files_below(directory).map_err(artefact_error)? {
+            let path = directory.join(&inside);
+            // A link to a directory: what it leads to is not followed.
+            let digest = if path.is_dir() { LINK.to_owned() } else { self.of_one(&path)? };
+            hash.update(inside.as_os_str().as_bytes());
+            hash.update(format!("\0{digest}\n"));
+        }
+        Ok(hexadecimal(&hash.finalize()))
+    }
+
+    fn of_one(&mut self, path: &Path) -> Result<String> {
+        let metadata = match std::fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok("gone".to_owned());
+            }
+            Err(error) => return Err(unreadable(path, &error)),
+        };
+        let stamp = stamp(&metadata);
+        let known = self.known.get(path).filter(|(seen, _)| *seen == stamp);
+        let digest = match known {
+            Some((_, digest)) => digest.clone(),
+            None => digest(path).map_err(|error| unreadable(path, &error))?,
+        };
+        self.known.insert(path.to_owned(), (stamp, digest.clone()));
+        Ok(digest)
     }
 }
 
@@ -110,9 +131,42 @@ fn digest(path: &Path) -> std::io::Result<String> {
             length => hash.update(&chunk[..length]),
         }
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&hash.finalize()))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     Error::environment(format!("cannot read the program {}", path.display()), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_another_one_when_anything_in_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let lib = directory.path().join("lib");
+        std::fs::create_dir(&lib).unwrap();
+        std::fs::write(lib.join("a.jar"), "a").unwrap();
+        std::fs::write(lib.join("b.jar"), "b").unwrap();
+        std::os::unix::fs::symlink(directory.path(), lib.join("up")).unwrap();
+        let mut programs = Programs::at([lib.clone(), directory.path().join("none")]);
+        let mut digests = || {
+            let all = programs.digests().unwrap().0;
+            assert_eq!(all.len(), 2);
+            assert_eq!(all[&format!("program.{}/none", directory.path().display())], "gone");
+            all[&format!("program.{}", lib.display())].clone()
+        };
+        let first = digests();
+        assert_eq!(first, digests());
+        std::fs::write(lib.join("a.jar"), "other").unwrap();
+        let second = digests();
+        std::fs::rename(lib.join("b.jar"), lib.join("c.jar")).unwrap();
+        let third = digests();
+        assert!(first != second && second != third, "{first} {second} {third}");
+    }
 }

@@ -10,6 +10,7 @@ mod control;
 mod cost;
 mod emulator;
 mod execute;
+mod files;
 mod guest;
 mod image;
 mod inspect;
@@ -32,13 +33,14 @@ pub use vcpus::Vcpus;
 
 use crate::programs::{self, Programs, of_levels};
 use crate::{Host, HostSettings};
-use artefacts::Kernels;
+use artefacts::{Kernels, ToolsImage};
 use boot::Booter;
 use contract::{
     BootSpec, Catalogue, Description, Error, ErrorKind, Event, Interrupt, Knob, Missing, Result,
     Session, Venue,
 };
 use executor::{Settings, Watch};
+use files::{GuestFiles, is_large, with_libraries};
 use model::{CpuList, Fingerprint, Plan, Subject};
 use qemu::Engine;
 use std::cell::OnceCell;
@@ -107,7 +109,7 @@ impl Vm {
         facts.0.extend(Programs::at(files).digests()?.0);
         if let Some(image) = self.tools(plan)? {
             // Its name is the digest of what is in it.
-            let name = image.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = image.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             facts.0.insert("vm.tools".to_owned(), name);
         }
         let specs = boot_specs(&self.host.host.catalogue, plan)?;
@@ -225,9 +227,11 @@ impl Vm {
                 remedy: "change files in [vm]".to_owned(),
             });
         }
-        if !vm.tools.is_empty() && self.host.host.machine.program("mksquashfs").is_none() {
+        let is_image_needed =
+            !vm.tools.is_empty() || self.named(plan).iter().any(|path| is_large(path));
+        if is_image_needed && self.host.host.machine.program("mksquashfs").is_none() {
             absent.push(Missing {
-                what: "tools images".to_owned(),
+                what: "images of packages, directories and large files".to_owned(),
                 why: "mksquashfs is not on PATH".to_owned(),
                 remedy: "install it: apt-get install squashfs-tools".to_owned(),
             });
@@ -239,30 +243,35 @@ impl Vm {
         absent
     }
 
-    /// Files that the plan's guests need: what it names, and its programs, with their
-    /// libraries.
-    fn files(&self, plan: &Plan) -> Result<Vec<(PathBuf, PathBuf)>> {
-        let mut wanted: Vec<PathBuf> =
+    /// Files and directories that the plan's guests need: what it names, and what its
+    /// workloads run.
+    fn named(&self, plan: &Plan) -> Vec<PathBuf> {
+        let mut named: Vec<PathBuf> =
             plan.vm.iter().flat_map(|vm| &vm.files).map(PathBuf::from).collect();
         for workload in &plan.workloads {
             if let Some(entry) = self.host.host.catalogue.workload(&workload.uses) {
                 let all = workload.all_parameters();
-                wanted.extend(all.flat_map(|one| entry.programs(&self.host.host.machine, one)));
+                named.extend(all.flat_map(|one| entry.programs(&self.host.host.machine, one)));
             }
         }
-        let mut files = files_with_libraries(&self.host, &wanted)?;
+        named
+    }
+
+    /// What is named, and the programs of levels, with their libraries.
+    fn files(&self, plan: &Plan) -> Result<GuestFiles> {
+        let mut files = with_libraries(&self.host, &self.named(plan))?;
         for (path, level) in of_levels(&self.host.host, plan) {
             let is_named_whole = level.to_string().starts_with('/');
-            let of_level = files_with_libraries(&self.host, std::slice::from_ref(&path))?;
-            files.extend(of_level.into_iter().map(|(guest, host)| match path.file_name() {
+            let mut of_level = with_libraries(&self.host, std::slice::from_ref(&path))?;
+            if let (Some(name), false) = (path.file_name(), is_named_whole) {
                 // A level that is a name finds its program on the guest's search path.
-                Some(name) if host == path && !is_named_whole => {
-                    (Path::new(GUEST_PROGRAMS).join(name), host)
+                for file in of_level.iter_mut().filter(|file| file.guest == path) {
+                    file.guest = Path::new(GUEST_PROGRAMS).join(name);
                 }
-                _ => (guest, host),
-            }));
+            }
+            files.extend(of_level);
         }
-        Ok(files)
+        GuestFiles::of(&self.host, files)
     }
 
     /// Kernel modules that levels need.
@@ -279,7 +288,7 @@ impl Vm {
         modules
     }
 
-    fn tools(&self, plan: &Plan) -> Result<Option<PathBuf>> {
+    fn tools(&self, plan: &Plan) -> Result<Option<ToolsImage>> {
         let packages = plan.vm.as_ref().map(|vm| vm.tools.as_slice()).unwrap_or_default();
         tools_image(&self.host, packages)
     }
@@ -305,18 +314,7 @@ fn unreplayable<'s>(
     })
 }
 
-/// Host files and, of programs, the libraries they need.
-fn files_with_libraries(host: &VmHost, wanted: &[PathBuf]) -> Result<Vec<(PathBuf, PathBuf)>> {
-    let search_path = host.host.machine.search_path();
-    let mut files = Vec::new();
-    for path in wanted {
-        let needed = artefacts::with_libraries(path, search_path).map_err(artefact_error)?;
-        files.extend(needed.into_iter().map(|file| (file.guest, file.host)));
-    }
-    Ok(files)
-}
-
-fn tools_image(host: &VmHost, packages: &[String]) -> Result<Option<PathBuf>> {
+fn tools_image(host: &VmHost, packages: &[String]) -> Result<Option<ToolsImage>> {
     if packages.is_empty() {
         return Ok(None);
     }

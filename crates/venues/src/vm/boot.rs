@@ -2,12 +2,13 @@
 
 use super::cable::{CableEnd, Share};
 use super::console::Console;
+use super::files::GuestFiles;
 use super::guest::{Greeting, Guest, Lost};
 use super::image::{self, ImageOrder};
 use super::qemu::{Engine, MachineOrder, Qemu, memory_file};
 use super::scratch;
 use super::{VmHost, artefact_error};
-use artefacts::{Kernel, KernelName};
+use artefacts::{Kernel, KernelName, ToolsImage};
 use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Phase, Result};
 use model::{Disk, VmSettings};
 use std::collections::BTreeMap;
@@ -113,9 +114,9 @@ pub(crate) struct Booter {
     pub interrupt: Interrupt,
     /// The one file of all consoles, where there is no directory.
     pub console: Option<PathBuf>,
-    /// Further files of the guest: path there, path here.
-    pub files: Vec<(PathBuf, PathBuf)>,
-    pub tools: Option<PathBuf>,
+    /// Further files of the guest.
+    pub files: GuestFiles,
+    pub tools: Option<ToolsImage>,
     pub controllers: Vec<String>,
     pub modules: Vec<String>,
     /// Whether guests get a disk for workloads' files.
@@ -140,7 +141,7 @@ impl Booter {
             logs: None,
             interrupt,
             console: None,
-            files: Vec::new(),
+            files: GuestFiles::default(),
             tools: None,
             controllers: Vec::new(),
             modules: Vec::new(),
@@ -337,7 +338,8 @@ impl Booter {
             topology: spec.topology,
             host_cpus: self.settings.host_cpus.as_ref(),
             disks: &disks,
-            tools: self.tools.as_deref(),
+            tools: self.tools.as_ref().map(|tools| tools.path.as_path()),
+            files: self.files.disk.as_ref(),
             scratch: scratch.as_ref(),
             cable,
             console: console.file(),
@@ -420,7 +422,7 @@ impl Booter {
             files: &self.files,
             controllers: &self.controllers,
             modules: &self.modules,
-            has_tools: self.tools.is_some(),
+            tools: self.tools.as_ref(),
             has_scratch: self.has_scratch(),
             texts,
         })

@@ -3,9 +3,10 @@
 use super::accelerator;
 use super::boot::{Booter, NotBooted, interrupted};
 use super::emulator;
+use super::files::GuestFiles;
 use super::guest::Lost;
 use super::snapshot::{self, Snapshot};
-use super::{VmHost, files_with_libraries, tools_image};
+use super::{VmHost, tools_image};
 use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Result};
 use model::VmSettings;
 use std::io::Read;
@@ -96,7 +97,7 @@ pub fn execute(
                 interrupt.clone(),
             );
             booter.console.clone_from(&execution.console);
-            booter.files = files_with_libraries(host, files)?;
+            booter.files = GuestFiles::at(host, files)?;
             booter.tools = tools_image(host, &settings.tools)?;
             let booted = booter.boot(spec, &mut |event| streams.note(&event));
             (booted.map_err(NotBooted::into_error)?, engine)

@@ -2,8 +2,9 @@
 //! that are needed, the kernel's configuration, and files of the host where asked for.
 
 use super::artefact_error;
-use super::qemu::{SCRATCH_SERIAL, TOOLS_SERIAL, memory_file};
-use artefacts::{Initramfs, Kernel, load_order};
+use super::files::GuestFiles;
+use super::qemu::{FILES_SERIAL, SCRATCH_SERIAL, TOOLS_SERIAL, memory_file};
+use artefacts::{Initramfs, Kernel, MERGED, ToolsImage, load_order, place_of};
 use contract::{Error, Result};
 use model::{Disk, VmSettings};
 use std::fs::File;
@@ -11,10 +12,21 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use wire::{GuestSettings, Mount};
 
-/// Directories that a merged /usr makes links of.
-const MERGED: [&str; 4] = ["bin", "sbin", "lib", "lib64"];
-/// Where the tools image is mounted before it is laid over /usr.
-const TOOLS: &str = "/tools";
+/// Directories of every guest, besides those of its /usr.
+pub(crate) const DIRECTORIES: [&str; 9] =
+    ["dev", "proc", "sys", "run", "tmp", "root", "etc", "mnt", "var/tmp"];
+/// Where read-only disks are mounted; their /usr is laid over the guest's, and links lead to
+/// the rest.
+pub(crate) const FILES_PLACE: &str = "/schedlab/files";
+const TOOLS_PLACE: &str = "/schedlab/tools";
+/// Files that programs of any kind look into, and what a machine without a network says there.
+const CONFIGURATION: [(&str, &str); 4] = [
+    ("etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"),
+    ("etc/group", "root:x:0:\nnogroup:x:65534:\n"),
+    ("etc/hosts", "127.0.0.1 localhost schedlab\n"),
+    // Without it the C library asks a name server first that is not there (nsswitch.conf(5)).
+    ("etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"),
+];
 
 /// What a guest's root is made of.
 pub(crate) struct ImageOrder<'a> {
@@ -22,15 +34,15 @@ pub(crate) struct ImageOrder<'a> {
     pub agent: &'a [u8],
     pub kernel: &'a Kernel,
     pub settings: &'a VmSettings,
-    /// Further files: path in the guest, path on the host.
-    pub files: &'a [(PathBuf, PathBuf)],
+    /// Further files.
+    pub files: &'a GuestFiles,
     /// Controllers of groups that subjects limit their workloads with: an autogroup counts for
     /// nothing in a group with the CPU controller, so guests have it only where it is asked for.
     pub controllers: &'a [String],
     /// Modules that levels need, with their arguments.
     pub modules: &'a [String],
-    /// Whether there is a disk of tools.
-    pub has_tools: bool,
+    /// The disk of tools.
+    pub tools: Option<&'a ToolsImage>,
     /// Whether there is a disk for workloads' files.
     pub has_scratch: bool,
     /// Files whose content is at hand: path in the guest, content.
@@ -54,7 +66,7 @@ pub(crate) fn make(order: &ImageOrder<'_>) -> Result<File> {
 fn fill(image: &mut Initramfs, order: &ImageOrder<'_>) -> Result<()> {
     let kernel = order.kernel;
     let build = |image: &mut Initramfs| -> artefacts::Result<Vec<(String, String)>> {
-        for directory in ["dev", "proc", "sys", "run", "tmp", "root", "etc", "mnt", "var/tmp"] {
+        for directory in DIRECTORIES {
             image.directory(directory)?;
         }
         image.console()?;
@@ -63,13 +75,9 @@ fn fill(image: &mut Initramfs, order: &ImageOrder<'_>) -> Result<()> {
             image.symlink(name, &format!("usr/{name}"))?;
         }
         image.file("init", 0o755, order.agent.to_vec())?;
-        image.file(
-            "etc/passwd",
-            0o644,
-            b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n".to_vec(),
-        )?;
-        image.file("etc/group", 0o644, b"root:x:0:\nnogroup:x:65534:\n".to_vec())?;
-        image.file("etc/hosts", 0o644, b"127.0.0.1 localhost schedlab\n".to_vec())?;
+        for (path, text) in CONFIGURATION {
+            image.file(path, 0o644, text.as_bytes().to_vec())?;
+        }
         if let Some(config) = &kernel.config {
             // sched_ext's programs read it (CONFIG_* externs); IKCONFIG is off in Debian.
             image.copy(&format!("boot/config-{}", kernel.release), 0o644, config)?;
@@ -81,12 +89,7 @@ fn fill(image: &mut Initramfs, order: &ImageOrder<'_>) -> Result<()> {
             image.copy(&path, 0o644, &module.path)?;
             modules.push((format!("/{path}"), module.arguments));
         }
-        for (guest, host) in order.files {
-            let path = merged(guest);
-            if !image.contains(&path) {
-                image.copy(&path, 0o755, host)?;
-            }
-        }
+        put_files(image, order)?;
         for (path, text) in order.texts {
             image.file(path, 0o644, text.clone())?;
         }
@@ -103,25 +106,45 @@ fn fill(image: &mut Initramfs, order: &ImageOrder<'_>) -> Result<()> {
         .map_err(artefact_error)
 }
 
-/// A path below the root with /bin, /sbin and /lib where they really are.
-fn merged(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let text = text.trim_start_matches('/');
-    let first = text.split('/').next().unwrap_or_default();
-    if MERGED.contains(&first) { format!("usr/{text}") } else { text.to_owned() }
+/// Copies of files and links, the first at a path.
+fn put_files(image: &mut Initramfs, order: &ImageOrder<'_>) -> artefacts::Result<()> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    for (guest, host) in &order.files.copies {
+        let path = text(&place_of(guest));
+        if !image.contains(&path) {
+            image.copy(&path, 0o755, host)?;
+        }
+    }
+    let of_tools = order.tools.into_iter().flat_map(|tools| &tools.elsewhere);
+    let of_tools = of_tools.filter_map(|place| way_into(TOOLS_PLACE, place));
+    for (guest, target) in order.files.links.iter().cloned().chain(of_tools) {
+        let path = text(&place_of(&guest));
+        if !image.contains(&path) {
+            image.symlink(&path, &text(&target))?;
+        }
+    }
+    Ok(())
+}
+
+/// The link to what lies at a place of a read-only disk, and where it leads; none where the disk
+/// is laid over the guest's own.
+pub(crate) fn way_into(disk: &str, place: &Path) -> Option<(PathBuf, PathBuf)> {
+    let is_laid_over = place.starts_with("usr");
+    (!is_laid_over).then(|| (Path::new("/").join(place), Path::new(disk).join(place)))
 }
 
 /// What the guest needs to be talked to, and what the experiment wants.
 fn wanted_modules(order: &ImageOrder<'_>) -> Vec<String> {
     let mut wanted = vec!["virtio_pci".to_owned(), "virtio_console".to_owned()];
     let disks = &order.settings.disks;
-    if order.has_tools
+    let has_images = order.tools.is_some() || order.files.disk.is_some();
+    if has_images
         || order.has_scratch
         || disks.iter().any(|disk| matches!(disk, Disk::VirtioBlk { .. }))
     {
         wanted.push("virtio_blk".to_owned());
     }
-    if order.has_tools {
+    if has_images {
         wanted.extend(["squashfs".to_owned(), "overlay".to_owned()]);
     }
     if order.has_scratch {
@@ -164,9 +187,16 @@ fn mounts(order: &ImageOrder<'_>) -> Vec<Mount> {
     };
     let of = |serial: &str| format!("{}{serial}", wire::BY_SERIAL);
     let mut mounts = Vec::new();
-    if order.has_tools {
-        let over = format!("lowerdir=/usr:{TOOLS}");
-        mounts.push(mount(&of(TOOLS_SERIAL), TOOLS, "squashfs", "", true));
+    let mut over = "lowerdir=/usr".to_owned();
+    let images = [
+        (order.files.disk.is_some(), FILES_SERIAL, FILES_PLACE),
+        (order.tools.is_some(), TOOLS_SERIAL, TOOLS_PLACE),
+    ];
+    for (_, serial, place) in images.into_iter().filter(|(is_there, ..)| *is_there) {
+        mounts.push(mount(&of(serial), place, "squashfs", "", true));
+        over.push_str(&format!(":{place}/usr"));
+    }
+    if !mounts.is_empty() {
         mounts.push(mount("overlay", "/usr", "overlay", &over, true));
     }
     if order.modules.iter().any(|module| module.contains("configfs")) {
@@ -182,14 +212,78 @@ fn mounts(order: &ImageOrder<'_>) -> Vec<Mount> {
 mod tests {
     use super::*;
 
+    fn kernel() -> Kernel {
+        Kernel {
+            name: "path:/boot/vmlinuz".to_owned(),
+            release: "6.12.1".to_owned(),
+            version: model::KernelVersion::series(6, 12),
+            image: "/boot/vmlinuz".into(),
+            modules: None,
+            config: None,
+            digest: String::new(),
+            packages: Vec::new(),
+            origin: None,
+        }
+    }
+
     #[test]
-    fn paths_go_where_the_merged_directories_are() {
+    fn read_only_disks_are_mounted_laid_over_usr_and_linked_into() {
+        let kernel = kernel();
+        let mut files = GuestFiles {
+            copies: vec![("/srv/tool".into(), "/dev/null".into())],
+            links: vec![
+                ("/usr/bin/java".into(), "/usr/lib/jvm/bin/java".into()),
+                ("/srv/tool".into(), "/usr/bin/tool".into()),
+            ],
+            disk: None,
+        };
+        let tools = ToolsImage { path: "/x".into(), elsewhere: vec!["etc/java/x.conf".into()] };
+        let made = |files: &GuestFiles, tools: Option<&ToolsImage>| {
+            let settings = VmSettings::default();
+            let order = ImageOrder {
+                agent: b"",
+                kernel: &kernel,
+                settings: &settings,
+                files,
+                controllers: &[],
+                modules: &[],
+                tools,
+                has_scratch: false,
+                texts: &[],
+            };
+            let mut image = Initramfs::new();
+            fill(&mut image, &order).unwrap();
+            (image, mounts(&order))
+        };
+        let (image, none) = made(&files, None);
+        assert_eq!(none, []);
+        assert!(image.contains("etc/nsswitch.conf") && image.contains("usr/bin/java"));
+        assert!(!image.contains("etc/java"));
+        files.disk = Some(File::open("/dev/null").unwrap());
+        let (image, mounts) = made(&files, Some(&tools));
+        assert!(image.contains("etc/java/x.conf"));
+        let shown: Vec<String> =
+            mounts.iter().map(|it| format!("{} {} {}", it.source, it.target, it.options)).collect();
         assert_eq!(
-            merged(Path::new("/lib64/ld-linux-x86-64.so.2")),
-            "usr/lib64/ld-linux-x86-64.so.2"
+            shown,
+            [
+                "serial:files /schedlab/files ",
+                "serial:tools /schedlab/tools ",
+                "overlay /usr lowerdir=/usr:/schedlab/files/usr:/schedlab/tools/usr"
+            ]
         );
-        assert_eq!(merged(Path::new("/usr/bin/true")), "usr/bin/true");
-        assert_eq!(merged(Path::new("/opt/tool")), "opt/tool");
+        // What was copied is there, and no link beside it.
+        let bytes = String::from_utf8_lossy(&image.finish()).into_owned();
+        assert!(bytes.contains("/usr/lib/jvm/bin/java") && !bytes.contains("/usr/bin/tool"));
+    }
+
+    #[test]
+    fn links_lead_to_what_is_not_laid_over_the_guests_own() {
+        let way = |place: &str| way_into(TOOLS_PLACE, Path::new(place));
+        let java = "etc/java-17-openjdk/net.properties";
+        let (from, to) = (format!("/{java}"), format!("/schedlab/tools/{java}"));
+        assert_eq!(way(java), Some((from.into(), to.into())));
+        assert_eq!(way("usr/bin/java"), None);
     }
 
     #[test]

@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
 /// Serial numbers by which a guest finds disks of ours.
 pub(crate) const TOOLS_SERIAL: &str = "tools";
+pub(crate) const FILES_SERIAL: &str = "files";
 pub(crate) const SCRATCH_SERIAL: &str = "scratch";
 /// The name by which the agent finds its channel.
 const PORT: &str = "schedlab";
@@ -67,8 +68,9 @@ pub(crate) struct MachineOrder<'a> {
     pub host_cpus: Option<&'a CpuList>,
     /// Disks in memory, in order.
     pub disks: &'a [File],
-    /// A read-only disk.
+    /// Read-only disks: of tools, and of the user's files.
     pub tools: Option<&'a Path>,
+    pub files: Option<&'a File>,
     /// The disk that workloads write to.
     pub scratch: Option<&'a File>,
     /// Its end of a cable to another machine.
@@ -244,6 +246,10 @@ fn words(
     // Behind the user's own, which are vda and so on; guests find these by their serial.
     if let Some(tools) = order.tools {
         disk(&mut words, TOOLS_SERIAL, &tools.display().to_string(), true);
+    }
+    if let Some(files) = order.files {
+        let path = passed.path(files);
+        disk(&mut words, FILES_SERIAL, &path, true);
     }
     if let Some(scratch) = order.scratch {
         let path = passed.path(scratch);

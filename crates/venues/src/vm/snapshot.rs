@@ -1,8 +1,9 @@
 //! Machines that are kept: saved after their boot, restored in a fraction of a second.
 
 use super::boot::{Booted, Booter, NotBooted, Saved, find_kernel};
+use super::files::GuestFiles;
 use super::qemu::Engine;
-use super::{VmHost, accelerator, files_with_libraries, tools_image};
+use super::{VmHost, accelerator, tools_image};
 use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Result, Topology};
 use model::{Accelerator, VmSettings};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,8 @@ use std::path::{Path, PathBuf};
 const FORMAT: &str = "schedlab.snapshot/1";
 const DOCUMENT: &str = "snapshot.json";
 const STATE: &str = "state";
+/// Its disk of files, where it has one.
+const FILES: &str = "files";
 /// No campaign's processes carry it; the machine dies with the thread that started it.
 const MARK: &str = "SCHEDLAB_MARK=vm-snapshot";
 const NAME_LIMIT: usize = 64;
@@ -70,7 +73,7 @@ pub fn create(
         return Err(Error::usage(format!("cannot create {name}"), "it exists already", remedy));
     }
     let mut booter = booter(host, settings, &spec.kernel, interrupt)?;
-    booter.files = files_with_libraries(host, files)?;
+    booter.files = GuestFiles::at(host, files)?;
     let booted = booter.boot(spec, on_event).map_err(NotBooted::into_error)?;
     let facts = booted.facts.clone();
     let saved = booter.save(booted)?;
@@ -89,19 +92,22 @@ pub fn create(
         facts,
         state_bytes: saved.file.metadata().map_or(0, |metadata| metadata.len()),
     };
-    keep(&place, &snapshot, &saved)?;
+    keep(&place, &snapshot, [(STATE, Some(&saved.file)), (FILES, booter.files.disk.as_ref())])?;
     Ok(snapshot)
 }
 
 /// Writes a snapshot beside its place and moves it there whole.
-fn keep(place: &Path, snapshot: &Snapshot, saved: &Saved) -> Result<()> {
+fn keep(place: &Path, snapshot: &Snapshot, parts: [(&str, Option<&File>); 2]) -> Result<()> {
     let beside = place.with_file_name(format!(".{}-{}", snapshot.name, std::process::id()));
     let write = || -> io::Result<()> {
         fs::create_dir_all(&beside)?;
-        let mut state = super::boot::reopened(&saved.file).map_err(io::Error::other)?;
-        let mut file = File::create_new(beside.join(STATE))?;
-        io::copy(&mut state, &mut file)?;
-        file.sync_all()?;
+        for (name, part) in parts {
+            let Some(part) = part else { continue };
+            let mut part = super::boot::reopened(part).map_err(io::Error::other)?;
+            let mut file = File::create_new(beside.join(name))?;
+            io::copy(&mut part, &mut file)?;
+            file.sync_all()?;
+        }
         fs::write(beside.join(DOCUMENT), serde_json::to_vec_pretty(snapshot)?)?;
         fs::rename(&beside, place)
     };
@@ -181,9 +187,19 @@ pub(crate) fn restore(host: &VmHost, snapshot: &Snapshot, interrupt: &Interrupt)
     let mut booter = booter(host, &snapshot.settings, &snapshot.kernel, interrupt)?;
     // A state of one accelerator is none of the other's.
     booter.engine = snapshot.engine();
-    let path = directory(host, &snapshot.name).join(STATE);
-    let file = File::open(&path)
-        .map_err(|error| Error::environment(format!("cannot open {}", path.display()), error))?;
+    let part = |name: &str| {
+        let path = directory(host, &snapshot.name).join(name);
+        File::open(&path).map_err(|error| (path, error))
+    };
+    let unopened = |(path, error): (PathBuf, io::Error)| {
+        Error::environment(format!("cannot open {}", path.display()), error)
+    };
+    let file = part(STATE).map_err(unopened)?;
+    booter.files.disk = match part(FILES) {
+        Ok(disk) => Some(disk),
+        Err((_, error)) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(failed) => return Err(unopened(failed)),
+    };
     let (sockets, cores, threads, nodes) = snapshot.topology;
     let saved = Saved {
         file,
