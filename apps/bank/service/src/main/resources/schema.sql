@@ -46,5 +46,6 @@ create table if not exists fraud_alert (
 
 create table if not exists epoch (
   id varchar(36) primary key,
+  instance varchar(36) not null,
   seed bigint not null
 );

@@ -1,5 +1,8 @@
 package org.schedlab.bank;
 
+import java.sql.SQLException;
+import java.util.List;
+import java.util.stream.Stream;
 import org.schedlab.bank.settings.Settings;
 import org.schedlab.bank.settings.SettingsError;
 import org.springframework.boot.SpringApplication;
@@ -21,7 +24,8 @@ public class Bank {
 
     public static void main(String[] args) {
         try {
-            Settings.from(System::getenv);
+            // Read here as well, so that a wrong value is told in one line before anything is started.
+            Settings.from(System::getenv, profiles(System.getenv("SPRING_PROFILES_ACTIVE")));
         } catch (SettingsError error) {
             System.err.println("bank: " + error.getMessage());
             System.exit(EXIT_BAD_SETTINGS);
@@ -29,9 +33,14 @@ public class Bank {
         try {
             System.out.println(readyLine(SpringApplication.run(Bank.class, args)));
         } catch (Exception error) {
-            System.err.println("bank: cannot start: " + innermost(error).getMessage());
+            System.err.println("bank: cannot start: " + reason(error));
             System.exit(EXIT_CANNOT_START);
         }
+    }
+
+    static List<String> profiles(String names) {
+        return names == null ? List.of() : Stream.of(names.split(",")).map(String::strip)
+                .filter(name -> !name.isEmpty()).toList();
     }
 
     static String readyLine(ConfigurableApplicationContext context) {
@@ -39,11 +48,12 @@ public class Bank {
         return "bank: ready on http://127.0.0.1:" + port + " pid " + ProcessHandle.current().pid();
     }
 
-    private static Throwable innermost(Throwable error) {
+    /** The innermost message; for a database that of the driver, which names the address. */
+    static String reason(Throwable error) {
         Throwable cause = error;
-        while (cause.getCause() != null) {
+        while (cause.getCause() != null && !(cause instanceof SQLException)) {
             cause = cause.getCause();
         }
-        return cause;
+        return String.valueOf(cause.getMessage()).lines().findFirst().orElse(cause.toString());
     }
 }

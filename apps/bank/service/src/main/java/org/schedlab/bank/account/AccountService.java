@@ -22,8 +22,9 @@ public class AccountService {
 
     public AccountView open(AccountRequest request) {
         String owner = request.owner() == null ? "" : request.owner().strip();
-        if (owner.isEmpty() || owner.length() > MAX_OWNER_LENGTH) {
-            throw Refusal.malformed("owner needs 1 to " + MAX_OWNER_LENGTH + " characters");
+        // PostgreSQL does not keep the character zero, and no name holds any other control character.
+        if (owner.isEmpty() || owner.length() > MAX_OWNER_LENGTH || owner.chars().anyMatch(Character::isISOControl)) {
+            throw Refusal.malformed("owner needs 1 to " + MAX_OWNER_LENGTH + " printable characters");
         }
         BigDecimal opening = Money.notNegative(request.opening(), "opening");
         return epoch.during(() -> AccountView.of(accounts.save(new Account(owner, opening))));

@@ -16,7 +16,8 @@ class LoopbackOnly extends OncePerRequestFilter {
 
     @Override
     protected boolean shouldNotFilter(HttpServletRequest request) {
-        return !request.getRequestURI().startsWith("/admin");
+        // Decoded, as the controllers are found: /%61dmin is /admin.
+        return !request.getServletPath().startsWith("/admin");
     }
 
     @Override

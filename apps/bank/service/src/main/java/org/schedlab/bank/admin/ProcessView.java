@@ -14,6 +14,7 @@ public record ProcessView(
         List<Collector> gc,
         GcPausesView gcPauses,
         String events,
+        String database,
         List<String> faults,
         int workers,
         int requestThreads) {

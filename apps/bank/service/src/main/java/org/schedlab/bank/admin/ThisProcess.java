@@ -1,6 +1,7 @@
 package org.schedlab.bank.admin;
 
 import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.util.List;
@@ -30,16 +31,23 @@ class ThisProcess {
                 ProcessHandle.current().pid(),
                 ManagementFactory.getRuntimeMXBean().getUptime(),
                 system.getProcessCpuTime() / NS_PER_MS,
-                ManagementFactory.getCompilationMXBean().getTotalCompilationTime(),
+                jitMs(),
                 ManagementFactory.getThreadMXBean().getThreadCount(),
                 heap.getUsed(),
                 heap.getCommitted(),
                 collectors(),
                 pauses.view(),
                 settings.events().name().toLowerCase(Locale.ROOT),
+                settings.database(),
                 settings.faults().stream().map(Fault::id).toList(),
                 settings.workers(),
                 settings.threads());
+    }
+
+    /** A JVM that only interprets (-Xint) has no compiler to ask. */
+    private static long jitMs() {
+        CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+        return compiler == null ? 0 : compiler.getTotalCompilationTime();
     }
 
     private static List<ProcessView.Collector> collectors() {

@@ -6,6 +6,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * The life of one set of books: a seed ends it and begins the next.
@@ -18,20 +19,27 @@ public class Epoch {
 
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private final JdbcClient database;
+    private final TransactionTemplate transaction;
     private final Tally tally;
     private final String instance;
     private volatile String id;
     private volatile long seed;
 
-    Epoch(JdbcClient database, Tally tally) {
+    Epoch(JdbcClient database, TransactionTemplate transaction, Tally tally) {
         this.database = database;
+        this.transaction = transaction;
         this.tally = tally;
-        begin();
-        this.instance = id;
+        createIfAbsent();
+        instance = database.sql("select instance from epoch").query(String.class).single();
+        id = database.sql("select id from epoch").query(String.class).single();
+        seed = database.sql("select seed from epoch").query(Long.class).single();
         resume();
     }
 
-    /** Distinguishes this service from others at the same broker. */
+    /**
+     * Distinguishes this bank from others at the same broker. It is the same in all epochs and after a
+     * restart: the service has to find its place in the topics again.
+     */
     public String instance() {
         return instance;
     }
@@ -63,22 +71,28 @@ public class Epoch {
         }
     }
 
-    /** Begins an epoch with other books; the caller is alone. */
-    public void renew(long newSeed) {
-        String newId = UUID.randomUUID().toString();
-        database.sql("update epoch set id = :id, seed = :seed").param("id", newId).param("seed", newSeed).update();
-        tally.reset(0, 0, 0);
-        id = newId;
-        seed = newSeed;
+    /** Begins an epoch with other books. When they cannot be written, this one goes on. */
+    public void renew(long newSeed, Runnable books) {
+        alone(() -> {
+            String newId = UUID.randomUUID().toString();
+            transaction.executeWithoutResult(status -> {
+                books.run();
+                database.sql("update epoch set id = :id, seed = :seed")
+                        .param("id", newId).param("seed", newSeed).update();
+            });
+            tally.reset(0, 0, 0);
+            id = newId;
+            seed = newSeed;
+            return null;
+        });
     }
 
-    private void begin() {
+    private void createIfAbsent() {
         if (database.sql("select count(*) from epoch").query(Long.class).single() == 0) {
-            database.sql("insert into epoch (id, seed) values (:id, 1)")
-                    .param("id", UUID.randomUUID().toString()).update();
+            database.sql("insert into epoch (id, instance, seed) values (:id, :instance, 1)")
+                    .param("id", UUID.randomUUID().toString())
+                    .param("instance", UUID.randomUUID().toString()).update();
         }
-        id = database.sql("select id from epoch").query(String.class).single();
-        seed = database.sql("select seed from epoch").query(Long.class).single();
     }
 
     /** With a database that outlives the process, the tally goes on where the tables stand. */

@@ -18,6 +18,7 @@ public interface EventBus extends AutoCloseable {
     /** Called after a failed send, before the next attempt. */
     void recover();
 
+    /** What is under way is dropped, as it has not been acknowledged. The bus can be opened again. */
     @Override
     void close();
 }

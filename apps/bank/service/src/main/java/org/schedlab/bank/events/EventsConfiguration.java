@@ -9,7 +9,7 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class EventsConfiguration {
 
-    @Bean(destroyMethod = "close")
+    @Bean(destroyMethod = "")
     EventBus eventBus(Settings settings, Epoch epoch) {
         return settings.events() == EventsMode.KAFKA
                 ? new KafkaBus(settings.kafka(), "bank-" + epoch.instance())

@@ -3,6 +3,8 @@ package org.schedlab.bank.events;
 import jakarta.persistence.EntityManager;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.springframework.stereotype.Component;
@@ -17,6 +19,7 @@ public class Inbox {
     private final Epoch epoch;
     private final Tally tally;
     private final Map<String, MessageHandler> handlers;
+    private final Set<String> uncertain = ConcurrentHashMap.newKeySet();
 
     Inbox(EntityManager entities, TransactionTemplate transaction, Epoch epoch, Tally tally,
             List<MessageHandler> handlers) {
@@ -31,11 +34,21 @@ public class Inbox {
     public void receive(Message message) {
         epoch.during(() -> {
             if (message.epoch().equals(epoch.id())) {
-                boolean isFirst = Boolean.TRUE.equals(transaction.execute(status -> accept(message)));
-                tally.received(!isFirst);
+                boolean isFirst = commit(message);
+                tally.received(!(uncertain.remove(message.eventId()) || isFirst));
             }
             return null;
         });
+    }
+
+    /** When the answer to the commit is lost, the next delivery is the first that can be counted. */
+    private boolean commit(Message message) {
+        try {
+            return Boolean.TRUE.equals(transaction.execute(status -> accept(message)));
+        } catch (RuntimeException error) {
+            uncertain.add(message.eventId());
+            throw error;
+        }
     }
 
     private boolean accept(Message message) {

@@ -3,7 +3,9 @@ package org.schedlab.bank.events;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.slf4j.Logger;
@@ -16,6 +18,7 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 final class KafkaBus implements EventBus {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaBus.class);
+    private static final long STOP_MS = 2_000;
 
     private final KafkaBroker broker;
     private final KafkaClients clients;
@@ -33,11 +36,11 @@ final class KafkaBus implements EventBus {
 
     @Override
     public void open(Consumer<Message> receiver) {
-        listeners.add(clients.listener(Topics.TRANSACTIONS, receiver));
-        listeners.add(clients.listener(Topics.FRAUD_ALERTS, receiver));
+        listeners.add(clients.listener(Topics.TRANSACTIONS, Topics.TRANSACTIONS_PARTITIONS, receiver));
+        listeners.add(clients.listener(Topics.FRAUD_ALERTS, Topics.FRAUD_ALERTS_PARTITIONS, receiver));
     }
 
-    /** Only the publisher thread asks, so the state needs no lock. */
+    /** Only the publisher thread asks while the bus is open, so the state needs no lock. */
     @Override
     public boolean isReady() {
         if (!isReady) {
@@ -60,10 +63,20 @@ final class KafkaBus implements EventBus {
         producers.reset();
     }
 
+    /** What a broker that is away keeps from closing is left behind: it comes again after a restart. */
     @Override
     public void close() {
-        listeners.forEach(ConcurrentMessageListenerContainer::stop);
-        producers.destroy();
+        CountDownLatch running = new CountDownLatch(listeners.size());
+        listeners.forEach(listener -> listener.stop(running::countDown));
+        try {
+            if (!running.await(STOP_MS, TimeUnit.MILLISECONDS)) {
+                LOG.warn("a listener did not stop within {} ms", STOP_MS);
+            }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
+        listeners.clear();
+        recover();
     }
 
     /** Listeners start behind the positions of their group, which need the topics, which need the broker. */

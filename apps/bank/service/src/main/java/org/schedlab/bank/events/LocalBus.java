@@ -1,5 +1,7 @@
 package org.schedlab.bank.events;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -8,23 +10,32 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One queue and one consumer thread per topic, within this process. */
+/**
+ * One queue and one consumer thread per topic, within this process.
+ *
+ * <p>A message is acknowledged once it is received, because these queues do not outlive the process. The
+ * publisher waits for its batch, so they hold no more than that.
+ */
 final class LocalBus implements EventBus {
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalBus.class);
     private static final long PAUSE_AFTER_FAILURE_MS = 1_000;
+    private static final long STOP_MS = 1_000;
 
-    private final Map<String, BlockingQueue<Message>> queues = Map.of(
+    private final Map<String, BlockingQueue<Delivery>> queues = Map.of(
             Topics.TRANSACTIONS, new LinkedBlockingQueue<>(),
             Topics.FRAUD_ALERTS, new LinkedBlockingQueue<>());
+    private final List<Thread> consumers = new ArrayList<>();
     private volatile boolean isClosed;
 
     @Override
     public void open(Consumer<Message> receiver) {
+        isClosed = false;
         queues.forEach((topic, queue) -> {
             Thread thread = new Thread(() -> consume(queue, receiver), "local-" + topic);
             thread.setDaemon(true);
             thread.start();
+            consumers.add(thread);
         });
     }
 
@@ -35,8 +46,9 @@ final class LocalBus implements EventBus {
 
     @Override
     public CompletableFuture<?> send(Message message) {
-        queues.get(message.topic()).add(message);
-        return CompletableFuture.completedFuture(null);
+        Delivery delivery = new Delivery(message, new CompletableFuture<>());
+        queues.get(message.topic()).add(delivery);
+        return delivery.receipt;
     }
 
     @Override
@@ -47,9 +59,19 @@ final class LocalBus implements EventBus {
     @Override
     public void close() {
         isClosed = true;
+        consumers.forEach(Thread::interrupt);
+        try {
+            for (Thread consumer : consumers) {
+                consumer.join(STOP_MS);
+            }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
+        consumers.clear();
+        queues.values().forEach(BlockingQueue::clear);
     }
 
-    private void consume(BlockingQueue<Message> queue, Consumer<Message> receiver) {
+    private void consume(BlockingQueue<Delivery> queue, Consumer<Message> receiver) {
         try {
             while (!isClosed) {
                 deliver(queue.take(), receiver);
@@ -60,15 +82,19 @@ final class LocalBus implements EventBus {
     }
 
     /** A message that fails is delivered again, as a broker would. */
-    private void deliver(Message message, Consumer<Message> receiver) throws InterruptedException {
+    private void deliver(Delivery delivery, Consumer<Message> receiver) throws InterruptedException {
         while (!isClosed) {
             try {
-                receiver.accept(message);
+                receiver.accept(delivery.message);
+                delivery.receipt.complete(null);
                 return;
             } catch (RuntimeException error) {
-                LOG.warn("event {} will be delivered again: {}", message.eventId(), error.getMessage());
+                LOG.warn("event {} will be delivered again: {}", delivery.message.eventId(), error.getMessage());
                 Thread.sleep(PAUSE_AFTER_FAILURE_MS);
             }
         }
+    }
+
+    private record Delivery(Message message, CompletableFuture<Void> receipt) {
     }
 }

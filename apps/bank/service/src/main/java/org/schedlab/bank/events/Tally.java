@@ -25,10 +25,7 @@ public class Tally {
     }
 
     public void received(boolean isDuplicate) {
-        received.incrementAndGet();
-        if (isDuplicate) {
-            duplicates.incrementAndGet();
-        }
+        (isDuplicate ? duplicates : received).incrementAndGet();
     }
 
     public long replays() {
@@ -45,7 +42,7 @@ public class Tally {
         return duplicates.get();
     }
 
-    /** Whether every message that the bus accepted has come back. */
+    /** Whether every message that the bus accepted has come back; a redelivery stands for none. */
     public boolean isAllReceived() {
         return received.get() >= acknowledged.get();
     }

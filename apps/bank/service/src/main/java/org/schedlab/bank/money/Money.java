@@ -31,6 +31,11 @@ public final class Money {
         return exact;
     }
 
+    /** Whether a balance of so much can be kept. */
+    public static boolean fits(BigDecimal balance) {
+        return balance.precision() - balance.scale() <= MAX_INTEGER_DIGITS;
+    }
+
     private static BigDecimal exact(BigDecimal amount, String field) {
         if (amount == null) {
             throw Refusal.malformed(field + " is missing");

@@ -7,7 +7,7 @@ import org.schedlab.bank.settings.Settings;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
-/** Starts and stops the publisher with the service. */
+/** Starts and stops the publisher and the bus with the service. */
 @Component
 class EventFlow implements SmartLifecycle {
 
@@ -47,6 +47,8 @@ class EventFlow implements SmartLifecycle {
                 Thread.currentThread().interrupt();
             }
             thread = null;
+            // Closed here and not with the beans: its consumers need the database.
+            bus.close();
         }
     }
 

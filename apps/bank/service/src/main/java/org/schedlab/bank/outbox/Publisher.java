@@ -1,7 +1,9 @@
 package org.schedlab.bank.outbox;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.schedlab.bank.events.Epoch;
@@ -13,7 +15,10 @@ import org.schedlab.bank.settings.Fault;
 import org.schedlab.bank.settings.Settings;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 
 /** Sends what the outbox holds and marks it once the bus has acknowledged it. */
 @Component
@@ -30,7 +35,9 @@ public class Publisher {
     private final Epoch epoch;
     private final Tally tally;
     private final boolean doublesSome;
+    private final Set<String> counted = new HashSet<>();
     private long sentTransactions;
+    private boolean isStuck;
     private volatile boolean isReachable;
 
     Publisher(Outbox outbox, EventBus bus, Epoch epoch, Tally tally, Settings settings) {
@@ -59,63 +66,110 @@ public class Publisher {
 
     private void step() throws InterruptedException {
         try {
-            if (!bus.isReady()) {
-                unreachable("it does not answer");
+            isReachable = bus.isReady();
+            if (!isReachable) {
+                stuck("the broker does not answer");
                 return;
             }
-            isReachable = true;
-            if (!publishBatch()) {
+            boolean isIdle = !publishBatch();
+            flowing();
+            if (isIdle) {
                 outbox.awaitWork(IDLE_MS);
             }
+        } catch (DataAccessException | TransactionException error) {
+            stuck("the database does not answer: " + error.getMessage());
         } catch (ExecutionException error) {
-            bus.recover();
-            unreachable(error.getCause().getMessage());
+            refused(error.getCause());
         } catch (RuntimeException error) {
-            bus.recover();
-            unreachable(error.toString());
+            refused(error);
         }
     }
 
-    private void unreachable(String reason) throws InterruptedException {
-        if (isReachable) {
-            LOG.warn("events stay in the outbox until the broker is back: {}", reason);
-        }
+    private void refused(Throwable error) throws InterruptedException {
         isReachable = false;
+        bus.recover();
+        stuck("the broker does not take them: " + NestedExceptionUtils.getMostSpecificCause(error).getMessage());
+    }
+
+    /** Says so once, however many attempts fail. */
+    private void stuck(String reason) throws InterruptedException {
+        if (!isStuck) {
+            LOG.warn("events stay in the outbox: {}", reason);
+        }
+        isStuck = true;
         Thread.sleep(PAUSE_AFTER_FAILURE_MS);
     }
 
+    private void flowing() {
+        if (isStuck) {
+            LOG.warn("events leave the outbox again");
+        }
+        isStuck = false;
+    }
+
+    /** Returns whether there was anything to send; throws the first failure, with all else done. */
     private boolean publishBatch() throws InterruptedException, ExecutionException {
         List<Sending> batch = epoch.during(() -> outbox.unsent(BATCH).stream()
-                .map(event -> new Sending(event.id(), event.message(epoch.id())))
+                .map(event -> new Sending(event.id(), event.message(epoch.id()), false))
                 .toList());
-        List<Flight> flights = new ArrayList<>();
-        for (Sending sending : batch) {
-            flights.add(new Flight(sending, bus.send(sending.message)));
-            if (doublesSome && isToBeDoubled(sending.message)) {
-                Message twin = sending.message.underAnotherId();
-                flights.add(new Flight(new Sending(sending.outboxId, twin), bus.send(twin)));
-            }
-        }
-        List<Sending> acknowledged = new ArrayList<>();
+        List<Sending> landed = new ArrayList<>();
+        ExecutionException failure = null;
         try {
-            for (Flight flight : flights) {
-                flight.landing.get();
-                acknowledged.add(flight.sending);
+            for (Flight flight : depart(batch)) {
+                try {
+                    flight.landing.get();
+                    landed.add(flight.sending);
+                } catch (ExecutionException lost) {
+                    failure = failure == null ? lost : failure;
+                }
             }
         } finally {
-            record(acknowledged);
+            record(landed);
+        }
+        if (failure != null) {
+            throw failure;
         }
         return !batch.isEmpty();
     }
 
-    private void record(List<Sending> acknowledged) {
+    private List<Flight> depart(List<Sending> batch) {
+        List<Flight> flights = new ArrayList<>();
+        for (Sending sending : batch) {
+            Flight flight = depart(sending);
+            flights.add(flight);
+            if (flight.landing.isCompletedExceptionally()) {
+                // Each of the others would wait as long, and as much in vain.
+                return flights;
+            }
+            if (doublesSome && isToBeDoubled(sending.message)) {
+                flights.add(depart(new Sending(sending.outboxId, sending.message.underAnotherId(), true)));
+            }
+        }
+        return flights;
+    }
+
+    private Flight depart(Sending sending) {
+        try {
+            return new Flight(sending, bus.send(sending.message));
+        } catch (RuntimeException refused) {
+            return new Flight(sending, CompletableFuture.failedFuture(refused));
+        }
+    }
+
+    /**
+     * Counts before it marks, and remembers whom it counted until that is done: when the answer to the
+     * commit is lost, nobody knows whether they come again.
+     */
+    private void record(List<Sending> landed) {
         epoch.during(() -> {
-            List<Sending> current = acknowledged.stream()
+            List<Sending> current = landed.stream()
                     .filter(sending -> sending.message.epoch().equals(epoch.id()))
                     .toList();
             if (!current.isEmpty()) {
-                outbox.markSent(current.stream().map(Sending::outboxId).distinct().toList());
-                current.forEach(sending -> tally.acknowledged(sending.message));
+                current.stream().map(Sending::message).filter(message -> counted.add(message.eventId()))
+                        .forEach(tally::acknowledged);
+                outbox.markSent(current.stream().filter(sending -> !sending.isTwin).map(Sending::outboxId).toList());
+                current.forEach(sending -> counted.remove(sending.message.eventId()));
             }
             return null;
         });
@@ -125,7 +179,7 @@ public class Publisher {
         return message.topic().equals(Topics.TRANSACTIONS) && ++sentTransactions % DOUBLE_EVERY == 0;
     }
 
-    private record Sending(Long outboxId, Message message) {
+    private record Sending(Long outboxId, Message message, boolean isTwin) {
     }
 
     private record Flight(Sending sending, CompletableFuture<?> landing) {

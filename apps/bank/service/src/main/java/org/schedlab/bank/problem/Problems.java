@@ -4,11 +4,13 @@ import java.net.URI;
 import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.TransientDataAccessException;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.transaction.TransactionException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
@@ -26,16 +28,23 @@ public class Problems extends ResponseEntityExceptionHandler {
         return answer(problem);
     }
 
-    /** A lock or a connection was not to be had in time: the client may try again. */
-    @ExceptionHandler(TransientDataAccessException.class)
-    ResponseEntity<ProblemDetail> busy(TransientDataAccessException error) {
-        LOG.warn("the database is busy: {}", error.getMessage());
+    /**
+     * A lock or a connection was not to be had in time, or the connection broke: the client may try again.
+     * Where it broke at the commit, only the same Idempotency-Key keeps a transfer from being made twice.
+     */
+    @ExceptionHandler({TransientDataAccessException.class, DataAccessResourceFailureException.class,
+        TransactionException.class})
+    ResponseEntity<ProblemDetail> busy(Exception error) {
+        LOG.warn("the database is busy or away: {}", error.getMessage());
         return answer(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE,
-                "the database is busy, try again"));
+                "the database is busy or away, try again with the same key"));
     }
 
     @ExceptionHandler(Exception.class)
     ResponseEntity<ProblemDetail> unexpected(Exception error) {
+        if (LostConnection.isBehind(error)) {
+            return busy(error);
+        }
         LOG.error("a request failed", error);
         return answer(ProblemDetail.forStatusAndDetail(HttpStatus.INTERNAL_SERVER_ERROR,
                 "the request failed, the log of the service says why"));
@@ -52,7 +61,7 @@ public class Problems extends ResponseEntityExceptionHandler {
             case MALFORMED -> HttpStatus.BAD_REQUEST;
             case UNKNOWN_ACCOUNT -> HttpStatus.NOT_FOUND;
             case KEY_REUSED -> HttpStatus.CONFLICT;
-            case SAME_ACCOUNT, INSUFFICIENT_FUNDS -> HttpStatus.UNPROCESSABLE_CONTENT;
+            case SAME_ACCOUNT, INSUFFICIENT_FUNDS, BALANCE_TOO_LARGE -> HttpStatus.UNPROCESSABLE_CONTENT;
             case OVERLOADED -> HttpStatus.SERVICE_UNAVAILABLE;
         };
     }

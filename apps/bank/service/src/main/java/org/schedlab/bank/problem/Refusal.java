@@ -5,7 +5,7 @@ public class Refusal extends RuntimeException {
 
     /** Why a request is declined. */
     public enum Kind {
-        MALFORMED, UNKNOWN_ACCOUNT, SAME_ACCOUNT, INSUFFICIENT_FUNDS, KEY_REUSED, OVERLOADED
+        MALFORMED, UNKNOWN_ACCOUNT, SAME_ACCOUNT, INSUFFICIENT_FUNDS, BALANCE_TOO_LARGE, KEY_REUSED, OVERLOADED
     }
 
     private final Kind kind;

@@ -1,6 +1,7 @@
 package org.schedlab.bank.settings;
 
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Optional;
@@ -9,7 +10,8 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /** The environment of the service, parsed once: inside, no value has to be checked again. */
-public record Settings(int port, EventsMode events, String kafka, int workers, int threads, Set<Fault> faults) {
+public record Settings(int port, EventsMode events, String kafka, int workers, int threads, Set<Fault> faults,
+        Optional<Postgres> postgres) {
 
     private static final int MAX_PORT = 65_535;
     private static final int MAX_WORKERS = 256;
@@ -18,11 +20,11 @@ public record Settings(int port, EventsMode events, String kafka, int workers, i
     private static final int DEFAULT_THREADS = 24;
 
     /**
-     * Reads the settings from an environment.
+     * Reads the settings from an environment and the active profiles of Spring.
      *
      * @throws SettingsError naming every value that cannot be used
      */
-    public static Settings from(UnaryOperator<String> environment) {
+    public static Settings from(UnaryOperator<String> environment, Collection<String> profiles) {
         Reading reading = new Reading(environment);
         int port = reading.number("BANK_PORT", 0, 0, MAX_PORT);
         int workers = reading.number("BANK_WORKERS", DEFAULT_WORKERS, 1, MAX_WORKERS);
@@ -30,8 +32,16 @@ public record Settings(int port, EventsMode events, String kafka, int workers, i
         String kafka = reading.text("BANK_KAFKA").orElse("");
         EventsMode events = events(reading, kafka);
         Set<Fault> faults = faults(reading);
+        profiles.stream().filter(profile -> !profile.equals(Postgres.PROFILE)).forEach(profile -> reading.problem(
+                "SPRING_PROFILES_ACTIVE names '" + profile + "', expected " + Postgres.PROFILE + " or nothing"));
+        Optional<Postgres> postgres = Postgres.read(reading, profiles.contains(Postgres.PROFILE));
         reading.throwIfBroken();
-        return new Settings(port, events, kafka, workers, threads, faults);
+        return new Settings(port, events, kafka, workers, threads, faults, postgres);
+    }
+
+    /** The name of the database in /admin/process. */
+    public String database() {
+        return postgres.isPresent() ? Postgres.PROFILE : "h2";
     }
 
     public boolean has(Fault fault) {

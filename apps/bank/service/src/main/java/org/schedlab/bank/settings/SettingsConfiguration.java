@@ -1,5 +1,6 @@
 package org.schedlab.bank.settings;
 
+import java.util.List;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
@@ -10,6 +11,6 @@ class SettingsConfiguration {
 
     @Bean
     Settings settings(Environment environment) {
-        return Settings.from(environment::getProperty);
+        return Settings.from(environment::getProperty, List.of(environment.getActiveProfiles()));
     }
 }

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.schedlab.bank.account.Account;
 import org.schedlab.bank.account.AccountRepository;
+import org.schedlab.bank.money.Money;
 import org.schedlab.bank.outbox.Outbox;
 import org.schedlab.bank.problem.Refusal;
 import org.schedlab.bank.settings.Fault;
@@ -44,6 +45,9 @@ class Ledger {
         Account target = source == lower ? upper : lower;
         if (source.balance().compareTo(order.amount()) < 0) {
             throw new Refusal(Refusal.Kind.INSUFFICIENT_FUNDS, "account " + source.id() + " holds too little");
+        }
+        if (!Money.fits(target.balance().add(order.amount()))) {
+            throw new Refusal(Refusal.Kind.BALANCE_TOO_LARGE, "account " + target.id() + " cannot hold that much");
         }
         source.withdraw(order.amount());
         target.deposit(order.amount());

@@ -27,6 +27,7 @@ class AccountApiTest extends BankTest {
         "{\"owner\":\"ada\",\"opening\":1e999999999}",
         "{\"owner\":\"ada\"}",
         "{\"owner\":\" \",\"opening\":1}",
+        "{\"owner\":\"a\\u0000a\",\"opening\":1}",
         "{\"opening\":1}",
         "{\"owner\":",
         "[]",

@@ -76,6 +76,7 @@ class AdminTest extends BankTest {
         assertThat(process.path("pid").asLong()).isEqualTo(ProcessHandle.current().pid());
         assertThat(process.path("faults").size()).isZero();
         assertThat(process.path("events").asString()).isEqualTo("local");
+        assertThat(process.path("database").asString()).isEqualTo(database());
         assertThat(process.path("request_threads").asInt()).isEqualTo(12);
         for (String positive : new String[] {"uptime_ms", "cpu_ms", "jit_ms", "threads", "heap_used_bytes",
             "heap_committed_bytes"}) {
@@ -98,8 +99,13 @@ class AdminTest extends BankTest {
         assertThat(adminStatusFor("::1")).isEqualTo(200);
     }
 
+    String database() {
+        return "h2";
+    }
+
     private static int adminStatusFor(String address) throws ServletException, IOException {
-        var request = new MockHttpServletRequest("GET", "/admin/books");
+        var request = new MockHttpServletRequest("GET", "/%61dmin/books");
+        request.setServletPath("/admin/books");
         request.setRemoteAddr(address);
         var response = new MockHttpServletResponse();
         new LoopbackOnly().doFilter(request, response, new MockFilterChain());

@@ -1,12 +1,19 @@
 package org.schedlab.bank.events;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import jakarta.persistence.EntityManager;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.schedlab.bank.BankTest;
 import org.schedlab.bank.Client;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionCallback;
+import org.springframework.transaction.support.TransactionTemplate;
 
 class InboxTest extends BankTest {
 
@@ -18,6 +25,12 @@ class InboxTest extends BankTest {
 
     @Autowired
     private Epoch epoch;
+
+    @Autowired
+    private EntityManager entities;
+
+    @Autowired
+    private PlatformTransactionManager transactions;
 
     @Test
     void aRedeliveryHasNoEffectAndIsCountedApart() {
@@ -46,6 +59,31 @@ class InboxTest extends BankTest {
         inbox.receive(message.underAnotherId());
         assertThat(bank.books(5).number("events_consumed")).isEqualTo(2);
         assertThat(bank.books(5).number("alerts_raised")).isEqualTo(1);
+    }
+
+    @Test
+    void aCommitWhoseAnswerIsLostCountsOnceInTheEnd() {
+        Tally tally = new Tally();
+        AtomicBoolean hasFailed = new AtomicBoolean();
+        TransactionTemplate forgetful = new TransactionTemplate(transactions) {
+            @Override
+            public <T> T execute(TransactionCallback<T> action) {
+                T result = super.execute(action);
+                if (hasFailed.compareAndSet(false, true)) {
+                    throw new IllegalStateException("no answer");
+                }
+                return result;
+            }
+        };
+        Message message = message(epoch.id());
+        tally.acknowledged(message);
+        Inbox strained = new Inbox(entities, forgetful, epoch, tally, List.of());
+        assertThatThrownBy(() -> strained.receive(message)).hasMessage("no answer");
+        assertThat(tally.isAllReceived()).isFalse();
+        strained.receive(message);
+        strained.receive(message);
+        assertThat(tally.isAllReceived()).isTrue();
+        assertThat(tally.duplicates()).isEqualTo(1);
     }
 
     private static Message message(String epoch) {

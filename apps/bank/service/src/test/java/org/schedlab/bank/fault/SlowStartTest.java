@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.management.ManagementFactory;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.schedlab.bank.settings.EventsMode;
@@ -31,7 +32,7 @@ class SlowStartTest {
     }
 
     private static long cpuUsOfOneRequest(Set<Fault> faults) throws Exception {
-        var filter = new SlowStart(new Settings(0, EventsMode.OFF, "", 1, 1, faults));
+        var filter = new SlowStart(new Settings(0, EventsMode.OFF, "", 1, 1, faults, Optional.empty()));
         var request = new MockHttpServletRequest("GET", "/");
         var threads = ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadCpuTime();

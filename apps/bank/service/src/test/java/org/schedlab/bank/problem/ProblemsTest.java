@@ -7,10 +7,13 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import org.hibernate.TransactionException;
 import org.junit.jupiter.api.Test;
 import org.schedlab.bank.BankTest;
 import org.schedlab.bank.Client;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.orm.jpa.JpaSystemException;
 
 class ProblemsTest extends BankTest {
 
@@ -48,6 +51,17 @@ class ProblemsTest extends BankTest {
     void aLockThatIsNotToBeHadIsNoFaultOfTheClient() {
         var busy = new Problems().busy(new PessimisticLockingFailureException("row 1"));
         assertThat(busy.getStatusCode().value()).isEqualTo(503);
+    }
+
+    @Test
+    void aDatabaseThatGoesAwayIsNoFaultOfTheClient() {
+        for (Exception cause : new Exception[] {new SQLException("terminated", "57P01"),
+            new SQLException("cut", "08006"), new TransactionException("cannot roll back")}) {
+            var away = new Problems().unexpected(new JpaSystemException(new IllegalStateException(cause)));
+            assertThat(away.getStatusCode().value()).as(cause.toString()).isEqualTo(503);
+        }
+        var other = new IllegalStateException(new SQLException("no such table", "42P01"));
+        assertThat(new Problems().unexpected(other).getStatusCode().value()).isEqualTo(500);
     }
 
     @Test

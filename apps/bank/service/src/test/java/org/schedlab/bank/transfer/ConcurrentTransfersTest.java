@@ -1,6 +1,7 @@
 package org.schedlab.bank.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import org.schedlab.bank.Client;
 import org.schedlab.bank.Crowd;
 import org.schedlab.bank.account.AccountRepository;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -77,7 +79,41 @@ class ConcurrentTransfersTest extends BankTest {
 
     @Test
     void aLockIsWaitedForTenSeconds() {
-        assertThat(database.sql("select lock_timeout()").query(Integer.class).single()).isEqualTo(10_000);
+        assertThat(database.sql(lockTimeout()).query(Integer.class).single()).isEqualTo(10_000);
+    }
+
+    @Test
+    void aLockThatIsNotToBeHadInTimeIsATransientError() {
+        transaction.executeWithoutResult(status -> {
+            accounts.lock(1);
+            Throwable error = CompletableFuture.supplyAsync(() -> catchThrowable(this::lockInAHurry)).join();
+            assertThat(error).isInstanceOf(TransientDataAccessException.class);
+        });
+    }
+
+    private void lockInAHurry() {
+        transaction.executeWithoutResult(status -> {
+            database.sql(setLockTimeout(100)).update();
+            try {
+                accounts.lock(1);
+            } finally {
+                status.setRollbackOnly();
+                restoreLockTimeout();
+            }
+        });
+    }
+
+    String lockTimeout() {
+        return "select lock_timeout()";
+    }
+
+    String setLockTimeout(int ms) {
+        return "set lock_timeout " + ms;
+    }
+
+    /** H2 keeps the setting for the life of the connection, which goes back to the pool. */
+    void restoreLockTimeout() {
+        database.sql(setLockTimeout(10_000)).update();
     }
 
     private static void pause() {

@@ -53,6 +53,21 @@ class TransferApiTest extends BankTest {
     }
 
     @Test
+    void aBalanceThatWouldNotFitIsRefused() {
+        long full = bank.post("/api/accounts", "{\"owner\":\"ada\",\"opening\":99999999999999999.99}").number("id");
+        Client.Answer refused = bank.transfer("a", 1, full, "0.01");
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.text("type")).isEqualTo("urn:schedlab:bank:balance-too-large");
+        assertThat(bank.balance(1)).isEqualTo("1000.00");
+    }
+
+    @Test
+    void anAccountNumberIsNeverRounded() {
+        assertThat(bank.post("/api/transactions/transfer", "{\"from\":1.9,\"to\":2,\"amount\":1}").status())
+                .isEqualTo(400);
+    }
+
+    @Test
     void anAccountCannotPayItself() {
         assertThat(bank.transfer("a", 1, 1, "1").status()).isEqualTo(422);
     }

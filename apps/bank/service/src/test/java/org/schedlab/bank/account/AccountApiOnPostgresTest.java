@@ -1,0 +1,7 @@
+package org.schedlab.bank.account;
+
+import org.schedlab.bank.OnPostgres;
+
+@OnPostgres
+class AccountApiOnPostgresTest extends AccountApiTest {
+}

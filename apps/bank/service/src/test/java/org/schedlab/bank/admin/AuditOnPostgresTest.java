@@ -1,0 +1,7 @@
+package org.schedlab.bank.admin;
+
+import org.schedlab.bank.OnPostgres;
+
+@OnPostgres
+class AuditOnPostgresTest extends AuditTest {
+}

@@ -1,0 +1,7 @@
+package org.schedlab.bank.events;
+
+import org.schedlab.bank.OnPostgres;
+
+@OnPostgres
+class EpochOnPostgresTest extends EpochTest {
+}

@@ -1,0 +1,7 @@
+package org.schedlab.bank.outbox;
+
+import org.schedlab.bank.OnPostgres;
+
+@OnPostgres
+class OutboxOnPostgresTest extends OutboxTest {
+}

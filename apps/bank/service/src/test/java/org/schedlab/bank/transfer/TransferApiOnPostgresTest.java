@@ -1,0 +1,7 @@
+package org.schedlab.bank.transfer;
+
+import org.schedlab.bank.OnPostgres;
+
+@OnPostgres
+class TransferApiOnPostgresTest extends TransferApiTest {
+}
