@@ -28,6 +28,7 @@ demo: build
 
 test:
 	@$(TESTING) xtask ui --test
+	@$(TESTING) xtask bank
 	@$(TESTING) test --workspace --locked
 	@$(CARGO) xtask fuzz --seconds $(SECONDS_OF_FUZZING)
 

@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "automation talks to a terminal")]
 
+mod bank;
 mod cargo;
 mod deny;
 mod elf;
@@ -49,7 +50,7 @@ const EXTERNAL: (&str, &str) = ("vm::external::published_schedulers", "SCHEDLAB_
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's automation", disable_version_flag = true)]
 enum Command {
-    /// Everything that CI checks: ui, fmt, clippy, tidy, deny, docs, test, doc
+    /// Everything that CI checks: ui, bank, fmt, clippy, tidy, deny, docs, test, doc
     Validate,
     /// Layers, sizes, names, comments, reasons of dependencies
     Tidy,
@@ -61,6 +62,8 @@ enum Command {
         #[arg(long)]
         test: bool,
     },
+    /// Build and test the Java application in apps/bank (needs Maven and a JDK)
+    Bank,
     /// Licences and sources of all dependencies
     Deny,
     /// Write the pages and the schema that come from the catalogue
@@ -132,6 +135,7 @@ fn run(command: Command) -> Outcome {
         Command::Validate => validate::validate(&cargo),
         Command::Tidy => tidy::tidy(&cargo),
         Command::Fmt => format::format(&cargo, false),
+        Command::Bank => bank::test(&cargo),
         Command::Ui { test: false } => ui::build(&cargo),
         Command::Ui { test: true } => ui::test(&cargo),
         Command::Deny => deny::deny(&cargo),

@@ -3,7 +3,7 @@
 
 use crate::cargo::{Cargo, succeed};
 use crate::problems::{Outcome, Problems};
-use crate::{deny, format, tidy, ui};
+use crate::{bank, deny, format, tidy, ui};
 use std::time::Instant;
 
 /// Fails when a generated page differs from what the catalogue gives.
@@ -14,6 +14,7 @@ type Step = (&'static str, fn(&Cargo) -> Outcome);
 
 const STEPS: &[Step] = &[
     ("ui", ui::test),
+    ("bank", bank::test),
     ("fmt", |cargo| format::format(cargo, true)),
     ("tidy", tidy::tidy),
     ("deny", deny::deny),

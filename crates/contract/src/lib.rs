@@ -16,6 +16,7 @@ mod nearest;
 mod parameter;
 mod private_network;
 mod probe;
+mod recipe;
 mod requirement;
 mod standing;
 mod venue;
@@ -37,6 +38,7 @@ pub use private_network::{
     PEER_ROLE, PEERS_LINK, PRIVATE_PREFIX, PrivateLink, SUBJECTS_LINK, peers_address,
 };
 pub use probe::{Attached, Cost, Probe, Target};
+pub use recipe::Recipe;
 pub use requirement::Requirement;
 pub use standing::Standing;
 pub use venue::{Session, Venue};

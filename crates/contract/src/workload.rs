@@ -1,6 +1,6 @@
 //! What is run.
 
-use crate::{Description, Error, LaunchSpec, Parameter, Requirement, Result, Standing};
+use crate::{Description, Error, LaunchSpec, Parameter, Recipe, Requirement, Result, Standing};
 use model::{Caveat, Metric, Parameters, RunReport, Sample};
 use std::path::PathBuf;
 use sys::Machine;
@@ -34,6 +34,12 @@ pub trait Workload: Sync {
     /// workload. What cannot be found is left out; [`Self::requires`] names it.
     fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
         let _ = (machine, parameters);
+        Vec::new()
+    }
+
+    /// What has to be built from sources before it can run.
+    fn recipes(&self, parameters: &Parameters) -> Vec<Recipe> {
+        let _ = parameters;
         Vec::new()
     }
 
@@ -115,6 +121,12 @@ pub trait Load {
     /// # Errors
     /// What failed; a failed invocation counts against the subject.
     fn run(&mut self) -> Result<Measurement>;
+
+    /// Processes of it that only drive what it measures: neither they nor what descends from them
+    /// have the levels of the trial.
+    fn generators(&self) -> Vec<i32> {
+        Vec::new()
+    }
 
     /// A level that was another one when the run ended, in words; tasks that are
     /// still there are read by the executor itself.

@@ -31,7 +31,10 @@ pub(crate) struct LoadOrder {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LoadAnswer {
     /// Everything is prepared and blocked.
-    Ready,
+    Ready {
+        /// Processes that only drive what is measured.
+        generators: Vec<i32>,
+    },
     /// The run is over.
     Done {
         /// What was measured.
@@ -76,7 +79,7 @@ fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
             return Ok(());
         }
     };
-    answer(&mut output, &LoadAnswer::Ready)?;
+    answer(&mut output, &LoadAnswer::Ready { generators: load.generators() })?;
     if receive::<()>(&mut input)?.is_none() {
         return Ok(());
     }

@@ -6,7 +6,10 @@ use crate::ending::end;
 use crate::session::Executor;
 use contract::{Attached, Error, Result};
 use std::collections::BTreeSet;
-use sys::Cgroup;
+use sys::{Cgroup, Machine};
+
+/// Generations of processes that are looked through.
+const DEEPEST: usize = 64;
 
 /// A started workload and everything that watches it.
 pub(crate) struct Running {
@@ -18,6 +21,8 @@ pub(crate) struct Running {
     pub(crate) cgroup: Option<Cgroup>,
     /// Whether its first thread only directs and has no level.
     pub(crate) is_main_thread_apart: bool,
+    /// Processes that only drive what is measured: they and their descendants have no level.
+    pub(crate) generators: Vec<i32>,
 }
 
 impl Running {
@@ -27,8 +32,18 @@ impl Running {
         let machine = &executor.settings.machine;
         let main = self.child.pid();
         let processes = processes(executor, main, self.cgroup.as_ref(), beside);
-        let threads = processes.iter().flat_map(|pid| machine.thread_ids(*pid).unwrap_or_default());
+        let subjects = processes.iter().filter(|pid| !self.is_of_a_generator(machine, **pid));
+        let threads = subjects.flat_map(|pid| machine.thread_ids(*pid).unwrap_or_default());
         threads.filter(|thread| !(self.is_main_thread_apart && *thread == main)).collect()
+    }
+
+    /// Whether a process, or one that it descends from, only drives what is measured.
+    fn is_of_a_generator(&self, machine: &Machine, pid: i32) -> bool {
+        let parent = |pid: &i32| machine.process_stat(*pid).ok().map(|stat| stat.parent);
+        !self.generators.is_empty()
+            && std::iter::successors(Some(pid), parent)
+                .take(DEEPEST)
+                .any(|ancestor| self.generators.contains(&ancestor))
     }
 
     /// Ends what an invocation left running, so that it is not beside the next one.

@@ -373,7 +373,8 @@ fn start(
         launch,
         search_path: settings.machine.search_path().to_owned(),
     })?;
-    Ok(Running { child, probes, cgroup: target.cgroup, is_main_thread_apart })
+    let generators = Vec::new();
+    Ok(Running { child, probes, cgroup: target.cgroup, is_main_thread_apart, generators })
 }
 
 /// A disk that we filled, or that filled up beside us, is no failure of the subject's.
@@ -412,7 +413,7 @@ fn observe(
 ) -> Result<(), Stop> {
     let machine = &executor.settings.machine;
     match wait(executor, running, deadline, trial, |_, _| Ok(()))? {
-        LoadAnswer::Ready => {}
+        LoadAnswer::Ready { generators } => running.generators = generators,
         LoadAnswer::Failed { reason } => return Err(Stop::failed(reason)),
         LoadAnswer::Done { .. } => {
             return Err(Stop::failed("the workload ran before it was told".to_owned()));
@@ -449,7 +450,7 @@ fn observe(
             (samples, report, unfit)
         }
         LoadAnswer::Failed { reason } => return Err(Stop::failed(reason)),
-        LoadAnswer::Ready => {
+        LoadAnswer::Ready { .. } => {
             return Err(Stop::failed("the workload answered out of turn".to_owned()));
         }
     };

@@ -1,5 +1,6 @@
 //! The command line's words.
 
+pub(crate) mod capacity;
 pub(crate) mod compare;
 pub(crate) mod figures;
 pub(crate) mod kernels;
@@ -71,6 +72,9 @@ pub(crate) enum Action {
         A subject is `baseline`, or factor=level pairs joined by commas. The first is the reference."
     )]
     Vs(Vs),
+    /// The highest rate of requests that a service sustains, and an experiment below it
+    #[command(after_help = capacity::HELP)]
+    Capacity(capacity::Capacity),
     /// Judge a campaign's records again
     Judge(Judge),
     /// Write a campaign's report again

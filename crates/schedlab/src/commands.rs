@@ -1,8 +1,10 @@
 //! One file for each command.
 
 mod bench_self;
+mod build;
 mod bundle;
 mod calibrate;
+mod capacity;
 mod compare;
 mod doctor;
 mod explain;
@@ -69,6 +71,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Plan(arguments) => plan::run(common, arguments),
         Action::Run(arguments) => run::run(common, arguments),
         Action::Vs(arguments) => vs::run(common, arguments),
+        Action::Capacity(arguments) => capacity::run(common, arguments),
         Action::Judge(arguments) => reports::judge(common, arguments),
         Action::Report(arguments) => reports::report(common, arguments),
         Action::Figures(arguments) => figures::run(common, arguments),

@@ -189,7 +189,7 @@ impl Workload for Entry {
 }
 
 /// Every specification that can be meant, and what is wrong with the others.
-fn picks(parameters: &Parameters) -> (Vec<Pick>, Vec<String>) {
+pub(crate) fn picks(parameters: &Parameters) -> (Vec<Pick>, Vec<String>) {
     let (mut picks, mut problems) = (Vec::new(), Vec::new());
     for (id, keys) in parameters.table("metrics") {
         if BUILT_IN.iter().any(|(built_in, ..)| built_in == id) {

@@ -1,8 +1,10 @@
 //! A generator of HTTP load: requests of several kinds to a service that runs already.
 
 mod ask;
+mod capacity;
 mod connection;
 mod engine;
+mod metrics;
 mod response;
 mod scenario;
 mod schedule;
@@ -12,18 +14,19 @@ mod template;
 mod value;
 
 use crate::address::one_machine;
-use crate::declare::{MS, S, choice, count, duration};
+use crate::declare::{MS, S, choice, count, duration, text};
 use crate::program::WHERE_OUTPUT_IS;
 use ask::ask;
+use capacity::Step;
 use contract::{
     Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
     Requirement, Result, Workload,
 };
 use engine::Generator;
-use model::{Direction, Metric, Parameters, Reduction, RunReport, Sample, Unit};
-use scenario::{Kind, Scenario};
+use model::{Metric, Parameters, RunReport, Sample};
 use schedule::Course;
 use settings::{Flow, Settings};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
@@ -32,6 +35,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sys::Machine;
 use tally::Tally;
+
+pub(crate) use scenario::Scenario;
+pub(crate) use tally::Fates;
 
 static DESCRIPTION: Description = Description {
     id: "http",
@@ -84,6 +90,12 @@ that came within the measured time. `lateness` is how much later than due the ge
 a request, `waited` how much later than due it got a connection, `generator_cpu` the generator's
 CPU time per request.
 
+**The highest rate.** With `test = "capacity"` the rates are doubled from `scale` on until the
+service does not sustain them, and then narrowed down to a twentieth: sustained is a rate at which
+99 of 100 requests get a right answer and the 99th percentile of `latency` is `target` at most.
+Each step lasts `warm_up` and `duration`. `capacity` is the highest sustained rate of all kinds
+together. `schedlab capacity` does this for an experiment, and writes one that compares below it.
+
 **What moves it.** The service, and what runs beside it. In an open loop a service that falls
 behind makes every later request wait; that is in `latency`, and not in `service_time`.
 
@@ -100,19 +112,14 @@ latency from when due. RFC 9110 and 9112."#,
 static PARAMETERS: &[Parameter] = &LOAD;
 
 /// What a load is declared by, wherever it is part of a workload.
-pub(crate) const LOAD: [Parameter; 10] = [
+pub(crate) const LOAD: [Parameter; 12] = [
     Parameter {
         name: "address",
         kind: ParameterKind::Text,
         default: None,
         summary: "IP:PORT of the service",
     },
-    Parameter {
-        name: "scenario",
-        kind: ParameterKind::Text,
-        default: None,
-        summary: "Path of the scenario's file",
-    },
+    text("scenario", "", "Path of the scenario's file"),
     choice(
         "arrivals",
         &["poisson", "constant", "closed"],
@@ -131,6 +138,19 @@ pub(crate) const LOAD: [Parameter; 10] = [
     duration("duration", 10 * MS, LONGEST_NS, "5s", "Measured time"),
     duration("ramp_down", 0, LONGEST_NS, "0s", "Time in which the rates fall to nothing"),
     duration("timeout", 10 * MS, 600 * S, "10s", "An answer that takes longer is none"),
+    choice(
+        "test",
+        &["load", "capacity"],
+        "load",
+        "Load at the given rates, or search the highest ones that are sustained",
+    ),
+    duration(
+        "target",
+        MS,
+        600 * S,
+        "250ms",
+        "What the 99th percentile may be at most at a rate that is sustained",
+    ),
 ];
 
 const LONGEST_NS: u64 = 24 * 3600 * S;
@@ -140,22 +160,16 @@ const AROUND_NS: u64 = 100 * MS;
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 /// How long an answer to the set-up or the check may take: it may go over all data.
 const CHECKED_WITHIN_NS: u64 = 60 * S;
+/// The same for what is fetched: the service may wait a minute until it is at rest.
+const FETCHED_WITHIN_NS: u64 = 120 * S;
 /// How long an answer to the question whether it is ready may take.
 const READY_WITHIN_NS: u64 = 2 * S;
 /// Fewer requests of a kind than this are expected: its percentiles would be those of nothing.
 const FEWEST: f64 = 5.0;
+/// Steps of a search for the plan: a few doublings, four halvings.
+const USUAL_STEPS: u64 = 10;
 /// What is told of failures.
 const TOLD: usize = 3;
-
-/// The percentiles of `latency`.
-const QUANTILES: [(&str, f64); 6] = [
-    ("p50", 0.5),
-    ("p75", 0.75),
-    ("p90", 0.9),
-    ("p95", 0.95),
-    ("p99", 0.99),
-    ("p999", 0.999),
-];
 
 /// The workload.
 pub(crate) struct Entry;
@@ -185,7 +199,10 @@ impl Workload for Entry {
         let Ok(address) = one_machine(parameters.text("address"), "") else { return Vec::new() };
         vec![Requirement::check(format!("a service at {address}"), move |_| {
             TcpStream::connect_timeout(&address, ANSWERS_WITHIN).map(drop).map_err(|error| {
-                (format!("it cannot be reached: {error}"), "start it, or correct the address".into())
+                (
+                    format!("it cannot be reached: {error}"),
+                    "start it, or correct the address".into(),
+                )
             })
         })]
     }
@@ -204,7 +221,7 @@ impl Workload for Entry {
         parameters: &Parameters,
         launch: &LaunchSpec,
     ) -> Result<Box<dyn Load>> {
-        let load = HttpLoad::new(parameters, launch)?;
+        let mut load = HttpLoad::new(parameters, launch)?;
         load.set_up()?;
         launch
             .enter_task()
@@ -218,20 +235,43 @@ impl Workload for Entry {
 /// # Errors
 /// What it does instead, in words.
 pub(crate) fn answers(to: SocketAddr, path: &str) -> Result<(), String> {
-    let kind = Kind::get("ready", path)?;
-    ask(to, &Scenario::default(), &[kind], (0, 0), SET_UP, READY_WITHIN_NS)
+    ask::get(to, path, READY_WITHIN_NS).map(drop)
+}
+
+/// What a service answers a GET of this path with; it may have to go over all its data.
+///
+/// # Errors
+/// That its status is not 200, or what it does instead of answering.
+pub(crate) fn fetch(to: SocketAddr, path: &str) -> Result<Vec<u8>, String> {
+    ask::get(to, path, FETCHED_WITHIN_NS)
 }
 
 /// The metrics of a load with these parameters.
 pub(crate) fn metrics_of(parameters: &Parameters) -> Vec<Metric> {
     // What cannot be read is told by `conflicts`.
     let scenario = Scenario::read(Path::new(parameters.text("scenario"))).unwrap_or_default();
-    let names: Vec<&str> = scenario.kinds.iter().map(|kind| kind.name.as_str()).collect();
-    metrics(&names, settings::flow(parameters) != Flow::Closed)
+    metrics_with(parameters, &scenario)
+}
+
+/// The same with a scenario that is known.
+pub(crate) fn metrics_with(parameters: &Parameters, scenario: &Scenario) -> Vec<Metric> {
+    if is_search(parameters) {
+        return metrics::of_search();
+    }
+    metrics::of_load(&scenario.names(), !is_closed_loop(parameters))
+}
+
+/// Whether rates are searched instead of given.
+fn is_search(parameters: &Parameters) -> bool {
+    parameters.text("test") == "capacity"
 }
 
 /// How long a load takes.
 pub(crate) fn expected_ns(parameters: &Parameters) -> u64 {
+    if is_search(parameters) {
+        let step = ["warm_up", "duration"].iter().map(|name| parameters.duration_ns(name));
+        return USUAL_STEPS * step.sum::<u64>();
+    }
     let times = ["ramp_up", "warm_up", "duration", "ramp_down"];
     times.iter().map(|name| parameters.duration_ns(name)).sum::<u64>() + AROUND_NS
 }
@@ -243,16 +283,44 @@ pub(crate) fn is_closed_loop(parameters: &Parameters) -> bool {
 
 /// The user's files that decide what a load is.
 pub(crate) fn files(parameters: &Parameters) -> Vec<PathBuf> {
-    let files = Scenario::files(Path::new(parameters.text("scenario"))).into_iter();
+    let named = Some(parameters.text("scenario")).filter(|path| !path.is_empty());
+    let files = named.into_iter().flat_map(|path| Scenario::files(Path::new(path)));
     files.filter_map(|path| std::path::absolute(path).ok()).collect()
 }
 
 /// What cannot be meant by a load's parameters, each in one sentence.
 pub(crate) fn conflicts(parameters: &Parameters) -> Vec<String> {
-    let settings = match Settings::of(parameters) {
-        Err(wrong) => return wrong,
-        Ok(settings) => settings,
-    };
+    match Settings::of(parameters) {
+        Err(wrong) => wrong,
+        Ok(settings) => too_rare(&settings, parameters),
+    }
+}
+
+/// The same where somebody else sends: then nothing needs to be sent, or all warms up.
+pub(crate) fn conflicts_beside(parameters: &Parameters) -> Vec<String> {
+    let warms_up = parameters.duration_ns("steady_within") > 0;
+    match Settings::of(parameters) {
+        Err(wrong) => wrong,
+        Ok(settings) if warms_up && settings.scenario.kinds.is_empty() => {
+            vec!["steady_within: the scenario has no [[requests]] that could warm it up".to_owned()]
+        }
+        Ok(_) => Vec::new(),
+    }
+}
+
+/// The same with a scenario that is known, of a service whose address will be.
+pub(crate) fn conflicts_with(parameters: &Parameters, scenario: &Scenario) -> Vec<String> {
+    let somewhere = SocketAddr::from(([127, 0, 0, 1], 1));
+    match Settings::with(parameters, somewhere, scenario.clone()) {
+        Err(wrong) => wrong,
+        Ok(settings) => too_rare(&settings, parameters),
+    }
+}
+
+fn too_rare(settings: &Settings, parameters: &Parameters) -> Vec<String> {
+    if settings.scenario.kinds.is_empty() {
+        return vec!["nothing is sent: `scenario` has no [[requests]]".to_owned()];
+    }
     if settings.flow == Flow::Closed {
         return Vec::new();
     }
@@ -277,12 +345,6 @@ const OTHER_FILES: u64 = 64;
 const SET_UP: u64 = 1 << 62;
 const CHECK: u64 = 1 << 63;
 
-fn generate(settings: &Settings) -> Result<Tally> {
-    Generator::new(settings)
-        .and_then(Generator::run)
-        .map_err(|error| Error::environment("the generator failed", error))
-}
-
 /// The number of a run, which no other run has.
 fn draw() -> Result<u64> {
     let mut bytes = [0; 8];
@@ -291,70 +353,22 @@ fn draw() -> Result<u64> {
     Ok(u64::from_ne_bytes(bytes))
 }
 
-/// The metrics of a scenario with kinds of these names.
-fn metrics(names: &[&str], is_open: bool) -> Vec<Metric> {
-    let (lower, higher) = (Direction::Lower, Direction::Higher);
-    let fraction = |id: String, summary: String| {
-        Metric::new(id, Unit::Fraction, lower, Reduction::Proportion, summary)
-    };
-    let mut metrics = quantiles("latency", "Time from when a request was due to its answer");
-    let summary = "Right answers per second";
-    let rate = Reduction::Quotient;
-    metrics.push(Metric::new("answers_per_second", Unit::PerSecond, higher, rate, summary));
-    let summary = "Requests with a wrong answer, or none in time".to_owned();
-    metrics.push(fraction("failed".to_owned(), summary));
-    for name in names {
-        metrics.extend(quantiles(
-            &format!("{name}_latency"),
-            &format!("Time from when a request `{name}` was due to its answer"),
-        ));
-        let summary = format!("Requests `{name}` with a wrong answer, or none in time");
-        metrics.push(fraction(format!("{name}_failed"), summary));
-    }
-    if is_open {
-        let mut described = |source: &str, summary: &str| {
-            let quantiles = Metric::latency_quantiles(source, summary);
-            metrics.extend(quantiles.into_iter().map(|metric| Metric { is_description: true, ..metric }));
-        };
-        described("service_time", "Time from when a request got a connection to its answer");
-        described("waited", "How much later than due a request got a connection");
-        described("lateness", "How much later than due the generator saw a request");
-    }
-    let summary = "CPU time of the generator per request";
-    metrics.push(Metric {
-        is_description: true,
-        ..Metric::new("generator_cpu", Unit::Nanoseconds, lower, rate, summary)
-    });
-    metrics
-}
-
-/// More percentiles than [`Metric::latency_quantiles`] has: those that services promise.
-fn quantiles(source: &str, summary: &str) -> Vec<Metric> {
-    let metric = |(name, quantile): (&str, f64)| Metric {
-        source: source.to_owned(),
-        resolution: 1.0,
-        ..Metric::new(
-            format!("{source}_{name}"),
-            Unit::Nanoseconds,
-            Direction::Lower,
-            Reduction::Quantile(quantile),
-            format!("{summary}: the {}th percentile", quantile * 100.0),
-        )
-    };
-    QUANTILES.into_iter().map(metric).collect()
-}
-
 /// A load that is ready to be sent.
 pub(crate) struct HttpLoad {
     settings: Settings,
     log: PathBuf,
     /// That requests were counted wrongly.
     unaccounted: Option<String>,
+    /// Of all requests by kind since the last set-up.
+    fates: BTreeMap<String, Fates>,
 }
 
 impl Load for HttpLoad {
     fn run(&mut self) -> Result<Measurement> {
-        let tally = generate(&self.settings)?;
+        if let Some(target_ns) = self.settings.search_ns {
+            return self.search(target_ns);
+        }
+        let tally = self.generate(&self.settings.clone())?;
         self.tell_failures(&tally)?;
         let (offered, answered) = (tally.offered, tally.answered());
         if answered + tally.failed() != offered {
@@ -384,12 +398,45 @@ impl HttpLoad {
     /// # Errors
     /// What cannot be meant, or had.
     pub(crate) fn new(parameters: &Parameters, launch: &LaunchSpec) -> Result<Self> {
-        let settings = Settings::of(parameters).map_err(|wrong| {
+        Self::of(Settings::of(parameters), launch)
+    }
+
+    /// One whose address and scenario are known.
+    ///
+    /// # Errors
+    /// What cannot be meant, or had.
+    pub(crate) fn with(
+        parameters: &Parameters,
+        to: SocketAddr,
+        scenario: Scenario,
+        launch: &LaunchSpec,
+    ) -> Result<Self> {
+        Self::of(Settings::with(parameters, to, scenario), launch)
+    }
+
+    fn of(settings: Result<Settings, Vec<String>>, launch: &LaunchSpec) -> Result<Self> {
+        let settings = settings.map_err(|wrong| {
             Error::usage("cannot prepare the load", wrong.join("; "), "change the parameters")
         })?;
-        crate::process::allow_open_files(parameters.count("connections") + OTHER_FILES)?;
+        crate::process::allow_open_files(settings.connections as u64 + OTHER_FILES)?;
         let settings = Settings { seed: launch.seed, run: draw()?, ..settings };
-        Ok(Self { settings, log: launch.log.clone(), unaccounted: None })
+        let (log, fates) = (launch.log.clone(), BTreeMap::new());
+        Ok(Self { settings, log, unaccounted: None, fates })
+    }
+
+    /// What became of all requests since the last set-up, measured or not, by kind.
+    pub(crate) fn fates(&self) -> &BTreeMap<String, Fates> {
+        &self.fates
+    }
+
+    fn generate(&mut self, settings: &Settings) -> Result<Tally> {
+        let tally = Generator::new(settings)
+            .and_then(Generator::run)
+            .map_err(|error| Error::environment("the generator failed", error))?;
+        for (kind, outcomes) in settings.scenario.kinds.iter().zip(&tally.kinds) {
+            *self.fates.entry(kind.name.clone()).or_default() += &outcomes.fates;
+        }
+        Ok(tally)
     }
 
     /// Where the service is.
@@ -401,7 +448,8 @@ impl HttpLoad {
     ///
     /// # Errors
     /// That an answer was wrong, and what it said.
-    pub(crate) fn set_up(&self) -> Result<()> {
+    pub(crate) fn set_up(&mut self) -> Result<()> {
+        self.fates.clear();
         let Settings { to, scenario, run, seed, .. } = &self.settings;
         ask(*to, scenario, &scenario.setup, (*run, *seed), SET_UP, CHECKED_WITHIN_NS).map_err(
             |why| Error::new(ErrorKind::Environment, "the set-up before the load failed", why, ""),
@@ -413,16 +461,45 @@ impl HttpLoad {
     ///
     /// # Errors
     /// What the kernel answers.
-    pub(crate) fn window_ns(&self, length_ns: u64) -> Result<Option<u64>> {
+    pub(crate) fn window_ns(&mut self, length_ns: u64) -> Result<Option<u64>> {
         let course = Course { ramp_up_ns: 0, hold_ns: length_ns, ramp_down_ns: 0 };
         let settings =
             Settings { course, measured_ns: (0, length_ns), run: draw()?, ..self.settings.clone() };
-        let tally = generate(&settings)?;
+        let tally = self.generate(&settings)?;
         Ok(tally.service_time().quantile(0.5))
     }
 
+    /// Searches the highest rate that is sustained.
+    fn search(&mut self, target_ns: u64) -> Result<Measurement> {
+        let (course, measured_ns) = self.settings.step();
+        let mut answered = 0;
+        let found = capacity::search::<Unsustained>(self.settings.scale, target_ns, |scale| {
+            let run = draw().map_err(Unsustained::Error)?;
+            let settings = Settings { scale, course, measured_ns, run, ..self.settings.clone() };
+            settings.check_rate().map_err(Unsustained::Cause)?;
+            let tally = self.generate(&settings).map_err(Unsustained::Error)?;
+            answered += tally.answered();
+            let p99_ns = tally.latency().quantile(0.99);
+            Ok(Step { offered: tally.offered, answered: tally.answered(), p99_ns })
+        });
+        let found = found.map_err(|why| match why {
+            Unsustained::Error(error) => error,
+            Unsustained::Cause(cause) => {
+                let remedy = "begin at another scale, or set another target";
+                let attempted = "no highest rate was found";
+                Error::new(ErrorKind::Environment, attempted, cause, remedy)
+            }
+        })?;
+        let per_second = self.settings.scenario.kinds.iter().map(|kind| kind.rate).sum::<f64>();
+        let samples = vec![
+            Sample::values("capacity", vec![found.sustained * per_second]),
+            Sample::values("capacity_factor", vec![found.sustained]),
+        ];
+        Ok(Measurement { samples, operations: Some(answered) })
+    }
+
     fn names(&self) -> Vec<&str> {
-        self.settings.scenario.kinds.iter().map(|kind| kind.name.as_str()).collect()
+        self.settings.scenario.names()
     }
 
     fn measurement(&self, tally: &Tally) -> Measurement {
@@ -486,18 +563,14 @@ impl HttpLoad {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Why a search ended without an answer.
+enum Unsustained {
+    Error(Error),
+    Cause(String),
+}
 
-    #[test]
-    fn metrics_have_names_of_their_own() {
-        let metrics = metrics(&["a", "latency", "b_latency"], true);
-        let names: std::collections::BTreeSet<&str> =
-            metrics.iter().map(|metric| metric.id.as_str()).collect();
-        assert_eq!(names.len(), metrics.len());
-        assert_eq!(metrics[0].id, "latency_p50");
-        let p75 = metrics.iter().find(|metric| metric.id == "a_latency_p75").unwrap();
-        assert_eq!((p75.source.as_str(), p75.reduction), ("a_latency", Reduction::Quantile(0.75)));
+impl From<String> for Unsustained {
+    fn from(cause: String) -> Self {
+        Self::Cause(cause)
     }
 }

@@ -1,5 +1,5 @@
-//! What is run: native workloads, adapters of `fio`, `iozone`, `iperf3` and `sockperf`, and
-//! any program through `command`.
+//! What is run: native workloads, adapters of `fio`, `iozone`, `iperf3` and `sockperf`, any
+//! program through `command`, and services under load.
 //!
 //! This crate must not know who starts a workload, what is set around it or
 //! what is observed beside it. Each file holds one workload; the rest are what
@@ -7,6 +7,7 @@
 //! the CPU work, programs, where files lie). Background load is the executor's.
 
 mod address;
+mod application;
 mod crew;
 mod declare;
 mod futex;
@@ -26,4 +27,4 @@ pub use io::cost::io_transfer_cost;
 pub use net::{NetServer, network_run_asked_for, network_stream_as_answered};
 pub use sample_cost::sample_cost;
 
-contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, gateway, net, http, service, io, io_mix, io_share, fio, iozone, iperf3, sockperf, command);
+contract::catalog!(dyn contract::Workload: messaging, wakeup, latt, cyclic, pipe, scenario, gateway, net, http, service, bank, io, io_mix, io_share, fio, iozone, iperf3, sockperf, command);

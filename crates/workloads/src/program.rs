@@ -136,6 +136,11 @@ impl Program {
         Self { limit_ns: Some(limit_ns), ..self }
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> i32 {
+        self.child
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.words.first().map_or("the program", String::as_str)
     }

@@ -1,21 +1,22 @@
 //! A service of the user's: started, warmed up, loaded, checked and stopped in every trial.
 
-mod running;
-mod steady;
-mod usage;
-mod warm;
+mod generator;
 
-use crate::declare::{MS, S, choice, duration, text};
-use crate::http::{self, LOAD};
+use crate::application::{self, Application, Conduct, Defaults, Drive, Started};
+use crate::declare::{S, choice, text};
+use crate::http::{self, HttpLoad, LOAD};
+use crate::program::Surroundings;
+use crate::program::service::{Beginning, Service};
 use contract::{
-    Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Standing,
-    Workload,
+    Description, Error, ErrorKind, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result,
+    Standing, Workload,
 };
-use model::{CpuList, Direction, Metric, Parameters, Reduction, Unit};
-use running::Running;
+use generator::Generator;
+use model::{Metric, Parameters};
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
+use std::time::Duration;
 use sys::Machine;
-use warm::Warm;
 
 static DESCRIPTION: Description = Description {
     id: "service",
@@ -43,9 +44,17 @@ over three windows of the load, each of `window`; one that does not get there in
 virtual machine that compiles what is often used (Java, JavaScript) is several times slower in its
 first half minute.
 
+**Other generators.** With `generator = "wrk"`, `"gatling"` or `"command"` the program `drive`
+sends the load instead; `scenario` then needs no `[[requests]]` (those that it has warm the service
+up), and may be left out. wrk needs `--latency`; Gatling writes into `@results@`
+(`-rf @results@`), and the latency of every request is read from its log, by milliseconds; of any
+other program `metrics` picks figures, as in the workload `command`. Generators have none of the
+levels; `generator_cpu` has all that they used, their start included.
+
 **What it means.** Beside the metrics of `http`: `service_cpu` is the CPU time of the service's
-processes per answer, `service_memory` their resident set at the end of the load, `ready_after` how
-long the service took to be ready, `steady_after` how long the warming up took.
+processes per answer, `service_wait` the time that its threads were ready and waited for a CPU per
+answer, `service_memory` their resident set at the end of the load, `ready_after` how long the
+service took to be ready, `steady_after` how long the warming up took.
 
 **What moves it.** The scheduler decides who of the service's threads runs when there are more than
 CPUs, and how soon one that was woken does.
@@ -54,11 +63,17 @@ CPUs, and how soon one that was woken does.
 full heap); a warm one goes on gathering it from trial to trial, for all subjects alike, and what
 one subject left in it (a longer queue, a larger heap) the next one finds. With few CPUs the generator takes its time from the service: `generator_cpu` says how
 much. CPU time has the steps of the kernel's ticks (10 ms). Memory that processes share is counted
-for each.
+for each. Threads that ended during the load take their waiting with them.
 
 **Reference.** The published harness for sched_ext with a banking application and Gatling, whose
 numbers come from one run each."#,
 };
+
+const CONDUCT: [Parameter; 6] = application::parameters(&Defaults {
+    process: "fresh",
+    ready_within: "60s",
+    steady_within: "0s",
+});
 
 static PARAMETERS: &[Parameter] = &[
     Parameter {
@@ -67,25 +82,36 @@ static PARAMETERS: &[Parameter] = &[
         default: None,
         summary: "The service and its arguments; a text is split as a shell splits words",
     },
-    choice(
-        "process",
-        &["fresh", "warm"],
-        "fresh",
-        "A process for each trial, or one for all of a sitting",
-    ),
     text("directory", "", "Where it runs; empty: where schedlab was started"),
-    text("ready", "", "Path that is answered with 200 once it is ready; empty: it takes connections"),
-    duration("ready_within", 10 * MS, 3600 * S, "60s", "How long it may take to be ready"),
-    duration(
-        "steady_within",
-        0,
-        3600 * S,
-        "0s",
-        "How long it may take until its answers take the same time; 0: that is not tested",
+    text(
+        "ready",
+        "",
+        "Path that is answered with 200 once it is ready; empty: it takes connections",
     ),
-    duration("window", 100 * MS, 600 * S, "5s", "Time over which answers are compared for that"),
-    duration("stop_within", 10 * MS, 600 * S, "10s", "How long it may take to end when asked to"),
-    text("generator_cpus", "", "CPUs of the generator, like 0-1; empty: any"),
+    choice(
+        "generator",
+        &["own", "wrk", "gatling", "command"],
+        "own",
+        "Who sends the load: the scenario's requests, or a program",
+    ),
+    text(
+        "drive",
+        "",
+        "That program and its arguments, split as a shell splits words; @results@ is a directory \
+         of its own",
+    ),
+    Parameter {
+        name: "metrics",
+        kind: ParameterKind::Table,
+        default: Some(""),
+        summary: "Figures picked from what the program prints, as in `command`",
+    },
+    CONDUCT[0],
+    CONDUCT[1],
+    CONDUCT[2],
+    CONDUCT[3],
+    CONDUCT[4],
+    CONDUCT[5],
     LOAD[0],
     LOAD[1],
     LOAD[2],
@@ -96,8 +122,14 @@ static PARAMETERS: &[Parameter] = &[
     LOAD[7],
     LOAD[8],
     LOAD[9],
+    LOAD[10],
+    LOAD[11],
 ];
 
+/// Its name in metrics and files.
+const SERVICE: &str = "service";
+/// A service that does not take a connection within this time is not ready yet.
+const CONNECTS_WITHIN: Duration = Duration::from_millis(500);
 /// An estimate for the plan.
 const STARTS_IN_NS: u64 = S;
 
@@ -114,41 +146,22 @@ impl Workload for Entry {
     }
 
     fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        let described = |id: &str, unit: Unit, reduction: Reduction, summary: &str| Metric {
-            is_description: true,
-            ..Metric::new(id, unit, Direction::Lower, reduction, summary)
+        let load = match Generator::of(parameters) {
+            Some(generator) => generator.metrics(parameters),
+            None => http::metrics_of(parameters),
         };
-        let mut metrics = http::metrics_of(parameters);
-        let (ns, lower) = (Unit::Nanoseconds, Direction::Lower);
-        let summary = "CPU time of the service per answer";
-        metrics.push(Metric::new("service_cpu", ns, lower, Reduction::Quotient, summary));
-        let summary = "Resident set of the service at the end of the load";
-        metrics.push(Metric::new("service_memory", Unit::Bytes, lower, Reduction::Median, summary));
-        if is_warm(parameters) {
-            let summary = "How long the service had been ready when the load began";
-            metrics.push(described("age", ns, Reduction::Median, summary));
-            return metrics;
-        }
-        let summary = "Time from the start of the service until it was ready";
-        metrics.push(Metric::new("ready_after", ns, lower, Reduction::Median, summary));
-        if parameters.duration_ns("steady_within") > 0 {
-            let summary = "Time of warming up until answers took the same time";
-            metrics.push(described("steady_after", ns, Reduction::Median, summary));
-        }
-        metrics
+        application::metrics(parameters, load, &[SERVICE])
     }
 
     fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        if is_warm(parameters) {
-            return http::expected_ns(parameters);
-        }
-        let is_warmed = parameters.duration_ns("steady_within") > 0;
-        let windows_ns = if is_warmed { 4 * parameters.duration_ns("window") } else { 0 };
-        http::expected_ns(parameters) + STARTS_IN_NS + windows_ns
+        application::expected_ns(parameters, STARTS_IN_NS)
     }
 
     fn is_closed_loop(&self, parameters: &Parameters) -> bool {
-        http::is_closed_loop(parameters)
+        match Generator::of(parameters) {
+            Some(generator) => generator == Generator::Wrk,
+            None => http::is_closed_loop(parameters),
+        }
     }
 
     fn drives_others(&self) -> bool {
@@ -157,8 +170,10 @@ impl Workload for Entry {
 
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
         let program = parameters.words("start").first();
-        let needs = program.map(|name| Requirement::program(name.clone(), ""));
-        needs.into_iter().chain(directory(parameters).map(is_directory)).collect()
+        let driver = generator::words(parameters).unwrap_or_default().into_iter().next();
+        let needs = [program.cloned(), driver].into_iter().flatten();
+        let needs = needs.map(|name| Requirement::program(name, ""));
+        needs.chain(directory(parameters).map(is_directory)).collect()
     }
 
     fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
@@ -166,13 +181,21 @@ impl Workload for Entry {
         let program = words.first().and_then(|name| machine.program(name));
         let directory = directory(parameters).unwrap_or_default();
         // A jar, a script, a configuration: what the service reads decides what it is.
-        let read = words.iter().skip(1).map(|word| directory.join(word)).filter(|path| path.is_file());
+        let read =
+            words.iter().skip(1).map(|word| directory.join(word)).filter(|path| path.is_file());
         let own = program.into_iter().chain(read).filter_map(|path| std::path::absolute(path).ok());
         own.chain(http::files(parameters)).collect()
     }
 
     fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let mut wrong = http::conflicts(parameters);
+        let mut wrong = match Generator::of(parameters) {
+            Some(generator) => {
+                let mut wrong = generator.conflicts(parameters);
+                wrong.extend(http::conflicts_beside(parameters));
+                wrong
+            }
+            None => http::conflicts(parameters),
+        };
         if parameters.words("start").is_empty() {
             wrong.push("`start` names no program".to_owned());
         }
@@ -181,21 +204,13 @@ impl Workload for Entry {
         if !ready.is_empty() && !is_path {
             wrong.push(format!("ready = {ready:?}: expected /… as a URL has it"));
         }
-        let (steady_ns, window_ns) =
-            (parameters.duration_ns("steady_within"), parameters.duration_ns("window"));
-        if steady_ns > 0 && steady_ns < 3 * window_ns {
-            wrong.push("steady_within is shorter than the three windows that must agree".to_owned());
-        }
-        wrong.extend(generator_cpus(parameters).err());
+        wrong.extend(Conduct::of(parameters).err().into_iter().flatten());
         wrong
     }
 
     fn stands(&self, parameters: &Parameters) -> Option<String> {
-        // All but the load, which may be another one in each workload.
-        let own = &PARAMETERS[..PARAMETERS.len() - LOAD.len()];
-        let names = own.iter().map(|parameter| parameter.name).chain(["address"]);
-        let told = |name: &str| format!("{name} = {:?}", parameters.0.get(name));
-        is_warm(parameters).then(|| names.map(told).collect::<Vec<_>>().join("; "))
+        // The address is the service's own, the rest of the load may be another one in each workload.
+        application::stands(parameters, &PARAMETERS[..=PARAMETERS.len() - LOAD.len()])
     }
 
     fn stand(
@@ -204,7 +219,7 @@ impl Workload for Entry {
         parameters: &Parameters,
         launch: &LaunchSpec,
     ) -> Result<Box<dyn Standing>> {
-        Ok(Box::new(Warm::start(machine, parameters, launch)?))
+        application::stand(&Yours::of(parameters)?, machine, launch)
     }
 
     fn prepare(
@@ -213,34 +228,77 @@ impl Workload for Entry {
         parameters: &Parameters,
         launch: &LaunchSpec,
     ) -> Result<Box<dyn Load>> {
-        if launch.needs_cpu_cgroup() || launch.needs_io_cgroup() {
-            let why = "the generator would be limited with the service: both are in one group";
-            let remedy = "leave out the factors cpu_max, cpu_weight, io_max and io_weight";
-            return Err(Error::unsupported("cannot limit a service", why, remedy));
-        }
-        if is_warm(parameters) {
-            return Ok(Box::new(Running::of_warm(machine, parameters, launch)?));
-        }
-        Ok(Box::new(Running::start(machine, parameters, launch)?))
+        application::prepare(&Yours::of(parameters)?, machine, parameters, launch)
     }
 }
 
-/// Whether one process serves all trials.
-fn is_warm(parameters: &Parameters) -> bool {
-    parameters.text("process") == "warm"
+/// A service of the user's.
+struct Yours<'p> {
+    parameters: &'p Parameters,
+    conduct: Conduct,
 }
 
-/// CPUs of the generator, where they were named.
-fn generator_cpus(parameters: &Parameters) -> std::result::Result<Option<CpuList>, String> {
-    let text = parameters.text("generator_cpus");
-    if text.is_empty() {
-        return Ok(None);
+impl<'p> Yours<'p> {
+    /// # Errors
+    /// What cannot be meant.
+    fn of(parameters: &'p Parameters) -> Result<Self> {
+        let conduct = Conduct::of(parameters).map_err(|wrong| {
+            Error::usage("cannot prepare the service", wrong.join("; "), "change the parameters")
+        })?;
+        Ok(Self { parameters, conduct })
     }
-    let cpus: CpuList = text.parse().map_err(|why| format!("generator_cpus = {text:?}: {why}"))?;
-    if cpus.is_empty() {
-        return Err(format!("generator_cpus = {text:?} names no CPU"));
+}
+
+impl Application for Yours<'_> {
+    fn start(
+        &self,
+        machine: &Machine,
+        launch: &LaunchSpec,
+        levels: Option<&LaunchSpec>,
+    ) -> Result<Started> {
+        let parameters = self.parameters;
+        let address = HttpLoad::new(parameters, launch)?.address();
+        if TcpStream::connect_timeout(&address, CONNECTS_WITHIN).is_ok() {
+            return Err(Error::new(
+                ErrorKind::Environment,
+                "cannot start the service",
+                format!("somebody serves at {address} already"),
+                "end that one, or give this one another port",
+            ));
+        }
+        let beginning = Beginning {
+            name: "the service",
+            stem: SERVICE,
+            words: parameters.words("start"),
+            surroundings: Surroundings {
+                directory: directory(parameters),
+                ..Surroundings::default()
+            },
+            levels,
+            within: Duration::from_nanos(parameters.duration_ns("ready_within")),
+        };
+        let path = parameters.text("ready");
+        let service = Service::start_until(machine, &beginning, launch, || match path {
+            "" => TcpStream::connect_timeout(&address, CONNECTS_WITHIN)
+                .map(drop)
+                .map_err(|error| format!("it takes no connection at {address}: {error}")),
+            path => http::answers(address, path),
+        })?;
+        Ok(Started { servers: vec![(SERVICE, service)], address })
     }
-    Ok(Some(cpus))
+
+    fn load(&self, _: SocketAddr, launch: &LaunchSpec) -> Result<HttpLoad> {
+        HttpLoad::new(self.parameters, launch)
+    }
+
+    fn program(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Option<Box<dyn Drive>>> {
+        let generator = Generator::of(self.parameters);
+        generator.map(|one| one.start(machine, self.parameters, launch)).transpose()
+    }
+
+    fn conduct(&self) -> &Conduct {
+        &self.conduct
+    }
 }
 
 fn directory(parameters: &Parameters) -> Option<PathBuf> {

@@ -1,6 +1,6 @@
 //! `schedlab plan`: what would happen, before anything happens.
 
-use super::{host, kernels, pilot, schedulers, venue};
+use super::{build, host, kernels, pilot, schedulers, venue};
 use crate::cli::{Common, Experiment, PlanArguments, PlanOptions};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
@@ -70,7 +70,7 @@ pub(super) fn make_named(
 }
 
 /// The text of a file that may be a pipe, or something that never ends.
-fn text_of(file: &Path) -> io::Result<String> {
+pub(super) fn text_of(file: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(file)?.take(LARGEST_EXPERIMENT + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST_EXPERIMENT {
@@ -161,6 +161,11 @@ pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
     let _ = describe_into(&mut text, common, plan);
     if plan.venue != "sim" {
         text.push_str(&leftovers(common)?);
+        for recipe in build::due(plan)? {
+            let (what, at) = (&recipe.what, recipe.directory.display());
+            let words = recipe.words.join(" ");
+            let _ = writeln!(text, "\nA run first builds {what}: {words}, in {at}");
+        }
     }
     let missing = venue(common, &plan.venue)?.missing(plan);
     if missing.is_empty() {

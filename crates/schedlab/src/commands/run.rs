@@ -1,5 +1,6 @@
 //! `schedlab run`: a campaign to its verdict.
 
+use super::build::build;
 use super::plan::{Planned, describe, read};
 use super::{machine, reports, venue};
 use crate::cli::{Common, Execution, Presentation, Run};
@@ -44,6 +45,16 @@ pub(super) fn record(
     execution: &Execution,
 ) -> Result<std::result::Result<PathBuf, ExitCode>> {
     let interrupt = hear_signals()?;
+    match build(common, &planned.plan, &interrupt) {
+        Err(error) if error.kind == ErrorKind::Interrupted => {
+            let signal = interrupt.signal().unwrap_or(SIGINT);
+            tell(&format!(
+                "stopped by signal {signal} before the first trial; nothing was changed"
+            ));
+            return Ok(Err(ExitCode::Signal(signal)));
+        }
+        built => built?,
+    }
     let venue = venue(common, &planned.plan.venue)?;
     let dashboard = match execution.live {
         true => Some(Dashboard::start(

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing step of a test should panic")]
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
+mod bank;
 mod bench;
 mod bundle;
 mod calibration;
@@ -19,6 +20,7 @@ mod schedulers;
 mod serve;
 mod service;
 mod sim;
+mod soak;
 mod storage;
 mod suites;
 mod vm;

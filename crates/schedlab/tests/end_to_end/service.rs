@@ -26,11 +26,11 @@ fn experiment(process: &str, words: &str, subjects: &str) -> String {
 
 const SUBJECTS: &str = "[subjects.baseline]\n[subjects.nice]\nnice = \"7\"\n";
 
-fn records(bench: &Bench) -> Vec<Record> {
+pub fn records(bench: &Bench) -> Vec<Record> {
     bench.record_lines().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn value(record: &Record, source: &str) -> Option<f64> {
+pub fn value(record: &Record, source: &str) -> Option<f64> {
     let samples = &record.invocations.first()?.samples;
     let sample = samples.iter().find(|sample| sample.source == source)?;
     match &sample.data {
@@ -39,14 +39,18 @@ fn value(record: &Record, source: &str) -> Option<f64> {
     }
 }
 
-/// No process of the small service, and no control group of ours.
-fn nothing_is_left(bench: &Bench) {
+/// Parts of the command lines of what is started here.
+const SERVERS: [&str; 2] = ["tiny.py", crate::bank::SOURCE];
+
+/// No process of a service, and no control group of ours.
+pub fn nothing_is_left(bench: &Bench) {
     bench.wait_for_guardian();
     bench.expect(0, &["restore", "--check"]);
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let left = processes.filter(|entry| {
         let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        words.split(|byte| *byte == 0).any(|word| word == b"tiny.py")
+        let words = String::from_utf8_lossy(&words).into_owned();
+        SERVERS.iter().any(|server| words.contains(server))
     });
     assert_eq!(left.count(), 0, "a service is left");
     for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {

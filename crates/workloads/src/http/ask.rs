@@ -40,6 +40,18 @@ pub(super) fn ask(
     Ok(())
 }
 
+/// What a GET of this path is answered with, which must have the status 200.
+///
+/// # Errors
+/// What it got instead.
+pub(super) fn get(to: SocketAddr, path: &str, within_ns: u64) -> Result<Vec<u8>, String> {
+    let kind = Kind::get("get", path)?;
+    let mut connection = Connection::begin(to).map_err(|error| in_words(&error))?;
+    kind.render(to, &Scenario::default().values.drawn(), &mut Vec::new(), connection.room());
+    exchange(&mut connection, &kind, monotonic_ns() + within_ns)?;
+    Ok(connection.body().to_vec())
+}
+
 /// Sends the request and reads its answer until then.
 fn exchange(connection: &mut Connection, kind: &Kind, until_ns: u64) -> Result<(), String> {
     let mut buffer = vec![0; READ_BYTES];

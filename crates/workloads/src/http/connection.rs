@@ -1,7 +1,9 @@
 //! One connection of the generator: it never waits, and carries one request at a time.
 
 use super::response::{Incoming, Response};
-use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, socket_with, sockopt};
+use rustix::net::{
+    AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, socket_with, sockopt,
+};
 use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};

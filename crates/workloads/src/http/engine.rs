@@ -227,7 +227,7 @@ impl<'s> Generator<'s> {
                     seat.generation = seat.generation.wrapping_add(1);
                     seat.connection = Some(connection);
                 }
-                Err(error) => return self.fail(number, due, in_words(&error)),
+                Err(error) => return self.fail(number, due, false, in_words(&error)),
             }
         }
         let Some(connection) = &mut seat.connection else { return };
@@ -246,14 +246,17 @@ impl<'s> Generator<'s> {
         let added = if is_new { epoll::add(&self.epoll, &*connection, data, when) } else { Ok(()) };
         if let Err(error) = added.map_err(io::Error::from).and_then(|()| connection.send()) {
             self.seats[number].busy = None;
-            self.fail(number, due, in_words(&error));
+            self.fail(number, due, true, in_words(&error));
         }
     }
 
-    /// A request has failed, and its connection is gone. Its seat is free.
-    fn fail(&mut self, number: usize, due: Due, why: String) {
+    /// A request has failed, and its connection is gone. Its seat is free. One that may have
+    /// been sent may be carried out nevertheless.
+    fn fail(&mut self, number: usize, due: Due, may_be_sent: bool, why: String) {
+        let outcomes = &mut self.tally.kinds[due.kind];
+        outcomes.fates.lost += u64::from(may_be_sent);
         if due.is_measured {
-            self.tally.kinds[due.kind].failed(why);
+            outcomes.failed(why);
         }
         self.seats[number].connection = None;
         self.free.push(number);
@@ -328,11 +331,13 @@ impl<'s> Generator<'s> {
                 }
                 seat.busy = None;
                 self.free.push(number);
+                let fates = &mut self.tally.kinds[busy.due.kind].fates;
+                *fates.answered.entry(response.status).or_default() += 1;
                 self.note(busy, now_ns, outcome);
             }
             Progress::Broken(why) => {
                 seat.busy = None;
-                self.fail(number, busy.due, why);
+                self.fail(number, busy.due, true, why);
             }
         }
     }
@@ -393,7 +398,7 @@ impl<'s> Generator<'s> {
             let Some(busy) = self.seats[number].busy else { continue };
             if let Err(why) = self.settings.in_time(busy.due.due_ns, now_ns) {
                 self.seats[number].busy = None;
-                self.fail(number, busy.due, why);
+                self.fail(number, busy.due, true, why);
             }
         }
         self.serve_waiting();

@@ -85,7 +85,9 @@ impl Incoming {
             };
             let is_whole = match head.length {
                 Length::Known(length) => self.known(head.at, length)?,
-                Length::UntilClosed => is_closed && self.known(head.at, self.bytes.len() - head.at)?,
+                Length::UntilClosed => {
+                    is_closed && self.known(head.at, self.bytes.len() - head.at)?
+                }
                 Length::Chunked => self.chunks()?,
             };
             return Ok(is_whole.then_some(head.response));
@@ -255,9 +257,15 @@ mod tests {
             ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", (200, true, "hello")),
             ("HTTP/1.1 404 \r\ncontent-length:0\r\n\r\n", (404, true, "")),
             ("HTTP/1.1 204 No Content\r\n\r\n", (204, true, "")),
-            ("HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 1\r\n\r\nx", (200, false, "x")),
+            (
+                "HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 1\r\n\r\nx",
+                (200, false, "x"),
+            ),
             ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", (200, false, "x")),
-            ("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx", (200, true, "x")),
+            (
+                "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx",
+                (200, true, "x"),
+            ),
             ("HTTP/1.1 200 OK\r\n\r\nto the end", (200, false, "to the end")),
             (
                 "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok",
@@ -301,7 +309,10 @@ mod tests {
                 "beside chunks",
             ),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "without a length"),
-            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc", "longer than it said"),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc",
+                "longer than it said",
+            ),
             (
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
                 "at most",

@@ -81,7 +81,7 @@ pub(super) struct Kind {
 
 /// All kinds and their values.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Scenario {
+pub(crate) struct Scenario {
     /// Asked once each, in this order, before the load.
     pub(super) setup: Vec<Kind>,
     pub(super) kinds: Vec<Kind>,
@@ -109,7 +109,11 @@ impl Scenario {
             .map_err(|wrong| wrong.into_iter().map(|why| format!("{at}: {why}")).collect())
     }
 
-    fn parse(text: &str, directory: &Path) -> Result<Self, Vec<String>> {
+    /// Reads a text; files that it names are relative to `directory`.
+    ///
+    /// # Errors
+    /// Each thing in it that cannot be meant.
+    pub(crate) fn parse(text: &str, directory: &Path) -> Result<Self, Vec<String>> {
         let file: File =
             toml::from_str(text).map_err(|error| vec![error.to_string().trim().to_owned()])?;
         let values = Values::of(&file.values, directory)?;
@@ -127,13 +131,15 @@ impl Scenario {
                 Err(why) => wrong.push(format!("request {name:?}: {why}")),
             }
         }
-        if names.is_empty() {
-            wrong.push("it has no [[requests]]".to_owned());
-        }
         if names.len() > MOST_KINDS {
             wrong.push(format!("{} kinds of requests: {MOST_KINDS} at most", names.len()));
         }
         if wrong.is_empty() { Ok(Self { setup, kinds, check, values }) } else { Err(wrong) }
+    }
+
+    /// What its kinds are called.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.kinds.iter().map(|kind| kind.name.as_str()).collect()
     }
 
     /// The file itself and those that it reads values from.
@@ -143,7 +149,12 @@ impl Scenario {
         // What cannot be parsed is told elsewhere.
         if let Ok(file) = toml::from_str::<File>(&text) {
             let directory = path.parent().unwrap_or(Path::new(""));
-            files.extend(file.values.into_values().filter_map(|value| value.csv).map(|csv| directory.join(csv)));
+            files.extend(
+                file.values
+                    .into_values()
+                    .filter_map(|value| value.csv)
+                    .map(|csv| directory.join(csv)),
+            );
         }
         files
     }
@@ -174,13 +185,18 @@ impl Request {
     fn kind(self, rate: f64, values: &Values) -> Result<Kind, String> {
         check_name(&self.name)?;
         if !METHODS.contains(&self.method.as_str()) {
-            return Err(format!("method = {:?}: expected one of {}", self.method, METHODS.join(", ")));
+            return Err(format!(
+                "method = {:?}: expected one of {}",
+                self.method,
+                METHODS.join(", ")
+            ));
         }
         if self.expect.is_empty() || self.expect.iter().any(|code| !(200..600).contains(code)) {
             return Err("expect: one or more statuses from 200 to 599".to_owned());
         }
         let path = Template::of(&self.path, values).map_err(|why| format!("path: {why}"))?;
-        if !self.path.starts_with('/') || path.has(|byte| !byte.is_ascii_graphic() || byte == b'#') {
+        if !self.path.starts_with('/') || path.has(|byte| !byte.is_ascii_graphic() || byte == b'#')
+        {
             return Err(format!("path = {:?}: expected /… as a URL has it", self.path));
         }
         let mut headers = Vec::new();
@@ -192,7 +208,8 @@ impl Request {
         let body = Template::of(&self.body, values).map_err(|why| format!("body: {why}"))?;
         let in_head: Vec<usize> =
             path.used().chain(headers.iter().flat_map(|(_, value)| value.used())).collect();
-        if let Some(position) = in_head.iter().find(|position| !values.is_fit_for_head(**position)) {
+        if let Some(position) = in_head.iter().find(|position| !values.is_fit_for_head(**position))
+        {
             return Err(format!(
                 "a row of values.{} is empty or has blanks, so it fits no path and no header",
                 values.name(*position)
@@ -361,7 +378,10 @@ mod tests {
              Content-Type: application/json\r\nIdempotency-Key: 000000000000000a-3\r\n\
              Content-Length: 33\r\n\r\n{\"from\":1,\"to\":2,\"amount\":\"1.50\"}"
         );
-        assert_eq!(rendered(1), "GET /api/accounts/1/balance HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n");
+        assert_eq!(
+            rendered(1),
+            "GET /api/accounts/1/balance HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n"
+        );
     }
 
     #[test]
@@ -411,7 +431,8 @@ mod tests {
         std::fs::write(directory.path().join("x.csv"), "name\ntwo words\n").unwrap();
         let values = "[values]\nname = { csv = 'x.csv', column = 'name' }\n[[requests]]\nname = 'a'\nrate = 1\n";
         let file = directory.path().join("load.toml");
-        std::fs::write(&file, format!("{values}path = '/'\nmethod = 'POST'\nbody = '${{name}}'")).unwrap();
+        std::fs::write(&file, format!("{values}path = '/'\nmethod = 'POST'\nbody = '${{name}}'"))
+            .unwrap();
         assert_eq!(Scenario::read(&file).unwrap().kinds.len(), 1);
         assert_eq!(Scenario::files(&file), [file.clone(), directory.path().join("x.csv")]);
         std::fs::write(&file, format!("{values}path = '/${{name}}'")).unwrap();

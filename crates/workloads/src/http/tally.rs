@@ -2,10 +2,36 @@
 
 use model::Histogram;
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 /// Different reasons that are told apart for one kind; the rest is one.
 const MOST_REASONS: usize = 20;
 const OTHER_REASONS: &str = "for other reasons";
+
+/// What became of all requests of a kind, measured or not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Fates {
+    /// Answers by their status.
+    pub(crate) answered: BTreeMap<u16, u64>,
+    /// Requests that were sent and got no answer: nobody knows whether they were carried out.
+    pub(crate) lost: u64,
+}
+
+impl Fates {
+    /// Answers with this status.
+    pub(crate) fn with(&self, status: u16) -> u64 {
+        self.answered.get(&status).copied().unwrap_or(0)
+    }
+}
+
+impl AddAssign<&Self> for Fates {
+    fn add_assign(&mut self, more: &Self) {
+        for (status, count) in &more.answered {
+            *self.answered.entry(*status).or_default() += count;
+        }
+        self.lost += more.lost;
+    }
+}
 
 /// The requests of one kind that belong to the measurement.
 #[derive(Debug, Default)]
@@ -14,6 +40,8 @@ pub(super) struct Outcomes {
     pub(super) latency: Histogram,
     pub(super) service_time: Histogram,
     pub(super) failures: BTreeMap<String, u64>,
+    /// Of all requests of the kind.
+    pub(super) fates: Fates,
 }
 
 impl Outcomes {
@@ -113,6 +141,14 @@ mod tests {
         assert_eq!(tally.service_time().max(), Some(1000));
         let told = |count, why: &str| (count, "b".to_owned(), why.to_owned());
         assert_eq!(tally.failures(&["a", "b"]), [told(2, "status 500"), told(1, "status 404")]);
+    }
+
+    #[test]
+    fn fates_of_several_loads_add_up() {
+        let one = Fates { answered: [(200, 3), (409, 1)].into(), lost: 2 };
+        let mut all = one.clone();
+        all += &Fates { answered: [(200, 4)].into(), lost: 1 };
+        assert_eq!((all.with(200), all.with(409), all.with(201), all.lost), (7, 1, 0, 3));
     }
 
     #[test]

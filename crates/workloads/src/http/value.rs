@@ -194,7 +194,9 @@ impl Declared {
             None => None,
             Some(name) => {
                 let position = others.position(name).ok_or_else(|| {
-                    format!("differs_from = {name:?}: no value that differs from none has this name")
+                    format!(
+                        "differs_from = {name:?}: no value that differs from none has this name"
+                    )
                 })?;
                 let limits = (from, to);
                 let is_alike = matches!(&others.sources[position],
@@ -311,8 +313,14 @@ mod tests {
             ("a = { unique = true, decimals = 2 }", "belong to from and to"),
             ("a = { from = 1, to = 2, differs_from = 'b' }", "has this name"),
             ("a = { from = 1, to = 2, differs_from = 'a' }", "has this name"),
-            ("a = { from = 1, to = 2 }\nb = { from = 1, to = 3, differs_from = 'a' }", "same limits"),
-            ("a = { from = 1, to = 1 }\nb = { from = 1, to = 1, differs_from = 'a' }", "two numbers"),
+            (
+                "a = { from = 1, to = 2 }\nb = { from = 1, to = 3, differs_from = 'a' }",
+                "same limits",
+            ),
+            (
+                "a = { from = 1, to = 1 }\nb = { from = 1, to = 1, differs_from = 'a' }",
+                "two numbers",
+            ),
             ("a = { csv = 'x.csv' }", "name of a column"),
             ("a = { csv = 'x.csv', column = 'y' }", "cannot read /nonexistent/x.csv"),
         ] {
@@ -329,9 +337,10 @@ mod tests {
             let declared: BTreeMap<String, Declared> = toml::from_str(text).unwrap();
             Values::of(&declared, directory.path())
         };
-        let values =
-            read("id = { csv = 'x.csv', column = 'id' }\nname = { csv = 'x.csv', column = 'name' }")
-                .unwrap();
+        let values = read(
+            "id = { csv = 'x.csv', column = 'id' }\nname = { csv = 'x.csv', column = 'name' }",
+        )
+        .unwrap();
         let ids: std::collections::BTreeSet<String> =
             (0..50).map(|seed| drawn(&values, &["id"], seed).remove(0)).collect();
         assert_eq!(ids.into_iter().collect::<Vec<_>>(), ["7", "8"]);

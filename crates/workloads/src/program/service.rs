@@ -70,12 +70,13 @@ pub(crate) struct Service {
 
 /// How a server is started, and how long it may take until it serves.
 pub(crate) struct Beginning<'b> {
-    /// What it is called in errors.
+    /// What it is called in errors; what its files are called.
     pub(crate) name: &'static str,
+    pub(crate) stem: &'static str,
     pub(crate) words: &'b [String],
     pub(crate) surroundings: Surroundings,
     /// Levels that it takes on and who starts it has not.
-    pub(crate) levels: Option<LaunchSpec>,
+    pub(crate) levels: Option<&'b LaunchSpec>,
     pub(crate) within: Duration,
 }
 
@@ -91,8 +92,14 @@ impl Service {
         launch: &LaunchSpec,
     ) -> Result<Self> {
         let surroundings = Surroundings::default();
-        let beginning =
-            Beginning { name: "the server", words, surroundings, levels: None, within: PATIENCE };
+        let beginning = Beginning {
+            name: "the server",
+            stem: "server",
+            words,
+            surroundings,
+            levels: None,
+            within: PATIENCE,
+        };
         Self::start_until(machine, &beginning, launch, || match port.is_served(machine, address) {
             true => Ok(()),
             false => Err(format!("it does not listen at {address}")),
@@ -111,11 +118,11 @@ impl Service {
     ) -> Result<Self> {
         let path = resolve(machine, beginning.words)?;
         let arguments = arguments(&path, beginning.words)?;
-        let output = output_in(&launch.scratch);
+        let output = output_in(&launch.scratch, beginning.stem);
         let streams = [create(&output[0])?, create(&output[1])?];
         let mut family = Family::new()?;
         let pid = family.fork(beginning.name, launch, || {
-            if let Some(levels) = &beginning.levels {
+            if let Some(levels) = beginning.levels {
                 let refused = |(name, error): (&str, io::Error)| {
                     io::Error::new(error.kind(), format!("cannot set {name}: {error}"))
                 };
@@ -199,8 +206,17 @@ impl Service {
 }
 
 /// The files of a server's streams, of which the later one is for errors.
-pub(crate) fn output_in(scratch: &Path) -> [PathBuf; 2] {
-    ["server-stdout", "server-stderr"].map(|name| scratch.join(name))
+pub(crate) fn output_in(scratch: &Path, stem: &str) -> [PathBuf; 2] {
+    ["stdout", "stderr"].map(|stream| scratch.join(format!("{stem}-{stream}")))
+}
+
+/// What follows this beginning in the first line of a server's output that has it, once the line
+/// is whole.
+pub(crate) fn told(scratch: &Path, stem: &str, beginning: &str) -> Option<String> {
+    let [stdout, _] = output_in(scratch, stem);
+    let text = std::fs::read_to_string(stdout).ok()?;
+    let (whole, _) = text.rsplit_once('\n')?;
+    whole.lines().find_map(|line| line.strip_prefix(beginning)).map(str::to_owned)
 }
 
 /// The last line of the last of these files that is not empty.

@@ -2,7 +2,7 @@
 
 use super::{Place, histogram_count, parameters, proportion, quotient, values, workload};
 use crate::http::unused;
-use model::{Parameters, RunReport};
+use model::{ParameterValue, Parameters, RunReport};
 use std::path::PathBuf;
 
 /// Small programs for a service's life.
@@ -126,4 +126,52 @@ pub fn two_at_one_address_are_told_apart() {
     assert!(why.contains("serves") && why.contains("already"), "{why}");
     drop(running);
     place.run("service", &first);
+}
+
+/// The small service that another program asks, which prints a rate.
+fn driven(drive: &str) -> Parameters {
+    let mut parameters = tiny("", &[("generator", "command"), ("drive", drive)]);
+    let keys = [("regex", "rate ([0-9.]+)"), ("direction", "higher")];
+    let keys = keys.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+    let tables = [("rate".to_owned(), keys)].into();
+    parameters.0.insert("metrics".to_owned(), ParameterValue::Table(tables));
+    parameters
+}
+
+pub fn is_loaded_by_other_programs() {
+    let place = Place::new();
+    let measurement = place.run("service", &driven("printf 'rate %s' 12.5"));
+    assert_eq!(values(&measurement, "rate"), [12.5]);
+    assert!(values(&measurement, "service_memory")[0] > 5e6);
+    let why = failure(&driven("false"));
+    assert!(why.contains("the generator false failed"), "{why}");
+    if place.machine.program("wrk").is_none() {
+        return testing::skip("wrk is not installed: ./setup --tools");
+    }
+    let parameters = tiny("", &[]);
+    let url = format!("http://{}/work", parameters.text("address"));
+    let drive = format!("wrk -t1 -c2 -d1s --latency {url}");
+    let settings =
+        [("address", parameters.text("address")), ("generator", "wrk"), ("drive", &drive)];
+    let port = parameters.text("address").rsplit(':').next().unwrap().to_owned();
+    let start = format!("/usr/bin/python3 {} --port {port}", suites().join("tiny.py").display());
+    let settings: Vec<_> = settings.into_iter().chain([("start", start.as_str())]).collect();
+    let measurement = place.run("service", &tiny("", &settings));
+    let (failed, asked) = proportion(&measurement, "failed");
+    assert!(failed == 0 && asked > 20, "{failed} of {asked}");
+    assert!(values(&measurement, "latency_p50")[0] > 0.0);
+}
+
+pub fn refuses_generators_that_cannot_be_meant() {
+    let conflicts = |settings: &[(&str, &str)]| workload("service").conflicts(&tiny("", settings));
+    for (settings, expected) in [
+        (&[("generator", "wrk")][..], "names no program"),
+        (&[("generator", "wrk"), ("drive", "wrk http://127.0.0.1")], "--latency"),
+        (&[("generator", "gatling"), ("drive", "java -jar x")], "@results@"),
+        (&[("generator", "command"), ("drive", "true")], "picks no figure"),
+        (&[("scenario", "")], "nothing is sent"),
+    ] {
+        let found = conflicts(settings);
+        assert!(found.iter().any(|why| why.contains(expected)), "{settings:?}: {found:?}");
+    }
 }

@@ -1,25 +1,27 @@
-//! One process that serves all trials of a sitting.
+//! One application that serves all trials of a sitting.
 
-use super::running::{start, warm_up};
+use super::running::{keep_output, warm_up};
 use super::usage::family;
-use crate::http::HttpLoad;
-use crate::program::service::{Service, last_words, output_in};
+use super::{Application, Started};
+use crate::program::service::{last_words, output_in};
 use contract::{Error, LaunchSpec, Result, Standing};
-use model::Parameters;
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use sys::{Machine, Policy};
 
-/// Facts of a standing service.
-const PID: &str = "pid";
+/// Facts of a standing application: `NAME=PID` of each server, the one that is loaded last; where
+/// that one serves; since when it is ready; where what they said lies.
+const SERVERS: &str = "servers";
+const ADDRESS: &str = "address";
 const READY_AT_NS: &str = "ready_at_ns";
 const SCRATCH: &str = "scratch";
 
-/// The service as its starter has it.
+/// The application as its starter has it.
 pub(super) struct Warm {
     /// None while it is stopped.
-    service: Option<Service>,
+    started: Option<Started>,
     stop_within: Duration,
     ready_at_ns: u64,
     scratch: PathBuf,
@@ -32,28 +34,32 @@ impl Warm {
     /// # Errors
     /// What could not be started, or did not become warm.
     pub(super) fn start(
+        application: &dyn Application,
         machine: &Machine,
-        parameters: &Parameters,
         launch: &LaunchSpec,
     ) -> Result<Self> {
-        let load = HttpLoad::new(parameters, launch)?;
-        let (mut service, _) = start(machine, parameters, launch, None, &load)?;
+        let conduct = application.conduct();
+        let mut started = application.start(machine, launch, None)?;
         let ready_at_ns = sys::monotonic_ns();
+        let mut load = application.load(started.address, launch)?;
         load.set_up()?;
-        if parameters.duration_ns("steady_within") > 0 {
-            warm_up(&load, parameters, || service.early_death().map_or(Ok(()), Err))?;
+        if let Some(warming_ns) = conduct.warming_ns {
+            warm_up(&mut load, warming_ns, || started.early_death().map_or(Ok(()), Err))?;
         }
-        let stop_within = Duration::from_nanos(parameters.duration_ns("stop_within"));
+        let stop_within = conduct.stop_within;
         let (scratch, log) = (launch.scratch.clone(), launch.log.clone());
-        Ok(Self { service: Some(service), stop_within, ready_at_ns, scratch, log })
+        Ok(Self { started: Some(started), stop_within, ready_at_ns, scratch, log })
     }
 }
 
 impl Standing for Warm {
     fn facts(&self) -> BTreeMap<String, String> {
-        let pid = self.service.as_ref().map_or(0, Service::pid);
+        let Some(started) = &self.started else { return BTreeMap::new() };
+        let servers: Vec<String> =
+            started.pids().into_iter().map(|(name, pid)| format!("{name}={pid}")).collect();
         let facts = [
-            (PID, pid.to_string()),
+            (SERVERS, servers.join(" ")),
+            (ADDRESS, started.address.to_string()),
             (READY_AT_NS, self.ready_at_ns.to_string()),
             (SCRATCH, self.scratch.display().to_string()),
         ];
@@ -61,26 +67,29 @@ impl Standing for Warm {
     }
 
     fn check(&mut self) -> Result<()> {
-        self.service.as_mut().and_then(Service::early_death).map_or(Ok(()), Err)
+        self.started.as_mut().and_then(Started::early_death).map_or(Ok(()), Err)
     }
 }
 
 impl Drop for Warm {
     fn drop(&mut self) {
-        if let Some(service) = self.service.take() {
+        if let Some(started) = self.started.take() {
             // Nobody is left to be told; one that does not end when asked to is killed.
-            let _ = service.keep_output(&self.log);
-            let _ = service.stop(self.stop_within);
+            let _ = keep_output(&started, &self.log);
+            let _ = started.stop(self.stop_within);
         }
     }
 }
 
-/// The service as a trial has it.
+/// The application as a trial has it.
 pub(super) struct Lent {
-    pub(super) pid: i32,
+    /// Each server's process, the one that is loaded last.
+    pub(super) pids: Vec<(String, i32)>,
+    /// Where that one serves.
+    pub(super) address: SocketAddr,
     /// On the clock of [`sys::monotonic_ns`].
     pub(super) ready_at_ns: u64,
-    /// Where what it said lies.
+    /// Where what they said lies.
     scratch: PathBuf,
 }
 
@@ -90,9 +99,14 @@ impl Lent {
     /// # Errors
     /// That there is none.
     pub(super) fn of(launch: &LaunchSpec) -> Result<Self> {
+        let server = |told: &str| {
+            let (name, pid) = told.split_once('=')?;
+            Some((name.to_owned(), pid.parse().ok()?))
+        };
         let found = |standing: &BTreeMap<String, String>| {
             Some(Self {
-                pid: standing.get(PID)?.parse().ok()?,
+                pids: standing.get(SERVERS)?.split(' ').map(server).collect::<Option<_>>()?,
+                address: standing.get(ADDRESS)?.parse().ok()?,
                 ready_at_ns: standing.get(READY_AT_NS)?.parse().ok()?,
                 scratch: PathBuf::from(standing.get(SCRATCH)?),
             })
@@ -114,10 +128,9 @@ impl Lent {
         }
         let mut done = BTreeSet::new();
         loop {
-            let processes = family(machine, self.pid);
-            let threads = processes
-                .iter()
-                .flat_map(|process| machine.thread_ids(process.pid).unwrap_or_default());
+            let processes = self.pids.iter().flat_map(|(_, pid)| family(machine, *pid));
+            let threads =
+                processes.flat_map(|process| machine.thread_ids(process.pid).unwrap_or_default());
             let new: Vec<i32> = threads.filter(|thread| !done.contains(thread)).collect();
             if new.is_empty() {
                 return if done.is_empty() { self.check(machine) } else { Ok(()) };
@@ -138,16 +151,15 @@ impl Lent {
     }
 
     /// # Errors
-    /// That its process is gone.
+    /// That a process is gone.
     pub(super) fn check(&self, machine: &Machine) -> Result<()> {
-        match machine.process_stat(self.pid) {
-            Ok(stat) if stat.state != 'Z' => Ok(()),
-            _ => {
-                let said = last_words(&output_in(&self.scratch));
-                let said = said.map(|said| format!("; it said: {said}")).unwrap_or_default();
-                let cause = format!("its process has ended{said}");
-                Err(Error::environment("the service failed", cause))
-            }
-        }
+        let is_there = |pid: i32| machine.process_stat(pid).is_ok_and(|stat| stat.state != 'Z');
+        let Some((name, _)) = self.pids.iter().find(|(_, pid)| !is_there(*pid)) else {
+            return Ok(());
+        };
+        let said = last_words(&output_in(&self.scratch, name));
+        let said = said.map(|said| format!("; it said: {said}")).unwrap_or_default();
+        let cause = format!("its process has ended{said}");
+        Err(Error::environment(format!("the {name} failed"), cause))
     }
 }

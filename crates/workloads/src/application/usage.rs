@@ -1,13 +1,15 @@
-//! What a service's processes have used.
+//! What a server's processes have used.
 
-use std::collections::BTreeSet;
-use std::ops::Sub;
-use sys::{Machine, ProcessStat};
+use std::collections::{BTreeMap, BTreeSet};
+use sys::{Machine, ProcessStat, TaskSchedstat};
 
 /// CPU time and memory of a process and of all that descends from it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Usage {
     pub(super) cpu_ns: u64,
+    /// How long each thread that is there was ready and waited for a CPU; nothing where the
+    /// kernel does not tell.
+    waited_ns: BTreeMap<i32, u64>,
     /// Resident set; what processes share is counted for each.
     pub(super) resident_bytes: u64,
 }
@@ -48,17 +50,34 @@ impl Usage {
             let ticks = stat.user_ticks + stat.system_ticks + stat.waited_for_ticks;
             usage.cpu_ns += ticks * tick_ns;
             usage.resident_bytes += resident_bytes(machine, stat.pid).unwrap_or(0);
+            let threads = machine.thread_ids(stat.pid).unwrap_or_default();
+            let waits = threads.into_iter().filter_map(|thread| {
+                let path = format!("/proc/{}/task/{thread}/schedstat", stat.pid);
+                let told = TaskSchedstat::parse(&machine.read(&path).ok()?)?;
+                Some((thread, told.wait_ns))
+            });
+            usage.waited_ns.extend(waits);
         }
         Some(usage)
     }
 }
 
-impl Sub for Usage {
-    type Output = u64;
+/// What was used in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spent {
+    pub(super) cpu_ns: u64,
+    /// By threads that are still there; none where the kernel does not tell.
+    pub(super) waited_ns: Option<u64>,
+}
 
-    /// The CPU time in between.
-    fn sub(self, earlier: Self) -> u64 {
-        self.cpu_ns.saturating_sub(earlier.cpu_ns)
+/// What was used since then.
+pub(super) fn since(earlier: &Usage, later: &Usage) -> Spent {
+    let waited = later.waited_ns.iter().map(|(thread, waited_ns)| {
+        waited_ns.saturating_sub(earlier.waited_ns.get(thread).copied().unwrap_or(0))
+    });
+    Spent {
+        cpu_ns: later.cpu_ns.saturating_sub(earlier.cpu_ns),
+        waited_ns: (!later.waited_ns.is_empty()).then(|| waited.sum()),
     }
 }
 
@@ -87,8 +106,22 @@ mod tests {
             sum = memory.iter().fold(sum, |sum, byte| sum.wrapping_add(u64::from(*byte)));
         }
         let after = Usage::of(&machine, own).unwrap();
-        assert!(sum > 0 && after - before >= 20_000_000, "{before:?} {after:?}");
+        assert!(sum > 0 && since(&before, &after).cpu_ns >= 20_000_000, "{before:?} {after:?}");
         assert!(after.resident_bytes >= 32 << 20, "{after:?}");
         assert_eq!(Usage::of(&machine, 0x7fff_fff0), None);
+    }
+
+    #[test]
+    fn waiting_is_that_of_threads_that_are_there_and_of_nobody_where_none_is_told() {
+        let usage = |waits: &[(i32, u64)]| Usage {
+            waited_ns: waits.iter().copied().collect(),
+            ..Usage::default()
+        };
+        let spent = |earlier: &[(i32, u64)], later: &[(i32, u64)]| {
+            since(&usage(earlier), &usage(later)).waited_ns
+        };
+        // 1 goes on, 2 has ended, 3 is new.
+        assert_eq!(spent(&[(1, 100), (2, 1000)], &[(1, 150), (3, 7)]), Some(57));
+        assert_eq!(spent(&[], &[]), None);
     }
 }

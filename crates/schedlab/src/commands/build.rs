@@ -1,0 +1,72 @@
+//! What a plan's workloads are built of, built before the first trial.
+
+use super::kernels::ProgressLine;
+use crate::cli::Common;
+use crate::progress::human_duration;
+use crate::surroundings::search_path;
+use artefacts::FromSources;
+use contract::{Catalogue, Interrupt, Recipe, Result};
+use model::Plan;
+use std::time::{Duration, Instant};
+
+/// Between lines where nothing can be drawn.
+const TOLD_EVERY: Duration = Duration::from_secs(15);
+
+/// The builds of a plan that are due, each once.
+///
+/// # Errors
+/// When sources cannot be read.
+pub(super) fn due(plan: &Plan) -> Result<Vec<Recipe>> {
+    let catalogue: Catalogue = crate::catalogue();
+    let mut due: Vec<Recipe> = Vec::new();
+    for workload in &plan.workloads {
+        let Some(entry) = catalogue.workload(&workload.uses) else { continue };
+        for recipe in workload.all_parameters().flat_map(|one| entry.recipes(one)) {
+            // Without sources nothing is built; whether that matters is a requirement's to say.
+            let has_sources = recipe.directory.is_dir();
+            if has_sources
+                && !due.contains(&recipe)
+                && !of(&recipe).is_fresh().map_err(venues::artefact_error)?
+            {
+                due.push(recipe);
+            }
+        }
+    }
+    Ok(due)
+}
+
+/// Builds what is due.
+///
+/// # Errors
+/// When a build fails, or a signal ends it.
+pub(super) fn build(common: &Common, plan: &Plan, interrupt: &Interrupt) -> Result<()> {
+    for recipe in due(plan)? {
+        let mut line = ProgressLine::new();
+        let words = recipe.words.join(" ");
+        let (began, mut told_at) = (Instant::now(), Instant::now());
+        line.say(&format!("building {} in {} ({words})", recipe.what, recipe.directory.display()));
+        let built = of(&recipe).build(&search_path(), &mut || {
+            let passed = began.elapsed();
+            let text =
+                format!("building {}: {}", recipe.what, human_duration(passed.as_nanos() as u64));
+            line.draw(&text);
+            if !line.is_terminal && told_at.elapsed() > TOLD_EVERY {
+                told_at = Instant::now();
+                line.say(&text);
+            }
+            interrupt.signal().is_none()
+        });
+        line.clear();
+        interrupt.check()?;
+        built.map_err(venues::artefact_error)?;
+        if common.verbose {
+            line.say(&format!("{} is built", recipe.what));
+        }
+    }
+    Ok(())
+}
+
+fn of(recipe: &Recipe) -> FromSources<'_> {
+    let Recipe { what, directory, words, products, stamp } = recipe;
+    FromSources { what, directory, words, products, stamp }
+}

@@ -1,0 +1,267 @@
+//! `schedlab capacity`: the highest rate that a service sustains, and an experiment below it.
+
+use super::plan::{make, name_of, text_of};
+use super::run::record;
+use crate::cli::capacity::Capacity;
+use crate::cli::{Common, Execution, Presentation};
+use crate::exit::ExitCode;
+use crate::output::{print, tell};
+use contract::{Catalogue, Error, ErrorKind, Result};
+use model::{Outcome, Record, SampleData};
+use std::path::Path;
+use toml::{Table, Value};
+
+/// Parts of the highest rate at which subjects are compared: differences show from about two
+/// thirds on, and beyond 1 queues grow for as long as the load lasts.
+const PARTS: [(&str, f64); 5] =
+    [("at-30", 0.3), ("at-60", 0.6), ("at-80", 0.8), ("at-95", 0.95), ("at-120", 1.2)];
+/// Keys of an experiment that speak of workloads or metrics which a search does not have.
+const OF_OTHERS: [&str; 7] =
+    ["quick", "claims", "use_cases", "margin", "blocks", "invocations", "comparisons"];
+
+pub(super) fn run(common: &Common, arguments: &Capacity) -> Result<ExitCode> {
+    let text = text_of(&arguments.file).map_err(|error| {
+        let attempted = format!("cannot read the experiment {}", arguments.file.display());
+        Error::usage(attempted, error, "see `schedlab list suites` for ready ones")
+    })?;
+    // What is wrong with the experiment is told as everywhere.
+    let shown_as = arguments.file.display().to_string();
+    let name = name_of(&arguments.file)?;
+    if make(common, &text, &name, &shown_as, &arguments.options)?.is_none() {
+        return Ok(ExitCode::Usage);
+    }
+    let experiment: Table = toml::from_str(&text)
+        .map_err(|error| Error::usage(format!("cannot read {shown_as}"), error, ""))?;
+    let workload = chosen(&experiment, arguments.workload.as_deref())?;
+    let label = label_of(workload).to_owned();
+    let search = encode(&search(&experiment, workload, arguments))?;
+    let name = format!("{name}-capacity");
+    let Some(planned) = make(common, &search, &name, &name, &arguments.options)? else {
+        return Ok(ExitCode::Usage);
+    };
+    let execution = Execution {
+        fresh: false,
+        dry_run: false,
+        live: false,
+        live_port: 0,
+        presentation: Presentation::default(),
+    };
+    let directory = match record(common, &planned, &execution)? {
+        Ok(directory) => directory,
+        Err(code) => return Ok(code),
+    };
+    let records = store::load(&directory)?.records;
+    let (rates, factors) = (sorted(&records, "capacity"), sorted(&records, "capacity_factor"));
+    let (Some(rate), Some(factor)) = (middle(&rates), middle(&factors)) else {
+        let reason = records.iter().find_map(|record| match &record.outcome {
+            Outcome::Failed { reason } => Some(reason.clone()),
+            _ => None,
+        });
+        let cause = reason.unwrap_or_else(|| "no search came to its end".to_owned());
+        let remedy = format!("see {}", directory.display());
+        return Err(Error::new(
+            ErrorKind::Environment,
+            "cannot tell the highest rate",
+            cause,
+            remedy,
+        ));
+    };
+    print(&format!(
+        "highest sustained rate of `{label}`, 99th percentile within {}: {rate:.0} requests per \
+         second\n({:.0} to {:.0} in {} searches; {factor:.3} times the scenario's rates)\n",
+        arguments.target,
+        rates[0],
+        rates[rates.len() - 1],
+        rates.len(),
+    ))?;
+    tell(&format!("the searches' records are in {}; no verdict uses them", directory.display()));
+    if let Some(path) = &arguments.write {
+        write(path, &below(&experiment, workload, factor), &arguments.file)?;
+        tell(&format!("written: {}; run it with schedlab run {}", path.display(), path.display()));
+    }
+    Ok(ExitCode::Done)
+}
+
+/// The workload that is searched.
+fn chosen<'e>(experiment: &'e Table, label: Option<&str>) -> Result<&'e Table> {
+    let catalogue: Catalogue = crate::catalogue();
+    let can_be_searched = |workload: &Table| {
+        let entry =
+            workload.get("use").and_then(Value::as_str).and_then(|id| catalogue.workload(id));
+        entry.is_some_and(|entry| entry.parameters().iter().any(|one| one.name == "target"))
+    };
+    let all = experiment.get("workloads").and_then(Value::as_array).into_iter().flatten();
+    let all: Vec<&Table> = all.filter_map(Value::as_table).collect();
+    let found = match label {
+        Some(label) => all.iter().find(|workload| label_of(workload) == label),
+        None => all.iter().find(|workload| can_be_searched(workload)),
+    };
+    let attempted = "cannot search the highest rate";
+    match found {
+        Some(workload) if can_be_searched(workload) => Ok(workload),
+        Some(workload) => {
+            let cause = format!("{} sends no requests at rates", label_of(workload));
+            Err(Error::usage(attempted, cause, "name one that does: http, service, bank"))
+        }
+        None => {
+            let labels: Vec<&str> = all.iter().map(|workload| label_of(workload)).collect();
+            let cause = match label {
+                Some(label) => format!("there is no workload {label:?}"),
+                None => "none of its workloads sends requests at rates".to_owned(),
+            };
+            Err(Error::usage(attempted, cause, format!("it has {}", labels.join(", "))))
+        }
+    }
+}
+
+fn label_of(workload: &Table) -> &str {
+    let text = |key: &str| workload.get(key).and_then(Value::as_str);
+    text("label").or_else(|| text("use")).unwrap_or_default()
+}
+
+/// The experiment that searches: the first subject, one workload.
+fn search(experiment: &Table, workload: &Table, arguments: &Capacity) -> Table {
+    let mut search = without(experiment);
+    let text = |text: &str| Value::String(text.to_owned());
+    search.insert("title".into(), text("The highest rate that is sustained"));
+    search.insert("blocks".into(), Value::Integer(i64::from(arguments.blocks)));
+    search.insert("invocations".into(), Value::Integer(1));
+    let subjects = experiment.get("subjects").and_then(Value::as_table);
+    let first = subjects.and_then(|subjects| subjects.iter().next());
+    let first = first.map(|(id, levels)| (id.clone(), levels.clone()));
+    search.insert("subjects".into(), Value::Table(first.into_iter().collect()));
+    let mut one = workload.clone();
+    one.remove("subjects");
+    for (key, value) in [
+        ("test", "capacity"),
+        ("target", &arguments.target),
+        ("duration", &arguments.step),
+        ("primary", "capacity"),
+    ] {
+        one.insert(key.into(), text(value));
+    }
+    search.insert("workloads".into(), Value::Array(vec![Value::Table(one)]));
+    search
+}
+
+/// The experiment that compares at parts of a factor.
+fn below(experiment: &Table, workload: &Table, factor: f64) -> Table {
+    let mut below = without(experiment);
+    for key in ["margin", "blocks", "invocations", "comparisons"] {
+        if let Some(value) = experiment.get(key) {
+            below.insert(key.into(), value.clone());
+        }
+    }
+    let at = |(label, part): (&str, f64)| {
+        let mut one = workload.clone();
+        one.insert("label".into(), Value::String(label.to_owned()));
+        // Four digits: a search tells no more.
+        let scale: f64 = format!("{:.3e}", factor * part).parse().unwrap_or(factor * part);
+        one.insert("scale".into(), Value::Float(scale));
+        if part > 1.0 {
+            // Where queues grow, latency is how long the load lasted.
+            one.insert("primary".into(), Value::String("answers_per_second".to_owned()));
+        }
+        Value::Table(one)
+    };
+    below.insert("workloads".into(), Value::Array(PARTS.map(at).to_vec()));
+    below
+}
+
+fn without(experiment: &Table) -> Table {
+    let kept = experiment.iter().filter(|(key, _)| !OF_OTHERS.contains(&key.as_str()));
+    kept.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn encode(experiment: &Table) -> Result<String> {
+    toml::to_string(experiment)
+        .map_err(|error| Error::environment("cannot write the experiment", error))
+}
+
+fn write(path: &Path, experiment: &Table, origin: &Path) -> Result<()> {
+    let text = format!(
+        "# Made from {} by `schedlab capacity`: its subjects at parts of the highest rate that was\n\
+         # sustained on the machine where it was made.\n\n{}",
+        origin.display(),
+        encode(experiment)?
+    );
+    std::fs::write(path, text)
+        .map_err(|error| Error::environment(format!("cannot write {}", path.display()), error))
+}
+
+/// All values of a source in completed trials, from the lowest.
+fn sorted(records: &[Record], source: &str) -> Vec<f64> {
+    let completed = records.iter().filter(|record| record.outcome == Outcome::Completed);
+    let samples = completed.flat_map(|record| &record.invocations).flat_map(|one| &one.samples);
+    let values = samples.filter(|sample| sample.source == source);
+    let mut values: Vec<f64> = values
+        .flat_map(|sample| match &sample.data {
+            SampleData::Values(values) => values.clone(),
+            _ => Vec::new(),
+        })
+        .collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// The median, the lower one of two.
+fn middle(sorted: &[f64]) -> Option<f64> {
+    sorted.get(sorted.len().saturating_sub(1) / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+        title = "t"
+        blocks = 7
+        margin = { default = "2%", latency_p99 = "5%" }
+        [quick]
+        workloads = ["plain"]
+        [subjects.a]
+        [subjects.b]
+        nice = 5
+        [[workloads]]
+        use = "messaging"
+        [[workloads]]
+        use = "http"
+        label = "plain"
+        address = "127.0.0.1:80"
+        scenario = "x.toml"
+        scale = 2
+        primary = ["latency_p99"]
+    "#;
+
+    #[test]
+    fn what_is_compared_lies_at_parts_of_what_was_found() {
+        let experiment: Table = toml::from_str(TEXT).unwrap();
+        let workload = chosen(&experiment, None).unwrap();
+        assert_eq!(label_of(workload), "plain");
+        let below = below(&experiment, workload, 12.3456);
+        let workloads = below["workloads"].as_array().unwrap();
+        let scales: Vec<f64> =
+            workloads.iter().map(|one| one["scale"].as_float().unwrap()).collect();
+        assert_eq!(scales, [3.704, 7.407, 9.876, 11.73, 14.81]);
+        assert_eq!(workloads[4]["primary"].as_str(), Some("answers_per_second"));
+        assert_eq!(below["blocks"].as_integer(), Some(7));
+        assert_eq!(below["subjects"].as_table().unwrap().len(), 2);
+        assert!(!below.contains_key("quick"));
+    }
+
+    #[test]
+    fn a_workload_without_rates_is_refused_and_labels_are_told() {
+        let experiment: Table = toml::from_str(TEXT).unwrap();
+        let why = |label| chosen(&experiment, label).unwrap_err().to_string();
+        assert!(why(Some("messaging")).contains("no requests at rates"));
+        assert!(why(Some("plian")).contains("messaging, plain"), "{}", why(Some("plian")));
+    }
+
+    #[test]
+    fn the_middle_is_one_that_was_found() {
+        assert_eq!(middle(&[]), None);
+        assert_eq!(middle(&[1.0]), Some(1.0));
+        assert_eq!(middle(&[1.0, 2.0]), Some(1.0));
+        assert_eq!(middle(&[1.0, 2.0, 9.0]), Some(2.0));
+    }
+}

@@ -1,0 +1,317 @@
+//! An application under load, whatever it is: its servers are started, made ready and warm, lent
+//! to trials, loaded, looked into and stopped. What it is made of knows the workload that has it.
+
+mod running;
+mod steady;
+mod usage;
+mod warm;
+
+use crate::declare::{MS, S, choice, duration, text};
+use crate::http::{self, Fates, HttpLoad};
+use crate::program::service::Service;
+use contract::{Error, LaunchSpec, Load, Measurement, Parameter, Result, Standing};
+use model::{CpuList, Direction, Metric, Parameters, Reduction, Sample, Unit};
+use running::Running;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+use sys::Machine;
+use warm::Warm;
+
+/// What a workload knows of its application.
+pub(crate) trait Application {
+    /// Starts all of its servers with these levels, and waits until they are ready. The one that
+    /// is loaded comes last.
+    ///
+    /// # Errors
+    /// What could not be started, and why.
+    fn start(
+        &self,
+        machine: &Machine,
+        launch: &LaunchSpec,
+        levels: Option<&LaunchSpec>,
+    ) -> Result<Started>;
+
+    /// The load on one that serves there.
+    ///
+    /// # Errors
+    /// What cannot be meant, or had.
+    fn load(&self, address: SocketAddr, launch: &LaunchSpec) -> Result<HttpLoad>;
+
+    /// A program that sends the load in its place, waiting to be told; the load itself then only
+    /// sets up, warms up and checks.
+    ///
+    /// # Errors
+    /// What could not be started.
+    fn program(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Option<Box<dyn Drive>>> {
+        let _ = (machine, launch);
+        Ok(None)
+    }
+
+    /// Who looks into it around a run; nobody where its load checks all.
+    fn inspection(&self, address: SocketAddr) -> Option<Box<dyn Inspection>> {
+        let _ = address;
+        None
+    }
+
+    /// How it is treated.
+    fn conduct(&self) -> &Conduct;
+}
+
+/// A program that sends a load.
+pub(crate) trait Drive {
+    /// Its process.
+    fn pid(&self) -> i32;
+
+    /// Lets it send, and reads what it saw.
+    ///
+    /// # Errors
+    /// How it failed, or what it did not say.
+    fn run(&mut self) -> Result<Measurement>;
+}
+
+/// Looks into a running application.
+pub(crate) trait Inspection {
+    /// Before what an earlier trial left is set up anew.
+    ///
+    /// # Errors
+    /// That it does not come to rest.
+    fn rest(&mut self) -> Result<()>;
+
+    /// Before the load.
+    ///
+    /// # Errors
+    /// What it cannot see.
+    fn before(&mut self) -> Result<()>;
+
+    /// After the load: what it saw.
+    ///
+    /// # Errors
+    /// What it cannot see.
+    fn after(&mut self) -> Result<Vec<Sample>>;
+
+    /// Whether all is as it must be after these requests, by kind.
+    ///
+    /// # Errors
+    /// What is broken, with its figures.
+    fn verify(&mut self, fates: &BTreeMap<String, Fates>) -> Result<(), String>;
+}
+
+/// Servers that are ready.
+pub(crate) struct Started {
+    /// What each is called in metrics, in the order of their start.
+    pub(crate) servers: Vec<(&'static str, Service)>,
+    /// Where the last one serves.
+    pub(crate) address: SocketAddr,
+}
+
+impl Started {
+    /// If one has ended, how, and what it said last.
+    fn early_death(&mut self) -> Option<Error> {
+        self.servers.iter_mut().find_map(|(_, server)| server.early_death())
+    }
+
+    fn pids(&self) -> Vec<(String, i32)> {
+        let pid = |(name, server): &(&str, Service)| ((*name).to_owned(), server.pid());
+        self.servers.iter().map(pid).collect()
+    }
+
+    /// Asks each to end, the last one first, and waits so long for each.
+    ///
+    /// # Errors
+    /// Which one did not, and how it ended.
+    fn stop(self, within: Duration) -> Result<(), String> {
+        let mut outcome = Ok(());
+        for (name, server) in self.servers.into_iter().rev() {
+            outcome = outcome.and(server.stop(within).map_err(|why| format!("{name}: {why}")));
+        }
+        outcome
+    }
+}
+
+/// How an application is treated.
+#[derive(Debug, Clone)]
+pub(crate) struct Conduct {
+    /// How long it may take to become steady, and how long a window is; none where that is not
+    /// tested.
+    pub(crate) warming_ns: Option<(u64, u64)>,
+    pub(crate) stop_within: Duration,
+    pub(crate) generator_cpus: Option<CpuList>,
+}
+
+/// How long an application may take: defaults of a workload.
+pub(crate) struct Defaults {
+    pub(crate) process: &'static str,
+    pub(crate) ready_within: &'static str,
+    pub(crate) steady_within: &'static str,
+}
+
+/// What every application has declared beside its load.
+pub(crate) const fn parameters(defaults: &Defaults) -> [Parameter; 6] {
+    [
+        choice(
+            "process",
+            &["fresh", "warm"],
+            defaults.process,
+            "A process for each trial, or one for all of a sitting",
+        ),
+        duration(
+            "ready_within",
+            10 * MS,
+            3600 * S,
+            defaults.ready_within,
+            "How long it may take to be ready",
+        ),
+        duration(
+            "steady_within",
+            0,
+            3600 * S,
+            defaults.steady_within,
+            "How long it may take until its answers take the same time; 0: that is not tested",
+        ),
+        duration(
+            "window",
+            100 * MS,
+            600 * S,
+            "5s",
+            "Time over which answers are compared for that",
+        ),
+        duration(
+            "stop_within",
+            10 * MS,
+            600 * S,
+            "10s",
+            "How long it may take to end when asked to",
+        ),
+        text("generator_cpus", "", "CPUs of the generator, like 0-1; empty: any"),
+    ]
+}
+
+impl Conduct {
+    /// # Errors
+    /// All that cannot be meant, each in one sentence.
+    pub(crate) fn of(parameters: &Parameters) -> Result<Self, Vec<String>> {
+        let mut wrong = Vec::new();
+        let (steady_ns, window_ns) =
+            (parameters.duration_ns("steady_within"), parameters.duration_ns("window"));
+        if steady_ns > 0 && steady_ns < 3 * window_ns {
+            wrong
+                .push("steady_within is shorter than the three windows that must agree".to_owned());
+        }
+        let generator_cpus = generator_cpus(parameters.text("generator_cpus"))
+            .map_err(|why| wrong.push(why))
+            .unwrap_or_default();
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        Ok(Self {
+            warming_ns: (steady_ns > 0).then_some((steady_ns, window_ns)),
+            stop_within: Duration::from_nanos(parameters.duration_ns("stop_within")),
+            generator_cpus,
+        })
+    }
+}
+
+/// CPUs of the generator, where they were named.
+fn generator_cpus(text: &str) -> Result<Option<CpuList>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let cpus: CpuList = text.parse().map_err(|why| format!("generator_cpus = {text:?}: {why}"))?;
+    if cpus.is_empty() {
+        return Err(format!("generator_cpus = {text:?} names no CPU"));
+    }
+    Ok(Some(cpus))
+}
+
+/// Whether one process serves all trials.
+pub(crate) fn is_warm(parameters: &Parameters) -> bool {
+    parameters.text("process") == "warm"
+}
+
+/// The metrics of its load, then of the application itself, of which these are the servers; the
+/// last one is loaded.
+pub(crate) fn metrics(
+    parameters: &Parameters,
+    load: Vec<Metric>,
+    servers: &[&'static str],
+) -> Vec<Metric> {
+    let (ns, lower) = (Unit::Nanoseconds, Direction::Lower);
+    let described = |id: &str, summary: &str| Metric {
+        is_description: true,
+        ..Metric::new(id, ns, lower, Reduction::Median, summary)
+    };
+    let mut metrics = load;
+    for name in servers.iter().rev() {
+        let summary = format!("CPU time of the {name} per answer");
+        metrics.push(Metric::new(format!("{name}_cpu"), ns, lower, Reduction::Quotient, summary));
+        let summary = format!("Time that tasks of the {name} waited for a CPU, per answer");
+        metrics.push(Metric::new(format!("{name}_wait"), ns, lower, Reduction::Quotient, summary));
+        let summary = format!("Resident set of the {name} at the end of the load");
+        let (id, unit) = (format!("{name}_memory"), Unit::Bytes);
+        metrics.push(Metric::new(id, unit, lower, Reduction::Median, summary));
+    }
+    if is_warm(parameters) {
+        metrics.push(described("age", "How long it had been ready when the load began"));
+        return metrics;
+    }
+    let summary = "Time from the start until it was ready";
+    metrics.push(Metric::new("ready_after", ns, lower, Reduction::Median, summary));
+    if parameters.duration_ns("steady_within") > 0 {
+        metrics
+            .push(described("steady_after", "Time of warming up until answers took the same time"));
+    }
+    metrics
+}
+
+/// Expected length of an invocation, where a start takes so long.
+pub(crate) fn expected_ns(parameters: &Parameters, starts_in_ns: u64) -> u64 {
+    if is_warm(parameters) {
+        return http::expected_ns(parameters);
+    }
+    let is_warmed = parameters.duration_ns("steady_within") > 0;
+    let windows_ns = if is_warmed { 4 * parameters.duration_ns("window") } else { 0 };
+    http::expected_ns(parameters) + starts_in_ns + windows_ns
+}
+
+/// What trials share that find an application standing: all that was declared but the load, which
+/// may be another one in each workload.
+pub(crate) fn stands(parameters: &Parameters, own: &[Parameter]) -> Option<String> {
+    let told = |parameter: &Parameter| {
+        format!("{} = {:?}", parameter.name, parameters.0.get(parameter.name))
+    };
+    is_warm(parameters).then(|| own.iter().map(told).collect::<Vec<_>>().join("; "))
+}
+
+/// Has an application stand for all trials.
+///
+/// # Errors
+/// What could not be started, or did not become warm.
+pub(crate) fn stand(
+    application: &dyn Application,
+    machine: &Machine,
+    launch: &LaunchSpec,
+) -> Result<Box<dyn Standing>> {
+    Ok(Box::new(Warm::start(application, machine, launch)?))
+}
+
+/// An application that is loaded in a trial: started for it, or the one that stands.
+///
+/// # Errors
+/// What could not be started, set up or given its levels.
+pub(crate) fn prepare(
+    application: &dyn Application,
+    machine: &Machine,
+    parameters: &Parameters,
+    launch: &LaunchSpec,
+) -> Result<Box<dyn Load>> {
+    if launch.needs_cpu_cgroup() || launch.needs_io_cgroup() {
+        let why = "the generator would be limited with the service: both are in one group";
+        let remedy = "leave out the factors cpu_max, cpu_weight, io_max and io_weight";
+        return Err(Error::unsupported("cannot limit a service", why, remedy));
+    }
+    if is_warm(parameters) {
+        return Ok(Box::new(Running::of_warm(application, machine, launch)?));
+    }
+    Ok(Box::new(Running::start(application, machine, launch)?))
+}

@@ -1,0 +1,252 @@
+//! An application under load: its own processes, or ones that stand.
+
+use super::steady::is_steady;
+use super::usage::{Usage, since};
+use super::warm::Lent;
+use super::{Application, Conduct, Drive, Inspection, Started};
+use crate::http::HttpLoad;
+use contract::{Error, ErrorKind, LaunchSpec, Load, Measurement, Result};
+use model::{RunReport, Sample};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use sys::Machine;
+
+/// Loads an application until its answers take the same time; how long that took.
+///
+/// # Errors
+/// That they never do within its time, or that it has ended.
+pub(super) fn warm_up(
+    load: &mut HttpLoad,
+    (within_ns, window_ns): (u64, u64),
+    mut check: impl FnMut() -> Result<()>,
+) -> Result<u64> {
+    let unsteady = |cause: String, remedy: &str| {
+        let attempted = "the service did not become steady";
+        Error::new(ErrorKind::Environment, attempted, cause, remedy)
+    };
+    let began_ns = sys::monotonic_ns();
+    let mut windows_ns = Vec::new();
+    loop {
+        let window = load.window_ns(window_ns)?;
+        check()?;
+        let window =
+            window.ok_or_else(|| unsteady("nothing was answered while it warmed up".into(), ""))?;
+        windows_ns.push(window);
+        let took_ns = sys::monotonic_ns() - began_ns;
+        if is_steady(&windows_ns) {
+            return Ok(took_ns);
+        }
+        if took_ns + window_ns > within_ns {
+            let told: Vec<String> =
+                windows_ns.iter().map(|window_ns| model::format_duration(*window_ns)).collect();
+            let each = model::format_duration(window_ns);
+            let cause = format!("the median answer of each {each} took {}", told.join(", "));
+            return Err(unsteady(cause, "give it longer (steady_within), or a longer window"));
+        }
+    }
+}
+
+/// Whose processes serve.
+enum Servers {
+    /// The trial's own; none once they were stopped.
+    Own(Option<Started>),
+    /// Ones that stand.
+    Lent(Lent),
+}
+
+/// An application that serves.
+pub(super) struct Running {
+    machine: Machine,
+    servers: Servers,
+    conduct: Conduct,
+    load: HttpLoad,
+    /// What sends instead of it.
+    program: Option<Box<dyn Drive>>,
+    inspection: Option<Box<dyn Inspection>>,
+    log: PathBuf,
+    /// What was measured before the run: times in nanoseconds by source.
+    before: Vec<(&'static str, u64)>,
+}
+
+impl Running {
+    /// Starts one for the trial, with its levels.
+    ///
+    /// # Errors
+    /// What could not be started or set up, or did not become warm.
+    pub(super) fn start(
+        application: &dyn Application,
+        machine: &Machine,
+        launch: &LaunchSpec,
+    ) -> Result<Self> {
+        let conduct = application.conduct().clone();
+        let began_ns = sys::monotonic_ns();
+        let mut started = application.start(machine, launch, Some(launch))?;
+        let mut before = vec![("ready_after", sys::monotonic_ns() - began_ns)];
+        let mut load = application.load(started.address, launch)?;
+        place_generator(&conduct)?;
+        load.set_up()?;
+        if let Some(warming_ns) = conduct.warming_ns {
+            let check = || started.early_death().map_or(Ok(()), Err);
+            before.push(("steady_after", warm_up(&mut load, warming_ns, check)?));
+        }
+        Ok(Self {
+            machine: machine.clone(),
+            program: application.program(machine, launch)?,
+            inspection: application.inspection(started.address),
+            servers: Servers::Own(Some(started)),
+            conduct,
+            load,
+            log: launch.log.clone(),
+            before,
+        })
+    }
+
+    /// Gives the one that stands the levels of the trial.
+    ///
+    /// # Errors
+    /// What it cannot be given, or that it stands no more.
+    pub(super) fn of_warm(
+        application: &dyn Application,
+        machine: &Machine,
+        launch: &LaunchSpec,
+    ) -> Result<Self> {
+        let conduct = application.conduct().clone();
+        let lent = Lent::of(launch)?;
+        let mut load = application.load(lent.address, launch)?;
+        let mut inspection = application.inspection(lent.address);
+        // Before the generator has CPUs of its own: the others' are what it has by now.
+        lent.impose(machine, launch)?;
+        place_generator(&conduct)?;
+        if let Some(inspection) = &mut inspection {
+            inspection.rest()?;
+        }
+        load.set_up()?;
+        let age_ns = sys::monotonic_ns().saturating_sub(lent.ready_at_ns);
+        Ok(Self {
+            machine: machine.clone(),
+            servers: Servers::Lent(lent),
+            conduct,
+            load,
+            program: application.program(machine, launch)?,
+            inspection,
+            log: launch.log.clone(),
+            before: vec![("age", age_ns)],
+        })
+    }
+
+    /// # Errors
+    /// That a server has ended, and what it said last.
+    fn check_alive(&mut self) -> Result<()> {
+        match &mut self.servers {
+            Servers::Own(started) => {
+                started.as_mut().and_then(Started::early_death).map_or(Ok(()), Err)
+            }
+            Servers::Lent(lent) => lent.check(&self.machine),
+        }
+    }
+
+    /// What each server has used, by its name.
+    fn usage(&self) -> Result<BTreeMap<String, Usage>> {
+        let pids = match &self.servers {
+            Servers::Own(started) => started.as_ref().map(Started::pids).unwrap_or_default(),
+            Servers::Lent(lent) => lent.pids.clone(),
+        };
+        let used = |(name, pid): (String, i32)| Some((name, Usage::of(&self.machine, pid)?));
+        let count = pids.len();
+        let usage: BTreeMap<String, Usage> = pids.into_iter().filter_map(used).collect();
+        if usage.len() == count {
+            return Ok(usage);
+        }
+        Err(Error::environment("cannot see what the service uses", "its process is gone"))
+    }
+
+    /// The load, and what is seen around it.
+    fn loaded(&mut self) -> Result<(Measurement, Vec<Sample>)> {
+        if let Some(inspection) = &mut self.inspection {
+            inspection.before()?;
+        }
+        let measurement = match &mut self.program {
+            Some(program) => program.run()?,
+            None => self.load.run()?,
+        };
+        let seen = self.inspection.as_mut().map(|inspection| inspection.after()).transpose()?;
+        Ok((measurement, seen.unwrap_or_default()))
+    }
+}
+
+impl Load for Running {
+    fn generators(&self) -> Vec<i32> {
+        self.program.iter().map(|program| program.pid()).collect()
+    }
+
+    fn run(&mut self) -> Result<Measurement> {
+        let before = self.usage();
+        // One that is gone is why something else failed.
+        self.check_alive()?;
+        let before = before?;
+        let outcome = self.loaded();
+        self.check_alive()?;
+        let (mut measurement, seen) = outcome?;
+        let after = self.usage()?;
+        let answers = measurement.operations.unwrap_or(0).max(1) as f64;
+        for (name, used) in &after {
+            let Some(spent) = before.get(name).map(|before| since(before, used)) else { continue };
+            let per_answer = |what: &str, ns: u64| {
+                Sample::quotient(&format!("{name}_{what}"), ns as f64, answers)
+            };
+            measurement.samples.push(per_answer("cpu", spent.cpu_ns));
+            let waited = spent.waited_ns.map(|ns| per_answer("wait", ns));
+            measurement.samples.extend(waited);
+            let resident = vec![used.resident_bytes as f64];
+            measurement.samples.push(Sample::values(&format!("{name}_memory"), resident));
+        }
+        let times = self.before.iter();
+        let times = times.map(|(source, ns)| Sample::values(source, vec![*ns as f64]));
+        measurement.samples.extend(times.chain(seen));
+        Ok(measurement)
+    }
+
+    fn verify(&mut self, report: &RunReport) -> Result<(), String> {
+        self.load.verify(report)?;
+        if let Some(inspection) = &mut self.inspection {
+            inspection.verify(self.load.fates())?;
+        }
+        match &mut self.servers {
+            Servers::Own(started) => started.take().map_or(Ok(()), |started| {
+                keep_output(&started, &self.log)?;
+                started.stop(self.conduct.stop_within)
+            }),
+            Servers::Lent(_) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Servers::Own(Some(started)) = &self.servers {
+            // What could not be kept is missed by nobody who was not told why.
+            let _ = keep_output(started, &self.log);
+        }
+    }
+}
+
+/// Adds what the servers said to a log.
+///
+/// # Errors
+/// That it cannot be written, in words.
+pub(super) fn keep_output(started: &Started, log: &Path) -> Result<(), String> {
+    started.servers.iter().try_for_each(|(_, server)| {
+        server
+            .keep_output(log)
+            .map_err(|error| format!("what it said cannot be kept in {}: {error}", log.display()))
+    })
+}
+
+/// Gives this process the CPUs that were named for the generator.
+fn place_generator(conduct: &Conduct) -> Result<()> {
+    let Some(cpus) = &conduct.generator_cpus else { return Ok(()) };
+    sys::set_affinity(0, cpus).map_err(|error| {
+        let attempted = format!("cannot give the generator the CPUs {cpus}");
+        Error::new(ErrorKind::Environment, attempted, error, "name CPUs that are online")
+    })
+}

@@ -1,0 +1,188 @@
+//! The bank's two servers: where they are built, what they need, how they are started.
+
+use crate::application::Started;
+use crate::http;
+use crate::program::Surroundings;
+use crate::program::service::{Beginning, Service, told};
+use contract::{Error, LaunchSpec, Recipe, Requirement, Result};
+use model::Parameters;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use sys::Machine;
+
+/// Names in metrics and files.
+pub(super) const SERVICE: &str = "service";
+pub(super) const BROKER: &str = "broker";
+
+const MAIN_OF_BROKER: &str = "org.schedlab.bank.broker.Main";
+/// What the facts of a broker on loopback with one client ask for; measured, it uses 230 MB.
+const BROKER_OPTIONS: [&str; 3] = ["-Xms256m", "-Xmx256m", "-XX:+UseSerialGC"];
+const BROKER_IS_READY: &str = "broker: ready on ";
+const SERVICE_IS_READY: &str = "bank: ready on http://";
+const HEALTH: &str = "/actuator/health";
+
+/// Whether events go through a broker.
+pub(super) fn has_broker(parameters: &Parameters) -> bool {
+    parameters.text("broker") == "kafka"
+}
+
+/// What runs, in the order of its start.
+pub(super) fn names(parameters: &Parameters) -> Vec<&'static str> {
+    if has_broker(parameters) { vec![BROKER, SERVICE] } else { vec![SERVICE] }
+}
+
+/// Where the application lies.
+pub(super) struct Place {
+    source: PathBuf,
+}
+
+impl Place {
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let source = PathBuf::from(parameters.text("source"));
+        // What cannot be made absolute is not found either, and that is told.
+        Self { source: std::path::absolute(&source).unwrap_or(source) }
+    }
+
+    pub(super) fn service_jar(&self) -> PathBuf {
+        self.source.join("service/target/bank.jar")
+    }
+
+    /// The directory of the broker's jars.
+    pub(super) fn broker_jars(&self) -> PathBuf {
+        self.source.join("broker/target/broker/lib")
+    }
+
+    /// How it is built.
+    pub(super) fn recipe(&self) -> Recipe {
+        let words = ["mvn", "--batch-mode", "--quiet", "-DskipTests", "package"];
+        Recipe {
+            what: "the bank".to_owned(),
+            directory: self.source.clone(),
+            words: words.map(str::to_owned).to_vec(),
+            products: vec![self.service_jar(), self.broker_jars()],
+            stamp: self.source.join("target/built"),
+        }
+    }
+
+    /// A JVM, and the application or what builds it.
+    pub(super) fn requires(&self) -> Vec<Requirement> {
+        let (jar, source) = (self.service_jar(), self.source.clone());
+        let built = Requirement::check("the bank, built or to be built", move |machine| {
+            if jar.is_file() {
+                return Ok(());
+            }
+            if !source.join("pom.xml").is_file() {
+                let remedy = "name the directory apps/bank of schedlab's sources (source)";
+                return Err((format!("{} has no pom.xml", source.display()), remedy.to_owned()));
+            }
+            if machine.program("mvn").is_none() {
+                let remedy = "install it: apt-get install maven openjdk-17-jdk-headless";
+                return Err((
+                    "it is not built, and mvn is not on PATH".to_owned(),
+                    remedy.to_owned(),
+                ));
+            }
+            Ok(())
+        });
+        vec![Requirement::program("java", "openjdk-17-jre-headless"), built]
+    }
+}
+
+/// Starts the broker, where there is one, and the service.
+///
+/// # Errors
+/// Which of them could not be started, and why.
+pub(super) fn start(
+    machine: &Machine,
+    parameters: &Parameters,
+    (launch, levels): (&LaunchSpec, Option<&LaunchSpec>),
+    within: Duration,
+) -> Result<Started> {
+    let place = Place::of(parameters);
+    let start = |name, stem, words: &[String], variables, is_ready: &mut dyn FnMut() -> _| {
+        let surroundings = Surroundings { variables, ..Surroundings::default() };
+        let beginning = Beginning { name, stem, words, surroundings, levels, within };
+        Service::start_until(machine, &beginning, launch, is_ready)
+    };
+    let mut servers = Vec::new();
+    let mut variables = vec![
+        ("BANK_PORT", "0".to_owned()),
+        ("BANK_THREADS", parameters.count("request_threads").to_string()),
+    ];
+    if has_broker(parameters) {
+        let mut address = None;
+        let words = broker_words(&place, &launch.scratch.join("broker"));
+        let broker = start("the broker", BROKER, &words, Vec::new(), &mut || {
+            address = Some(ready(&launch.scratch, BROKER, BROKER_IS_READY)?);
+            Ok(())
+        })?;
+        servers.push((BROKER, broker));
+        let address = address.ok_or_else(|| unknown("the broker"))?;
+        variables.push(("BANK_KAFKA", address.to_string()));
+    } else {
+        variables.push(("BANK_EVENTS", "local".to_owned()));
+    }
+    let fault = parameters.text("fault");
+    if fault != "none" {
+        variables.push(("BANK_FAULT", fault.to_owned()));
+    }
+    let mut address = None;
+    let words = service_words(&place, parameters);
+    let service = start("the service", SERVICE, &words, variables, &mut || {
+        let at = ready(&launch.scratch, SERVICE, SERVICE_IS_READY)?;
+        address = Some(at);
+        http::answers(at, HEALTH)
+    })?;
+    servers.push((SERVICE, service));
+    let address = address.ok_or_else(|| unknown("the service"))?;
+    Ok(Started { servers, address })
+}
+
+fn broker_words(place: &Place, data: &Path) -> Vec<String> {
+    let jars = format!("{}/*", place.broker_jars().display());
+    let java = ["java"].into_iter().chain(BROKER_OPTIONS).map(str::to_owned);
+    let (jars, data) = (["-cp".to_owned(), jars], data.display().to_string());
+    let own = [MAIN_OF_BROKER, "--port", "0", "--controller-port", "0", "--data", &data];
+    java.chain(jars).chain(own.map(str::to_owned)).collect()
+}
+
+fn service_words(place: &Place, parameters: &Parameters) -> Vec<String> {
+    let options = parameters.words("java_options").iter().cloned();
+    let jar = ["-jar".to_owned(), place.service_jar().display().to_string()];
+    ["java".to_owned()].into_iter().chain(options).chain(jar).collect()
+}
+
+/// Where a server said that it serves.
+///
+/// # Errors
+/// That it has not said so.
+fn ready(scratch: &Path, stem: &str, beginning: &str) -> std::result::Result<SocketAddr, String> {
+    let told = told(scratch, stem, beginning).ok_or("it has not said so")?;
+    let address = told.split_whitespace().next().unwrap_or_default();
+    address.parse().map_err(|_| format!("it says that it serves at {address:?}"))
+}
+
+fn unknown(who: &str) -> Error {
+    Error::environment(format!("cannot use {who}"), "it has not said where it serves")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_server_serves_is_what_it_says_in_a_whole_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let say =
+            |text: &str| std::fs::write(directory.path().join("broker-stdout"), text).unwrap();
+        let read = || ready(directory.path(), BROKER, BROKER_IS_READY);
+        assert!(read().unwrap_err().contains("has not said"));
+        say("[main] WARN x\nbroker: ready on 127.0.0.1:4");
+        assert!(read().unwrap_err().contains("has not said"), "half a line");
+        say("[main] WARN x\nbroker: ready on 127.0.0.1:45091 pid 7\n");
+        assert_eq!(read().unwrap(), "127.0.0.1:45091".parse().unwrap());
+        say("broker: ready on nowhere pid 7\n");
+        assert!(read().unwrap_err().contains("nowhere"));
+    }
+}

@@ -1,0 +1,284 @@
+//! Other programs that send the load: wrk, Gatling, or any that prints figures.
+
+use crate::application::Drive;
+use crate::command::pick::Pick;
+use crate::program::{Program, Run, Surroundings, WHERE_OUTPUT_IS};
+use contract::{Error, ErrorKind, LaunchSpec, Measurement, Result, split_words};
+use model::{Direction, Histogram, Metric, Parameters, Reduction, Sample, Unit};
+use outputs::gatling::Log;
+use outputs::wrk;
+use std::path::{Path, PathBuf};
+use sys::{Machine, Termination};
+
+/// In the words of a generator: the directory for its results.
+const RESULTS: &str = "@results@";
+/// Gatling's file of all requests, below the directory of a run.
+const SIMULATION_LOG: &str = "simulation.log";
+/// A log of a day at a thousand requests per second is no longer.
+const LONGEST_LOG: u64 = 8 << 30;
+/// What a generator may print.
+const MOST_PRINTED: u64 = 16 << 20;
+/// Gatling's exit code where an assertion of its simulation failed: the run itself is whole.
+const ASSERTION_FAILED: i32 = 2;
+
+/// Which program it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Generator {
+    Wrk,
+    Gatling,
+    /// Any, whose figures are picked.
+    Command,
+}
+
+impl Generator {
+    /// Which one was declared; none where the load is sent by ourselves.
+    pub(super) fn of(parameters: &Parameters) -> Option<Self> {
+        match parameters.text("generator") {
+            "wrk" => Some(Self::Wrk),
+            "gatling" => Some(Self::Gatling),
+            "command" => Some(Self::Command),
+            _ => None,
+        }
+    }
+
+    /// What it reports.
+    pub(super) fn metrics(self, parameters: &Parameters) -> Vec<Metric> {
+        let (lower, higher) = (Direction::Lower, Direction::Higher);
+        let answers = |summary: &str| {
+            let (unit, rate) = (Unit::PerSecond, Reduction::Quotient);
+            Metric::new("answers_per_second", unit, higher, rate, summary)
+        };
+        let failed = |summary: &str| {
+            let (unit, reduction) = (Unit::Fraction, Reduction::Proportion);
+            Metric::new("failed", unit, lower, reduction, summary)
+        };
+        let ns = Unit::Nanoseconds;
+        let summary = "CPU time of the generator per right answer";
+        let cost = Metric {
+            is_description: true,
+            ..Metric::new("generator_cpu", ns, lower, Reduction::Quotient, summary)
+        };
+        match self {
+            Self::Wrk => {
+                let quantile = |percent: f64| {
+                    let id = format!("latency_p{percent}");
+                    let summary =
+                        format!("The {percent}th percentile of latency, as wrk prints it");
+                    Metric::new(id, ns, lower, Reduction::Median, summary)
+                };
+                let mut metrics: Vec<Metric> = WRK_PERCENTILES.map(quantile).into();
+                metrics.push(answers("Right answers per second"));
+                metrics.push(failed("Requests with a wrong answer, or none in time"));
+                metrics.push(cost);
+                metrics
+            }
+            Self::Gatling => {
+                let summary = "Time from the beginning of a request to its answer, by milliseconds";
+                let mut metrics = Metric::latency_quantiles("latency", summary);
+                metrics.push(answers("Requests per second that did not fail"));
+                metrics.push(failed("Requests that failed"));
+                metrics.push(cost);
+                metrics
+            }
+            Self::Command => {
+                let (picks, _) = crate::command::picks(parameters);
+                picks.iter().map(Pick::metric).collect()
+            }
+        }
+    }
+
+    /// What cannot be meant, each in one sentence.
+    pub(super) fn conflicts(self, parameters: &Parameters) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let words = words(parameters).map_err(|why| wrong.push(why)).unwrap_or_default();
+        if self == Self::Wrk && !words.is_empty() && !words.iter().any(|word| word == "--latency") {
+            wrong.push("`drive`: wrk tells percentiles with --latency only".to_owned());
+        }
+        if self == Self::Gatling && !words.iter().any(|word| word.contains(RESULTS)) {
+            let why =
+                "`drive`: Gatling's results are looked for where @results@ stands (-rf @results@)";
+            wrong.push(why.to_owned());
+        }
+        if self == Self::Command {
+            let (picks, problems) = crate::command::picks(parameters);
+            if picks.is_empty() {
+                wrong.push("`metrics` picks no figure of what the program prints".to_owned());
+            }
+            wrong.extend(problems);
+        }
+        wrong
+    }
+
+    /// Starts it; it waits to be told.
+    ///
+    /// # Errors
+    /// When there is no such program.
+    pub(super) fn start(
+        self,
+        machine: &Machine,
+        parameters: &Parameters,
+        launch: &LaunchSpec,
+    ) -> Result<Box<dyn Drive>> {
+        let results = launch.scratch.join("results");
+        let at = results.display().to_string();
+        let words =
+            words(parameters).map_err(|why| Error::usage("cannot start the load", why, ""))?;
+        let words: Vec<String> = words.iter().map(|word| word.replace(RESULTS, &at)).collect();
+        // It has no levels: those are the service's.
+        let own = LaunchSpec {
+            seed: launch.seed,
+            scratch: launch.scratch.clone(),
+            log: launch.log.clone(),
+            ..LaunchSpec::default()
+        };
+        let program = Program::start(machine, &words, Surroundings::default(), MOST_PRINTED, &own)?;
+        let (picks, _) = crate::command::picks(parameters);
+        Ok(Box::new(Driver { generator: self, program, results, picks }))
+    }
+}
+
+/// The program that sends, and its arguments.
+///
+/// # Errors
+/// That none is named, or a quote is open.
+pub(super) fn words(parameters: &Parameters) -> std::result::Result<Vec<String>, String> {
+    split_words(parameters.text("drive"))
+        .map_err(|why| format!("`drive` names no program that sends the load: {why}"))
+}
+
+/// wrk's, as `--latency` prints them.
+const WRK_PERCENTILES: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
+
+struct Driver {
+    generator: Generator,
+    program: Program,
+    results: PathBuf,
+    picks: Vec<Pick>,
+}
+
+impl Drive for Driver {
+    fn pid(&self) -> i32 {
+        self.program.pid()
+    }
+
+    fn run(&mut self) -> Result<Measurement> {
+        let run = self.program.run()?;
+        let is_whole = match run.termination {
+            Termination::Exited(0) => true,
+            Termination::Exited(code) => {
+                self.generator == Generator::Gatling && code == ASSERTION_FAILED
+            }
+            Termination::Signalled(_) => false,
+        };
+        if !is_whole {
+            let cause = format!("{}{}", run.termination, run.last_words());
+            return Err(self.failed(cause));
+        }
+        let (mut samples, operations) = match self.generator {
+            Generator::Wrk => of_wrk(&run).map_err(|cause| self.failed(cause))?,
+            Generator::Gatling => of_gatling(&self.results).map_err(|cause| self.failed(cause))?,
+            Generator::Command => (self.picked(&run)?, None),
+        };
+        if let Some(answers) = operations {
+            let ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
+            let cpu_ns = ns(run.usage.ru_utime) + ns(run.usage.ru_stime);
+            samples.push(Sample::quotient("generator_cpu", cpu_ns, answers.max(1) as f64));
+        }
+        Ok(Measurement { samples, operations })
+    }
+}
+
+impl Driver {
+    fn failed(&self, cause: String) -> Error {
+        let attempted = format!("the generator {} failed", self.program.name());
+        Error::new(ErrorKind::Environment, attempted, cause, WHERE_OUTPUT_IS)
+    }
+
+    fn picked(&self, run: &Run) -> Result<Vec<Sample>> {
+        let values = |pick: &Pick| {
+            let values = pick.values(&run.stdout, &run.stderr).map_err(|cause| {
+                self.failed(format!("cannot read the metric `{}`: {cause}", pick.id()))
+            })?;
+            Ok(Sample::values(pick.id(), values))
+        };
+        self.picks.iter().map(values).collect()
+    }
+}
+
+type Samples = (Vec<Sample>, Option<u64>);
+
+fn of_wrk(run: &Run) -> std::result::Result<Samples, String> {
+    let report = wrk::Report::parse(&run.stdout).map_err(|failure| match failure {
+        wrk::Failure::Reported(said) => said,
+        wrk::Failure::Unreadable(trouble) => trouble.to_string(),
+    })?;
+    let percentiles = report.latency.and_then(|latency| latency.percentiles);
+    let percentiles = percentiles.ok_or("no answer came in time")?;
+    let mut samples: Vec<Sample> = WRK_PERCENTILES
+        .iter()
+        .zip(percentiles)
+        .map(|(percent, time)| Sample::values(&format!("latency_p{percent}"), vec![time.ns as f64]))
+        .collect();
+    samples.push(Sample::quotient("answers_per_second", report.right() as f64, report.seconds));
+    let asked = report.asked();
+    samples.push(Sample::proportion("failed", asked - report.right(), asked));
+    Ok((samples, Some(report.right())))
+}
+
+fn of_gatling(results: &Path) -> std::result::Result<Samples, String> {
+    let path = simulation_log(results)?;
+    let unreadable = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+    let length = std::fs::metadata(&path).map_err(unreadable)?.len();
+    if length > LONGEST_LOG {
+        return Err(format!("{} is longer than {LONGEST_LOG} bytes", path.display()));
+    }
+    let bytes = std::fs::read(&path).map_err(unreadable)?;
+    let log = Log::parse(&bytes).map_err(|trouble| format!("{}: {trouble}", path.display()))?;
+    let span_ms = log.span_ms().ok_or("Gatling sent no request")?;
+    let kinds = log.kinds(0..u64::MAX);
+    let latency = Histogram::merged(kinds.iter().map(|kind| &kind.latency));
+    let failed: u64 = kinds.iter().flat_map(|kind| kind.failures.values()).sum();
+    let right = latency.count();
+    if right == 0 {
+        return Err("every request failed".to_owned());
+    }
+    let seconds = (span_ms.end - span_ms.start).max(1) as f64 / 1e3;
+    let samples = vec![
+        Sample::histogram("latency", latency),
+        Sample::quotient("answers_per_second", right as f64, seconds),
+        Sample::proportion("failed", failed, right + failed),
+    ];
+    Ok((samples, Some(right)))
+}
+
+/// The log of the only run below the directory of results.
+fn simulation_log(results: &Path) -> std::result::Result<PathBuf, String> {
+    let entries = std::fs::read_dir(results)
+        .map_err(|error| format!("it left nothing in {}: {error}", results.display()))?;
+    let logs = entries.flatten().map(|entry| entry.path().join(SIMULATION_LOG));
+    let logs: Vec<PathBuf> = logs.filter(|path| path.is_file()).collect();
+    match logs.as_slice() {
+        [log] => Ok(log.clone()),
+        [] => Err(format!("there is no {SIMULATION_LOG} below {}", results.display())),
+        _ => Err(format!("there are {} runs below {}", logs.len(), results.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_of_one_run_is_found_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        assert!(simulation_log(&at("none")).unwrap_err().contains("left nothing"));
+        std::fs::create_dir_all(at("one")).unwrap();
+        assert!(simulation_log(directory.path()).unwrap_err().contains("no simulation.log"));
+        std::fs::write(at("one").join(SIMULATION_LOG), "").unwrap();
+        assert_eq!(simulation_log(directory.path()).unwrap(), at("one").join(SIMULATION_LOG));
+        std::fs::create_dir_all(at("two")).unwrap();
+        std::fs::write(at("two").join(SIMULATION_LOG), "").unwrap();
+        assert!(simulation_log(directory.path()).unwrap_err().contains("2 runs"));
+    }
+}
