@@ -398,7 +398,6 @@ mod tests {
     fn what_cannot_be_meant_is_named() {
         let request = |keys: &str| format!("[[requests]]\nname = 'a'\nrate = 1\n{keys}");
         for (text, word) in [
-            (String::new(), "no [[requests]]"),
             ("x = 1".to_owned(), "unknown field"),
             (request("path = 'a'"), "expected /"),
             (request("path = '/a b'"), "expected /"),
