@@ -25,7 +25,7 @@ pub fn test(cargo: &Cargo) -> Outcome {
             return Err(why);
         }
         eprintln!("bank: fetching what it is built of");
-        succeed(maven(&source).args(FETCH).stdout(Stdio::null()))?;
+        succeed(maven(&source).args(FETCH))?;
         offline(&source, &log)?;
     }
     let (tests, skipped) = counted(&source)?;
@@ -48,17 +48,20 @@ fn offline(source: &Path, log: &Path) -> Outcome {
     let output = File::create(log).map_err(cannot)?;
     let errors = output.try_clone().map_err(cannot)?;
     let mut command = maven(source);
-    command.args(["--offline", "package"]).stdout(output).stderr(errors);
-    succeed(&mut command).map_err(|problems| {
-        let text = read(log);
-        let lines: Vec<&str> = text.lines().collect();
-        let end = lines[lines.len().saturating_sub(SHOWN)..].join("\n");
-        Problems::one(format!(
-            "{end}\n{problems}the bank needs Maven and a JDK of 17 or later: `./setup --tools` \
-             installs them; all that it said is in {}",
-            log.display()
-        ))
-    })
+    command.args(["--offline", "package"]).stdin(Stdio::null()).stdout(output).stderr(errors);
+    let how = match command.status() {
+        Ok(status) if status.success() => return Ok(()),
+        Ok(status) => format!("mvn ended with {status}"),
+        Err(error) => format!("cannot start mvn: {error}"),
+    };
+    let text = read(log);
+    let lines: Vec<&str> = text.lines().collect();
+    let end = lines[lines.len().saturating_sub(SHOWN)..].join("\n");
+    Err(Problems::one(format!(
+        "{end}\n{how}; the bank needs Maven and a JDK of 17 or later: `./setup --tools` installs \
+         them; all that it said is in {}",
+        log.display()
+    )))
 }
 
 fn read(log: &Path) -> String {
