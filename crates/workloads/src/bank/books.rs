@@ -137,16 +137,17 @@ fn disagreements(audit: &Audit, seeded: u64, fates: &BTreeMap<String, Fates>) ->
     rows.into_iter().filter_map(differs).collect()
 }
 
-/// The pauses in between. The longest is sought among those that the service has kept.
+/// The pauses in between. The longest is sought among those that the service has kept; where it
+/// paused and none of them is there, nobody knows it.
 fn pauses(before: &Process, after: &Process) -> Vec<Sample> {
     let paused_ms = after.gc_pauses.total_ms.saturating_sub(before.gc_pauses.total_ms);
     let passed_ms = after.uptime_ms.saturating_sub(before.uptime_ms);
     let recent = after.gc_pauses.recent.iter().filter(|pause| pause.uptime_ms >= before.uptime_ms);
-    let longest_ms = recent.map(|pause| pause.duration_ms).max().unwrap_or(0);
-    vec![
-        Sample::quotient("gc_paused", paused_ms as f64, passed_ms.max(1) as f64),
-        Sample::values("gc_pause_max", vec![longest_ms as f64 * 1e6]),
-    ]
+    let longest_ms = recent.map(|pause| pause.duration_ms).max();
+    let longest_ms = longest_ms.or((paused_ms == 0).then_some(0));
+    let share = Sample::quotient("gc_paused", paused_ms as f64, passed_ms.max(1) as f64);
+    let longest = longest_ms.map(|ms| Sample::values("gc_pause_max", vec![ms as f64 * 1e6]));
+    [share].into_iter().chain(longest).collect()
 }
 
 #[cfg(test)]
@@ -216,5 +217,9 @@ mod tests {
         let samples = pauses(&before, &process(3000, 115, &[(900, 90), (1500, 20), (2000, 5)]));
         assert_eq!(samples[0], Sample::quotient("gc_paused", 25.0, 2000.0));
         assert!(matches!(&samples[1].data, SampleData::Values(values) if *values == [20e6]));
+        let quiet = pauses(&before, &process(3000, 90, &[(900, 90)]));
+        assert!(matches!(&quiet[1].data, SampleData::Values(values) if *values == [0.0]));
+        let unknown = pauses(&before, &process(3000, 100, &[(900, 100)]));
+        assert_eq!(unknown.len(), 1, "a pause that is not known is no pause of zero");
     }
 }
