@@ -5,6 +5,7 @@
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 const DIRECTORY: u32 = 0o040_000;
@@ -56,6 +57,15 @@ impl Initramfs {
     pub fn copy(&mut self, path: &str, mode: u32, from: &Path) -> Result<&mut Self> {
         let bytes = fs::read(from).map_err(|error| Error::file("read", from, error))?;
         self.file(path, mode, bytes)
+    }
+
+    /// Puts a copy of a file of this machine that may be read, changed and run as here.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the path cannot be one.
+    pub fn take(&mut self, path: &str, from: &Path) -> Result<&mut Self> {
+        let metadata = fs::metadata(from).map_err(|error| Error::file("read", from, error))?;
+        self.copy(path, metadata.permissions().mode() & 0o777, from)
     }
 
     /// Puts a symbolic link.

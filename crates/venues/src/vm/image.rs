@@ -112,7 +112,7 @@ fn put_files(image: &mut Initramfs, order: &ImageOrder<'_>) -> artefacts::Result
     for (guest, host) in &order.files.copies {
         let path = text(&place_of(guest));
         if !image.contains(&path) {
-            image.copy(&path, 0o755, host)?;
+            image.take(&path, host)?;
         }
     }
     let of_tools = order.tools.into_iter().flat_map(|tools| &tools.elsewhere);

@@ -5,7 +5,8 @@ use crate::bench::errors;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::process::Stdio;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// Asks a guest about everything at once: a boot takes seconds.
@@ -55,6 +56,59 @@ fn a_guest_has_what_was_asked_for_and_its_streams_and_status_come_through() {
     assert!(text.ends_with("input: two\nlines\n"), "{text}");
     assert!(told.contains("complaint") && !text.contains("complaint"), "{told}");
     guests.assert_nothing_is_left("after a program in a guest");
+}
+
+/// What a guest says of each file: its digest, its path, and who may do what with it.
+const INVENTORY: &str = r#"
+cd "$0" && sha256sum directory/*.jar directory/deep/er/* large/* small/*
+stat -Lc '%a %n' large/program small/program small/text
+large/program && small/program
+"#;
+
+#[test]
+fn directories_and_large_files_are_in_a_guest_as_they_are_here() {
+    let _exclusive = crate::bench::exclusive();
+    if !has_guests() {
+        return;
+    }
+    if find_program("mksquashfs").is_none() {
+        testing::skip("a disk of files needs mksquashfs: apt-get install squashfs-tools");
+        return;
+    }
+    let guests = Guests::new();
+    let root = guests.bench.path().join("taken along");
+    let put = |name: &str, bytes: &[u8], mode: u32| {
+        let path = root.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        path.display().to_string()
+    };
+    // A directory and a file of more than 32 MiB come on a disk, small ones in memory.
+    put("directory/a.jar", &[1; 70_000], 0o644);
+    put("directory/deep/er/b.jar", b"PK", 0o600);
+    let script = b"#!/bin/sh\necho started $0\n";
+    let mut padded = script.to_vec();
+    padded.extend(b"exit 0\n");
+    padded.resize(33 << 20, b'#');
+    let files = [
+        "/usr/bin/sha256sum".to_owned(),
+        "/usr/bin/stat".to_owned(),
+        root.join("directory").display().to_string(),
+        put("large/program", &padded, 0o755),
+        put("small/program", script, 0o755),
+        put("small/text", b"text\n", 0o640),
+    ];
+    let mut command = guests.command(&["vm", "exec", "debian:6.12", "--cmdline", &guests.word]);
+    command.args(files.iter().flat_map(|file| ["--file", file]));
+    command.args(["--", "sh", "-c", INVENTORY]).arg(&root);
+    let there = command.stdin(Stdio::null()).output().unwrap();
+    let here = Command::new("sh").args(["-c", INVENTORY]).arg(&root).output().unwrap();
+    let text = String::from_utf8_lossy(&here.stdout).into_owned();
+    assert_eq!(text.lines().count(), 5 + 3 + 2, "{text}");
+    assert!(text.ends_with("started small/program\n"), "{text}");
+    assert_eq!(String::from_utf8_lossy(&there.stdout), text, "{}", errors(&there));
+    guests.assert_nothing_is_left("after files in a guest");
 }
 
 /// A soak boots a hundred times (`cargo xtask vm-soak`).
