@@ -5,7 +5,7 @@
 use crate::observations::Observations;
 use crate::pairs::pairs;
 use crate::questions::Asked;
-use model::{Caveat, CaveatCode, Metric, Reduction, SampleData, Unit};
+use model::{Caveat, CaveatCode, Direction, Metric, Reduction, SampleData, Unit};
 use stats::{TTest, exp, fisher_exact, ln};
 
 /// Level at which work counts as unequal.
@@ -15,14 +15,19 @@ const MANY: u64 = 10_000;
 
 /// The caveat of a percentile whose subjects differ in their share of successes, or,
 /// under an open loop, in the throughput that they achieved. A closed loop's throughput
-/// follows its latency and is no other work.
+/// follows its latency and is no other work; nor are events that cost something, such as
+/// switches of context: they are how the same work was done.
 pub(crate) fn not_comparable(observations: &Observations<'_>, asked: &Asked<'_>) -> Option<Caveat> {
     if !matches!(asked.metric.reduction, Reduction::Quantile(_)) {
         return None;
     }
     let is_work = |metric: &&Metric| match metric.reduction {
         Reduction::Proportion => !metric.is_description,
-        Reduction::Quotient => metric.unit == Unit::PerSecond && !asked.workload.is_closed_loop,
+        Reduction::Quotient => {
+            metric.unit == Unit::PerSecond
+                && metric.direction == Direction::Higher
+                && !asked.workload.is_closed_loop
+        }
         _ => false,
     };
     asked.workload.metrics.iter().filter(is_work).find_map(|metric| {
@@ -76,8 +81,8 @@ mod tests {
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
 
-    fn verdict(rate: f64, is_closed_loop: bool) -> (Verdict, bool) {
-        let mut throughput = metric("rate", Direction::Higher, Reduction::Quotient);
+    fn verdict(rate: f64, is_closed_loop: bool, direction: Direction) -> (Verdict, bool) {
+        let mut throughput = metric("rate", direction, Reduction::Quotient);
         throughput.unit = Unit::PerSecond;
         let p50 = metric("p50", Direction::Lower, Reduction::Quantile(0.5));
         let mut plan = plan(&["a", "b"], vec![p50, throughput], 8);
@@ -103,9 +108,15 @@ mod tests {
 
     #[test]
     fn half_the_work_is_not_a_better_latency() {
-        assert_eq!(verdict(1.0, false), (Verdict::Better, false));
-        assert_eq!(verdict(0.5, false), (Verdict::Inconclusive, true));
-        assert_eq!(verdict(2.0, true), (Verdict::Better, false), "a closed loop follows");
+        let higher = Direction::Higher;
+        assert_eq!(verdict(1.0, false, higher), (Verdict::Better, false));
+        assert_eq!(verdict(0.5, false, higher), (Verdict::Inconclusive, true));
+        assert_eq!(verdict(2.0, true, higher), (Verdict::Better, false), "a closed loop follows");
+    }
+
+    #[test]
+    fn more_switches_are_no_other_work() {
+        assert_eq!(verdict(120.0, false, Direction::Lower), (Verdict::Better, false));
     }
 
     /// The verdict on a latency beside a share with so many events in each block.

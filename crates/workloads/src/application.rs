@@ -5,6 +5,7 @@ mod running;
 mod steady;
 mod usage;
 mod warm;
+mod warming;
 
 use crate::declare::{MS, S, choice, duration, text};
 use crate::http::{self, Fates, HttpLoad};
@@ -15,6 +16,7 @@ use running::Running;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
+use steady::WINDOWS;
 use sys::Machine;
 use warm::Warm;
 
@@ -194,9 +196,10 @@ impl Conduct {
         let mut wrong = Vec::new();
         let (steady_ns, window_ns) =
             (parameters.duration_ns("steady_within"), parameters.duration_ns("window"));
-        if steady_ns > 0 && steady_ns < 3 * window_ns {
-            wrong
-                .push("steady_within is shorter than the three windows that must agree".to_owned());
+        if steady_ns > 0 && steady_ns < WINDOWS as u64 * window_ns {
+            wrong.push(format!(
+                "steady_within is shorter than the {WINDOWS} windows that are compared"
+            ));
         }
         let generator_cpus = generator_cpus(parameters.text("generator_cpus"))
             .map_err(|why| wrong.push(why))
@@ -270,7 +273,8 @@ pub(crate) fn expected_ns(parameters: &Parameters, starts_in_ns: u64) -> u64 {
         return http::expected_ns(parameters);
     }
     let is_warmed = parameters.duration_ns("steady_within") > 0;
-    let windows_ns = if is_warmed { 4 * parameters.duration_ns("window") } else { 0 };
+    let windows_ns =
+        if is_warmed { (WINDOWS as u64 + 2) * parameters.duration_ns("window") } else { 0 };
     http::expected_ns(parameters) + starts_in_ns + windows_ns
 }
 

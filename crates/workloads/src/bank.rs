@@ -66,7 +66,7 @@ defects: they are there to show that the audit notices.
 const CONDUCT: [Parameter; 6] = application::parameters(&Defaults {
     process: "warm",
     ready_within: "300s",
-    steady_within: "180s",
+    steady_within: "300s",
 });
 
 static PARAMETERS: &[Parameter] = &[

@@ -39,10 +39,12 @@ and the next one begins with another. `age` tells how long it had been ready.
 **Ready** it is when `ready` is answered with a status of 200, or where that is empty as soon as it
 takes connections at `address`.
 
-**Warm** it is, with `steady_within`, when the median time of an answer has stayed within a tenth
-over three windows of the load, each of `window`; one that does not get there in time fails. A
-virtual machine that compiles what is often used (Java, JavaScript) is several times slower in its
-first half minute.
+**Warm** it is, with `steady_within`, when the median time of an answer no longer changes: the
+last three windows, each of `window`, and the three before them differ by a twentieth at most. One
+that does not get there in time fails. Meanwhile requests
+of all kinds come on at most 16 connections as fast as they are answered, whatever the rate of the
+load: a virtual machine that compiles what is often used (Java, JavaScript) is several times slower
+in its first half minute, and minutes long where little is asked.
 
 **Other generators.** With `generator = "wrk"`, `"gatling"` or `"command"` the program `drive`
 sends the load instead; `scenario` then needs no `[[requests]]` (those that it has warm the service

@@ -1,8 +1,8 @@
 //! An application under load: its own processes, or ones that stand.
 
-use super::steady::is_steady;
 use super::usage::{Usage, since};
 use super::warm::Lent;
+use super::warming::warm_up;
 use super::{Application, Conduct, Drive, Inspection, Started};
 use crate::http::HttpLoad;
 use contract::{Error, ErrorKind, LaunchSpec, Load, Measurement, Result};
@@ -10,41 +10,6 @@ use model::{RunReport, Sample};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use sys::Machine;
-
-/// Loads an application until its answers take the same time; how long that took.
-///
-/// # Errors
-/// That they never do within its time, or that it has ended.
-pub(super) fn warm_up(
-    load: &mut HttpLoad,
-    (within_ns, window_ns): (u64, u64),
-    mut check: impl FnMut() -> Result<()>,
-) -> Result<u64> {
-    let unsteady = |cause: String, remedy: &str| {
-        let attempted = "the service did not become steady";
-        Error::new(ErrorKind::Environment, attempted, cause, remedy)
-    };
-    let began_ns = sys::monotonic_ns();
-    let mut windows_ns = Vec::new();
-    loop {
-        let window = load.window_ns(window_ns)?;
-        check()?;
-        let window =
-            window.ok_or_else(|| unsteady("nothing was answered while it warmed up".into(), ""))?;
-        windows_ns.push(window);
-        let took_ns = sys::monotonic_ns() - began_ns;
-        if is_steady(&windows_ns) {
-            return Ok(took_ns);
-        }
-        if took_ns + window_ns > within_ns {
-            let told: Vec<String> =
-                windows_ns.iter().map(|window_ns| model::format_duration(*window_ns)).collect();
-            let each = model::format_duration(window_ns);
-            let cause = format!("the median answer of each {each} took {}", told.join(", "));
-            return Err(unsteady(cause, "give it longer (steady_within), or a longer window"));
-        }
-    }
-}
 
 /// Whose processes serve.
 enum Servers {
@@ -86,8 +51,7 @@ impl Running {
         place_generator(&conduct)?;
         load.set_up()?;
         if let Some(warming_ns) = conduct.warming_ns {
-            let check = || started.early_death().map_or(Ok(()), Err);
-            before.push(("steady_after", warm_up(&mut load, warming_ns, check)?));
+            before.push(("steady_after", warm_up(machine, &mut started, &mut load, warming_ns)?));
         }
         Ok(Self {
             machine: machine.clone(),

@@ -1,7 +1,8 @@
 //! One application that serves all trials of a sitting.
 
-use super::running::{keep_output, warm_up};
+use super::running::keep_output;
 use super::usage::family;
+use super::warming::warm_up;
 use super::{Application, Started};
 use crate::program::service::{last_words, output_in};
 use contract::{Error, LaunchSpec, Result, Standing};
@@ -44,7 +45,7 @@ impl Warm {
         let mut load = application.load(started.address, launch)?;
         load.set_up()?;
         if let Some(warming_ns) = conduct.warming_ns {
-            warm_up(&mut load, warming_ns, || started.early_death().map_or(Ok(()), Err))?;
+            warm_up(machine, &mut started, &mut load, warming_ns)?;
         }
         let stop_within = conduct.stop_within;
         let (scratch, log) = (launch.scratch.clone(), launch.log.clone());
