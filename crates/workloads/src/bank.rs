@@ -42,10 +42,9 @@ out; the audit allows either.
 
 **One process or many.** With `process = "warm"` one service and one broker serve all trials, as
 one does who switches schedulers underneath: they are started and warmed up once. The same bank
-cold is several times slower: it compiles itself for two minutes under full load, and at the
-published rates for much longer, with seven times the CPU time per request. Whether it is warm is
-tested (`steady_within`), not assumed: requests come as fast as they are answered, until answers
-take the same time although it was left to finish compiling in between.
+cold is several times slower: it compiles itself for about two minutes under full load. Whether it
+is warm is tested (`steady_within`), not assumed: requests come as fast as they are answered, until
+answers take the same time although it was left to finish compiling in between.
 
 **What it means.** Beside the metrics of `http` and `service`: `broker_cpu`, `broker_wait` and
 `broker_memory` are those of the broker, `gc_paused` the share of time in which garbage collection
