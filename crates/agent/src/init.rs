@@ -15,6 +15,7 @@ use std::fs;
 use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 use sys::Links;
 use wire::{BY_SERIAL, GuestSettings, Mount, SETTINGS_FILE};
@@ -80,7 +81,7 @@ pub fn serve_init() -> i32 {
     if let Err(error) = fs::write(COMPLAINTS_FILE, &text) {
         say(&format!("cannot write {COMPLAINTS_FILE}: {error}\n"));
     }
-    match run_agent() {
+    match run_agent(settings.directory.as_deref().unwrap_or(Path::new("/"))) {
         Ok(how) => say(&format!("the agent ended with {how}\n")),
         Err(error) => say(&format!("cannot start the agent: {error}\n")),
     }
@@ -199,15 +200,15 @@ fn set_links_up(complaints: &mut Vec<String>) {
     }
 }
 
-/// Starts the agent and reaps until it ends; says how it ended.
-fn run_agent() -> std::io::Result<String> {
+/// Starts the agent in a directory and reaps until it ends; says how it ended.
+fn run_agent(directory: &Path) -> std::io::Result<String> {
     let child = Command::new("/proc/self/exe")
         .arg(AGENT_ROLE)
         .env_clear()
         .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         .env("HOME", "/root")
         .env("TERM", "linux")
-        .current_dir("/")
+        .current_dir(directory)
         .spawn()?;
     let agent = child.id().cast_signed();
     loop {

@@ -271,7 +271,7 @@ impl Vm {
             }
             files.extend(of_level);
         }
-        GuestFiles::of(&self.host, files)
+        GuestFiles::of(&self.host, files, std::env::current_dir().ok().as_deref())
     }
 
     /// Kernel modules that levels need.

@@ -4,6 +4,7 @@ use crate::Bytes;
 use model::{Fingerprint, Missing, Phase, Plan, Record, Trial};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::path::PathBuf;
 
 /// The version of these messages; both sides must speak the same.
 pub const WIRE_FORMAT: &str = "schedlab.wire/1";
@@ -239,6 +240,9 @@ pub struct GuestSettings {
     pub mounts: Vec<Mount>,
     /// Controllers that groups of the first level have.
     pub controllers: Vec<String>,
+    /// Where programs begin, if not in the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<PathBuf>,
 }
 
 /// A file system to mount.

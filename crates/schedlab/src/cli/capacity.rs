@@ -25,7 +25,7 @@ pub(crate) struct Capacity {
     /// How long each rate is tried
     #[arg(long, value_name = "TIME", default_value = "3s")]
     pub step: String,
-    /// How many searches, each in a block of its own
+    /// How many blocks, each of two searches
     #[arg(long, default_value_t = 3)]
     pub blocks: u32,
     /// Write an experiment that compares at parts of the rate that was found

@@ -126,6 +126,8 @@ fn search(experiment: &Table, workload: &Table, arguments: &Capacity) -> Table {
     search.insert("title".into(), text("The highest rate that is sustained"));
     search.insert("blocks".into(), Value::Integer(i64::from(arguments.blocks)));
     search.insert("invocations".into(), Value::Integer(1));
+    // Of one subject there is nothing but its control to compare.
+    search.insert("control".into(), Value::Boolean(true));
     let subjects = experiment.get("subjects").and_then(Value::as_table);
     let first = subjects.and_then(|subjects| subjects.iter().next());
     let first = first.map(|(id, levels)| (id.clone(), levels.clone()));

@@ -155,3 +155,31 @@ fn a_killed_campaign_leaves_no_warm_process() {
         nothing_is_left(&bench);
     }
 }
+
+#[test]
+fn the_highest_rate_is_that_of_the_service_and_is_written_as_an_experiment() {
+    let _exclusive = exclusive();
+    let bench = Bench::new();
+    let searched = |name: &str, steps: u32| {
+        let text = experiment("fresh", &format!("--steps {steps}"), SUBJECTS);
+        let file = bench.experiment(name, &text.replace("blocks = 3", "blocks = 2"));
+        let written = bench.path().join(format!("{name}-rates.toml"));
+        let written = written.to_str().unwrap();
+        let words = ["capacity", &file, "--step", "500ms", "--target", "100ms", "--blocks", "1"];
+        let told = bench.expect(0, &[&words[..], &["--write", written]].concat());
+        let rate = told.split("within 100ms: ").nth(1).and_then(|rest| rest.split(' ').next());
+        (rate.unwrap_or_else(|| panic!("{told}")).parse::<f64>().unwrap(), written.to_owned())
+    };
+    let (of_quick, _) = searched("quick", 20_000);
+    let (of_slow, written) = searched("slow", 160_000);
+    // An answer takes eight times the work; how much else there is depends on the machine.
+    assert!(of_quick > 2.0 * of_slow, "{of_quick} and {of_slow}");
+    let planned = bench.expect(0, &["plan", &written]);
+    for label in ["at-30", "at-60", "at-80", "at-95", "at-120", "baseline", "nice"] {
+        assert!(planned.contains(label), "{label}: {planned}");
+    }
+    let output = bench.run(&["capacity", &written, "--workload", "at-3"]);
+    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    assert!(errors(&output).contains("at-30"), "{}", errors(&output));
+    nothing_is_left(&bench);
+}

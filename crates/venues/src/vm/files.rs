@@ -21,6 +21,9 @@ pub(crate) struct GuestFiles {
     pub links: Vec<(PathBuf, PathBuf)>,
     /// The disk with all that is large.
     pub disk: Option<File>,
+    /// Where programs begin: where ours did, if anything below it was taken along. What a plan
+    /// names by a relative path is so found by the same one.
+    pub directory: Option<PathBuf>,
 }
 
 impl GuestFiles {
@@ -29,15 +32,19 @@ impl GuestFiles {
     /// # Errors
     /// When one cannot be taken along, or a disk is needed and cannot be made.
     pub(crate) fn at(host: &VmHost, paths: &[PathBuf]) -> Result<Self> {
-        Self::of(host, with_libraries(host, paths)?)
+        Self::of(host, with_libraries(host, paths)?, None)
     }
 
-    /// What was collected.
+    /// What was collected, for programs that begin in this directory here.
     ///
     /// # Errors
     /// As of [`Self::at`].
-    pub(crate) fn of(host: &VmHost, needed: Vec<NeededFile>) -> Result<Self> {
+    pub(crate) fn of(host: &VmHost, needed: Vec<NeededFile>, here: Option<&Path>) -> Result<Self> {
+        let is_taken = |here: &&Path| needed.iter().any(|file| file.guest.starts_with(here));
+        let is_root = |here: &Path| here.parent().is_none();
+        let directory = here.filter(|here| !is_root(here)).filter(is_taken).map(Path::to_owned);
         let Parts { mut files, large } = part(needed, is_large)?;
+        files.directory = directory;
         if !large.is_empty() {
             let search_path = host.host.machine.search_path();
             let disk = artefacts::files_image(&large, &host.cache, search_path);

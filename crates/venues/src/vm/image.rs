@@ -97,7 +97,8 @@ fn fill(image: &mut Initramfs, order: &ImageOrder<'_>) -> Result<()> {
     };
     let modules = build(image).map_err(artefact_error)?;
     let controllers = order.controllers.to_vec();
-    let settings = GuestSettings { modules, mounts: mounts(order), controllers };
+    let directory = order.files.directory.clone();
+    let settings = GuestSettings { modules, mounts: mounts(order), controllers, directory };
     let text = serde_json::to_vec(&settings)
         .map_err(|error| Error::environment("cannot encode the guest's settings", error))?;
     image
@@ -235,7 +236,7 @@ mod tests {
                 ("/usr/bin/java".into(), "/usr/lib/jvm/bin/java".into()),
                 ("/srv/tool".into(), "/usr/bin/tool".into()),
             ],
-            disk: None,
+            ..GuestFiles::default()
         };
         let tools = ToolsImage { path: "/x".into(), elsewhere: vec!["etc/java/x.conf".into()] };
         let made = |files: &GuestFiles, tools: Option<&ToolsImage>| {

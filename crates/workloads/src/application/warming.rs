@@ -12,6 +12,8 @@ use sys::Machine;
 const GLANCE: Duration = Duration::from_millis(500);
 /// Share of a CPU below which it does.
 const RESTING: f64 = 0.1;
+/// Windows that it is given for that, because some always do something.
+const REST_WINDOWS: u64 = 4;
 
 /// Loads an application, window by window, until its answers take the same time; how long that
 /// took. Between windows it may finish what the load made it begin: a virtual machine that
@@ -38,7 +40,7 @@ pub(super) fn warm_up(
         // One that has ended is why nothing was answered.
         started.early_death().map_or(Ok(()), Err)?;
         windows_ns.push(window?);
-        wait_for_rest(machine, started, window_ns)?;
+        wait_for_rest(machine, started, REST_WINDOWS * window_ns)?;
         let took_ns = sys::monotonic_ns() - began_ns;
         if is_steady(&windows_ns) {
             return Ok(took_ns);
@@ -53,8 +55,7 @@ pub(super) fn warm_up(
     }
 }
 
-/// Waits until an application that nobody asks uses next to no CPU time; for as long as a window
-/// at the most, because some always do something.
+/// Waits until an application that nobody asks uses next to no CPU time, or for so long.
 fn wait_for_rest(machine: &Machine, started: &mut Started, most_ns: u64) -> Result<()> {
     let began_ns = sys::monotonic_ns();
     let used_ns = |started: &Started| -> u64 {

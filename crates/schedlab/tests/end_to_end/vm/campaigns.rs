@@ -1,6 +1,6 @@
 //! Campaigns over kernels: what records, reports and gates say of emulated processors.
 
-use super::{Guests, caveats, has_guests, of};
+use super::{Guests, caveats, find_program, has_guests, of};
 
 const SUBJECTS: &str = r#"
 [subjects.cfs]
@@ -71,4 +71,30 @@ fn cfs_against_eevdf_is_emulated_names_what_else_differs_and_passes_no_gate() {
     let (judged, _) = guests.expect(5, &["gate", "last", "--limit", "makespan=99%"]);
     assert!(judged.contains("emulat"), "{judged}");
     guests.assert_nothing_is_left("after a campaign");
+}
+
+/// What an experiment names by a relative path is found by it in a guest as well.
+#[test]
+fn relative_paths_lead_to_the_same_files_in_a_guest() {
+    let _exclusive = crate::bench::exclusive();
+    if !has_guests() {
+        return;
+    }
+    let guests = Guests::new();
+    let here = guests.bench.path();
+    std::fs::copy(find_program("cat").unwrap(), here.join("cat")).unwrap();
+    std::fs::write(here.join("words"), "found\n").unwrap();
+    let rest = format!(
+        "files = [\"{}/words\"]\n[subjects.a]\nnice = \"0\"\n\
+         [subjects.b]\nnice = \"5\"\n[[workloads]]\nuse = \"command\"\nrun = \"./cat words\"\n",
+        here.display()
+    );
+    let keys = "blocks = 1\nvcpus = 1\nkernel = \"debian:6.12\"";
+    let (_, told) = guests.expect(0, &["run", &guests.experiment(keys, &rest)]);
+    let records = guests.records();
+    assert_eq!(records.len(), 2, "{told}");
+    for record in &records {
+        assert_eq!(record["outcome"]["kind"], "completed", "{record}");
+    }
+    guests.assert_nothing_is_left("after a program of a relative path");
 }
