@@ -121,7 +121,8 @@ fn has_java(machine: &Machine) -> std::result::Result<(), (String, String)> {
 
 fn is_elf(path: &Path) -> bool {
     let mut magic = [0; 4];
-    File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok() && magic == *b"\x7fELF")
+    File::open(path)
+        .is_ok_and(|mut file| file.read_exact(&mut magic).is_ok() && magic == *b"\x7fELF")
 }
 
 /// Starts the broker, where there is one, and the service.
