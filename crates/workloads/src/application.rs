@@ -233,11 +233,12 @@ pub(crate) fn is_warm(parameters: &Parameters) -> bool {
 }
 
 /// The metrics of its load, then of the application itself, of which these are the servers; the
-/// last one is loaded.
+/// last one is loaded. Not every load counts what was answered.
 pub(crate) fn metrics(
     parameters: &Parameters,
     load: Vec<Metric>,
     servers: &[&'static str],
+    is_counted: bool,
 ) -> Vec<Metric> {
     let (ns, lower) = (Unit::Nanoseconds, Direction::Lower);
     let described = |id: &str, summary: &str| Metric {
@@ -246,10 +247,15 @@ pub(crate) fn metrics(
     };
     let mut metrics = load;
     for name in servers.iter().rev() {
-        let summary = format!("CPU time of the {name} per answer");
-        metrics.push(Metric::new(format!("{name}_cpu"), ns, lower, Reduction::Quotient, summary));
-        let summary = format!("Time that tasks of the {name} waited for a CPU, per answer");
-        metrics.push(Metric::new(format!("{name}_wait"), ns, lower, Reduction::Quotient, summary));
+        let mut per_answer = |what: &str, summary: String| {
+            let id = format!("{name}_{what}");
+            metrics.push(Metric::new(id, ns, lower, Reduction::Quotient, summary));
+        };
+        if is_counted {
+            per_answer("cpu", format!("CPU time of the {name} per answer"));
+            let summary = format!("Time that tasks of the {name} waited for a CPU, per answer");
+            per_answer("wait", summary);
+        }
         let summary = format!("Resident set of the {name} at the end of the load");
         let (id, unit) = (format!("{name}_memory"), Unit::Bytes);
         metrics.push(Metric::new(id, unit, lower, Reduction::Median, summary));

@@ -50,9 +50,9 @@ answers take the same time although it was left to finish compiling in between.
 `broker_memory` are those of the broker, `gc_paused` the share of time in which garbage collection
 stopped the service, `gc_pause_max` the longest such pause (in milliseconds, as the JVM tells it).
 
-**What moves it.** Some sixty threads that mostly sleep: 24 for requests, the database's, the
-consumer's, the compiler's and the collector's, the broker's eighty. At the rates of the published
-harness two CPUs are mostly idle; who wakes whom, and on which CPU, is then all that a scheduler
+**What moves it.** Some sixty threads of the service that mostly sleep, 24 of them for requests, the
+database's, the consumer's, the compiler's and the collector's; and the broker's eighty. At the
+rates of the published harness two CPUs are mostly idle; who wakes whom, and on which CPU, is then all that a scheduler
 decides. From about two thirds of the highest rate on it decides who waits; beyond the highest
 rate latency is the length of the queue and says nothing else. `schedlab capacity` finds that rate.
 
@@ -144,7 +144,7 @@ impl Workload for Entry {
     fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
         let scenario = streams(parameters, 0).unwrap_or_default();
         let load = http::metrics_with(parameters, &scenario);
-        let mut metrics = application::metrics(parameters, load, &servers::names(parameters));
+        let mut metrics = application::metrics(parameters, load, &servers::names(parameters), true);
         let lower = Direction::Lower;
         let summary = "Share of the time in which garbage collection stopped the service";
         let (unit, reduction) = (Unit::Fraction, Reduction::Quotient);

@@ -301,6 +301,10 @@ pub(crate) fn conflicts(parameters: &Parameters) -> Vec<String> {
 /// The same where somebody else sends: then nothing needs to be sent, or all warms up.
 pub(crate) fn conflicts_beside(parameters: &Parameters) -> Vec<String> {
     let warms_up = parameters.duration_ns("steady_within") > 0;
+    if is_search(parameters) {
+        let why = "test = \"capacity\": rates are searched by our own generator alone (own)";
+        return vec![why.to_owned()];
+    }
     match Settings::of(parameters) {
         Err(wrong) => wrong,
         Ok(settings) if warms_up && settings.scenario.kinds.is_empty() => {
@@ -342,6 +346,10 @@ fn too_rare(settings: &Settings, parameters: &Parameters) -> Vec<String> {
 
 /// Files that a process has open beside connections.
 const OTHER_FILES: u64 = 64;
+
+/// Steps of a search without one right answer, each at half the rate of the one before it, after
+/// which none is expected.
+const SILENT_STEPS: usize = 3;
 
 /// Numbers of the first requests before and after a load, which its own do not reach.
 const SET_UP: u64 = 1 << 62;
@@ -481,13 +489,20 @@ impl HttpLoad {
     /// Searches the highest rate that is sustained.
     fn search(&mut self, target_ns: u64) -> Result<Measurement> {
         let (course, measured_ns) = self.settings.step();
-        let mut answered = 0;
+        let (mut answered, mut silent) = (0, 0);
         let found = capacity::search::<Unsustained>(self.settings.scale, target_ns, |scale| {
             let run = draw().map_err(Unsustained::Error)?;
             let settings = Settings { scale, course, measured_ns, run, ..self.settings.clone() };
             settings.check_rate().map_err(Unsustained::Cause)?;
             let tally = self.generate(&settings).map_err(Unsustained::Error)?;
+            self.tell_failures(&tally).map_err(Unsustained::Error)?;
             answered += tally.answered();
+            silent = if tally.answered() == 0 { silent + 1 } else { 0 };
+            if silent == SILENT_STEPS {
+                let failed = |kind: usize| tally.kinds[kind].failures.values().sum::<u64>();
+                let kind = (0..tally.kinds.len()).max_by_key(|kind| failed(*kind));
+                return Err(Unsustained::Error(self.nothing(&tally, kind.unwrap_or(0))));
+            }
             let p99_ns = tally.latency().quantile(0.99);
             Ok(Step { offered: tally.offered, answered: tally.answered(), p99_ns })
         });

@@ -50,8 +50,9 @@ in its first half minute, and minutes long where little is asked.
 sends the load instead; `scenario` then needs no `[[requests]]` (those that it has warm the service
 up), and may be left out. wrk needs `--latency`; Gatling writes into `@results@`
 (`-rf @results@`), and the latency of every request is read from its log, by milliseconds; of any
-other program `metrics` picks figures, as in the workload `command`. Generators have none of the
-levels; `generator_cpu` has all that they used, their start included.
+other program `metrics` picks figures, as in the workload `command`: how much it was answered is not
+known, so nothing is told per answer or request. Generators have none of the levels;
+`generator_cpu` has all that wrk or Gatling used, their start included.
 
 **What it means.** Beside the metrics of `http`: `service_cpu` is the CPU time of the service's
 processes per answer, `service_wait` the time that its threads were ready and waited for a CPU per
@@ -148,11 +149,13 @@ impl Workload for Entry {
     }
 
     fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        let load = match Generator::of(parameters) {
+        let generator = Generator::of(parameters);
+        let load = match generator {
             Some(generator) => generator.metrics(parameters),
             None => http::metrics_of(parameters),
         };
-        application::metrics(parameters, load, &[SERVICE])
+        let is_counted = generator != Some(Generator::Command);
+        application::metrics(parameters, load, &[SERVICE], is_counted)
     }
 
     fn expected_ns(&self, parameters: &Parameters) -> u64 {

@@ -3,11 +3,12 @@
 use super::plan::{make, name_of, text_of};
 use super::run::record;
 use crate::cli::capacity::Capacity;
-use crate::cli::{Common, Execution, Presentation};
+use crate::cli::{Common, Execution, PlanOptions, Presentation};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::{Catalogue, Error, ErrorKind, Result};
 use model::{Outcome, Record, SampleData};
+use std::io::Write;
 use std::path::Path;
 use toml::{Table, Value};
 
@@ -20,6 +21,9 @@ const OF_OTHERS: [&str; 7] =
     ["quick", "claims", "use_cases", "margin", "blocks", "invocations", "comparisons"];
 
 pub(super) fn run(common: &Common, arguments: &Capacity) -> Result<ExitCode> {
+    if let Some(path) = &arguments.write {
+        check_writable(path, &arguments.options)?;
+    }
     let text = text_of(&arguments.file).map_err(|error| {
         let attempted = format!("cannot read the experiment {}", arguments.file.display());
         Error::usage(attempted, error, "see `schedlab list suites` for ready ones")
@@ -86,9 +90,13 @@ pub(super) fn run(common: &Common, arguments: &Capacity) -> Result<ExitCode> {
 fn chosen<'e>(experiment: &'e Table, label: Option<&str>) -> Result<&'e Table> {
     let catalogue: Catalogue = crate::catalogue();
     let can_be_searched = |workload: &Table| {
-        let entry =
-            workload.get("use").and_then(Value::as_str).and_then(|id| catalogue.workload(id));
-        entry.is_some_and(|entry| entry.parameters().iter().any(|one| one.name == "target"))
+        let text = |key: &str| workload.get(key).and_then(Value::as_str);
+        let entry = text("use").and_then(|id| catalogue.workload(id));
+        let has_target = |entry: &dyn contract::Workload| {
+            entry.parameters().iter().any(|one| one.name == "target")
+        };
+        // Of other generators the rate is their own affair.
+        entry.is_some_and(has_target) && text("generator").is_none_or(|name| name == "own")
     };
     let all = experiment.get("workloads").and_then(Value::as_array).into_iter().flatten();
     let all: Vec<&Table> = all.filter_map(Value::as_table).collect();
@@ -100,7 +108,7 @@ fn chosen<'e>(experiment: &'e Table, label: Option<&str>) -> Result<&'e Table> {
     match found {
         Some(workload) if can_be_searched(workload) => Ok(workload),
         Some(workload) => {
-            let cause = format!("{} sends no requests at rates", label_of(workload));
+            let cause = format!("{} sends no requests at rates of ours", label_of(workload));
             Err(Error::usage(attempted, cause, "name one that does: http, service, bank"))
         }
         None => {
@@ -180,6 +188,29 @@ fn encode(experiment: &Table) -> Result<String> {
         .map_err(|error| Error::environment("cannot write the experiment", error))
 }
 
+/// Before the search, which takes minutes: whether what it finds can be written there.
+///
+/// # Errors
+/// That something is there already, or the experiment that is written would not be the one that
+/// was searched.
+fn check_writable(path: &Path, options: &PlanOptions) -> Result<()> {
+    let attempted = format!("cannot write {}", path.display());
+    if path.symlink_metadata().is_ok() {
+        let remedy = "choose another name, or remove it";
+        return Err(Error::usage(attempted, "it exists already", remedy));
+    }
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+        let cause = format!("there is no directory {}", directory.display());
+        return Err(Error::usage(attempted, cause, "create it, or choose another place"));
+    }
+    if !options.set.is_empty() || options.venue.is_some() {
+        let cause = "--set and --venue would be missing in it";
+        return Err(Error::usage(attempted, cause, "change them in the experiment itself"));
+    }
+    Ok(())
+}
+
 fn write(path: &Path, experiment: &Table, origin: &Path) -> Result<()> {
     let text = format!(
         "# Made from {} by `schedlab capacity`: its subjects at parts of the highest rate that was\n\
@@ -187,7 +218,10 @@ fn write(path: &Path, experiment: &Table, origin: &Path) -> Result<()> {
         origin.display(),
         encode(experiment)?
     );
-    std::fs::write(path, text)
+    // One that came meanwhile is somebody's work.
+    let mut options = std::fs::File::options();
+    let file = options.write(true).create_new(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| Error::environment(format!("cannot write {}", path.display()), error))
 }
 
@@ -255,7 +289,7 @@ mod tests {
     fn a_workload_without_rates_is_refused_and_labels_are_told() {
         let experiment: Table = toml::from_str(TEXT).unwrap();
         let why = |label| chosen(&experiment, label).unwrap_err().to_string();
-        assert!(why(Some("messaging")).contains("no requests at rates"));
+        assert!(why(Some("messaging")).contains("no requests at rates of ours"));
         assert!(why(Some("plian")).contains("messaging, plain"), "{}", why(Some("plian")));
     }
 

@@ -178,8 +178,25 @@ fn the_highest_rate_is_that_of_the_service_and_is_written_as_an_experiment() {
     for label in ["at-30", "at-60", "at-80", "at-95", "at-120", "baseline", "nice"] {
         assert!(planned.contains(label), "{label}: {planned}");
     }
-    let output = bench.run(&["capacity", &written, "--workload", "at-3"]);
-    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
-    assert!(errors(&output).contains("at-30"), "{}", errors(&output));
+    let refused = |code: i32, words: &[&str], why: &str| {
+        let output = bench.run(&[&["capacity", &written], words].concat());
+        assert_eq!(output.status.code(), Some(code), "{}", errors(&output));
+        assert!(errors(&output).contains(why), "{}", errors(&output));
+    };
+    refused(2, &["--workload", "at-3"], "at-30");
+    refused(2, &["--write", &written], "it exists already");
+    refused(2, &["--write", "another.toml", "--set", "blocks=3"], "would be missing");
+    // One that answers nothing right is not searched for minutes.
+    let text = experiment("fresh", "", SUBJECTS).replace("tiny-load.toml", "absent-load.toml");
+    let scenario = bench.path().join("absent-load.toml");
+    std::fs::write(&scenario, "[[requests]]\nname = \"no\"\nrate = 200\npath = \"/no\"\n").unwrap();
+    let text = text.replace(
+        &suites().join("absent-load.toml").display().to_string(),
+        &scenario.display().to_string(),
+    );
+    let file = bench.experiment("absent", &text);
+    let output = bench.run(&["capacity", &file, "--step", "500ms", "--blocks", "1"]);
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    assert!(errors(&output).contains("404"), "{}", errors(&output));
     nothing_is_left(&bench);
 }

@@ -48,15 +48,20 @@ impl Running {
         let mut started = application.start(machine, launch, Some(launch))?;
         let mut before = vec![("ready_after", sys::monotonic_ns() - began_ns)];
         let mut load = application.load(started.address, launch)?;
+        let mut inspection = application.inspection(started.address);
         place_generator(&conduct)?;
         load.set_up()?;
         if let Some(warming_ns) = conduct.warming_ns {
             before.push(("steady_after", warm_up(machine, &mut started, &mut load, warming_ns)?));
+            // A fast subject has left more behind than a slow one: the load begins on data of its
+            // own.
+            rest(inspection.as_deref_mut())?;
+            load.set_up()?;
         }
         Ok(Self {
             machine: machine.clone(),
             program: application.program(machine, launch)?,
-            inspection: application.inspection(started.address),
+            inspection,
             servers: Servers::Own(Some(started)),
             conduct,
             load,
@@ -81,9 +86,7 @@ impl Running {
         // Before the generator has CPUs of its own: the others' are what it has by now.
         lent.impose(machine, launch)?;
         place_generator(&conduct)?;
-        if let Some(inspection) = &mut inspection {
-            inspection.rest()?;
-        }
+        rest(inspection.as_deref_mut())?;
         load.set_up()?;
         let age_ns = sys::monotonic_ns().saturating_sub(lent.ready_at_ns);
         Ok(Self {
@@ -96,6 +99,11 @@ impl Running {
             log: launch.log.clone(),
             before: vec![("age", age_ns)],
         })
+    }
+
+    /// Answers of whatever kind since the set-up, where it is our load that asks.
+    fn answered(&self) -> u64 {
+        self.load.fates().values().flat_map(|fates| fates.answered.values()).sum()
     }
 
     /// # Errors
@@ -148,19 +156,27 @@ impl Load for Running {
         // One that is gone is why something else failed.
         self.check_alive()?;
         let before = before?;
+        let answered = self.answered();
         let outcome = self.loaded();
         self.check_alive()?;
         let (mut measurement, seen) = outcome?;
         let after = self.usage()?;
-        let answers = measurement.operations.unwrap_or(0).max(1) as f64;
+        // All that was answered in between, measured or not; some programs do not tell.
+        let answers = match self.program {
+            Some(_) => measurement.operations,
+            None => Some(self.answered() - answered),
+        };
+        let answers = answers.filter(|answers| *answers > 0);
         for (name, used) in &after {
             let Some(spent) = before.get(name).map(|before| since(before, used)) else { continue };
-            let per_answer = |what: &str, ns: u64| {
-                Sample::quotient(&format!("{name}_{what}"), ns as f64, answers)
-            };
-            measurement.samples.push(per_answer("cpu", spent.cpu_ns));
-            let waited = spent.waited_ns.map(|ns| per_answer("wait", ns));
-            measurement.samples.extend(waited);
+            if let Some(answers) = answers {
+                let per_answer = |what: &str, ns: u64| {
+                    Sample::quotient(&format!("{name}_{what}"), ns as f64, answers as f64)
+                };
+                measurement.samples.push(per_answer("cpu", spent.cpu_ns));
+                let waited = spent.waited_ns.map(|ns| per_answer("wait", ns));
+                measurement.samples.extend(waited);
+            }
             let resident = vec![used.resident_bytes as f64];
             measurement.samples.push(Sample::values(&format!("{name}_memory"), resident));
         }
@@ -192,6 +208,11 @@ impl Drop for Running {
             let _ = keep_output(started, &self.log);
         }
     }
+}
+
+/// Lets an application come to rest, where somebody looks into it.
+fn rest(inspection: Option<&mut (dyn Inspection + '_)>) -> Result<()> {
+    inspection.map_or(Ok(()), Inspection::rest)
 }
 
 /// Adds what the servers said to a log.

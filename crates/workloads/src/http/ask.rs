@@ -73,6 +73,9 @@ fn exchange(connection: &mut Connection, kind: &Kind, until_ns: u64) -> Result<(
             Progress::Waits => {}
         }
         let left_ns = until_ns.saturating_sub(monotonic_ns());
+        if left_ns == 0 {
+            return Err("no answer in time".to_owned());
+        }
         let wants =
             if connection.is_sent() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT };
         match poll(&mut [PollFd::new(connection, wants)], Some(&timespec(left_ns))) {

@@ -62,8 +62,11 @@ pub(super) fn search<E: From<String>>(
             (None, _) => scale / 2.0,
         };
     }
-    let what = if low.is_some() { "every rate" } else { "no rate" };
-    Err(format!("{what} up to {scale} times that of the scenario was sustained").into())
+    let (what, last) = match (low, high) {
+        (Some(sustained), _) => ("every rate up to", sustained),
+        (None, lowest) => ("no rate down to", lowest.unwrap_or(first)),
+    };
+    Err(format!("{what} {last:.3e} times that of the scenario was sustained").into())
 }
 
 #[cfg(test)]
@@ -100,7 +103,10 @@ mod tests {
         for is_good in [true, false] {
             let outcome = search::<String>(1.0, TARGET_NS, |_| Ok(step(is_good)));
             let why = outcome.unwrap_err();
-            assert!(why.contains(if is_good { "every rate" } else { "no rate" }), "{why}");
+            // 2 to the 31st, and its inverse.
+            let expected =
+                if is_good { "every rate up to 2.147e9" } else { "no rate down to 4.657e-10" };
+            assert!(why.contains(expected), "{why}");
         }
     }
 

@@ -111,6 +111,9 @@ impl Connection {
                 }
                 Ok(length) => {
                     self.incoming.feed(&buffer[..length]);
+                    if self.incoming.is_excessive() {
+                        return Progress::Broken("an answer without end".to_owned());
+                    }
                     // A read that fills less has taken all there was (epoll(7)).
                     if length < buffer.len() && !ends {
                         break;

@@ -299,8 +299,9 @@ impl<'s> Generator<'s> {
             return;
         };
         let Some(busy) = seat.busy else {
-            // Closed while it rested, as servers do: the next request makes another.
-            if ends {
+            // Closed while it rested, as servers do: the next request makes another. What came
+            // uncalled-for would pass for the answer to that.
+            if ends || flags.contains(EventFlags::IN) {
                 seat.connection = None;
             }
             return;

@@ -8,6 +8,8 @@ const MOST_HEADERS: usize = 96;
 /// The longest head, and the longest body, of which a generator of many can keep track.
 const LONGEST_HEAD: usize = 64 << 10;
 const LONGEST_BODY: usize = 64 << 20;
+/// The longest line with the length of a chunk; extensions, which nobody sends, are in it.
+const LONGEST_LINE: usize = 4 << 10;
 
 /// One whole response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,9 +53,14 @@ impl Incoming {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Whether more lies here than any response has.
+    pub(super) fn is_excessive(&self) -> bool {
+        self.bytes.len() > LONGEST_HEAD + LONGEST_BODY
+    }
+
     /// Whether nothing of a response has come.
     pub(super) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.bytes.is_empty() && self.head.is_none()
     }
 
     /// The response once all of it is here. `is_closed` says that nothing more will come.
@@ -86,7 +93,7 @@ impl Incoming {
             let is_whole = match head.length {
                 Length::Known(length) => self.known(head.at, length)?,
                 Length::UntilClosed => {
-                    is_closed && self.known(head.at, self.bytes.len() - head.at)?
+                    self.known(head.at, self.bytes.len() - head.at)? && is_closed
                 }
                 Length::Chunked => self.chunks()?,
             };
@@ -127,16 +134,32 @@ impl Incoming {
         Ok(self.bytes.len() >= at + length)
     }
 
-    /// Takes the chunks that are here whole; whether the last one is among them.
+    /// Takes the chunks that are here whole and forgets how they came; whether the last one is
+    /// among them.
     fn chunks(&mut self) -> Result<bool, String> {
+        let is_whole = self.take_chunks()?;
+        if let Some(head) = &mut self.head {
+            self.bytes.drain(..head.at);
+            head.at = 0;
+        }
+        Ok(is_whole)
+    }
+
+    fn take_chunks(&mut self) -> Result<bool, String> {
         let Some(head) = &mut self.head else { return Ok(false) };
         loop {
             let rest = &self.bytes[head.at..];
             let (start, size) = match parse_chunk_size(rest) {
                 Ok(Status::Complete(found)) => found,
+                Ok(Status::Partial) if rest.len() > LONGEST_LINE => {
+                    return Err("a chunk's length without end".to_owned());
+                }
                 Ok(Status::Partial) => return Ok(false),
                 Err(_) => return Err("a chunk without a length".to_owned()),
             };
+            if start > LONGEST_LINE {
+                return Err("a chunk's length without end".to_owned());
+            }
             let size = usize::try_from(size).unwrap_or(usize::MAX);
             if size > LONGEST_BODY || self.body.len() + size > LONGEST_BODY {
                 return Err(too_long(size));
@@ -293,6 +316,26 @@ mod tests {
         ] {
             assert_eq!(read(text, 1000), Ok(None), "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_has_no_end_is_given_up() {
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let endless = format!("{chunked}1;{}", "x".repeat(LONGEST_LINE));
+        assert!(read(&endless, 1000).unwrap_err().contains("without end"));
+        let many = format!("{chunked}{}", "1;x=y\r\na\r\n".repeat(10_000));
+        let mut incoming = Incoming::default();
+        incoming.feed(many.as_bytes());
+        assert_eq!(incoming.response(false), Ok(None));
+        // What was taken is kept once, without what was around it.
+        assert_eq!((incoming.bytes.len(), incoming.body.len()), (0, 10_000));
+        assert!(!incoming.is_empty(), "half an answer is not none");
+        incoming.feed(&vec![b'x'; LONGEST_BODY + LONGEST_HEAD + 1]);
+        assert!(incoming.is_excessive());
+        let mut incoming = Incoming::default();
+        incoming.feed(b"HTTP/1.1 200 OK\r\n\r\n");
+        incoming.feed(&vec![b'x'; LONGEST_BODY + 1]);
+        assert!(incoming.response(false).unwrap_err().contains("at most"));
     }
 
     #[test]

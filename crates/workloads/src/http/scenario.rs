@@ -2,9 +2,10 @@
 //! asked once before the load, and once after it.
 
 use super::template::Template;
-use super::value::{Declared, Drawn, Values};
+use super::value::{Declared, Drawn, Values, check_file};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -98,12 +99,7 @@ impl Scenario {
     pub(super) fn read(path: &Path) -> Result<Self, Vec<String>> {
         let at = path.display();
         let unreadable = |error| vec![format!("cannot read the scenario {at}: {error}")];
-        let length = std::fs::metadata(path).map_err(unreadable)?.len();
-        if length > LONGEST_FILE {
-            let limit = model::format_size(LONGEST_FILE);
-            return Err(vec![format!("the scenario {at} is longer than {limit}")]);
-        }
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = text_of(path).map_err(unreadable)?;
         let directory = path.parent().unwrap_or(Path::new(""));
         Self::parse(&text, directory)
             .map_err(|wrong| wrong.into_iter().map(|why| format!("{at}: {why}")).collect())
@@ -145,8 +141,8 @@ impl Scenario {
     /// The file itself and those that it reads values from.
     pub(super) fn files(path: &Path) -> Vec<PathBuf> {
         let mut files = vec![path.to_owned()];
-        let text = std::fs::read_to_string(path).unwrap_or_default();
-        // What cannot be parsed is told elsewhere.
+        let text = text_of(path).unwrap_or_default();
+        // What cannot be read or parsed is told elsewhere.
         if let Ok(file) = toml::from_str::<File>(&text) {
             let directory = path.parent().unwrap_or(Path::new(""));
             files.extend(
@@ -158,6 +154,11 @@ impl Scenario {
         }
         files
     }
+}
+
+fn text_of(path: &Path) -> io::Result<String> {
+    check_file(path, LONGEST_FILE)?;
+    std::fs::read_to_string(path)
 }
 
 /// Requests that are asked once each.

@@ -5,7 +5,9 @@ use rand::Rng;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Decimals that a 64-bit number can have.
 const MOST_DECIMALS: u32 = 18;
@@ -32,8 +34,8 @@ enum Source {
     Range { from: i64, to: i64, decimals: u32, differs_from: Option<usize> },
     /// A text that no other request has, of this run or of another one.
     Unique,
-    /// A row, each as likely as another.
-    Rows(Vec<String>),
+    /// A row, each as likely as another. Every run of a search has the same ones.
+    Rows(Arc<[String]>),
 }
 
 /// The values of a scenario.
@@ -163,7 +165,7 @@ impl Declared {
             (false, true, None) => self.alone(Source::Unique),
             (false, false, Some(path)) => {
                 let column = self.column.as_deref().ok_or("a csv needs the name of a column")?;
-                self.alone(Source::Rows(rows(&directory.join(path), column)?))
+                self.alone(Source::Rows(rows(&directory.join(path), column)?.into()))
             }
             _ => Err("expected exactly one of from and to, unique = true, csv and column".into()),
         }
@@ -243,10 +245,7 @@ fn show(number: i64, decimals: u32, text: &mut String) {
 fn rows(path: &Path, column: &str) -> Result<Vec<String>, String> {
     let shown = path.display();
     let unreadable = |error: &dyn std::fmt::Display| format!("cannot read {shown}: {error}");
-    let length = std::fs::metadata(path).map_err(|error| unreadable(&error))?.len();
-    if length > LONGEST_FILE {
-        return Err(format!("{shown} is longer than {}", model::format_size(LONGEST_FILE)));
-    }
+    check_file(path, LONGEST_FILE).map_err(|error| unreadable(&error))?;
     let mut reader = csv::Reader::from_path(path).map_err(|error| unreadable(&error))?;
     let headers = reader.headers().map_err(|error| unreadable(&error))?;
     let Some(index) = headers.iter().position(|header| header == column) else {
@@ -259,6 +258,22 @@ fn rows(path: &Path, column: &str) -> Result<Vec<String>, String> {
         rows.push(record.get(index).unwrap_or_default().to_owned());
     }
     if rows.is_empty() { Err(format!("{shown} has no rows")) } else { Ok(rows) }
+}
+
+/// Whether it can be read to its end: a device or a pipe may have none.
+///
+/// # Errors
+/// That it is no file, or longer than that.
+pub(super) fn check_file(path: &Path, longest: u64) -> io::Result<()> {
+    let found = std::fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    if found.len() > longest {
+        let limit = format!("it is longer than {}", model::format_size(longest));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, limit));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -348,6 +363,17 @@ mod tests {
         assert!(!values.is_fit_for_head(values.position("name").unwrap()));
         let wrong = read("a = { csv = 'x.csv', column = 'y' }").unwrap_err();
         assert!(wrong[0].contains("no column \"y\", but id, name"), "{wrong:?}");
+    }
+
+    #[test]
+    fn what_has_no_end_is_not_read() {
+        let values = of("a = { csv = '/dev/zero', column = 'x' }");
+        assert!(values.unwrap_err()[0].contains("not a regular file"));
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("x");
+        std::fs::write(&file, "12345").unwrap();
+        check_file(&file, 5).unwrap();
+        assert!(check_file(&file, 4).unwrap_err().to_string().contains("longer than 4"));
     }
 
     proptest! {
