@@ -52,9 +52,10 @@ stopped the service, `gc_pause_max` the longest such pause (in milliseconds, as 
 
 **What moves it.** Some sixty threads of the service that mostly sleep, 24 of them for requests, the
 database's, the consumer's, the compiler's and the collector's; and the broker's eighty. At the
-rates of the published harness two CPUs are mostly idle; who wakes whom, and on which CPU, is then all that a scheduler
-decides. From about two thirds of the highest rate on it decides who waits; beyond the highest
-rate latency is the length of the queue and says nothing else. `schedlab capacity` finds that rate.
+rates of the published harness two CPUs are mostly idle; who wakes whom, and on which CPU, is then
+all that a scheduler decides. From about two thirds of the highest rate on it decides who waits;
+beyond the highest rate latency is the length of the queue and says nothing else. `schedlab
+capacity` finds that rate.
 
 **When it lies.** As `service` does. A warm JVM is not the same after an hour: compare within
 blocks. Requests of 24 threads on two CPUs wait for a thread of the service before they wait for a
