@@ -18,6 +18,7 @@ import time
 def options():
     """The words it was started with."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--address", default="127.0.0.1", help="where it listens")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--steps", type=int, default=2000, help="additions of an answer to /work")
     parser.add_argument("--slow-s", type=float, default=0, help="seconds of a slow warm-up")
@@ -114,7 +115,7 @@ def main():
     wanted = options()
     signal.signal(signal.SIGTERM, signal.SIG_IGN if wanted.deaf else lambda *_: sys.exit(0))
     time.sleep(wanted.ready_s)
-    server = Server(("127.0.0.1", wanted.port), Handler)
+    server = Server((wanted.address, wanted.port), Handler)
     server.state = State(wanted)
     server.serve_forever(poll_interval=0.05)
 

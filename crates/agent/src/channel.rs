@@ -5,13 +5,14 @@
 
 use contract::Interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
+use sys::Machine;
 use wire::{Answer, Corrupt, Decoder, Encoder, Request};
 
 /// The port's name, which the machine was started with.
@@ -116,12 +117,8 @@ fn open_answers() -> io::Result<File> {
 fn find_port() -> io::Result<PathBuf> {
     let deadline = Instant::now() + PORT_PATIENCE;
     loop {
-        for entry in fs::read_dir("/sys/class/virtio-ports").into_iter().flatten().flatten() {
-            let name = fs::read_to_string(entry.path().join("name")).unwrap_or_default();
-            let device = Path::new("/dev").join(entry.file_name());
-            if name.trim() == PORT && device.exists() {
-                return Ok(device);
-            }
+        if let Some(device) = sys::virtio_port(&Machine::host(""), PORT) {
+            return Ok(device);
         }
         if Instant::now() >= deadline {
             let why = format!("no virtio port is called {PORT}");

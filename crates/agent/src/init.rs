@@ -5,7 +5,9 @@
 //! trial that needs it says so.
 
 use crate::AGENT_ROLE;
-use contract::{PEERS_LINK, PRIVATE_PREFIX, SUBJECTS_LINK};
+use contract::{
+    OUTSIDE_LINK, OUTSIDE_NETWORK, PEERS_LINK, PRIVATE_PREFIX, PrivateLink, SUBJECTS_LINK,
+};
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{MountFlags, mount};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -179,8 +181,8 @@ fn prepare(complaints: &mut Vec<String>) {
     let _ = fs::set_permissions("/tmp", fs::Permissions::from_mode(0o1777));
 }
 
-/// Sets the loopback link up, and with it those of a private network, told by their hardware
-/// addresses.
+/// Sets the loopback link up, and with it those to a second guest and to the host, told by their
+/// hardware addresses.
 fn set_links_up(complaints: &mut Vec<String>) {
     if let Err(error) = Links::open().and_then(|links| links.set_up("lo", None, None)) {
         complaints.push(format!("cannot set the loopback link up: {error}"));
@@ -188,12 +190,17 @@ fn set_links_up(complaints: &mut Vec<String>) {
     // A kernel without network devices has no such directory.
     for entry in fs::read_dir(NETWORK_DEVICES).into_iter().flatten().flatten() {
         let hardware_address = fs::read_to_string(entry.path().join("address")).unwrap_or_default();
-        let mut ours = [SUBJECTS_LINK, PEERS_LINK].into_iter();
-        let Some(link) = ours.find(|link| link.hardware_address == hardware_address.trim()) else {
+        let ours = [
+            (SUBJECTS_LINK, PRIVATE_PREFIX),
+            (PEERS_LINK, PRIVATE_PREFIX),
+            (OUTSIDE_LINK, OUTSIDE_NETWORK.1),
+        ];
+        let is_it = |link: &PrivateLink| link.hardware_address == hardware_address.trim();
+        let Some((link, prefix)) = ours.into_iter().find(|(link, _)| is_it(link)) else {
             continue;
         };
         let name = entry.file_name().to_string_lossy().into_owned();
-        let address = Some((link.address, PRIVATE_PREFIX));
+        let address = Some((link.address, prefix));
         if let Err(error) = Links::open().and_then(|links| links.set_up(&name, address, None)) {
             complaints.push(format!("cannot set the link {name} up: {error}"));
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use sys::{Cgroup, Controller, Machine, Policy, SchedulingAttributes};
+use sys::{Cgroup, Controller, Machine, MachineError, Policy, SchedulingAttributes};
 
 /// The name of a thread to which its workload gave an I/O priority of its own: the level of
 /// the trial is that of the others.
@@ -45,6 +45,9 @@ pub struct LaunchSpec {
     /// them themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub io_groups: Vec<IoGroup>,
+    /// Groups of the servers that [`crate::Workload::servers`] named, which join them themselves.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub server_groups: BTreeMap<String, ServerGroups>,
     /// Where files and devices of the workload lie: its scratch directory where the trial has
     /// no target.
     pub target: Option<StorageTarget>,
@@ -71,6 +74,26 @@ pub struct IoGroup {
     pub controller: Controller,
     /// Its weight for bfq, 1 to 1000.
     pub weight: u64,
+}
+
+/// The control groups of one server of a workload.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ServerGroups {
+    /// In the unified hierarchy, where one could be made.
+    pub unified: Option<Cgroup>,
+    /// In hierarchies of their own, of controllers that it is limited with.
+    pub legacy: Vec<Cgroup>,
+}
+
+impl ServerGroups {
+    /// Moves a process into all of them; into the unified one, by which its members are told,
+    /// last.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn add(&self, machine: &Machine, pid: i32) -> Result<(), MachineError> {
+        self.legacy.iter().chain(&self.unified).try_for_each(|group| group.add(machine, pid))
+    }
 }
 
 /// CPU time a group may use in each period.

@@ -13,6 +13,7 @@ mod held;
 mod interrupt;
 mod launch;
 mod nearest;
+mod outside;
 mod parameter;
 mod private_network;
 mod probe;
@@ -30,9 +31,13 @@ pub use event::Event;
 pub use factor::{BootKnob, FIRST_KNOB, Factor, Knob, LaunchKnob, ON_TOP, Setting, SystemKnob};
 pub use held::{Held, HeldKnob, Holder, Keeper, Lost, NOT_PUT_BACK, NotHeld, Program};
 pub use interrupt::Interrupt;
-pub use launch::{APART, CpuQuota, IoGroup, LaunchSpec};
+pub use launch::{APART, CpuQuota, IoGroup, LaunchSpec, ServerGroups};
 pub use model::{Missing, Phase};
 pub use nearest::nearest;
+pub use outside::{
+    OUTSIDE_HOST, OUTSIDE_LINK, OUTSIDE_NETWORK, OUTSIDE_PORT, OUTSIDE_ROLE, OutsideAnswer,
+    OutsideOrder, OutsideSettings,
+};
 pub use parameter::{Parameter, ParameterKind, join_words, split_words};
 pub use private_network::{
     PEER_ROLE, PEERS_LINK, PRIVATE_PREFIX, PrivateLink, SUBJECTS_LINK, peers_address,

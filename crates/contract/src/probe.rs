@@ -74,8 +74,9 @@ pub struct Target {
     pub pid: i32,
     /// Its process group.
     pub group: i32,
-    /// Its cgroup in the unified hierarchy, where there is one.
-    pub cgroup: Option<Cgroup>,
+    /// Its cgroups in the unified hierarchy, where there are any: the first has all that is in
+    /// none of the others, each of which is that of a server; the last server is loaded.
+    pub cgroups: Vec<Cgroup>,
     /// The background load's processes, which are neither workload nor foreign.
     pub background: Vec<i32>,
     /// The CPUs online.

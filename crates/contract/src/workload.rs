@@ -2,6 +2,7 @@
 
 use crate::{Description, Error, LaunchSpec, Parameter, Recipe, Requirement, Result, Standing};
 use model::{Caveat, Metric, Parameters, RunReport, Sample};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use sys::Machine;
 
@@ -56,11 +57,42 @@ pub trait Workload: Sync {
         Vec::new()
     }
 
+    /// Names of its servers. Each has control groups of its own, told as
+    /// [`LaunchSpec::server_groups`], and those carry the limits of a trial, each server's all of
+    /// them: whoever loads them is in the workload's group and has none.
+    fn servers(&self, parameters: &Parameters) -> Vec<&'static str> {
+        let _ = parameters;
+        Vec::new()
+    }
+
     /// Whether its far side is a second guest beside the subject's ([`crate::peers_address`]),
     /// which a venue of virtual machines boots for it.
     fn needs_peer(&self, parameters: &Parameters) -> bool {
         let _ = parameters;
         false
+    }
+
+    /// The port of the guest to which its load comes from the host of the guest
+    /// ([`crate::OutsideOrder`]); none where all of it is in the guest.
+    fn port_for_outside(&self, parameters: &Parameters) -> Option<u16> {
+        let _ = parameters;
+        None
+    }
+
+    /// Sends that load to this address, where the guest's port is reached, and returns what its
+    /// part in the guest is to know.
+    ///
+    /// # Errors
+    /// What failed.
+    fn send_from_outside(
+        &self,
+        parameters: &Parameters,
+        to: SocketAddr,
+        launch: &LaunchSpec,
+    ) -> Result<String> {
+        let _ = (parameters, to, launch);
+        let why = "all of its load is beside what is loaded";
+        Err(Error::usage("cannot send a load to a guest", why, ""))
     }
 
     /// Whether its own process only drives what it measures: the levels of a trial are then those

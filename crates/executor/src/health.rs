@@ -19,7 +19,7 @@ pub(crate) struct Health {
     throttles: Option<u64>,
     /// Of declared load, and of whoever holds a level: it is part of the subject.
     beside_ticks: u64,
-    /// Of the workload's own group, where it has one.
+    /// Of the workload's own groups, where it has any.
     group_ns: Option<u64>,
     /// Whether every process has the same layout.
     is_layout_fixed: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Health {
 
 impl Health {
     /// Reads the counters; a file that is not there is simply not judged.
-    pub(crate) fn read(machine: &Machine, beside: &BTreeSet<i32>, group: Option<&Cgroup>) -> Self {
+    pub(crate) fn read(machine: &Machine, beside: &BTreeSet<i32>, groups: &[Cgroup]) -> Self {
         Self {
             cpu: machine.read("/proc/stat").ok().and_then(|text| CpuTime::parse(&text)),
             throttles: machine.throttle_count(),
@@ -36,7 +36,7 @@ impl Health {
                 .filter_map(|pid| machine.process_stat(*pid).ok())
                 .map(|stat| stat.user_ticks.saturating_add(stat.system_ticks))
                 .sum(),
-            group_ns: group.and_then(|group| group.cpu_time_ns(machine)),
+            group_ns: Cgroup::cpu_time_of_all_ns(groups, machine),
             is_layout_fixed: machine.read(RANDOMISED_LAYOUT).is_ok_and(|text| text.trim() == "0"),
         }
     }

@@ -1,112 +1,14 @@
-//! Control groups for a workload: for killing, for statistics, and for limits of CPU time
-//! and I/O.
+//! Limits of CPU time and I/O, written into control groups.
 
-use crate::journal::JournalEntry;
-use crate::session::Executor;
-use contract::{CpuQuota, Error, IoGroup, LaunchSpec, Result};
+use contract::{CpuQuota, Error, LaunchSpec, Result};
 use model::IoLimits;
 use sys::{Cgroup, Controller, Machine};
 
-/// Where processes of the workload lie that join no other group of its own: no group may have
-/// processes and hand a controller on (Documentation/admin-guide/cgroup-v2.rst, "No Internal
-/// Process Constraint").
-const MAIN: &str = "main";
-
-/// A group of the unified hierarchy for killing and statistics where we may make
-/// one, one with the CPU or I/O controller where the levels ask for it, and those of these
-/// weights that the workload's processes will join, which the launch is told.
-pub(crate) fn join_cgroups(
-    executor: &mut Executor,
-    launch: &mut LaunchSpec,
-    weights: &[u64],
-    pid: i32,
-) -> Result<Option<Cgroup>> {
-    let machine = executor.settings.machine.clone();
-    let name = format!("schedlab.{}", executor.watch.mark.trim_start_matches("SCHEDLAB_MARK="));
-    let cpu = wanted(Cgroup::cpu_root(&machine), launch.needs_cpu_cgroup(), "CPU time", "cpu")?;
-    let has_groups = !weights.is_empty();
-    if has_groups && launch.needs_io_cgroup() {
-        return Err(Error::usage(
-            "cannot limit the workload's I/O as a whole",
-            "its processes have I/O groups of their own",
-            "leave out the factors io_weight and io_max, or the workload's weights",
-        ));
-    }
-    let io = launch.needs_io_cgroup() || has_groups;
-    let io = wanted(Cgroup::io_root(&machine), io, "I/O", "io")?;
-    let is_parent = has_groups && matches!(io, Some((Controller::Unified, _)));
-    let mut joined = None;
-    if let Some(root) = Cgroup::unified_root(&machine) {
-        let is_needed = [cpu, io].iter().any(|it| matches!(it, Some((Controller::Unified, _))));
-        let member = if is_parent { None } else { Some(pid) };
-        joined = match make_cgroup(executor, root, &name, member) {
-            Ok(cgroup) => Some(cgroup),
-            Err(error) if is_needed => return Err(error),
-            Err(_) => None,
-        };
-    }
-    let mut group = |found: Option<(Controller, &str)>| {
-        Ok::<_, Error>(match found {
-            Some((Controller::Unified, _)) => {
-                joined.clone().map(|group| (Controller::Unified, group))
-            }
-            Some((Controller::Legacy, root)) => {
-                Some((Controller::Legacy, make_cgroup(executor, root, &name, Some(pid))?))
-            }
-            None => None,
-        })
-    };
-    if let Some((controller, group)) = group(cpu)? {
-        limit_cpu(&machine, controller, &group, launch)?;
-    }
-    if let Some((controller, group)) = group(io)? {
-        if has_groups {
-            launch.io_groups = make_io_groups(executor, controller, &group, weights, pid)?;
-        } else {
-            limit_io(&machine, controller, &group, launch)?;
-        }
-    }
-    Ok(joined)
-}
-
-/// A group for what outlives trials.
+/// Gives a group an I/O weight.
 ///
 /// # Errors
-/// Where no group can be made: nothing else tells its processes from a trial's.
-pub(crate) fn standing_cgroup(executor: &mut Executor, name: &str) -> Result<Cgroup> {
-    let attempted = "cannot start what outlives trials";
-    let remedy = "become root, or let each trial start it";
-    let Some(root) = Cgroup::unified_root(&executor.settings.machine) else {
-        let why = "no unified cgroup hierarchy is mounted";
-        return Err(Error::unsupported(attempted, why, remedy));
-    };
-    make_cgroup(executor, root, &format!("schedlab.{name}"), None)
-        .map_err(|error| Error::unsupported(attempted, error.one_line(), remedy))
-}
-
-/// Groups of these weights below the workload's.
-fn make_io_groups(
-    executor: &mut Executor,
-    controller: Controller,
-    parent: &Cgroup,
-    weights: &[u64],
-    pid: i32,
-) -> Result<Vec<IoGroup>> {
-    let machine = executor.settings.machine.clone();
-    if controller == Controller::Unified {
-        make_cgroup(executor, &parent.path, MAIN, Some(pid))?;
-        machine.write(&parent.file("cgroup.subtree_control"), "+io")?;
-    }
-    let mut groups = Vec::new();
-    for (index, weight) in weights.iter().enumerate() {
-        let group = make_cgroup(executor, &parent.path, &format!("share-{index}"), None)?;
-        set_weight(&machine, controller, &group, *weight)?;
-        groups.push(IoGroup { group, controller, weight: *weight });
-    }
-    Ok(groups)
-}
-
-fn set_weight(
+/// When nobody reads it here.
+pub(crate) fn set_weight(
     machine: &Machine,
     controller: Controller,
     group: &Cgroup,
@@ -121,24 +23,11 @@ fn set_weight(
     })
 }
 
-/// The hierarchy of a controller, where it is needed.
-fn wanted(
-    found: Option<(Controller, &'static str)>,
-    is_needed: bool,
-    what: &str,
-    controller: &str,
-) -> Result<Option<(Controller, &'static str)>> {
-    match found {
-        None if is_needed => Err(Error::unsupported(
-            format!("cannot limit the workload's {what}"),
-            format!("no cgroup hierarchy with the {controller} controller is mounted"),
-            "use a virtual machine",
-        )),
-        found => Ok(found.filter(|_| is_needed)),
-    }
-}
-
-fn limit_cpu(
+/// Limits a group's CPU time as the levels say.
+///
+/// # Errors
+/// When the kernel refuses.
+pub(crate) fn limit_cpu(
     machine: &Machine,
     controller: Controller,
     group: &Cgroup,
@@ -165,7 +54,11 @@ fn limit_cpu(
     Ok(())
 }
 
-fn limit_io(
+/// Limits a group's I/O as the levels say.
+///
+/// # Errors
+/// When the kernel refuses, or the files lie on no device.
+pub(crate) fn limit_io(
     machine: &Machine,
     controller: Controller,
     group: &Cgroup,
@@ -213,24 +106,6 @@ fn limit_files(
             set.map(|(_, file, limit)| (file, format!("{number} {limit}"))).collect()
         }
     }
-}
-
-fn make_cgroup(
-    executor: &mut Executor,
-    root: &str,
-    name: &str,
-    member: Option<i32>,
-) -> Result<Cgroup> {
-    let cgroup = Cgroup { path: format!("{root}/{name}") };
-    let machine = &executor.settings.machine;
-    executor.watch.journal.append(&JournalEntry::Cgroup { cgroup: cgroup.clone() })?;
-    if !machine.exists(&cgroup.path) {
-        Cgroup::create(machine, root, name)?;
-    }
-    if let Some(pid) = member {
-        cgroup.add(machine, pid)?;
-    }
-    Ok(cgroup)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use crate::beside::Beside;
 use crate::child::RoleChild;
 use crate::ending::end;
 use crate::session::Executor;
-use contract::{Attached, Error, Result};
-use std::collections::BTreeSet;
+use contract::{Attached, Error, Result, ServerGroups};
+use std::collections::{BTreeMap, BTreeSet};
 use sys::{Cgroup, Machine};
 
 /// Generations of processes that are looked through.
@@ -17,8 +17,10 @@ pub(crate) struct Running {
     pub(crate) child: RoleChild,
     /// What observes it.
     pub(crate) probes: Vec<Box<dyn Attached>>,
-    /// Its group, where it has one.
-    pub(crate) cgroup: Option<Cgroup>,
+    /// Its groups, where it has any: its own, then those of its servers.
+    pub(crate) cgroups: Vec<Cgroup>,
+    /// Those that its servers joined.
+    pub(crate) server_groups: BTreeMap<String, ServerGroups>,
     /// Whether its first thread only directs and has no level.
     pub(crate) is_main_thread_apart: bool,
     /// Processes that only drive what is measured: they and their descendants have no level.
@@ -31,7 +33,7 @@ impl Running {
     pub(crate) fn threads(&self, executor: &Executor, beside: &Beside) -> Vec<i32> {
         let machine = &executor.settings.machine;
         let main = self.child.pid();
-        let processes = processes(executor, main, self.cgroup.as_ref(), beside);
+        let processes = processes(executor, main, &self.cgroups, beside);
         let subjects = processes.iter().filter(|pid| !self.is_of_a_generator(machine, **pid));
         let threads = subjects.flat_map(|pid| machine.thread_ids(*pid).unwrap_or_default());
         threads.filter(|thread| !(self.is_main_thread_apart && *thread == main)).collect()
@@ -49,7 +51,7 @@ impl Running {
     /// Ends what an invocation left running, so that it is not beside the next one.
     pub(crate) fn end_leftovers(&self, executor: &Executor, beside: &Beside) -> Result<()> {
         let group = self.child.pid();
-        let left = end(|| processes(executor, group, self.cgroup.as_ref(), beside)).left;
+        let left = end(|| processes(executor, group, &self.cgroups, beside)).left;
         if left.is_empty() {
             return Ok(());
         }
@@ -60,17 +62,19 @@ impl Running {
     }
 }
 
-/// The workload's processes: of its cgroup where it has one, else of its process
+/// The workload's processes: of its cgroups where it has any, else of its process
 /// group and whoever carries our mark.
 fn processes(
     executor: &Executor,
     group: i32,
-    cgroup: Option<&Cgroup>,
+    cgroups: &[Cgroup],
     beside: &Beside,
 ) -> BTreeSet<i32> {
     let machine = &executor.settings.machine;
-    if let Some(members) = cgroup.and_then(|cgroup| cgroup.members(machine).ok()) {
-        return members.into_iter().collect();
+    let members: Option<Vec<_>> =
+        cgroups.iter().map(|cgroup| cgroup.members(machine).ok()).collect();
+    if let Some(members) = members.filter(|groups| !groups.is_empty()) {
+        return members.into_iter().flatten().collect();
     }
     // What cannot be listed has ended.
     let members = machine.group_members(group).unwrap_or_default();

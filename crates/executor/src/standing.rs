@@ -1,23 +1,23 @@
 //! What outlives trials: a workload's service in a process of its own, started once and lent to
 //! every trial that asks for the same.
 //!
-//! It has a mark, a process group and a control group of its own, so that the end of a trial
-//! leaves it; for the length of a run its processes move into the workload's control group, so
-//! that whatever is measured or killed there includes them.
+//! It has a mark, a process group and control groups of its own, so that the end of a trial
+//! leaves it; for the length of a run its processes move into the workload's control groups, each
+//! server's into its own, so that whatever is measured, limited or killed there includes them.
 
 use crate::child::{Marking, RoleChild, Waited, answer, die_with_parent, receive};
+use crate::groups::standing_groups;
 use crate::journal::{Journal, JournalEntry};
-use crate::limits::standing_cgroup;
 use crate::load_process::give_up_exemption;
 use crate::session::Executor;
 use crate::trial::make_scratch;
 use crate::watch::random_hex;
-use contract::{Catalogue, Error, Event, Interrupt, LaunchSpec, Phase, Result};
+use contract::{Catalogue, Error, Event, Interrupt, LaunchSpec, Phase, Result, ServerGroups};
 use model::{Parameters, Session, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use sys::{Cgroup, Machine};
+use sys::{Cgroup, Controller, Machine, MachineError};
 
 /// The role's name on the command line.
 pub const STANDING_ROLE: &str = "__standing";
@@ -55,12 +55,14 @@ pub(crate) struct Standing {
     id: String,
     child: RoleChild,
     mark: String,
+    /// Of whatever is in none of its servers' groups.
     cgroup: Cgroup,
+    servers: BTreeMap<String, ServerGroups>,
     facts: BTreeMap<String, String>,
 }
 
 impl Standing {
-    /// Starts it and waits until it can be used. The journal knows of `cgroup` already.
+    /// Starts it and waits until it can be used. The journal knows of its groups already.
     ///
     /// # Errors
     /// What it could not do, in its words: outer of the user and the machine, inner of it.
@@ -81,7 +83,8 @@ impl Standing {
                 Waited::Nothing => interrupt.check()?,
             }
         };
-        Ok(told.map(|facts| Self { id, child, mark, cgroup, facts }))
+        let servers = order.launch.server_groups.clone();
+        Ok(told.map(|facts| Self { id, child, mark, cgroup, servers, facts }))
     }
 
     /// Whether it is what a trial asks for, and still stands.
@@ -100,37 +103,76 @@ impl Standing {
     }
 
     /// What the journal keeps while it stands.
-    pub(crate) fn entries(&self) -> [JournalEntry; 2] {
-        [
-            JournalEntry::Standing { group: self.child.pid(), mark: self.mark.clone() },
-            JournalEntry::Cgroup { cgroup: self.cgroup.clone() },
-        ]
+    pub(crate) fn entries(&self) -> Vec<JournalEntry> {
+        let servers = self.servers.values().filter_map(|groups| groups.unified.as_ref());
+        let groups = servers.chain([&self.cgroup]);
+        let own = JournalEntry::Standing { group: self.child.pid(), mark: self.mark.clone() };
+        let groups = groups.map(|cgroup| JournalEntry::Cgroup { cgroup: cgroup.clone() });
+        [own].into_iter().chain(groups).collect()
     }
 
-    /// Lends its processes to a workload's group.
+    /// Lends its processes to a workload's groups: those of its servers to those of the same
+    /// name, the others to the workload's own.
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub(crate) fn enter(&self, machine: &Machine, group: &Cgroup) -> Result<()> {
-        let own = self.child.pid();
+    pub(crate) fn enter(
+        &self,
+        machine: &Machine,
+        (own, servers): (&Cgroup, &BTreeMap<String, ServerGroups>),
+    ) -> Result<()> {
+        for (name, home) in &self.servers {
+            let (Some(to), Some(home)) = (servers.get(name), &home.unified) else { continue };
+            let members = || home.members(machine).unwrap_or_default();
+            move_all(machine, members, |pid| to.add(machine, pid))?;
+        }
+        let role = self.child.pid();
+        let homes = self.servers.values().filter_map(|groups| groups.unified.as_ref());
+        let homes: Vec<&Cgroup> = homes.chain([&self.cgroup]).collect();
         let members = || {
-            let members = self.cgroup.members(machine).unwrap_or_default();
-            members.into_iter().filter(|pid| *pid != own).collect()
+            let members = homes.iter().flat_map(|home| home.members(machine).unwrap_or_default());
+            members.filter(|pid| *pid != role).collect()
         };
-        move_all(machine, members, group)
+        move_all(machine, members, |pid| own.add(machine, pid))
     }
 
-    /// Takes them back before what is left in that group is ended.
+    /// Takes them back before what is left in those groups is ended.
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub(crate) fn leave(&self, machine: &Machine, group: &Cgroup) -> Result<()> {
-        let members = || {
+    pub(crate) fn leave(
+        &self,
+        machine: &Machine,
+        (own, servers): (&Cgroup, &BTreeMap<String, ServerGroups>),
+    ) -> Result<()> {
+        let lent = |group: &Cgroup| -> Vec<i32> {
             let marked = machine.marked_processes(&self.mark).unwrap_or_default();
             let there = group.members(machine).unwrap_or_default();
             marked.iter().map(|process| process.pid).filter(|pid| there.contains(pid)).collect()
         };
-        move_all(machine, members, &self.cgroup)
+        for (name, from) in servers {
+            let Some(group) = &from.unified else { continue };
+            let legacy = from.legacy.iter().filter_map(|group| self.legacy_home(machine, group));
+            let unified = self.servers.get(name).and_then(|home| home.unified.clone());
+            let unified = Some(unified.unwrap_or_else(|| self.cgroup.clone()));
+            let home = ServerGroups { unified, legacy: legacy.collect() };
+            move_all(machine, || lent(group), |pid| home.add(machine, pid))?;
+        }
+        move_all(machine, || lent(own), |pid| self.cgroup.add(machine, pid))
+    }
+
+    /// Where its processes lie in the v1 hierarchy that this group is in, while they are not
+    /// lent: where its first process is. None where that has ended.
+    fn legacy_home(&self, machine: &Machine, lent: &Cgroup) -> Option<Cgroup> {
+        let text = machine.read(&format!("/proc/{}/cgroup", self.child.pid())).ok()?;
+        let hierarchies = [(Cgroup::cpu_root(machine), "cpu"), (Cgroup::io_root(machine), "blkio")];
+        hierarchies.into_iter().find_map(|(hierarchy, name)| {
+            let (controller, root) = hierarchy?;
+            lent.path.strip_prefix(root)?.strip_prefix('/')?;
+            let below = Cgroup::path_in(&text, controller, name)?;
+            let path = format!("{root}{}", below.trim_end_matches('/'));
+            (controller == Controller::Legacy).then_some(Cgroup { path })
+        })
     }
 
     /// Ends it. What remains of it is ended by restoring, which it is no longer spared from.
@@ -162,14 +204,20 @@ pub(crate) fn stand(
     on_event(Event::TrialPhase(Phase::Starting));
     let name = random_hex()?;
     let mark = format!("SCHEDLAB_MARK={name}");
-    let cgroup = standing_cgroup(executor, &name)?;
+    let servers = workload.map_or_else(Vec::new, |workload| workload.servers(parameters));
+    let (cgroup, server_groups) = standing_groups(executor, &name, &servers)?;
     let scratch = settings.scratch.join("standing");
     // Of the one before it.
     let _ = std::fs::remove_dir_all(&scratch);
     make_scratch(&scratch)?;
     let log = settings.logs.join("standing.log");
-    let launch =
-        LaunchSpec { seed: trial.seed, scratch, log: log.clone(), ..LaunchSpec::default() };
+    let launch = LaunchSpec {
+        seed: trial.seed,
+        scratch,
+        log: log.clone(),
+        server_groups,
+        ..LaunchSpec::default()
+    };
     let marking = Marking { executable: &settings.executable, mark: &mark, log: &log, padding: 0 };
     let order = StandingOrder {
         parent: std::process::id().cast_signed(),
@@ -191,14 +239,18 @@ pub(crate) fn end_standing(executor: &mut Executor) {
 }
 
 /// Moves processes until none is left where they were: they may fork meanwhile.
-fn move_all(machine: &Machine, members: impl Fn() -> Vec<i32>, to: &Cgroup) -> Result<()> {
+fn move_all(
+    machine: &Machine,
+    members: impl Fn() -> Vec<i32>,
+    add: impl Fn(i32) -> std::result::Result<(), MachineError>,
+) -> Result<()> {
     for _ in 0..MOST_MOVES {
         let left = members();
         if left.is_empty() {
             return Ok(());
         }
         for pid in left {
-            match to.add(machine, pid) {
+            match add(pid) {
                 Ok(()) => {}
                 // One that ended meanwhile needs no moving.
                 Err(_) if machine.process_stat(pid).is_err() => {}

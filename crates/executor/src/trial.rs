@@ -3,11 +3,11 @@
 use crate::background::Hogs;
 use crate::beside::Beside;
 use crate::child::{Marking, RoleChild, Waited, padding};
+use crate::groups::join_groups;
 use crate::health::Health;
 use crate::journal::JournalEntry;
 use crate::keeper::TrialHolder;
 use crate::knobs::{Knobs, Refusal};
-use crate::limits::join_cgroups;
 use crate::load_process::{LOAD_ROLE, LoadAnswer, LoadOrder};
 use crate::restore::restore;
 use crate::running::Running;
@@ -298,8 +298,8 @@ fn invoke(
         (ended, _) => ended,
     };
     running.child.finish(if ended.is_ok() { STOP_PATIENCE } else { Duration::ZERO });
-    if let (Some(standing), Some(group)) = (&executor.standing, &running.cgroup) {
-        standing.leave(&executor.settings.machine, group)?;
+    if let (Some(standing), Some(own)) = (&executor.standing, running.cgroups.first()) {
+        standing.leave(&executor.settings.machine, (own, &running.server_groups))?;
     }
     running.end_leftovers(executor, beside)?;
     if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
@@ -345,15 +345,16 @@ fn start(
     let workload = settings.catalogue.workload(&trial.workload.uses);
     let parameters = &trial.workload.parameters;
     let weights = workload.map_or_else(Vec::new, |workload| workload.io_groups(parameters));
-    let cgroup = join_cgroups(executor, &mut launch, &weights, child.pid())?;
-    if let (Some(standing), Some(group)) = (&executor.standing, &cgroup) {
-        standing.enter(&settings.machine, group)?;
+    let servers = workload.map_or_else(Vec::new, |workload| workload.servers(parameters));
+    let cgroups = join_groups(executor, &mut launch, (&weights, &servers), child.pid())?;
+    if let (Some(standing), Some(own)) = (&executor.standing, cgroups.first()) {
+        standing.enter(&settings.machine, (own, &launch.server_groups))?;
         launch.standing.clone_from(standing.facts());
     }
     let target = Target {
         pid: child.pid(),
         group: child.pid(),
-        cgroup,
+        cgroups,
         background: beside.groups().into_iter().collect(),
         cpus: settings.machine.online_cpus().map_err(Error::from)?,
     };
@@ -364,6 +365,7 @@ fn start(
         })?;
         probes.push(probe.attach(&settings.machine, &target)?);
     }
+    let server_groups = launch.server_groups.clone();
     let is_main_thread_apart = launch.policy == Some(sys::Policy::Deadline)
         || workload.is_some_and(|workload| workload.drives_others());
     child.send(&LoadOrder {
@@ -374,7 +376,8 @@ fn start(
         search_path: settings.machine.search_path().to_owned(),
     })?;
     let generators = Vec::new();
-    Ok(Running { child, probes, cgroup: target.cgroup, is_main_thread_apart, generators })
+    let cgroups = target.cgroups;
+    Ok(Running { child, probes, cgroups, server_groups, is_main_thread_apart, generators })
 }
 
 /// A disk that we filled, or that filled up beside us, is no failure of the subject's.
@@ -423,7 +426,7 @@ fn observe(
     note_levels(progress, &before);
     check_levels(trial, &before, LEVEL_NOT_SET)?;
     check_scheduler(machine, &executor.scheduler, beside)?;
-    let health = Health::read(machine, &beside.groups(), running.cgroup.as_ref());
+    let health = Health::read(machine, &beside.groups(), &running.cgroups);
     for probe in &mut running.probes {
         probe.start()?;
     }
@@ -459,7 +462,7 @@ fn observe(
         samples.extend(probe.stop(&report)?);
     }
     let cpus: CpuList = machine.online_cpus().map_err(Error::from)?;
-    let now = Health::read(machine, &beside.groups(), running.cgroup.as_ref());
+    let now = Health::read(machine, &beside.groups(), &running.cgroups);
     merge_caveats(progress, health.caveats(&now, &report, &cpus));
     let after = levels(executor, knobs, beside, running)?;
     check_end(executor, trial, beside, &after, progress)?;

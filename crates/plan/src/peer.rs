@@ -1,4 +1,4 @@
-//! The second guest that can be a workload's far side.
+//! What a workload has beside its guest: a second guest as its far side, or load from the host.
 
 use crate::document::Place;
 use crate::problems::Problems;
@@ -7,20 +7,32 @@ use crate::workloads::Planned;
 
 /// Reports where the experiment's machines cannot have one beside them.
 pub(crate) fn check(workload: &str, place: &Place, settings: &Settings, problems: &mut Problems) {
+    if settings.venue == "vm" {
+        return check_reachable(workload, "a second guest", place, settings, problems);
+    }
+    let why = "its far side is a second guest, which only the venue `vm` has";
+    let hint = "write venue = \"vm\" and a kernel";
+    problems.report(place, format!("`{workload}`: {why}")).hint(hint);
+}
+
+/// Reports where nothing can reach the experiment's guests, and this neither.
+pub(crate) fn check_reachable(
+    workload: &str,
+    what: &str,
+    place: &Place,
+    settings: &Settings,
+    problems: &mut Problems,
+) {
     let vm = &settings.vm;
     let (why, hint) = match settings.venue.as_str() {
         "vm" if vm.is_from_snapshot => {
-            ("a second guest has no part in the state that `snapshot` saves", "remove `snapshot`")
+            (format!("{what} has no part in the state that `snapshot` saves"), "remove `snapshot`")
         }
         "vm" if vm.is_deterministic => (
-            "`deterministic` lets nothing reach a guest, a second one neither",
+            format!("`deterministic` lets nothing reach a guest, {what} neither"),
             "remove `deterministic`",
         ),
-        "vm" => return,
-        _ => (
-            "its far side is a second guest, which only the venue `vm` has",
-            "write venue = \"vm\" and a kernel",
-        ),
+        _ => return,
     };
     problems.report(place, format!("`{workload}`: {why}")).hint(hint);
 }

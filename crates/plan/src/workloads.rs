@@ -201,6 +201,10 @@ impl Reader<'_, '_> {
         if all.each().any(|one| entry.needs_peer(one)) {
             peer::check(entry.describe().id, &place, self.settings, self.problems);
         }
+        if all.each().any(|one| entry.port_for_outside(one).is_some()) {
+            let (id, what) = (entry.describe().id, "load from the host");
+            peer::check_reachable(id, what, &place, self.settings, self.problems);
+        }
         let metrics = self.metrics(entry, &all, &margins.unwrap_or_default(), &label);
         let variants = variants(entry, &all);
         let primary = self.primary(table, &metrics, entry, &variants);

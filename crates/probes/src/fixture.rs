@@ -52,7 +52,13 @@ pub(crate) fn report() -> RunReport {
 }
 
 pub(crate) fn target(pid: i32) -> Target {
-    Target { pid, group: pid, cgroup: None, background: Vec::new(), cpus: "0-1".parse().unwrap() }
+    Target {
+        pid,
+        group: pid,
+        cgroups: Vec::new(),
+        background: Vec::new(),
+        cpus: "0-1".parse().unwrap(),
+    }
 }
 
 /// A child that answers one line with some work done, in a group of its own.

@@ -46,7 +46,7 @@ impl Probe for Entry {
         Ok(Box::new(Foreign {
             machine: machine.clone(),
             window: Window::new(machine),
-            cgroup: target.cgroup.clone(),
+            cgroups: target.cgroups.clone(),
             group_before_ns: None,
             background: target.background.iter().map(|pid| (*pid, 0)).collect(),
         }))
@@ -56,7 +56,7 @@ impl Probe for Entry {
 struct Foreign {
     machine: Machine,
     window: Window,
-    cgroup: Option<Cgroup>,
+    cgroups: Vec<Cgroup>,
     group_before_ns: Option<u64>,
     /// Each process and its ticks at the start.
     background: Vec<(i32, u64)>,
@@ -64,7 +64,7 @@ struct Foreign {
 
 impl Foreign {
     fn group_ns(&self) -> Option<u64> {
-        self.cgroup.as_ref()?.cpu_time_ns(&self.machine)
+        Cgroup::cpu_time_of_all_ns(&self.cgroups, &self.machine)
     }
 
     /// Ticks of a process with all its threads; nothing where it is gone.
@@ -125,7 +125,7 @@ mod tests {
         ]);
         let mut target = fixture::target(1);
         target.background = vec![9];
-        target.cgroup = with_group.then(|| Cgroup { path: "/cg".to_owned() });
+        target.cgroups.extend(with_group.then(|| Cgroup { path: "/cg".to_owned() }));
         let mut attached = Entry.attach(&machine, &target).unwrap();
         attached.start().unwrap();
         machine.write("/proc/stat", "cpu  130 0 0 180 0 0 0 0\n");

@@ -19,7 +19,7 @@ pub fn cost_of(entry: &dyn Probe, machine: &Machine) -> Result<u64> {
     let target = Target {
         pid: idle.pid(),
         group: idle.pid(),
-        cgroup: None,
+        cgroups: Vec::new(),
         background: Vec::new(),
         cpus: machine.online_cpus()?,
     };

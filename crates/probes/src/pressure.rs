@@ -73,8 +73,8 @@ impl Probe for Entry {
     fn attach(&self, machine: &Machine, target: &Target) -> Result<Box<dyn Attached>> {
         let file = |resource: &Resource| {
             let own = target
-                .cgroup
-                .as_ref()
+                .cgroups
+                .last()
                 .map(|group| group.file(&format!("{}.pressure", resource.name)));
             // A group's files can be switched off one by one (cgroup.pressure).
             own.filter(|path| machine.exists(path)).unwrap_or_else(|| system_file(resource))
@@ -158,7 +158,7 @@ mod tests {
             ("/cg/cpu.pressure", &initial),
         ]);
         let mut target = fixture::target(1);
-        target.cgroup = Some(Cgroup { path: "/cg".to_owned() });
+        target.cgroups = ["/load", "/cg"].map(|path| Cgroup { path: path.to_owned() }).into();
         let mut attached = Entry.attach(&machine, &target).unwrap();
         attached.start().unwrap();
         machine.write("/cg/cpu.pressure", &text(3_000, 0));

@@ -82,7 +82,7 @@ impl Probe for Entry {
         Ok(Box::new(Delays {
             machine: machine.clone(),
             group: target.group,
-            cgroup: target.cgroup.clone(),
+            cgroups: target.cgroups.clone(),
             before: BTreeMap::new(),
         }))
     }
@@ -94,7 +94,7 @@ type Thread = (i32, u64);
 struct Delays {
     machine: Machine,
     group: i32,
-    cgroup: Option<Cgroup>,
+    cgroups: Vec<Cgroup>,
     before: BTreeMap<Thread, TaskSchedstat>,
 }
 
@@ -103,7 +103,7 @@ impl Delays {
     fn read_all(&self) -> Result<BTreeMap<Thread, TaskSchedstat>> {
         let members = self.machine.group_members(self.group)?;
         let mut processes: BTreeSet<i32> = members.iter().map(|stat| stat.pid).collect();
-        if let Some(cgroup) = &self.cgroup {
+        for cgroup in &self.cgroups {
             // The group may have been removed already, with nothing in it.
             processes.extend(cgroup.members(&self.machine).unwrap_or_default());
         }

@@ -15,6 +15,7 @@ pub(crate) fn serve(arguments: &[OsString]) -> Option<u8> {
         executor::LOAD_ROLE => executor::serve_load(&catalogue(), &sys::Machine::host("")),
         executor::BACKGROUND_ROLE => executor::serve_background(),
         schedulers::SCHEDULER_ROLE => keep_scheduler(arguments.get(2..).unwrap_or_default()),
+        contract::OUTSIDE_ROLE => executor::serve_outside(&catalogue()),
         contract::PEER_ROLE => serve_peer(),
         executor::GUARDIAN_ROLE => guardian(arguments.get(2..).unwrap_or_default()),
         _ => return None,

@@ -65,6 +65,20 @@ impl Cgroup {
             .map(|root| (Controller::Legacy, root))
     }
 
+    /// The path of a task's group below the mount point, in `/proc/PID/cgroup` text
+    /// (`hierarchy:controllers:path`, cgroups(7)); `legacy` is the controller's name in v1.
+    pub fn path_in<'t>(text: &'t str, controller: Controller, legacy: &str) -> Option<&'t str> {
+        text.lines().find_map(|line| {
+            let mut parts = line.splitn(3, ':');
+            let (hierarchy, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+            let is_it = match controller {
+                Controller::Unified => hierarchy == "0" && controllers.is_empty(),
+                Controller::Legacy => controllers.split(',').any(|name| name == legacy),
+            };
+            is_it.then_some(path)
+        })
+    }
+
     /// Makes a group below a mount point.
     ///
     /// # Errors
@@ -142,6 +156,12 @@ impl Cgroup {
         usage_ns(&machine.read(&self.file("cpu.stat")).ok()?)
     }
 
+    /// CPU time of all these groups together; `None` where there is none, or one is not counted.
+    pub fn cpu_time_of_all_ns(groups: &[Self], machine: &Machine) -> Option<u64> {
+        let times = groups.iter().map(|group| group.cpu_time_ns(machine));
+        times.sum::<Option<u64>>().filter(|_| !groups.is_empty())
+    }
+
     /// Kills every process in the group: `cgroup.kill` (since 5.14), or one by one.
     ///
     /// # Errors
@@ -215,6 +235,35 @@ mod tests {
         assert_eq!(weight_in("100\n"), Some(100));
         assert_eq!(weight_in("default 300\n8:0 10\n"), Some(300));
         assert_eq!(weight_in("garbage"), None);
+    }
+
+    #[test]
+    fn a_tasks_group_is_found_in_either_hierarchy() {
+        let path = |text, controller| Cgroup::path_in(text, controller, "cpu");
+        let hybrid = "9:name=systemd:/\n2:cpuacct:/x\n1:cpu:/y:z\n0::/schedlab.1\n";
+        assert_eq!(path(hybrid, Controller::Legacy), Some("/y:z"));
+        assert_eq!(path(hybrid, Controller::Unified), Some("/schedlab.1"));
+        assert_eq!(path("4:cpu,cpuacct:/a\n", Controller::Legacy), Some("/a"));
+        assert_eq!(path("4:cpuset:/a\n", Controller::Legacy), None);
+        assert_eq!(path("", Controller::Unified), None);
+    }
+
+    #[test]
+    fn the_time_of_groups_is_none_where_one_does_not_tell() {
+        let root = tempfile::tempdir().unwrap();
+        let machine = Machine::fake(root.path(), root.path()).unwrap();
+        let groups = ["a", "b"].map(|name| Cgroup { path: format!("/{name}") });
+        for group in &groups {
+            std::fs::create_dir_all(root.path().join(&group.path[1..])).unwrap();
+        }
+        let tell = |name: &str, text: &str| {
+            std::fs::write(root.path().join(name).join("cpu.stat"), text).unwrap();
+        };
+        tell("a", "usage_usec 7\n");
+        assert_eq!(Cgroup::cpu_time_of_all_ns(&groups, &machine), None);
+        tell("b", "usage_usec 5\n");
+        assert_eq!(Cgroup::cpu_time_of_all_ns(&groups, &machine), Some(12_000));
+        assert_eq!(Cgroup::cpu_time_of_all_ns(&[], &machine), None);
     }
 
     #[test]

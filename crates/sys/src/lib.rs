@@ -23,6 +23,7 @@ mod sched_ext;
 mod schedstat;
 mod scheduling;
 mod signals;
+mod virtio_port;
 
 pub use block::{
     device_below, device_bytes, device_identity, device_number, directory_target, free_bytes,
@@ -48,3 +49,4 @@ pub use scheduling::{
     set_scheduling_attributes, set_timer_slack, timer_slack,
 };
 pub use signals::{Termination, reset_signal_dispositions};
+pub use virtio_port::virtio_port;

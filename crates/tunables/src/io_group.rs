@@ -11,7 +11,7 @@ pub(crate) fn of_task(machine: &Machine, thread: i32) -> Result<Option<(Controll
     let (controller, root) = Cgroup::io_root(machine).ok_or_else(|| {
         Error::unsupported(attempted(), "no hierarchy with the io controller is mounted", "")
     })?;
-    let below = crate::task_group::group_in(&text, controller, "blkio").ok_or_else(|| {
+    let below = Cgroup::path_in(&text, controller, "blkio").ok_or_else(|| {
         Error::environment(attempted(), format!("{path} does not name one: {}", text.trim()))
     })?;
     Ok(Some((controller, Cgroup { path: format!("{root}{}", below.trim_end_matches('/')) })))

@@ -15,6 +15,7 @@ mod guest;
 mod image;
 mod inspect;
 mod kernel;
+mod outside;
 mod peer;
 mod qemu;
 mod record;
@@ -42,6 +43,7 @@ use contract::{
 use executor::{Settings, Watch};
 use files::{GuestFiles, is_large, with_libraries};
 use model::{CpuList, Fingerprint, Plan, Subject};
+use outside::FromHost;
 use qemu::Engine;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -201,6 +203,7 @@ impl Venue for Vm {
         let controllers = host.catalogue.controllers(&host.machine, plan);
         booter.controllers = controllers.into_iter().map(str::to_owned).collect();
         booter.modules = self.modules(plan);
+        booter.from_host = FromHost::of(&host.catalogue, plan);
         session::open(plan, watch, booter, facts, on_event)
     }
 }

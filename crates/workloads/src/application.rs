@@ -1,6 +1,7 @@
 //! An application under load, whatever it is: its servers are started, made ready and warm, lent
 //! to trials, loaded, looked into and stopped. What it is made of knows the workload that has it.
 
+pub(crate) mod outside;
 mod running;
 mod steady;
 mod usage;
@@ -12,6 +13,7 @@ use crate::http::{self, Fates, HttpLoad};
 use crate::program::service::Service;
 use contract::{Error, LaunchSpec, Load, Measurement, Parameter, Result, Standing};
 use model::{CpuList, Direction, Metric, Parameters, Reduction, Sample, Unit};
+use outside::Outside;
 use running::Running;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -49,6 +51,10 @@ pub(crate) trait Application {
         let _ = (machine, launch);
         Ok(None)
     }
+
+    /// Who sends the load in its place from the host of the guest that it is in; nobody where the
+    /// load is sent from here.
+    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<Outside>;
 
     /// Who looks into it around a run; nobody where its load checks all.
     fn inspection(&self, address: SocketAddr) -> Option<Box<dyn Inspection>> {
@@ -149,7 +155,7 @@ pub(crate) struct Defaults {
 }
 
 /// What every application has declared beside its load.
-pub(crate) const fn parameters(defaults: &Defaults) -> [Parameter; 6] {
+pub(crate) const fn parameters(defaults: &Defaults) -> [Parameter; 7] {
     [
         choice(
             "process",
@@ -186,6 +192,12 @@ pub(crate) const fn parameters(defaults: &Defaults) -> [Parameter; 6] {
             "How long it may take to end when asked to",
         ),
         text("generator_cpus", "", "CPUs of the generator, like 0-1; empty: any"),
+        choice(
+            "generator_at",
+            &["service", "host"],
+            "service",
+            "Where our generator runs: beside the service, or on the host of the guest it is in",
+        ),
     ]
 }
 
@@ -293,6 +305,19 @@ pub(crate) fn stands(parameters: &Parameters, own: &[Parameter]) -> Option<Strin
     is_warm(parameters).then(|| own.iter().map(told).collect::<Vec<_>>().join("; "))
 }
 
+/// Sends a load to an application in a guest from the host, on the CPUs that were named for the
+/// generator: what [`Running`] in the guest is to know of it.
+///
+/// # Errors
+/// What failed.
+pub(crate) fn send(load: HttpLoad, parameters: &Parameters) -> Result<String> {
+    let conduct = Conduct::of(parameters).map_err(|wrong| {
+        Error::usage("cannot send the load", wrong.join("; "), "change the parameters")
+    })?;
+    running::place_generator(&conduct)?;
+    load.send_from_outside()
+}
+
 /// Has an application stand for all trials.
 ///
 /// # Errors
@@ -315,11 +340,6 @@ pub(crate) fn prepare(
     parameters: &Parameters,
     launch: &LaunchSpec,
 ) -> Result<Box<dyn Load>> {
-    if launch.needs_cpu_cgroup() || launch.needs_io_cgroup() {
-        let why = "the generator would be limited with the service: both are in one group";
-        let remedy = "leave out the factors cpu_max, cpu_weight, io_max and io_weight";
-        return Err(Error::unsupported("cannot limit a service", why, remedy));
-    }
     if is_warm(parameters) {
         return Ok(Box::new(Running::of_warm(application, machine, launch)?));
     }

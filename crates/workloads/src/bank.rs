@@ -4,6 +4,7 @@ mod books;
 mod servers;
 mod streams;
 
+use crate::application::outside::{self, Outside};
 use crate::application::{self, Application, Conduct, Defaults, Inspection, Started};
 use crate::declare::{S, choice, count, text};
 use crate::http::{self, HttpLoad, LOAD};
@@ -32,6 +33,8 @@ open-loop at its own rate: `create` (10 per second), `transfer` (50), `balance` 
 workload `http`, the life of the processes that of `service`: see there.
 
 The levels of a trial are those of the service and of its broker; the generator has none of them.
+Each of the two has a control group of its own, as two containers have, and limits (`cpu_max`,
+`cpu_weight`, `io_max`, `io_weight`) are those of each.
 
 **The books** are audited after every load, once its events have come to rest: money is conserved,
 each balance is its opening and its transfers, no account is negative, every accepted transfer is
@@ -66,7 +69,7 @@ defects: they are there to show that the audit notices.
 (scx_test_harness), whose streams and rates these are."#,
 };
 
-const CONDUCT: [Parameter; 6] = application::parameters(&Defaults {
+const CONDUCT: [Parameter; 7] = application::parameters(&Defaults {
     process: "warm",
     ready_within: "300s",
     steady_within: "300s",
@@ -112,6 +115,7 @@ static PARAMETERS: &[Parameter] = &[
     CONDUCT[3],
     CONDUCT[4],
     CONDUCT[5],
+    CONDUCT[6],
     LOAD[2],
     LOAD[3],
     LOAD[4],
@@ -162,6 +166,23 @@ impl Workload for Entry {
 
     fn is_closed_loop(&self, parameters: &Parameters) -> bool {
         http::is_closed_loop(parameters)
+    }
+
+    fn servers(&self, parameters: &Parameters) -> Vec<&'static str> {
+        servers::names(parameters)
+    }
+
+    fn port_for_outside(&self, parameters: &Parameters) -> Option<u16> {
+        outside::is_declared(parameters).then_some(servers::PORT_FOR_OUTSIDE)
+    }
+
+    fn send_from_outside(
+        &self,
+        parameters: &Parameters,
+        to: SocketAddr,
+        launch: &LaunchSpec,
+    ) -> Result<String> {
+        application::send(Bank::of(parameters)?.load(to, launch)?, parameters)
     }
 
     fn drives_others(&self) -> bool {
@@ -250,6 +271,10 @@ impl Application for Bank<'_> {
         let scenario = streams(self.parameters, launch.seed)
             .map_err(|wrong| Error::usage("cannot prepare the load", wrong.join("; "), ""))?;
         HttpLoad::with(self.parameters, address, scenario, launch)
+    }
+
+    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<Outside> {
+        Outside::of(machine, DESCRIPTION.id, self.parameters, launch)
     }
 
     fn inspection(&self, address: SocketAddr) -> Option<Box<dyn Inspection>> {

@@ -5,6 +5,7 @@ mod capacity;
 mod connection;
 mod engine;
 mod metrics;
+mod outside;
 mod response;
 mod scenario;
 mod schedule;
@@ -17,6 +18,7 @@ use crate::address::one_machine;
 use crate::declare::{MS, S, choice, count, duration, text};
 use crate::program::WHERE_OUTPUT_IS;
 use ask::ask;
+pub(crate) use ask::{answers, fetch};
 use capacity::Step;
 use contract::{
     Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
@@ -160,10 +162,6 @@ const AROUND_NS: u64 = 100 * MS;
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 /// How long an answer to the set-up or the check may take: it may go over all data.
 const CHECKED_WITHIN_NS: u64 = 60 * S;
-/// The same for what is fetched: the service may wait a minute until it is at rest.
-const FETCHED_WITHIN_NS: u64 = 120 * S;
-/// How long an answer to the question whether it is ready may take.
-const READY_WITHIN_NS: u64 = 2 * S;
 /// Fewer requests of a kind than this are expected: its percentiles would be those of nothing.
 const FEWEST: f64 = 5.0;
 /// Steps of a search for the plan: a few doublings, four halvings.
@@ -198,7 +196,7 @@ impl Workload for Entry {
     }
 
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let Ok(address) = one_machine(parameters.text("address"), "") else { return Vec::new() };
+        let Some(address) = address(parameters) else { return Vec::new() };
         vec![Requirement::check(format!("a service at {address}"), move |_| {
             TcpStream::connect_timeout(&address, ANSWERS_WITHIN).map(drop).map_err(|error| {
                 (
@@ -230,22 +228,6 @@ impl Workload for Entry {
             .map_err(|error| Error::environment("cannot take on the levels of the trial", error))?;
         Ok(Box::new(load))
     }
-}
-
-/// Whether the service answers a GET of this path with 200.
-///
-/// # Errors
-/// What it does instead, in words.
-pub(crate) fn answers(to: SocketAddr, path: &str) -> Result<(), String> {
-    ask::get(to, path, READY_WITHIN_NS).map(drop)
-}
-
-/// What a service answers a GET of this path with; it may have to go over all its data.
-///
-/// # Errors
-/// That its status is not 200, or what it does instead of answering.
-pub(crate) fn fetch(to: SocketAddr, path: &str) -> Result<Vec<u8>, String> {
-    ask::get(to, path, FETCHED_WITHIN_NS)
 }
 
 /// The metrics of a load with these parameters.
@@ -281,6 +263,11 @@ pub(crate) fn expected_ns(parameters: &Parameters) -> u64 {
 /// Whether each request waits for the answer to the one before it.
 pub(crate) fn is_closed_loop(parameters: &Parameters) -> bool {
     settings::flow(parameters) == Flow::Closed
+}
+
+/// Where the service is; none where that cannot be read.
+pub(crate) fn address(parameters: &Parameters) -> Option<SocketAddr> {
+    one_machine(parameters.text("address"), "").ok()
 }
 
 /// The user's files that decide what a load is.
@@ -409,6 +396,14 @@ impl HttpLoad {
     /// What cannot be meant, or had.
     pub(crate) fn new(parameters: &Parameters, launch: &LaunchSpec) -> Result<Self> {
         Self::of(Settings::of(parameters), launch)
+    }
+
+    /// One whose service is reached there, whatever address the parameters name.
+    ///
+    /// # Errors
+    /// What cannot be meant, or had.
+    pub(crate) fn at(parameters: &Parameters, to: SocketAddr, launch: &LaunchSpec) -> Result<Self> {
+        Self::of(Settings::of(parameters).map(|settings| Settings { to, ..settings }), launch)
     }
 
     /// One whose address and scenario are known.

@@ -2,6 +2,7 @@
 
 mod generator;
 
+use crate::application::outside::{self, Outside};
 use crate::application::{self, Application, Conduct, Defaults, Drive, Started};
 use crate::declare::{S, choice, text};
 use crate::http::{self, HttpLoad, LOAD};
@@ -28,7 +29,8 @@ scenario and its metrics. A service that ends by itself, is not ready in time, d
 steady or fails a check fails the trial with its last words.
 
 The levels of a trial are those of the service and of all that it starts; the generator has none
-of them.
+of them. The service has a control group of its own, beside that of the generator, as a container
+has: `cpu_max`, `cpu_weight`, `io_max` and `io_weight` limit it alone.
 
 **One process or many.** With `process = "fresh"` each trial measures a process of its own. With
 `"warm"` one process serves all trials of a sitting (on the host: of the run; in guests: of the
@@ -72,7 +74,7 @@ for each. Threads that ended during the load take their waiting with them.
 numbers come from one run each."#,
 };
 
-const CONDUCT: [Parameter; 6] = application::parameters(&Defaults {
+const CONDUCT: [Parameter; 7] = application::parameters(&Defaults {
     process: "fresh",
     ready_within: "60s",
     steady_within: "0s",
@@ -91,6 +93,25 @@ static PARAMETERS: &[Parameter] = &[
         "",
         "Path that is answered with 200 once it is ready; empty: it takes connections",
     ),
+    CONDUCT[0],
+    CONDUCT[1],
+    CONDUCT[2],
+    CONDUCT[3],
+    CONDUCT[4],
+    CONDUCT[5],
+    CONDUCT[6],
+    LOAD[0],
+    LOAD[1],
+    LOAD[2],
+    LOAD[3],
+    LOAD[4],
+    LOAD[5],
+    LOAD[6],
+    LOAD[7],
+    LOAD[8],
+    LOAD[9],
+    LOAD[10],
+    LOAD[11],
     choice(
         "generator",
         &["own", "wrk", "gatling", "command"],
@@ -109,25 +130,10 @@ static PARAMETERS: &[Parameter] = &[
         default: Some(""),
         summary: "Figures picked from what the program prints, as in `command`",
     },
-    CONDUCT[0],
-    CONDUCT[1],
-    CONDUCT[2],
-    CONDUCT[3],
-    CONDUCT[4],
-    CONDUCT[5],
-    LOAD[0],
-    LOAD[1],
-    LOAD[2],
-    LOAD[3],
-    LOAD[4],
-    LOAD[5],
-    LOAD[6],
-    LOAD[7],
-    LOAD[8],
-    LOAD[9],
-    LOAD[10],
-    LOAD[11],
 ];
+
+/// How many of them, at the end, say who sends the load.
+const OF_GENERATORS: usize = 3;
 
 /// Its name in metrics and files.
 const SERVICE: &str = "service";
@@ -167,6 +173,24 @@ impl Workload for Entry {
             Some(generator) => generator == Generator::Wrk,
             None => http::is_closed_loop(parameters),
         }
+    }
+
+    fn servers(&self, _: &Parameters) -> Vec<&'static str> {
+        vec![SERVICE]
+    }
+
+    fn port_for_outside(&self, parameters: &Parameters) -> Option<u16> {
+        let address = http::address(parameters).filter(|_| outside::is_declared(parameters));
+        address.map(|address| address.port())
+    }
+
+    fn send_from_outside(
+        &self,
+        parameters: &Parameters,
+        to: SocketAddr,
+        launch: &LaunchSpec,
+    ) -> Result<String> {
+        application::send(HttpLoad::at(parameters, to, launch)?, parameters)
     }
 
     fn drives_others(&self) -> bool {
@@ -209,13 +233,20 @@ impl Workload for Entry {
         if !ready.is_empty() && !is_path {
             wrong.push(format!("ready = {ready:?}: expected /… as a URL has it"));
         }
+        if outside::is_declared(parameters) && Generator::of(parameters).is_some() {
+            let why =
+                "generator_at = \"host\": only our own generator runs on a guest's host (own)";
+            wrong.push(why.to_owned());
+        }
         wrong.extend(Conduct::of(parameters).err().into_iter().flatten());
         wrong
     }
 
     fn stands(&self, parameters: &Parameters) -> Option<String> {
-        // The address is the service's own, the rest of the load may be another one in each workload.
-        application::stands(parameters, &PARAMETERS[..=PARAMETERS.len() - LOAD.len()])
+        // The address is the service's own, the rest of the load may be another one in each workload,
+        // and so may who sends it.
+        let own = PARAMETERS.len() - LOAD.len() - OF_GENERATORS;
+        application::stands(parameters, &PARAMETERS[..=own])
     }
 
     fn stand(
@@ -299,6 +330,10 @@ impl Application for Yours<'_> {
     fn program(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Option<Box<dyn Drive>>> {
         let generator = Generator::of(self.parameters);
         generator.map(|one| one.start(machine, self.parameters, launch)).transpose()
+    }
+
+    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<Outside> {
+        Outside::of(machine, DESCRIPTION.id, self.parameters, launch)
     }
 
     fn conduct(&self) -> &Conduct {

@@ -200,7 +200,8 @@ fn describe_into(text: &mut String, common: &Common, plan: &Plan) -> std::fmt::R
         if plan.is_seed_generated { " (drawn; set seed = … to keep it)" } else { "" };
     let has_peer = plan.vm.as_ref().is_some_and(|vm| vm.has_peer);
     let beside = if has_peer { ", a second guest beside each" } else { "" };
-    writeln!(text, "venue    {}{beside}", plan.venue)?;
+    let from_host = if has_load_from_host(plan) { ", load from this host" } else { "" };
+    writeln!(text, "venue    {}{beside}{from_host}", plan.venue)?;
     writeln!(text, "seed     {}{seed_origin}", plan.seed)?;
     let boots: u64 = plan.blocks.iter().map(Block::boot_count).sum();
     let booted = if boots > 0 { format!(" and {boots} boots") } else { String::new() };
@@ -385,6 +386,17 @@ fn paths(common: &Common, plan: &Plan) -> Vec<String> {
     paths
 }
 
+/// Whether services in guests get load from outside.
+fn has_load_from_host(plan: &Plan) -> bool {
+    let catalogue = crate::catalogue();
+    plan.vm.is_some()
+        && plan.workloads.iter().any(|workload| {
+            let entry = catalogue.workload(&workload.uses);
+            let mut all = workload.all_parameters();
+            entry.is_some_and(|entry| all.any(|one| entry.port_for_outside(one).is_some()))
+        })
+}
+
 /// The groups made for the workload, with the limits written into them.
 fn cgroups(catalogue: &Catalogue, machine: &Machine, plan: &Plan) -> Vec<String> {
     let mut limited: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -398,12 +410,21 @@ fn cgroups(catalogue: &Catalogue, machine: &Machine, plan: &Plan) -> Vec<String>
             limited.entry(root).or_default().push(name);
         }
     }
+    let mut servers = BTreeSet::new();
+    for workload in &plan.workloads {
+        let entry = catalogue.workload(&workload.uses).into_iter();
+        let all = || workload.all_parameters();
+        servers.extend(entry.flat_map(|entry| all().flat_map(|one| entry.servers(one))));
+    }
+    let of_servers = servers.iter().map(|server| format!("schedlab.<id>.{server}/"));
+    let paths: Vec<String> = ["schedlab.<id>/".to_owned()].into_iter().chain(of_servers).collect();
+    let cgroups = if paths.len() > 1 { "cgroups" } else { "cgroup" };
     let text = |(root, names): (&str, Vec<&str>)| {
         let limits = match names.as_slice() {
             [] => String::new(),
             names => format!(", with its {} limits", names.join(" and ")),
         };
-        format!("{root}/schedlab.<id>/ (the workload's cgroup{limits}, removed)")
+        format!("{root}/{} (the workload's {cgroups}{limits}, removed)", paths.join(", "))
     };
     limited.into_iter().map(text).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::bench::{Bench, errors, exclusive};
 use model::{Outcome, Record, SampleData};
+use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
@@ -105,6 +106,46 @@ fn one_warm_process_serves_all_trials_and_takes_on_the_levels_of_each() {
         }
     }
     nothing_is_left(&bench);
+}
+
+/// The CPU time that a service gets is limited, that of the generator beside it is not: the rate
+/// of its answers falls with the limit, and every thread of it is seen to have it.
+#[test]
+fn a_limit_is_that_of_the_service_fresh_or_warm() {
+    let _exclusive = exclusive();
+    if !rustix::process::geteuid().is_root() {
+        return testing::skip("limits need a control group: run as root");
+    }
+    for process in ["fresh", "warm"] {
+        let bench = Bench::new();
+        let subjects = "[subjects.baseline]\ncpu_max = \"max\"\n\
+                        [subjects.limited]\ncpu_max = \"10ms/50ms\"\n\
+                        [subjects.light]\ncpu_weight = \"50\"\n";
+        let text = experiment(process, "", subjects) + "arrivals = \"closed\"\nconnections = 4\n";
+        let file = bench.experiment(process, &text);
+        let plan = bench.expect(0, &["plan", &file]);
+        assert!(plan.contains("schedlab.<id>.service/"), "{plan}");
+        bench.expect(0, &["run", &file]);
+        let records = records(&bench);
+        assert_eq!(records.len(), 9);
+        let mut rates: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for record in &records {
+            let read = |factor: &str| record.levels.get(factor).map(|one| one.before.to_string());
+            let (factor, level) = match record.subject.as_str() {
+                "limited" => ("cpu_max", "10ms/50ms"),
+                "light" => ("cpu_weight", "50"),
+                _ => ("cpu_max", "max"),
+            };
+            assert_eq!(read(factor).as_deref(), Some(level), "{process}: {:?}", record.levels);
+            let samples = &record.invocations[0].samples;
+            let rate = samples.iter().find(|one| one.source == "answers_per_second").unwrap();
+            let SampleData::Quotient { numerator, denominator } = &rate.data else { panic!() };
+            rates.entry(&record.subject).or_default().push(numerator / denominator);
+        }
+        let best = |subject: &str| rates[subject].iter().copied().fold(0.0, f64::max);
+        assert!(best("limited") < 0.6 * best("baseline"), "{rates:?}");
+        nothing_is_left(&bench);
+    }
 }
 
 #[test]

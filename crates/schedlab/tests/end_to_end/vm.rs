@@ -11,6 +11,7 @@ mod faults;
 mod interruption;
 mod kills;
 mod knobs;
+mod outside;
 mod proofs;
 mod replay;
 mod schedulers;

@@ -5,6 +5,7 @@ use super::console::Console;
 use super::files::GuestFiles;
 use super::guest::{Greeting, Guest, Lost};
 use super::image::{self, ImageOrder};
+use super::outside::FromHost;
 use super::qemu::{Engine, MachineOrder, Qemu, memory_file};
 use super::scratch;
 use super::{VmHost, artefact_error};
@@ -119,6 +120,8 @@ pub(crate) struct Booter {
     pub tools: Option<ToolsImage>,
     pub controllers: Vec<String>,
     pub modules: Vec<String>,
+    /// What of the load comes from this host.
+    pub from_host: FromHost,
     /// Whether guests get a disk for workloads' files.
     pub has_scratch: bool,
     images: BTreeMap<String, Image>,
@@ -145,6 +148,7 @@ impl Booter {
             tools: None,
             controllers: Vec::new(),
             modules: Vec::new(),
+            from_host: FromHost::default(),
             has_scratch: false,
             images: BTreeMap::new(),
             count: 0,
@@ -319,6 +323,10 @@ impl Booter {
             Way::Boot(end) => *end,
             Way::Resume { .. } | Way::Orders { .. } => None,
         };
+        let from_host = match &way {
+            Way::Boot(_) => self.from_host.way()?,
+            Way::Resume { .. } | Way::Orders { .. } => None,
+        };
         let (incoming, answers, own) = match way {
             Way::Boot(_) => (None, None, None),
             Way::Resume { state, .. } => (Some(state), None, None),
@@ -342,6 +350,7 @@ impl Booter {
             files: self.files.disk.as_ref(),
             scratch: scratch.as_ref(),
             cable,
+            from_host: from_host.as_ref(),
             console: console.file(),
             answers,
             incoming,
@@ -349,6 +358,9 @@ impl Booter {
             log: console.qemu_log(),
         })?;
         qemu.scratch = scratch;
+        if let (Some(way), Some(logs)) = (from_host, &self.logs) {
+            qemu.outside = Some(self.from_host.start(&self.host, (&self.mark, logs), way)?);
+        }
         let alone = || Share::alone(spec.topology.vcpus() as usize);
         let share = cable.map_or_else(alone, |end| end.share);
         match self.pin(&mut qemu, share) {
@@ -424,6 +436,7 @@ impl Booter {
             modules: &self.modules,
             tools: self.tools.as_ref(),
             has_scratch: self.has_scratch(),
+            has_network: self.settings.has_peer || !self.from_host.is_empty(),
             texts,
         })
     }

@@ -45,6 +45,8 @@ pub(crate) struct ImageOrder<'a> {
     pub tools: Option<&'a ToolsImage>,
     /// Whether there is a disk for workloads' files.
     pub has_scratch: bool,
+    /// Whether there is a second guest, or load from the host.
+    pub has_network: bool,
     /// Files whose content is at hand: path in the guest, content.
     pub texts: &'a [(String, Vec<u8>)],
 }
@@ -152,7 +154,7 @@ fn wanted_modules(order: &ImageOrder<'_>) -> Vec<String> {
         // Built into Debian's cloud kernels, a module elsewhere.
         wanted.push("?ext4".to_owned());
     }
-    if order.settings.has_peer {
+    if order.has_network {
         wanted.push("virtio_net".to_owned());
     }
     wanted.extend(null_blk(disks));
@@ -250,6 +252,7 @@ mod tests {
                 modules: &[],
                 tools,
                 has_scratch: false,
+                has_network: false,
                 texts: &[],
             };
             let mut image = Initramfs::new();

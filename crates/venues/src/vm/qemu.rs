@@ -6,8 +6,12 @@
 
 use super::cable::CableEnd;
 use super::control::Control;
+use super::outside::Way;
 use super::scratch::OPERATIONS_PER_SECOND;
-use contract::{Error, Result, Topology};
+use contract::{
+    Error, OUTSIDE_HOST, OUTSIDE_LINK, OUTSIDE_NETWORK, OUTSIDE_PORT, PrivateLink, Result, Topology,
+};
+use executor::Outside;
 use model::CpuList;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -75,6 +79,8 @@ pub(crate) struct MachineOrder<'a> {
     pub scratch: Option<&'a File>,
     /// Its end of a cable to another machine.
     pub cable: Option<&'a CableEnd>,
+    /// The way to it of load from this host.
+    pub from_host: Option<&'a Way>,
     /// Where the guest's console goes.
     pub console: &'a File,
     /// Where the guest's answers go instead of the channel, when nothing may come in.
@@ -96,6 +102,8 @@ pub(crate) struct Qemu {
     pub control: Control,
     /// The disk it writes to, where it has one.
     pub scratch: Option<File>,
+    /// Who sends load to it from this host.
+    pub outside: Option<Outside>,
 }
 
 impl Qemu {
@@ -145,7 +153,7 @@ impl Qemu {
             });
         }
         let child = command.spawn().map_err(fail)?;
-        Ok(Self { child, channel, control: Control::new(control), scratch: None })
+        Ok(Self { child, channel, control: Control::new(control), scratch: None, outside: None })
     }
 
     /// Its process id.
@@ -156,6 +164,12 @@ impl Qemu {
     /// How it ended, if it did.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
+    }
+
+    /// Why nobody sends load to it any more, where somebody did.
+    pub(crate) fn why_sender_lost(&mut self) -> Option<String> {
+        let how = self.outside.as_mut()?.ended()?;
+        Some(format!("the generator on the host was lost: it ended with {how}"))
     }
 
     /// Waits for a machine that was told to switch off; ends it where it does not.
@@ -196,7 +210,11 @@ impl Passed {
     }
 }
 
-fn pair() -> std::io::Result<(UnixStream, OwnedFd)> {
+/// Two connected sockets: ours, and one to be inherited.
+///
+/// # Errors
+/// When this process has no more descriptors.
+pub(crate) fn pair() -> std::io::Result<(UnixStream, OwnedFd)> {
     let flags = SocketFlags::CLOEXEC;
     let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
     Ok((UnixStream::from(ours), theirs))
@@ -261,6 +279,9 @@ fn words(
         // Without the image of a program that boots from the network.
         words.pair("-device", format!("virtio-net-pci,netdev=cable,mac={address},romfile="));
     }
+    if let Some(way) = order.from_host {
+        from_host(&mut words, way, passed.number(&way.port));
+    }
     words.pair("-kernel", passed.path(order.kernel));
     words.pair("-initrd", passed.path(order.initramfs));
     words.pair("-append", order.command_line);
@@ -268,6 +289,23 @@ fn words(
         words.pair("-incoming", format!("fd:{}", passed.number(state)));
     }
     words.0
+}
+
+/// A network of the guest and us alone, in which nothing leads out of the guest (`restrict`) but
+/// answers to who comes in, and the serial port by which load is asked for.
+fn from_host(words: &mut Words, way: &Way, port: RawFd) {
+    let (network, length) = OUTSIDE_NETWORK;
+    let PrivateLink { hardware_address, address } = OUTSIDE_LINK;
+    let mut network =
+        format!("user,id=outside,ipv6=off,restrict=on,net={network}/{length},host={OUTSIDE_HOST}");
+    for (port, at) in &way.addresses {
+        network.push_str(&format!(",hostfwd=tcp:{at}-{address}:{port}"));
+    }
+    words.pair("-netdev", network);
+    let device = format!("virtio-net-pci,netdev=outside,mac={hardware_address},romfile=");
+    words.pair("-device", device);
+    words.pair("-chardev", format!("socket,id=outside-port,fd={port}"));
+    words.pair("-device", format!("virtserialport,chardev=outside-port,name={OUTSIDE_PORT}"));
 }
 
 struct Words(Vec<String>);

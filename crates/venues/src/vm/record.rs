@@ -11,7 +11,8 @@ use model::{Caveat, CaveatCode, Fingerprint, LevelReading, Outcome, Record, Tria
 pub(crate) const NOT_BOOTED: &str = "NOT_BOOTED";
 /// Rule broken by an emulator that ends the guest itself.
 const EMULATOR_FAULT: &str = "EMULATOR_FAULT";
-/// Rule broken by a second guest that was lost: no trial's far side is the subject.
+/// Rule broken by a second guest that was lost, or by who sends load from the host: no trial's far
+/// side is the subject.
 const PEER_LOST: &str = "PEER_LOST";
 /// Rule broken by a boot factor that the guest does not have.
 const LEVEL_NOT_SET: &str = "LEVEL_NOT_SET";

@@ -193,6 +193,7 @@ impl Session for VmSession {
                         }
                         let has_failed = matches!(record.outcome, Outcome::Failed { .. });
                         let why = peer.as_mut().and_then(|it| it.why_lost(has_failed, interrupt));
+                        let why = why.or_else(|| booted.guest.qemu.why_sender_lost());
                         if let Some(why) = why {
                             without_peer(&mut record, why);
                             *is_spent = true;

@@ -1,5 +1,6 @@
 //! An application under load: its own processes, or ones that stand.
 
+use super::outside::Outside;
 use super::usage::{Usage, since};
 use super::warm::Lent;
 use super::warming::warm_up;
@@ -27,6 +28,8 @@ pub(super) struct Running {
     load: HttpLoad,
     /// What sends instead of it.
     program: Option<Box<dyn Drive>>,
+    /// Who sends from elsewhere.
+    outside: Option<Outside>,
     inspection: Option<Box<dyn Inspection>>,
     log: PathBuf,
     /// What was measured before the run: times in nanoseconds by source.
@@ -49,7 +52,10 @@ impl Running {
         let mut before = vec![("ready_after", sys::monotonic_ns() - began_ns)];
         let mut load = application.load(started.address, launch)?;
         let mut inspection = application.inspection(started.address);
-        place_generator(&conduct)?;
+        let outside = application.outside(machine, launch);
+        if outside.is_none() {
+            place_generator(&conduct)?;
+        }
         load.set_up()?;
         if let Some(warming_ns) = conduct.warming_ns {
             before.push(("steady_after", warm_up(machine, &mut started, &mut load, warming_ns)?));
@@ -61,6 +67,7 @@ impl Running {
         Ok(Self {
             machine: machine.clone(),
             program: application.program(machine, launch)?,
+            outside,
             inspection,
             servers: Servers::Own(Some(started)),
             conduct,
@@ -85,7 +92,10 @@ impl Running {
         let mut inspection = application.inspection(lent.address);
         // Before the generator has CPUs of its own: the others' are what it has by now.
         lent.impose(machine, launch)?;
-        place_generator(&conduct)?;
+        let outside = application.outside(machine, launch);
+        if outside.is_none() {
+            place_generator(&conduct)?;
+        }
         rest(inspection.as_deref_mut())?;
         load.set_up()?;
         let age_ns = sys::monotonic_ns().saturating_sub(lent.ready_at_ns);
@@ -95,6 +105,7 @@ impl Running {
             conduct,
             load,
             program: application.program(machine, launch)?,
+            outside,
             inspection,
             log: launch.log.clone(),
             before: vec![("age", age_ns)],
@@ -137,9 +148,10 @@ impl Running {
         if let Some(inspection) = &mut self.inspection {
             inspection.before()?;
         }
-        let measurement = match &mut self.program {
-            Some(program) => program.run()?,
-            None => self.load.run()?,
+        let measurement = match (&mut self.program, &self.outside) {
+            (Some(program), _) => program.run()?,
+            (None, Some(outside)) => self.load.receive(&outside.send()?)?,
+            (None, None) => self.load.run()?,
         };
         let seen = self.inspection.as_mut().map(|inspection| inspection.after()).transpose()?;
         Ok((measurement, seen.unwrap_or_default()))
@@ -228,7 +240,10 @@ pub(super) fn keep_output(started: &Started, log: &Path) -> Result<(), String> {
 }
 
 /// Gives this process the CPUs that were named for the generator.
-fn place_generator(conduct: &Conduct) -> Result<()> {
+///
+/// # Errors
+/// When they are not online.
+pub(super) fn place_generator(conduct: &Conduct) -> Result<()> {
     let Some(cpus) = &conduct.generator_cpus else { return Ok(()) };
     sys::set_affinity(0, cpus).map_err(|error| {
         let attempted = format!("cannot give the generator the CPUs {cpus}");

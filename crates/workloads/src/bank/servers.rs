@@ -1,6 +1,6 @@
 //! The bank's two servers: where they are built, what they need, how they are started.
 
-use crate::application::Started;
+use crate::application::{Started, outside};
 use crate::http;
 use crate::program::Surroundings;
 use crate::program::service::{Beginning, Service, told};
@@ -8,7 +8,7 @@ use contract::{Error, LaunchSpec, Recipe, Requirement, Result};
 use model::Parameters;
 use std::fs::File;
 use std::io::Read;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sys::Machine;
@@ -26,6 +26,9 @@ const BROKER_OPTIONS: [&str; 4] =
     ["-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 const BROKER_IS_READY: &str = "broker: ready on ";
 const SERVICE_IS_READY: &str = "bank: ready on http://";
+/// Where it serves in a guest whose host sends the load: whom the way there leads to is told
+/// before the guest boots.
+pub(super) const PORT_FOR_OUTSIDE: u16 = 8480;
 const HEALTH: &str = "/actuator/health";
 
 /// Whether events go through a broker.
@@ -142,10 +145,15 @@ pub(super) fn start(
         Service::start_until(machine, &beginning, launch, is_ready)
     };
     let mut servers = Vec::new();
+    let is_loaded_from_outside = outside::is_used(machine, parameters);
+    let port = if is_loaded_from_outside { PORT_FOR_OUTSIDE } else { 0 };
     let mut variables = vec![
-        ("BANK_PORT", "0".to_owned()),
+        ("BANK_PORT", port.to_string()),
         ("BANK_THREADS", parameters.count("request_threads").to_string()),
     ];
+    if is_loaded_from_outside {
+        variables.push(("BANK_ADDRESS", Ipv4Addr::UNSPECIFIED.to_string()));
+    }
     if has_broker(parameters) {
         let mut address = None;
         let words = broker_words(&place, &launch.scratch.join("broker"));

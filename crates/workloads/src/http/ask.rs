@@ -2,6 +2,7 @@
 
 use super::connection::{Connection, Progress, in_words};
 use super::scenario::{Kind, Scenario};
+use crate::declare::S;
 use crate::instant::timespec;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -14,6 +15,11 @@ use sys::monotonic_ns;
 /// As much of a wrong answer as an error quotes.
 const QUOTED: usize = 300;
 const READ_BYTES: usize = 16 << 10;
+/// How long an answer to what is fetched may take: the service may wait a minute until it is at
+/// rest, and go over all its data.
+const FETCHED_WITHIN_NS: u64 = 120 * S;
+/// How long an answer to the question whether it is ready may take.
+const READY_WITHIN_NS: u64 = 2 * S;
 
 /// Asks each of these kinds once, in order, and waits so long for each answer at most. The
 /// first request has this number.
@@ -40,11 +46,27 @@ pub(super) fn ask(
     Ok(())
 }
 
+/// Whether the service answers a GET of this path with 200.
+///
+/// # Errors
+/// What it does instead, in words.
+pub(crate) fn answers(to: SocketAddr, path: &str) -> Result<(), String> {
+    get(to, path, READY_WITHIN_NS).map(drop)
+}
+
+/// What a service answers a GET of this path with; it may have to go over all its data.
+///
+/// # Errors
+/// That its status is not 200, or what it does instead of answering.
+pub(crate) fn fetch(to: SocketAddr, path: &str) -> Result<Vec<u8>, String> {
+    get(to, path, FETCHED_WITHIN_NS)
+}
+
 /// What a GET of this path is answered with, which must have the status 200.
 ///
 /// # Errors
 /// What it got instead.
-pub(super) fn get(to: SocketAddr, path: &str, within_ns: u64) -> Result<Vec<u8>, String> {
+fn get(to: SocketAddr, path: &str, within_ns: u64) -> Result<Vec<u8>, String> {
     let kind = Kind::get("get", path)?;
     let mut connection = Connection::begin(to).map_err(|error| in_words(&error))?;
     kind.render(to, &Scenario::default().values.drawn(), &mut Vec::new(), connection.room());

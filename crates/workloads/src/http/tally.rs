@@ -1,6 +1,7 @@
 //! What became of the requests of a run, by kind.
 
 use model::Histogram;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
@@ -9,7 +10,7 @@ const MOST_REASONS: usize = 20;
 const OTHER_REASONS: &str = "for other reasons";
 
 /// What became of all requests of a kind, measured or not.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fates {
     /// Answers by their status.
     pub(crate) answered: BTreeMap<u16, u64>,

@@ -70,7 +70,8 @@ pub(crate) struct Service {
 
 /// How a server is started, and how long it may take until it serves.
 pub(crate) struct Beginning<'b> {
-    /// What it is called in errors; what its files are called.
+    /// What it is called in errors; what its files are called, and its control groups in the
+    /// launch.
     pub(crate) name: &'static str,
     pub(crate) stem: &'static str,
     pub(crate) words: &'b [String],
@@ -122,6 +123,10 @@ impl Service {
         let streams = [create(&output[0])?, create(&output[1])?];
         let mut family = Family::new()?;
         let pid = family.fork(beginning.name, launch, || {
+            if let Some(groups) = launch.server_groups.get(beginning.stem) {
+                let own = std::process::id().cast_signed();
+                groups.add(machine, own).map_err(io::Error::other)?;
+            }
             if let Some(levels) = beginning.levels {
                 let refused = |(name, error): (&str, io::Error)| {
                     io::Error::new(error.kind(), format!("cannot set {name}: {error}"))

@@ -7,12 +7,14 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** The environment of the service, parsed once: inside, no value has to be checked again. */
 public record Settings(int port, EventsMode events, String kafka, int workers, int threads, Set<Fault> faults,
         Optional<Postgres> postgres) {
 
+    private static final Pattern IPV4 = Pattern.compile("((25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)(\\.(?!$)|$)){4}");
     private static final int MAX_PORT = 65_535;
     private static final int MAX_WORKERS = 256;
     private static final int MAX_THREADS = 1_000;
@@ -27,6 +29,8 @@ public record Settings(int port, EventsMode events, String kafka, int workers, i
     public static Settings from(UnaryOperator<String> environment, Collection<String> profiles) {
         Reading reading = new Reading(environment);
         int port = reading.number("BANK_PORT", 0, 0, MAX_PORT);
+        reading.text("BANK_ADDRESS").filter(address -> !IPV4.matcher(address).matches()).ifPresent(address ->
+                reading.problem("BANK_ADDRESS is '" + address + "', expected an IPv4 address"));
         int workers = reading.number("BANK_WORKERS", DEFAULT_WORKERS, 1, MAX_WORKERS);
         int threads = reading.number("BANK_THREADS", DEFAULT_THREADS, 1, MAX_THREADS);
         String kafka = reading.text("BANK_KAFKA").orElse("");

@@ -36,6 +36,7 @@ class SettingsTest {
     @ParameterizedTest
     @CsvSource({
         "BANK_PORT,many", "BANK_PORT,-1", "BANK_PORT,65536", "BANK_PORT,''",
+        "BANK_ADDRESS,localhost", "BANK_ADDRESS,1.2.3", "BANK_ADDRESS,1.2.3.256", "BANK_ADDRESS,1.2.3.4.5",
         "BANK_WORKERS,0", "BANK_THREADS,0", "BANK_THREADS,1001",
         "BANK_EVENTS,Kafka", "BANK_EVENTS,kafka", "BANK_KAFKA,localhost", "BANK_KAFKA,:9092",
         "BANK_KAFKA,localhost:0", "BANK_FAULT,slow", "BANK_DATABASE_URL,jdbc:postgresql://localhost/bank",

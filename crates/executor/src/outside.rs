@@ -1,0 +1,194 @@
+//! Who sends load to the service of a guest: a process on the host, one for each boot. It waits
+//! for the guest's orders, and sends nothing but what the plan has.
+
+use crate::child::die_with_parent;
+use contract::{
+    Catalogue, Error, LaunchSpec, OUTSIDE_ROLE, OutsideAnswer, OutsideOrder, OutsideSettings,
+    Result,
+};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use sys::Termination;
+
+/// A longer line is no order.
+const LONGEST_ORDER: u64 = 16 << 20;
+
+/// The process; dropping ends it.
+#[derive(Debug)]
+pub struct Outside {
+    child: Child,
+}
+
+impl Outside {
+    /// Starts it at its end of the guest's serial port; `mark` is `NAME=value` of its environment.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start(
+        executable: &Path,
+        mark: &str,
+        settings: &OutsideSettings,
+        port: OwnedFd,
+    ) -> Result<Self> {
+        let attempted = || format!("cannot start {} {OUTSIDE_ROLE}", executable.display());
+        let failed = |error: io::Error| Error::environment(attempted(), error);
+        let log =
+            File::options().create(true).append(true).open(&settings.log).map_err(|error| {
+                Error::environment(format!("cannot open {}", settings.log.display()), error)
+            })?;
+        let (name, value) = mark.split_once('=').unwrap_or((mark, ""));
+        let mut child = Command::new(executable)
+            .arg(OUTSIDE_ROLE)
+            .env(name, value)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::from(port))
+            .stderr(Stdio::from(log))
+            .spawn()
+            .map_err(failed)?;
+        let input = child.stdin.take();
+        let outside = Self { child };
+        let text = serde_json::to_vec(settings).map_err(|error| failed(error.into()))?;
+        // Closed at once: what is told is all there is.
+        input.map_or(Ok(()), |mut input| input.write_all(&text)).map_err(failed)?;
+        Ok(outside)
+    }
+
+    /// How it ended, if it did.
+    pub fn ended(&mut self) -> Option<Termination> {
+        self.child.try_wait().ok().flatten().map(Termination::from)
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        // One that ended already is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Serves the role until the guest is gone. Returns the process's exit code.
+pub fn serve_outside(catalogue: &Catalogue) -> i32 {
+    i32::from(serve(catalogue).is_err())
+}
+
+fn serve(catalogue: &Catalogue) -> io::Result<()> {
+    let settings: OutsideSettings = serde_json::from_reader(io::stdin().lock())?;
+    die_with_parent(settings.parent)?;
+    sys::reset_signal_dispositions();
+    let cpus = sys::affinity(0)?;
+    let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let mut orders = BufReader::new(output.try_clone()?);
+    loop {
+        let mut line = Vec::new();
+        if orders.by_ref().take(LONGEST_ORDER).read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        // What is no order has no answer that somebody waits for.
+        let Ok(order) = serde_json::from_slice::<OutsideOrder>(&line) else { continue };
+        let outcome = carry_out(catalogue, &settings, &order);
+        sys::set_affinity(0, &cpus)?;
+        let mut answer = serde_json::to_vec(&OutsideAnswer { id: order.id, outcome })?;
+        answer.push(b'\n');
+        output.write_all(&answer)?;
+    }
+}
+
+/// The guest is not trusted: it chooses among the loads of the plan.
+fn carry_out(
+    catalogue: &Catalogue,
+    settings: &OutsideSettings,
+    order: &OutsideOrder,
+) -> std::result::Result<String, String> {
+    let OutsideOrder { workload: id, parameters, seed, .. } = order;
+    let is_planned = settings.loads.iter().any(|(one, of)| one == id && of == parameters);
+    let workload = catalogue.workload(id).filter(|_| is_planned);
+    let workload = workload.ok_or("the guest asks for a load that the plan does not have")?;
+    let port = workload.port_for_outside(parameters);
+    let to = port.and_then(|port| settings.addresses.get(&port));
+    let to = to.ok_or("no way leads to the port of the guest")?;
+    let launch = LaunchSpec { seed: *seed, log: settings.log.clone(), ..LaunchSpec::default() };
+    workload.send_from_outside(parameters, *to, &launch).map_err(|error| error.one_line())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::{Description, Load, Parameter, Workload};
+    use model::{Metric, ParameterValue, Parameters};
+    use std::collections::BTreeMap;
+    use std::net::SocketAddr;
+    use sys::Machine;
+
+    /// One that says where it was sent.
+    struct Sender;
+
+    impl Workload for Sender {
+        fn describe(&self) -> &'static Description {
+            &Description { id: "sender", summary: "none", doc: "" }
+        }
+
+        fn parameters(&self) -> &'static [Parameter] {
+            &[]
+        }
+
+        fn metrics(&self, _: &Parameters) -> Vec<Metric> {
+            Vec::new()
+        }
+
+        fn expected_ns(&self, _: &Parameters) -> u64 {
+            0
+        }
+
+        fn is_closed_loop(&self, _: &Parameters) -> bool {
+            false
+        }
+
+        fn port_for_outside(&self, parameters: &Parameters) -> Option<u16> {
+            u16::try_from(parameters.count("port")).ok()
+        }
+
+        fn send_from_outside(
+            &self,
+            _: &Parameters,
+            to: SocketAddr,
+            launch: &LaunchSpec,
+        ) -> Result<String> {
+            Ok(format!("{to} {}", launch.seed))
+        }
+
+        fn prepare(&self, _: &Machine, _: &Parameters, _: &LaunchSpec) -> Result<Box<dyn Load>> {
+            unreachable!("nothing is beside what is loaded")
+        }
+    }
+
+    fn to_port(port: u64) -> Parameters {
+        Parameters([("port".to_owned(), ParameterValue::Count(port))].into())
+    }
+
+    #[test]
+    fn a_guest_gets_loads_of_the_plan_at_its_own_ports_and_no_others() {
+        let catalogue = Catalogue { workloads: &[&Sender], factors: &[], probes: &[] };
+        let at: SocketAddr = "127.0.0.1:40000".parse().unwrap();
+        let settings = OutsideSettings {
+            parent: 0,
+            loads: vec![("sender".to_owned(), to_port(80)), ("sender".to_owned(), to_port(81))],
+            addresses: BTreeMap::from([(80, at)]),
+            log: "/dev/null".into(),
+        };
+        let ask = |workload: &str, port| {
+            let workload = workload.to_owned();
+            let order = OutsideOrder { id: 1, workload, parameters: to_port(port), seed: 7 };
+            carry_out(&catalogue, &settings, &order)
+        };
+        assert_eq!(ask("sender", 80).unwrap(), "127.0.0.1:40000 7");
+        assert!(ask("sender", 82).unwrap_err().contains("plan"));
+        assert!(ask("other", 80).unwrap_err().contains("plan"));
+        assert!(ask("sender", 81).unwrap_err().contains("no way"));
+    }
+}

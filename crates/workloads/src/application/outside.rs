@@ -1,0 +1,83 @@
+//! Load from the host of the guest that an application is in.
+
+use contract::{Error, ErrorKind, LaunchSpec, OUTSIDE_PORT, OutsideAnswer, OutsideOrder, Result};
+use model::Parameters;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use sys::Machine;
+
+/// A longer line is no answer: it has a histogram for each kind of request.
+const LONGEST_ANSWER: u64 = 256 << 20;
+
+/// Whether it was declared that load comes from there.
+pub(crate) fn is_declared(parameters: &Parameters) -> bool {
+    parameters.text("generator_at") == "host"
+}
+
+/// Whether it does: not where the application runs on the host itself.
+pub(crate) fn is_used(machine: &Machine, parameters: &Parameters) -> bool {
+    is_declared(parameters) && sys::virtio_port(machine, OUTSIDE_PORT).is_some()
+}
+
+/// Whom the load is asked of.
+pub(crate) struct Outside {
+    port: PathBuf,
+    order: OutsideOrder,
+}
+
+impl Outside {
+    /// None where the load is sent from here.
+    pub(crate) fn of(
+        machine: &Machine,
+        workload: &str,
+        parameters: &Parameters,
+        launch: &LaunchSpec,
+    ) -> Option<Self> {
+        let port = sys::virtio_port(machine, OUTSIDE_PORT);
+        let port = port.filter(|_| is_declared(parameters))?;
+        let (workload, parameters) = (workload.to_owned(), parameters.clone());
+        // Another invocation has another seed.
+        let order = OutsideOrder { id: launch.seed, workload, parameters, seed: launch.seed };
+        Some(Self { port, order })
+    }
+
+    /// Has the load sent, and returns what is told of it.
+    ///
+    /// # Errors
+    /// How it failed, or that nobody is there.
+    pub(super) fn send(&self) -> Result<String> {
+        let failed = |cause: String| {
+            let attempted = "the generator on the host failed";
+            Error::new(ErrorKind::Environment, attempted, cause, "")
+        };
+        let outcome = self.ask().map_err(|error| failed(error.to_string()))?;
+        outcome.map_err(failed)
+    }
+
+    fn ask(&self) -> std::io::Result<std::result::Result<String, String>> {
+        let mut port = File::options().read(true).write(true).open(&self.port)?;
+        let mut line = serde_json::to_vec(&self.order)?;
+        line.push(b'\n');
+        // Where nobody is at the other end, a write that waits waits for ever
+        // (drivers/char/virtio_console.c, Linux 6.12: `wait_port_writable`).
+        rustix::io::ioctl_fionbio(&port, true)?;
+        port.write_all(&line).map_err(|error| match error.kind() {
+            std::io::ErrorKind::WouldBlock => std::io::Error::other("nobody is there"),
+            _ => error,
+        })?;
+        rustix::io::ioctl_fionbio(&port, false)?;
+        let mut answers = BufReader::new(port);
+        loop {
+            let mut line = Vec::new();
+            if answers.by_ref().take(LONGEST_ANSWER).read_until(b'\n', &mut line)? == 0 {
+                return Err(std::io::Error::other("it has ended"));
+            }
+            let answer: OutsideAnswer = serde_json::from_slice(&line)?;
+            // One to an order before this one may be left.
+            if answer.id == self.order.id {
+                return Ok(answer.outcome);
+            }
+        }
+    }
+}
