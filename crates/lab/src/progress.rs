@@ -2,16 +2,27 @@
 //! written: sums stop at the largest number, and what is done twice leaves nothing.
 
 use contract::Event;
-use model::Plan;
+use model::{Block, Plan};
+use std::collections::BTreeSet;
 
-/// Trials done and the time left, scaled by how the estimates held so far.
+/// What some trials took, and were expected to.
+#[derive(Debug, Default, Clone, Copy)]
+struct Taken {
+    trials: u64,
+    spent_ns: u64,
+    expected_ns: u64,
+}
+
+/// Trials done and the time left, scaled by how the estimates held so far. The first trial of a boot
+/// is apart: what stands for all of them is started and warmed up in it.
 #[derive(Debug, Default, Clone)]
 pub struct Progress {
     plan: Option<Plan>,
     total: usize,
     done: usize,
-    expected_done_ns: u64,
-    spent_ns: u64,
+    boots: BTreeSet<String>,
+    first: Taken,
+    later: Taken,
     current: Option<(u32, String, String)>,
 }
 
@@ -30,9 +41,12 @@ impl Progress {
             }
             Event::TrialFinished { record } => {
                 self.done = self.done.saturating_add(1);
-                self.spent_ns = self.spent_ns.saturating_add(record.duration_ns);
                 let expected_ns = self.expected_ns(&record.subject, &record.workload);
-                self.expected_done_ns = self.expected_done_ns.saturating_add(expected_ns);
+                let is_first = self.boots.insert(record.boot_id.clone());
+                let taken = if is_first { &mut self.first } else { &mut self.later };
+                taken.trials = taken.trials.saturating_add(1);
+                taken.spent_ns = taken.spent_ns.saturating_add(record.duration_ns);
+                taken.expected_ns = taken.expected_ns.saturating_add(expected_ns);
                 self.current = None;
             }
             Event::CampaignOpened { .. }
@@ -60,23 +74,33 @@ impl Progress {
         let Some(plan) = &self.plan else { return 0 };
         let left = self.total.saturating_sub(self.done) as f64;
         let share = left / plan.trial_count().max(1) as f64;
-        let scale = if self.expected_done_ns == 0 {
-            1.0
-        } else {
-            self.spent_ns as f64 / self.expected_done_ns as f64
+        let scale = match self.later.expected_ns {
+            0 => 1.0,
+            expected_ns => self.later.spent_ns as f64 / expected_ns as f64,
         };
+        let booted = plan.blocks.iter().map(Block::boot_count).sum::<u64>();
+        let start_ns = self.start_ns(scale);
         let Some(pace) = plan.pace.filter(|pace| pace.every_ns > 0 && left > 0.0) else {
-            return (plan.expected_ns() as f64 * share * scale) as u64;
+            let boots = booted.max(1) as f64;
+            let starts = (boots - self.first.trials as f64).min((boots * share).ceil()).max(0.0);
+            return (plan.expected_ns() as f64 * share * scale + starts * start_ns) as u64;
         };
         // Of the blocks to come, the last is not followed by a pause, nor is what is left of
         // the one that runs.
         let blocks = plan.blocks.len() as f64;
         let all_ns: u64 = plan.blocks.iter().map(|block| plan.block_expected_ns(block)).sum();
-        let block_ns = all_ns as f64 / blocks * scale;
+        let block_ns = (all_ns as f64 * scale + booted as f64 * start_ns) / blocks;
         let blocks_left = share * blocks;
         let whole = (blocks_left.ceil() - 1.0).max(0.0);
         let paced_ns = block_ns.max(pace.every_ns as f64);
         (whole * paced_ns + (blocks_left - whole) * block_ns) as u64
+    }
+
+    /// How much longer the first trial of a boot takes than those after it.
+    fn start_ns(&self, scale: f64) -> f64 {
+        let Taken { trials, spent_ns, expected_ns } = self.first;
+        let longer_ns = spent_ns as f64 - expected_ns as f64 * scale;
+        longer_ns.max(0.0) / trials.max(1) as f64
     }
 
     fn expected_ns(&self, subject: &str, workload: &str) -> u64 {

@@ -326,6 +326,49 @@ fn progress_counts_the_trials_that_will_run_and_no_others() {
     assert_eq!(counted(results.path(), &plan(5), refuses_always), [(0, 15), (14, 14)]);
 }
 
+/// Seconds left after trials that took so many seconds, each in this boot; ten were expected.
+fn left_s(mut plan: Plan, trials: &[(&str, u64)]) -> u64 {
+    const SECOND_NS: u64 = 1_000_000_000;
+    plan.workloads[0].expected_ns = 10 * SECOND_NS;
+    let mut progress = lab::Progress::default();
+    let all = plan.trial_count();
+    progress.note(&Event::CampaignStarted {
+        plan: Box::new(plan.clone()),
+        trials_done: 0,
+        trials_left: all,
+    });
+    for (boot, seconds) in trials {
+        let trial = Trial {
+            block: 0,
+            position: 0,
+            boot: None,
+            subject: plan.subjects[0].clone(),
+            workload: plan.workloads[0].clone(),
+            probes: Vec::new(),
+            seed: 1,
+            settle_ns: 0,
+        };
+        let record = Record {
+            boot_id: (*boot).to_owned(),
+            duration_ns: seconds * SECOND_NS,
+            ..Record::of(&trial, Outcome::Completed)
+        };
+        progress.note(&Event::TrialFinished { record: Box::new(record) });
+    }
+    progress.left_ns() / SECOND_NS
+}
+
+#[test]
+fn what_the_first_trial_of_a_boot_starts_is_expected_once_for_each_boot() {
+    assert_eq!(left_s(plan(5), &[]), 150);
+    assert_eq!(left_s(plan(5), &[("host", 300)]), 140, "it serves all trials to come");
+    assert_eq!(left_s(plan(5), &[("host", 300), ("host", 20)]), 260);
+    let boots: u64 = booted_plan().blocks.iter().map(Block::boot_count).sum();
+    assert!(boots > 5, "more than one in a block");
+    assert_eq!(left_s(booted_plan(), &[("one", 300)]), 140 + (boots - 1) * 290);
+    assert_eq!(left_s(booted_plan(), &[("one", 300), ("two", 100)]), 130 + (boots - 2) * 190);
+}
+
 #[test]
 fn a_block_that_ended_between_two_boots_is_completed() {
     let results = tempfile::tempdir().unwrap();
