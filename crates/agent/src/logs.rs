@@ -30,8 +30,8 @@ pub(crate) fn take(directory: &Path) -> Vec<(String, Vec<u8>)> {
             logs.push((name.to_string_lossy().into_owned(), text));
         }
         if !is_guardians {
-            // One that stays is sent again, no more.
-            let _ = fs::remove_file(&path);
+            // One that stays is sent again, no more; directories are not sent.
+            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
         }
     }
     logs
@@ -57,6 +57,7 @@ mod tests {
         fs::write(directory.path().join("b.log"), &long).unwrap();
         fs::write(directory.path().join("a.log"), "text").unwrap();
         fs::write(directory.path().join("empty.log"), "").unwrap();
+        fs::create_dir_all(directory.path().join("report/js")).unwrap();
         fs::write(directory.path().join("guardian.log"), "open").unwrap();
         let logs = take(directory.path());
         let names: Vec<&str> = logs.iter().map(|(name, _)| name.as_str()).collect();
@@ -64,5 +65,6 @@ mod tests {
         assert_eq!(logs[1].1.len() as u64, LONGEST_LOG);
         assert_eq!(take(directory.path()).len(), 0, "taken once");
         assert!(directory.path().join("guardian.log").exists());
+        assert!(!directory.path().join("report").exists(), "it would fill the guest's memory");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// A service that stands: started before the first trial that asks for it, ended with the last
 /// one, or by a trial that fails. Dropping it stops and reaps it.
@@ -14,4 +15,7 @@ pub trait Standing {
     /// # Errors
     /// How it ended, in words.
     fn check(&mut self) -> Result<()>;
+
+    /// How long it may take to end when asked to.
+    fn ends_within(&self) -> Duration;
 }

@@ -21,6 +21,13 @@ pub trait Workload: Sync {
     /// Expected length of one invocation in nanoseconds, preparation included.
     fn expected_ns(&self, parameters: &Parameters) -> u64;
 
+    /// How much longer than ten times that an invocation may take by what was declared, in
+    /// nanoseconds: servers that may be slow to start, to become warm, to end.
+    fn patience_ns(&self, parameters: &Parameters) -> u64 {
+        let _ = parameters;
+        0
+    }
+
     /// Whether the load waits for each answer before it sends again: tails are
     /// then conditional on its own pauses.
     fn is_closed_loop(&self, parameters: &Parameters) -> bool;
@@ -77,6 +84,12 @@ pub trait Workload: Sync {
     fn port_for_outside(&self, parameters: &Parameters) -> Option<u16> {
         let _ = parameters;
         None
+    }
+
+    /// What sending that load needs of the host.
+    fn requires_outside(&self, parameters: &Parameters) -> Vec<Requirement> {
+        let _ = parameters;
+        Vec::new()
     }
 
     /// Sends that load to this address, where the guest's port is reached, and returns what its

@@ -15,6 +15,8 @@ const SHORTEST_WINDOW_NS: f64 = 250e6;
 
 /// Counters before an invocation.
 pub(crate) struct Health {
+    /// When they were read, by the monotonic clock.
+    at_ns: u64,
     cpu: Option<CpuTime>,
     throttles: Option<u64>,
     /// Of declared load, and of whoever holds a level: it is part of the subject.
@@ -29,6 +31,7 @@ impl Health {
     /// Reads the counters; a file that is not there is simply not judged.
     pub(crate) fn read(machine: &Machine, beside: &BTreeSet<i32>, groups: &[Cgroup]) -> Self {
         Self {
+            at_ns: sys::monotonic_ns(),
             cpu: machine.read("/proc/stat").ok().and_then(|text| CpuTime::parse(&text)),
             throttles: machine.throttle_count(),
             beside_ticks: beside
@@ -47,7 +50,9 @@ impl Health {
         if let (Some(before), Some(after)) = (&self.cpu, &now.cpu) {
             let spent = after.since(before);
             caveats.extend(steal(&spent));
-            caveats.extend(interference(&spent, self.own_ns(now, run), cpus));
+            let elapsed_ns = now.at_ns.saturating_sub(self.at_ns);
+            let foreign_ns = spent.worked_ns(elapsed_ns, cpus.len()) as f64 - self.own_ns(now, run);
+            caveats.extend(interference(&spent, foreign_ns, cpus));
         }
         if let (Some(before), Some(after)) = (self.throttles, now.throttles)
             && after > before
@@ -82,9 +87,9 @@ fn steal(spent: &CpuTime) -> Option<Caveat> {
     })
 }
 
-fn interference(spent: &CpuTime, own_ns: f64, cpus: &CpuList) -> Option<Caveat> {
+fn interference(spent: &CpuTime, foreign_ns: f64, cpus: &CpuList) -> Option<Caveat> {
     let total_ns = spent.total() as f64 * clock_tick_ns() as f64;
-    let foreign = (spent.busy() as f64 * clock_tick_ns() as f64 - own_ns) / total_ns;
+    let foreign = foreign_ns / total_ns;
     let is_long = total_ns > cpus.len() as f64 * SHORTEST_WINDOW_NS;
     (is_long && foreign > FOREIGN_SHARE).then(|| {
         Caveat::new(
@@ -106,6 +111,8 @@ mod tests {
         let [user, idle, steal] = ticks;
         let cpu = CpuTime { user, idle, steal, ..CpuTime::default() };
         Health {
+            // Two CPUs had them.
+            at_ns: (user + idle + steal) * 10_000_000 / 2,
             cpu: Some(cpu),
             throttles,
             beside_ticks: hog_ticks,
@@ -133,6 +140,8 @@ mod tests {
             codes(&before, &health([100, 98, 2], Some(3), 0)),
             [CaveatCode::Steal, CaveatCode::Throttle]
         );
+        let in_step = Health { at_ns: 1_000_000_000, ..health([120, 100, 0], None, 0) };
+        assert_eq!(codes(&before, &in_step), [], "the tick saw work more often than it was there");
         let fixed = Health { is_layout_fixed: true, ..health([0; 3], Some(1), 0) };
         assert_eq!(codes(&fixed, &before), [CaveatCode::SetupBias]);
         assert_eq!(codes(&before, &before), [], "no time, no share");

@@ -74,7 +74,10 @@ impl Drop for Outside {
 
 /// Serves the role until the guest is gone. Returns the process's exit code.
 pub fn serve_outside(catalogue: &Catalogue) -> i32 {
-    i32::from(serve(catalogue).is_err())
+    let Err(error) = serve(catalogue) else { return 0 };
+    // Its log; where that cannot be written, nobody can be told.
+    let _ = writeln!(io::stderr(), "the generator on the host ends: {error}");
+    1
 }
 
 fn serve(catalogue: &Catalogue) -> io::Result<()> {
@@ -89,8 +92,8 @@ fn serve(catalogue: &Catalogue) -> io::Result<()> {
         if orders.by_ref().take(LONGEST_ORDER).read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }
-        // What is no order has no answer that somebody waits for.
-        let Ok(order) = serde_json::from_slice::<OutsideOrder>(&line) else { continue };
+        // Whoever sent what is no order would wait for an answer in vain.
+        let order: OutsideOrder = serde_json::from_slice(&line)?;
         let outcome = carry_out(catalogue, &settings, &order);
         sys::set_affinity(0, &cpus)?;
         let mut answer = serde_json::to_vec(&OutsideAnswer { id: order.id, outcome })?;

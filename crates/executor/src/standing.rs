@@ -26,10 +26,12 @@ pub const STANDING_ROLE: &str = "__standing";
 const LONGEST_WAIT: Duration = Duration::from_millis(250);
 /// How long it may take to say whether it stands.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
-/// How long it may take to end when asked to.
-const ENDS_WITHIN: Duration = Duration::from_secs(15);
+/// How much longer than its servers it may take to end when asked to.
+const ENDS_LATER: Duration = Duration::from_secs(5);
 /// Moving processes is repeated while they fork; this often at most.
 const MOST_MOVES: u32 = 1000;
+/// Processes that descend from one another are not this many.
+const DEEPEST: usize = 64;
 
 /// The first frame to the role.
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,7 +49,15 @@ struct StandingOrder {
 }
 
 /// What the role answers to its order.
-type Told = std::result::Result<BTreeMap<String, String>, String>;
+type Told = std::result::Result<Stands, String>;
+
+/// What is to be known of one that stands.
+#[derive(Debug, Serialize, Deserialize)]
+struct Stands {
+    facts: BTreeMap<String, String>,
+    /// How long it may take to end when asked to.
+    ends_within_ns: u64,
+}
 
 /// One that stands.
 pub(crate) struct Standing {
@@ -58,7 +68,7 @@ pub(crate) struct Standing {
     /// Of whatever is in none of its servers' groups.
     cgroup: Cgroup,
     servers: BTreeMap<String, ServerGroups>,
-    facts: BTreeMap<String, String>,
+    stands: Stands,
 }
 
 impl Standing {
@@ -84,7 +94,7 @@ impl Standing {
             }
         };
         let servers = order.launch.server_groups.clone();
-        Ok(told.map(|facts| Self { id, child, mark, cgroup, servers, facts }))
+        Ok(told.map(|stands| Self { id, child, mark, cgroup, servers, stands }))
     }
 
     /// Whether it is what a trial asks for, and still stands.
@@ -99,7 +109,7 @@ impl Standing {
 
     /// What a trial's load needs to know.
     pub(crate) fn facts(&self) -> &BTreeMap<String, String> {
-        &self.facts
+        &self.stands.facts
     }
 
     /// What the journal keeps while it stands.
@@ -145,20 +155,34 @@ impl Standing {
         machine: &Machine,
         (own, servers): (&Cgroup, &BTreeMap<String, ServerGroups>),
     ) -> Result<()> {
-        let lent = |group: &Cgroup| -> Vec<i32> {
-            let marked = machine.marked_processes(&self.mark).unwrap_or_default();
-            let there = group.members(machine).unwrap_or_default();
-            marked.iter().map(|process| process.pid).filter(|pid| there.contains(pid)).collect()
-        };
+        let members = |group: &Cgroup| group.members(machine).unwrap_or_default();
         for (name, from) in servers {
             let Some(group) = &from.unified else { continue };
             let legacy = from.legacy.iter().filter_map(|group| self.legacy_home(machine, group));
             let unified = self.servers.get(name).and_then(|home| home.unified.clone());
             let unified = Some(unified.unwrap_or_else(|| self.cgroup.clone()));
             let home = ServerGroups { unified, legacy: legacy.collect() };
-            move_all(machine, || lent(group), |pid| home.add(machine, pid))?;
+            // Whoever is there is the server's: many programs write their title over their
+            // environment, and our mark is gone.
+            move_all(machine, || members(group), |pid| home.add(machine, pid))?;
         }
-        move_all(machine, || lent(own), |pid| self.cgroup.add(machine, pid))
+        // In the workload's own group the load's processes are too.
+        let lent = || {
+            let marked = machine.marked_processes(&self.mark).unwrap_or_default();
+            let is_lent = |pid: &i32| {
+                marked.iter().any(|process| process.pid == *pid) || self.has_started(machine, *pid)
+            };
+            members(own).into_iter().filter(is_lent).collect()
+        };
+        move_all(machine, lent, |pid| self.cgroup.add(machine, pid))
+    }
+
+    /// Whether a process descends from the one that stands for all.
+    fn has_started(&self, machine: &Machine, pid: i32) -> bool {
+        let parent = |pid: &i32| machine.process_stat(*pid).ok().map(|stat| stat.parent);
+        std::iter::successors(Some(pid), parent)
+            .take(DEEPEST)
+            .any(|ancestor| ancestor == self.child.pid())
     }
 
     /// Where its processes lie in the v1 hierarchy that this group is in, while they are not
@@ -177,7 +201,8 @@ impl Standing {
 
     /// Ends it. What remains of it is ended by restoring, which it is no longer spared from.
     pub(crate) fn end(mut self) {
-        self.child.finish(ENDS_WITHIN);
+        let within = Duration::from_nanos(self.stands.ends_within_ns);
+        self.child.finish(within.saturating_add(ENDS_LATER));
     }
 }
 
@@ -287,7 +312,8 @@ fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
         Ok(standing) => standing,
         Err(reason) => return answer(&mut output, &Told::Err(reason)),
     };
-    answer(&mut output, &Told::Ok(standing.facts()))?;
+    let ends_within_ns = u64::try_from(standing.ends_within().as_nanos()).unwrap_or(u64::MAX);
+    answer(&mut output, &Told::Ok(Stands { facts: standing.facts(), ends_within_ns }))?;
     // Each question is whether it still stands.
     while receive::<()>(&mut input)?.is_some() {
         answer(&mut output, &standing.check().map_err(|error| error.one_line()))?;

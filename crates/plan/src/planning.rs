@@ -456,8 +456,9 @@ fn halve_duration(planned: &mut Planned) -> bool {
         variant.parameters = parameters;
         planned.plan.expected_ns = planned.plan.expected_ns.max(variant.expected_ns);
     }
-    if !planned.has_time_limit {
-        planned.plan.time_limit_ns = workloads::default_time_limit(planned.plan.expected_ns);
+    if let Some(patience_ns) = planned.patience_ns {
+        let expected_ns = planned.plan.expected_ns;
+        planned.plan.time_limit_ns = workloads::default_time_limit(expected_ns, patience_ns);
     }
     true
 }

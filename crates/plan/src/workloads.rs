@@ -45,8 +45,8 @@ pub(crate) struct Planned {
     pub(crate) plan: WorkloadPlan,
     /// Its entry in the catalogue.
     pub(crate) entry: &'static dyn Workload,
-    /// Whether the time limit was declared.
-    pub(crate) has_time_limit: bool,
+    /// How much longer it may take than usual; none where a time limit was declared.
+    pub(crate) patience_ns: Option<u64>,
 }
 
 /// Reads all workloads.
@@ -211,6 +211,7 @@ impl Reader<'_, '_> {
         let pooled = self.pooled(table, &metrics);
         let is_closed_loop = all.each().any(|one| entry.is_closed_loop(one));
         let expected_ns = all.each().map(|one| entry.expected_ns(one)).max().unwrap_or_default();
+        let patience_ns = all.each().map(|one| entry.patience_ns(one)).max().unwrap_or_default();
         Some(Planned {
             plan: WorkloadPlan {
                 label: label?,
@@ -221,14 +222,15 @@ impl Reader<'_, '_> {
                 background,
                 subjects: subjects.unwrap_or_default(),
                 expected_ns,
-                time_limit_ns: time_limit_ns.unwrap_or_else(|| default_time_limit(expected_ns)),
+                time_limit_ns: time_limit_ns
+                    .unwrap_or_else(|| default_time_limit(expected_ns, patience_ns)),
                 is_closed_loop,
                 metrics,
                 parameters: all.of_reference,
                 variants,
             },
             entry,
-            has_time_limit: time_limit_ns.is_some(),
+            patience_ns: time_limit_ns.is_none().then_some(patience_ns),
         })
     }
 
@@ -471,6 +473,7 @@ fn background(hogs: u64) -> Background {
 }
 
 /// The time limit of a workload that declares none.
-pub(crate) fn default_time_limit(expected_ns: u64) -> u64 {
-    expected_ns.saturating_mul(TIME_LIMIT_FACTOR).max(SHORTEST_TIME_LIMIT_NS)
+pub(crate) fn default_time_limit(expected_ns: u64, patience_ns: u64) -> u64 {
+    let usual_ns = expected_ns.saturating_mul(TIME_LIMIT_FACTOR).max(SHORTEST_TIME_LIMIT_NS);
+    usual_ns.saturating_add(patience_ns)
 }

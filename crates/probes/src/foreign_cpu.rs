@@ -17,8 +17,9 @@ static DESCRIPTION: Description = Description {
           The workload's time is that of its cgroup in the unified hierarchy, or where it has none, \
           what its process reports for itself and the children it waited for.\n\n\
           What moves it, and when it lies: interrupts that the workload causes (network, disk) count as \
-          foreign. Busy time has the resolution of a clock tick, the workload's is exact, so in windows \
-          below a second the difference may come out negative and is reported as zero. Without a \
+          foreign. Busy is what was not idle, or less where the kernel's clock ticks saw less: regular work is \
+          seen by them too often or never. It has the resolution of a tick, the workload's is exact, so \
+          in windows below a second the difference may come out negative and is reported as zero. Without a \
           cgroup, children not waited for count as foreign.\n\n\
           Sources: proc_stat(5), proc_pid_stat(5), Documentation/admin-guide/cgroup-v2.rst (cpu.stat).",
 };
@@ -43,13 +44,7 @@ impl Probe for Entry {
     }
 
     fn attach(&self, machine: &Machine, target: &Target) -> Result<Box<dyn Attached>> {
-        Ok(Box::new(Foreign {
-            machine: machine.clone(),
-            window: Window::new(machine),
-            cgroups: target.cgroups.clone(),
-            group_before_ns: None,
-            background: target.background.iter().map(|pid| (*pid, 0)).collect(),
-        }))
+        Ok(Box::new(Foreign::new(machine, target)))
     }
 }
 
@@ -60,9 +55,24 @@ struct Foreign {
     group_before_ns: Option<u64>,
     /// Each process and its ticks at the start.
     background: Vec<(i32, u64)>,
+    cpus: usize,
+    /// By the monotonic clock.
+    began_ns: u64,
 }
 
 impl Foreign {
+    fn new(machine: &Machine, target: &Target) -> Self {
+        Self {
+            machine: machine.clone(),
+            window: Window::new(machine),
+            cgroups: target.cgroups.clone(),
+            group_before_ns: None,
+            background: target.background.iter().map(|pid| (*pid, 0)).collect(),
+            cpus: target.cpus.len(),
+            began_ns: 0,
+        }
+    }
+
     fn group_ns(&self) -> Option<u64> {
         Cgroup::cpu_time_of_all_ns(&self.cgroups, &self.machine)
     }
@@ -81,12 +91,14 @@ impl Attached for Foreign {
             *before = now;
         }
         self.group_before_ns = self.group_ns();
+        self.began_ns = sys::monotonic_ns();
         self.window.start()
     }
 
     #[expect(clippy::cast_precision_loss, reason = "times below 104 days are exact")]
     fn stop(&mut self, report: &RunReport) -> Result<Vec<Sample>> {
         let spent = self.window.stop()?;
+        let elapsed_ns = sys::monotonic_ns() - self.began_ns;
         let group_ns = self.group_before_ns.zip(self.group_ns());
         let own_ns = group_ns
             .and_then(|(before, now)| now.checked_sub(before))
@@ -98,8 +110,8 @@ impl Attached for Foreign {
             background += now.saturating_sub(*before);
         }
         let tick_ns = sys::clock_tick_ns() as f64;
-        let busy_ns = spent.busy().saturating_sub(background) as f64 * tick_ns;
-        let foreign_ns = (busy_ns - own_ns as f64).max(0.0);
+        let known_ns = own_ns as f64 + background as f64 * tick_ns;
+        let foreign_ns = (spent.worked_ns(elapsed_ns, self.cpus) as f64 - known_ns).max(0.0);
         Ok(share(METRIC, foreign_ns, spent.total() as f64 * tick_ns).into_iter().collect())
     }
 }
@@ -116,8 +128,17 @@ mod tests {
         )
     }
 
-    /// 200 ticks (2 s at 100 Hz) of which 120 are busy and 40 are the hog's.
+    /// 200 ticks of two CPUs (1 s at 100 Hz) of which 120 are busy and 40 are the hog's.
     fn foreign(with_group: bool, own_ns: u64, is_hog_alive: bool) -> Option<f64> {
+        foreign_within(1_000_000_000, with_group, own_ns, is_hog_alive)
+    }
+
+    fn foreign_within(
+        elapsed_ns: u64,
+        with_group: bool,
+        own_ns: u64,
+        is_hog_alive: bool,
+    ) -> Option<f64> {
         let machine = FakeMachine::new(&[
             ("/proc/stat", "cpu  10 0 0 100 0 0 0 0\n"),
             ("/proc/9/stat", &stat_line(5)),
@@ -126,8 +147,9 @@ mod tests {
         let mut target = fixture::target(1);
         target.background = vec![9];
         target.cgroups.extend(with_group.then(|| Cgroup { path: "/cg".to_owned() }));
-        let mut attached = Entry.attach(&machine, &target).unwrap();
+        let mut attached = Foreign::new(&machine, &target);
         attached.start().unwrap();
+        attached.began_ns -= elapsed_ns;
         machine.write("/proc/stat", "cpu  130 0 0 180 0 0 0 0\n");
         machine.write("/proc/9/stat", &stat_line(45));
         machine.write("/cg/cpu.stat", "usage_usec 601000\n");
@@ -145,6 +167,9 @@ mod tests {
         assert_eq!(foreign(false, 400_000_000, true), Some(0.2));
         assert_eq!(foreign(true, 0, true), Some(0.1), "the cgroup knows better than the report");
         assert_eq!(foreign(false, 5_000_000_000, true), Some(0.0), "never negative");
+        // In half a second two CPUs that idled for .8 s can have worked for .2 s at most.
+        let in_step = foreign_within(500_000_000, false, 400_000_000, true);
+        assert_eq!(in_step, Some(0.0), "ticks saw work more often than it was there");
     }
 
     #[test]

@@ -79,6 +79,19 @@ impl CpuTime {
             .fold(self.user, u64::saturating_add)
     }
 
+    /// Nanoseconds in which CPUs worked, of `elapsed_ns` on each of `cpus`.
+    ///
+    /// The modes of a busy CPU are sampled at its ticks: work that comes in step with them is seen
+    /// far too often, or never. Idle time is exact where ticks stop for it (`get_idle_time` in
+    /// fs/proc/stat.c, Linux 6.12); elsewhere it is sampled too, and what missed ticks would have
+    /// seen is in neither. So it is the smaller of what is busy and what is not idle.
+    pub fn worked_ns(&self, elapsed_ns: u64, cpus: usize) -> u64 {
+        let tick_ns = clock_tick_ns();
+        let rest = self.total().saturating_sub(self.busy()).saturating_mul(tick_ns);
+        let not_idle = elapsed_ns.saturating_mul(cpus as u64).saturating_sub(rest);
+        not_idle.min(self.busy().saturating_mul(tick_ns))
+    }
+
     /// All ticks.
     pub fn total(&self) -> u64 {
         [self.idle, self.iowait, self.steal].into_iter().fold(self.busy(), u64::saturating_add)
@@ -111,6 +124,17 @@ mod tests {
         ] {
             assert_eq!(CpuTime::parse(bad), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn work_in_step_with_the_tick_is_what_the_idle_time_says() {
+        assert_eq!(clock_tick_ns(), 10_000_000);
+        let of = |user, idle, steal| CpuTime { user, idle, steal, ..CpuTime::default() };
+        let second = 1_000_000_000;
+        assert_eq!(of(100, 100, 0).worked_ns(second, 2), second);
+        assert_eq!(of(36, 180, 10).worked_ns(second, 2), second / 10, "seen too often");
+        assert_eq!(of(20, 80, 0).worked_ns(second, 2), second / 5, "half the ticks were missed");
+        assert_eq!(of(5, 300, 0).worked_ns(second, 2), 0);
     }
 
     #[test]

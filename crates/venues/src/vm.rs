@@ -152,6 +152,9 @@ impl Venue for Vm {
             });
         }
         missing.extend(self.absent(plan));
+        let machine = &self.host.host.machine;
+        let catalogue = &self.host.host.catalogue;
+        missing.extend(FromHost::of(catalogue, plan).missing(catalogue, machine));
         match boot_specs(&self.host.host.catalogue, plan) {
             Err(error) => missing.push(lack("boot settings", error)),
             Ok(specs) => {

@@ -11,7 +11,7 @@ mod warming;
 use crate::declare::{MS, S, choice, duration, text};
 use crate::http::{self, Fates, HttpLoad};
 use crate::program::service::Service;
-use contract::{Error, LaunchSpec, Load, Measurement, Parameter, Result, Standing};
+use contract::{Error, LaunchSpec, Load, Measurement, Parameter, Requirement, Result, Standing};
 use model::{CpuList, Direction, Metric, Parameters, Reduction, Sample, Unit};
 use outside::Outside;
 use running::Running;
@@ -294,6 +294,32 @@ pub(crate) fn expected_ns(parameters: &Parameters, starts_in_ns: u64) -> u64 {
     let windows_ns =
         if is_warmed { (WINDOWS as u64 + 2) * parameters.duration_ns("window") } else { 0 };
     http::expected_ns(parameters) + starts_in_ns + windows_ns
+}
+
+/// How long an application of a trial's own may take beside its load.
+pub(crate) fn patience_ns(parameters: &Parameters) -> u64 {
+    if is_warm(parameters) {
+        return 0;
+    }
+    let limits = ["ready_within", "steady_within", "stop_within"];
+    limits.iter().map(|name| parameters.duration_ns(name)).sum()
+}
+
+/// What the generator needs, wherever it runs: the CPUs that were named for it.
+pub(crate) fn requires(parameters: &Parameters) -> Vec<Requirement> {
+    // What cannot be read is told as a conflict.
+    let Ok(Some(cpus)) = generator_cpus(parameters.text("generator_cpus")) else {
+        return Vec::new();
+    };
+    let parameters = parameters.clone();
+    vec![Requirement::check(format!("CPUs {cpus} for the generator"), move |machine| {
+        let online = machine.online_cpus().map_err(|error| (error.to_string(), String::new()))?;
+        if outside::is_used(machine, &parameters) || cpus.iter().all(|cpu| online.contains(cpu)) {
+            return Ok(());
+        }
+        let remedy = "change generator_cpus, or the guest's processors";
+        Err((format!("online are {online}"), remedy.to_owned()))
+    })]
 }
 
 /// What trials share that find an application standing: all that was declared but the load, which

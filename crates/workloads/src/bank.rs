@@ -164,6 +164,10 @@ impl Workload for Entry {
         application::expected_ns(parameters, STARTS_IN_NS)
     }
 
+    fn patience_ns(&self, parameters: &Parameters) -> u64 {
+        application::patience_ns(parameters)
+    }
+
     fn is_closed_loop(&self, parameters: &Parameters) -> bool {
         http::is_closed_loop(parameters)
     }
@@ -174,6 +178,10 @@ impl Workload for Entry {
 
     fn port_for_outside(&self, parameters: &Parameters) -> Option<u16> {
         outside::is_declared(parameters).then_some(servers::PORT_FOR_OUTSIDE)
+    }
+
+    fn requires_outside(&self, parameters: &Parameters) -> Vec<Requirement> {
+        application::requires(parameters)
     }
 
     fn send_from_outside(
@@ -194,7 +202,9 @@ impl Workload for Entry {
     }
 
     fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        Place::of(parameters).requires()
+        let mut needs = Place::of(parameters).requires();
+        needs.extend(application::requires(parameters));
+        needs
     }
 
     fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {

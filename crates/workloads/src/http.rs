@@ -2,6 +2,7 @@
 
 mod ask;
 mod capacity;
+mod conflicts;
 mod connection;
 mod engine;
 mod metrics;
@@ -20,6 +21,7 @@ use crate::program::WHERE_OUTPUT_IS;
 use ask::ask;
 pub(crate) use ask::{answers, fetch};
 use capacity::Step;
+pub(crate) use conflicts::{conflicts, conflicts_beside, conflicts_with};
 use contract::{
     Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
     Requirement, Result, Workload,
@@ -104,7 +106,9 @@ behind makes every later request wait; that is in `latency`, and not in `service
 **When it lies.** The levels of a trial apply to the generator, for the service is not ours: those
 of the whole machine reach both, those of processes only the generator. On one machine both share
 the CPUs: give the generator its own. A closed loop's tail is conditional on its own pauses
-(coordinated omission). With fewer connections than requests under way, requests `waited` for the
+(coordinated omission). With `arrivals = "constant"` and a rate in step with the kernel's ticks (10,
+20, 50 or 100 per second) `cpu_user_share` and its like may be far off: they are sampled at ticks.
+With fewer connections than requests under way, requests `waited` for the
 generator. Requests are repeated on no failure.
 
 **Reference.** wrk, wrk2 and oha measure the same; G. Tene, How NOT to Measure Latency (2015), for
@@ -125,7 +129,7 @@ pub(crate) const LOAD: [Parameter; 12] = [
     choice(
         "arrivals",
         &["poisson", "constant", "closed"],
-        "poisson",
+        ARRIVALS,
         "When requests go: at random moments of their rate, at regular ones, or after answers",
     ),
     Parameter {
@@ -155,6 +159,8 @@ pub(crate) const LOAD: [Parameter; 12] = [
     ),
 ];
 
+/// When requests go where nothing is said.
+const ARRIVALS: &str = "poisson";
 const LONGEST_NS: u64 = 24 * 3600 * S;
 /// For connecting, and the last answers.
 const AROUND_NS: u64 = 100 * MS;
@@ -162,8 +168,6 @@ const AROUND_NS: u64 = 100 * MS;
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 /// How long an answer to the set-up or the check may take: it may go over all data.
 const CHECKED_WITHIN_NS: u64 = 60 * S;
-/// Fewer requests of a kind than this are expected: its percentiles would be those of nothing.
-const FEWEST: f64 = 5.0;
 /// Steps of a search for the plan: a few doublings, four halvings.
 const USUAL_STEPS: u64 = 10;
 /// What is told of failures.
@@ -275,60 +279,6 @@ pub(crate) fn files(parameters: &Parameters) -> Vec<PathBuf> {
     let named = Some(parameters.text("scenario")).filter(|path| !path.is_empty());
     let files = named.into_iter().flat_map(|path| Scenario::files(Path::new(path)));
     files.filter_map(|path| std::path::absolute(path).ok()).collect()
-}
-
-/// What cannot be meant by a load's parameters, each in one sentence.
-pub(crate) fn conflicts(parameters: &Parameters) -> Vec<String> {
-    match Settings::of(parameters) {
-        Err(wrong) => wrong,
-        Ok(settings) => too_rare(&settings, parameters),
-    }
-}
-
-/// The same where somebody else sends: then nothing needs to be sent, or all warms up.
-pub(crate) fn conflicts_beside(parameters: &Parameters) -> Vec<String> {
-    let warms_up = parameters.duration_ns("steady_within") > 0;
-    if is_search(parameters) {
-        let why = "test = \"capacity\": rates are searched by our own generator alone (own)";
-        return vec![why.to_owned()];
-    }
-    match Settings::of(parameters) {
-        Err(wrong) => wrong,
-        Ok(settings) if warms_up && settings.scenario.kinds.is_empty() => {
-            vec!["steady_within: the scenario has no [[requests]] that could warm it up".to_owned()]
-        }
-        Ok(_) => Vec::new(),
-    }
-}
-
-/// The same with a scenario that is known, of a service whose address will be.
-pub(crate) fn conflicts_with(parameters: &Parameters, scenario: &Scenario) -> Vec<String> {
-    let somewhere = SocketAddr::from(([127, 0, 0, 1], 1));
-    match Settings::with(parameters, somewhere, scenario.clone()) {
-        Err(wrong) => wrong,
-        Ok(settings) => too_rare(&settings, parameters),
-    }
-}
-
-fn too_rare(settings: &Settings, parameters: &Parameters) -> Vec<String> {
-    if settings.scenario.kinds.is_empty() {
-        return vec!["nothing is sent: `scenario` has no [[requests]]".to_owned()];
-    }
-    if settings.flow == Flow::Closed {
-        return Vec::new();
-    }
-    let measured_s = parameters.duration_ns("duration") as f64 / S as f64;
-    let expected = |rate: f64| rate * settings.scale * measured_s;
-    let rare = settings.scenario.kinds.iter().find(|kind| expected(kind.rate) < FEWEST);
-    let sentence = rare.map(|kind| {
-        format!(
-            "{:.1} requests {:?} are expected within the duration: {FEWEST} are the fewest that \
-             say anything",
-            expected(kind.rate),
-            kind.name
-        )
-    });
-    sentence.into_iter().collect()
 }
 
 /// Files that a process has open beside connections.

@@ -58,6 +58,7 @@ const CASES: &[(&str, fn())] = &[
     ("http_sends_each_kind_at_its_rate", http::sends_each_kind_at_its_rate),
     ("http_counts_latency_from_due", http::counts_latency_from_when_requests_were_due),
     ("http_counts_each_failure", http::counts_each_failure_by_its_reason),
+    ("http_takes_an_early_answer", http::takes_an_answer_that_comes_before_a_reset),
     ("http_counts_shares_of_failures", http::shares_of_failures_are_counted),
     ("http_waits_in_a_closed_loop", http::waits_for_each_answer_in_a_closed_loop),
     ("http_names_a_service_that_is_not_there", http::a_service_that_is_not_there_is_named),

@@ -176,7 +176,7 @@ fn gatling_loads_the_bank_and_its_books_are_right() {
          address = \"127.0.0.1:{port}\"\nscenario = \"{books}\"\ngenerator = \"gatling\"\n\
          drive = \"java --add-opens=java.base/java.lang=ALL-UNNAMED {small} \
          -Dbank.url=http://127.0.0.1:{port} -Dbank.ramp=0 -Dbank.steady=5 -cp {jars}/* \
-         io.gatling.app.Gatling -s org.schedlab.bank.gatling.BankSimulation -rf @results@ -nr\"\n"
+         io.gatling.app.Gatling -s org.schedlab.bank.gatling.BankSimulation -rf @results@\"\n"
     );
     let file = bench.experiment("gatling", &text);
     let output = bench.run(&["run", &file]);
@@ -192,6 +192,9 @@ fn gatling_loads_the_bank_and_its_books_are_right() {
         assert!(*successes == 0 && (850..=950).contains(attempts), "{successes} of {attempts}");
         assert!(matches!(data("latency"), SampleData::Histogram(_)));
     }
+    let logs = std::fs::read_dir(bench.campaign().join("logs")).unwrap().flatten();
+    let reports = logs.filter(|entry| entry.path().join("index.html").is_file());
+    assert_eq!(reports.count(), 2, "the reports of Gatling are kept");
     nothing_is_left(&bench);
 }
 

@@ -108,6 +108,35 @@ fn one_warm_process_serves_all_trials_and_takes_on_the_levels_of_each() {
     nothing_is_left(&bench);
 }
 
+/// Many programs write their title over their environment, as this one has another from the
+/// beginning: it is lent and taken back nevertheless.
+#[test]
+fn a_warm_process_without_our_mark_serves_all_trials() {
+    let _exclusive = exclusive();
+    if !rustix::process::geteuid().is_root() {
+        return testing::skip("a warm service needs a control group: run as root");
+    }
+    let bench = Bench::new();
+    let text = experiment("warm", "", SUBJECTS)
+        .replace("/usr/bin/python3", "/usr/bin/env -i /usr/bin/python3")
+        .replace("invocations = 1", "invocations = 2");
+    let file = bench.experiment("unmarked", &text);
+    bench.expect(0, &["run", &file]);
+    let records = records(&bench);
+    assert_eq!(records.len(), 6);
+    let ages = records.iter().flat_map(|record| &record.invocations).map(|invocation| {
+        let sample = invocation.samples.iter().find(|sample| sample.source == "age").unwrap();
+        let SampleData::Values(values) = &sample.data else { panic!("{sample:?}") };
+        values[0]
+    });
+    let ages: Vec<f64> = ages.collect();
+    assert!(ages.len() == 12 && ages.is_sorted() && ages[11] > ages[0] + 11.0 * 4e8, "{ages:?}");
+    let nice = records.iter().filter(|record| record.subject == "nice");
+    let read = nice.map(|record| record.levels["nice"].before.to_string());
+    assert_eq!(read.collect::<Vec<_>>(), ["7"; 3]);
+    nothing_is_left(&bench);
+}
+
 /// The CPU time that a service gets is limited, that of the generator beside it is not: the rate
 /// of its answers falls with the limit, and every thread of it is seen to have it.
 #[test]

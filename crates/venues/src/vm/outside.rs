@@ -2,17 +2,26 @@
 //! QEMU forwards, a process that sends, and a serial port through which the guest asks for it.
 
 use super::VmHost;
-use super::qemu::pair;
+use super::qemu::{Qemu, pair};
 use contract::{Catalogue, Error, OutsideSettings, Result};
 use executor::Outside;
-use model::{Parameters, Plan};
+use model::{Missing, Parameters, Plan};
+use rustix::net::sockopt::socket_acceptconn;
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::time::{Duration, Instant};
+use sys::Machine;
 
 /// Where why requests failed is kept, beside the campaign's logs.
 const LOG: &str = "outside.log";
+/// How long QEMU may take to listen.
+const LISTENS_WITHIN: Duration = Duration::from_secs(20);
+/// Connections that may wait to be taken.
+const BACKLOG: i32 = 4096;
 
 /// What of a plan's load comes from this host.
 #[derive(Debug, Default)]
@@ -45,6 +54,14 @@ impl FromHost {
         found
     }
 
+    /// What this host lacks for it.
+    pub(crate) fn missing(&self, catalogue: &Catalogue, machine: &Machine) -> Vec<Missing> {
+        let needs = self.loads.iter().filter_map(|(id, parameters)| {
+            Some(catalogue.workload(id)?.requires_outside(parameters))
+        });
+        needs.flatten().filter_map(|need| need.met(machine).err()).collect()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.loads.is_empty()
     }
@@ -71,16 +88,20 @@ impl FromHost {
         Ok(Some(Way { port, ours: ours.into(), addresses }))
     }
 
-    /// Starts the process that sends, at our end of the way.
+    /// Starts the process that sends, at our end of the way to this machine.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// When it cannot be started, or the way has room for one connection at a time.
     pub(crate) fn start(
         &self,
         host: &VmHost,
         (mark, logs): (&str, &Path),
         way: Way,
+        qemu: &mut Qemu,
     ) -> Result<Outside> {
+        make_room(qemu.pid(), || qemu.ended().is_some(), way.addresses.values().copied()).map_err(
+            |error| Error::environment("cannot widen the way to the guest's ports", error),
+        )?;
         let settings = OutsideSettings {
             parent: std::process::id().cast_signed(),
             loads: self.loads.clone(),
@@ -88,5 +109,110 @@ impl FromHost {
             log: logs.join(LOG),
         };
         Outside::start(&host.host.executable, mark, &settings, way.ours)
+    }
+}
+
+/// Lets many connections come at once. QEMU's network listens with room for one (`tcpx_listen` in
+/// src/socket.c of libslirp 4.7: `listen(s, 1)`); a handshake that finds none is repeated after a
+/// second, which every latency of its connection would contain. Listening again changes the room
+/// (listen(2), `inet_csk_listen_start`).
+fn make_room(
+    qemu: i32,
+    mut has_ended: impl FnMut() -> bool,
+    ways: impl Iterator<Item = SocketAddr>,
+) -> io::Result<()> {
+    let deadline = Instant::now() + LISTENS_WITHIN;
+    let pid = Pid::from_raw(qemu).ok_or_else(|| io::Error::other("it has no process"))?;
+    let process = pidfd_open(pid, PidfdFlags::empty())?;
+    for at in ways {
+        // A machine that ended already tells why when it is greeted.
+        while !has_ended() {
+            if let Some(listener) = listener(qemu, &process, at)? {
+                rustix::net::listen(listener, BACKLOG)?;
+                break;
+            }
+            if Instant::now() > deadline {
+                return Err(io::Error::other(format!("QEMU does not listen at {at}")));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    Ok(())
+}
+
+/// A process's socket that listens at an address, if it has one by now.
+fn listener(pid: i32, process: &OwnedFd, at: SocketAddr) -> io::Result<Option<OwnedFd>> {
+    for entry in std::fs::read_dir(format!("/proc/{pid}/fd"))? {
+        let entry = entry?;
+        let is_socket = std::fs::read_link(entry.path())
+            .is_ok_and(|to| to.as_os_str().to_string_lossy().starts_with("socket:"));
+        let number = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok());
+        let Some(number) = number.filter(|_| is_socket) else { continue };
+        // One that is closed by now is not the one.
+        let socket = match pidfd_getfd(process, number, PidfdGetfdFlags::empty()) {
+            Ok(socket) => socket,
+            Err(rustix::io::Errno::BADF) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let is_there = rustix::net::getsockname(&socket)
+            .ok()
+            .and_then(|address| SocketAddr::try_from(address).ok())
+            .is_some_and(|address| address == at);
+        if is_there && socket_acceptconn(&socket).unwrap_or(false) {
+            return Ok(Some(socket));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
+    use std::process::{Command, Stdio};
+
+    /// Connections at once; a repeated handshake takes a second.
+    const CONNECTIONS: usize = 64;
+    const AT_ONCE: Duration = Duration::from_millis(500);
+
+    #[test]
+    fn many_connections_come_in_at_once() {
+        let machine = Machine::host("/run").with_search_path(std::env::var("PATH").unwrap());
+        let Some(program) = crate::vm::qemu::find(&machine) else {
+            return testing::skip("a way into a guest needs qemu-system-x86");
+        };
+        let at = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+        let network = format!("user,id=outside,restrict=on,hostfwd=tcp:{at}-10.0.2.15:80");
+        let mut qemu = Command::new(program)
+            .args(["-machine", "none", "-nodefaults", "-display", "none", "-S"])
+            .args(["-netdev", &network])
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let pid = qemu.id().cast_signed();
+        let made = make_room(pid, || qemu.try_wait().unwrap().is_some(), [at].into_iter());
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let open = |_| socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
+        let sockets: Vec<OwnedFd> = (0..CONNECTIONS).map(open).collect();
+        for socket in &sockets {
+            let begun = connect(socket, &at);
+            assert!(matches!(begun, Ok(()) | Err(rustix::io::Errno::INPROGRESS)), "{begun:?}");
+        }
+        let deadline = Instant::now() + AT_ONCE;
+        let mut waiting: Vec<&OwnedFd> = sockets.iter().collect();
+        while !waiting.is_empty() && Instant::now() < deadline {
+            let mut polled: Vec<PollFd<'_>> =
+                waiting.iter().map(|socket| PollFd::new(*socket, PollFlags::OUT)).collect();
+            let within = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+            poll(&mut polled, Some(&within)).unwrap();
+            let is_made: Vec<bool> = polled.iter().map(|one| !one.revents().is_empty()).collect();
+            let mut is_made = is_made.into_iter();
+            waiting.retain(|_| !is_made.next().unwrap());
+        }
+        let _ = qemu.kill();
+        let _ = qemu.wait();
+        made.unwrap();
+        assert_eq!(waiting.len(), 0, "of {CONNECTIONS} handshakes were repeated");
     }
 }

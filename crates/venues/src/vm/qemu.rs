@@ -172,6 +172,11 @@ impl Qemu {
         Some(format!("the generator on the host was lost: it ended with {how}"))
     }
 
+    /// Whether somebody sends load to it.
+    pub(crate) fn has_sender(&self) -> bool {
+        self.outside.is_some()
+    }
+
     /// Waits for a machine that was told to switch off; ends it where it does not.
     pub(crate) fn wait_off(mut self) -> Option<ExitStatus> {
         let deadline = Instant::now() + OFF_PATIENCE;

@@ -192,6 +192,9 @@ impl Session for VmSession {
                             Err(lost) => unread(&mut record, &lost),
                         }
                         let has_failed = matches!(record.outcome, Outcome::Failed { .. });
+                        // A trial that ended too soon does not end the load that was sent to it.
+                        let is_whole = record.outcome == Outcome::Completed;
+                        *is_spent |= !is_whole && booted.guest.qemu.has_sender();
                         let why = peer.as_mut().and_then(|it| it.why_lost(has_failed, interrupt));
                         let why = why.or_else(|| booted.guest.qemu.why_sender_lost());
                         if let Some(why) = why {

@@ -37,8 +37,9 @@ impl Outside {
         let port = sys::virtio_port(machine, OUTSIDE_PORT);
         let port = port.filter(|_| is_declared(parameters))?;
         let (workload, parameters) = (workload.to_owned(), parameters.clone());
-        // Another invocation has another seed.
-        let order = OutsideOrder { id: launch.seed, workload, parameters, seed: launch.seed };
+        // No two orders of a boot are of one moment; a trial that runs again has its seed again.
+        let id = sys::monotonic_ns();
+        let order = OutsideOrder { id, workload, parameters, seed: launch.seed };
         Some(Self { port, order })
     }
 

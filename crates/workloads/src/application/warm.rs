@@ -70,6 +70,11 @@ impl Standing for Warm {
     fn check(&mut self) -> Result<()> {
         self.started.as_mut().and_then(Started::early_death).map_or(Ok(()), Err)
     }
+
+    fn ends_within(&self) -> Duration {
+        let servers = self.started.as_ref().map_or(0, |started| started.servers.len());
+        self.stop_within.saturating_mul(u32::try_from(servers).unwrap_or(u32::MAX))
+    }
 }
 
 impl Drop for Warm {

@@ -103,6 +103,7 @@ impl Connection {
     #[inline]
     pub(super) fn receive(&mut self, ends: bool, buffer: &mut [u8]) -> Progress {
         let mut is_closed = false;
+        let mut broken = None;
         loop {
             match (&self.socket).read(buffer) {
                 Ok(0) => {
@@ -121,20 +122,26 @@ impl Connection {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Progress::Broken(in_words(&error)),
+                // What came before may be an answer: servers that want no more of a request send
+                // one and close.
+                Err(error) => {
+                    broken = Some(in_words(&error));
+                    break;
+                }
             }
         }
-        match self.incoming.response(is_closed) {
-            Ok(Some(response)) => Progress::Answered(Response {
-                keeps_open: response.keeps_open && !is_closed,
+        match (self.incoming.response(is_closed), broken) {
+            (Ok(Some(response)), broken) => Progress::Answered(Response {
+                keeps_open: response.keeps_open && !is_closed && broken.is_none(),
                 ..response
             }),
-            Ok(None) if !is_closed => Progress::Waits,
-            Ok(None) if self.incoming.is_empty() => {
+            (_, Some(why)) => Progress::Broken(why),
+            (Ok(None), _) if !is_closed => Progress::Waits,
+            (Ok(None), _) if self.incoming.is_empty() => {
                 Progress::Broken("closed before an answer".to_owned())
             }
-            Ok(None) => Progress::Broken("closed in an answer".to_owned()),
-            Err(why) => Progress::Broken(why),
+            (Ok(None), _) => Progress::Broken("closed in an answer".to_owned()),
+            (Err(why), _) => Progress::Broken(why),
         }
     }
 

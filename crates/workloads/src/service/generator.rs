@@ -7,6 +7,7 @@ use contract::{Error, ErrorKind, LaunchSpec, Measurement, Result, split_words};
 use model::{Direction, Histogram, Metric, Parameters, Reduction, Sample, Unit};
 use outputs::gatling::Log;
 use outputs::wrk;
+use std::io;
 use std::path::{Path, PathBuf};
 use sys::{Machine, Termination};
 
@@ -14,6 +15,8 @@ use sys::{Machine, Termination};
 const RESULTS: &str = "@results@";
 /// Gatling's file of all requests, below the directory of a run.
 const SIMULATION_LOG: &str = "simulation.log";
+/// How the name of its report ends, beside the log of the trial.
+const REPORT: &str = "gatling";
 /// A log of a day at a thousand requests per second is no longer.
 const LONGEST_LOG: u64 = 8 << 30;
 /// What a generator may print.
@@ -133,7 +136,8 @@ impl Generator {
         };
         let program = Program::start(machine, &words, Surroundings::default(), MOST_PRINTED, &own)?;
         let (picks, _) = crate::command::picks(parameters);
-        Ok(Box::new(Driver { generator: self, program, results, picks }))
+        let report = launch.log.with_extension(REPORT);
+        Ok(Box::new(Driver { generator: self, program, results, report, picks }))
     }
 }
 
@@ -153,6 +157,8 @@ struct Driver {
     generator: Generator,
     program: Program,
     results: PathBuf,
+    /// Where its report is kept.
+    report: PathBuf,
     picks: Vec<Pick>,
 }
 
@@ -176,7 +182,11 @@ impl Drive for Driver {
         }
         let (mut samples, operations) = match self.generator {
             Generator::Wrk => of_wrk(&run).map_err(|cause| self.failed(cause))?,
-            Generator::Gatling => of_gatling(&self.results).map_err(|cause| self.failed(cause))?,
+            Generator::Gatling => {
+                let read = of_gatling(&self.results).map_err(|cause| self.failed(cause))?;
+                self.keep_report().map_err(|error| self.failed(error.to_string()))?;
+                read
+            }
             Generator::Command => (self.picked(&run)?, None),
         };
         if let Some(answers) = operations {
@@ -192,6 +202,15 @@ impl Driver {
     fn failed(&self, cause: String) -> Error {
         let attempted = format!("the generator {} failed", self.program.name());
         Error::new(ErrorKind::Environment, attempted, cause, WHERE_OUTPUT_IS)
+    }
+
+    /// Keeps the report of HTML, where it made one.
+    fn keep_report(&self) -> io::Result<()> {
+        let runs = std::fs::read_dir(&self.results)?.flatten().map(|entry| entry.path());
+        match runs.into_iter().find(|run| run.join("index.html").is_file()) {
+            Some(run) => copy(&run, &self.report),
+            None => Ok(()),
+        }
     }
 
     fn picked(&self, run: &Run) -> Result<Vec<Sample>> {
@@ -227,7 +246,7 @@ fn of_wrk(run: &Run) -> std::result::Result<Samples, String> {
 
 fn of_gatling(results: &Path) -> std::result::Result<Samples, String> {
     let path = simulation_log(results)?;
-    let unreadable = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+    let unreadable = |error: io::Error| format!("cannot read {}: {error}", path.display());
     let length = std::fs::metadata(&path).map_err(unreadable)?.len();
     if length > LONGEST_LOG {
         return Err(format!("{} is longer than {LONGEST_LOG} bytes", path.display()));
@@ -249,6 +268,21 @@ fn of_gatling(results: &Path) -> std::result::Result<Samples, String> {
         Sample::proportion("failed", failed, right + failed),
     ];
     Ok((samples, Some(right)))
+}
+
+/// Copies a directory; what is neither a file nor a directory is left out.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let (kind, to) = (entry.file_type()?, to.join(entry.file_name()));
+        if kind.is_dir() {
+            copy(&entry.path(), &to)?;
+        } else if kind.is_file() && entry.file_name() != SIMULATION_LOG {
+            std::fs::copy(entry.path(), to)?;
+        }
+    }
+    Ok(())
 }
 
 /// The log of the only run below the directory of results.

@@ -24,6 +24,7 @@ fn answer(path: &str, stream: &mut TcpStream) -> bool {
     let text = match path {
         "/ok" => plain("200 OK", "", "{\"balance\": 1}"),
         "/missing" => plain("404 Not Found", "", ""),
+        "/early" => plain("413 Content Too Large", "", "too much"),
         "/close" => plain("200 OK", "Connection: close\r\n", "bye"),
         "/chunked" => {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n".into()
@@ -63,6 +64,11 @@ fn serve(mut stream: TcpStream, seen: &Seen) {
             if let Some(text) = line.strip_prefix("Content-Length: ") {
                 length = text.trim().parse().unwrap();
             }
+        }
+        if first.contains(" /early ") {
+            // Closing what was not read to its end resets the connection (tcp_close, Linux 6.12).
+            answer("/early", &mut stream);
+            return;
         }
         let mut body = vec![0; length];
         if reader.read_exact(&mut body).is_err() {
@@ -249,6 +255,20 @@ pub fn shares_of_failures_are_counted() {
     });
     // Each answer that closes costs a connection.
     assert!(seen.connections.load(Ordering::Relaxed) >= 50);
+}
+
+/// Servers that want no more of a request answer, and reset the connection.
+pub fn takes_an_answer_that_comes_before_a_reset() {
+    let place = Place::new();
+    let body = "x".repeat(200_000);
+    let rest = format!("method = \"POST\"\npath = \"/early\"\nbody = \"{body}\"\nexpect = [413]");
+    let scenario = scenario(&place, &[("early", 50, &rest)]);
+    let seen = beside_a_server(|address| {
+        let settings = [("arrivals", "constant"), ("warm_up", "0s"), ("duration", "1s")];
+        let measurement = run(&place, &with(address, &scenario, &settings)).unwrap();
+        assert_eq!(proportion(&measurement, "failed"), (0, 50));
+    });
+    assert!(seen.connections.into_inner() >= 50, "none is used again");
 }
 
 pub fn waits_for_each_answer_in_a_closed_loop() {

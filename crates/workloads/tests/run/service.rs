@@ -51,6 +51,13 @@ fn failure(parameters: &Parameters) -> String {
 pub fn starts_loads_checks_and_stops_a_program() {
     let place = Place::new();
     let measurement = place.run("service", &tiny("--ready-s 0.2", &[]));
+    // Three minutes are declared for its start, its warming up and its end.
+    let patient = [("ready_within", "120s"), ("steady_within", "50s"), ("stop_within", "10s")];
+    let patience_ns = |process| {
+        workload("service")
+            .patience_ns(&tiny("", &[&patient[..], &[("process", process)]].concat()))
+    };
+    assert_eq!((patience_ns("fresh"), patience_ns("warm")), (180_000_000_000, 0));
     assert_eq!(histogram_count(&measurement, "count_latency"), 30);
     assert_eq!(histogram_count(&measurement, "work_latency"), 90);
     assert_eq!(proportion(&measurement, "failed"), (0, 120));
@@ -130,7 +137,8 @@ pub fn two_at_one_address_are_told_apart() {
 
 /// The small service that another program asks, which prints a rate.
 fn driven(drive: &str) -> Parameters {
-    let mut parameters = tiny("", &[("generator", "command"), ("drive", drive)]);
+    let own = [("generator", "command"), ("drive", drive), ("arrivals", "poisson")];
+    let mut parameters = tiny("", &own);
     let keys = [("regex", "rate ([0-9.]+)"), ("direction", "higher")];
     let keys = keys.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
     let tables = [("rate".to_owned(), keys)].into();
@@ -153,6 +161,7 @@ pub fn is_loaded_by_other_programs() {
     let drive = format!("wrk -t1 -c2 -d1s --latency {url}");
     let settings =
         [("address", parameters.text("address")), ("generator", "wrk"), ("drive", &drive)];
+    let settings = [&settings[..], &[("arrivals", "poisson")]].concat();
     let port = parameters.text("address").rsplit(':').next().unwrap().to_owned();
     let start = format!("/usr/bin/python3 {} --port {port}", suites().join("tiny.py").display());
     let settings: Vec<_> = settings.into_iter().chain([("start", start.as_str())]).collect();
@@ -163,10 +172,20 @@ pub fn is_loaded_by_other_programs() {
 }
 
 pub fn refuses_generators_that_cannot_be_meant() {
+    let place = Place::new();
+    let away = tiny("", &[("generator_cpus", "1000"), ("generator_at", "host")]);
+    // Of a guest's host too, before a guest boots.
+    for needs in [workload("service").requires(&away), workload("service").requires_outside(&away)]
+    {
+        let missing = needs.iter().filter_map(|need| need.met(&place.machine).err());
+        let missing: Vec<String> = missing.map(|missing| missing.what).collect();
+        assert_eq!(missing, ["CPUs 1000 for the generator"]);
+    }
     let conflicts = |settings: &[(&str, &str)]| workload("service").conflicts(&tiny("", settings));
     for (settings, expected) in [
         (&[("generator", "wrk")][..], "names no program"),
         (&[("generator", "wrk"), ("drive", "wrk http://127.0.0.1")], "--latency"),
+        (&[("generator", "wrk"), ("drive", "wrk --latency x")], "arrivals and scale"),
         (&[("generator", "gatling"), ("drive", "java -jar x")], "@results@"),
         (&[("generator", "command"), ("drive", "true")], "picks no figure"),
         (&[("scenario", "")], "nothing is sent"),

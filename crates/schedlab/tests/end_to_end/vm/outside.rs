@@ -136,3 +136,26 @@ fn a_generator_on_the_host_that_is_killed_is_no_failure_of_the_subject() {
     assert!(others.count() >= 2, "{}", errors(&output));
     guests.assert_nothing_is_left("after a killed generator");
 }
+
+/// A trial that is cut short does not end the load that was sent to it: the next one begins in
+/// another guest, with nothing beside it.
+#[test]
+fn a_trial_that_ends_before_its_load_from_the_host_ends_its_guest() {
+    let _exclusive = crate::bench::exclusive();
+    if !can_serve() {
+        return;
+    }
+    let guests = Guests::new();
+    let more = "process = \"warm\"\nduration = \"20s\"\ntime_limit = \"3s\"";
+    let file = guests.experiment(KEYS, &rest(&[FROM_HOST], more));
+    let output = guests.command(&["run", &file]).output().unwrap();
+    let records = guests.records();
+    assert_eq!(records.len(), 2, "{}", errors(&output));
+    for record in &records {
+        assert_eq!(record["outcome"]["kind"], "failed", "{}", record["outcome"]);
+        let reason = record["outcome"]["reason"].as_str().unwrap();
+        assert!(reason.contains("longer than its time limit"), "{reason}");
+    }
+    assert_ne!(records[0]["boot_id"], records[1]["boot_id"], "one guest for both");
+    guests.assert_nothing_is_left("after loads that were cut short");
+}
