@@ -28,6 +28,8 @@ const LONGEST_WAIT: Duration = Duration::from_millis(250);
 const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
 /// How much longer than its servers it may take to end when asked to.
 const ENDS_LATER: Duration = Duration::from_secs(5);
+/// Longer than this nobody waits for it: a trial's levels may be in force meanwhile.
+const LONGEST_END: Duration = Duration::from_secs(60);
 /// Moving processes is repeated while they fork; this often at most.
 const MOST_MOVES: u32 = 1000;
 /// Processes that descend from one another are not this many.
@@ -202,7 +204,7 @@ impl Standing {
     /// Ends it. What remains of it is ended by restoring, which it is no longer spared from.
     pub(crate) fn end(mut self) {
         let within = Duration::from_nanos(self.stands.ends_within_ns);
-        self.child.finish(within.saturating_add(ENDS_LATER));
+        self.child.finish(within.saturating_add(ENDS_LATER).min(LONGEST_END));
     }
 }
 

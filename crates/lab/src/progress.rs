@@ -74,9 +74,11 @@ impl Progress {
         let Some(plan) = &self.plan else { return 0 };
         let left = self.total.saturating_sub(self.done) as f64;
         let share = left / plan.trial_count().max(1) as f64;
-        let scale = match self.later.expected_ns {
-            0 => 1.0,
-            expected_ns => self.later.spent_ns as f64 / expected_ns as f64,
+        let scale = match (self.later.expected_ns, self.first.expected_ns) {
+            (0, 0) => 1.0,
+            // How much longer they were may be what they started.
+            (0, expected_ns) => (self.first.spent_ns as f64 / expected_ns as f64).min(1.0),
+            (expected_ns, _) => self.later.spent_ns as f64 / expected_ns as f64,
         };
         let booted = plan.blocks.iter().map(Block::boot_count).sum::<u64>();
         let start_ns = self.start_ns(scale);

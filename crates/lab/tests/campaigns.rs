@@ -363,6 +363,7 @@ fn what_the_first_trial_of_a_boot_starts_is_expected_once_for_each_boot() {
     assert_eq!(left_s(plan(5), &[]), 150);
     assert_eq!(left_s(plan(5), &[("host", 300)]), 140, "it serves all trials to come");
     assert_eq!(left_s(plan(5), &[("host", 300), ("host", 20)]), 260);
+    assert_eq!(left_s(booted_plan(), &[("one", 4), ("two", 6)]), 65, "half of 130");
     let boots: u64 = booted_plan().blocks.iter().map(Block::boot_count).sum();
     assert!(boots > 5, "more than one in a block");
     assert_eq!(left_s(booted_plan(), &[("one", 300)]), 140 + (boots - 1) * 290);

@@ -16,7 +16,9 @@ use model::{CpuList, Direction, Metric, Parameters, Reduction, Sample, Unit};
 use outside::Outside;
 use running::Running;
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 use steady::WINDOWS;
 use sys::Machine;
@@ -76,6 +78,12 @@ pub(crate) trait Drive {
     /// # Errors
     /// How it failed, or what it did not say.
     fn run(&mut self) -> Result<Measurement>;
+
+    /// Keeps what it made for people in this directory, if anything.
+    ///
+    /// # Errors
+    /// When it cannot be copied.
+    fn keep(&self, directory: &Path) -> io::Result<()>;
 }
 
 /// Looks into a running application.
@@ -189,7 +197,7 @@ pub(crate) const fn parameters(defaults: &Defaults) -> [Parameter; 7] {
             10 * MS,
             600 * S,
             "10s",
-            "How long it may take to end when asked to",
+            "How long it may take to end when asked to; a warm one a minute at most",
         ),
         text("generator_cpus", "", "CPUs of the generator, like 0-1; empty: any"),
         choice(
@@ -296,13 +304,14 @@ pub(crate) fn expected_ns(parameters: &Parameters, starts_in_ns: u64) -> u64 {
     http::expected_ns(parameters) + starts_in_ns + windows_ns
 }
 
-/// How long an application of a trial's own may take beside its load.
-pub(crate) fn patience_ns(parameters: &Parameters) -> u64 {
+/// How long an application of a trial's own, of so many servers, may take beside its load.
+pub(crate) fn patience_ns(parameters: &Parameters, servers: usize) -> u64 {
     if is_warm(parameters) {
         return 0;
     }
-    let limits = ["ready_within", "steady_within", "stop_within"];
-    limits.iter().map(|name| parameters.duration_ns(name)).sum()
+    let [ready_ns, steady_ns, stop_ns] =
+        ["ready_within", "steady_within", "stop_within"].map(|name| parameters.duration_ns(name));
+    (ready_ns + stop_ns) * servers as u64 + steady_ns
 }
 
 /// What the generator needs, wherever it runs: the CPUs that were named for it.
@@ -317,8 +326,7 @@ pub(crate) fn requires(parameters: &Parameters) -> Vec<Requirement> {
         if outside::is_used(machine, &parameters) || cpus.iter().all(|cpu| online.contains(cpu)) {
             return Ok(());
         }
-        let remedy = "change generator_cpus, or the guest's processors";
-        Err((format!("online are {online}"), remedy.to_owned()))
+        Err((format!("online are {online}"), "change generator_cpus".to_owned()))
     })]
 }
 

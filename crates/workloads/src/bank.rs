@@ -165,7 +165,7 @@ impl Workload for Entry {
     }
 
     fn patience_ns(&self, parameters: &Parameters) -> u64 {
-        application::patience_ns(parameters)
+        application::patience_ns(parameters, servers::names(parameters).len())
     }
 
     fn is_closed_loop(&self, parameters: &Parameters) -> bool {

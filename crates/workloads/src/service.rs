@@ -52,7 +52,7 @@ in its first half minute, and minutes long where little is asked.
 sends the load instead; `scenario` then needs no `[[requests]]` (those that it has warm the service
 up), and may be left out. wrk needs `--latency`; Gatling writes into `@results@`
 (`-rf @results@`), and the latency of every request is read from its log, by milliseconds; the
-report that it makes without `-nr` is kept in the campaign's `logs/`, as a directory `*.gatling`; of any
+report that it makes without `-nr` is kept in the campaign's `logs/`, as a directory `*.report`; of any
 other program `metrics` picks figures, as in the workload `command`: how much it was answered is not
 known, so nothing is told per answer or request. `duration` and what is around it then only tell the
 plan how long the load takes. Generators have none of the levels;
@@ -171,7 +171,7 @@ impl Workload for Entry {
     }
 
     fn patience_ns(&self, parameters: &Parameters) -> u64 {
-        application::patience_ns(parameters)
+        application::patience_ns(parameters, 1)
     }
 
     fn is_closed_loop(&self, parameters: &Parameters) -> bool {
@@ -218,10 +218,15 @@ impl Workload for Entry {
 
     fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
         let drive = generator::words(parameters).unwrap_or_default();
-        let mut files = files_of(machine, parameters.words("start"), directory(parameters));
-        files.extend(files_of(machine, &drive, None));
-        files.extend(http::files(parameters));
-        files
+        let words = parameters.words("start");
+        let program = words.first().and_then(|name| machine.program(name));
+        let directory = directory(parameters).unwrap_or_default();
+        // A jar, a script, a configuration: what the service reads decides what it is.
+        let read =
+            words.iter().skip(1).map(|word| directory.join(word)).filter(|path| path.is_file());
+        let own = program.into_iter().chain(read).chain(generator::files(machine, &drive));
+        let own = own.filter_map(|path| std::path::absolute(path).ok());
+        own.chain(http::files(parameters)).collect()
     }
 
     fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
@@ -351,18 +356,6 @@ impl Application for Yours<'_> {
 
 fn directory(parameters: &Parameters) -> Option<PathBuf> {
     Some(parameters.text("directory")).filter(|text| !text.is_empty()).map(PathBuf::from)
-}
-
-/// A program and what its words name: a jar, a script or a configuration decides what it is, and so
-/// does a directory of jars, as Java's class path has it.
-fn files_of(machine: &Machine, words: &[String], directory: Option<PathBuf>) -> Vec<PathBuf> {
-    let directory = directory.unwrap_or_default();
-    let program = words.first().and_then(|name| machine.program(name));
-    let named = words.iter().skip(1).filter_map(|word| match word.strip_suffix("/*") {
-        Some(jars) => Some(directory.join(jars)).filter(|path| path.is_dir()),
-        None => Some(directory.join(word)).filter(|path| path.is_file()),
-    });
-    program.into_iter().chain(named).filter_map(|path| std::path::absolute(path).ok()).collect()
 }
 
 fn is_directory(directory: PathBuf) -> Requirement {

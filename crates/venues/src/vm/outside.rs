@@ -22,6 +22,10 @@ const LOG: &str = "outside.log";
 const LISTENS_WITHIN: Duration = Duration::from_secs(20);
 /// Connections that may wait to be taken.
 const BACKLOG: i32 = 4096;
+/// What it takes to give QEMU's socket more room.
+const NEEDS_SOCKET: &str = "it takes QEMU's own socket (pidfd_getfd, Linux 5.6 or later): become \
+                            root, or allow it (kernel.yama.ptrace_scope = 1); or leave \
+                            generator_at out";
 
 /// What of a plan's load comes from this host.
 #[derive(Debug, Default)]
@@ -59,7 +63,13 @@ impl FromHost {
         let needs = self.loads.iter().filter_map(|(id, parameters)| {
             Some(catalogue.workload(id)?.requires_outside(parameters))
         });
-        needs.flatten().filter_map(|need| need.met(machine).err()).collect()
+        let mut missing: Vec<Missing> = Vec::new();
+        for lacks in needs.flatten().filter_map(|need| need.met(machine).err()) {
+            if !missing.iter().any(|known| known.what == lacks.what) {
+                missing.push(lacks);
+            }
+        }
+        missing
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -100,7 +110,10 @@ impl FromHost {
         qemu: &mut Qemu,
     ) -> Result<Outside> {
         make_room(qemu.pid(), || qemu.ended().is_some(), way.addresses.values().copied()).map_err(
-            |error| Error::environment("cannot widen the way to the guest's ports", error),
+            |error| {
+                let attempted = "cannot let more than one connection at a time come to the guest";
+                Error::unsupported(attempted, error, NEEDS_SOCKET)
+            },
         )?;
         let settings = OutsideSettings {
             parent: std::process::id().cast_signed(),
@@ -115,7 +128,7 @@ impl FromHost {
 /// Lets many connections come at once. QEMU's network listens with room for one (`tcpx_listen` in
 /// src/socket.c of libslirp 4.7: `listen(s, 1)`); a handshake that finds none is repeated after a
 /// second, which every latency of its connection would contain. Listening again changes the room
-/// (listen(2), `inet_csk_listen_start`).
+/// (`__inet_listen_sk` in net/ipv4/af_inet.c, Linux 6.12), up to net.core.somaxconn.
 fn make_room(
     qemu: i32,
     mut has_ended: impl FnMut() -> bool,
@@ -151,7 +164,7 @@ fn listener(pid: i32, process: &OwnedFd, at: SocketAddr) -> io::Result<Option<Ow
         // One that is closed by now is not the one.
         let socket = match pidfd_getfd(process, number, PidfdGetfdFlags::empty()) {
             Ok(socket) => socket,
-            Err(rustix::io::Errno::BADF) => continue,
+            Err(rustix::io::Errno::BADF | rustix::io::Errno::SRCH) => continue,
             Err(error) => return Err(error.into()),
         };
         let is_there = rustix::net::getsockname(&socket)
@@ -170,7 +183,16 @@ mod tests {
     use super::*;
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
-    use std::process::{Command, Stdio};
+    use std::process::{Child, Command, Stdio};
+
+    struct Killed(Child);
+
+    impl Drop for Killed {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
 
     /// Connections at once; a repeated handshake takes a second.
     const CONNECTIONS: usize = 64;
@@ -184,14 +206,15 @@ mod tests {
         };
         let at = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
         let network = format!("user,id=outside,restrict=on,hostfwd=tcp:{at}-10.0.2.15:80");
-        let mut qemu = Command::new(program)
+        let child = Command::new(program)
             .args(["-machine", "none", "-nodefaults", "-display", "none", "-S"])
             .args(["-netdev", &network])
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
-        let pid = qemu.id().cast_signed();
-        let made = make_room(pid, || qemu.try_wait().unwrap().is_some(), [at].into_iter());
+        let mut qemu = Killed(child);
+        let pid = qemu.0.id().cast_signed();
+        make_room(pid, || qemu.0.try_wait().unwrap().is_some(), [at].into_iter()).unwrap();
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let open = |_| socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
         let sockets: Vec<OwnedFd> = (0..CONNECTIONS).map(open).collect();
@@ -206,13 +229,11 @@ mod tests {
                 waiting.iter().map(|socket| PollFd::new(*socket, PollFlags::OUT)).collect();
             let within = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
             poll(&mut polled, Some(&within)).unwrap();
-            let is_made: Vec<bool> = polled.iter().map(|one| !one.revents().is_empty()).collect();
+            let is_made: Vec<bool> =
+                polled.iter().map(|one| one.revents() == PollFlags::OUT).collect();
             let mut is_made = is_made.into_iter();
             waiting.retain(|_| !is_made.next().unwrap());
         }
-        let _ = qemu.kill();
-        let _ = qemu.wait();
-        made.unwrap();
         assert_eq!(waiting.len(), 0, "of {CONNECTIONS} handshakes were repeated");
     }
 }

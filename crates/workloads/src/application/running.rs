@@ -9,8 +9,13 @@ use crate::http::HttpLoad;
 use contract::{Error, ErrorKind, LaunchSpec, Load, Measurement, Result};
 use model::{RunReport, Sample};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use sys::Machine;
+
+/// How the directory of a program's report is called beside the trial's log.
+const REPORT: &str = "report";
 
 /// Whose processes serve.
 enum Servers {
@@ -32,6 +37,8 @@ pub(super) struct Running {
     outside: Option<Outside>,
     inspection: Option<Box<dyn Inspection>>,
     log: PathBuf,
+    /// Where what a program made for people is kept; nowhere in a guest, whose files go with it.
+    report: Option<PathBuf>,
     /// What was measured before the run: times in nanoseconds by source.
     before: Vec<(&'static str, u64)>,
 }
@@ -73,6 +80,7 @@ impl Running {
             conduct,
             load,
             log: launch.log.clone(),
+            report: report(machine, launch),
             before,
         })
     }
@@ -108,6 +116,7 @@ impl Running {
             outside,
             inspection,
             log: launch.log.clone(),
+            report: report(machine, launch),
             before: vec![("age", age_ns)],
         })
     }
@@ -125,6 +134,19 @@ impl Running {
                 started.as_mut().and_then(Started::early_death).map_or(Ok(()), Err)
             }
             Servers::Lent(lent) => lent.check(&self.machine),
+        }
+    }
+
+    /// Keeps what the program made for people. Where that fails the log says so: what was measured
+    /// is none the worse.
+    fn keep_report(&self) {
+        let (Some(program), Some(directory)) = (&self.program, &self.report) else { return };
+        if let Err(error) = program.keep(directory) {
+            let _ = std::fs::remove_dir_all(directory);
+            let log = File::options().create(true).append(true).open(&self.log);
+            let told = format!("its report cannot be kept in {}: {error}", directory.display());
+            // A disk that is full has no room for this either.
+            let _ = log.and_then(|mut log| writeln!(log, "{told}"));
         }
     }
 
@@ -203,6 +225,7 @@ impl Load for Running {
         if let Some(inspection) = &mut self.inspection {
             inspection.verify(self.load.fates())?;
         }
+        self.keep_report();
         match &mut self.servers {
             Servers::Own(started) => started.take().map_or(Ok(()), |started| {
                 keep_output(&started, &self.log)?;
@@ -220,6 +243,10 @@ impl Drop for Running {
             let _ = keep_output(started, &self.log);
         }
     }
+}
+
+fn report(machine: &Machine, launch: &LaunchSpec) -> Option<PathBuf> {
+    (!machine.is_throw_away()).then(|| launch.log.with_extension(REPORT))
 }
 
 /// Lets an application come to rest, where somebody looks into it.

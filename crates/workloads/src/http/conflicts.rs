@@ -19,24 +19,27 @@ pub(crate) fn conflicts(parameters: &Parameters) -> Vec<String> {
 
 /// The same where somebody else sends: then nothing needs to be sent, or all warms up.
 pub(crate) fn conflicts_beside(parameters: &Parameters) -> Vec<String> {
-    let warms_up = parameters.duration_ns("steady_within") > 0;
+    let mut wrong = Vec::new();
     if is_search(parameters) {
         let why = "test = \"capacity\": rates are searched by our own generator alone (own)";
-        return vec![why.to_owned()];
+        wrong.push(why.to_owned());
     }
     let is_scaled = (parameters.number("scale") - 1.0).abs() > 0.0;
     if parameters.text("arrivals") != ARRIVALS || is_scaled {
         let why = "arrivals and scale are those of our own generator (own): the program's rates \
                    are in `drive`";
-        return vec![why.to_owned()];
+        wrong.push(why.to_owned());
     }
+    let warms_up = parameters.duration_ns("steady_within") > 0;
     match Settings::of(parameters) {
-        Err(wrong) => wrong,
+        Err(more) => wrong.extend(more),
         Ok(settings) if warms_up && settings.scenario.kinds.is_empty() => {
-            vec!["steady_within: the scenario has no [[requests]] that could warm it up".to_owned()]
+            let why = "steady_within: the scenario has no [[requests]] that could warm it up";
+            wrong.push(why.to_owned());
         }
-        Ok(_) => Vec::new(),
+        Ok(_) => {}
     }
+    wrong
 }
 
 /// The same with a scenario that is known, of a service whose address will be.

@@ -15,8 +15,8 @@ use sys::{Machine, Termination};
 const RESULTS: &str = "@results@";
 /// Gatling's file of all requests, below the directory of a run.
 const SIMULATION_LOG: &str = "simulation.log";
-/// How the name of its report ends, beside the log of the trial.
-const REPORT: &str = "gatling";
+/// Its report, in the same directory.
+const REPORT: &str = "index.html";
 /// A log of a day at a thousand requests per second is no longer.
 const LONGEST_LOG: u64 = 8 << 30;
 /// What a generator may print.
@@ -136,8 +136,7 @@ impl Generator {
         };
         let program = Program::start(machine, &words, Surroundings::default(), MOST_PRINTED, &own)?;
         let (picks, _) = crate::command::picks(parameters);
-        let report = launch.log.with_extension(REPORT);
-        Ok(Box::new(Driver { generator: self, program, results, report, picks }))
+        Ok(Box::new(Driver { generator: self, program, results, picks }))
     }
 }
 
@@ -150,6 +149,22 @@ pub(super) fn words(parameters: &Parameters) -> std::result::Result<Vec<String>,
         .map_err(|why| format!("`drive` names no program that sends the load: {why}"))
 }
 
+/// A program that sends, and what decides what it is: the script of wrk, the jars of Java. Other
+/// words may be files that it writes.
+pub(super) fn files(machine: &Machine, words: &[String]) -> Vec<PathBuf> {
+    let program = words.first().and_then(|name| machine.program(name));
+    let named = words.windows(2).filter(|pair| READ.contains(&pair[0].as_str()));
+    let named = named.flat_map(|pair| pair[1].split(':')).filter_map(|text| {
+        let path = Path::new(text.strip_suffix("/*").unwrap_or(text));
+        let is_there = if text.ends_with("/*") { path.is_dir() } else { path.is_file() };
+        (is_there && !path.as_os_str().is_empty()).then(|| path.to_owned())
+    });
+    program.into_iter().chain(named).collect()
+}
+
+/// What comes after these is read: by wrk, by Java.
+const READ: [&str; 5] = ["-s", "-jar", "-cp", "-classpath", "--class-path"];
+
 /// wrk's, as `--latency` prints them.
 const WRK_PERCENTILES: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
 
@@ -157,8 +172,6 @@ struct Driver {
     generator: Generator,
     program: Program,
     results: PathBuf,
-    /// Where its report is kept.
-    report: PathBuf,
     picks: Vec<Pick>,
 }
 
@@ -182,11 +195,7 @@ impl Drive for Driver {
         }
         let (mut samples, operations) = match self.generator {
             Generator::Wrk => of_wrk(&run).map_err(|cause| self.failed(cause))?,
-            Generator::Gatling => {
-                let read = of_gatling(&self.results).map_err(|cause| self.failed(cause))?;
-                self.keep_report().map_err(|error| self.failed(error.to_string()))?;
-                read
-            }
+            Generator::Gatling => of_gatling(&self.results).map_err(|cause| self.failed(cause))?,
             Generator::Command => (self.picked(&run)?, None),
         };
         if let Some(answers) = operations {
@@ -196,21 +205,21 @@ impl Drive for Driver {
         }
         Ok(Measurement { samples, operations })
     }
+
+    fn keep(&self, directory: &Path) -> io::Result<()> {
+        let runs = std::fs::read_dir(&self.results).into_iter().flatten().flatten();
+        let mut runs = runs.map(|entry| entry.path());
+        let Some(run) = runs.find(|run| run.join(REPORT).is_file()) else { return Ok(()) };
+        // Of a trial of the same name that was given up.
+        let _ = std::fs::remove_dir_all(directory);
+        copy(&run, directory)
+    }
 }
 
 impl Driver {
     fn failed(&self, cause: String) -> Error {
         let attempted = format!("the generator {} failed", self.program.name());
         Error::new(ErrorKind::Environment, attempted, cause, WHERE_OUTPUT_IS)
-    }
-
-    /// Keeps the report of HTML, where it made one.
-    fn keep_report(&self) -> io::Result<()> {
-        let runs = std::fs::read_dir(&self.results)?.flatten().map(|entry| entry.path());
-        match runs.into_iter().find(|run| run.join("index.html").is_file()) {
-            Some(run) => copy(&run, &self.report),
-            None => Ok(()),
-        }
     }
 
     fn picked(&self, run: &Run) -> Result<Vec<Sample>> {
@@ -314,5 +323,21 @@ mod tests {
         std::fs::create_dir_all(at("two")).unwrap();
         std::fs::write(at("two").join(SIMULATION_LOG), "").unwrap();
         assert!(simulation_log(directory.path()).unwrap_err().contains("2 runs"));
+    }
+
+    #[test]
+    fn what_a_program_reads_decides_what_it_is_and_what_it_writes_does_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::create_dir(at("jars")).unwrap();
+        for name in ["load.lua", "own.jar", "out.json"] {
+            std::fs::write(at(name), "").unwrap();
+        }
+        let text = |name: &str| at(name).display().to_string();
+        let classes = format!("{}:{}/*:/*:{}", text("own.jar"), text("jars"), text("gone.jar"));
+        let words = ["none", "-s", &text("load.lua"), "-cp", &classes, "-o", &text("out.json")];
+        let words = words.map(str::to_owned);
+        let found = files(&Machine::host("/run"), &words);
+        assert_eq!(found, ["load.lua", "own.jar", "jars"].map(at));
     }
 }
