@@ -8,9 +8,6 @@ use contract::{Attached, Error, Result, ServerGroups};
 use std::collections::{BTreeMap, BTreeSet};
 use sys::{Cgroup, Machine};
 
-/// Generations of processes that are looked through.
-const DEEPEST: usize = 64;
-
 /// A started workload and everything that watches it.
 pub(crate) struct Running {
     /// The load process.
@@ -41,11 +38,8 @@ impl Running {
 
     /// Whether a process, or one that it descends from, only drives what is measured.
     fn is_of_a_generator(&self, machine: &Machine, pid: i32) -> bool {
-        let parent = |pid: &i32| machine.process_stat(*pid).ok().map(|stat| stat.parent);
         !self.generators.is_empty()
-            && std::iter::successors(Some(pid), parent)
-                .take(DEEPEST)
-                .any(|ancestor| self.generators.contains(&ancestor))
+            && machine.ancestors(pid).any(|ancestor| self.generators.contains(&ancestor))
     }
 
     /// Ends what an invocation left running, so that it is not beside the next one.

@@ -32,8 +32,6 @@ const ENDS_LATER: Duration = Duration::from_secs(5);
 const LONGEST_END: Duration = Duration::from_secs(60);
 /// Moving processes is repeated while they fork; this often at most.
 const MOST_MOVES: u32 = 1000;
-/// Processes that descend from one another are not this many.
-const DEEPEST: usize = 64;
 
 /// The first frame to the role.
 #[derive(Debug, Serialize, Deserialize)]
@@ -169,22 +167,16 @@ impl Standing {
             move_all(machine, || members(group), |pid| home.add(machine, pid))?;
         }
         // In the workload's own group the load's processes are too.
+        let role = self.child.pid();
         let lent = || {
             let marked = machine.marked_processes(&self.mark).unwrap_or_default();
             let is_lent = |pid: &i32| {
-                marked.iter().any(|process| process.pid == *pid) || self.has_started(machine, *pid)
+                marked.iter().any(|process| process.pid == *pid)
+                    || machine.ancestors(*pid).any(|ancestor| ancestor == role)
             };
             members(own).into_iter().filter(is_lent).collect()
         };
         move_all(machine, lent, |pid| self.cgroup.add(machine, pid))
-    }
-
-    /// Whether a process descends from the one that stands for all.
-    fn has_started(&self, machine: &Machine, pid: i32) -> bool {
-        let parent = |pid: &i32| machine.process_stat(*pid).ok().map(|stat| stat.parent);
-        std::iter::successors(Some(pid), parent)
-            .take(DEEPEST)
-            .any(|ancestor| ancestor == self.child.pid())
     }
 
     /// Where its processes lie in the v1 hierarchy that this group is in, while they are not

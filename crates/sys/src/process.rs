@@ -3,6 +3,9 @@
 use crate::{Machine, MachineError};
 use std::io;
 
+/// Generations of processes that are looked through.
+const DEEPEST: usize = 64;
+
 /// A process that cannot be confused with a later one of the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Process {
@@ -119,6 +122,12 @@ impl Machine {
         let stats = running.process_ids()?.into_iter().filter(is_marked);
         let stats = stats.filter_map(|pid| running.process_stat(pid).ok());
         Ok(stats.filter(|stat| stat.state != 'Z').collect())
+    }
+
+    /// A process and those that it descends from, the nearest first, as far as they can be read.
+    pub fn ancestors(&self, pid: i32) -> impl Iterator<Item = i32> {
+        let parent = |pid: &i32| self.process_stat(*pid).ok().map(|stat| stat.parent);
+        std::iter::successors(Some(pid), parent).take(DEEPEST)
     }
 
     /// How often a task has moved to another CPU since it began (`se.nr_migrations` of

@@ -221,11 +221,12 @@ impl Load for Running {
     }
 
     fn verify(&mut self, report: &RunReport) -> Result<(), String> {
+        // Of a trial that fails it is wanted most.
+        self.keep_report();
         self.load.verify(report)?;
         if let Some(inspection) = &mut self.inspection {
             inspection.verify(self.load.fates())?;
         }
-        self.keep_report();
         match &mut self.servers {
             Servers::Own(started) => started.take().map_or(Ok(()), |started| {
                 keep_output(&started, &self.log)?;
