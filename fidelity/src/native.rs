@@ -3,8 +3,9 @@
 use crate::cells::{Cell, Load, Switches};
 use crate::device::LoopDevice;
 use crate::reference::{counted, switches, tempfile};
-use model::{Sample, SampleData, StorageKind, StorageTarget};
-use serde_json::{Value, json};
+use contract::LaunchSpec;
+use executor::{LoadAnswer, LoadOrder};
+use model::{Parameters, Sample, SampleData, StorageKind, StorageTarget};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
@@ -19,7 +20,7 @@ pub fn run(
     let counts = tempfile("native")?;
     let mut child = counted(&counts, cell.prefix)
         .arg(binary)
-        .arg("__load")
+        .arg(executor::LOAD_ROLE)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -28,29 +29,31 @@ pub fn run(
         return Err("the workload's process has no pipes".to_owned());
     };
     let mut answers = BufReader::new(output).lines();
-    let mut ask = |order: &Value| -> Result<Value, String> {
+    let mut ask = |order: &str| -> Result<LoadAnswer, String> {
         writeln!(input, "{order}").map_err(|error| format!("cannot send an order: {error}"))?;
         let line = answers
             .next()
             .ok_or("the workload's process ended")?
             .map_err(|error| error.to_string())?;
-        serde_json::from_str(&line).map_err(|error| error.to_string())
+        serde_json::from_str(&line).map_err(|error| format!("{error} in {line}"))
     };
     // perf runs the workload in its own process's child, so perf is the parent.
-    let ready = ask(&order(load, child.id(), device.filter(|_| cell.needs_device()))?)?;
-    if ready != json!("ready") {
-        return Err(format!("{} could not prepare: {ready}", load.workload));
+    let order = order(load, child.id(), device.filter(|_| cell.needs_device()))?;
+    let order = serde_json::to_string(&order).map_err(|error| error.to_string())?;
+    match ask(&order)? {
+        LoadAnswer::Ready { .. } => {}
+        other => return Err(format!("{} could not prepare: {other:?}", load.workload)),
     }
-    let answer = ask(&Value::Null)?;
-    let done = answer.get("done").ok_or_else(|| format!("{} failed: {answer}", load.workload))?;
-    let samples: Vec<Sample> =
-        serde_json::from_value(done["samples"].clone()).map_err(|error| error.to_string())?;
+    let (samples, unfit) = match ask("null")? {
+        LoadAnswer::Done { samples, unfit, .. } => (samples, unfit),
+        other => return Err(format!("{} failed: {other:?}", load.workload)),
+    };
     // The end of its input tells the process to go.
     drop(input);
     let value = value_of(load, &samples);
     finish(child)?;
     let switches = switches(&counts)?;
-    if let Some(why) = done["unfit"].as_str() {
+    if let Some(why) = unfit {
         return Err(format!("{} was not what it claims to be: {why}", load.workload));
     }
     Ok((value?, cpu_per_transfer(cell, &samples).unwrap_or(switches)))
@@ -77,12 +80,12 @@ fn finish(mut child: std::process::Child) -> Result<(), String> {
     }
 }
 
-fn order(load: Load, parent: u32, device: Option<&LoopDevice>) -> Result<Value, String> {
-    let catalogue = schedlab::catalogue();
+fn order(load: Load, parent: u32, device: Option<&LoopDevice>) -> Result<LoadOrder, String> {
+    let catalogue = assembly::catalogue();
     let workload = catalogue
         .workload(load.workload)
         .ok_or_else(|| format!("no workload {}", load.workload))?;
-    let mut parameters = serde_json::Map::new();
+    let mut parameters = Parameters::default();
     for parameter in workload.parameters() {
         let given =
             load.parameters.iter().find(|(name, _)| *name == parameter.name).map(|(_, text)| *text);
@@ -90,27 +93,31 @@ fn order(load: Load, parent: u32, device: Option<&LoopDevice>) -> Result<Value, 
             .or(parameter.default)
             .ok_or_else(|| format!("{} needs {}", load.workload, parameter.name))?;
         let value = parameter.parse(text).map_err(|why| format!("{}: {why}", parameter.name))?;
-        let value = serde_json::to_value(value).map_err(|error| error.to_string())?;
-        parameters.insert(parameter.name.to_owned(), value);
+        parameters.0.insert(parameter.name.to_owned(), value);
     }
-    let launch = json!({
-        "policy": null, "priority": 0, "deadline_ns": null, "nice": null, "slice_ns": null, "clamp": null,
-        "affinity": null, "timer_slack_ns": null, "cpu_max": null, "cpu_weight": null, "seed": 1,
-        "scratch": std::env::temp_dir(), "log": "/dev/null",
-        "target": device.map(|device| StorageTarget {
-            kind: StorageKind::Device,
-            path: device.node().to_owned(),
-            device: device.node().strip_prefix("/dev/").map(str::to_owned),
-            size_bytes: device.bytes(),
-            is_made: true,
-            cached_by: None,
-            identity: None,
-        })
+    let target = device.map(|device| StorageTarget {
+        kind: StorageKind::Device,
+        path: device.node().to_owned(),
+        device: device.node().strip_prefix("/dev/").map(str::to_owned),
+        size_bytes: device.bytes(),
+        is_made: true,
+        cached_by: None,
+        identity: None,
     });
-    Ok(json!({
-        "parent": parent, "workload": load.workload, "parameters": parameters, "launch": launch,
-        "search_path": std::env::var("PATH").unwrap_or_default()
-    }))
+    let launch = LaunchSpec {
+        seed: 1,
+        scratch: std::env::temp_dir(),
+        log: "/dev/null".into(),
+        target,
+        ..LaunchSpec::default()
+    };
+    Ok(LoadOrder {
+        parent: i32::try_from(parent).map_err(|error| error.to_string())?,
+        workload: load.workload.to_owned(),
+        parameters,
+        launch,
+        search_path: std::env::var("PATH").unwrap_or_default(),
+    })
 }
 
 fn value_of(load: Load, samples: &[Sample]) -> Result<f64, String> {

@@ -11,9 +11,9 @@ use sys::Machine;
 /// The role's name on the command line.
 pub const LOAD_ROLE: &str = "__load";
 
-/// The first frame to the load process.
+/// The first frame to the load process, a line of JSON. A second line, `null`, lets it run.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct LoadOrder {
+pub struct LoadOrder {
     /// Who must be alive for it to go on.
     pub parent: i32,
     /// Id of the workload.
@@ -26,10 +26,10 @@ pub(crate) struct LoadOrder {
     pub search_path: String,
 }
 
-/// Frames from the load process.
+/// Frames from the load process, a line of JSON each: the answer to its order, and to `null`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum LoadAnswer {
+pub enum LoadAnswer {
     /// Everything is prepared and blocked.
     Ready {
         /// Processes that only drive what is measured.

@@ -11,7 +11,7 @@ use crate::journal::{Journal, JournalEntry};
 use crate::load_process::give_up_exemption;
 use crate::session::Executor;
 use crate::trial::make_scratch;
-use crate::watch::random_hex;
+use crate::watch::new_mark;
 use contract::{Catalogue, Error, Event, Interrupt, LaunchSpec, Phase, Result, ServerGroups};
 use model::{Parameters, Session, Trial};
 use serde::{Deserialize, Serialize};
@@ -221,7 +221,7 @@ pub(crate) fn stand(
     end_standing(executor);
     let Some(id) = wanted else { return Ok(Ok(())) };
     on_event(Event::TrialPhase(Phase::Starting));
-    let name = random_hex()?;
+    let name = new_mark(settings.machine.runtime())?;
     let mark = format!("SCHEDLAB_MARK={name}");
     let servers = workload.map_or_else(Vec::new, |workload| workload.servers(parameters));
     let (cgroup, server_groups) = standing_groups(executor, &name, &servers)?;

@@ -9,7 +9,7 @@ use crate::restore::{acknowledge, restore};
 use crate::session::Settings;
 use crate::standing::Standing;
 use contract::{Error, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The watch over a machine.
 pub struct Watch {
@@ -38,7 +38,7 @@ impl Watch {
         leftovers.into_result()?;
         make_directory(&settings.logs)?;
         let guardian = start_guardian(&settings, &lock)?;
-        let mark = format!("SCHEDLAB_MARK={}", random_hex()?);
+        let mark = format!("SCHEDLAB_MARK={}", new_mark(machine.runtime())?);
         let header = [
             JournalEntry::Session { boot_id: machine.boot_id()?, mark: mark.clone() },
             JournalEntry::Directory { path: settings.scratch.clone() },
@@ -96,9 +96,40 @@ fn make_directory(path: &PathBuf) -> Result<()> {
     path.parent().map_or(Ok(()), sync_directory)
 }
 
-pub(crate) fn random_hex() -> Result<String> {
+/// A mark that nothing else has: what is started under it can be found by it.
+pub(crate) fn new_mark(runtime: &Path) -> Result<String> {
     let mut bytes = [0_u8; 12];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(|error| Error::environment("cannot draw random bytes", error))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    let random: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{}{random}", mark_prefix(runtime)))
+}
+
+/// What every mark begins with that is made under a journal in this directory: processes and
+/// control groups of one runtime directory can be told from those of another. Eight hexadecimal
+/// digits, FNV-1a of the path (Fowler, Noll, Vo; 32 bits).
+#[must_use]
+pub fn mark_prefix(runtime: &Path) -> String {
+    let bytes = runtime.as_os_str().as_encoded_bytes();
+    let hash = bytes
+        .iter()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+    format!("{hash:08x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_tell_runtime_directories_apart_and_are_never_the_same() {
+        let runtime = Path::new("/run/schedlab");
+        // FNV-1a of nothing is its offset basis, and of "a" e40c292c (the authors' test vectors).
+        assert_eq!(mark_prefix(Path::new("")), "811c9dc5");
+        assert_eq!(mark_prefix(Path::new("a")), "e40c292c");
+        let marks = [new_mark(runtime).unwrap(), new_mark(runtime).unwrap()];
+        assert!(marks.iter().all(|mark| mark.starts_with(&mark_prefix(runtime))));
+        assert_eq!(marks[0].len(), 8 + 24);
+        assert_ne!(marks[0], marks[1]);
+    }
 }

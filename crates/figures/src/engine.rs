@@ -2,8 +2,8 @@
 //! figure reads, and an end to its memory and its work.
 
 use crate::error::Error;
+use crate::figure::{Figure, Theme};
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,41 +14,6 @@ const STACK_BYTES: usize = 1 << 20;
 /// How often it may ask whether to go on, for one call. It asks after 10,000 steps (quickjs.c,
 /// `JS_INTERRUPT_COUNTER_INIT`). Steps, not seconds: a slow machine draws what a fast one does.
 const MOST_QUESTIONS: u64 = 200_000;
-
-/// The colours of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Theme {
-    /// On white, for paper and slides.
-    #[default]
-    Light,
-    /// On black.
-    Dark,
-}
-
-impl Theme {
-    /// Its name.
-    pub fn id(self) -> &'static str {
-        match self {
-            Theme::Light => "light",
-            Theme::Dark => "dark",
-        }
-    }
-}
-
-/// What is known of a figure before it is drawn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Figure {
-    /// Its id within the page: `forest`, `heat-0-1`.
-    pub id: String,
-    /// Where in a report it stands: `effects`, `values`, `distributions`, `runs`.
-    pub section: String,
-    /// What it shows.
-    pub title: String,
-    /// What was found, one sentence; empty where it answers no question.
-    pub finding: String,
-    /// How to read it.
-    pub reading: String,
-}
 
 /// All figures of one campaign.
 pub struct Figures {

@@ -4,10 +4,20 @@
 //! `schedlab.page/1` as text, runs the script of the page's own figures (`web::FIGURES`) in an
 //! engine that can reach nothing, and draws what that writes. The same data give the same bytes.
 
+#[cfg(feature = "pictures")]
 mod engine;
 mod error;
+mod figure;
+#[cfg(not(feature = "pictures"))]
+mod left_out;
+#[cfg(feature = "pictures")]
 mod picture;
 
-pub use engine::{Figure, Figures, Theme};
+#[cfg(feature = "pictures")]
+pub use engine::Figures;
 pub use error::Error;
-pub use picture::{Picture, Pictures, lacking};
+pub use figure::{Figure, Picture, Theme, lacking};
+#[cfg(not(feature = "pictures"))]
+pub use left_out::{Figures, Pictures};
+#[cfg(feature = "pictures")]
+pub use picture::Pictures;

@@ -2,6 +2,7 @@
 //! same wherever it is drawn; for letters that ours lacks, installed fonts are asked.
 
 use crate::error::Error;
+use crate::figure::Picture;
 use fontdb::{Database, FaceInfo, ID, Source, Weight};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{FontResolver, Group, Node, Options, Tree};
@@ -17,22 +18,8 @@ const LONGEST_SIDE: f32 = 30_720.0;
 const MOST_PIXELS: f32 = 100e6;
 /// Fonts looked at in a system; beyond it letters may be missing, which is said.
 const MOST_FONTS: usize = 5_000;
-/// Letters that a warning names.
-const MOST_NAMED: usize = 12;
 /// Folders of fonts lie in folders of their own; a loop of links does not end.
 const DEEPEST: usize = 8;
-
-/// A picture.
-pub struct Picture {
-    /// PNG.
-    pub png: Vec<u8>,
-    /// Pixels across.
-    pub width: u32,
-    /// Pixels down.
-    pub height: u32,
-    /// Letters that no font has: an empty box stands in their place.
-    pub undrawn: BTreeSet<char>,
-}
 
 /// What draws pictures.
 pub struct Pictures {
@@ -137,22 +124,6 @@ fn of_weight(found: ID, is_bold: bool, used: &[ID], fonts: &Database) -> ID {
     fonts.faces().filter(is_alike).min_by_key(distance).map_or(found, |one| one.id)
 }
 
-/// The letters that no font has, as far as a reader wants them, and the package of Debian with a
-/// font that has them.
-#[must_use]
-pub fn lacking(undrawn: &BTreeSet<char>) -> (String, &'static str) {
-    let shown = undrawn.iter().filter(|letter| !letter.is_control());
-    let mut letters: String = shown.clone().take(MOST_NAMED).collect();
-    if shown.count() > MOST_NAMED {
-        letters.push('…');
-    }
-    // Hangul Jamo, Compatibility Jamo and Syllables (Unicode, "Blocks.txt"): much
-    // smaller than the other.
-    let is_hangul = |letter: &char| matches!(letter, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '가'..='힣');
-    let package = if undrawn.iter().any(is_hangul) { "fonts-nanum" } else { "fonts-noto-cjk" };
-    (letters, package)
-}
-
 fn gather(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -232,14 +203,6 @@ mod tests {
         let bold = installed.png(&bold, 2.0).unwrap();
         assert!(ink(&bold) > ink(&picture), "{} and {}", ink(&bold), ink(&picture));
         assert_eq!(boxes.undrawn.len(), 8, "{:?}", boxes.undrawn);
-    }
-
-    #[test]
-    fn a_reader_is_told_which_package_has_the_letters() {
-        let of = |text: &str| lacking(&text.chars().collect());
-        assert_eq!(of("서버\u{7}"), ("버서".to_owned(), "fonts-nanum"));
-        assert_eq!(of("漢"), ("漢".to_owned(), "fonts-noto-cjk"));
-        assert_eq!(of("가나다라마바사아자차카타파하").0, "가나다라마바사아자차카타…");
     }
 
     #[test]

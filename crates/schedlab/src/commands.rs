@@ -24,7 +24,9 @@ mod run;
 mod save;
 mod schedulers;
 mod secrets;
+#[cfg(feature = "server")]
 mod serve;
+#[cfg(feature = "top")]
 mod top;
 mod vm;
 mod vs;
@@ -35,8 +37,9 @@ pub(crate) use reports::formats as report_formats;
 use crate::cli::{Action, Cli, Common};
 use crate::exit::ExitCode;
 use crate::output::tell;
-use crate::surroundings::{MachineChoice, cache_directory, executable, machine_arguments};
+use crate::surroundings::{MachineChoice, cache_directory};
 use artefacts::Schedulers;
+use assembly::{executable, machine_arguments};
 use clap::{CommandFactory, Parser};
 use contract::{Result, Venue};
 use model::StorageTarget;
@@ -81,8 +84,14 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Verify(arguments) => bundle::verify(arguments),
         Action::Explain(arguments) => explain::run(common, arguments),
         Action::History(arguments) => history::run(common, arguments),
+        #[cfg(feature = "top")]
         Action::Top(arguments) => top::run(common, arguments),
+        #[cfg(not(feature = "top"))]
+        Action::Top(_) => Err(left_out("draw on a terminal", "top")),
+        #[cfg(feature = "server")]
         Action::Serve(arguments) => serve::run(common, arguments),
+        #[cfg(not(feature = "server"))]
+        Action::Serve(_) => Err(left_out("serve a dashboard", "server")),
         Action::Gate(arguments) => gate::run(common, arguments),
         Action::Import(arguments) => import::run(common, arguments),
         Action::Restore(arguments) => restore::run(common, arguments),
@@ -99,6 +108,16 @@ fn act(cli: &Cli) -> Result<ExitCode> {
             Ok(ExitCode::Done)
         }
     }
+}
+
+/// Why a developer's build cannot do it.
+#[cfg(not(all(feature = "top", feature = "server")))]
+fn left_out(what: &str, feature: &str) -> contract::Error {
+    contract::Error::unsupported(
+        format!("cannot {what}"),
+        format!("this binary was built without the feature `{feature}`"),
+        format!("build schedlab with it: cargo build --release --features {feature}"),
+    )
 }
 
 /// The machine that the command line means.

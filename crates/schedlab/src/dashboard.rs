@@ -2,7 +2,7 @@
 //! at the lowest priority. The run hands it nothing but its end; it tells the run who watches.
 
 use crate::output::tell;
-use crate::surroundings::executable;
+use assembly::executable;
 use contract::{Error, ErrorKind, Result};
 use model::{Caveat, CaveatCode};
 use report::Language;

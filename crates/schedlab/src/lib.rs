@@ -1,9 +1,8 @@
-//! The command line: assembles the one catalogue and hands it down.
+//! The command line: hands the one catalogue down.
 //!
 //! Only this crate reads the environment, prints and decides exit codes.
 
 mod browser;
-mod catalogue;
 mod cli;
 mod commands;
 mod dashboard;
@@ -12,12 +11,12 @@ mod known_schedulers;
 mod observer;
 mod output;
 mod progress;
-mod roles;
+#[cfg(feature = "top")]
 mod screen;
 mod surroundings;
 mod terminal;
 
-pub use catalogue::catalogue;
+pub use assembly::catalogue;
 pub use cli::command;
 pub use exit::{EXIT_CODES, ExitCode};
 
@@ -26,14 +25,9 @@ pub fn report_formats() -> impl Iterator<Item = &'static contract::Description> 
     commands::report_formats()
 }
 
-/// Runs the program of a guest; the result is its exit status.
-pub fn run_agent(arguments: &[std::ffi::OsString]) -> u8 {
-    roles::serve(arguments).unwrap_or_else(|| roles::serve_guest(arguments))
-}
-
 /// Runs the program; the result is its exit status.
 pub fn run(arguments: Vec<std::ffi::OsString>) -> u8 {
-    if let Some(status) = roles::serve(&arguments) {
+    if let Some(status) = assembly::serve_role(&arguments) {
         return status;
     }
     commands::run(arguments).number()

@@ -2,7 +2,6 @@
 
 use contract::{Error, Result};
 use rustix::process::getuid;
-use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::Machine;
@@ -42,30 +41,6 @@ impl MachineChoice {
             .chain(self.programs.iter().map(|path| path.display().to_string()))
             .collect();
         Ok(machine.with_search_path(directories.join(":")))
-    }
-}
-
-/// The guest that this process is in.
-pub(crate) fn guest() -> Machine {
-    let search_path = std::env::var("PATH").unwrap_or_default();
-    Machine::host(ROOT_RUNTIME).with_search_path(search_path).thrown_away()
-}
-
-/// The arguments that tell the guardian the same machine.
-pub(crate) fn machine_arguments(machine: &Machine) -> Vec<String> {
-    let mut arguments = vec![machine.runtime().display().to_string()];
-    if machine.is_fake() {
-        arguments.push(machine.root().display().to_string());
-    }
-    arguments
-}
-
-/// The machine of [`machine_arguments`].
-pub(crate) fn machine_of_arguments(arguments: &[OsString]) -> Result<Machine> {
-    match arguments {
-        [runtime] => Ok(Machine::host(runtime)),
-        [runtime, root] => Ok(Machine::fake(root, runtime)?),
-        _ => Err(Error::usage("cannot serve as guardian", "expected a runtime directory", "")),
     }
 }
 
@@ -149,14 +124,9 @@ pub(crate) fn bpf_clang() -> Option<String> {
     std::env::var("BPF_CLANG").ok()
 }
 
-/// This binary, for its roles. The link works even when the file was replaced.
-pub(crate) fn executable() -> PathBuf {
-    PathBuf::from("/proc/self/exe")
-}
-
 /// The binary that goes into guests, beside this one.
 pub(crate) fn agent() -> PathBuf {
-    let own = std::env::current_exe().unwrap_or_else(|_| executable());
+    let own = std::env::current_exe().unwrap_or_else(|_| assembly::executable());
     own.with_file_name("schedlab-agent")
 }
 

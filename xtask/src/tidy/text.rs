@@ -17,7 +17,7 @@ const REACHES_OUT: &[&str] = &[
     "Instant::now",
     "rand::rng(",
 ];
-const MAY_READ_ENVIRONMENT: &[&str] = &["schedlab", "testing"];
+const MAY_READ_ENVIRONMENT: &[&str] = &["schedlab", "schedlab-agent", "testing"];
 
 /// Checks one file of any kind.
 pub fn check(file: &SourceFile) -> Vec<String> {

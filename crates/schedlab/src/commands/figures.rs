@@ -213,6 +213,11 @@ pub(super) fn refused(error: figures::Error) -> Error {
             error,
             "build it with them: `cargo xtask ui`, then build schedlab again",
         ),
+        figures::Error::LeftOut => Error::unsupported(
+            "cannot draw the figures",
+            error,
+            "build schedlab with the feature: cargo build --release --features pictures",
+        ),
         error => Error::environment("cannot draw the figures", error),
     }
 }

@@ -5,8 +5,9 @@ use crate::cli::Common;
 use crate::cli::vm::{AcceleratorWord, SnapshotAction, VmAction, VmMachine};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
-use crate::surroundings::{agent, cache_directory, machine_arguments, search_path};
+use crate::surroundings::{agent, cache_directory, search_path};
 use crate::terminal::{RawTerminal, size};
+use assembly::machine_arguments;
 use contract::{BootSpec, Error, ErrorKind, Event, Factor, Interrupt, Knob, Result};
 use model::{Accelerator, VmSettings};
 use std::io::{IsTerminal, Write};
@@ -35,7 +36,7 @@ pub(super) fn host(common: &Common) -> Result<VmHost> {
             machine_arguments: machine_arguments(&machine),
             machine,
             catalogue: crate::catalogue(),
-            executable: crate::surroundings::executable(),
+            executable: assembly::executable(),
         },
         agent: agent(),
         cache: cache_directory(common.cache.as_deref())?,

@@ -4,6 +4,7 @@ use contract::{Catalogue, Factor};
 use std::sync::OnceLock;
 
 /// Everything that can be named in an experiment.
+#[must_use]
 pub fn catalogue() -> Catalogue {
     static FACTORS: OnceLock<Vec<&'static dyn Factor>> = OnceLock::new();
     let factors = FACTORS.get_or_init(|| {

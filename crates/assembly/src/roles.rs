@@ -1,18 +1,21 @@
-//! Hidden roles: this binary as guardian, as a workload's process, as hogs.
+//! Hidden roles: a program as guardian, as a workload's process, as hogs.
 
 use crate::catalogue::catalogue;
-use crate::exit::ExitCode;
-use crate::surroundings;
-use contract::Interrupt;
+use contract::{Error, Interrupt, Result};
 use std::ffi::OsString;
+use std::path::PathBuf;
+use sys::Machine;
 use workloads::NetServer;
 
+/// The exit status of a role that was started with arguments it does not know.
+const USAGE: i32 = 2;
+
 /// Serves a role if the first argument names one; the result is the exit status.
-pub(crate) fn serve(arguments: &[OsString]) -> Option<u8> {
+pub fn serve_role(arguments: &[OsString]) -> Option<u8> {
     let role = arguments.get(1)?.to_str()?;
     let status = match role {
-        executor::STANDING_ROLE => executor::serve_standing(&catalogue(), &sys::Machine::host("")),
-        executor::LOAD_ROLE => executor::serve_load(&catalogue(), &sys::Machine::host("")),
+        executor::STANDING_ROLE => executor::serve_standing(&catalogue(), &Machine::host("")),
+        executor::LOAD_ROLE => executor::serve_load(&catalogue(), &Machine::host("")),
         executor::BACKGROUND_ROLE => executor::serve_background(),
         schedulers::SCHEDULER_ROLE => keep_scheduler(arguments.get(2..).unwrap_or_default()),
         contract::OUTSIDE_ROLE => executor::serve_outside(&catalogue()),
@@ -23,40 +26,13 @@ pub(crate) fn serve(arguments: &[OsString]) -> Option<u8> {
     Some(u8::try_from(status).unwrap_or(1))
 }
 
-/// The first process of a guest, or its agent.
-pub(crate) fn serve_guest(arguments: &[OsString]) -> u8 {
-    let is_agent = arguments.get(1).is_some_and(|word| word == agent::AGENT_ROLE);
-    let status = match (std::process::id(), is_agent) {
-        (1, _) => agent::serve_init(),
-        (_, true) => serve_agent(),
-        _ => {
-            anstream::eprintln!(
-                "schedlab-agent: schedlab puts this into its guests; it does nothing elsewhere"
-            );
-            return ExitCode::Usage.number();
-        }
-    };
-    u8::try_from(status).unwrap_or(1)
-}
-
-fn serve_agent() -> i32 {
-    let machine = surroundings::guest();
-    agent::serve_agent(agent::AgentSettings {
-        machine_arguments: surroundings::machine_arguments(&machine),
-        machine,
-        catalogue: catalogue(),
-        executable: surroundings::executable(),
-        version: env!("CARGO_PKG_VERSION"),
-    })
-}
-
 /// Keeps one of our schedulers in charge.
 fn keep_scheduler(arguments: &[OsString]) -> i32 {
     match arguments {
         [choice] => schedulers::own::serve(&choice.to_string_lossy()),
         _ => {
             anstream::eprintln!("expected a scheduler with its parameters, such as bfs");
-            i32::from(ExitCode::Usage.number())
+            USAGE
         }
     }
 }
@@ -78,11 +54,36 @@ fn serve_peer() -> i32 {
 }
 
 fn guardian(arguments: &[OsString]) -> i32 {
-    match surroundings::machine_of_arguments(arguments) {
+    match machine_of_arguments(arguments) {
         Ok(machine) => executor::serve_guardian(&machine),
         Err(error) => {
             anstream::eprintln!("guardian: {error}");
             1
         }
     }
+}
+
+/// The arguments that tell the guardian the same machine.
+#[must_use]
+pub fn machine_arguments(machine: &Machine) -> Vec<String> {
+    let mut arguments = vec![machine.runtime().display().to_string()];
+    if machine.is_fake() {
+        arguments.push(machine.root().display().to_string());
+    }
+    arguments
+}
+
+/// The machine of [`machine_arguments`].
+fn machine_of_arguments(arguments: &[OsString]) -> Result<Machine> {
+    match arguments {
+        [runtime] => Ok(Machine::host(runtime)),
+        [runtime, root] => Ok(Machine::fake(root, runtime)?),
+        _ => Err(Error::usage("cannot serve as guardian", "expected a runtime directory", "")),
+    }
+}
+
+/// This program, for its roles. The link works even when the file was replaced.
+#[must_use]
+pub fn executable() -> PathBuf {
+    PathBuf::from("/proc/self/exe")
 }
