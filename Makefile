@@ -7,7 +7,6 @@ unexport RUSTFLAGS CARGO_ENCODED_RUSTFLAGS CARGO_BUILD_TARGET
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
-SECONDS_OF_FUZZING ?= 30
 
 # What a recipe runs in: the cargo that setup finds, or no cargo at all, and node for the page of
 # reports. Without node a build goes on, and its reports have no figures.
@@ -17,23 +16,24 @@ BUILD   = $(PAGE); toolchain=$$(./setup) && PATH="$${page:+$$page:}$$toolchain:$
 # With what tests compare with and boot guests with; where that cannot be had they skip and say so.
 TESTING = $(PAGE); toolchain=$$(./setup --tools || ./setup) && PATH="$${page:+$$page:}$$toolchain:$$PATH" cargo
 
-.PHONY: build demo test validate install setup setup-tools clean
+.PHONY: build demo quick test nightly install setup setup-tools clean
 
 build:
 	@$(BUILD) xtask ui || echo "make: going on without the page; reports will have no figures" >&2
-	@$(CARGO) build --release --locked --package schedlab
+	@$(CARGO) build --release --locked
 
 demo: build
 	@$(CARGO) run --release --locked --package schedlab -- run suites/first-look.toml
 
-test:
-	@$(TESTING) xtask ui --test
-	@$(TESTING) xtask bank
-	@$(TESTING) test --workspace --locked
-	@$(CARGO) xtask fuzz --seconds $(SECONDS_OF_FUZZING)
+# What is tested, when, and how long it takes: docs/tests.md.
+quick:
+	@$(TESTING) xtask quick
 
-validate:
-	@$(TESTING) xtask validate
+test:
+	@$(TESTING) xtask test
+
+nightly:
+	@$(TESTING) xtask nightly
 
 install:
 	@$(CARGO) xtask install --prefix "$(PREFIX)" --destdir "$(DESTDIR)"

@@ -1,6 +1,7 @@
 //! The binary under measurement and a directory for what it writes.
 
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -8,12 +9,20 @@ use std::process::{Command, Stdio};
 pub struct Binary {
     path: PathBuf,
     directory: tempfile::TempDir,
+    is_smoke: bool,
+    costs: OnceCell<Value>,
 }
 
 impl Binary {
-    pub fn new(path: &Path) -> Result<Self, String> {
+    /// A smoke run shows that every measure runs to its end, and no more.
+    pub fn new(path: &Path, is_smoke: bool) -> Result<Self, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
-        Ok(Self { path: path.to_owned(), directory })
+        Ok(Self { path: path.to_owned(), directory, is_smoke, costs: OnceCell::new() })
+    }
+
+    /// So much in a measurement, so little in a smoke run.
+    pub fn amount<T>(&self, measured: T, smoke: T) -> T {
+        if self.is_smoke { smoke } else { measured }
     }
 
     /// The binary itself.
@@ -39,10 +48,14 @@ impl Binary {
         Ok(path)
     }
 
-    /// A command on the real machine, with its real lock.
+    /// A command on the real machine, with its real lock unless this is a smoke run.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.path);
         command.arg("--results").arg(self.results()).args(arguments).stdin(Stdio::null());
+        if self.is_smoke {
+            // Beside other tests: with a journal and a lock of its own.
+            command.arg("--runtime-dir").arg(self.directory.path().join("run"));
+        }
         command
     }
 
@@ -57,6 +70,18 @@ impl Binary {
             return Err(format!("{} ended with {}: {told}", arguments.join(" "), output.status));
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// One of the costs that `bench-self` measures; it measures them once.
+    pub fn cost(&self, key: &str) -> Result<f64, String> {
+        let costs = match self.costs.get() {
+            Some(costs) => costs,
+            None => {
+                let costs = self.json(&["bench-self", "--json"])?;
+                self.costs.get_or_init(|| costs)
+            }
+        };
+        costs[key].as_f64().ok_or_else(|| format!("bench-self names no {key}"))
     }
 
     /// The same, as JSON.

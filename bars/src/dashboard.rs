@@ -17,14 +17,15 @@ const IDLE: &str = "title = \"watched sleep\"\nvenue = \"host\"\nblocks = 1\ncon
     [subjects.a]\n[subjects.b]\nnice = \"0\"\n\
     [[workloads]]\nuse = \"command\"\nrun = [\"/bin/sleep\", \"20\"]\ninvocations = 1\n";
 /// Two subjects that differ in a name. The second is watched, the first is not.
-const SAME: &str = "title = \"Does watching cost anything?\"\nvenue = \"host\"\nblocks = 12\n\
-    control = false\nmargin = \"10%\"\n[subjects.alone]\n[subjects.watched]\nnice = \"0\"\n\
-    [[workloads]]\nuse = \"messaging\"\nprimary = [\"makespan\"]\n\
-    [[workloads]]\nuse = \"wakeup\"\nduration = \"1s\"\nprimary = [\"requests_per_second\"]\n";
+const SAME: &str = "title = \"Does watching cost anything?\"\nvenue = \"host\"\nblocks = BLOCKS\n\
+    control = false\nSETTLE\nmargin = \"10%\"\n[subjects.alone]\n[subjects.watched]\nnice = \"0\"\n\
+    [[workloads]]\nuse = \"messaging\"\nLOOPS\nprimary = [\"makespan\"]\n\
+    [[workloads]]\nuse = \"wakeup\"\nduration = \"LENGTH\"\nprimary = [\"requests_per_second\"]\n";
 const CLIENTS: usize = 4;
 /// Until everything is up and the first trial's workload sleeps.
 const BEFORE: Duration = Duration::from_secs(4);
 const WINDOW: Duration = Duration::from_secs(9);
+const SMOKE_WINDOW: Duration = Duration::from_millis(300);
 /// Share of one CPU.
 const LARGEST_SHARE: f64 = 0.01;
 const LARGEST_RESIDENT_KB: u64 = 15 << 10;
@@ -92,7 +93,7 @@ impl Watched {
 /// CPU time and memory of the dashboard while four clients watch a machine that sleeps.
 pub fn cost(binary: &Binary) -> Result<Bar, String> {
     let mut watched = Watched::start(binary, "watched-sleep", IDLE)?;
-    let measured = measure(&watched);
+    let measured = measure(&watched, binary.amount(WINDOW, SMOKE_WINDOW));
     end(&mut watched.run)?;
     let (share, resident_kb) = measured?;
     Ok(Bar {
@@ -103,13 +104,13 @@ pub fn cost(binary: &Binary) -> Result<Bar, String> {
     })
 }
 
-fn measure(watched: &Watched) -> Result<(f64, u64), String> {
+fn measure(watched: &Watched, window: Duration) -> Result<(f64, u64), String> {
     let clients: Result<Vec<_>, String> = (0..CLIENTS).map(|_| watched.client()).collect();
     let clients = clients?;
     thread::sleep(BEFORE);
     let pid = watched.dashboard()?;
     let (start_ns, before_ns) = (sys::monotonic_ns(), cpu_time_ns(pid)?);
-    thread::sleep(WINDOW);
+    thread::sleep(window);
     let spent_ns = cpu_time_ns(pid)?.saturating_sub(before_ns);
     let share = spent_ns as f64 / (sys::monotonic_ns() - start_ns) as f64;
     let path = format!("/proc/{pid}/status");
@@ -130,7 +131,12 @@ fn leave(clients: Vec<(TcpStream, JoinHandle<()>)>) {
 
 /// Trials with four clients against trials with none, block by block in random order.
 pub fn same(binary: &Binary) -> Result<Bar, String> {
-    let mut watched = Watched::start(binary, "watched", SAME)?;
+    let experiment = SAME
+        .replace("BLOCKS", binary.amount("12", "2"))
+        .replace("SETTLE", binary.amount("", "settle = \"0s\""))
+        .replace("LOOPS", binary.amount("", "loops = 20"))
+        .replace("LENGTH", binary.amount("1s", "500ms"));
+    let mut watched = Watched::start(binary, "watched", &experiment)?;
     let mut clients = Vec::new();
     let status = loop {
         if let Some(status) = watched.run.try_wait().map_err(|error| error.to_string())? {
@@ -149,7 +155,8 @@ pub fn same(binary: &Binary) -> Result<Bar, String> {
     if !status.success() {
         return Err(format!("the watched run ended with {status}"));
     }
-    judged(&binary.json(&["show", "last", "--format", "json"])?)
+    let report = binary.json(&["show", "last", "--format", "json"])?;
+    judged(&report, binary.amount(10, 1))
 }
 
 /// Whether the campaign's last trial so far is one of the watched subject's.
@@ -178,11 +185,12 @@ fn is_watched(record: &Value) -> bool {
     seconds.is_some_and(|seconds| seconds > trial_s / 2.0)
 }
 
-fn judged(report: &Value) -> Result<Bar, String> {
+/// One record in so many may say the opposite of who watched.
+fn judged(report: &Value, one_in: usize) -> Result<Bar, String> {
     let records = report["records"].as_array().ok_or("the report holds no records")?;
     let is_wrong = |record: &&Value| is_watched(record) != (record["subject"] == "watched");
     let wrong = records.iter().filter(is_wrong).count();
-    if wrong > records.len() / 10 {
+    if wrong > records.len() / one_in {
         return Err(format!(
             "{wrong} of {} records say the opposite of who watched",
             records.len()

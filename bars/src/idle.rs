@@ -12,6 +12,7 @@ const EXPERIMENT: &str = "title = \"idle\"\nvenue = \"host\"\nblocks = 1\ncontro
 /// From here on the first trial's workload sleeps.
 const BEFORE: Duration = Duration::from_secs(2);
 const WINDOW: Duration = Duration::from_secs(9);
+const SMOKE_WINDOW: Duration = Duration::from_millis(300);
 /// Share of one CPU.
 const LARGEST_SHARE: f64 = 0.005;
 
@@ -23,7 +24,7 @@ pub fn bar(binary: &Binary) -> Result<Bar, String> {
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| error.to_string())?;
-    let share = share_of(&child);
+    let share = share_of(&child, binary.amount(WINDOW, SMOKE_WINDOW));
     end(&mut child)?;
     let share = share?;
     Ok(Bar {
@@ -34,10 +35,10 @@ pub fn bar(binary: &Binary) -> Result<Bar, String> {
     })
 }
 
-fn share_of(child: &Child) -> Result<f64, String> {
+fn share_of(child: &Child, window: Duration) -> Result<f64, String> {
     std::thread::sleep(BEFORE);
     let (start_ns, before_ns) = (sys::monotonic_ns(), cpu_time_ns(child.id())?);
-    std::thread::sleep(WINDOW);
+    std::thread::sleep(window);
     let spent_ns = cpu_time_ns(child.id())?.saturating_sub(before_ns);
     Ok(spent_ns as f64 / (sys::monotonic_ns() - start_ns) as f64)
 }

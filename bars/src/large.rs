@@ -19,7 +19,7 @@ const LONGEST_CALIBRATION_S: f64 = 60.0;
 /// report.
 pub fn judging(binary: &Binary) -> Result<Bar, String> {
     let file = binary.path().join("large.csv");
-    std::fs::write(&file, table()).map_err(|error| error.to_string())?;
+    std::fs::write(&file, table(binary.amount(WORKLOADS, 5))).map_err(|error| error.to_string())?;
     let file = file.display().to_string();
     let mapping = ["--subject", "subject", "--parameter", "workload", "--block", "block"];
     let measured = ["--value", "ms:lower:ms", "--pairs", "reference"];
@@ -54,12 +54,12 @@ pub fn page(binary: &Binary) -> Result<Bar, String> {
 }
 
 /// Values with a pattern for noise: only the amount of work matters.
-fn table() -> String {
+fn table(workloads: usize) -> String {
     let mut text = "block,subject,workload,ms\n".to_owned();
     for block in 0..BLOCKS {
         for position in 0..SUBJECTS {
             let subject = (position + block) % SUBJECTS;
-            for workload in 0..WORKLOADS {
+            for workload in 0..workloads {
                 let noise = (block * 31 + subject * 17 + workload * 7) % 23;
                 let value = 10.0 + noise as f64 * 0.01 + subject as f64 * 0.02;
                 // Writing to a string cannot fail.
@@ -72,11 +72,12 @@ fn table() -> String {
 
 /// 10,000 simulated campaigns of one scenario on one CPU.
 pub fn calibrating(binary: &Binary) -> Result<Bar, String> {
+    let repetitions = binary.amount(REPETITIONS, "20");
     let start_ns = sys::monotonic_ns();
     let status = Command::new("taskset")
         .args(["-c", "0"])
         .arg(binary.executable())
-        .args(["calibrate", "--full", "--repetitions", REPETITIONS, "--only", SCENARIO])
+        .args(["calibrate", "--full", "--repetitions", repetitions, "--only", SCENARIO])
         .output()
         .map_err(|error| format!("cannot start taskset: {error}"))?
         .status;

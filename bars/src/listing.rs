@@ -8,7 +8,7 @@ const LONGEST_MS: f64 = 50.0;
 
 pub fn bar(binary: &Binary) -> Result<Bar, String> {
     let mut lengths = Vec::with_capacity(RUNS);
-    for _ in 0..RUNS {
+    for _ in 0..binary.amount(RUNS, 1) {
         let start_ns = sys::monotonic_ns();
         binary.output(&["list"])?;
         lengths.push((sys::monotonic_ns() - start_ns) as f64 / 1e6);

@@ -25,6 +25,9 @@ struct Options {
     /// The release binary
     #[arg(long)]
     binary: PathBuf,
+    /// Only show that every measure runs to its end: amounts of seconds, and no bar is missed
+    #[arg(long)]
+    smoke: bool,
 }
 
 /// One bar with what was measured.
@@ -51,7 +54,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<bool, String> {
-    let binary = Binary::new(&options.binary)?;
+    let binary = Binary::new(&options.binary, options.smoke)?;
     let mut all_hold = true;
     let measures = [
         own_cost::sample,
@@ -71,9 +74,13 @@ fn run(options: &Options) -> Result<bool, String> {
     ];
     for measure in measures {
         let bar = measure(&binary)?;
-        let result = if bar.holds { "holds" } else { "MISSED" };
+        let result = match (options.smoke, bar.holds) {
+            (true, _) => "not measured",
+            (false, true) => "holds",
+            (false, false) => "MISSED",
+        };
         println!("{:<52} {:>14}  limit {:<16} {result}", bar.name, bar.measured, bar.limit);
-        all_hold &= bar.holds;
+        all_hold &= options.smoke || bar.holds;
     }
     Ok(all_hold)
 }

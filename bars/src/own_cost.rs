@@ -15,7 +15,7 @@ const MOST_LATENESS: f64 = 1.2;
 const LONGEST_JUDGING_MS: f64 = 1_000.0;
 
 pub fn sample(binary: &Binary) -> Result<Bar, String> {
-    let cost_ns = number(binary, "latency_sample_ns")?;
+    let cost_ns = binary.cost("latency_sample_ns")?;
     Ok(Bar {
         name: "one latency sample",
         measured: format!("{cost_ns:.1} ns"),
@@ -33,7 +33,7 @@ pub fn verified_transfer(binary: &Binary) -> Result<Bar, String> {
 }
 
 fn io_bar(binary: &Binary, name: &'static str, key: &str) -> Result<Bar, String> {
-    let cost_ns = number(binary, key)?;
+    let cost_ns = binary.cost(key)?;
     Ok(Bar {
         name,
         measured: format!("{cost_ns:.1} ns"),
@@ -43,7 +43,7 @@ fn io_bar(binary: &Binary, name: &'static str, key: &str) -> Result<Bar, String>
 }
 
 pub fn generator_rate(binary: &Binary) -> Result<Bar, String> {
-    let ratio = number(binary, "gateway_rate_ratio")?;
+    let ratio = binary.cost("gateway_rate_ratio")?;
     Ok(Bar {
         name: "gateway generator, rate over a plain epoll loop's",
         measured: format!("{ratio:.2}"),
@@ -53,8 +53,8 @@ pub fn generator_rate(binary: &Binary) -> Result<Bar, String> {
 }
 
 pub fn generator_lateness(binary: &Binary) -> Result<Bar, String> {
-    let own_ns = number(binary, "gateway_lateness_p99_ns")?;
-    let bare_ns = number(binary, "bare_lateness_p99_ns")?;
+    let own_ns = binary.cost("gateway_lateness_p99_ns")?;
+    let bare_ns = binary.cost("bare_lateness_p99_ns")?;
     let limit_ns = MOST_LATENESS * bare_ns;
     Ok(Bar {
         name: "gateway generator, p99 of lateness",
@@ -65,16 +65,11 @@ pub fn generator_lateness(binary: &Binary) -> Result<Bar, String> {
 }
 
 pub fn judging(binary: &Binary) -> Result<Bar, String> {
-    let length_ms = number(binary, "judging_ns")? / 1e6;
+    let length_ms = binary.cost("judging_ns")? / 1e6;
     Ok(Bar {
         name: "judging 10,000 records",
         measured: format!("{length_ms:.0} ms"),
         limit: format!("{LONGEST_JUDGING_MS} ms"),
         holds: length_ms <= LONGEST_JUDGING_MS,
     })
-}
-
-fn number(binary: &Binary, key: &str) -> Result<f64, String> {
-    let costs = binary.json(&["bench-self", "--json"])?;
-    costs[key].as_f64().ok_or_else(|| format!("bench-self names no {key}"))
 }

@@ -4,17 +4,22 @@ use crate::Bar;
 use crate::binary::Binary;
 
 /// Two subjects that are the same, on two workloads.
-const EXPERIMENT: &str = "title = \"The same twice\"\nvenue = \"host\"\nblocks = 6\ncontrol = false\n\
+const EXPERIMENT: &str = "title = \"The same twice\"\nvenue = \"host\"\nblocks = BLOCKS\ncontrol = false\nSETTLE\n\
     [subjects.a]\n[subjects.b]\nnice = \"0\"\n\
-    [[workloads]]\nuse = \"messaging\"\nloops = 300\ninvocations = 1\n\
-    [[workloads]]\nuse = \"cyclic\"\nduration = \"1s\"\ninvocations = 1\n";
+    [[workloads]]\nuse = \"messaging\"\nloops = LOOPS\ninvocations = 1\n\
+    [[workloads]]\nuse = \"cyclic\"\nduration = \"LENGTH\"\ninvocations = 1\n";
 const CAMPAIGNS: usize = 3;
 const MOST_WRONG: usize = 1;
 
 pub fn bar(binary: &Binary) -> Result<Bar, String> {
-    let file = binary.experiment("same", EXPERIMENT)?.display().to_string();
+    let experiment = EXPERIMENT
+        .replace("BLOCKS", binary.amount("6", "2"))
+        .replace("SETTLE", binary.amount("", "settle = \"0s\""))
+        .replace("LOOPS", binary.amount("300", "3"))
+        .replace("LENGTH", binary.amount("1s", "500ms"));
+    let file = binary.experiment("same", &experiment)?.display().to_string();
     let mut wrong = 0;
-    for seed in 1..=CAMPAIGNS {
+    for seed in 1..=binary.amount(CAMPAIGNS, 1) {
         binary.output(&["run", "--fresh", &file, "--set", &format!("seed={seed}")])?;
         let report = binary.json(&["show", "last", "--format", "json"])?;
         let findings =

@@ -43,6 +43,11 @@ impl Cell {
         Load { workload: self.workload, parameters: self.parameters, metric: self.metric }
     }
 
+    /// The program that the reference is.
+    pub fn program(&self) -> &'static str {
+        self.reference.first().copied().unwrap_or_default()
+    }
+
     /// Whether both sides read a block device.
     pub fn needs_device(&self) -> bool {
         self.reference.iter().any(|word| word.contains(DEVICE))

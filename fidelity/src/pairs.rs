@@ -48,6 +48,16 @@ impl Row {
     }
 }
 
+/// One run of each, ours first: a reference that reads finds what was written.
+pub fn once(
+    cell: &'static Cell,
+    binary: &Path,
+    device: Option<&LoopDevice>,
+) -> Result<(f64, f64), String> {
+    let ours = native::run(cell, cell.native(), binary, device)?;
+    Ok((ours.0, reference::run(cell, binary, device)?.0))
+}
+
 /// Runs a cell.
 pub fn compare(
     cell: &'static Cell,

@@ -39,6 +39,16 @@ impl Cargo {
         &self.root
     }
 
+    /// The cargo that started this program.
+    pub fn program(&self) -> &OsStr {
+        &self.program
+    }
+
+    /// A program of the workspace, where tests are built.
+    pub fn built(&self, name: &str) -> PathBuf {
+        self.root.join("target").join(PLATFORM).join("debug").join(name)
+    }
+
     /// A cargo command, to be started in the workspace.
     pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut command = Command::new(&self.program);

@@ -1,7 +1,7 @@
 //! `cargo xtask install`: the static binary with its man pages, completions,
 //! suites and licences, where packagers and shells look for them.
 
-use crate::cargo::Cargo;
+use crate::cargo::{Cargo, succeed};
 use crate::elf;
 use crate::notices::notices;
 use crate::problems::{Outcome, Problems};
@@ -11,7 +11,7 @@ use std::fs;
 use std::io::BufReader;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// Where to.
 #[derive(clap::Args)]
@@ -29,8 +29,24 @@ const DOCUMENTS: &[&str] =
 
 /// Builds and installs.
 pub fn install(cargo: &Cargo, destination: &Destination) -> Outcome {
-    let binary = build(cargo)?;
-    let is_static = fs::read(&binary).ok().and_then(|bytes| elf::is_static(&bytes));
+    let binary = build(cargo, DISTRIBUTED)?;
+    place_package(cargo, &binary, destination)
+}
+
+/// Installs what tests were built with, below the target directory, and looks whether it answers.
+pub fn smoke(cargo: &Cargo) -> Outcome {
+    let destdir = cargo.root().join("target/tests/installed");
+    let _ = fs::remove_dir_all(&destdir);
+    let prefix = PathBuf::from("/usr");
+    let destination = Destination { prefix, destdir: destdir.clone().into() };
+    place_package(cargo, &cargo.built("schedlab"), &destination)?;
+    let mut installed = Command::new(destdir.join("usr/bin/schedlab"));
+    succeed(installed.args(["list", "suites"]).stdin(Stdio::null()))?;
+    fs::remove_dir_all(&destdir).map_err(|error| cannot("remove", &destdir, &error))
+}
+
+fn place_package(cargo: &Cargo, binary: &Path, destination: &Destination) -> Outcome {
+    let is_static = fs::read(binary).ok().and_then(|bytes| elf::is_static(&bytes));
     if is_static != Some(true) {
         return Err(Problems::one(format!(
             "{} is not a static program: RUSTFLAGS or CARGO_BUILD_TARGET in the environment override .cargo/config.toml; unset them",
@@ -44,7 +60,7 @@ pub fn install(cargo: &Cargo, destination: &Destination) -> Outcome {
     manual.push(share.clone().into());
     cargo.run(manual)?;
     let root = destination.below();
-    place(&binary, &root.join("bin/schedlab"), 0o755)?;
+    place(binary, &root.join("bin/schedlab"), 0o755)?;
     let agent = "schedlab-agent";
     place(&binary.with_file_name(agent), &root.join("bin").join(agent), 0o755)?;
     place_all(&share, &root.join("share"))?;
@@ -69,16 +85,23 @@ impl Destination {
     }
 }
 
-/// Builds the release binaries; cargo says where they lie. The agent lies beside schedlab, where
-/// schedlab looks for it.
-pub fn build(cargo: &Cargo) -> Result<PathBuf, Problems> {
+/// The profile of what is installed.
+const DISTRIBUTED: &str = "dist";
+/// The profile of what is measured and demonstrated.
+pub const RELEASE: &str = "release";
+
+/// Builds the product; cargo says where it lies. The agent lies beside schedlab, where schedlab
+/// looks for it.
+pub fn build(cargo: &Cargo, profile: &str) -> Result<PathBuf, Problems> {
     let mut command = cargo.command([
         "build",
-        "--release",
+        "--profile",
+        profile,
         "--locked",
         "--package",
         "schedlab",
-        "--bins",
+        "--package",
+        "schedlab-agent",
         "--message-format",
         "json-render-diagnostics",
     ]);

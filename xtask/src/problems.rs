@@ -15,6 +15,12 @@ impl Problems {
         Self(vec![problem.to_string()])
     }
 
+    /// All that several commands found.
+    pub fn of_all(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
+        let found = outcomes.into_iter().filter_map(Outcome::err).flat_map(|problems| problems.0);
+        Self::outcome(found.collect())
+    }
+
     /// Success where nothing was found.
     pub fn outcome(found: Vec<String>) -> Outcome {
         if found.is_empty() { Ok(()) } else { Err(Self(found)) }

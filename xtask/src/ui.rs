@@ -11,7 +11,7 @@ use std::time::SystemTime;
 /// lock file.
 pub fn build(cargo: &Cargo) -> Outcome {
     let web = cargo.root().join("web");
-    install(&web)?;
+    fetch(cargo)?;
     let bundle = web.join("dist/index.html");
     let before = fs::read(&bundle).ok().zip(modified(&bundle));
     npm(&web, &["run", "--silent", "build"])?;
@@ -34,12 +34,14 @@ pub fn test(cargo: &Cargo) -> Outcome {
     npm(&cargo.root().join("web"), &["run", "--silent", "test"])
 }
 
-fn install(web: &Path) -> Outcome {
+/// Installs the modules that the page is made with.
+pub fn fetch(cargo: &Cargo) -> Outcome {
+    let web = cargo.root().join("web");
     let installed = modified(&web.join("node_modules/.package-lock.json"));
     if installed.is_some() && installed >= modified(&web.join("package-lock.json")) {
         return Ok(());
     }
-    npm(web, &["ci", "--no-audit", "--no-fund"])
+    npm(&web, &["ci", "--no-audit", "--no-fund"])
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {

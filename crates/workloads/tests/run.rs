@@ -2,7 +2,8 @@
 //!
 //! Workloads fork, and a fork needs a process with one thread, so this test has
 //! its own `main`: each case runs in a forked child that must leave no process
-//! and no thread behind. Arguments that are no options select cases by name.
+//! and no thread behind. Arguments that are no options select cases by name; `--list` and
+//! `--exact` are those of other test executables.
 
 #![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
@@ -149,11 +150,24 @@ const CASES: &[(&str, fn())] = &[
 ];
 
 fn main() {
-    let words: Vec<String> =
-        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let options: Vec<String> = std::env::args().skip(1).collect();
+    let is_list = options.iter().any(|option| option == "--list");
+    let is_exact = options.iter().any(|option| option == "--exact");
+    // What follows `--test-threads` is no name; cases run one after the other anyhow.
+    let is_value = |index: usize| index > 0 && options[index - 1] == "--test-threads";
+    let words = options.iter().enumerate().filter(|(index, word)| {
+        let is_format = *index > 0 && options[index - 1] == "--format";
+        !word.starts_with('-') && !is_value(*index) && !is_format
+    });
+    let words: Vec<&str> = words.map(|(_, word)| word.as_str()).collect();
+    let is_meant = |name: &str| {
+        let fits = |word: &&str| if is_exact { name == *word } else { name.contains(*word) };
+        words.is_empty() || words.iter().any(fits)
+    };
     let mut failed = 0;
-    for (name, case) in CASES {
-        if !words.is_empty() && !words.iter().any(|word| name.contains(word.as_str())) {
+    for (name, case) in CASES.iter().filter(|(name, _)| is_meant(name)) {
+        if is_list {
+            println!("{name}: test");
             continue;
         }
         let outcome = in_child(*case);

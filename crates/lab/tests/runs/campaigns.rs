@@ -1,7 +1,5 @@
 //! Whole campaigns on a scripted venue: what is repeated, given up and resumed.
 
-#![allow(clippy::unwrap_used, reason = "a failing step of a test should panic")]
-
 use contract::{Description, Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
 use lab::Order;
 use model::{

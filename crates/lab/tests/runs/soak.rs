@@ -1,7 +1,5 @@
 //! Soak campaigns on a scripted venue: pauses, their end by a signal, and what goes on later.
 
-#![allow(clippy::unwrap_used, reason = "a failing step of a test should panic")]
-
 use contract::{Description, Event, Interrupt, Missing, Result, Session, Venue};
 use lab::{Ended, Order, Progress};
 use model::{

@@ -125,7 +125,18 @@ fn the_same_report_gives_the_same_bytes() {
     }
 }
 
+/// Making the decks takes seconds, so one test makes them and asks everything.
 #[test]
+fn decks_open_without_a_repair() {
+    every_part_is_xml_with_a_type_and_every_type_has_its_part();
+    every_relation_is_named_once_and_points_at_a_part();
+    ids_are_used_once();
+    every_shape_with_text_and_every_cell_has_its_body();
+    no_line_is_empty_and_no_background_lacks_its_effects();
+    nothing_has_a_negative_size_or_lies_outside_its_slide();
+    anchors_of_cells_are_those_that_the_format_knows();
+}
+
 fn every_part_is_xml_with_a_type_and_every_type_has_its_part() {
     for deck in decks() {
         assert_eq!(deck.order[0], "[Content_Types].xml");
@@ -148,7 +159,6 @@ fn every_part_is_xml_with_a_type_and_every_type_has_its_part() {
     }
 }
 
-#[test]
 fn every_relation_is_named_once_and_points_at_a_part() {
     for deck in decks() {
         for (path, text) in deck.texts().filter(|(path, _)| path.ends_with(".rels")) {
@@ -185,7 +195,6 @@ fn every_relation_is_named_once_and_points_at_a_part() {
     }
 }
 
-#[test]
 fn ids_are_used_once() {
     for deck in decks() {
         for (path, text) in deck.texts() {
@@ -214,7 +223,6 @@ fn ids_are_used_once() {
     }
 }
 
-#[test]
 fn every_shape_with_text_and_every_cell_has_its_body() {
     each(|_, path, node| {
         let is_picture = node.descendants().any(|one| one.attribute("type") == Some("sldImg"));
@@ -233,7 +241,6 @@ fn every_shape_with_text_and_every_cell_has_its_body() {
     });
 }
 
-#[test]
 fn no_line_is_empty_and_no_background_lacks_its_effects() {
     each(|_, path, node| {
         let children: Vec<&str> =
@@ -247,7 +254,6 @@ fn no_line_is_empty_and_no_background_lacks_its_effects() {
     });
 }
 
-#[test]
 fn nothing_has_a_negative_size_or_lies_outside_its_slide() {
     each(|_, path, node| {
         if !node.has_tag_name((A, "xfrm")) && !node.has_tag_name((P, "xfrm")) {
@@ -265,7 +271,6 @@ fn nothing_has_a_negative_size_or_lies_outside_its_slide() {
     });
 }
 
-#[test]
 fn anchors_of_cells_are_those_that_the_format_knows() {
     each(|_, path, node| {
         if let Some(anchor) = node.attribute("anchor") {

@@ -4,13 +4,6 @@ use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Held by tests that start processes, so that one can insist that none is left.
-pub fn exclusive() -> MutexGuard<'static, ()> {
-    static HOST: Mutex<()> = Mutex::new(());
-    HOST.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A simulated subject that is a tenth faster: decided in the blink of an eye.
 pub const KNOWN_EFFECT: &str = r#"
@@ -40,15 +33,26 @@ pub fn eevdf_suite_on_the_host() -> String {
     on_host
 }
 
-/// A temporary directory with an experiment, and the binary's command line.
+/// A temporary directory with an experiment, and the binary's command line. Tests do not see each
+/// other: journal, lock and marks are a bench's own.
 pub struct Bench {
     directory: tempfile::TempDir,
     arguments: Vec<String>,
+    _machine: testing::Lock,
 }
 
 impl Bench {
-    /// A bench whose journal and lock are its own.
+    /// A bench beside others.
     pub fn new() -> Self {
+        Self::with(testing::share(testing::MACHINE))
+    }
+
+    /// A bench for turning knobs of the whole machine: no other test runs on it meanwhile.
+    pub fn alone() -> Self {
+        Self::with(testing::lock(testing::MACHINE))
+    }
+
+    fn with(machine: testing::Lock) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let text = |path: PathBuf| path.display().to_string();
         let arguments = vec![
@@ -57,7 +61,7 @@ impl Bench {
             "--results".to_owned(),
             text(directory.path().join("results")),
         ];
-        Self { directory, arguments }
+        Self { directory, arguments, _machine: machine }
     }
 
     /// The same, on a machine made of the files below `root`.
@@ -108,6 +112,34 @@ impl Bench {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{text}\n{errors}");
         text
+    }
+
+    /// What the marks of everything begin with that was started from this bench.
+    pub fn mark(&self) -> String {
+        executor::mark_prefix(&self.path().join("run"))
+    }
+
+    /// Processes and control groups that runs of this bench have left.
+    pub fn left(&self) -> Vec<String> {
+        let mark = self.mark();
+        let variable = format!("SCHEDLAB_MARK={mark}");
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let is_ours = |entry: &std::fs::DirEntry| {
+            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|text| text.starts_with(variable.as_bytes()))
+        };
+        let processes = processes.filter(is_ours).map(|entry| entry.path().display().to_string());
+        processes.chain(self.control_groups()).collect()
+    }
+
+    /// Control groups of this bench's runs, in whatever hierarchy.
+    pub fn control_groups(&self) -> Vec<String> {
+        let ours = format!("/schedlab.{}", self.mark());
+        let roots = ["", "/unified", "/cpu", "/cpu,cpuacct", "/blkio"];
+        let entries = |root: &str| std::fs::read_dir(format!("/sys/fs/cgroup{root}")).into_iter();
+        let groups = roots.into_iter().flat_map(entries).flatten().flatten();
+        let paths = groups.map(|entry| entry.path().display().to_string());
+        paths.filter(|path| path.contains(&ours)).collect()
     }
 
     /// Waits until the guardian of a killed run has ended: it holds the lock so long.

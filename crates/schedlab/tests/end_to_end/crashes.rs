@@ -44,7 +44,6 @@ const MOST_STEPS: u64 = 400;
 
 #[test]
 fn after_a_kill_at_any_step_the_guardian_alone_puts_every_knob_back() {
-    let _exclusive = crate::bench::exclusive();
     let kills = kill_at_every_step(Fate::FirstDies, |bench, root, before, step| {
         bench.wait_for_guardian();
         assert_eq!(&fake_root::contents(root), before, "after a kill at step {step}");
@@ -55,7 +54,6 @@ fn after_a_kill_at_any_step_the_guardian_alone_puts_every_knob_back() {
 
 #[test]
 fn after_a_kill_of_the_guardian_too_the_next_start_puts_every_knob_back() {
-    let _exclusive = crate::bench::exclusive();
     let kills = kill_at_every_step(Fate::EachDies, |bench, root, before, step| {
         bench.wait_for_guardian();
         bench.expect(0, &["restore"]);
@@ -100,7 +98,6 @@ fn kill_at_every_step(
 
 #[test]
 fn a_journal_without_space_leaves_nothing_changed_and_the_run_says_so() {
-    let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path());
     let before = fake_root::contents(root.path());
@@ -128,7 +125,6 @@ fn a_journal_without_space_leaves_nothing_changed_and_the_run_says_so() {
 
 #[test]
 fn a_start_puts_leftovers_back_before_it_judges_what_is_missing() {
-    let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path());
     let before = fake_root::contents(root.path());
@@ -162,7 +158,6 @@ fn a_start_puts_leftovers_back_before_it_judges_what_is_missing() {
 
 #[test]
 fn a_knob_that_is_refused_at_open_is_unsupported_and_nothing_is_changed() {
-    let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path());
     let before = fake_root::contents(root.path());
@@ -176,7 +171,6 @@ fn a_knob_that_is_refused_at_open_is_unsupported_and_nothing_is_changed() {
 
 #[test]
 fn the_fifteen_values_of_the_eevdf_study_are_applied_verified_and_restored() {
-    let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path());
     let before = fake_root::contents(root.path());
@@ -211,7 +205,6 @@ fn the_fifteen_values_of_the_eevdf_study_are_applied_verified_and_restored() {
 
 #[test]
 fn a_level_the_kernel_clamps_makes_its_subject_invalid_and_the_run_6() {
-    let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path());
     let before = fake_root::contents(root.path());
@@ -236,7 +229,6 @@ fn a_level_the_kernel_clamps_makes_its_subject_invalid_and_the_run_6() {
 
 #[test]
 fn somebody_elses_change_is_left_alone_and_the_run_ends_with_7() {
-    let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path());
     let bench = Bench::new().on_fake_root(root.path());

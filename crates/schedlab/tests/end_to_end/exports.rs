@@ -145,7 +145,6 @@ fn the_machine_is_on_a_slide_under_the_names_that_were_recorded() {
     if !report::HAS_PAGE {
         return testing::skip("the figures are not built: cargo xtask ui");
     }
-    let _alone = crate::bench::exclusive();
     let bench = Bench::new();
     let file = bench.experiment(
         "machine",

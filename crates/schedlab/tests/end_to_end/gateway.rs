@@ -1,6 +1,6 @@
 //! Designs of a gateway compared on this host.
 
-use crate::bench::{Bench, errors, exclusive};
+use crate::bench::{Bench, errors};
 use model::Record;
 use std::net::TcpListener;
 
@@ -20,7 +20,6 @@ fn records(bench: &Bench) -> Vec<Record> {
 
 #[test]
 fn subjects_run_their_own_designs_and_the_report_says_where_the_time_goes() {
-    let _exclusive = exclusive();
     let bench = Bench::new();
     let file = bench.experiment("designs", &experiment(""));
     bench.expect(0, &["run", &file]);
@@ -41,7 +40,6 @@ fn subjects_run_their_own_designs_and_the_report_says_where_the_time_goes() {
 
 #[test]
 fn a_port_in_use_is_a_failure_with_its_reason_and_a_cpu_that_is_not_there_none_at_all() {
-    let _exclusive = exclusive();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let bench = Bench::new();

@@ -52,19 +52,8 @@ fn wait_for_records(bench: &Bench, count: usize) {
     }
 }
 
-/// Processes that carry a mark of ours and this bench's directory on their command line or not.
-fn marked_processes() -> Vec<String> {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let marked = processes.filter(|entry| {
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|entry| entry.starts_with(b"SCHEDLAB_MARK="))
-    });
-    marked.map(|entry| entry.path().display().to_string()).collect()
-}
-
 #[test]
 fn an_interrupted_campaign_goes_on_and_loses_no_record() {
-    let _exclusive = crate::bench::exclusive();
     for kill in
         [rustix::process::Signal::INT, rustix::process::Signal::TERM, rustix::process::Signal::KILL]
     {
@@ -92,7 +81,6 @@ fn an_interrupted_campaign_goes_on_and_loses_no_record() {
 
 #[test]
 fn one_wish_that_arrives_twice_is_still_a_clean_stop() {
-    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let file = bench.experiment("sleep", &sleeping(20));
     let mut child = bench.command(&["run", &file]);
@@ -109,7 +97,6 @@ fn one_wish_that_arrives_twice_is_still_a_clean_stop() {
 
 #[test]
 fn a_program_that_was_built_anew_begins_a_new_campaign() {
-    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let script = bench.path().join("bench.sh").display().to_string();
     std::fs::write(&script, "sleep 0.1\n").unwrap();
@@ -129,7 +116,6 @@ fn a_program_that_was_built_anew_begins_a_new_campaign() {
 
 #[test]
 fn two_campaigns_at_once_are_refused() {
-    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let file = bench.experiment("sleep", &sleeping(5));
     let mut first = start(&bench, &["run", &file]);
@@ -144,7 +130,6 @@ fn two_campaigns_at_once_are_refused() {
 
 #[test]
 fn any_program_is_compared_with_metrics_from_its_output() {
-    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let text = bench.expect(
         0,
@@ -174,7 +159,6 @@ fn any_program_is_compared_with_metrics_from_its_output() {
 
 #[test]
 fn a_failing_program_is_counted_and_its_subjects_have_no_valid_block() {
-    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let arguments = [
         "vs",
@@ -198,7 +182,6 @@ fn a_failing_program_is_counted_and_its_subjects_have_no_valid_block() {
 
 #[test]
 fn a_metric_that_is_not_in_the_output_fails_and_is_never_zero() {
-    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let output = bench.run(&[
         "vs",
@@ -221,8 +204,9 @@ fn a_metric_that_is_not_in_the_output_fails_and_is_never_zero() {
 
 #[test]
 fn a_program_that_hangs_is_ended_with_everything_it_started() {
-    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
+    // A number that no other test's processes sleep for.
+    let seconds = 4_000_000 + std::process::id();
     let output = bench.run(&[
         "vs",
         "baseline",
@@ -238,19 +222,19 @@ fn a_program_that_hangs_is_ended_with_everything_it_started() {
         "--",
         "/bin/sh",
         "-c",
-        "setsid sleep 4242 & sleep 4242",
+        &format!("setsid sleep {seconds} & sleep {seconds}"),
     ]);
     assert_eq!(output.status.code(), Some(6), "{}", errors(&output));
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let left = processes.filter(|entry| {
-        std::fs::read(entry.path().join("cmdline")).is_ok_and(|words| words == b"sleep\x004242\0")
+        let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        words == format!("sleep\0{seconds}\0").as_bytes()
     });
     assert_eq!(left.count(), 0);
 }
 
 #[test]
 fn a_program_that_leaves_its_level_is_invalid_however_short_or_far_away_it_is() {
-    let _exclusive = crate::bench::exclusive();
     if !is_root() {
         testing::skip("leaving an affinity needs no root, joining a session of one's own does");
         return;
@@ -287,7 +271,6 @@ fn a_program_that_leaves_its_level_is_invalid_however_short_or_far_away_it_is() 
 
 #[test]
 fn what_an_invocation_leaves_running_is_ended_before_the_next() {
-    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     // Tells whether the one before it left somebody, and leaves one behind.
     let pid = bench.path().join("pid").display().to_string();
@@ -332,7 +315,6 @@ fn what_an_invocation_leaves_running_is_ended_before_the_next() {
 
 #[test]
 fn a_killed_guardian_is_replaced_before_the_next_trial() {
-    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let file = bench.experiment("sleep", &sleeping(5));
     let mut child = bench.command(&["run", &file]);
@@ -347,7 +329,6 @@ fn a_killed_guardian_is_replaced_before_the_next_trial() {
 
 #[test]
 fn the_eevdf_suite_is_refused_where_debugfs_cannot_be_written() {
-    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let slice = "/sys/kernel/debug/sched/base_slice_ns";
     let suite = &bench.experiment("eevdf-configs", &crate::bench::eevdf_suite_on_the_host());
@@ -364,7 +345,6 @@ fn the_eevdf_suite_is_refused_where_debugfs_cannot_be_written() {
 
 #[test]
 fn levels_of_processes_are_read_back_from_every_thread_of_a_real_workload() {
-    let _exclusive = crate::bench::exclusive();
     if !is_root() {
         testing::skip("real-time policies and CPU limits need root");
         return;
@@ -423,7 +403,6 @@ fn levels_of_processes_are_read_back_from_every_thread_of_a_real_workload() {
 
 #[test]
 fn doctor_tells_root_and_others_the_truth() {
-    let _exclusive = crate::bench::exclusive();
     let bench = Bench::new();
     let text = bench.expect(0, &["doctor"]);
     assert!(text.contains("kernel.release"), "{text}");
@@ -499,12 +478,11 @@ fn writable_knobs(bench: &Bench) -> Vec<Knob> {
 
 #[test]
 fn a_kill_at_a_random_instant_leaves_every_knob_and_no_process() {
-    let _exclusive = crate::bench::exclusive();
     if !is_root() {
         testing::skip("knobs of the machine need root");
         return;
     }
-    let bench = Bench::new();
+    let bench = Bench::alone();
     let machine = Machine::host(bench.path().join("run"));
     let knobs = writable_knobs(&bench);
     if knobs.len() < LEAST_KNOBS {
@@ -542,7 +520,7 @@ fn a_kill_at_a_random_instant_leaves_every_knob_and_no_process() {
         mid_change += u32::from(values() != before);
         bench.wait_for_guardian();
         assert_eq!(values(), before, "kill {kill} after {delay_us} us");
-        assert_eq!(marked_processes(), Vec::<String>::new(), "kill {kill}");
+        assert_eq!(bench.left(), Vec::<String>::new(), "kill {kill}");
         bench.expect(0, &["restore", "--check"]);
     }
     let names: Vec<&str> = knobs.iter().map(|knob| knob.factor).collect();

@@ -1,6 +1,7 @@
 //! The binary itself: on the simulator, on a machine of files, and on this host.
 
 #![allow(clippy::unwrap_used, reason = "a failing step of a test should panic")]
+#![allow(clippy::print_stdout, reason = "a test says what it measured")]
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod bank;

@@ -1,6 +1,6 @@
 //! Network tests against a far side that somebody has started.
 
-use crate::bench::{Bench, errors, exclusive};
+use crate::bench::{Bench, errors};
 use model::Record;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
@@ -64,7 +64,6 @@ fn a_port_in_use_is_said_and_a_signal_ends_the_far_side() {
 
 #[test]
 fn subjects_measure_against_a_far_side_that_somebody_started() {
-    let _exclusive = exclusive();
     let bench = Bench::new();
     let server = Server::start(&bench);
     let text = experiment(&format!("test = \"request\"\naddress = \"{}\"\n", server.address));
@@ -82,7 +81,6 @@ fn subjects_measure_against_a_far_side_that_somebody_started() {
 
 #[test]
 fn a_far_side_that_refuses_is_a_recorded_failure_and_a_name_is_refused_before_anything_runs() {
-    let _exclusive = exclusive();
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let bench = Bench::new();
     let file = bench.experiment("nobody", &experiment(&format!("address = \"{nobody}\"\n")));

@@ -193,7 +193,6 @@ fn a_scheduler_that_will_not_leave_keeps_its_record_and_is_the_last_to_run() {
         testing::unsupported("putting a scheduler in charge needs root, of a machine of files too");
         return;
     }
-    let _exclusive = crate::bench::exclusive();
     let root = tempfile::tempdir().unwrap();
     fake_root::make(root.path());
     let sched_ext = root.path().join("sys/kernel/sched_ext");

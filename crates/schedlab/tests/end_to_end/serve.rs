@@ -1,6 +1,6 @@
 //! The dashboard as a browser meets it.
 
-use crate::bench::{Bench, KNOWN_EFFECT, errors, exclusive};
+use crate::bench::{Bench, KNOWN_EFFECT, errors};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -277,7 +277,6 @@ fn live_run(bench: &Bench) -> (Child, BufReader<std::process::ChildStderr>, (Str
 
 #[test]
 fn a_run_is_watched_from_its_start_to_its_verdict() {
-    let _alone = exclusive();
     let bench = Bench::new();
     let (mut run, mut told, (host, token)) = live_run(&bench);
     let client = Client { host: &host, token: &token };
@@ -309,7 +308,6 @@ fn a_run_is_watched_from_its_start_to_its_verdict() {
 
 #[test]
 fn a_killed_run_takes_its_dashboard_along() {
-    let _alone = exclusive();
     let bench = Bench::new();
     let (mut run, _told, (host, token)) = live_run(&bench);
     let mut events = Client { host: &host, token: &token }.events();

@@ -1,10 +1,10 @@
 //! A service that is not ours: a process for each trial, and one for all of them.
 
-use crate::bench::{Bench, errors, exclusive};
+use crate::bench::{Bench, errors};
 use model::{Outcome, Record, SampleData};
 use std::collections::BTreeMap;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn suites() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/service"))
@@ -40,32 +40,15 @@ pub fn value(record: &Record, source: &str) -> Option<f64> {
     }
 }
 
-/// Parts of the command lines of what is started here.
-const SERVERS: [&str; 2] = ["tiny.py", crate::bank::SOURCE];
-
 /// No process of a service, and no control group of ours.
 pub fn nothing_is_left(bench: &Bench) {
     bench.wait_for_guardian();
     bench.expect(0, &["restore", "--check"]);
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let left = processes.filter(|entry| {
-        let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let words = String::from_utf8_lossy(&words).into_owned();
-        SERVERS.iter().any(|server| words.contains(server))
-    });
-    assert_eq!(left.count(), 0, "a service is left");
-    for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
-        let Ok(entries) = std::fs::read_dir(Path::new(root)) else { continue };
-        for entry in entries.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            assert!(!name.starts_with("schedlab."), "{root}/{name} is left");
-        }
-    }
+    assert_eq!(bench.left(), Vec::<String>::new());
 }
 
 #[test]
 fn each_trial_has_a_fresh_process_with_its_levels() {
-    let _exclusive = exclusive();
     let bench = Bench::new();
     let file = bench.experiment("fresh", &experiment("fresh", "", SUBJECTS));
     bench.expect(0, &["run", &file]);
@@ -84,7 +67,6 @@ fn each_trial_has_a_fresh_process_with_its_levels() {
 
 #[test]
 fn one_warm_process_serves_all_trials_and_takes_on_the_levels_of_each() {
-    let _exclusive = exclusive();
     if !rustix::process::geteuid().is_root() {
         return testing::skip("a warm service needs a control group: run as root");
     }
@@ -112,7 +94,6 @@ fn one_warm_process_serves_all_trials_and_takes_on_the_levels_of_each() {
 /// beginning: it is lent and taken back nevertheless.
 #[test]
 fn a_warm_process_without_our_mark_serves_all_trials() {
-    let _exclusive = exclusive();
     if !rustix::process::geteuid().is_root() {
         return testing::skip("a warm service needs a control group: run as root");
     }
@@ -141,7 +122,6 @@ fn a_warm_process_without_our_mark_serves_all_trials() {
 /// of its answers falls with the limit, and every thread of it is seen to have it.
 #[test]
 fn a_limit_is_that_of_the_service_fresh_or_warm() {
-    let _exclusive = exclusive();
     if !rustix::process::geteuid().is_root() {
         return testing::skip("limits need a control group: run as root");
     }
@@ -179,7 +159,6 @@ fn a_limit_is_that_of_the_service_fresh_or_warm() {
 
 #[test]
 fn a_trial_that_fails_ends_the_warm_process_and_the_next_begins_with_another() {
-    let _exclusive = exclusive();
     if !rustix::process::geteuid().is_root() {
         return testing::skip("a warm service needs a control group: run as root");
     }
@@ -211,7 +190,6 @@ fn a_trial_that_fails_ends_the_warm_process_and_the_next_begins_with_another() {
 
 #[test]
 fn a_killed_campaign_leaves_no_warm_process() {
-    let _exclusive = exclusive();
     if !rustix::process::geteuid().is_root() {
         return testing::skip("a warm service needs a control group: run as root");
     }
@@ -228,7 +206,6 @@ fn a_killed_campaign_leaves_no_warm_process() {
 
 #[test]
 fn the_highest_rate_is_that_of_the_service_and_is_written_as_an_experiment() {
-    let _exclusive = exclusive();
     let bench = Bench::new();
     let searched = |name: &str, steps: u32| {
         let text = experiment("fresh", &format!("--steps {steps}"), SUBJECTS);

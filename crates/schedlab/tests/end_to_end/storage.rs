@@ -1,7 +1,7 @@
 //! I/O trials on this host: loop devices that come and go, elevators that are really
 //! switched, targets that are refused. Tests that need root or loop devices say so.
 
-use crate::bench::{Bench, errors, exclusive};
+use crate::bench::{Bench, errors};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ fn every_elevator_is_in_force_before_and_after_each_trial_and_no_device_is_left(
     if let Some(lack) = lack() {
         return testing::skip(&lack);
     }
-    let _exclusive = exclusive();
+    let _devices = testing::lock(testing::LOOP_DEVICES);
     let before = loops();
     let bench = Bench::new();
     let file = bench.experiment("elevators", ELEVATORS);
@@ -105,7 +105,7 @@ fn every_elevator_is_in_force_before_and_after_each_trial_and_no_device_is_left(
 
 #[test]
 fn a_target_that_may_not_be_used_is_refused_before_anything_is_changed() {
-    let _exclusive = exclusive();
+    let _devices = testing::lock(testing::LOOP_DEVICES);
     let before = loops();
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("file");
@@ -169,7 +169,7 @@ fn a_killed_campaign_leaves_no_loop_device_no_file_and_the_elevator_as_it_was() 
     if let Some(lack) = lack() {
         return testing::skip(&lack);
     }
-    let _exclusive = exclusive();
+    let _devices = testing::lock(testing::LOOP_DEVICES);
     let before = loops();
     let kills =
         std::env::var("SCHEDLAB_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
@@ -203,14 +203,6 @@ fn a_killed_campaign_leaves_no_loop_device_no_file_and_the_elevator_as_it_was() 
     assert!(mid_trial > 0, "no kill fell into a trial");
 }
 
-/// Control groups of ours, in whatever hierarchy.
-fn control_groups() -> Vec<String> {
-    let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/blkio"];
-    let entries = roots.iter().filter_map(|root| std::fs::read_dir(root).ok()).flatten().flatten();
-    let paths = entries.map(|entry| entry.path().display().to_string());
-    paths.filter(|path| path.contains("/schedlab.")).collect()
-}
-
 const SHARES: &str = "title = \"shares\"\nvenue = \"host\"\nblocks = 20\ncontrol = false\nsettle = \"0s\"\n\
      probes = []\ntarget = \"loop:16M\"\ninvocations = 2\n\
      [subjects.bfq]\nelevator = \"bfq\"\n[subjects.none]\nelevator = \"none\"\n\
@@ -222,18 +214,15 @@ fn groups_of_a_workloads_processes_are_made_and_removed_also_after_a_kill() {
     if let Some(lack) = lack() {
         return testing::skip(&lack);
     }
-    let _exclusive = exclusive();
+    let _devices = testing::share(testing::LOOP_DEVICES);
     let bench = Bench::new();
     let file = bench.experiment("shares", SHARES);
-    // Another container of this kernel may have groups here that are none of ours.
-    let before = control_groups();
-    let new = || control_groups().into_iter().filter(|group| !before.contains(group));
     let (mut command, mut most) = (bench.command(&["run", &file]), 0);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // Until some trials are over and one is under way.
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        let groups = new().count();
+        let groups = bench.control_groups().len();
         most = most.max(groups);
         let began = std::fs::read_dir(bench.results()).into_iter().flatten().flatten();
         let files = began.map(|campaign| campaign.path().join("records.jsonl"));
@@ -249,7 +238,7 @@ fn groups_of_a_workloads_processes_are_made_and_removed_also_after_a_kill() {
     child.wait().unwrap();
     bench.wait_for_guardian();
     assert!(most > 0, "no group was seen");
-    assert_eq!(new().collect::<Vec<_>>(), [""; 0]);
+    assert_eq!(bench.left(), [""; 0]);
     bench.expect(0, &["restore", "--check"]);
     let records = bench.record_lines();
     let is_complete = |record: &String| record.contains(r#""outcome":{"kind":"completed"}"#);

@@ -1,5 +1,5 @@
-//! Real guests: QEMU boots Debian's kernels, with or without KVM. One guest at a time: every
-//! test holds the lock of those that start processes.
+//! Real guests: QEMU boots Debian's kernels, with or without KVM. As many at a time as there are
+//! processors for theirs: `xtask/tests.toml` says how many each test keeps busy.
 
 mod campaigns;
 mod conformance;
@@ -13,6 +13,7 @@ mod kills;
 mod knobs;
 mod outside;
 mod proofs;
+mod prove;
 mod replay;
 mod schedulers;
 mod storage;
@@ -33,6 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Whether guests can be booted here; fetches the kernels where they are not cached yet.
 fn has_guests() -> bool {
+    testing::begin();
     static LACK: OnceLock<Option<String>> = OnceLock::new();
     let lack = LACK.get_or_init(|| {
         if find_program(QEMU).is_none() {

@@ -1,7 +1,5 @@
 //! The functions against the golden vectors of `oracles/generate.py`: mpmath with 50
 //! digits, scipy, and exact fractions.
-#![allow(clippy::unwrap_used, reason = "a failing step of a test should panic")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 

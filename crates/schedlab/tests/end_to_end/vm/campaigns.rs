@@ -21,7 +21,6 @@ primary = "makespan"
 
 #[test]
 fn cfs_against_eevdf_is_emulated_names_what_else_differs_and_passes_no_gate() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }
@@ -76,7 +75,6 @@ fn cfs_against_eevdf_is_emulated_names_what_else_differs_and_passes_no_gate() {
 /// What an experiment names by a relative path is found by it in a guest as well.
 #[test]
 fn relative_paths_lead_to_the_same_files_in_a_guest() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }

@@ -28,7 +28,6 @@ type Shapes = BTreeMap<(String, String), BTreeSet<String>>;
 
 #[test]
 fn host_and_guest_give_records_of_one_shape_and_all_three_venues_conform() {
-    let _exclusive = crate::bench::exclusive();
     let levels = supported();
     let simulated = conforms("sim", "", &levels);
     let on_host = conforms("host", "", &levels);

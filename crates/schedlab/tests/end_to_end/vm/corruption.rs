@@ -31,7 +31,6 @@ run = ["/bin/sleep", "0.1"]
 
 #[test]
 fn a_corrupted_frame_is_a_failed_trial_and_the_next_one_has_a_fresh_guest() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }

@@ -23,7 +23,6 @@ exit 3
 
 #[test]
 fn a_guest_has_what_was_asked_for_and_its_streams_and_status_come_through() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }
@@ -67,7 +66,6 @@ large/program && small/program
 
 #[test]
 fn directories_and_large_files_are_in_a_guest_as_they_are_here() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }
@@ -114,7 +112,6 @@ fn directories_and_large_files_are_in_a_guest_as_they_are_here() {
 /// A soak boots a hundred times (`cargo xtask vm-soak`).
 #[test]
 fn boots_in_a_row_of_all_kernels_answer_and_leave_nothing() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }
@@ -144,7 +141,6 @@ fn boots_in_a_row_of_all_kernels_answer_and_leave_nothing() {
 
 #[test]
 fn a_signal_is_128_and_its_number_and_what_is_not_there_125_with_a_way_on() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }
@@ -163,7 +159,6 @@ fn a_signal_is_128_and_its_number_and_what_is_not_there_125_with_a_way_on() {
 
 #[test]
 fn an_interrupt_ends_the_program_and_its_guest_and_so_does_a_kill_of_schedlab() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }

@@ -17,7 +17,6 @@ const EXTERNAL: &str = "SCHEDLAB_EXTERNAL";
 
 #[test]
 fn published_schedulers_take_over_a_guest_stay_and_leave() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }

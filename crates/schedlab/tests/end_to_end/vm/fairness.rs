@@ -1,12 +1,10 @@
 //! Our schedulers in real guests: shares by weight, bounded waiting, survival. What each
 //! decides is replayed elsewhere; here only what tasks get is looked at.
 
-use super::schedulers::{kept, prove};
-use super::{Guests, has_guests, times};
+use super::prove::{in_a_guest, stamp};
+use super::{has_guests, times};
 use serde_json::Value;
-use std::sync::Mutex;
 
-const KERNEL: &str = "debian:6.18";
 /// HZ=250 in Debian's kernels: slices end at ticks.
 const TICK_MS: f64 = 4.0;
 /// Of one CPU, for eleven loops under mlfq: its 8 and 16 ms at the two upper levels, between
@@ -24,48 +22,51 @@ const SLACK_MS: f64 = 500.0;
 const TRIES: u32 = 3;
 const BUSY_HOST: f64 = 2.0;
 
-/// Runs it in a guest of its own; what it printed.
-fn proved(vcpus: &str, words: &[&str]) -> String {
-    let guests = Guests::new();
-    let prove = prove().display().to_string();
-    let mut all = vec!["vm", "exec", KERNEL, "--vcpus", vcpus, "--cmdline", &guests.word];
-    all.extend(["--file", &prove, "--", &prove]);
-    all.extend(words);
-    let output = kept(|| guests.command(&all).output().unwrap());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{words:?}: {told}");
-    guests.assert_nothing_is_left(words[1]);
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn ids() -> Vec<&'static str> {
-    schedulers::own::ALGORITHMS.iter().map(|algorithm| algorithm.id).collect()
-}
-
-/// Two guests at a time, where nothing but CPU time of the guest is read.
-fn for_each_of<T: Send>(
-    ids: &[&'static str],
-    measure: impl Fn(&str) -> T + Sync,
-) -> Vec<(String, T)> {
-    let left = Mutex::new(ids.to_vec());
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let Some(id) = left.lock().unwrap().pop() else { return };
-                    let measured = measure(id);
-                    done.lock().unwrap().push((id.to_owned(), measured));
+/// One test for each of our schedulers, by its name: so each has a time, a stamp and a tier of its
+/// own.
+macro_rules! for_each_of_ours {
+    ($module:ident, $check:expr) => {
+        for_each_of_ours! { $module, $check, [bfs cfs eevdf fifo lottery mlfq rr] }
+    };
+    ($module:ident, $check:expr, [$($name:ident)+]) => {
+        mod $module {
+            use super::*;
+            $(#[test]
+            fn $name() {
+                if !has_guests() {
+                    return;
                 }
-            });
+                let name = concat!(stringify!($module), "-", stringify!($name));
+                let Some(stamp) = stamp(name, "") else { return };
+                $check(stringify!($name));
+                stamp.leave();
+            })+
+            pub const TESTED: &[&str] = &[$(stringify!($name)),+];
         }
-    });
-    done.into_inner().unwrap()
+    };
+}
+
+for_each_of_ours! { shares_by_weight, is_shared_as_the_algorithm_says }
+for_each_of_ours! { bounded_waits, nobody_waits_longer_than_is_stated }
+for_each_of_ours! { storms, survives_storms_of_tasks_and_cpus_that_come_and_go }
+
+#[test]
+fn each_of_ours_is_tested() {
+    let mut ids: Vec<&str> = schedulers::own::ALGORITHMS.iter().map(|of| of.id).collect();
+    ids.sort_unstable();
+    for tested in [shares_by_weight::TESTED, bounded_waits::TESTED, storms::TESTED] {
+        assert_eq!(tested, ids);
+    }
+}
+
+/// What a measurement in a guest printed.
+fn measured(vcpus: &str, words: &[&str]) -> String {
+    String::from_utf8_lossy(&in_a_guest(vcpus, words)).into_owned()
 }
 
 /// CPU time by nice value from -5 to 5.
 fn shares(id: &str) -> Vec<f64> {
-    let text = proved("1", &["shares", &format!("lab:{id}"), "--seconds", "20"]);
+    let text = measured("1", &["shares", &format!("lab:{id}"), "--seconds", "20"]);
     let seen: Value = serde_json::from_str(text.trim()).unwrap();
     let loops = seen["loops"].as_array().unwrap();
     let times: Vec<f64> = loops.iter().map(|of| of["cpu_ns"].as_f64().unwrap()).collect();
@@ -98,24 +99,19 @@ fn expected(id: &str) -> Option<(Vec<f64>, f64)> {
     Some((claims.into_iter().map(|claim| claim / total).collect(), tolerance))
 }
 
-#[test]
-fn cpu_time_is_shared_by_weight_where_the_algorithm_says_so_and_evenly_where_not() {
-    let _exclusive = crate::bench::exclusive();
-    if !has_guests() {
+/// CPU time is shared by weight where the algorithm says so, and evenly where not.
+fn is_shared_as_the_algorithm_says(id: &str) {
+    let seen = shares(id);
+    let Some((wanted, tolerance)) = expected(id) else {
+        let least = seen.iter().copied().fold(1.0, f64::min);
+        println!("{id}: the least share is {:.1} %", least * 100.0);
+        assert!(least >= LEAST_SHARE, "{id}: {least} in {seen:?}");
         return;
-    }
-    for (id, seen) in for_each_of(&ids(), shares) {
-        let Some((wanted, tolerance)) = expected(&id) else {
-            let least = seen.iter().copied().fold(1.0, f64::min);
-            println!("{id}: the least share is {:.1} %", least * 100.0);
-            assert!(least >= LEAST_SHARE, "{id}: {least} in {seen:?}");
-            continue;
-        };
-        let off = seen.iter().zip(&wanted).map(|(seen, wanted)| (seen / wanted - 1.0).abs());
-        let worst = off.fold(0.0, f64::max);
-        println!("{id}: shares off by at most {:.1} %", worst * 100.0);
-        assert!(worst <= tolerance, "{id}: {worst} of {wanted:?} in {seen:?}");
-    }
+    };
+    let off = seen.iter().zip(&wanted).map(|(seen, wanted)| (seen / wanted - 1.0).abs());
+    let worst = off.fold(0.0, f64::max);
+    println!("{id}: shares off by at most {:.1} %", worst * 100.0);
+    assert!(worst <= tolerance, "{id}: {worst} of {wanted:?} in {seen:?}");
 }
 
 /// The longest wait that each page states for so many busy loops of nice 0 on two CPUs.
@@ -135,53 +131,37 @@ fn bound_ms(id: &str) -> f64 {
     }
 }
 
-#[test]
-fn nobody_waits_longer_than_its_scheduler_states() {
-    let _exclusive = crate::bench::exclusive();
-    if !has_guests() {
-        return;
-    }
-    for id in ids() {
-        // Longer than the bound, or it would hold by itself.
-        let seconds = match id {
-            "fifo" => "16",
-            "lottery" => "24",
-            _ => "10",
-        };
-        let words = ["waits", &format!("lab:{id}"), "--tasks", "200", "--seconds", seconds];
-        let bound_ms = bound_ms(id);
-        let is_within = (0..TRIES).any(|_| {
-            let seen: Value = serde_json::from_str(proved("2", &words).trim()).unwrap();
-            let longest_ms = seen["longest_ns"].as_f64().unwrap() / 1e6;
-            println!("{id}: 200 loops wait {longest_ms:.0} ms at most, stated are {bound_ms:.0}");
-            assert!(longest_ms <= bound_ms * BUSY_HOST + SLACK_MS, "{id}: {longest_ms} ms");
-            longest_ms <= bound_ms + SLACK_MS
-        });
-        assert!(is_within, "{id} waits longer than {bound_ms} ms each of {TRIES} times");
-    }
+fn nobody_waits_longer_than_is_stated(id: &str) {
+    // Longer than the bound, or it would hold by itself.
+    let seconds = match id {
+        "fifo" => "16",
+        "lottery" => "24",
+        _ => "10",
+    };
+    let words = ["waits", &format!("lab:{id}"), "--tasks", "200", "--seconds", seconds];
+    let bound_ms = bound_ms(id);
+    let is_within = (0..TRIES).any(|_| {
+        let seen: Value = serde_json::from_str(measured("2", &words).trim()).unwrap();
+        let longest_ms = seen["longest_ns"].as_f64().unwrap() / 1e6;
+        println!("{id}: 200 loops wait {longest_ms:.0} ms at most, stated are {bound_ms:.0}");
+        assert!(longest_ms <= bound_ms * BUSY_HOST + SLACK_MS, "{id}: {longest_ms} ms");
+        longest_ms <= bound_ms + SLACK_MS
+    });
+    assert!(is_within, "{id} waits longer than {bound_ms} ms each of {TRIES} times");
 }
 
 /// `cargo xtask soak` makes it ten minutes.
-#[test]
-fn each_of_ours_survives_storms_of_tasks_and_cpus_that_come_and_go() {
-    let _exclusive = crate::bench::exclusive();
-    if !has_guests() {
-        return;
-    }
+fn survives_storms_of_tasks_and_cpus_that_come_and_go(id: &str) {
     let seconds = times("SCHEDLAB_SCHEDULER_SECONDS", 30).to_string();
-    let told = for_each_of(&ids(), |id| {
-        let scheduler = format!("lab:{id}");
-        proved("2", &["load", &scheduler, &seconds, "--hotplug", "--nice", "--spawners", "3"])
-    });
-    for (_, text) in told {
-        println!("{text}");
-        let value = |key: &str| -> f64 {
-            let line = text.lines().find(|line| line.starts_with(key)).unwrap();
-            line.split(' ').nth(1).unwrap().parse().unwrap()
-        };
-        assert!(value("hotplugs") >= 4.0, "{text}");
-        for kind in ["spinner", "sleeper", "pair", "spawner"] {
-            assert!(value(&format!("fewest_steps_of_a_{kind}")) > 0.0, "{kind} starved: {text}");
-        }
+    let words = ["load", &format!("lab:{id}"), &seconds, "--hotplug", "--nice", "--spawners", "3"];
+    let text = measured("2", &words);
+    println!("{text}");
+    let value = |key: &str| -> f64 {
+        let line = text.lines().find(|line| line.starts_with(key)).unwrap();
+        line.split(' ').nth(1).unwrap().parse().unwrap()
+    };
+    assert!(value("hotplugs") >= 4.0, "{text}");
+    for kind in ["spinner", "sleeper", "pair", "spawner"] {
+        assert!(value(&format!("fewest_steps_of_a_{kind}")) > 0.0, "{kind} starved: {text}");
     }
 }

@@ -62,7 +62,6 @@ run = ["/bin/sleep", "0.1"]
 
 #[test]
 fn a_panic_a_hang_an_exhausted_memory_and_a_killed_qemu_are_failed_trials() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }
@@ -137,7 +136,6 @@ loops = 50
 
 #[test]
 fn a_knob_that_the_guest_clamps_or_refuses_is_told_as_on_the_host() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }
@@ -214,7 +212,6 @@ impl Drop for Mounted<'_> {
 
 #[test]
 fn a_disk_that_fills_up_ends_the_campaign_with_all_its_records_and_it_goes_on_later() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }

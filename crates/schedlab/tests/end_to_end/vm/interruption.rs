@@ -22,7 +22,6 @@ run = ["/bin/sleep", "0.2"]
 
 #[test]
 fn a_campaign_interrupted_in_a_boot_and_between_boots_goes_on_by_rule() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }

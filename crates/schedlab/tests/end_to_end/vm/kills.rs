@@ -29,7 +29,6 @@ fn instant(kill: u32) -> f64 {
 
 #[test]
 fn a_kill_at_a_random_instant_leaves_no_machine_and_no_file() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }
@@ -125,7 +124,6 @@ invocations = 1
 
 #[test]
 fn kills_of_a_campaign_inside_a_guest_leave_every_knob_and_no_process() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }

@@ -80,7 +80,6 @@ fn arm(kernel: &str, configuration: &str) -> String {
 
 #[test]
 fn five_configurations_are_applied_read_back_and_put_back_in_four_kernels() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }

@@ -64,7 +64,6 @@ fn rate(record: &Value) -> f64 {
 
 #[test]
 fn a_service_in_a_guest_is_loaded_from_the_host_or_from_beside_it_and_limited_alone() {
-    let _exclusive = crate::bench::exclusive();
     if !can_serve() {
         return;
     }
@@ -98,7 +97,6 @@ fn a_service_in_a_guest_is_loaded_from_the_host_or_from_beside_it_and_limited_al
 /// Who sends is killed: the trial is nobody's failure, and runs again in a guest with another.
 #[test]
 fn a_generator_on_the_host_that_is_killed_is_no_failure_of_the_subject() {
-    let _exclusive = crate::bench::exclusive();
     if !can_serve() {
         return;
     }
@@ -141,7 +139,6 @@ fn a_generator_on_the_host_that_is_killed_is_no_failure_of_the_subject() {
 /// another guest, with nothing beside it.
 #[test]
 fn a_trial_that_ends_before_its_load_from_the_host_ends_its_guest() {
-    let _exclusive = crate::bench::exclusive();
     if !can_serve() {
         return;
     }

@@ -1,105 +1,141 @@
 //! Our schedulers decide as their pages say: what each did in a guest is replayed through
 //! an independent model, which accepts it, and rejects it where a rule was left out.
 
-use super::schedulers::{kept, prove};
-use super::{Guests, has_guests};
+use super::has_guests;
+use super::prove::{in_a_guest, program, stamp};
 use std::process::Output;
 
-const KERNEL: &str = "debian:6.18";
 /// So long in a guest, emulated or not, puts every rule to the test many times.
-const SECONDS: &str = "8";
+const SECONDS: u32 = 8;
+/// So long is enough for the rules that are most often put to the test.
+const SMOKE_SECONDS: u32 = 3;
 /// So often a lottery draws before its shares are believed, and so long it takes to.
 const LEAST_DRAWS: u64 = 20_000;
-const SECONDS_OF_DRAWS: &str = "30";
+const SECONDS_OF_DRAWS: u32 = 30;
 /// Without more tickets for sleepers the running task wins often enough to test its share.
 const WINS_OFTEN: &str = "lottery?compensation=false";
-
-/// With one CPU every decision is in one order; with two they overlap. The lottery needs two
-/// to be put to the test by all of its rules.
-const PROVED: [(&str, &str); 14] = [
-    ("fifo", "1"),
-    ("fifo", "2"),
-    ("rr", "1"),
-    ("rr", "2"),
-    ("bfs", "1"),
-    ("bfs", "2"),
-    ("cfs", "1"),
-    ("cfs", "2"),
-    ("eevdf", "1"),
-    ("eevdf", "2"),
-    ("mlfq", "1"),
-    ("mlfq", "2"),
-    ("lottery", "2"),
-    (WINS_OFTEN, "2"),
-];
 /// A mutant may break another rule first, in so short a time.
 const RECORDINGS: u32 = 2;
 
-/// All of a scheduler: each rule holds, and none was never put to the test.
-#[test]
-fn what_ours_decide_is_what_a_model_of_the_algorithm_decides() {
-    let _exclusive = crate::bench::exclusive();
-    if !has_guests() {
-        return;
-    }
-    for (scheduler, vcpus) in PROVED {
-        let mut output = replayed(scheduler, vcpus);
-        if streams(&output).1.contains(": improbable: ") {
-            // Of fair draws one recording in a thousand is; a biased one is so again.
-            println!("{scheduler} on {vcpus}, recorded again: {}", streams(&output).1);
-            output = replayed(scheduler, vcpus);
+/// One test for each scheduler, by its name: so each has a time, a stamp and a tier of its own.
+macro_rules! tests {
+    ($module:ident, $check:expr, [$($name:ident: $scheduler:expr, $argument:expr;)+]) => {
+        mod $module {
+            use super::*;
+            $(#[test]
+            fn $name() {
+                if has_guests() {
+                    $check(concat!(stringify!($module), "-", stringify!($name)), $scheduler, $argument);
+                }
+            })+
+            /// The schedulers that are put to the test.
+            pub const SCHEDULERS: &[&str] = &[$($scheduler),+];
         }
-        let (summary, told) = streams(&output);
-        assert!(output.status.success(), "{scheduler} on {vcpus}: {told}");
-        println!("{scheduler} on {vcpus}:\n{summary}");
-        if scheduler == WINS_OFTEN {
-            assert!(summary.contains("p of the shares won"), "too few wins decide no shares");
-        }
-        if scheduler.starts_with("lottery") {
-            let draws = summary.lines().find_map(|line| line.strip_prefix("draws counted: "));
-            let draws: u64 = draws.and_then(|count| count.parse().ok()).unwrap();
-            assert!(draws >= LEAST_DRAWS, "{draws} draws decide no shares");
-        }
-    }
-    let is_proved = |id: &str| PROVED.iter().any(|(scheduler, _)| *scheduler == id);
-    assert!(schedulers::own::ALGORITHMS.iter().all(|algorithm| is_proved(algorithm.id)));
+    };
 }
 
-/// A scheduler without a rule, and the rules by which the model may tell.
-const MUTANTS: [(&str, &[&str]); 15] = [
-    ("bfs?without=deadline", &["deadline"]),
-    ("bfs?without=preemption", &["preemption"]),
-    ("bfs?without=sticky", &["sticky"]),
-    ("bfs?without=idle", &["idle first"]),
-    ("cfs?without=granularity", &["granularity"]),
-    ("cfs?without=balance", &["idle first", "work conserved"]),
-    ("cfs?without=sleeper", &["placement"]),
-    ("eevdf?without=eligibility", &["eligibility"]),
-    ("eevdf?without=lag", &["lag", "virtual time"]),
-    ("eevdf?without=preemption", &["preemption"]),
-    ("mlfq?without=preemption", &["preemption"]),
-    ("mlfq?without=allotment", &["allotment"]),
-    ("mlfq?without=boost", &["boost"]),
-    ("lottery?without=draw", &["winner"]),
-    ("lottery?without=holder", &["holder"]),
-];
+// One short recording of each, on two processors, whatever stamps there are: most broken rules
+// show in it.
+tests! { smoke, |_: &str, scheduler, seconds| holds(scheduler, 2, seconds), [
+    fifo: "fifo", SMOKE_SECONDS;
+    rr: "rr", SMOKE_SECONDS;
+    bfs: "bfs", SMOKE_SECONDS;
+    cfs: "cfs", SMOKE_SECONDS;
+    eevdf: "eevdf", SMOKE_SECONDS;
+    mlfq: "mlfq", SMOKE_SECONDS;
+    lottery: "lottery", SMOKE_SECONDS;
+]}
+
+// With one processor every decision is in one order; with two they overlap. The lottery needs two
+// to be put to the test by all of its rules.
+tests! { whole, holds_with_every_rule, [
+    fifo_on_one: "fifo", 1;
+    fifo_on_two: "fifo", 2;
+    rr_on_one: "rr", 1;
+    rr_on_two: "rr", 2;
+    bfs_on_one: "bfs", 1;
+    bfs_on_two: "bfs", 2;
+    cfs_on_one: "cfs", 1;
+    cfs_on_two: "cfs", 2;
+    eevdf_on_one: "eevdf", 1;
+    eevdf_on_two: "eevdf", 2;
+    mlfq_on_one: "mlfq", 1;
+    mlfq_on_two: "mlfq", 2;
+    lottery_on_two: "lottery", 2;
+    lottery_without_compensation_on_two: WINS_OFTEN, 2;
+]}
+
+// A scheduler without a rule is rejected, and by the rules by which the model may tell.
+tests! { mutants, is_rejected, [
+    bfs_without_deadline: "bfs?without=deadline", &["deadline"];
+    bfs_without_preemption: "bfs?without=preemption", &["preemption"];
+    bfs_without_sticky: "bfs?without=sticky", &["sticky"];
+    bfs_without_idle: "bfs?without=idle", &["idle first"];
+    cfs_without_granularity: "cfs?without=granularity", &["granularity"];
+    cfs_without_balance: "cfs?without=balance", &["idle first", "work conserved"];
+    cfs_without_sleeper: "cfs?without=sleeper", &["placement"];
+    eevdf_without_eligibility: "eevdf?without=eligibility", &["eligibility"];
+    eevdf_without_lag: "eevdf?without=lag", &["lag", "virtual time"];
+    eevdf_without_preemption: "eevdf?without=preemption", &["preemption"];
+    mlfq_without_preemption: "mlfq?without=preemption", &["preemption"];
+    mlfq_without_allotment: "mlfq?without=allotment", &["allotment"];
+    mlfq_without_boost: "mlfq?without=boost", &["boost"];
+    lottery_without_draw: "lottery?without=draw", &["winner"];
+    lottery_without_holder: "lottery?without=holder", &["holder"];
+]}
 
 #[test]
-fn a_scheduler_without_a_rule_is_rejected_by_the_name_of_that_rule() {
-    let _exclusive = crate::bench::exclusive();
-    if !has_guests() {
-        return;
+fn every_scheduler_of_ours_is_put_to_the_test_whole_and_in_short() {
+    for algorithm in schedulers::own::ALGORITHMS {
+        for tested in [smoke::SCHEDULERS, whole::SCHEDULERS] {
+            assert!(tested.contains(&algorithm.id), "{} is not among {tested:?}", algorithm.id);
+        }
     }
-    for (mutant, rules) in MUTANTS {
-        let is_named = (0..RECORDINGS).any(|_| {
-            let output = replayed(mutant, "2");
-            let (summary, told) = streams(&output);
-            assert!(!output.status.success(), "{mutant} is accepted: {summary}");
-            println!("{mutant}: {told}");
-            rules.iter().any(|rule| told.contains(&format!(": {rule}: expected ")))
-        });
-        assert!(is_named, "{mutant} is not rejected by any of {rules:?}");
+    assert!(!mutants::SCHEDULERS.is_empty());
+}
+
+/// The model accepts what a scheduler did; what the replay printed.
+fn holds(scheduler: &str, vcpus: u32, seconds: u32) -> String {
+    let mut output = replayed(scheduler, vcpus, seconds);
+    if streams(&output).1.contains(": improbable: ") {
+        // Of fair draws one recording in a thousand is; a biased one is so again.
+        println!("{scheduler} on {vcpus}, recorded again: {}", streams(&output).1);
+        output = replayed(scheduler, vcpus, seconds);
     }
+    let (summary, told) = streams(&output);
+    assert!(output.status.success(), "{scheduler} on {vcpus}: {told}");
+    println!("{scheduler} on {vcpus}:\n{summary}");
+    summary
+}
+
+/// All of a scheduler: each rule holds, and none was never put to the test.
+fn holds_with_every_rule(name: &str, scheduler: &str, vcpus: u32) {
+    let is_lottery = scheduler.starts_with("lottery");
+    let seconds = if is_lottery { SECONDS_OF_DRAWS } else { SECONDS };
+    let Some(stamp) = stamp(name, &format!("{scheduler} {vcpus} {seconds}")) else { return };
+    let summary = holds(scheduler, vcpus, seconds);
+    if scheduler == WINS_OFTEN {
+        assert!(summary.contains("p of the shares won"), "too few wins decide no shares");
+    }
+    if is_lottery {
+        let draws = summary.lines().find_map(|line| line.strip_prefix("draws counted: "));
+        let draws: u64 = draws.and_then(|count| count.parse().ok()).unwrap();
+        assert!(draws >= LEAST_DRAWS, "{draws} draws decide no shares");
+    }
+    stamp.leave();
+}
+
+fn is_rejected(name: &str, mutant: &str, rules: &[&str]) {
+    let Some(stamp) = stamp(name, &format!("{mutant} {rules:?} {SECONDS}")) else { return };
+    let is_named = (0..RECORDINGS).any(|_| {
+        let output = replayed(mutant, 2, SECONDS);
+        let (summary, told) = streams(&output);
+        assert!(!output.status.success(), "{mutant} is accepted: {summary}");
+        println!("{mutant}: {told}");
+        rules.iter().any(|rule| told.contains(&format!(": {rule}: expected ")))
+    });
+    assert!(is_named, "{mutant} is not rejected by any of {rules:?}");
+    stamp.leave();
 }
 
 fn streams(output: &Output) -> (String, String) {
@@ -108,20 +144,10 @@ fn streams(output: &Output) -> (String, String) {
 }
 
 /// Records a scheduler in a guest, and replays what it did on this machine.
-fn replayed(scheduler: &str, vcpus: &str) -> Output {
-    let guests = Guests::new();
-    let prove = prove();
-    let program = prove.display().to_string();
-    let lab = format!("lab:{scheduler}");
-    let seconds = if scheduler.starts_with("lottery") { SECONDS_OF_DRAWS } else { SECONDS };
-    let machine = ["vm", "exec", KERNEL, "--vcpus", vcpus, "--cmdline", &guests.word];
-    let words = ["--file", &program, "--", &program, "trace", &lab, seconds, "-"];
-    let output = kept(|| guests.command(&machine).args(words).output().unwrap());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{lab} is not recorded: {told}");
-    let file = guests.bench.path().join("trace");
-    std::fs::write(&file, &output.stdout).unwrap();
-    let replay = std::process::Command::new(prove).arg("replay").arg(file).output().unwrap();
-    guests.assert_nothing_is_left("after a recording");
-    replay
+fn replayed(scheduler: &str, vcpus: u32, seconds: u32) -> Output {
+    let words = ["trace", &format!("lab:{scheduler}"), &seconds.to_string(), "-"];
+    let trace = in_a_guest(&vcpus.to_string(), &words);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), trace).unwrap();
+    std::process::Command::new(program()).arg("replay").arg(file.path()).output().unwrap()
 }

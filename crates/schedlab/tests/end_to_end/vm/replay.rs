@@ -1,7 +1,6 @@
 //! Trials that repeat themselves, and machines that are saved.
 
 use super::{Guests, has_guests};
-use crate::bench::exclusive;
 
 const TWO: &str = "deterministic = true\n\
     [subjects.a]\nkernel = \"debian:6.1\"\n\
@@ -10,7 +9,6 @@ const TWO: &str = "deterministic = true\n\
 
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
-    let _alone = exclusive();
     if !has_guests() {
         return;
     }
@@ -35,7 +33,6 @@ fn the_same_seed_gives_the_same_bytes() {
 
 #[test]
 fn an_old_kernel_with_two_processors_is_refused_a_replay_before_anything_boots() {
-    let _alone = exclusive();
     if !has_guests() {
         return;
     }
@@ -47,7 +44,6 @@ fn an_old_kernel_with_two_processors_is_refused_a_replay_before_anything_boots()
 
 #[test]
 fn sittings_begin_with_the_saved_state_of_their_boot() {
-    let _alone = exclusive();
     if !has_guests() {
         return;
     }
@@ -67,7 +63,6 @@ fn sittings_begin_with_the_saved_state_of_their_boot() {
 
 #[test]
 fn a_saved_machine_goes_on_until_it_is_removed() {
-    let _alone = exclusive();
     if !has_guests() {
         return;
     }

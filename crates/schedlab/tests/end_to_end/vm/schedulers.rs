@@ -1,41 +1,12 @@
 //! Schedulers as subjects: in charge while the workload runs, gone after it, and never a
 //! number of another one when they leave before.
 
+use super::prove::program;
 use super::{Guests, has_guests, of};
 use serde_json::Value;
-use std::path::PathBuf;
-use std::process::Output;
 
 /// Programs that the workloads of this file start in guests.
 const FILES: &str = r#"files = ["/bin/sleep", "/usr/bin/pkill"]"#;
-
-/// The program with the broken scheduler, built beside the binary under test.
-pub(super) fn prove() -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_BIN_EXE_schedlab")).with_file_name("prove");
-    assert!(path.is_file(), "cargo build --package proofs makes {}", path.display());
-    path
-}
-
-/// About one guest in thirty is lost.
-const GUESTS: usize = 4;
-
-/// What a program in a guest gave. An emulated machine of two processors is sometimes lost when
-/// the kernel patches its own code while a scheduler comes or goes (`Oops: int3`, QEMU 7.2), and
-/// rarely for other reasons: schedlab then exits with 125 and says that it was the emulator, not
-/// the scheduler, and it is tried again.
-pub(super) fn kept(run: impl Fn() -> Output) -> Output {
-    let is_lost = |output: &Output| {
-        let told = String::from_utf8_lossy(&output.stderr);
-        let is_lost =
-            output.status.code() == Some(125) && told.contains("the emulator lost the guest");
-        if is_lost {
-            testing::unsupported(&format!("a guest was lost: {told}"));
-        }
-        is_lost
-    };
-    let kept = (0..GUESTS).map(|_| run()).find(|output| !is_lost(output));
-    kept.unwrap_or_else(|| panic!("{GUESTS} guests in a row were lost"))
-}
 
 /// What each scheduler has to run here.
 pub(super) const WORKLOADS: &str = r#"
@@ -59,7 +30,6 @@ pub(super) fn reading<'r>(record: &'r Value, moment: &str) -> &'r str {
 
 #[test]
 fn ours_are_in_charge_while_the_workload_runs_and_gone_after_it() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }
@@ -142,7 +112,6 @@ subjects = ["broken"]
 
 #[test]
 fn a_scheduler_that_is_killed_stalls_or_never_comes_makes_its_trial_invalid_and_no_other() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }
@@ -151,7 +120,7 @@ fn a_scheduler_that_is_killed_stalls_or_never_comes_makes_its_trial_invalid_and_
         return;
     }
     let guests = Guests::new();
-    let rest = LEAVING.replace("PROVE", &prove().display().to_string());
+    let rest = LEAVING.replace("PROVE", &program().display().to_string());
     let file = guests
         .experiment("blocks = 1\nvcpus = 1\nkernel = \"debian:6.18\"", &format!("{FILES}\n{rest}"));
     let (shown, told) = guests.expect(6, &["run", &file]);

@@ -16,7 +16,6 @@ fn every_kernel_makes_every_target_and_switches_every_elevator_on_it() {
     if !has_guests() {
         return;
     }
-    let _exclusive = crate::bench::exclusive();
     for kernel in KERNELS {
         let guests = Guests::new();
         let mut subjects = 1;
@@ -73,7 +72,6 @@ fn an_elevator_that_a_kernel_has_not_for_loop_devices_is_refused_before_anything
     if !has_guests() {
         return;
     }
-    let _exclusive = crate::bench::exclusive();
     let guests = Guests::new();
     let rest = "[subjects.none]\nelevator = \"none\"\n[subjects.bfq]\nelevator = \"bfq\"\n\
                 [[workloads]]\nuse = \"io\"\nsize = \"1M\"\n";
@@ -89,7 +87,6 @@ fn a_file_system_without_direct_io_is_refused_before_anything_runs() {
     if !has_guests() {
         return;
     }
-    let _exclusive = crate::bench::exclusive();
     let guests = Guests::new();
     let rest = "[subjects.a]\n[subjects.b]\nionice = \"idle\"\n\
                 [[workloads]]\nuse = \"io\"\nsize = \"1M\"\n";
@@ -107,7 +104,6 @@ fn groups_get_of_a_device_what_they_weigh_where_the_elevator_looks_at_it() {
     if !has_guests() {
         return;
     }
-    let _exclusive = crate::bench::exclusive();
     let guests = Guests::new();
     let rest = "[subjects.none]\nelevator = \"none\"\n\
                 [subjects.bfq]\nelevator = \"bfq\"\nelevator_param = \"low_latency=0\"\n\

@@ -80,7 +80,6 @@ fn command_line(machine: i32) -> String {
 
 #[test]
 fn every_network_test_runs_between_two_guests_and_the_host_has_no_part_in_it() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }
@@ -150,7 +149,6 @@ fn sys_cpus() -> usize {
 
 #[test]
 fn a_second_guest_that_is_lost_makes_no_subject_fail_and_the_next_trial_has_another() {
-    let _exclusive = crate::bench::exclusive();
     if !has_guests() {
         return;
     }

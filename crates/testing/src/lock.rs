@@ -1,0 +1,74 @@
+//! Locks between tests of all processes and clones on this machine.
+
+use std::fs::{File, OpenOptions};
+use std::path::PathBuf;
+
+/// The machine as a whole: tests that turn its knobs lock it, all others that run on it share it.
+pub const MACHINE: &str = "machine";
+/// The loop devices: their numbers are handed out anew as soon as they are given back.
+pub const LOOP_DEVICES: &str = "loop-devices";
+
+/// Where locks are on machines that have the directory (Filesystem Hierarchy Standard 3.0, 5.9).
+const DIRECTORY: &str = "/run/lock";
+
+/// Held until it is dropped; the kernel lets it go with the process, whatever ends that.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// Waits until no other test has the resource, and has it alone.
+///
+/// # Panics
+/// Where the file cannot be made or locked.
+#[must_use]
+pub fn lock(resource: &str) -> Lock {
+    let file = open(resource);
+    file.lock().unwrap_or_else(|error| panic!("cannot lock {resource}: {error}"));
+    Lock { _file: file }
+}
+
+/// Waits until no test has the resource alone, and shares it.
+///
+/// # Panics
+/// Where the file cannot be made or locked.
+#[must_use]
+pub fn share(resource: &str) -> Lock {
+    let file = open(resource);
+    file.lock_shared().unwrap_or_else(|error| panic!("cannot share {resource}: {error}"));
+    Lock { _file: file }
+}
+
+/// A file of the user's own: who runs tests as another user turns no knobs.
+fn open(resource: &str) -> File {
+    let user = std::env::var("USER").unwrap_or_default();
+    let name = format!("schedlab-tests-{user}-{resource}.lock");
+    let open =
+        |path: PathBuf| OpenOptions::new().create(true).write(true).truncate(false).open(path);
+    open(PathBuf::from(DIRECTORY).join(&name))
+        .or_else(|_| open(std::env::temp_dir().join(&name)))
+        .unwrap_or_else(|error| panic!("cannot make the lock {name}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_is_alone_excludes_those_that_share_and_they_do_not_exclude_each_other() {
+        let resource = format!("test-{}", std::process::id());
+        let first = share(&resource);
+        let second = share(&resource);
+        assert!(open(&resource).try_lock().is_err());
+        drop((first, second));
+        let alone = lock(&resource);
+        assert!(open(&resource).try_lock_shared().is_err());
+        drop(alone);
+        assert!(open(&resource).try_lock_shared().is_ok());
+        for directory in [PathBuf::from(DIRECTORY), std::env::temp_dir()] {
+            let user = std::env::var("USER").unwrap_or_default();
+            let name = format!("schedlab-tests-{user}-{resource}.lock");
+            let _ = std::fs::remove_file(directory.join(name));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Long runs: tests that are repeated more often than `make test` has the time for. Each names its
+//! tests and the variable that says how often; a name that no test has is refused.
+
+use crate::cargo::{Cargo, succeed};
+use crate::problems::{Outcome, Problems};
+use crate::suite::{self, Tier, Wish};
+use std::process::{Command, Stdio};
+
+/// How much of each.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Amount {
+    /// How many kills of a campaign
+    #[arg(long, default_value_t = Amount::NIGHT.kills)]
+    pub kills: u32,
+    /// How many boots of guests, of all kernels in turn
+    #[arg(long, default_value_t = Amount::NIGHT.boots)]
+    pub boots: u32,
+    /// How long each scheduler of ours runs under storms, in seconds
+    #[arg(long, default_value_t = Amount::NIGHT.seconds)]
+    pub seconds: u32,
+    /// Only show that it still runs: once each, of one scheduler, as tests are built
+    #[arg(long)]
+    pub smoke: bool,
+}
+
+impl Amount {
+    /// What a night has the time for.
+    pub const NIGHT: Self = Self { kills: 200, boots: 100, seconds: 600, smoke: false };
+    /// Enough to see that names and variables are right, and that a kill falls into a trial.
+    const SMOKE: Self = Self { kills: 8, boots: 1, seconds: 8, smoke: true };
+}
+
+/// Tests that a soak repeats.
+struct Soak {
+    /// Parts of their names.
+    tests: &'static [&'static str],
+    /// The variable that says how often, or how long.
+    variable: &'static str,
+    /// Of the amounts, the one that is meant.
+    times: fn(Amount) -> u32,
+}
+
+/// Kills on this host, and storms of tasks under each of our schedulers.
+const HOST: &[Soak] = &[
+    Soak {
+        tests: &[
+            "a_kill_at_a_random_instant_leaves_every_knob",
+            "a_killed_campaign_leaves_no_loop",
+        ],
+        variable: "SCHEDLAB_KILLS",
+        times: |amount| amount.kills,
+    },
+    Soak {
+        tests: &["vm::fairness::storms::"],
+        variable: "SCHEDLAB_SCHEDULER_SECONDS",
+        times: |amount| amount.seconds,
+    },
+];
+/// Instead of the storms of all schedulers in a smoke run.
+const ONE_STORM: &str = "vm::fairness::storms::rr";
+
+/// Boots, kills of campaigns in guests, and kills inside a guest.
+const GUESTS: &[Soak] = &[
+    Soak {
+        tests: &["vm::exec::boots_in_a_row"],
+        variable: "SCHEDLAB_BOOTS",
+        times: |amount| amount.boots,
+    },
+    Soak {
+        tests: &["vm::kills::a_kill_at_a_random_instant"],
+        variable: "SCHEDLAB_VM_KILLS",
+        times: |amount| amount.kills.div_ceil(4),
+    },
+    Soak {
+        tests: &["vm::kills::kills_of_a_campaign_inside_a_guest"],
+        variable: "SCHEDLAB_INNER_KILLS",
+        times: |amount| amount.kills.div_ceil(4),
+    },
+];
+/// The test that runs published schedulers in a guest, and the variable that lets it fetch them.
+const EXTERNAL: (&str, &str) = ("vm::external::published_schedulers", "SCHEDLAB_EXTERNAL");
+/// What `external` fetches and builds.
+const PUBLISHED: [&str; 4] = ["scx_bpfland", "scx_rusty", "scx_lavd", "scx_layered"];
+
+/// Kills campaigns at random instants on this host, and keeps each of our schedulers busy.
+pub fn soak(cargo: &Cargo, amount: Amount) -> Outcome {
+    repeat(cargo, HOST, amount)
+}
+
+/// Boots guests in a row, and kills campaigns in guests and inside a guest.
+pub fn vm_soak(cargo: &Cargo, amount: Amount) -> Outcome {
+    repeat(cargo, GUESTS, amount)
+}
+
+/// Fetches and builds the published schedulers, and runs each in a guest; a smoke run only says
+/// what would be fetched.
+pub fn external(cargo: &Cargo, is_smoke: bool) -> Outcome {
+    if is_smoke {
+        let mut schedlab = Command::new(cargo.built("schedlab"));
+        return succeed(schedlab.args(["schedulers", "fetch", "--dry-run"]).args(PUBLISHED));
+    }
+    tests(cargo, &[EXTERNAL.0], (EXTERNAL.1, 1), Amount::NIGHT)
+}
+
+/// Every one of them, in seconds.
+pub fn smoke(cargo: &Cargo) -> Outcome {
+    let outcomes =
+        [soak(cargo, Amount::SMOKE), vm_soak(cargo, Amount::SMOKE), external(cargo, true)];
+    Problems::of_all(outcomes)
+}
+
+/// One that fails does not keep the next from running.
+fn repeat(cargo: &Cargo, soaks: &[Soak], amount: Amount) -> Outcome {
+    let outcomes = soaks.iter().map(|soak| {
+        let mut names = soak.tests.to_vec();
+        if amount.smoke && soak.variable == "SCHEDLAB_SCHEDULER_SECONDS" {
+            names = vec![ONE_STORM];
+        }
+        tests(cargo, &names, (soak.variable, (soak.times)(amount)), amount)
+    });
+    Problems::of_all(outcomes.collect::<Vec<_>>())
+}
+
+/// A soak that skips because nobody is root, or there is no QEMU, has proved nothing; neither has
+/// one whose test has another name by now: nextest fails where no test is selected, and each name
+/// is asked for by itself.
+fn tests(cargo: &Cargo, names: &[&str], (variable, times): (&str, u32), amount: Amount) -> Outcome {
+    let outcomes = names.iter().map(|name| {
+        let mut wish = Wish::of(Tier::Nightly);
+        wish.names = vec![(*name).to_owned()];
+        wish.is_release = !amount.smoke;
+        wish.variables = vec![(variable.to_owned(), times.to_string())];
+        if !amount.smoke {
+            wish.variables.push(("SCHEDLAB_SKIPS".to_owned(), "refused".to_owned()));
+        }
+        suite::test(cargo, &wish)
+    });
+    Problems::of_all(outcomes.collect::<Vec<_>>())
+}
+
+/// Two complete runs of the tests at once on this machine, from two clones: neither sees the other.
+pub fn twice(cargo: &Cargo) -> Outcome {
+    let second = cargo.root().join("target/tests/second");
+    let _ = std::fs::remove_dir_all(&second);
+    let mut clone = Command::new("git");
+    succeed(clone.args(["clone", "--quiet", "."]).arg(&second).current_dir(cargo.root()))?;
+    let mut other = Command::new(cargo.program());
+    other.args(["xtask", "test"]).current_dir(&second).stdin(Stdio::null());
+    let failed = |error: std::io::Error| Problems::one(format!("cannot start a test run: {error}"));
+    let mut other = other.spawn().map_err(failed)?;
+    let here = suite::test(cargo, &Wish::of(Tier::Test));
+    let status = other.wait().map_err(failed)?;
+    let there = if status.success() {
+        Ok(())
+    } else {
+        Err(Problems::one(format!("the run in {} failed: {status}", second.display())))
+    };
+    here.and(there)
+}

@@ -1,0 +1,190 @@
+//! `cargo xtask test` and `cargo xtask nightly`: set-up, cheap refusals, then everything else.
+//!
+//! A refusal (format, tidy, licences, clippy, documentation) ends it before anything long begins.
+//! The page and the bank are tested beside the compiler. What is fetched or installed is timed
+//! apart: it is paid once on a machine.
+
+use crate::cargo::{Cargo, succeed};
+use crate::problems::{Outcome, Problems};
+use crate::suite::{self, Tier, Wish};
+use crate::{bank, deny, docs, format, install, kernels, soaks, tidy, ui};
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+type Step = (&'static str, fn(&Cargo) -> Outcome);
+
+/// What is fetched or installed.
+const SET_UP: &[Step] = &[
+    ("crates", |cargo| cargo.run(["fetch", "--locked"])),
+    ("modules of the page", ui::fetch),
+    ("what the bank is built of", bank::fetch),
+];
+
+/// What is refused in minutes.
+const REFUSALS: &[Step] = &[
+    ("fmt", |cargo| format::format(cargo, true)),
+    ("tidy", tidy::tidy),
+    ("deny", deny::deny),
+    ("page", ui::build),
+    ("clippy", |cargo| cargo.run(CLIPPY)),
+    ("doc", |cargo| {
+        let mut command = cargo.command(["doc", "--quiet", "--workspace", "--no-deps", "--locked"]);
+        succeed(command.env("RUSTDOCFLAGS", "-D warnings"))
+    }),
+];
+const CLIPPY: [&str; 8] =
+    ["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+
+/// What is tested beside the compiler, each by a command of its own.
+const BESIDE: &[(&str, &[&str])] = &[("page tests", &["ui", "--test"]), ("bank", &["bank"])];
+
+/// What else a night has the time for.
+const NIGHTLY: &[Step] = &[
+    ("fuzz", |cargo| crate::fuzz(cargo, 600, 1, None)),
+    ("soak", |cargo| soaks::soak(cargo, soaks::Amount::NIGHT)),
+    ("vm-soak", |cargo| soaks::vm_soak(cargo, soaks::Amount::NIGHT)),
+    ("external", |cargo| soaks::external(cargo, false)),
+    ("calibrate", |cargo| crate::calibrate(cargo)),
+    ("bars", |cargo| crate::bars(cargo)),
+    ("fidelity", |cargo| crate::fidelity(cargo, None)),
+    ("twice", |cargo| soaks::twice(cargo)),
+];
+
+/// Runs all of it and reports what failed.
+pub fn run(cargo: &Cargo, tier: Tier) -> Outcome {
+    let mut log = Log::default();
+    let set_up = log.all(cargo, SET_UP);
+    let fetched = log.total();
+    set_up?;
+    let beside = Beside::start(cargo)?;
+    let refused = log.all(cargo, REFUSALS);
+    if refused.is_err() {
+        // Nothing long begins after a refusal.
+        drop(beside);
+        log.print(fetched);
+        return refused;
+    }
+    let built = log.step("build", || suite::build(cargo));
+    let documented = log.step("docs", || docs::check(cargo));
+    let begin = log.total();
+    let kernels = log.step("kernels of guests", || kernels::fetch(cargo));
+    let fetched = fetched + (log.total() - begin);
+    let tested_beside = beside.end(&mut log);
+    let tests = log.step("tests", || suite::test(cargo, &Wish::of(tier)));
+    let smoke = log.step("soaks, smoke run", || soaks::smoke(cargo));
+    let installed = log.step("install, smoke run", || install::smoke(cargo));
+    let mut outcomes = vec![built, documented, kernels, tested_beside, tests, smoke, installed];
+    if tier == Tier::Nightly {
+        outcomes.push(log.all(cargo, NIGHTLY));
+    }
+    log.print(fetched);
+    Problems::of_all(outcomes)
+}
+
+/// What was done, and how long it took.
+#[derive(Default)]
+struct Log(Vec<(String, Duration, bool)>);
+
+impl Log {
+    /// Runs one step and says how it ended.
+    fn step(&mut self, name: &str, step: impl FnOnce() -> Outcome) -> Outcome {
+        println!("test: {name}");
+        let start = Instant::now();
+        let outcome = step();
+        self.note(name, start.elapsed(), outcome.is_ok());
+        outcome.map_err(|problems| Problems::one(format!("{name}:\n{problems}")))
+    }
+
+    fn note(&mut self, name: &str, length: Duration, is_ok: bool) {
+        let word = if is_ok { "passed" } else { "FAILED" };
+        println!("test: {name} {word} after {:.1} s", length.as_secs_f64());
+        self.0.push((name.to_owned(), length, is_ok));
+    }
+
+    /// Runs all, also after one that failed.
+    fn all(&mut self, cargo: &Cargo, steps: &[Step]) -> Outcome {
+        let outcomes: Vec<Outcome> =
+            steps.iter().map(|(name, step)| self.step(name, || step(cargo))).collect();
+        Problems::of_all(outcomes)
+    }
+
+    fn total(&self) -> Duration {
+        self.0.iter().map(|(_, length, _)| *length).sum()
+    }
+
+    fn print(&self, fetched: Duration) {
+        println!("test: step                              seconds");
+        for (name, length, is_ok) in &self.0 {
+            let word = if *is_ok { "" } else { "  FAILED" };
+            println!("test: {name:<32} {:8.1}{word}", length.as_secs_f64());
+        }
+        let total = self.total();
+        println!(
+            "test: {:.0} s, and {:.0} s of fetching and installing",
+            total.saturating_sub(fetched).as_secs_f64(),
+            fetched.as_secs_f64()
+        );
+    }
+}
+
+/// Commands of ours that run one after the other beside the compiler, and what they say.
+struct Beside {
+    child: Child,
+    log: PathBuf,
+    start: Instant,
+}
+
+impl Beside {
+    fn start(cargo: &Cargo) -> Result<Self, Problems> {
+        let failed = |error: std::io::Error| Problems::one(format!("cannot start a step: {error}"));
+        let program = std::env::current_exe().map_err(failed)?;
+        let directory = cargo.root().join("target/tests");
+        std::fs::create_dir_all(&directory).map_err(failed)?;
+        let log = directory.join("beside.log");
+        let output = File::create(&log).map_err(failed)?;
+        let errors = output.try_clone().map_err(failed)?;
+        let mut command = Command::new(program);
+        command.arg("beside").current_dir(cargo.root()).stdin(Stdio::null());
+        let child = command.stdout(output).stderr(errors).spawn().map_err(failed)?;
+        Ok(Self { child, log, start: Instant::now() })
+    }
+
+    /// Waits for the end, and shows what was said.
+    fn end(mut self, log: &mut Log) -> Outcome {
+        let waited = Instant::now();
+        let status = self.child.wait();
+        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
+        print!("{text}");
+        let is_ok = status.as_ref().is_ok_and(|status| status.success());
+        println!(
+            "test: page and bank ended {:.0} s after they began, beside the compiler",
+            self.start.elapsed().as_secs_f64()
+        );
+        log.note("waiting for page and bank", waited.elapsed(), is_ok);
+        if is_ok {
+            return Ok(());
+        }
+        Err(Problems::one(format!("the page or the bank failed: {}", self.log.display())))
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // After a refusal; one that has ended is not there any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The commands of [`BESIDE`], one after the other; each is run although one before it failed.
+pub fn beside(cargo: &Cargo) -> Outcome {
+    let mut log = Log::default();
+    let program = std::env::current_exe().map_err(|error| Problems::one(error.to_string()))?;
+    let run =
+        |words: &[&str]| succeed(Command::new(&program).args(words).current_dir(cargo.root()));
+    let outcomes: Vec<Outcome> =
+        BESIDE.iter().map(|(name, words)| log.step(name, || run(words))).collect();
+    Problems::of_all(outcomes)
+}

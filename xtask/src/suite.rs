@@ -1,0 +1,146 @@
+//! The tests of the workspace by tier: cargo-nextest runs them (`.config/nextest.toml`), this says
+//! what was skipped, what needed no proof, what the emulator failed and what was slow.
+
+mod guide;
+mod summary;
+
+pub use guide::{Guide, page};
+
+use crate::cargo::{Cargo, succeed};
+use crate::problems::{Outcome, Problems};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// Where proofs find and leave their stamps (crates/testing); below the target directory.
+const STAMPS: (&str, &str) = ("SCHEDLAB_STAMPS", "target/tests/stamps");
+/// Where tests tell that the emulator failed them, for their repetition (crates/testing).
+const FAULTS: (&str, &str) = ("SCHEDLAB_FAULTS", "target/tests/faults");
+
+/// When a test runs; a tier contains those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// `cargo xtask quick`: no privilege, no guest, no other program.
+    Quick,
+    /// `make test`.
+    Test,
+    /// `cargo xtask nightly`.
+    Nightly,
+}
+
+impl Tier {
+    /// The profile of nextest.
+    fn profile(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Test => "default",
+            Self::Nightly => "nightly",
+        }
+    }
+}
+
+/// Which tests, and how.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    /// All tests up to this tier.
+    pub tier: Tier,
+    /// Only those whose names contain one of these, whatever their tier; none: all.
+    pub names: Vec<String>,
+    /// Variables that tests get.
+    pub variables: Vec<(String, String)>,
+    /// Whether they are built as a release is.
+    pub is_release: bool,
+    /// Whether proofs run although nothing that they depend on has changed.
+    pub is_anew: bool,
+    /// Only list.
+    pub is_list: bool,
+}
+
+impl Wish {
+    /// All tests of a tier.
+    pub fn of(tier: Tier) -> Self {
+        Self {
+            tier,
+            names: Vec::new(),
+            variables: Vec::new(),
+            is_release: false,
+            is_anew: tier == Tier::Nightly,
+            is_list: false,
+        }
+    }
+}
+
+/// Builds all tests, and the programs that they start.
+pub fn build(cargo: &Cargo) -> Outcome {
+    let mut command = cargo.command(["nextest", "run", "--workspace", "--locked", "--no-run"]);
+    succeed(&mut command).map_err(|problems| explained(problems, &command))
+}
+
+/// Says what changed files need beside the quick tests.
+pub fn advise(cargo: &Cargo) -> Outcome {
+    let guide = Guide::read(cargo.root())?;
+    for change in guide.needs(&changed(cargo.root())) {
+        println!("changed: {}; it is tested by: {}", change.touches, change.run);
+    }
+    Ok(())
+}
+
+/// Builds and runs tests, and prints what became of them.
+pub fn test(cargo: &Cargo, wish: &Wish) -> Outcome {
+    let profile = wish.tier.profile();
+    let mut command = cargo.command(["nextest", if wish.is_list { "list" } else { "run" }]);
+    command.args(["--workspace", "--locked", "--profile", profile]);
+    if wish.is_release {
+        command.arg("--release");
+    }
+    if !wish.names.is_empty() {
+        command.arg("--ignore-default-filter").args(&wish.names);
+    }
+    if wish.is_list {
+        return succeed(&mut command);
+    }
+    let root = cargo.root();
+    let _ = std::fs::remove_dir_all(root.join(FAULTS.1));
+    let stamps = root.join(STAMPS.1).display().to_string();
+    let anew = if wish.is_anew { "anew:" } else { "" };
+    command
+        .args(["--no-tests", "fail"])
+        .env(STAMPS.0, format!("{anew}{stamps}"))
+        .env(FAULTS.0, root.join(FAULTS.1))
+        .envs(wish.variables.iter().map(|(name, value)| (name, value)));
+    let report = root.join("target/nextest").join(profile).join("junit.xml");
+    let _ = std::fs::remove_file(&report);
+    let start = Instant::now();
+    let outcome = succeed(&mut command).map_err(|problems| explained(problems, &command));
+    let printed = summary::print(&report, start.elapsed().as_secs_f64());
+    outcome.and(printed)
+}
+
+/// What is missing where nextest is.
+fn explained(problems: Problems, command: &Command) -> Problems {
+    let has_nextest = Command::new(command.get_program())
+        .args(["nextest", "--version"])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if has_nextest {
+        return problems;
+    }
+    Problems::one(format!(
+        "{problems}tests are run by cargo-nextest: `./setup --tools` installs it"
+    ))
+}
+
+/// Files that differ from the upstream branch, or are not committed.
+fn changed(root: &Path) -> Vec<String> {
+    let lines = |arguments: &[&str]| -> Vec<String> {
+        let output = Command::new("git").args(arguments).current_dir(root).output();
+        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        text.unwrap_or_default().lines().map(str::to_owned).collect()
+    };
+    let mut paths = lines(&["diff", "--name-only", "HEAD"]);
+    paths.extend(lines(&["diff", "--name-only", "@{upstream}...HEAD"]));
+    paths.extend(lines(&["ls-files", "--others", "--exclude-standard"]));
+    paths.sort();
+    paths.dedup();
+    paths
+}

@@ -1,0 +1,127 @@
+//! What a change needs, and where each guarantee is tested: `xtask/tests.toml`, and the page that
+//! is made from it.
+
+use crate::problems::Problems;
+use serde::Deserialize;
+use std::fmt::Write;
+use std::path::Path;
+
+/// The file, below the workspace.
+const FILE: &str = "xtask/tests.toml";
+
+/// What a change below a path needs beside the quick tier.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// Beginnings of paths, relative to the workspace.
+    paths: Vec<String>,
+    /// What it touches, in a word or two.
+    pub touches: String,
+    /// The command that tests it.
+    pub run: String,
+}
+
+/// A guarantee of the product, and where it is tested.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Guarantee {
+    /// One sentence.
+    states: String,
+    /// The tests or steps, as a command selects them.
+    tests: String,
+    /// `quick`, `test` or `nightly`.
+    tier: String,
+    /// About how long it takes on two processors without KVM.
+    takes: String,
+}
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Guide {
+    #[serde(rename = "change", default)]
+    changes: Vec<Change>,
+    #[serde(rename = "guarantee", default)]
+    guarantees: Vec<Guarantee>,
+}
+
+impl Guide {
+    /// Reads the file of a workspace.
+    pub fn read(root: &Path) -> Result<Self, Problems> {
+        let path = root.join(FILE);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| Problems::one(format!("cannot read {}: {error}", path.display())))?;
+        Self::parse(&text)
+    }
+
+    fn parse(text: &str) -> Result<Self, Problems> {
+        toml::from_str(text).map_err(|error| Problems::one(format!("{FILE}: {error}")))
+    }
+
+    /// What changed files need, each once.
+    pub fn needs<'g>(&'g self, changed: &[String]) -> Vec<&'g Change> {
+        let is_touched = |change: &&Change| {
+            let begins = |path: &String| change.paths.iter().any(|begin| path.starts_with(begin));
+            changed.iter().any(begins)
+        };
+        self.changes.iter().filter(is_touched).collect()
+    }
+}
+
+/// `docs/tests.md`.
+pub fn page(guide: &Guide) -> String {
+    let mut text = String::from(
+        "# Where each guarantee is tested\n\n\
+         Written by `cargo xtask docs` from `xtask/tests.toml`. Times are those of two processors \
+         without KVM. `quick` is `cargo xtask quick`, `test` is `make test` and contains it, \
+         `nightly` is `cargo xtask nightly` and contains both. A proof that succeeded leaves a \
+         stamp below `target/tests/stamps`; `make test` does not repeat it until the schedulers' \
+         objects, `prove`, the kernel or QEMU change, and says so.\n\n\
+         | guarantee | tests | tier | takes |\n|---|---|---|---|\n",
+    );
+    for Guarantee { states, tests, tier, takes } in &guide.guarantees {
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "| {states} | {tests} | {tier} | {takes} |");
+    }
+    text.push_str("\n## What a change needs\n\n| below | touches | run |\n|---|---|---|\n");
+    for Change { paths, touches, run } in &guide.changes {
+        let paths: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
+        let _ = writeln!(text, "| {} | {touches} | `{run}` |", paths.join(", "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+        [[change]]
+        paths = ["web/", "crates/web/"]
+        touches = "the page"
+        run = "cargo xtask ui --test"
+        [[guarantee]]
+        states = "Nothing is lost"
+        tests = "`crashes::`"
+        tier = "quick"
+        takes = "20 s"
+    "#;
+
+    #[test]
+    fn changed_paths_name_what_they_need_once() {
+        let guide = Guide::parse(TEXT).unwrap();
+        let changed = ["web/src/a.ts", "web/src/b.ts", "docs/x.md"].map(str::to_owned);
+        let needs = guide.needs(&changed);
+        assert_eq!(needs.len(), 1);
+        assert_eq!(needs[0].touches, "the page");
+        assert!(guide.needs(&["docs/web/".to_owned()]).is_empty());
+        assert!(Guide::parse("[[change]]\npaths = []\nspeed = 1").is_err());
+    }
+
+    #[test]
+    fn the_page_has_a_row_for_each_guarantee_and_each_path() {
+        let page = page(&Guide::parse(TEXT).unwrap());
+        assert!(page.contains("| Nothing is lost | `crashes::` | quick | 20 s |\n"));
+        assert!(page.contains("| `web/`, `crates/web/` | the page | `cargo xtask ui --test` |\n"));
+    }
+}
