@@ -26,8 +26,8 @@ pub struct WorkloadFacts {
     /// Weights (1 to 1000) of I/O groups that its processes will join, one group each: made before
     /// it starts, given to it as [`crate::LaunchSpec::io_groups`], removed after it.
     pub io_weights: Vec<u64>,
-    /// Whether its far side is a second guest beside the subject's ([`crate::peers_address`]), which
-    /// a venue of virtual machines boots for it.
+    /// Whether its far side is a second guest beside the subject's ([`crate::peers_address`]),
+    /// which a venue of virtual machines boots for it.
     pub needs_peer: bool,
 }
 

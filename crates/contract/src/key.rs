@@ -1,5 +1,5 @@
-//! Keys of parameters: each is declared once, with its kind, limits, default and explanation, and is
-//! what a workload reads the parameter by.
+//! Keys of parameters: each is declared once, with its kind, limits, default and explanation, and
+//! is what a workload reads the parameter by.
 //!
 //! [`crate::keys!`] makes the constants and the list of them that help, schema and planner read, so
 //! that there is no key of a parameter that was not declared.
@@ -12,9 +12,9 @@ use std::marker::PhantomData;
 /// Tables of texts by name.
 pub type Tables = BTreeMap<String, BTreeMap<String, String>>;
 
-/// A declared parameter, and the type that its value is read as: `u64` of a count, of a duration (in
-/// nanoseconds) and of a size (in bytes), `f64` of a number, `bool` of a flag, `str` of a text and of
-/// a choice, `[String]` of words, [`Tables`] of a table.
+/// A declared parameter, and the type that its value is read as: `u64` of a count, of a duration
+/// (in nanoseconds) and of a size (in bytes), `f64` of a number, `bool` of a flag, `str` of a text
+/// and of a choice, `[String]` of words, [`Tables`] of a table.
 #[derive(Debug)]
 pub struct Key<T: ?Sized> {
     declared: Parameter,
@@ -225,7 +225,8 @@ impl Key<Tables> {
 #[macro_export]
 macro_rules! keys {
     ($visibility:vis $list:ident;
-     $($key:ident: $read:ty = $make:ident($($argument:expr),* $(,)?) $(.$with:ident($($value:expr),*))*),* $(,)?) => {
+     $($key:ident: $read:ty = $make:ident($($argument:expr),* $(,)?)
+         $(.$with:ident($($value:expr),*))*),* $(,)?) => {
         $($visibility const $key: $crate::Key<$read> =
             $crate::Key::<$read>::$make($($argument),*) $(.$with($($value),*))*;)*
 

@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use sys::Machine;
 
 /// A workload whose own process only drives what it measures: the levels of a trial are those of
-/// its servers, which take them on themselves ([`LaunchSpec::apply`]), and its first thread has none.
+/// its servers, which take them on themselves ([`LaunchSpec::apply`]), and its first thread has
+/// none.
 pub trait Service {
     /// What is known of it before it runs.
     fn facts(&self) -> ServiceFacts;

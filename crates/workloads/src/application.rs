@@ -285,8 +285,8 @@ impl Conduct {
         })]
     }
 
-    /// What trials share that find an application standing: all that was declared of it but the load
-    /// (`own`), which may be another one in each workload. None where no application stands.
+    /// What trials share that find an application standing: all that was declared of it but the
+    /// load (`own`), which may be another one in each workload. None where no application stands.
     pub(crate) fn stands(&self, parameters: &Parameters, own: &[Parameter]) -> Option<String> {
         let told = |parameter: &Parameter| {
             format!("{} = {:?}", parameter.name, parameters.0.get(parameter.name))
