@@ -3,7 +3,8 @@
 //! This crate must not know what a parser is for: a target gets bytes, says
 //! whether it accepted them, and panics where one of its claims is broken. The
 //! same seed tries the same inputs in the same order. To add a target, write
-//! one file in `targets/` and one line in `targets.rs`.
+//! one file in `targets/` and one line in `targets.rs`; what tools print is a target for each of
+//! `outputs::FORMATS`.
 
 mod corpus;
 mod imports;

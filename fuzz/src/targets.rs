@@ -1,13 +1,9 @@
-//! The list of targets: one file, one line.
+//! The list of targets: one file, one line. What tools print is a target without either: `outputs`
+//! lists its formats.
 
-/// What a parser made of some bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reaction {
-    /// It understood them.
-    Accepted,
-    /// It said no.
-    Refused,
-}
+use outputs::{FORMATS, Format};
+
+pub use outputs::Reaction;
 
 /// A parser under test.
 #[derive(Debug, Clone, Copy)]
@@ -20,13 +16,6 @@ pub struct Target {
     pub run: fn(&[u8]) -> Reaction,
 }
 
-impl Reaction {
-    /// Accepted exactly when there is a value.
-    pub fn of<T>(value: Option<&T>) -> Self {
-        if value.is_some() { Self::Accepted } else { Self::Refused }
-    }
-}
-
 /// Runs `parse` on bytes that are UTF-8; others no caller would pass on.
 fn on_text(bytes: &[u8], parse: impl Fn(&str) -> Reaction) -> Reaction {
     std::str::from_utf8(bytes).map_or(Reaction::Refused, parse)
@@ -36,9 +25,27 @@ macro_rules! targets {
     ($($module:ident),* $(,)?) => {
         $(mod $module;)*
 
-        /// Every target.
-        pub static TARGETS: &[Target] = &[$($module::TARGET),*];
+        const OWN: &[Target] = &[$($module::TARGET),*];
     };
+}
+
+/// Every target.
+pub static TARGETS: &[Target] = &all::<{ OWN.len() + FORMATS.len() }>();
+
+/// Our own targets, then the formats of tools.
+const fn all<const COUNT: usize>() -> [Target; COUNT] {
+    let mut all = [OWN[0]; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        all[index] = if index < OWN.len() {
+            OWN[index]
+        } else {
+            let Format { name, words, run } = FORMATS[index - OWN.len()];
+            Target { name, words, run }
+        };
+        index += 1;
+    }
+    all
 }
 
 targets! {
@@ -52,7 +59,6 @@ targets! {
     event_log,
     experiment,
     fake_rules,
-    gatling_log,
     histogram,
     http_request,
     import_benchfmt,
@@ -65,8 +71,6 @@ targets! {
     import_perf_stat,
     import_schbench,
     import_wrk,
-    iozone_excel,
-    iperf3_json,
     journal,
     kernel_index,
     kernel_name,
@@ -85,11 +89,9 @@ targets! {
     record_line,
     scheduler_level,
     scheduler_trace,
-    sockperf_log,
     task_schedstat,
     wire_frames,
     words,
-    wrk_text,
 }
 
 /// What an experiment may name.

@@ -1,10 +1,7 @@
 //! `docs/catalog.md`: every workload, factor, probe and format in its own words.
 
-use contract::{
-    Catalogue, Cost, Description, Factor, Knob, Parameter, ParameterKind, Probe, Workload,
-};
-use model::{Metric, ParameterValue, Parameters, Reduction, Unit, format_duration, format_size};
-use std::collections::BTreeMap;
+use contract::{Catalogue, Cost, Description, Factor, Knob, ParameterKind, Probe, Workload};
+use model::{Metric, Reduction, Unit, format_duration, format_size};
 use std::fmt::Write;
 
 /// The page.
@@ -73,38 +70,9 @@ fn about_workload(workload: &dyn Workload) -> String {
             cell(parameter.summary)
         );
     }
-    let metrics = workload.metrics(&defaults(workload.parameters()));
     about.push('\n');
-    about.push_str(&metric_table(&metrics));
+    about.push_str(&metric_table(&workload.usual_metrics()));
     about
-}
-
-/// Parameters with every default; one that is required gets an empty value of
-/// its kind, which only the metrics of user-defined workloads depend on.
-fn defaults(parameters: &[Parameter]) -> Parameters {
-    let value = |parameter: &Parameter| {
-        let default = parameter.default.and_then(|default| parameter.parse(default).ok());
-        default.unwrap_or_else(|| empty(&parameter.kind))
-    };
-    Parameters(
-        parameters.iter().map(|parameter| (parameter.name.to_owned(), value(parameter))).collect(),
-    )
-}
-
-fn empty(kind: &ParameterKind) -> ParameterValue {
-    match kind {
-        ParameterKind::Count { min, .. } => ParameterValue::Count(*min),
-        ParameterKind::Duration { min, .. } => ParameterValue::Duration(*min),
-        ParameterKind::Size { min, .. } => ParameterValue::Size(*min),
-        ParameterKind::Number { min, .. } => ParameterValue::Number(*min),
-        ParameterKind::Choice(choices) => {
-            ParameterValue::Text(choices.first().copied().unwrap_or_default().to_owned())
-        }
-        ParameterKind::Text => ParameterValue::Text(String::new()),
-        ParameterKind::Flag => ParameterValue::Flag(false),
-        ParameterKind::Words => ParameterValue::Words(Vec::new()),
-        ParameterKind::Table => ParameterValue::Table(BTreeMap::new()),
-    }
 }
 
 fn values(kind: &ParameterKind) -> String {

@@ -1,7 +1,7 @@
 //! The one catalogue, assembled by the binary and handed down.
 
-use crate::{Factor, Knob, LaunchSpec, Probe, Workload};
-use model::Plan;
+use crate::{Configured, Factor, Knob, LaunchSpec, Probe, Problem, Workload};
+use model::{Parameters, Plan, WorkloadPlan};
 use sys::Machine;
 
 /// Everything that can be named in an experiment.
@@ -19,6 +19,36 @@ impl Catalogue {
     /// A workload by id.
     pub fn workload(&self, id: &str) -> Option<&'static dyn Workload> {
         self.workloads.iter().copied().find(|workload| workload.describe().id == id)
+    }
+
+    /// A workload by id with these parameters.
+    ///
+    /// # Errors
+    /// That there is none of that name, or all that cannot be meant.
+    pub fn configure(
+        &self,
+        id: &str,
+        parameters: &Parameters,
+    ) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        let workload = self.workload(id).ok_or_else(|| {
+            vec![Problem::from(format!("there is no workload `{id}` in this binary"))]
+        })?;
+        workload.configure(parameters)
+    }
+
+    /// Every workload of a plan with each of the parameters that subjects have. What cannot be
+    /// configured here, as where a file that it names is gone, is left out: who is to run it tells.
+    pub fn configured<'p>(
+        &self,
+        plan: &'p Plan,
+    ) -> impl Iterator<Item = (&'p WorkloadPlan, &'p Parameters, Box<dyn Configured>)> {
+        let each = plan
+            .workloads
+            .iter()
+            .flat_map(|workload| workload.all_parameters().map(move |one| (workload, one)));
+        each.filter_map(|(workload, parameters)| {
+            Some((workload, parameters, self.configure(&workload.uses, parameters).ok()?))
+        })
     }
 
     /// A factor by id.
@@ -40,11 +70,8 @@ impl Catalogue {
                 let _ = knob.contribute(machine, level, &mut launch);
             }
         }
-        let has_groups = plan.workloads.iter().any(|workload| {
-            let entry = self.workload(&workload.uses);
-            let mut all = workload.all_parameters();
-            entry.is_some_and(|entry| all.any(|one| !entry.io_groups(one).is_empty()))
-        });
+        let has_groups =
+            self.configured(plan).any(|(_, _, one)| !one.facts().io_weights.is_empty());
         let needed =
             [("cpu", launch.needs_cpu_cgroup()), ("io", launch.needs_io_cgroup() || has_groups)];
         needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name).collect()

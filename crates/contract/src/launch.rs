@@ -41,11 +41,12 @@ pub struct LaunchSpec {
     pub io_weight: Option<u64>,
     /// I/O limits of a cgroup of our own on the target's device.
     pub io_max: Option<IoLimits>,
-    /// Groups that [`crate::Workload::io_groups`] asked for, in that order; its processes join
-    /// them themselves.
+    /// Groups that [`crate::WorkloadFacts::io_weights`] asked for, in that order; its processes
+    /// join them themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub io_groups: Vec<IoGroup>,
-    /// Groups of the servers that [`crate::Workload::servers`] named, which join them themselves.
+    /// Groups of the servers that [`crate::ServiceFacts::servers`] named, which join them
+    /// themselves.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub server_groups: BTreeMap<String, ServerGroups>,
     /// Where files and devices of the workload lie: its scratch directory where the trial has

@@ -55,6 +55,6 @@ pub struct OutsideOrder {
 pub struct OutsideAnswer {
     /// The order's.
     pub id: u64,
-    /// What [`crate::Workload::send_from_outside`] returned, or why it failed.
+    /// What [`crate::Service::send_from_outside`] returned, or why it failed.
     pub outcome: Result<String, String>,
 }

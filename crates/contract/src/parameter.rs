@@ -1,6 +1,7 @@
 //! Declared parameters of workloads: kind, default, limits.
 
-use model::{ParameterValue, parse_count, parse_duration, parse_size};
+use crate::Problem;
+use model::{ParameterValue, Parameters, parse_count, parse_duration, parse_size};
 use std::collections::BTreeMap;
 
 /// One parameter as its workload declares it.
@@ -60,6 +61,33 @@ pub enum ParameterKind {
 }
 
 impl Parameter {
+    /// The defaults of all that is declared, with these values by name in their place.
+    ///
+    /// # Errors
+    /// Names that are not declared, values that are none, and what is required and not given.
+    pub fn values(
+        declared: &[Parameter],
+        given: &[(&str, &str)],
+    ) -> Result<Parameters, Vec<Problem>> {
+        let is_declared = |name: &str| declared.iter().any(|parameter| parameter.name == name);
+        let unknown = given.iter().filter(|(name, _)| !is_declared(name));
+        let mut problems: Vec<Problem> =
+            unknown.map(|(name, _)| format!("there is no parameter `{name}`").into()).collect();
+        let mut values = BTreeMap::new();
+        for parameter in declared {
+            let name = parameter.name;
+            let own = given.iter().find(|(given, _)| *given == name).map(|(_, text)| *text);
+            match own.or(parameter.default).map(|text| parameter.parse(text)) {
+                Some(Ok(value)) => {
+                    values.insert(name.to_owned(), value);
+                }
+                Some(Err(why)) => problems.push(format!("`{name}`: {why}").into()),
+                None => problems.push(format!("the parameter `{name}` is required").into()),
+            }
+        }
+        if problems.is_empty() { Ok(Parameters(values)) } else { Err(problems) }
+    }
+
     /// Parses the value as text (defaults, `--set`, TOML strings and numbers).
     ///
     /// # Errors
@@ -181,6 +209,30 @@ mod tests {
             assert_eq!(split_words(&text).unwrap(), words, "{text}");
         }
         assert_eq!(join_words(["scx_rusty", "--slice-us", "20000"]), "scx_rusty --slice-us 20000");
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_given_values_is_told() {
+        let count = |name, default| Parameter {
+            name,
+            kind: ParameterKind::Count { min: 1, max: 64 },
+            default,
+            summary: "",
+        };
+        let declared = [count("groups", Some("4")), count("loops", None)];
+        let told = Parameter::values(&declared, &[("group", "1"), ("groups", "65")]).unwrap_err();
+        let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "there is no parameter `group`",
+                "`groups`: 65 is outside 1 to 64",
+                "the parameter `loops` is required"
+            ]
+        );
+        let values = Parameter::values(&declared, &[("loops", "7")]).unwrap();
+        assert_eq!(values.0["groups"], ParameterValue::Count(4));
+        assert_eq!(values.0["loops"], ParameterValue::Count(7));
     }
 
     #[test]

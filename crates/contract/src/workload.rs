@@ -1,9 +1,7 @@
 //! What is run.
 
-use crate::{Description, Error, LaunchSpec, Parameter, Recipe, Requirement, Result, Standing};
+use crate::{Description, LaunchSpec, Parameter, Problem, Result, Service, WorkloadFacts};
 use model::{Caveat, Metric, Parameters, RunReport, Sample};
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use sys::Machine;
 
 /// A native workload, or an adapter for a program. Its load lives in a process
@@ -12,151 +10,51 @@ pub trait Workload: Sync {
     /// Name and explanation.
     fn describe(&self) -> &'static Description;
 
-    /// Declared parameters.
+    /// Declared parameters, made from the keys that [`Self::configure`] reads them by
+    /// ([`crate::keys!`]).
     fn parameters(&self) -> &'static [Parameter];
 
-    /// What it reports with these parameters; the first is the default primary metric.
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric>;
-
-    /// Expected length of one invocation in nanoseconds, preparation included.
-    fn expected_ns(&self, parameters: &Parameters) -> u64;
-
-    /// How much longer than ten times that an invocation may take by what was declared, in
-    /// nanoseconds: servers that may be slow to start, to become warm, to end.
-    fn patience_ns(&self, parameters: &Parameters) -> u64 {
-        let _ = parameters;
-        0
-    }
-
-    /// Whether the load waits for each answer before it sends again: tails are
-    /// then conditional on its own pauses.
-    fn is_closed_loop(&self, parameters: &Parameters) -> bool;
-
-    /// What it needs of the machine with these parameters.
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let _ = parameters;
-        Vec::new()
-    }
-
-    /// The user's files that decide what runs: with other contents it is another
-    /// workload. What cannot be found is left out; [`Self::requires`] names it.
-    fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
-        let _ = (machine, parameters);
-        Vec::new()
-    }
-
-    /// What has to be built from sources before it can run.
-    fn recipes(&self, parameters: &Parameters) -> Vec<Recipe> {
-        let _ = parameters;
-        Vec::new()
-    }
-
-    /// Files of the machine it writes while it runs, which its end undoes.
-    fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {
-        let _ = parameters;
-        Vec::new()
-    }
-
-    /// Weights (1 to 1000) of I/O groups that its processes will join, one group each: made
-    /// before it starts, given to it as [`LaunchSpec::io_groups`], removed after it.
-    fn io_groups(&self, parameters: &Parameters) -> Vec<u64> {
-        let _ = parameters;
-        Vec::new()
-    }
-
-    /// Names of its servers. Each has control groups of its own, told as
-    /// [`LaunchSpec::server_groups`], and those carry the limits of a trial, each server's all of
-    /// them: whoever loads them is in the workload's group and has none.
-    fn servers(&self, parameters: &Parameters) -> Vec<&'static str> {
-        let _ = parameters;
-        Vec::new()
-    }
-
-    /// Whether its far side is a second guest beside the subject's ([`crate::peers_address`]),
-    /// which a venue of virtual machines boots for it.
-    fn needs_peer(&self, parameters: &Parameters) -> bool {
-        let _ = parameters;
-        false
-    }
-
-    /// The port of the guest to which its load comes from the host of the guest
-    /// ([`crate::OutsideOrder`]); none where all of it is in the guest.
-    fn port_for_outside(&self, parameters: &Parameters) -> Option<u16> {
-        let _ = parameters;
-        None
-    }
-
-    /// What sending that load needs of the host.
-    fn requires_outside(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let _ = parameters;
-        Vec::new()
-    }
-
-    /// Sends that load to this address, where the guest's port is reached, and returns what its
-    /// part in the guest is to know.
+    /// Reads the parameters, once, of which `plan` has checked each by itself.
     ///
     /// # Errors
-    /// What failed.
-    fn send_from_outside(
-        &self,
-        parameters: &Parameters,
-        to: SocketAddr,
-        launch: &LaunchSpec,
-    ) -> Result<String> {
-        let _ = (parameters, to, launch);
-        let why = "all of its load is beside what is loaded";
-        Err(Error::usage("cannot send a load to a guest", why, ""))
-    }
+    /// All that cannot be meant.
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>>;
 
-    /// Whether its own process only drives what it measures: the levels of a trial are then those
-    /// of the processes that it starts, which take them on themselves ([`LaunchSpec::apply`]), and
-    /// its first thread has none.
-    fn drives_others(&self) -> bool {
-        false
-    }
+    /// Values by name, in place of the defaults, with which an invocation is as short as it can be:
+    /// tests run it so. Required ones that depend on a user are not among them.
+    fn brief(&self) -> &'static [(&'static str, &'static str)];
 
-    /// What its trials find running already, as a text that is the same for all that may share
-    /// it; none where each trial starts all it needs.
-    fn stands(&self, parameters: &Parameters) -> Option<String> {
-        let _ = parameters;
+    /// What it reports with its defaults, for the page of the catalogue. One that cannot be
+    /// configured without what a user names leaves out what that adds.
+    fn usual_metrics(&self) -> Vec<Metric> {
+        let configured = Parameter::values(self.parameters(), &[])
+            .and_then(|defaults| self.configure(&defaults));
+        configured.map(|configured| configured.metrics()).unwrap_or_default()
+    }
+}
+
+/// A workload with its parameters.
+pub trait Configured {
+    /// What it reports; the first is the default primary metric.
+    fn metrics(&self) -> Vec<Metric>;
+
+    /// What is known of it before it runs.
+    fn facts(&self) -> WorkloadFacts;
+
+    /// What it has beside its load where it starts servers; none where its own process is what is
+    /// measured.
+    fn service(&self) -> Option<&dyn Service> {
         None
-    }
-
-    /// Starts what [`Self::stands`] names, in a process of its own with one thread and without
-    /// the levels of any trial, and returns when it can be used.
-    ///
-    /// # Errors
-    /// What could not be started.
-    fn stand(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Standing>> {
-        let _ = (machine, parameters, launch);
-        let why = "each of its trials starts all it needs";
-        Err(Error::usage("cannot start what outlives trials", why, ""))
-    }
-
-    /// Combinations of parameters that cannot be meant, each in one sentence.
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let _ = parameters;
-        Vec::new()
     }
 
     /// Everything untimed: processes, descriptors, buffers. Called in the
-    /// workload's own process, which has one thread and its levels applied unless
-    /// [`Self::drives_others`]; every task it starts calls [`LaunchSpec::enter_task`] first. Dropping the
+    /// workload's own process, which has one thread and its levels applied unless it is a
+    /// [`Service`]; every task it starts calls [`LaunchSpec::enter_task`] first. Dropping the
     /// load stops and reaps what it started.
     ///
     /// # Errors
     /// What could not be prepared.
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>>;
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>>;
 }
 
 /// A prepared workload.

@@ -3,7 +3,7 @@
 //! It has one thread until the workload starts its tasks, so workloads may fork.
 
 use crate::child::{answer, die_with_parent, receive};
-use contract::{Catalogue, LaunchSpec, Load, Measurement};
+use contract::{Catalogue, LaunchSpec, Load, Measurement, Problem};
 use model::{Caveat, Parameters, RunReport, Sample};
 use serde::{Deserialize, Serialize};
 use sys::Machine;
@@ -117,17 +117,17 @@ fn prepare(
     let workload = catalogue
         .workload(&order.workload)
         .ok_or_else(|| format!("there is no workload `{}` in this binary", order.workload))?;
-    // Told when the plan was made; a workload may rely on it whoever started it.
-    if let Some(conflict) = workload.conflicts(&order.parameters).into_iter().next() {
-        return Err(format!("cannot prepare {}: {conflict}", order.workload));
-    }
-    if !workload.drives_others() {
+    let configured = workload.configure(&order.parameters).map_err(|problems| {
+        format!("cannot prepare {}: {}", order.workload, Problem::joined(&problems))
+    })?;
+    // The levels of a service are those of its servers.
+    if configured.service().is_none() {
         order
             .launch
             .apply()
             .map_err(|(attribute, error)| format!("cannot set {attribute}: {error}"))?;
     }
-    workload.prepare(machine, &order.parameters, &order.launch).map_err(|error| error.one_line())
+    configured.prepare(machine, &order.launch).map_err(|error| error.one_line())
 }
 
 fn timed(load: &mut dyn Load) -> (contract::Result<Measurement>, RunReport) {
@@ -148,8 +148,7 @@ fn timed(load: &mut dyn Load) -> (contract::Result<Measurement>, RunReport) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::{Description, Parameter, Workload};
-    use model::Metric;
+    use contract::{Configured, Description, Parameter, Workload};
 
     /// One whose parameters never fit together.
     struct Contradiction;
@@ -163,29 +162,14 @@ mod tests {
             &[]
         }
 
-        fn metrics(&self, _: &Parameters) -> Vec<Metric> {
-            Vec::new()
+        fn brief(&self) -> &'static [(&'static str, &'static str)] {
+            &[]
         }
 
-        fn expected_ns(&self, _: &Parameters) -> u64 {
-            0
-        }
-
-        fn is_closed_loop(&self, _: &Parameters) -> bool {
-            false
-        }
-
-        fn conflicts(&self, _: &Parameters) -> Vec<String> {
-            vec!["less than nothing was asked for".to_owned()]
-        }
-
-        fn prepare(
-            &self,
-            _: &Machine,
-            _: &Parameters,
-            _: &LaunchSpec,
-        ) -> contract::Result<Box<dyn Load>> {
-            unreachable!("it relies on parameters that fit")
+        fn configure(&self, _: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+            Err(["less than nothing was asked for", "more than all was asked for"]
+                .map(Problem::from)
+                .into())
         }
     }
 
@@ -204,7 +188,7 @@ mod tests {
         let refusal = |id| prepare(&catalogue, &machine, &order(id)).err().unwrap();
         assert_eq!(
             refusal("contradiction"),
-            "cannot prepare contradiction: less than nothing was asked for"
+            "cannot prepare contradiction: less than nothing was asked for; more than all was asked for"
         );
         assert_eq!(refusal("other"), "there is no workload `other` in this binary");
     }

@@ -1,7 +1,7 @@
 //! What a plan needs of the machine that runs its trials, checked before anything is
 //! changed.
 
-use contract::{Catalogue, FIRST_KNOB, Factor, Knob, Missing, Requirement};
+use contract::{Catalogue, FIRST_KNOB, Factor, Knob, Missing, Problem, Requirement};
 use model::{Level, Plan, Subject};
 use std::collections::BTreeMap;
 use sys::{Machine, SchedExt};
@@ -44,7 +44,11 @@ pub fn missing(machine: &Machine, catalogue: &Catalogue, plan: &Plan) -> Vec<Mis
         }
         for workload in &plan.workloads {
             if let Some(entry) = catalogue.workload(&workload.uses) {
-                note(&machine, entry.requires(workload.parameters_for(subject)));
+                let needs = match entry.configure(workload.parameters_for(subject)) {
+                    Ok(configured) => configured.facts().requirements,
+                    Err(problems) => vec![unconfigured(&workload.label, &problems)],
+                };
+                note(&machine, needs);
             }
         }
     }
@@ -72,6 +76,14 @@ pub fn factor_needs(factor: &dyn Factor, level: &Level) -> Vec<Requirement> {
     }
     needs.extend(factor.owners().iter().map(|owner| unowned(id, owner)));
     needs
+}
+
+/// What the plan's workload says can be meant here.
+fn unconfigured(label: &str, problems: &[Problem]) -> Requirement {
+    let why = Problem::joined(problems);
+    Requirement::check(format!("the workload {label} as it was planned"), move |_| {
+        Err((why.clone(), "correct it, and plan again".to_owned()))
+    })
 }
 
 fn simulator_only(factor: &str) -> Requirement {

@@ -4,7 +4,7 @@
 use crate::child::die_with_parent;
 use contract::{
     Catalogue, Error, LaunchSpec, OUTSIDE_ROLE, OutsideAnswer, OutsideOrder, OutsideSettings,
-    Result,
+    Problem, Result,
 };
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -112,21 +112,31 @@ fn carry_out(
     let is_planned = settings.loads.iter().any(|(one, of)| one == id && of == parameters);
     let workload = catalogue.workload(id).filter(|_| is_planned);
     let workload = workload.ok_or("the guest asks for a load that the plan does not have")?;
-    let port = workload.port_for_outside(parameters);
+    let configured = workload.configure(parameters).map_err(|why| Problem::joined(&why))?;
+    let service = configured.service().ok_or("all of its load is beside what is loaded")?;
+    let port = service.facts().port_for_outside;
     let to = port.and_then(|port| settings.addresses.get(&port));
     let to = to.ok_or("no way leads to the port of the guest")?;
     let launch = LaunchSpec { seed: *seed, log: settings.log.clone(), ..LaunchSpec::default() };
-    workload.send_from_outside(parameters, *to, &launch).map_err(|error| error.one_line())
+    service.send_from_outside(*to, &launch).map_err(|error| error.one_line())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::{Description, Load, Parameter, Workload};
+    use contract::{
+        Configured, Description, Load, Parameter, Service, ServiceFacts, Standing, Workload,
+        WorkloadFacts,
+    };
     use model::{Metric, ParameterValue, Parameters};
     use std::collections::BTreeMap;
     use std::net::SocketAddr;
     use sys::Machine;
+
+    contract::keys! {
+        PARAMETERS;
+        PORT: u64 = count("port", 1, 65_535, "80", "Port of the guest"),
+    }
 
     /// One that says where it was sent.
     struct Sender;
@@ -137,41 +147,58 @@ mod tests {
         }
 
         fn parameters(&self) -> &'static [Parameter] {
+            PARAMETERS
+        }
+
+        fn brief(&self) -> &'static [(&'static str, &'static str)] {
             &[]
         }
 
-        fn metrics(&self, _: &Parameters) -> Vec<Metric> {
+        fn configure(
+            &self,
+            parameters: &Parameters,
+        ) -> std::result::Result<Box<dyn Configured>, Vec<Problem>> {
+            Ok(Box::new(To(u16::try_from(PORT.of(parameters)).ok())))
+        }
+    }
+
+    /// One with its port.
+    struct To(Option<u16>);
+
+    impl Configured for To {
+        fn metrics(&self) -> Vec<Metric> {
             Vec::new()
         }
 
-        fn expected_ns(&self, _: &Parameters) -> u64 {
-            0
+        fn facts(&self) -> WorkloadFacts {
+            WorkloadFacts::open_loop(0)
         }
 
-        fn is_closed_loop(&self, _: &Parameters) -> bool {
-            false
+        fn service(&self) -> Option<&dyn Service> {
+            Some(self)
         }
 
-        fn port_for_outside(&self, parameters: &Parameters) -> Option<u16> {
-            u16::try_from(parameters.count("port")).ok()
-        }
-
-        fn send_from_outside(
-            &self,
-            _: &Parameters,
-            to: SocketAddr,
-            launch: &LaunchSpec,
-        ) -> Result<String> {
-            Ok(format!("{to} {}", launch.seed))
-        }
-
-        fn prepare(&self, _: &Machine, _: &Parameters, _: &LaunchSpec) -> Result<Box<dyn Load>> {
+        fn prepare(&self, _: &Machine, _: &LaunchSpec) -> Result<Box<dyn Load>> {
             unreachable!("nothing is beside what is loaded")
         }
     }
 
+    impl Service for To {
+        fn facts(&self) -> ServiceFacts {
+            ServiceFacts { port_for_outside: self.0, ..ServiceFacts::default() }
+        }
+
+        fn stand(&self, _: &Machine, _: &LaunchSpec) -> Result<Box<dyn Standing>> {
+            unreachable!("nothing stands")
+        }
+
+        fn send_from_outside(&self, to: SocketAddr, launch: &LaunchSpec) -> Result<String> {
+            Ok(format!("{to} {}", launch.seed))
+        }
+    }
+
     fn to_port(port: u64) -> Parameters {
-        Parameters([("port".to_owned(), ParameterValue::Count(port))].into())
+        Parameters([(PORT.name().to_owned(), ParameterValue::Count(port))].into())
     }
 
     #[test]

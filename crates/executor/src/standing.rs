@@ -12,7 +12,10 @@ use crate::load_process::give_up_exemption;
 use crate::session::Executor;
 use crate::trial::make_scratch;
 use crate::watch::new_mark;
-use contract::{Catalogue, Error, Event, Interrupt, LaunchSpec, Phase, Result, ServerGroups};
+use contract::{
+    Catalogue, Error, Event, Interrupt, LaunchSpec, Phase, Problem, Result, ServerGroups,
+    ServiceFacts,
+};
 use model::{Parameters, Session, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -211,8 +214,11 @@ pub(crate) fn stand(
 ) -> Result<std::result::Result<(), String>> {
     let settings = executor.settings.clone();
     let parameters = &trial.workload.parameters;
-    let workload = settings.catalogue.workload(&trial.workload.uses);
-    let wanted = workload.and_then(|workload| workload.stands(parameters));
+    // Why it cannot be configured tells its own process.
+    let configured = settings.catalogue.configure(&trial.workload.uses, parameters).ok();
+    let service = configured.as_deref().and_then(|one| one.service());
+    let ServiceFacts { servers, stands: wanted, .. } =
+        service.map(|service| service.facts()).unwrap_or_default();
     if let (Some(standing), Some(id)) = (&mut executor.standing, &wanted)
         && standing.serves(id)
     {
@@ -223,7 +229,6 @@ pub(crate) fn stand(
     on_event(Event::TrialPhase(Phase::Starting));
     let name = new_mark(settings.machine.runtime())?;
     let mark = format!("SCHEDLAB_MARK={name}");
-    let servers = workload.map_or_else(Vec::new, |workload| workload.servers(parameters));
     let (cgroup, server_groups) = standing_groups(executor, &name, &servers)?;
     let scratch = settings.scratch.join("standing");
     // Of the one before it.
@@ -288,6 +293,18 @@ pub fn serve_standing(catalogue: &Catalogue, machine: &Machine) -> i32 {
     }
 }
 
+/// What stands, or why it does not.
+fn started(
+    catalogue: &Catalogue,
+    machine: &Machine,
+    order: &StandingOrder,
+) -> std::result::Result<Box<dyn contract::Standing>, String> {
+    let configured = catalogue.configure(&order.workload, &order.parameters);
+    let configured = configured.map_err(|problems| Problem::joined(&problems))?;
+    let service = configured.service().ok_or("each of its trials starts all it needs")?;
+    service.stand(machine, &order.launch).map_err(|error| error.one_line())
+}
+
 fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
     let mut input = std::io::stdin().lock();
     let mut output = std::io::stdout().lock();
@@ -296,13 +313,7 @@ fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
     sys::reset_signal_dispositions();
     give_up_exemption(machine);
     let machine = machine.clone().with_search_path(order.search_path.clone());
-    let started = match catalogue.workload(&order.workload) {
-        Some(workload) => workload
-            .stand(&machine, &order.parameters, &order.launch)
-            .map_err(|error| error.one_line()),
-        None => Err(format!("there is no workload `{}` in this binary", order.workload)),
-    };
-    let mut standing = match started {
+    let mut standing = match started(catalogue, &machine, &order) {
         Ok(standing) => standing,
         Err(reason) => return answer(&mut output, &Told::Err(reason)),
     };

@@ -342,10 +342,13 @@ fn start(
     };
     let mut child = RoleChild::spawn(LOAD_ROLE, Session::Same, &marking)?;
     executor.watch.journal.append(&JournalEntry::Group { group: child.pid() })?;
-    let workload = settings.catalogue.workload(&trial.workload.uses);
-    let parameters = &trial.workload.parameters;
-    let weights = workload.map_or_else(Vec::new, |workload| workload.io_groups(parameters));
-    let servers = workload.map_or_else(Vec::new, |workload| workload.servers(parameters));
+    // Why it cannot be configured tells its own process.
+    let workload = &trial.workload;
+    let configured = settings.catalogue.configure(&workload.uses, &workload.parameters).ok();
+    let weights =
+        configured.as_ref().map_or_else(Vec::new, |configured| configured.facts().io_weights);
+    let service = configured.as_deref().and_then(|configured| configured.service());
+    let servers = service.map_or_else(Vec::new, |service| service.facts().servers);
     let cgroups = join_groups(executor, &mut launch, (&weights, &servers), child.pid())?;
     if let (Some(standing), Some(own)) = (&executor.standing, cgroups.first()) {
         standing.enter(&settings.machine, (own, &launch.server_groups))?;
@@ -366,8 +369,7 @@ fn start(
         probes.push(probe.attach(&settings.machine, &target)?);
     }
     let server_groups = launch.server_groups.clone();
-    let is_main_thread_apart = launch.policy == Some(sys::Policy::Deadline)
-        || workload.is_some_and(|workload| workload.drives_others());
+    let is_main_thread_apart = launch.policy == Some(sys::Policy::Deadline) || service.is_some();
     child.send(&LoadOrder {
         parent: std::process::id().cast_signed(),
         workload: trial.workload.uses.clone(),

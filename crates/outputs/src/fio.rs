@@ -1,5 +1,6 @@
 //! What fio prints with `--output-format=json` or `json+`.
 
+use crate::format::{Format, Reaction};
 use crate::json::{Json, Place};
 use crate::percentile::Percentile;
 use crate::trouble::Trouble;
@@ -348,6 +349,57 @@ fn distribution(bins: &Place<'_>) -> Result<Histogram, Trouble> {
         histogram.record_many(value, count);
     }
     Ok(histogram)
+}
+
+/// fio's JSON, with and without its text around it.
+pub(crate) const FORMAT: Format = Format {
+    name: "fio-json",
+    words: &[
+        "\"jobs\": [",
+        "{\"jobname\": \"a\"",
+        "\"groupid\": 1",
+        "\"error\": 5",
+        "\"read\": {",
+        "\"write\": {",
+        "\"total_ios\": 9",
+        "\"iops\": 1",
+        "\"bw\": 1",
+        "\"bw_bytes\": 1",
+        "\"clat_ns\": {",
+        "\"lat_ns\": {",
+        "\"bins\": {\"5\": 500}",
+        "\"percentile\": {\"99.000000\": 5}",
+        "\"N\": 5000",
+        "\"job options\": {\"rw\": \"randrw\"}",
+        "\"rate_process\"",
+        "fio: \n",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        "null",
+        "\n----\n",
+        "-1",
+        "1e308",
+    ],
+    run,
+};
+
+/// What is accepted has jobs, whose rates are numbers.
+fn run(bytes: &[u8]) -> Reaction {
+    let report = Report::parse(bytes);
+    match &report {
+        Ok(report) => {
+            assert!(!report.streams.is_empty(), "no job did anything");
+            let traffic = report.streams.iter().filter_map(|stream| stream.outcome.as_ref().ok());
+            for traffic in traffic {
+                assert!(traffic.rate.is_finite() && traffic.bandwidth.is_finite(), "{traffic:?}");
+            }
+        }
+        Err(trouble) => trouble.check(),
+    }
+    Reaction::of(report.ok().as_ref())
 }
 
 #[cfg(test)]

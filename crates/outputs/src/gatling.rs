@@ -9,6 +9,7 @@ mod binary;
 mod statistics;
 mod text;
 
+use crate::format::{Format, Reaction};
 use crate::trouble::Trouble;
 use model::Histogram;
 use std::collections::{BTreeMap, BTreeSet};
@@ -247,6 +248,60 @@ fn message(text: &str) -> &str {
 /// The beginning of something, for an error.
 fn shown(text: &str) -> String {
     one_line(text).chars().take(40).collect()
+}
+
+/// Gatling's log, binary or text.
+pub(crate) const FORMAT: Format = Format {
+    name: "gatling-log",
+    words: &[
+        "RUN\tsim.Sim\tsim\t1795554545129\t \t3.10.3\n",
+        "USER\ta\tSTART\t1795554545129\n",
+        "USER\ta\tEND\t1795554545139\n",
+        "REQUEST\t\tlist\t1795554545129\t1795554545139\tOK\t \n",
+        "REQUEST\tcart,pay\tlist\t1795554545129\t1795554545139\tKO\tgone\n",
+        "GROUP\tcart\t1795554545129\t1795554545139\t5\tOK\n",
+        "ERROR\tgone\t1795554545129\n",
+        "ASSERTION\tAAEC\n",
+        "\0\0\0\0\x063.15.1\0",
+        "\0\0\0\x063.13.0",
+        "\x01\0\0\0\0\0\0\0\x01\0\0\0\x04list\0\0\0\0\x05\0\0\0\x09\x01\0\0\0\x02\0\0\0\0",
+        "\x02\0\0\0\0\x01\0\0\0\x05",
+        "\x03\0\0\0\0",
+        "\x04\0\0\0\x01\0\0\0\x04gone\0\0\0\0\x05",
+        "\x7f",
+        "\0\0\0\x01",
+    ],
+    run,
+};
+
+fn run(bytes: &[u8]) -> Reaction {
+    let log = Log::parse(bytes);
+    match &log {
+        Ok(log) => log.check(),
+        Err(trouble) => trouble.check(),
+    }
+    Reaction::of(log.ok().as_ref())
+}
+
+impl Log {
+    /// What is accepted has requests that end after they begin, and each is in one kind.
+    fn check(&self) {
+        assert!(self.users_ended <= self.users_began, "{} ended", self.users_ended);
+        for request in &self.requests {
+            assert!(request.start_ms <= request.end_ms, "{request:?}");
+            assert!(!request.name.contains(char::is_control), "{request:?}");
+        }
+        let count = |window_ms| {
+            let kinds = self.kinds(window_ms).into_iter();
+            kinds.map(|kind| kind.latency.count() + kind.failed()).sum::<u64>()
+        };
+        let all = self.requests.len() as u64;
+        assert_eq!(count(0..u64::MAX), all, "a request is in no kind, or in two");
+        if let Some(span_ms) = self.span_ms() {
+            let middle_ms = span_ms.start + (span_ms.end - span_ms.start) / 2;
+            assert_eq!(count(0..middle_ms) + count(middle_ms..u64::MAX), all);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod columns;
 mod excel;
 mod text;
 
+use crate::format::{Format, Reaction};
 use crate::trouble::Trouble;
 
 /// Bytes of what iozone calls KB or kB.
@@ -220,6 +221,40 @@ fn size_bytes(text: &str) -> Result<u64, String> {
 /// The beginning of something, for an error.
 fn shown(text: &str) -> String {
     text.chars().take(40).collect()
+}
+
+/// The text and the binary report of iozone.
+pub(crate) const FORMAT: Format = Format {
+    name: "iozone-excel",
+    words: &[
+        "\x09\0\x04\0\x02\0\x10\0",
+        "\x0a\0\0\0",
+        "\x04\0\x08\x01",
+        "\x03\0\x0f\0",
+        "\x02\0\x09\0",
+        "  Initial write ",
+        "Record size = 8 kBytes ",
+        "Output is in kBytes/sec",
+        "\0\0\0",
+    ],
+    run,
+};
+
+/// A rate that is read is one.
+fn run(bytes: &[u8]) -> Reaction {
+    let report = Report::parse(bytes);
+    match &report {
+        Ok(report) => {
+            assert!(!report.cells.is_empty(), "a report without numbers");
+            for cell in &report.cells {
+                assert!(cell.rate.is_finite() && cell.rate > 0.0, "{cell:?}");
+                assert!(cell.record_bytes > 0 && cell.file_bytes != Some(0), "{cell:?}");
+                assert!(cell.least_share.is_none_or(|share| (0.0..=1.0).contains(&share)));
+            }
+        }
+        Err(trouble) => trouble.check(),
+    }
+    Reaction::of(report.ok().as_ref())
 }
 
 #[cfg(test)]

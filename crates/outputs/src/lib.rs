@@ -4,16 +4,24 @@
 //! table. It believes nothing: what it reads is hostile until parsed, a number that is
 //! missing is an error and never zero, and every error names its line or its place.
 
-pub mod fio;
-pub mod gatling;
-pub mod iozone;
-pub mod iperf3;
+mod format;
 mod json;
 mod percentile;
-pub mod sockperf;
 mod trouble;
-pub mod wrk;
 
+pub use format::{Format, Reaction};
 pub use json::{Json, Place, line_of};
 pub use percentile::Percentile;
 pub use trouble::Trouble;
+
+/// Declares the tools' modules and lists their formats.
+macro_rules! formats {
+    ($($tool:ident),* $(,)?) => {
+        $(pub mod $tool;)*
+
+        /// Every format that is read here; each is a target of the fuzzer.
+        pub const FORMATS: &[Format] = &[$($tool::FORMAT),*];
+    };
+}
+
+formats! { fio, gatling, iozone, iperf3, sockperf, wrk }

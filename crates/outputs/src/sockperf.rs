@@ -2,6 +2,7 @@
 //!
 //! sockperf 3.7 ends with 0 whatever happened, so that only its words tell a failure.
 
+use crate::format::{Format, Reaction};
 use crate::trouble::Trouble;
 use model::Histogram;
 
@@ -157,6 +158,39 @@ fn without_colours(text: &str) -> String {
         plain.push_str(part.split_once('m').map_or(part, |(_, rest)| rest));
     }
     plain
+}
+
+/// The log of every message that sockperf writes, and what it prints beside it.
+pub(crate) const FORMAT: Format = Format {
+    name: "sockperf-log",
+    words: &[
+        "packet, txTime(sec), rxTime(sec), rtt(usec)\n",
+        "0, 2.499678749, 2.499734474, 55.725\n",
+        "------------------------------\n",
+        "version #3.7-no.git ",
+        "sockperf: [Valid Duration] RunTime=0.400 sec; SentMessages=401; ReceivedMessages=5\n",
+        "sockperf: # dropped messages = 0; # duplicated messages = 0; # out-of-order messages = 0\n",
+        "\u{1b}[2;35m",
+        "\u{1b}[0m",
+        "18446744073709551615",
+        "-1",
+        "nan",
+    ],
+    run,
+};
+
+fn run(bytes: &[u8]) -> Reaction {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Reaction::Refused };
+    match Report::parse(text) {
+        Ok(report) => assert!(report.seconds > 0.0 && report.seconds.is_finite()),
+        Err(Failure::Reported(_)) => {}
+        Err(Failure::Unreadable(trouble)) => trouble.check(),
+    }
+    let trips = round_trips(text);
+    if let Err(trouble) = &trips {
+        trouble.check();
+    }
+    Reaction::of(trips.ok().as_ref())
 }
 
 #[cfg(test)]

@@ -19,6 +19,12 @@ impl Trouble {
         Self { line: None, cause: cause.into(), remedy: remedy.into() }
     }
 
+    /// Panics where it does not say what is wrong, what to do, and where, as every trouble does.
+    pub(crate) fn check(&self) {
+        assert!(!self.cause.is_empty() && !self.remedy.is_empty(), "{self:?}");
+        assert!(self.line != Some(0), "lines count from 1: {self}");
+    }
+
     /// Trouble with one line.
     pub fn at(line: u64, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { line: Some(line), cause: cause.into(), remedy: remedy.into() }

@@ -4,6 +4,7 @@
 //! hid, as it supposes, and leaves out answers that came after the timeout. An answer with a
 //! status of 400 or more is one like any other.
 
+use crate::format::{Format, Reaction};
 use crate::percentile::Percentile;
 use crate::trouble::Trouble;
 
@@ -326,6 +327,55 @@ impl<'t> Lines<'t> {
             times[place] = row.ok_or_else(missing)?;
         }
         Ok(Some(times))
+    }
+}
+
+/// What wrk prints.
+pub(crate) const FORMAT: Format = Format {
+    name: "wrk-text",
+    words: &[
+        "Running 1s test @ http://127.0.0.1:8099/\n",
+        "  1 threads and 10 connections\n",
+        "    Latency   157.35us  521.87us   6.28ms   95.22%\n",
+        "  Latency Distribution\n",
+        "     50%   45.00us\n",
+        "     99%    3.10ms\n",
+        "  140014 requests in 1.10s, 8.55MB read\n",
+        "  Socket errors: connect 0, read 1, write 0, timeout 2\n",
+        "  Non-2xx or 3xx responses: 3\n",
+        "Requests/sec: 127283.37\n",
+        "Transfer/sec:      7.77MB\n",
+        "unable to connect to 127.0.0.1:8096 Connection refused\n",
+        "0.00us",
+        "1.02m",
+        "-nan%",
+        "99999999.99h",
+    ],
+    run,
+};
+
+fn run(bytes: &[u8]) -> Reaction {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Reaction::Refused };
+    let report = Report::parse(text);
+    match &report {
+        Ok(report) => report.check(),
+        Err(Failure::Reported(said)) => assert!(!said.is_empty()),
+        Err(Failure::Unreadable(trouble)) => trouble.check(),
+    }
+    Reaction::of(report.ok().as_ref())
+}
+
+impl Report {
+    /// What is accepted took time, and its percentiles ascend.
+    fn check(&self) {
+        assert!(self.seconds > 0.0 && self.seconds.is_finite(), "{self:?}");
+        assert!(self.rate.is_finite() && self.transfer.is_finite(), "{self:?}");
+        assert!(self.right() <= self.answers && self.answers <= self.asked(), "{self:?}");
+        if let Some(latency) = self.latency {
+            assert!(latency.max.ns > 0, "zeros of nothing: {latency:?}");
+            let times = latency.percentiles.into_iter().flatten().chain([latency.max]);
+            assert!(times.map(|time| time.ns).is_sorted(), "{latency:?}");
+        }
     }
 }
 

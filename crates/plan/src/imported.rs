@@ -4,7 +4,7 @@
 use crate::claims::{self, Asked};
 use crate::document;
 use crate::levels::{Levels, as_written};
-use crate::problem::Problem;
+use crate::problem::ExperimentProblem;
 use crate::problems::Problems;
 use contract::Catalogue;
 use model::{Claim, ImportedDesign, ParameterValue, Plan, WorkloadPlan};
@@ -19,7 +19,11 @@ const MOST_CROSSED: usize = 3;
 ///
 /// # Errors
 /// Every problem, by line of the mapping's text.
-pub fn claims(text: &str, catalogue: &Catalogue, plan: &Plan) -> Result<Vec<Claim>, Vec<Problem>> {
+pub fn claims(
+    text: &str,
+    catalogue: &Catalogue,
+    plan: &Plan,
+) -> Result<Vec<Claim>, Vec<ExperimentProblem>> {
     let mut problems = Problems::default();
     let table = document::read(text, &mut problems);
     let workloads: Vec<&WorkloadPlan> = plan.workloads.iter().collect();

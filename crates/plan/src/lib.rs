@@ -40,6 +40,6 @@ pub use names::kebab as name_of;
 pub use one_line::{OneLine, one_line};
 pub use order::{repeat_block, trial_seed, trials};
 pub use planning::{Request, plan};
-pub use problem::{Problem, render_problems};
+pub use problem::{ExperimentProblem, render_problems};
 pub use schema::schema;
 pub use template::template;

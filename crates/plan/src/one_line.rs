@@ -4,7 +4,7 @@
 //! after it is checked, stored and explained as if it had been a file.
 
 use crate::names::name_of_levels;
-use crate::problem::Problem;
+use crate::problem::ExperimentProblem;
 use crate::written::{key, list, quoted};
 use contract::Catalogue;
 use std::fmt::Write;
@@ -39,7 +39,10 @@ pub struct OneLine<'a> {
 ///
 /// # Errors
 /// What cannot be read, each with the argument it is in.
-pub fn one_line(catalogue: &Catalogue, line: &OneLine<'_>) -> Result<String, Vec<Problem>> {
+pub fn one_line(
+    catalogue: &Catalogue,
+    line: &OneLine<'_>,
+) -> Result<String, Vec<ExperimentProblem>> {
     let mut problems = Vec::new();
     let arms: Vec<Arm> =
         line.subjects.iter().filter_map(|text| arm(catalogue, text, &mut problems)).collect();
@@ -113,7 +116,7 @@ fn text(line: &OneLine<'_>, arms: &[Arm], metrics: &[String]) -> String {
 
 /// `policy=batch,nice=5`. A comma inside a level (`affinity=0,2`) is followed by
 /// no `=`, so the pieces are joined again.
-fn arm(catalogue: &Catalogue, text: &str, problems: &mut Vec<Problem>) -> Option<Arm> {
+fn arm(catalogue: &Catalogue, text: &str, problems: &mut Vec<ExperimentProblem>) -> Option<Arm> {
     let text = text.trim();
     if text.is_empty() || text == "baseline" {
         return Some(Arm { id: "baseline".to_owned(), levels: Vec::new() });
@@ -157,7 +160,7 @@ fn arm(catalogue: &Catalogue, text: &str, problems: &mut Vec<Problem>) -> Option
 }
 
 /// One line of the command's `metrics` table.
-fn metric(text: &str, problems: &mut Vec<Problem>) -> Option<String> {
+fn metric(text: &str, problems: &mut Vec<ExperimentProblem>) -> Option<String> {
     let option = format!("--metric {text}");
     let hint = "write NAME=regex:PATTERN, NAME=json:/POINTER or NAME=csv:COLUMN, \
                 each followed by :lower or :higher";
@@ -189,8 +192,8 @@ fn metric(text: &str, problems: &mut Vec<Problem>) -> Option<String> {
     ))
 }
 
-fn problem(argument: &str, cause: String, hint: &str) -> Problem {
-    Problem {
+fn problem(argument: &str, cause: String, hint: &str) -> ExperimentProblem {
+    ExperimentProblem {
         line: 0,
         column: 0,
         width: 0,

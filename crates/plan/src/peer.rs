@@ -39,7 +39,5 @@ pub(crate) fn check_reachable(
 
 /// Whether any of them has one.
 pub(crate) fn is_needed(workloads: &[Planned]) -> bool {
-    workloads
-        .iter()
-        .any(|one| one.plan.all_parameters().any(|parameters| one.entry.needs_peer(parameters)))
+    workloads.iter().any(|one| one.needs_peer)
 }

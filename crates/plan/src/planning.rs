@@ -3,7 +3,7 @@
 use crate::claims::Asked;
 use crate::document::{self, Place};
 use crate::levels::{Levels, Resolve, as_written};
-use crate::problem::Problem;
+use crate::problem::ExperimentProblem;
 use crate::problems::Problems;
 use crate::settings::{self, Control, LARGEST_SEED, Settings};
 use crate::subjects::{self, Arm};
@@ -69,7 +69,7 @@ pub fn plan(
     catalogue: &Catalogue,
     default_probes: &[&str],
     request: &Request<'_>,
-) -> Result<Plan, Vec<Problem>> {
+) -> Result<Plan, Vec<ExperimentProblem>> {
     let mut problems = Problems::default();
     let planned = try_plan(catalogue, default_probes, request, &mut problems);
     match planned {
@@ -444,15 +444,16 @@ fn entangled(catalogue: &Catalogue, subjects: &[Subject]) -> Vec<String> {
 /// Halves the parameter `duration`, where the workload has one and still accepts
 /// the combination; for all subjects or for none.
 fn halve_duration(planned: &mut Planned) -> bool {
-    let Some(parameters) = halved(planned.entry, &planned.plan.parameters) else { return false };
+    let half = halved(planned.entry, &planned.plan.parameters);
+    let Some((parameters, expected_ns)) = half else { return false };
     let variants = planned.plan.variants.values();
-    let halves: Option<Vec<Parameters>> =
+    let halves: Option<Vec<(Parameters, u64)>> =
         variants.map(|variant| halved(planned.entry, &variant.parameters)).collect();
     let Some(halves) = halves else { return false };
-    planned.plan.expected_ns = planned.entry.expected_ns(&parameters);
+    planned.plan.expected_ns = expected_ns;
     planned.plan.parameters = parameters;
-    for (variant, parameters) in planned.plan.variants.values_mut().zip(halves) {
-        variant.expected_ns = planned.entry.expected_ns(&parameters);
+    for (variant, (parameters, expected_ns)) in planned.plan.variants.values_mut().zip(halves) {
+        variant.expected_ns = expected_ns;
         variant.parameters = parameters;
         planned.plan.expected_ns = planned.plan.expected_ns.max(variant.expected_ns);
     }
@@ -463,7 +464,8 @@ fn halve_duration(planned: &mut Planned) -> bool {
     true
 }
 
-fn halved(workload: &dyn Workload, parameters: &Parameters) -> Option<Parameters> {
+/// The parameters with half the duration, and how long the workload takes then.
+fn halved(workload: &dyn Workload, parameters: &Parameters) -> Option<(Parameters, u64)> {
     let declared = workload.parameters().iter().find(|known| known.name == "duration")?;
     let ParameterKind::Duration { min, .. } = declared.kind else { return None };
     let mut parameters = parameters.clone();
@@ -475,5 +477,6 @@ fn halved(workload: &dyn Workload, parameters: &Parameters) -> Option<Parameters
         return None;
     }
     *duration_ns = halved_ns;
-    workload.conflicts(&parameters).is_empty().then_some(parameters)
+    let configured = workload.configure(&parameters).ok()?;
+    Some((parameters, configured.facts().expected_ns))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// One mistake. All mistakes of an experiment are reported together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct ExperimentProblem {
     /// Line in the file, from 1; 0 where an option of the command line is wrong.
     pub line: usize,
     /// Column in characters, from 1; 0 where the line is 0.
@@ -21,7 +21,7 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
-impl Problem {
+impl ExperimentProblem {
     /// The problem with its file, the source line, a caret and the hint.
     /// `text` is the experiment as it was given to [`crate::plan`].
     pub fn render(&self, file: &str, text: &str) -> String {
@@ -44,12 +44,12 @@ impl Problem {
     }
 }
 
-/// Every problem as [`Problem::render`] shows it, one after the other.
-pub fn render_problems(problems: &[Problem], file: &str, text: &str) -> String {
+/// Every problem as [`ExperimentProblem::render`] shows it, one after the other.
+pub fn render_problems(problems: &[ExperimentProblem], file: &str, text: &str) -> String {
     problems.iter().map(|problem| problem.render(file, text)).collect()
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ExperimentProblem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.given_by {
             Some(option) => write!(formatter, "{option}: {}", self.cause)?,
@@ -62,7 +62,7 @@ impl fmt::Display for Problem {
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for ExperimentProblem {}
 
 /// A source line that cannot disturb a terminal: one column for each character.
 fn shown(line: &str) -> String {
@@ -73,8 +73,8 @@ fn shown(line: &str) -> String {
 mod tests {
     use super::*;
 
-    fn problem(line: usize, column: usize, width: usize) -> Problem {
-        Problem {
+    fn problem(line: usize, column: usize, width: usize) -> ExperimentProblem {
+        ExperimentProblem {
             line,
             column,
             width,

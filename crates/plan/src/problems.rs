@@ -1,7 +1,7 @@
 //! Collects problems while an experiment is read, so that none hides another.
 
 use crate::document::Place;
-use crate::problem::Problem;
+use crate::problem::ExperimentProblem;
 
 /// Problems found so far, by place in the text or on the command line.
 #[derive(Debug, Default)]
@@ -71,17 +71,17 @@ impl Problems {
     }
 
     /// Options first, then by line; the same thing is said once.
-    pub(crate) fn into_sorted(self, text: &str) -> Vec<Problem> {
+    pub(crate) fn into_sorted(self, text: &str) -> Vec<ExperimentProblem> {
         let owners: Vec<(usize, usize)> = self
             .found
             .iter()
             .filter(|found| found.owns_line)
             .filter_map(|found| found.place.start().map(|start| position(text, start)))
             .collect();
-        let is_silenced = |found: &Found, problem: &Problem| {
+        let is_silenced = |found: &Found, problem: &ExperimentProblem| {
             !found.owns_line && owners.iter().any(|(line, _)| *line == problem.line)
         };
-        let mut problems: Vec<Problem> = self
+        let mut problems: Vec<ExperimentProblem> = self
             .found
             .into_iter()
             .filter_map(|found| {
@@ -90,7 +90,7 @@ impl Problems {
             })
             .collect();
         problems.sort_by_key(|problem| (problem.line, problem.column));
-        let mut distinct: Vec<Problem> = Vec::with_capacity(problems.len());
+        let mut distinct: Vec<ExperimentProblem> = Vec::with_capacity(problems.len());
         for problem in problems {
             if !distinct.contains(&problem) {
                 distinct.push(problem);
@@ -101,7 +101,7 @@ impl Problems {
 }
 
 impl Found {
-    fn located(&self, text: &str) -> Problem {
+    fn located(&self, text: &str) -> ExperimentProblem {
         let (line, column, width, given_by) = match &self.place {
             Place::Option(option) => (0, 0, 0, Some(option.clone())),
             &Place::Span { start, end } => {
@@ -112,7 +112,7 @@ impl Found {
             }
         };
         let Found { cause, nearest, hint, .. } = self;
-        Problem {
+        ExperimentProblem {
             line,
             column,
             width,

@@ -2,8 +2,8 @@
 
 use crate::settable;
 use crate::written::{key, quoted};
-use contract::{Catalogue, Factor, Knob, Workload};
-use model::{Parameters, format_duration};
+use contract::{Catalogue, Factor, Knob, Parameter, Workload};
+use model::format_duration;
 use std::collections::BTreeMap;
 
 /// Workloads worth starting with, best first; any that needs no parameter will do.
@@ -113,10 +113,7 @@ fn quick_part(catalogue: &Catalogue) -> String {
 /// What may be asked of all workloads together, and of others' numbers.
 fn asked_together(catalogue: &Catalogue) -> String {
     let Some(workload) = first_workload(catalogue) else { return String::new() };
-    let defaults = workload.parameters().iter().filter_map(|parameter| {
-        Some((parameter.name.to_owned(), parameter.parse(parameter.default?).ok()?))
-    });
-    let metrics = workload.metrics(&Parameters(defaults.collect()));
+    let metrics = workload.usual_metrics();
     let Some(metric) = metrics.first() else { return String::new() };
     let id = key(workload.describe().id);
     format!(
@@ -174,12 +171,8 @@ fn workload_text(workload: &dyn Workload) -> String {
     let description = workload.describe();
     let mut text =
         format!("[[workloads]]\nuse = {} # {}\n", quoted(description.id), description.summary);
-    let mut defaults = BTreeMap::new();
     for parameter in workload.parameters() {
         let default = parameter.default.unwrap_or_default();
-        if let Ok(value) = parameter.parse(default) {
-            defaults.insert(parameter.name.to_owned(), value);
-        }
         let value = match parameter.kind {
             contract::ParameterKind::Count { .. }
             | contract::ParameterKind::Number { .. }
@@ -190,18 +183,15 @@ fn workload_text(workload: &dyn Workload) -> String {
         let assignment = format!("{} = {value}", key(parameter.name));
         text += &format!("# {assignment:32} # {}\n", parameter.summary);
     }
-    if defaults.len() < workload.parameters().len() {
+    let defaults = Parameter::values(workload.parameters(), &[]);
+    let Ok(configured) = defaults.and_then(|defaults| workload.configure(&defaults)) else {
         return text;
-    }
-    let parameters = Parameters(defaults);
-    let metrics: Vec<String> =
-        workload.metrics(&parameters).into_iter().map(|metric| quoted(&metric.id)).collect();
+    };
+    let own = configured.metrics();
+    let metrics: Vec<String> = own.iter().map(|metric| quoted(&metric.id)).collect();
     text += "# label = \"another-name\"           # needed when a workload is used twice\n";
-    let quantile = workload
-        .metrics(&parameters)
-        .into_iter()
-        .rev()
-        .find(|metric| matches!(metric.reduction, model::Reduction::Quantile(_)));
+    let quantile =
+        own.iter().rev().find(|metric| matches!(metric.reduction, model::Reduction::Quantile(_)));
     if let Some(metric) = quantile {
         let assignment = format!("pooled = [{}]", quoted(&metric.id));
         text += &format!(
@@ -212,7 +202,7 @@ fn workload_text(workload: &dyn Workload) -> String {
     text += "# subjects = [\"other\"]            # only for some arms; the reference always runs\n";
     text += &format!(
         "# One invocation takes about {}. Its metrics, of which the primary get verdicts:\n",
-        format_duration(workload.expected_ns(&parameters))
+        format_duration(configured.facts().expected_ns)
     );
     text += &format!("# primary = [{}]\n", metrics.join(", "));
     text

@@ -12,8 +12,8 @@ use crate::settings::{self, Settings};
 use crate::subjects::Arm;
 use crate::values;
 use contract::{Catalogue, Cost, Workload};
-use model::{Background, Metric, Parameters, Reduction, Session, Unit, Variant, WorkloadPlan};
-use parameters::AllParameters;
+use model::{Background, Metric, Reduction, Session, Unit, Variant, WorkloadPlan};
+use parameters::{Configuration, Configurations};
 use std::collections::BTreeMap;
 
 /// Keys of a workload that are not its own parameters.
@@ -47,6 +47,8 @@ pub(crate) struct Planned {
     pub(crate) entry: &'static dyn Workload,
     /// How much longer it may take than usual; none where a time limit was declared.
     pub(crate) patience_ns: Option<u64>,
+    /// Whether its far side is a second guest.
+    pub(crate) needs_peer: bool,
 }
 
 /// Reads all workloads.
@@ -117,13 +119,13 @@ fn check_labels(items: &[Node], problems: &mut Problems) {
 }
 
 /// How a workload runs for each subject, where subjects differ in its parameters.
-fn variants(workload: &'static dyn Workload, all: &AllParameters) -> BTreeMap<String, Variant> {
-    let variant = |parameters: &Parameters| Variant {
-        metrics: workload.metrics(parameters).into_iter().map(|metric| metric.id).collect(),
-        expected_ns: workload.expected_ns(parameters),
-        parameters: parameters.clone(),
+fn variants(all: &Configurations) -> BTreeMap<String, Variant> {
+    let variant = |one: &Configuration| Variant {
+        metrics: one.metrics.iter().map(|metric| metric.id.clone()).collect(),
+        expected_ns: one.facts.expected_ns,
+        parameters: one.parameters.clone(),
     };
-    all.of_subjects.iter().map(|(id, parameters)| (id.clone(), variant(parameters))).collect()
+    all.of_subjects().map(|(id, one)| (id.clone(), variant(one))).collect()
 }
 
 /// A parameter of a workload that does not run would be told of and do nothing.
@@ -198,20 +200,22 @@ impl Reader<'_, '_> {
         let margins = table.get("margin").map(|entry| Margins::read(&entry.node, self.problems));
         let (entry, place) = self.entry(table, item)?;
         let all = parameters::read(table, entry, &place, self.arms, self.problems)?;
-        if all.each().any(|one| entry.needs_peer(one)) {
+        let needs_peer = all.each().any(|one| one.facts.needs_peer);
+        if needs_peer {
             peer::check(entry.describe().id, &place, self.settings, self.problems);
         }
-        if all.each().any(|one| entry.port_for_outside(one).is_some()) {
+        if all.each().any(|one| one.is_loaded_from_host) {
             let (id, what) = (entry.describe().id, "load from the host");
             peer::check_reachable(id, what, &place, self.settings, self.problems);
         }
         let metrics = self.metrics(entry, &all, &margins.unwrap_or_default(), &label);
-        let variants = variants(entry, &all);
+        let variants = variants(&all);
         let primary = self.primary(table, &metrics, entry, &variants);
         let pooled = self.pooled(table, &metrics);
-        let is_closed_loop = all.each().any(|one| entry.is_closed_loop(one));
-        let expected_ns = all.each().map(|one| entry.expected_ns(one)).max().unwrap_or_default();
-        let patience_ns = all.each().map(|one| entry.patience_ns(one)).max().unwrap_or_default();
+        let facts = || all.each().map(|one| &one.facts);
+        let is_closed_loop = facts().any(|one| one.is_closed_loop);
+        let expected_ns = facts().map(|one| one.expected_ns).max().unwrap_or_default();
+        let patience_ns = facts().map(|one| one.patience_ns).max().unwrap_or_default();
         Some(Planned {
             plan: WorkloadPlan {
                 label: label?,
@@ -226,11 +230,12 @@ impl Reader<'_, '_> {
                     .unwrap_or_else(|| default_time_limit(expected_ns, patience_ns)),
                 is_closed_loop,
                 metrics,
-                parameters: all.of_reference,
+                parameters: all.first.parameters,
                 variants,
             },
             entry,
             patience_ns: time_limit_ns.is_none().then_some(patience_ns),
+            needs_peer,
         })
     }
 
@@ -256,17 +261,17 @@ impl Reader<'_, '_> {
     fn metrics(
         &mut self,
         workload: &'static dyn Workload,
-        all: &AllParameters,
+        all: &Configurations,
         own: &Margins,
         label: &Option<String>,
     ) -> Vec<Metric> {
-        let mut each: Vec<Vec<Metric>> = all.each().map(|one| workload.metrics(one)).collect();
+        let mut each: Vec<&Vec<Metric>> = all.each().map(|one| &one.metrics).collect();
         // In the order of what has most of them; who has fewer leaves some out.
         each.sort_by_key(|own| std::cmp::Reverse(own.len()));
         let mut metrics: Vec<Metric> = Vec::new();
         for metric in each.into_iter().flatten() {
             if metrics.iter().all(|known| known.id != metric.id) {
-                metrics.push(metric);
+                metrics.push(metric.clone());
             }
         }
         for metric in &mut metrics {

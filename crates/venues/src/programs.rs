@@ -30,11 +30,8 @@ type Stamp = (u64, u64, i64, i64);
 impl Programs {
     pub(crate) fn of(settings: &HostSettings, plan: &Plan) -> Self {
         let mut files = BTreeSet::new();
-        for workload in &plan.workloads {
-            if let Some(entry) = settings.catalogue.workload(&workload.uses) {
-                let all = workload.all_parameters();
-                files.extend(all.flat_map(|one| entry.programs(&settings.machine, one)));
-            }
+        for (_, _, configured) in settings.catalogue.configured(plan) {
+            files.extend(configured.facts().files(&settings.machine));
         }
         files.extend(of_levels(settings, plan).into_iter().map(|(path, _)| path));
         Self { files, known: BTreeMap::new() }

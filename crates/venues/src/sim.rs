@@ -91,9 +91,8 @@ impl Venue for Sim {
             .workloads
             .iter()
             .map(|workload| {
-                let entry = self.catalogue.workload(&workload.uses);
-                let metrics =
-                    entry.map(|entry| entry.metrics(&workload.parameters)).unwrap_or_default();
+                let configured = self.catalogue.configure(&workload.uses, &workload.parameters);
+                let metrics = configured.map(|one| one.metrics()).unwrap_or_default();
                 (workload.label.clone(), metrics)
             })
             .collect();

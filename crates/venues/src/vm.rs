@@ -254,11 +254,8 @@ impl Vm {
     fn named(&self, plan: &Plan) -> Vec<PathBuf> {
         let mut named: Vec<PathBuf> =
             plan.vm.iter().flat_map(|vm| &vm.files).map(PathBuf::from).collect();
-        for workload in &plan.workloads {
-            if let Some(entry) = self.host.host.catalogue.workload(&workload.uses) {
-                let all = workload.all_parameters();
-                named.extend(all.flat_map(|one| entry.programs(&self.host.host.machine, one)));
-            }
+        for (_, _, configured) in self.host.host.catalogue.configured(plan) {
+            named.extend(configured.facts().files(&self.host.host.machine));
         }
         named
     }

@@ -8,10 +8,12 @@ mod usage;
 mod warm;
 mod warming;
 
-use crate::declare::{MS, S, choice, duration, text};
-use crate::http::{self, Fates, HttpLoad};
-use crate::program::service::Service;
-use contract::{Error, LaunchSpec, Load, Measurement, Parameter, Requirement, Result, Standing};
+use crate::http::{Fates, HttpLoad};
+use crate::nanoseconds::{MS, S};
+use crate::program::service::Server;
+use contract::{
+    Error, LaunchSpec, Load, Measurement, Parameter, Problem, Requirement, Result, Standing,
+};
 use model::{CpuList, Direction, Metric, Parameters, Reduction, Sample, Unit};
 use outside::Outside;
 use running::Running;
@@ -116,7 +118,7 @@ pub(crate) trait Inspection {
 /// Servers that are ready.
 pub(crate) struct Started {
     /// What each is called in metrics, in the order of their start.
-    pub(crate) servers: Vec<(&'static str, Service)>,
+    pub(crate) servers: Vec<(&'static str, Server)>,
     /// Where the last one serves.
     pub(crate) address: SocketAddr,
 }
@@ -128,7 +130,7 @@ impl Started {
     }
 
     fn pids(&self) -> Vec<(String, i32)> {
-        let pid = |(name, server): &(&str, Service)| ((*name).to_owned(), server.pid());
+        let pid = |(name, server): &(&str, Server)| ((*name).to_owned(), server.pid());
         self.servers.iter().map(pid).collect()
     }
 
@@ -148,90 +150,148 @@ impl Started {
 /// How an application is treated.
 #[derive(Debug, Clone)]
 pub(crate) struct Conduct {
+    /// Whether one process serves all trials.
+    pub(crate) is_warm: bool,
+    pub(crate) ready_within: Duration,
     /// How long it may take to become steady, and how long a window is; none where that is not
     /// tested.
     pub(crate) warming_ns: Option<(u64, u64)>,
     pub(crate) stop_within: Duration,
     pub(crate) generator_cpus: Option<CpuList>,
+    /// Whether load comes from the host of the guest that it is in, where it is in one.
+    pub(crate) is_loaded_from_host: bool,
 }
 
-/// How long an application may take: defaults of a workload.
-pub(crate) struct Defaults {
-    pub(crate) process: &'static str,
-    pub(crate) ready_within: &'static str,
-    pub(crate) steady_within: &'static str,
+// What every application has declared beside its load.
+contract::keys! {
+    pub(crate) CONDUCT;
+    PROCESS: str = choice(
+        "process",
+        &["fresh", "warm"],
+        "fresh",
+        "A process for each trial, or one for all of a sitting",
+    ),
+    READY_WITHIN: u64 = duration(
+        "ready_within",
+        10 * MS,
+        3600 * S,
+        "60s",
+        "How long it may take to be ready",
+    ),
+    STEADY_WITHIN: u64 = duration(
+        "steady_within",
+        0,
+        3600 * S,
+        "0s",
+        "How long it may take until its answers take the same time; 0: that is not tested",
+    ),
+    WINDOW: u64 = duration(
+        "window",
+        100 * MS,
+        600 * S,
+        "5s",
+        "Time over which answers are compared for that",
+    ),
+    STOP_WITHIN: u64 = duration(
+        "stop_within",
+        10 * MS,
+        600 * S,
+        "10s",
+        "How long it may take to end when asked to; a warm one a minute at most",
+    ),
+    GENERATOR_CPUS: str = text("generator_cpus", "", "CPUs of the generator, like 0-1; empty: any"),
+    GENERATOR_AT: str = choice(
+        "generator_at",
+        &["service", "host"],
+        "service",
+        "Where our generator runs: beside the service, or on the host of the guest it is in",
+    ),
 }
 
-/// What every application has declared beside its load.
-pub(crate) const fn parameters(defaults: &Defaults) -> [Parameter; 7] {
+/// The same where an application is a warm one by default, which may take this long to be ready and
+/// steady.
+pub(crate) const fn warm_by_default(within: &'static str) -> [Parameter; 7] {
     [
-        choice(
-            "process",
-            &["fresh", "warm"],
-            defaults.process,
-            "A process for each trial, or one for all of a sitting",
-        ),
-        duration(
-            "ready_within",
-            10 * MS,
-            3600 * S,
-            defaults.ready_within,
-            "How long it may take to be ready",
-        ),
-        duration(
-            "steady_within",
-            0,
-            3600 * S,
-            defaults.steady_within,
-            "How long it may take until its answers take the same time; 0: that is not tested",
-        ),
-        duration(
-            "window",
-            100 * MS,
-            600 * S,
-            "5s",
-            "Time over which answers are compared for that",
-        ),
-        duration(
-            "stop_within",
-            10 * MS,
-            600 * S,
-            "10s",
-            "How long it may take to end when asked to; a warm one a minute at most",
-        ),
-        text("generator_cpus", "", "CPUs of the generator, like 0-1; empty: any"),
-        choice(
-            "generator_at",
-            &["service", "host"],
-            "service",
-            "Where our generator runs: beside the service, or on the host of the guest it is in",
-        ),
+        PROCESS.with_default("warm").declared(),
+        READY_WITHIN.with_default(within).declared(),
+        STEADY_WITHIN.with_default(within).declared(),
+        WINDOW.declared(),
+        STOP_WITHIN.declared(),
+        GENERATOR_CPUS.declared(),
+        GENERATOR_AT.declared(),
     ]
 }
 
 impl Conduct {
     /// # Errors
-    /// All that cannot be meant, each in one sentence.
-    pub(crate) fn of(parameters: &Parameters) -> Result<Self, Vec<String>> {
+    /// All that cannot be meant.
+    pub(crate) fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
         let mut wrong = Vec::new();
-        let (steady_ns, window_ns) =
-            (parameters.duration_ns("steady_within"), parameters.duration_ns("window"));
+        let (steady_ns, window_ns) = (STEADY_WITHIN.of(parameters), WINDOW.of(parameters));
         if steady_ns > 0 && steady_ns < WINDOWS as u64 * window_ns {
-            wrong.push(format!(
+            wrong.push(Problem::from(format!(
                 "steady_within is shorter than the {WINDOWS} windows that are compared"
-            ));
+            )));
         }
-        let generator_cpus = generator_cpus(parameters.text("generator_cpus"))
-            .map_err(|why| wrong.push(why))
+        let generator_cpus = generator_cpus(GENERATOR_CPUS.of(parameters))
+            .map_err(|why| wrong.push(why.into()))
             .unwrap_or_default();
         if !wrong.is_empty() {
             return Err(wrong);
         }
         Ok(Self {
+            is_warm: PROCESS.of(parameters) == "warm",
+            ready_within: Duration::from_nanos(READY_WITHIN.of(parameters)),
             warming_ns: (steady_ns > 0).then_some((steady_ns, window_ns)),
-            stop_within: Duration::from_nanos(parameters.duration_ns("stop_within")),
+            stop_within: Duration::from_nanos(STOP_WITHIN.of(parameters)),
             generator_cpus,
+            is_loaded_from_host: GENERATOR_AT.of(parameters) == "host",
         })
+    }
+
+    /// Expected length of an invocation in nanoseconds, whose load takes so long, and a start.
+    pub(crate) fn expected_ns(&self, load_ns: u64, starts_in_ns: u64) -> u64 {
+        if self.is_warm {
+            return load_ns;
+        }
+        let windows = WINDOWS as u64 + 2;
+        load_ns + starts_in_ns + self.warming_ns.map_or(0, |(_, window_ns)| windows * window_ns)
+    }
+
+    /// How long an application of a trial's own, of so many servers, may take beside its load, in
+    /// nanoseconds.
+    pub(crate) fn patience_ns(&self, servers: usize) -> u64 {
+        if self.is_warm {
+            return 0;
+        }
+        let each = self.ready_within.saturating_add(self.stop_within);
+        let each_ns = u64::try_from(each.as_nanos()).unwrap_or(u64::MAX);
+        let steady_ns = self.warming_ns.map_or(0, |(within_ns, _)| within_ns);
+        each_ns.saturating_mul(servers as u64).saturating_add(steady_ns)
+    }
+
+    /// What the generator needs, wherever it runs: the CPUs that were named for it.
+    pub(crate) fn requirements(&self) -> Vec<Requirement> {
+        let Some(cpus) = self.generator_cpus.clone() else { return Vec::new() };
+        let conduct = self.clone();
+        vec![Requirement::check(format!("CPUs {cpus} for the generator"), move |machine| {
+            let online =
+                machine.online_cpus().map_err(|error| (error.to_string(), String::new()))?;
+            let is_elsewhere = outside::is_used(machine, &conduct);
+            if is_elsewhere || cpus.iter().all(|cpu| online.contains(cpu)) {
+                return Ok(());
+            }
+            Err((format!("online are {online}"), "change generator_cpus".to_owned()))
+        })]
+    }
+
+    /// What trials share that find an application standing: all that was declared of it but the
+    /// load (`own`), which may be another one in each workload. None where no application stands.
+    pub(crate) fn stands(&self, parameters: &Parameters, own: &[Parameter]) -> Option<String> {
+        let told = |parameter: &Parameter| {
+            format!("{} = {:?}", parameter.name, parameters.0.get(parameter.name))
+        };
+        self.is_warm.then(|| own.iter().map(told).collect::<Vec<_>>().join("; "))
     }
 }
 
@@ -247,15 +307,10 @@ fn generator_cpus(text: &str) -> Result<Option<CpuList>, String> {
     Ok(Some(cpus))
 }
 
-/// Whether one process serves all trials.
-pub(crate) fn is_warm(parameters: &Parameters) -> bool {
-    parameters.text("process") == "warm"
-}
-
 /// The metrics of its load, then of the application itself, of which these are the servers; the
 /// last one is loaded. Not every load counts what was answered.
 pub(crate) fn metrics(
-    parameters: &Parameters,
+    conduct: &Conduct,
     load: Vec<Metric>,
     servers: &[&'static str],
     is_counted: bool,
@@ -280,63 +335,17 @@ pub(crate) fn metrics(
         let (id, unit) = (format!("{name}_memory"), Unit::Bytes);
         metrics.push(Metric::new(id, unit, lower, Reduction::Median, summary));
     }
-    if is_warm(parameters) {
+    if conduct.is_warm {
         metrics.push(described("age", "How long it had been ready when the load began"));
         return metrics;
     }
     let summary = "Time from the start until it was ready";
     metrics.push(Metric::new("ready_after", ns, lower, Reduction::Median, summary));
-    if parameters.duration_ns("steady_within") > 0 {
+    if conduct.warming_ns.is_some() {
         metrics
             .push(described("steady_after", "Time of warming up until answers took the same time"));
     }
     metrics
-}
-
-/// Expected length of an invocation, where a start takes so long.
-pub(crate) fn expected_ns(parameters: &Parameters, starts_in_ns: u64) -> u64 {
-    if is_warm(parameters) {
-        return http::expected_ns(parameters);
-    }
-    let is_warmed = parameters.duration_ns("steady_within") > 0;
-    let windows_ns =
-        if is_warmed { (WINDOWS as u64 + 2) * parameters.duration_ns("window") } else { 0 };
-    http::expected_ns(parameters) + starts_in_ns + windows_ns
-}
-
-/// How long an application of a trial's own, of so many servers, may take beside its load.
-pub(crate) fn patience_ns(parameters: &Parameters, servers: usize) -> u64 {
-    if is_warm(parameters) {
-        return 0;
-    }
-    let [ready_ns, steady_ns, stop_ns] =
-        ["ready_within", "steady_within", "stop_within"].map(|name| parameters.duration_ns(name));
-    (ready_ns + stop_ns) * servers as u64 + steady_ns
-}
-
-/// What the generator needs, wherever it runs: the CPUs that were named for it.
-pub(crate) fn requires(parameters: &Parameters) -> Vec<Requirement> {
-    // What cannot be read is told as a conflict.
-    let Ok(Some(cpus)) = generator_cpus(parameters.text("generator_cpus")) else {
-        return Vec::new();
-    };
-    let parameters = parameters.clone();
-    vec![Requirement::check(format!("CPUs {cpus} for the generator"), move |machine| {
-        let online = machine.online_cpus().map_err(|error| (error.to_string(), String::new()))?;
-        if outside::is_used(machine, &parameters) || cpus.iter().all(|cpu| online.contains(cpu)) {
-            return Ok(());
-        }
-        Err((format!("online are {online}"), "change generator_cpus".to_owned()))
-    })]
-}
-
-/// What trials share that find an application standing: all that was declared but the load, which
-/// may be another one in each workload.
-pub(crate) fn stands(parameters: &Parameters, own: &[Parameter]) -> Option<String> {
-    let told = |parameter: &Parameter| {
-        format!("{} = {:?}", parameter.name, parameters.0.get(parameter.name))
-    };
-    is_warm(parameters).then(|| own.iter().map(told).collect::<Vec<_>>().join("; "))
 }
 
 /// Sends a load to an application in a guest from the host, on the CPUs that were named for the
@@ -344,11 +353,8 @@ pub(crate) fn stands(parameters: &Parameters, own: &[Parameter]) -> Option<Strin
 ///
 /// # Errors
 /// What failed.
-pub(crate) fn send(load: HttpLoad, parameters: &Parameters) -> Result<String> {
-    let conduct = Conduct::of(parameters).map_err(|wrong| {
-        Error::usage("cannot send the load", wrong.join("; "), "change the parameters")
-    })?;
-    running::place_generator(&conduct)?;
+pub(crate) fn send(load: HttpLoad, conduct: &Conduct) -> Result<String> {
+    running::place_generator(conduct)?;
     load.send_from_outside()
 }
 
@@ -371,10 +377,9 @@ pub(crate) fn stand(
 pub(crate) fn prepare(
     application: &dyn Application,
     machine: &Machine,
-    parameters: &Parameters,
     launch: &LaunchSpec,
 ) -> Result<Box<dyn Load>> {
-    if is_warm(parameters) {
+    if application.conduct().is_warm {
         return Ok(Box::new(Running::of_warm(application, machine, launch)?));
     }
     Ok(Box::new(Running::start(application, machine, launch)?))

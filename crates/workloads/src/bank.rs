@@ -5,20 +5,18 @@ mod servers;
 mod streams;
 
 use crate::application::outside::{self, Outside};
-use crate::application::{self, Application, Conduct, Defaults, Inspection, Started};
-use crate::declare::{S, choice, count, text};
-use crate::http::{self, HttpLoad, LOAD};
+use crate::application::{self, Application, Conduct, Inspection, Started};
+use crate::http::{self, DURATION, HttpLoad, LOAD, WARM_UP};
+use crate::nanoseconds::S;
 use books::Books;
 use contract::{
-    Description, Error, LaunchSpec, Load, Parameter, ParameterKind, Recipe, Requirement, Result,
-    Standing, Workload,
+    Configured, Description, Error, LaunchSpec, Load, Parameter, Problem, Result, Service,
+    ServiceFacts, Standing, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Unit};
-use servers::Place;
+use servers::Servers;
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::time::Duration;
-use streams::streams;
+use streams::Streams;
 use sys::Machine;
 
 static DESCRIPTION: Description = Description {
@@ -69,68 +67,16 @@ defects: they are there to show that the audit notices.
 (scx_test_harness), whose streams and rates these are."#,
 };
 
-const CONDUCT: [Parameter; 7] = application::parameters(&Defaults {
-    process: "warm",
-    ready_within: "300s",
-    steady_within: "300s",
-});
+const PARAMETERS: &[Parameter] =
+    contract::join_keys!(servers::PARAMETERS, streams::PARAMETERS, servers::FAULTS, CONDUCT, LOAD);
 
-static PARAMETERS: &[Parameter] = &[
-    text("source", "apps/bank", "Where the application's sources are"),
-    choice(
-        "broker",
-        &["kafka", "none"],
-        "kafka",
-        "What events go through: a real broker, or nothing",
-    ),
-    Parameter {
-        name: "java_options",
-        kind: ParameterKind::Words,
-        default: Some("-Xms512m -Xmx512m -XX:+ExitOnOutOfMemoryError"),
-        summary: "Options of the service's JVM",
-    },
-    count("request_threads", 1, 1000, "24", "Threads that serve requests"),
-    count("accounts", 2, 1_000_000, "1000", "Accounts before the load"),
-    Parameter {
-        name: "risk",
-        kind: ParameterKind::Number { min: 0.0, max: 1e5 },
-        default: Some("0"),
-        summary: "Requests per second that compute the risk of an account",
-    },
-    Parameter {
-        name: "again",
-        kind: ParameterKind::Number { min: 0.0, max: 1e5 },
-        default: Some("0"),
-        summary: "Transfers per second that are sent again with keys that were used",
-    },
-    choice(
-        "fault",
-        &["none", "lost-update", "double-send", "slow-start"],
-        "none",
-        "A defect of the service, to see that it is noticed",
-    ),
-    CONDUCT[0],
-    CONDUCT[1],
-    CONDUCT[2],
-    CONDUCT[3],
-    CONDUCT[4],
-    CONDUCT[5],
-    CONDUCT[6],
-    LOAD[2],
-    LOAD[3],
-    LOAD[4],
-    LOAD[5],
-    LOAD[6],
-    LOAD[7],
-    LOAD[8],
-    LOAD[9],
-    LOAD[10],
-    LOAD[11],
-];
+/// What is the same of a bank that stands for several workloads: what it is asked may be another
+/// thing in each.
+const STANDING: &[Parameter] = contract::join_keys!(servers::PARAMETERS, servers::FAULTS, CONDUCT);
 
-/// How many of them are the application's: the streams' extras may differ in each workload.
-const OF_LOAD: usize = LOAD.len() - 2;
-const EXTRAS: [&str; 3] = ["accounts", "risk", "again"];
+/// It is a warm one, and may take five minutes to be ready and to be steady.
+const CONDUCT: &[Parameter] = &application::warm_by_default("300s");
+
 /// An estimate for the plan.
 const STARTS_IN_NS: u64 = 20 * S;
 
@@ -146,10 +92,48 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        let scenario = streams(parameters, 0).unwrap_or_default();
-        let load = http::metrics_with(parameters, &scenario);
-        let mut metrics = application::metrics(parameters, load, &servers::names(parameters), true);
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(WARM_UP.name(), "100ms"), (DURATION.name(), "1s")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        let mut wrong: Vec<Problem> = Vec::new();
+        let streams = Streams::of(parameters);
+        let load = streams
+            .scenario(0)
+            .map_err(|why| why.into_iter().map(Problem::from).collect())
+            .and_then(|scenario| http::Settings::of_scenario(parameters, scenario));
+        let load = load.map_err(|why: Vec<Problem>| wrong.extend(why)).ok();
+        let conduct = Conduct::of(parameters).map_err(|why| wrong.extend(why)).ok();
+        let (Some(load), Some(conduct)) = (load, conduct) else { return Err(wrong) };
+        Ok(Box::new(Bank {
+            servers: Servers::of(parameters),
+            streams,
+            stands: conduct.stands(parameters, STANDING),
+            conduct,
+            load,
+            parameters: parameters.clone(),
+        }))
+    }
+}
+
+/// The application, configured.
+struct Bank {
+    servers: Servers,
+    streams: Streams,
+    conduct: Conduct,
+    /// Whose scenario is that of no trial: each draws its own transfers.
+    load: http::Settings,
+    stands: Option<String>,
+    /// As they were declared: by these the host knows the load that it is asked for.
+    parameters: Parameters,
+}
+
+impl Configured for Bank {
+    fn metrics(&self) -> Vec<Metric> {
+        let load = http::metrics_of(&self.load);
+        let names = self.servers.names();
+        let mut metrics = application::metrics(&self.conduct, load, &names, true);
         let lower = Direction::Lower;
         let summary = "Share of the time in which garbage collection stopped the service";
         let (unit, reduction) = (Unit::Fraction, Reduction::Quotient);
@@ -160,135 +144,76 @@ impl Workload for Entry {
         metrics
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        application::expected_ns(parameters, STARTS_IN_NS)
+    fn facts(&self) -> WorkloadFacts {
+        let mut requirements = self.servers.requirements();
+        requirements.extend(self.conduct.requirements());
+        WorkloadFacts {
+            patience_ns: self.conduct.patience_ns(self.servers.names().len()),
+            is_closed_loop: self.load.is_closed_loop(),
+            requirements,
+            programs: self.servers.programs(),
+            recipes: vec![self.servers.recipe()],
+            ..WorkloadFacts::open_loop(
+                self.conduct.expected_ns(self.load.expected_ns(), STARTS_IN_NS),
+            )
+        }
     }
 
-    fn patience_ns(&self, parameters: &Parameters) -> u64 {
-        application::patience_ns(parameters, servers::names(parameters).len())
+    fn service(&self) -> Option<&dyn Service> {
+        Some(self)
     }
 
-    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
-        http::is_closed_loop(parameters)
-    }
-
-    fn servers(&self, parameters: &Parameters) -> Vec<&'static str> {
-        servers::names(parameters)
-    }
-
-    fn port_for_outside(&self, parameters: &Parameters) -> Option<u16> {
-        outside::is_declared(parameters).then_some(servers::PORT_FOR_OUTSIDE)
-    }
-
-    fn requires_outside(&self, parameters: &Parameters) -> Vec<Requirement> {
-        application::requires(parameters)
-    }
-
-    fn send_from_outside(
-        &self,
-        parameters: &Parameters,
-        to: SocketAddr,
-        launch: &LaunchSpec,
-    ) -> Result<String> {
-        application::send(Bank::of(parameters)?.load(to, launch)?, parameters)
-    }
-
-    fn drives_others(&self) -> bool {
-        true
-    }
-
-    fn recipes(&self, parameters: &Parameters) -> Vec<Recipe> {
-        vec![Place::of(parameters).recipe()]
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let mut needs = Place::of(parameters).requires();
-        needs.extend(application::requires(parameters));
-        needs
-    }
-
-    fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
-        let java = machine.program("java").and_then(|path| std::path::absolute(path).ok());
-        let place = Place::of(parameters);
-        let broker = servers::has_broker(parameters).then(|| place.broker_jars());
-        java.into_iter().chain([place.service_jar()]).chain(broker).collect()
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let mut wrong = match streams(parameters, 0) {
-            Ok(scenario) => http::conflicts_with(parameters, &scenario),
-            Err(wrong) => wrong,
-        };
-        wrong.extend(Conduct::of(parameters).err().into_iter().flatten());
-        wrong
-    }
-
-    fn stands(&self, parameters: &Parameters) -> Option<String> {
-        let own = PARAMETERS[..PARAMETERS.len() - OF_LOAD].iter();
-        let own: Vec<Parameter> =
-            own.filter(|parameter| !EXTRAS.contains(&parameter.name)).copied().collect();
-        application::stands(parameters, &own)
-    }
-
-    fn stand(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Standing>> {
-        application::stand(&Bank::of(parameters)?, machine, launch)
-    }
-
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        application::prepare(&Bank::of(parameters)?, machine, parameters, launch)
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        application::prepare(self, machine, launch)
     }
 }
 
-/// The application with its parameters.
-struct Bank<'p> {
-    parameters: &'p Parameters,
-    conduct: Conduct,
-}
+impl Service for Bank {
+    fn facts(&self) -> ServiceFacts {
+        let is_from_host = self.conduct.is_loaded_from_host;
+        ServiceFacts {
+            servers: self.servers.names(),
+            stands: self.stands.clone(),
+            port_for_outside: is_from_host.then_some(servers::PORT_FOR_OUTSIDE),
+            requires_outside: self.conduct.requirements(),
+        }
+    }
 
-impl<'p> Bank<'p> {
-    /// # Errors
-    /// What cannot be meant.
-    fn of(parameters: &'p Parameters) -> Result<Self> {
-        let conduct = Conduct::of(parameters).map_err(|wrong| {
-            Error::usage("cannot prepare the bank", wrong.join("; "), "change the parameters")
-        })?;
-        Ok(Self { parameters, conduct })
+    fn stand(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Standing>> {
+        application::stand(self, machine, launch)
+    }
+
+    fn send_from_outside(&self, to: SocketAddr, launch: &LaunchSpec) -> Result<String> {
+        application::send(self.load(to, launch)?, &self.conduct)
     }
 }
 
-impl Application for Bank<'_> {
+impl Application for Bank {
     fn start(
         &self,
         machine: &Machine,
         launch: &LaunchSpec,
         levels: Option<&LaunchSpec>,
     ) -> Result<Started> {
-        let within = Duration::from_nanos(self.parameters.duration_ns("ready_within"));
-        servers::start(machine, self.parameters, (launch, levels), within)
+        let is_loaded_from_outside = outside::is_used(machine, &self.conduct);
+        let within = self.conduct.ready_within;
+        self.servers.start(machine, (launch, levels), (within, is_loaded_from_outside))
     }
 
     fn load(&self, address: SocketAddr, launch: &LaunchSpec) -> Result<HttpLoad> {
-        let scenario = streams(self.parameters, launch.seed)
+        let scenario = self
+            .streams
+            .scenario(launch.seed)
             .map_err(|wrong| Error::usage("cannot prepare the load", wrong.join("; "), ""))?;
-        HttpLoad::with(self.parameters, address, scenario, launch)
+        HttpLoad::of(self.load.clone().at(address).with_scenario(scenario), launch)
     }
 
     fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<Outside> {
-        Outside::of(machine, DESCRIPTION.id, self.parameters, launch)
+        Outside::of(machine, &self.conduct, (DESCRIPTION.id, &self.parameters), launch)
     }
 
     fn inspection(&self, address: SocketAddr) -> Option<Box<dyn Inspection>> {
-        Some(Box::new(Books::at(address, self.parameters.count("accounts"))))
+        Some(Box::new(Books::at(address, self.streams.accounts)))
     }
 
     fn conduct(&self) -> &Conduct {

@@ -2,15 +2,15 @@
 
 pub(crate) mod pick;
 
-use crate::declare::{MS, S, count, duration, size};
+use crate::nanoseconds::{MS, S};
 use crate::program::{Program, Run, Surroundings, WHERE_OUTPUT_IS};
 use contract::{
-    Description, Error, LaunchSpec, Load, Measurement, Parameter, ParameterKind, Requirement,
-    Result, Workload,
+    Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, ProgramFile,
+    Requirement, Result, Tables, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
 use pick::Pick;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use sys::{Machine, Termination};
 
 static DESCRIPTION: Description = Description {
@@ -59,29 +59,31 @@ run `env NAME=value program`. Under SCHED_DEADLINE the program itself cannot for
 **Reference.** hyperfine and GNU time measure the same; sources: getrusage(2), execve(2)."#,
 };
 
-static PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "run",
-        kind: ParameterKind::Words,
-        default: None,
-        summary: "The program and its arguments; a text is split as a shell splits words",
-    },
-    Parameter {
-        name: "directory",
-        kind: ParameterKind::Text,
-        default: Some(""),
-        summary: "Where it runs; empty: where schedlab was started",
-    },
-    Parameter {
-        name: "metrics",
-        kind: ParameterKind::Table,
-        default: Some(""),
-        summary: "Figures picked from its output",
-    },
-    count("expect_exit", 0, 255, "0", "The exit code of success"),
-    size("output_limit", 1 << 10, 1 << 30, "16M", "Longest stdout, and stderr, that is kept"),
-    duration("expected", MS, 24 * 3600 * S, "2s", "About how long it runs, for the plan"),
-];
+contract::keys! {
+    PARAMETERS;
+    RUN: [String] = words(
+        "run",
+        "",
+        "The program and its arguments; a text is split as a shell splits words",
+    ).required(),
+    DIRECTORY: str = text("directory", "", "Where it runs; empty: where schedlab was started"),
+    METRICS: Tables = table("metrics", "Figures picked from its output"),
+    EXPECT_EXIT: u64 = count("expect_exit", 0, 255, "0", "The exit code of success"),
+    OUTPUT_LIMIT: u64 = size(
+        "output_limit",
+        1 << 10,
+        1 << 30,
+        "16M",
+        "Longest stdout, and stderr, that is kept",
+    ),
+    EXPECTED: u64 = duration(
+        "expected",
+        MS,
+        24 * 3600 * S,
+        "2s",
+        "About how long it runs, for the plan",
+    ),
+}
 
 /// Metrics every program has, with unit and meaning; the first is the primary one.
 const BUILT_IN: &[(&str, Unit, &str)] = &[
@@ -110,88 +112,118 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        let built_in = BUILT_IN.iter().map(|(id, unit, summary)| {
-            Metric::new(*id, *unit, Direction::Lower, Reduction::Median, *summary)
-        });
-        // Specifications that are wrong are named by `conflicts`.
-        let (picks, _) = picks(parameters);
-        built_in.chain(picks.iter().map(Pick::metric)).collect()
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(RUN.name(), "sleep 0.01")] }
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        parameters.duration_ns("expected")
-    }
-
-    fn is_closed_loop(&self, _: &Parameters) -> bool {
-        false
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let program = parameters.words("run").first();
-        let mut needs: Vec<Requirement> =
-            program.map(|name| Requirement::program(name.clone(), "")).into_iter().collect();
-        let directory = parameters.text("directory").to_owned();
-        if !directory.is_empty() {
-            needs.push(Requirement::check(format!("the directory {directory}"), move |_| {
-                if std::path::Path::new(&directory).is_dir() {
-                    return Ok(());
-                }
-                Err((format!("{directory} is not a directory"), "check the spelling".to_owned()))
-            }));
-        }
-        needs
-    }
-
-    fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
-        let words = parameters.words("run");
-        let Some(program) = words.first().and_then(|name| machine.program(name)) else {
-            return Vec::new();
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        let (picks, problems) = picks(METRICS.of(parameters));
+        let mut problems: Vec<Problem> = problems.into_iter().map(Problem::from).collect();
+        let words = RUN.of(parameters);
+        let Some(program) = words.first() else {
+            problems.push("`run` names no program".into());
+            return Err(problems);
         };
-        let directory = PathBuf::from(parameters.text("directory"));
-        let name = program.file_name().map_or("".into(), |name| name.to_string_lossy());
-        let is_interpreter = INTERPRETERS.iter().any(|known| name.starts_with(known));
-        // Other arguments may be files that the program itself writes.
-        let script = words[1..].iter().map(|word| directory.join(word)).find(|path| path.is_file());
-        let files = [Some(program), script.filter(|_| is_interpreter)].into_iter().flatten();
-        files.filter_map(|path| std::path::absolute(path).ok()).collect()
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let (_, mut problems) = picks(parameters);
-        if parameters.words("run").is_empty() {
-            problems.push("`run` names no program".to_owned());
-        }
-        problems
-    }
-
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        let (picks, problems) = picks(parameters);
         if !problems.is_empty() {
-            return Err(Error::usage("cannot pick metrics", problems.join("; "), ""));
+            return Err(problems);
         }
-        let limit_bytes = parameters.size("output_limit");
-        let directory = match parameters.text("directory") {
-            "" => None,
-            directory => Some(PathBuf::from(directory)),
-        };
+        Ok(Box::new(Settings {
+            program: program.clone(),
+            words: words.to_vec(),
+            directory: PathBuf::from(DIRECTORY.of(parameters)),
+            picks,
+            expected_exit: i32::try_from(EXPECT_EXIT.of(parameters)).unwrap_or(0),
+            limit_bytes: OUTPUT_LIMIT.of(parameters),
+            expected_ns: EXPECTED.of(parameters),
+        }))
+    }
+
+    fn usual_metrics(&self) -> Vec<Metric> {
+        built_in_metrics()
+    }
+}
+
+/// What was declared.
+struct Settings {
+    /// The first of the words.
+    program: String,
+    words: Vec<String>,
+    /// Where it runs; empty: where we do.
+    directory: PathBuf,
+    picks: Vec<Pick>,
+    expected_exit: i32,
+    /// Bytes of each stream that are kept.
+    limit_bytes: u64,
+    expected_ns: u64,
+}
+
+impl Configured for Settings {
+    fn metrics(&self) -> Vec<Metric> {
+        built_in_metrics().into_iter().chain(self.picks.iter().map(Pick::metric)).collect()
+    }
+
+    fn facts(&self) -> WorkloadFacts {
+        let mut requirements = vec![Requirement::program(self.program.clone(), "")];
+        if !self.directory.as_os_str().is_empty() {
+            let path = self.directory.clone();
+            let directory = path.display().to_string();
+            requirements.push(Requirement::check(
+                format!("the directory {directory}"),
+                move |_| {
+                    if path.is_dir() {
+                        return Ok(());
+                    }
+                    Err((
+                        format!("{directory} is not a directory"),
+                        "check the spelling".to_owned(),
+                    ))
+                },
+            ));
+        }
+        WorkloadFacts {
+            requirements,
+            programs: self.programs(),
+            ..WorkloadFacts::open_loop(self.expected_ns)
+        }
+    }
+
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        let has_directory = !self.directory.as_os_str().is_empty();
+        let directory = has_directory.then(|| self.directory.clone());
         let surroundings = Surroundings { directory, ..Surroundings::default() };
-        let program =
-            Program::start(machine, parameters.words("run"), surroundings, limit_bytes, launch)?;
-        let expected = i32::try_from(parameters.count("expect_exit")).unwrap_or(0);
+        let program = Program::start(machine, &self.words, surroundings, self.limit_bytes, launch)?;
+        let (picks, expected) = (self.picks.clone(), self.expected_exit);
         Ok(Box::new(Command { program, picks, expected, changed_level: None }))
     }
 }
 
+impl Settings {
+    fn programs(&self) -> Vec<ProgramFile> {
+        let mut files = vec![ProgramFile::Program(self.program.clone())];
+        let name = Path::new(&self.program).file_name().unwrap_or_default().to_string_lossy();
+        if INTERPRETERS.iter().any(|known| name.starts_with(known)) {
+            // Other arguments may be files that the program itself writes.
+            let arguments = self.words[1..].iter().map(|word| self.directory.join(word));
+            let script = arguments.into_iter().find(|path| path.is_file());
+            let interpreter = self.program.clone();
+            files.extend(script.map(|path| ProgramFile::Script { interpreter, path }));
+        }
+        files
+    }
+}
+
+/// The metrics that every program has.
+fn built_in_metrics() -> Vec<Metric> {
+    let metric = |(id, unit, summary): &(&str, Unit, &str)| {
+        Metric::new(*id, *unit, Direction::Lower, Reduction::Median, *summary)
+    };
+    BUILT_IN.iter().map(metric).collect()
+}
+
 /// Every specification that can be meant, and what is wrong with the others.
-pub(crate) fn picks(parameters: &Parameters) -> (Vec<Pick>, Vec<String>) {
+pub(crate) fn picks(metrics: &Tables) -> (Vec<Pick>, Vec<String>) {
     let (mut picks, mut problems) = (Vec::new(), Vec::new());
-    for (id, keys) in parameters.table("metrics") {
+    for (id, keys) in metrics {
         if BUILT_IN.iter().any(|(built_in, ..)| built_in == id) {
             problems.push(format!("the metric `{id}` exists already: choose another name"));
             continue;

@@ -1,10 +1,11 @@
 //! cyclictest's measurement: how late a periodic task wakes up.
 
 use crate::crew::{Crew, Member};
-use crate::declare::{MS, S, US, choice, count, duration, flag};
 use crate::instant::sleep_until;
+use crate::nanoseconds::{MS, S, US};
 use contract::{
-    Description, Error, LaunchSpec, Load, Measurement, Parameter, Requirement, Result, Workload,
+    Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Requirement,
+    Result, Workload, WorkloadFacts,
 };
 use model::{
     CpuList, Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit,
@@ -42,15 +43,25 @@ Without that option it holds /dev/cpu_dma_latency at 0, which forbids deep idle 
 -m; ours touches its histogram before the run instead.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    count("threads", 1, 1024, "2", "Periodic threads"),
-    duration("interval", 10 * US, 10 * S, "1ms", "Period of the first thread"),
-    duration("distance", 0, S, "0", "Added to the period for each further thread"),
-    duration("duration", MS, 3600 * S, "3s", "How long the threads run"),
-    choice("missed", &["count", "skip"], "count", "What becomes of periods that were missed"),
-    flag("pin", "false", "Pin thread n to the nth CPU the workload may use"),
-    flag("cpu_dma_latency", "false", "Forbid deep idle states during the run"),
-];
+contract::keys! {
+    PARAMETERS;
+    THREADS: u64 = count("threads", 1, 1024, "2", "Periodic threads"),
+    INTERVAL: u64 = duration("interval", 10 * US, 10 * S, "1ms", "Period of the first thread"),
+    DISTANCE: u64 = duration("distance", 0, S, "0", "Added to the period for each further thread"),
+    DURATION: u64 = duration("duration", MS, 3600 * S, "3s", "How long the threads run"),
+    MISSED: str = choice(
+        "missed",
+        &["count", "skip"],
+        "count",
+        "What becomes of periods that were missed",
+    ),
+    PIN: bool = flag("pin", "false", "Pin thread n to the nth CPU the workload may use"),
+    CPU_DMA_LATENCY: bool = flag(
+        "cpu_dma_latency",
+        "false",
+        "Forbid deep idle states during the run",
+    ),
+}
 
 /// The device whose open descriptor bounds the exit latency of idle states
 /// (Documentation/power/pm_qos_interface.rst).
@@ -68,7 +79,47 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, _: &Parameters) -> Vec<Metric> {
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(DURATION.name(), "20ms")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        let cyclic = Cyclic {
+            threads: THREADS.of(parameters),
+            interval_ns: INTERVAL.of(parameters),
+            distance_ns: DISTANCE.of(parameters),
+            duration_ns: DURATION.of(parameters),
+            skips_missed: MISSED.of(parameters) == "skip",
+            is_pinned: PIN.of(parameters),
+            is_latency_bound: CPU_DMA_LATENCY.of(parameters),
+        };
+        let longest_ns = cyclic.interval_ns + (cyclic.threads - 1) * cyclic.distance_ns;
+        if longest_ns > cyclic.duration_ns {
+            return Err(vec![Problem::from(format!(
+                "a period of {} never ends within a duration of {}",
+                model::format_duration(longest_ns),
+                model::format_duration(cyclic.duration_ns)
+            ))]);
+        }
+        Ok(Box::new(cyclic))
+    }
+}
+
+/// The workload, configured.
+struct Cyclic {
+    threads: u64,
+    /// Of the first thread.
+    interval_ns: u64,
+    /// Added for each further one.
+    distance_ns: u64,
+    duration_ns: u64,
+    skips_missed: bool,
+    is_pinned: bool,
+    is_latency_bound: bool,
+}
+
+impl Configured for Cyclic {
+    fn metrics(&self) -> Vec<Metric> {
         let mut metrics =
             Metric::latency_quantiles("latency", "Delay from the intended wake-up to running");
         metrics.push(Metric::new(
@@ -81,62 +132,29 @@ impl Workload for Entry {
         metrics
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        parameters.duration_ns("duration") + 50 * MS
-    }
-
-    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
-        parameters.text("missed") == "skip"
-    }
-
-    fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {
-        if parameters.flag("cpu_dma_latency") { vec![DMA_LATENCY] } else { Vec::new() }
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        if parameters.flag("cpu_dma_latency") {
-            vec![Requirement::writable(vec![DMA_LATENCY.to_owned()])]
-        } else {
-            Vec::new()
+    fn facts(&self) -> WorkloadFacts {
+        let expected_ns = self.duration_ns + 50 * MS;
+        let bound = || Requirement::writable(vec![DMA_LATENCY.to_owned()]);
+        WorkloadFacts {
+            is_closed_loop: self.skips_missed,
+            writes: self.is_latency_bound.then_some(DMA_LATENCY).into_iter().collect(),
+            requirements: self.is_latency_bound.then(bound).into_iter().collect(),
+            ..WorkloadFacts::open_loop(expected_ns)
         }
     }
 
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let interval_ns = longest_interval_ns(parameters);
-        let duration_ns = parameters.duration_ns("duration");
-        if interval_ns > duration_ns {
-            return vec![format!(
-                "a period of {} never ends within a duration of {}",
-                model::format_duration(interval_ns),
-                model::format_duration(duration_ns)
-            )];
-        }
-        Vec::new()
-    }
-
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        let latency_bound =
-            parameters.flag("cpu_dma_latency").then(|| bound_latency(machine)).transpose()?;
-        let pins = if parameters.flag("pin") {
-            Some(crate::placement::allowed_cpus(launch)?)
-        } else {
-            None
-        };
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        let latency_bound = self.is_latency_bound.then(|| bound_latency(machine)).transpose()?;
+        let pins =
+            if self.is_pinned { Some(crate::placement::allowed_cpus(launch)?) } else { None };
         let is_stopped = Arc::new(AtomicBool::new(false));
-        let interval_ns = parameters.duration_ns("interval");
-        let duration_ns = parameters.duration_ns("duration");
-        let distance_ns = parameters.duration_ns("distance");
-        let members: Vec<Timer> = (0..parameters.count("threads"))
+        let duration_ns = self.duration_ns;
+        let members: Vec<Timer> = (0..self.threads)
             .map(|index| Timer {
                 index: usize::try_from(index).unwrap_or(0),
-                interval_ns: interval_ns + index * distance_ns,
+                interval_ns: self.interval_ns + index * self.distance_ns,
                 duration_ns,
-                skips_missed: parameters.text("missed") == "skip",
+                skips_missed: self.skips_missed,
                 pins: pins.clone(),
                 is_stopped: Arc::clone(&is_stopped),
                 latency: Histogram::new(),
@@ -144,21 +162,15 @@ impl Workload for Entry {
             })
             .collect();
         let expected = members.iter().map(Timer::expected_cycles).sum();
-        let skips_missed = parameters.text("missed") == "skip";
         let crew = Crew::assemble(launch, members)?;
         Ok(Box::new(Cycles {
             crew,
             is_stopped,
             duration_ns,
-            expected: (!skips_missed).then_some(expected),
+            expected: (!self.skips_missed).then_some(expected),
             _latency_bound: latency_bound,
         }))
     }
-}
-
-fn longest_interval_ns(parameters: &Parameters) -> u64 {
-    parameters.duration_ns("interval")
-        + (parameters.count("threads") - 1) * parameters.duration_ns("distance")
 }
 
 /// The bound lasts as long as the descriptor, so nothing is left behind.

@@ -3,7 +3,7 @@
 mod arguments;
 mod job_file;
 
-use crate::declare::{S, choice, count, duration, flag, size};
+use crate::nanoseconds::S;
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
 use crate::storage::pattern::Pattern;
 use crate::storage::place::{self, Place};
@@ -11,8 +11,8 @@ use crate::storage::target::{Target, is_aligned};
 use crate::storage::transfer::{lay_out, unwritable};
 use crate::storage::{self, MARGIN, direct, room};
 use contract::{
-    Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
-    Requirement, Result, Workload,
+    Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
+    ProgramFile, Requirement, Result, Workload, WorkloadFacts,
 };
 use model::{
     Caveat, CaveatCode, Direction as Better, Histogram, Metric, Parameters, Reduction, Sample, Unit,
@@ -61,34 +61,48 @@ they read what is there: of a new one that is nothing but zeros, without any I/O
 **Reference.** fio's own documentation (HOWTO, "Output"); the numbers are fio's."#,
 };
 
-static PARAMETERS: &[Parameter] = &[
-    choice("rw", &arguments::PATTERNS, "randread", "Which I/O is done"),
-    size("block_size", 512, 64 << 20, "4k", "Bytes of one I/O"),
-    size("size", 1 << 20, 1 << 40, "256M", "Bytes of each job's file, or its region on a device"),
-    choice(
+contract::keys! {
+    PARAMETERS;
+    RW: str = choice("rw", &arguments::PATTERNS, "randread", "Which I/O is done"),
+    BLOCK_SIZE: u64 = size("block_size", 512, 64 << 20, "4k", "Bytes of one I/O"),
+    SIZE: u64 = size(
+        "size",
+        1 << 20,
+        1 << 40,
+        "256M",
+        "Bytes of each job's file, or its region on a device",
+    ),
+    ENGINE: str = choice(
         "engine",
         &["psync", "io_uring", "libaio"],
         "libaio",
         "How I/Os are given to the kernel",
     ),
-    count("queue_depth", 1, 4096, "16", "I/Os of each job that are under way at once"),
-    count("jobs", 1, 256, "1", "Jobs, each a process"),
-    flag("direct", "true", "Whether the page cache is left out (O_DIRECT)"),
-    duration(
+    QUEUE_DEPTH: u64 = count(
+        "queue_depth",
+        1,
+        4096,
+        "16",
+        "I/Os of each job that are under way at once",
+    ),
+    JOBS: u64 = count("jobs", 1, 256, "1", "Jobs, each a process"),
+    DIRECT: bool = flag("direct", "true", "Whether the page cache is left out (O_DIRECT)"),
+    DURATION: u64 = duration(
         "duration",
         0,
         24 * 3600 * S,
         "5s",
         "How long it runs; 0: until all of `size` was done once",
     ),
-    count("random_seed", 0, u64::MAX >> 1, "0", "Seed of the offsets; 0: the trial's"),
-    Parameter {
-        name: "job_file",
-        kind: ParameterKind::Text,
-        default: Some(""),
-        summary: "A job file of your own instead of these parameters",
-    },
-];
+    RANDOM_SEED: u64 = count(
+        "random_seed",
+        0,
+        u64::MAX >> 1,
+        "0",
+        "Seed of the offsets; 0: the trial's",
+    ),
+    JOB_FILE: str = text("job_file", "", "A job file of your own instead of these parameters"),
+}
 
 /// fio's json+ has a line for each distinct latency; this is far above any real one.
 const OUTPUT_LIMIT: u64 = 256 << 20;
@@ -109,96 +123,144 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        directions(parameters).into_iter().flat_map(metrics_of).collect()
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(SIZE.name(), "1M"), (DURATION.name(), "20ms"), (RW.name(), "randrw")] }
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        let bytes = parameters.size("size").saturating_mul(parameters.count("jobs"));
-        let once_ns = storage::expected_ns(bytes).saturating_add(S);
-        match parameters.duration_ns("duration") {
-            0 => once_ns.saturating_mul(2),
-            duration_ns => duration_ns.saturating_add(once_ns),
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        let jobs = Jobs::of(parameters);
+        let problems = jobs.problems();
+        if problems.is_empty() { Ok(Box::new(jobs)) } else { Err(problems) }
+    }
+}
+
+/// What was declared.
+#[derive(Debug, Clone)]
+struct Jobs {
+    /// Which I/O is done, in fio's words.
+    pattern: String,
+    block_bytes: u64,
+    /// Of each job's file or region.
+    size_bytes: u64,
+    /// In fio's words.
+    engine: String,
+    queue_depth: u64,
+    jobs: u64,
+    is_direct: bool,
+    /// None: until all was done once.
+    duration_ns: Option<u64>,
+    /// Of the offsets; none: the trial's.
+    random_seed: Option<u64>,
+    /// The user's jobs in place of these.
+    file: Option<String>,
+}
+
+impl Jobs {
+    fn of(parameters: &Parameters) -> Self {
+        Self {
+            pattern: RW.of(parameters).to_owned(),
+            block_bytes: BLOCK_SIZE.of(parameters),
+            size_bytes: SIZE.of(parameters),
+            engine: ENGINE.of(parameters).to_owned(),
+            queue_depth: QUEUE_DEPTH.of(parameters),
+            jobs: JOBS.of(parameters),
+            is_direct: DIRECT.of(parameters),
+            duration_ns: Some(DURATION.of(parameters)).filter(|ns| *ns > 0),
+            random_seed: Some(RANDOM_SEED.of(parameters)).filter(|seed| *seed > 0),
+            file: Some(JOB_FILE.of(parameters)).filter(|path| !path.is_empty()).map(str::to_owned),
         }
     }
 
-    fn is_closed_loop(&self, _: &Parameters) -> bool {
-        true
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let mut needs = vec![Requirement::program("fio", "fio")];
-        let job_file = parameters.text("job_file").to_owned();
-        if job_file.is_empty() {
-            needs.push(room::requirement(parameters.count("jobs"), parameters.size("size")));
-            needs.extend(parameters.flag("direct").then(direct::requirement));
-            return needs;
-        }
-        needs.push(Requirement::check(format!("the job file {job_file}"), move |_| {
-            if Path::new(&job_file).is_file() {
-                return Ok(());
-            }
-            Err((format!("{job_file} is not a file"), "check the spelling".to_owned()))
-        }));
-        needs
-    }
-
-    fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
-        let job_file = Some(parameters.text("job_file")).filter(|path| !path.is_empty());
-        let files = [machine.program("fio"), job_file.map(PathBuf::from)];
-        files.into_iter().flatten().filter_map(|path| std::path::absolute(path).ok()).collect()
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let job_file = parameters.text("job_file");
-        if !job_file.is_empty() {
-            // What cannot be read is told by `requires`; what the target is, when it exists.
-            let text = std::fs::read(job_file).unwrap_or_default();
+    /// All that cannot be meant.
+    fn problems(&self) -> Vec<Problem> {
+        if let Some(file) = &self.file {
+            // What cannot be read is told by the requirements; what the target is, when it exists.
+            let text = std::fs::read(file).unwrap_or_default();
             let problems = job_file::problems(&String::from_utf8_lossy(&text), false);
-            return problems.into_iter().map(|why| format!("{job_file}, {why}")).collect();
+            return problems.into_iter().map(|why| format!("{file}, {why}").into()).collect();
         }
-        let mut problems = Vec::new();
-        let (block_bytes, size_bytes) = (parameters.size("block_size"), parameters.size("size"));
-        if parameters.text("engine") == "psync" && parameters.count("queue_depth") > 1 {
+        let mut problems: Vec<Problem> = Vec::new();
+        if self.engine == "psync" && self.queue_depth > 1 {
             problems.push(
                 "psync does one I/O after the other: use queue_depth = 1 and more jobs, or another engine"
-                    .to_owned(),
+                    .into(),
             );
         }
-        if block_bytes > size_bytes {
-            problems.push("an I/O of block_size does not fit into a file of size".to_owned());
+        if self.block_bytes > self.size_bytes {
+            problems.push("an I/O of block_size does not fit into a file of size".into());
         }
-        if parameters.flag("direct") && !(is_aligned(block_bytes) && is_aligned(size_bytes)) {
-            problems.push("direct I/O needs block_size and size in multiples of 512".to_owned());
+        if self.is_direct && !(is_aligned(self.block_bytes) && is_aligned(self.size_bytes)) {
+            problems.push("direct I/O needs block_size and size in multiples of 512".into());
         }
         problems
     }
 
-    fn prepare(
+    fn directions(&self) -> Vec<Direction> {
+        match self.pattern.as_str() {
+            "read" | "randread" => vec![Direction::Read],
+            "write" | "randwrite" => vec![Direction::Write],
+            _ => vec![Direction::Read, Direction::Write],
+        }
+    }
+
+    /// Of all jobs.
+    fn bytes(&self) -> u64 {
+        self.size_bytes.saturating_mul(self.jobs)
+    }
+
+    /// What fio is started with on this target, whose files are made by now.
+    fn words(
         &self,
         machine: &Machine,
-        parameters: &Parameters,
         launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
+        target: &Target,
+    ) -> Result<Vec<String>> {
+        if let Some(file) = &self.file {
+            return Ok(arguments::of_file(&checked_copy(file, target, &launch.scratch)?));
+        }
+        if !target.is_device() {
+            let layout = arguments::layout(self, launch, target);
+            answer_of(machine, &layout, "cannot lay out the files of fio")?;
+        } else if self.directions().contains(&Direction::Read) {
+            fill_device(self, launch)?;
+        }
+        Ok(arguments::own(self, launch, target))
+    }
+}
+
+impl Configured for Jobs {
+    fn metrics(&self) -> Vec<Metric> {
+        self.directions().into_iter().flat_map(metrics_of).collect()
+    }
+
+    fn facts(&self) -> WorkloadFacts {
+        let once_ns = storage::expected_ns(self.bytes()).saturating_add(S);
+        let own_ns = self.duration_ns.unwrap_or(once_ns);
+        let mut requirements = vec![Requirement::program("fio", "fio")];
+        match &self.file {
+            Some(file) => requirements.push(is_file(file.clone())),
+            None => {
+                requirements.push(room::requirement(self.jobs, self.size_bytes));
+                requirements.extend(self.is_direct.then(direct::requirement));
+            }
+        }
+        let file = self.file.iter().map(PathBuf::from).map(ProgramFile::File);
+        let fio = ProgramFile::Program("fio".to_owned());
+        WorkloadFacts {
+            requirements,
+            programs: [fio].into_iter().chain(file).collect(),
+            ..WorkloadFacts::closed_loop(own_ns.saturating_add(once_ns))
+        }
+    }
+
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         check_version(machine)?;
-        let job_file = parameters.text("job_file");
-        let is_own = job_file.is_empty();
-        let bytes = parameters.size("size").saturating_mul(parameters.count("jobs"));
-        let target = Target::prepare(launch, if is_own { bytes } else { 0 })?;
-        if is_own && parameters.flag("direct") {
+        let is_own = self.file.is_none();
+        let target = Target::prepare(launch, if is_own { self.bytes() } else { 0 })?;
+        if is_own && self.is_direct {
             target.check_direct()?;
         }
-        let words = if is_own {
-            if !target.is_device() {
-                let layout = arguments::layout(parameters, launch, &target);
-                answer_of(machine, &layout, "cannot lay out the files of fio")?;
-            } else if directions(parameters).contains(&Direction::Read) {
-                fill_device(parameters, launch)?;
-            }
-            arguments::own(parameters, launch, &target)
-        } else {
-            arguments::of_file(&checked_copy(job_file, &target, &launch.scratch)?)
-        };
+        let words = self.words(machine, launch, &target)?;
         // Notes that jobs write down beside a device vanish with the trial.
         let directory = if target.is_device() { &launch.scratch } else { target.path() };
         let surroundings = Surroundings {
@@ -206,10 +268,9 @@ impl Workload for Entry {
             variables: vec![("SCHEDLAB_TARGET", target.path().display().to_string())],
         };
         let program = Program::start(machine, &words, surroundings, OUTPUT_LIMIT, launch)?;
-        let directions = directions(parameters);
         Ok(Box::new(Fio {
             program,
-            directions,
+            directions: self.directions(),
             changed_level: None,
             clamped: 0,
             host_cache: place::host_cache(launch),
@@ -218,12 +279,14 @@ impl Workload for Entry {
     }
 }
 
-fn directions(parameters: &Parameters) -> Vec<Direction> {
-    match parameters.text("rw") {
-        "read" | "randread" => vec![Direction::Read],
-        "write" | "randwrite" => vec![Direction::Write],
-        _ => vec![Direction::Read, Direction::Write],
-    }
+/// The user's jobs are there.
+fn is_file(path: String) -> Requirement {
+    Requirement::check(format!("the job file {path}"), move |_| {
+        if Path::new(&path).is_file() {
+            return Ok(());
+        }
+        Err((format!("{path} is not a file"), "check the spelling".to_owned()))
+    })
 }
 
 fn metrics_of(direction: Direction) -> Vec<Metric> {
@@ -246,8 +309,8 @@ fn metrics_of(direction: Direction) -> Vec<Metric> {
 
 /// Writes what the jobs may read: of blocks that were never written a device, or the file system
 /// below a loop device, answers zeros without any I/O. fio lays out files of its own accord.
-fn fill_device(parameters: &Parameters, launch: &LaunchSpec) -> Result<()> {
-    let (jobs, size) = (parameters.count("jobs"), parameters.size("size"));
+fn fill_device(jobs: &Jobs, launch: &LaunchSpec) -> Result<()> {
+    let (jobs, size) = (jobs.jobs, jobs.size_bytes);
     let place = Place::open(launch, jobs, size)?;
     for job in 0..jobs {
         // Through the page cache: fio's sizes need not be whole blocks of the device.

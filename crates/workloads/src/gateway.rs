@@ -19,17 +19,20 @@ mod usage;
 mod whereabouts;
 mod worker;
 
-use crate::declare::{MS, S, choice, count, duration, size, text};
+use crate::nanoseconds::{MS, S};
 use crate::process::{Family, Herd, allow_open_files};
 use crate::said::Said;
 use clock::Clock;
 use contract::{
-    Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Requirement, Result,
-    Workload,
+    Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
+    Requirement, Result, Workload, WorkloadFacts,
 };
+use events::Engine;
 use generator::Measured;
 use model::{Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit};
-use settings::{Route, Settings, Stage};
+use poller::Waiting;
+use queue::BellKind;
+use settings::{PARAMETERS, REQUESTS, Route, Settings, Stage, WARM_UP};
 use stages::Stages;
 use std::io;
 use sys::Machine;
@@ -81,65 +84,6 @@ clock for all needs one machine: over a network there are no stages.
 second at 32.0 us are 0.98 requests under way, which is `inflight_total = 1`.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    count("workers", 1, 64, "1", "Workers of the gateway"),
-    count("sessions", 1, 4096, "10", "Connections of the generator"),
-    count("inflight_per_session", 1, 1024, "1", "Requests under way in each session"),
-    count(
-        "inflight_total",
-        0,
-        1 << 20,
-        "1",
-        "Requests under way in all; 0: no limit but the sessions'",
-    ),
-    choice("route", &["local", "one_way", "both_ways"], "local", "Whether another worker is asked"),
-    choice("queue", &["mutex", "spin", "lock_free"], "mutex", "What guards the queues of workers"),
-    choice(
-        "wake",
-        &["eventfd", "futex", "busy_poll", "spin_then_block"],
-        "eventfd",
-        "How a worker waits, and learns of its queue",
-    ),
-    choice("io", &["epoll", "io_uring"], "epoll", "How a worker waits for its connections"),
-    choice(
-        "allocator",
-        &["system", "pool"],
-        "system",
-        "Where the gateway has the memory of frames",
-    ),
-    choice("clock", &["monotonic", "tsc"], "monotonic", "What moments are taken with"),
-    duration("spin", 1_000, 100 * MS, "20us", "How long spin_then_block stays awake"),
-    size("payload", 0, 64 << 10, "64", "Bytes of a frame beside its header and stamps"),
-    count("requests", 10, 100_000_000, "50_000", "Requests that are measured"),
-    count("warm_up", 0, 100_000_000, "2_000", "Requests before them"),
-    count("rate", 0, 10_000_000, "0", "Requests per second; 0: each waits for a reply"),
-    choice("arrivals", &["constant", "poisson"], "constant", "Gaps between requests of a rate"),
-    count("port", 0, 65_535, "0", "Port of the gateway on this machine; 0: one that is free"),
-    text("generator_cpus", "", "CPUs of the generator, the first of which it is pinned to"),
-    text("gateway_cpus", "", "CPUs of the gateway: its nth worker is pinned to the nth"),
-    text("exchange_cpus", "", "CPUs of the exchange, the first of which it is pinned to"),
-    text(
-        "generator_policy",
-        "",
-        "Policy of the generator, as the factor policy spells it: fifo:10",
-    ),
-    text("gateway_policy", "", "Policy of the gateway's workers"),
-    text("exchange_policy", "", "Policy of the exchange"),
-    choice(
-        "delay_in",
-        &["to_gateway", "gateway", "handoff", "exchange", "handoff_back", "to_client"],
-        "exchange",
-        "The stage that `delay` makes longer",
-    ),
-    duration(
-        "delay",
-        0,
-        10 * MS,
-        "0us",
-        "A delay for one stage, by staying busy: does it show there?",
-    ),
-];
-
 /// Measured on 2 cores at 2.6 GHz: 13 us where all share a CPU, 75 to 125 us across two.
 const ROUND_TRIP_NS: u64 = 90_000;
 /// Descriptors of a process beside its connections.
@@ -159,7 +103,17 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(REQUESTS.name(), "100"), (WARM_UP.name(), "10")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        Ok(Box::new(Settings::of(parameters)?))
+    }
+}
+
+impl Configured for Settings {
+    fn metrics(&self) -> Vec<Metric> {
         let mut metrics =
             Metric::latency_quantiles("round_trip", "Time from a request to its reply");
         let mut extreme = |quantile: f64, name: &str, summary: &str| {
@@ -197,7 +151,7 @@ impl Workload for Entry {
             Direction::Lower,
             "Context switches of the gateway for one request",
         ));
-        metrics.extend(whereabouts::metrics(parameters));
+        metrics.extend(whereabouts::metrics(self));
         let whole = "round_trip_mean";
         let mean = |id: String, summary: String| {
             Metric::new(id, Unit::Nanoseconds, Direction::Lower, Reduction::Quotient, summary)
@@ -207,7 +161,7 @@ impl Workload for Entry {
             "Time from a request's write to its reply's read: the mean".to_owned(),
         ));
         for (stage, name) in Stage::ALL {
-            if is_on_route(stage, parameters.text("route")) {
+            if self.route.passes(stage) {
                 let summary = summary(stage);
                 metrics.extend(Metric::latency_quantiles(name, summary));
                 let mut part = mean(format!("{name}_mean"), format!("{summary}: the mean"));
@@ -215,99 +169,56 @@ impl Workload for Entry {
                 metrics.push(part);
             }
         }
-        if parameters.count("rate") > 0 {
+        if self.rate.is_some() {
             let summary = "How much later than due a request was sent";
             metrics.extend(Metric::latency_quantiles("lateness", summary));
         }
         metrics
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        let requests = parameters.count("requests") + parameters.count("warm_up");
-        let each_ns = match parameters.count("rate") {
-            0 => ROUND_TRIP_NS + parameters.duration_ns("delay"),
-            rate => S / rate,
+    fn facts(&self) -> WorkloadFacts {
+        let requests = self.requests + self.warm_up;
+        let each_ns = match self.rate {
+            None => ROUND_TRIP_NS + self.delay.map_or(0, |(_, delay_ns)| delay_ns),
+            Some(rate) => S / rate,
         };
-        requests.saturating_mul(each_ns) + 50 * MS
+        WorkloadFacts {
+            is_closed_loop: self.rate.is_none(),
+            requirements: self.requirements(),
+            ..WorkloadFacts::open_loop(requests.saturating_mul(each_ns) + 50 * MS)
+        }
     }
 
-    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
-        parameters.count("rate") == 0
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let mut needs = Vec::new();
-        // Who spins and shares its CPU keeps others from what it waits for: workers that poll,
-        // and the generator of an open loop.
-        let workers = match parameters.text("wake") {
-            "busy_poll" => usize::try_from(parameters.count("workers")).unwrap_or(usize::MAX - 2),
-            _ => 0,
-        };
-        let spinning = workers + usize::from(parameters.count("rate") > 0);
-        if spinning > 0 {
-            needs.push(Requirement::cpus(spinning + 1));
-        }
-        if parameters.text("io") == "io_uring" {
-            needs.push(ring::requirement(parameters.text("wake") == "futex"));
-        }
-        if parameters.text("clock") == "tsc" {
-            needs.push(Requirement::check("a steady cycle counter", |machine| {
-                clock::is_steady(&machine.read("/proc/cpuinfo").unwrap_or_default())
-            }));
-        }
-        if let Ok(settings) = Settings::of(parameters, 0) {
-            needs.extend(settings.generator.requirements("generator"));
-            needs.extend(settings.gateway.requirements("gateway"));
-            needs.extend(settings.exchange.requirements("exchange"));
-        }
-        needs
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let mut conflicts = Vec::new();
-        let route = parameters.text("route");
-        if route != "local" && parameters.count("workers") < 2 {
-            conflicts.push(format!("route = {route:?} needs two workers or more"));
-        }
-        if parameters.duration_ns("delay") > 0 {
-            let name = parameters.text("delay_in");
-            let stage = Stage::ALL.iter().find(|(_, known)| *known == name);
-            if stage.is_some_and(|(stage, _)| !is_on_route(*stage, route)) {
-                conflicts.push(format!("no request of route = {route:?} goes through {name}"));
-            }
-        }
-        if parameters.text("wake") == "futex" && parameters.text("io") == "epoll" {
-            conflicts.push(
-                "wake = \"futex\" needs io = \"io_uring\": epoll cannot wait for a futex"
-                    .to_owned(),
-            );
-        }
-        conflicts.extend(Settings::of(parameters, 0).err());
-        conflicts
-    }
-
-    fn prepare(
-        &self,
-        _: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        let mut settings = Settings::of(parameters, launch.seed).map_err(|why| {
-            Error::usage("cannot prepare the gateway", why, "write CPUs as 0-1,4")
-        })?;
-        if parameters.text("clock") == "tsc" {
-            settings.clock = Clock::cycles();
-        }
+    fn prepare(&self, _: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        let clock = if self.counts_cycles { Clock::cycles() } else { Clock::Monotonic };
+        let settings = Settings { seed: launch.seed, clock, ..self.clone() };
         allow_open_files(2 * settings.sessions as u64 + settings.workers as u64 * 4 + OTHER_FILES)?;
         Ok(Box::new(Processes::start(settings, launch)?))
     }
 }
 
-fn is_on_route(stage: Stage, route: &str) -> bool {
-    match stage {
-        Stage::Handoff => route != "local",
-        Stage::HandoffBack => route == "both_ways",
-        _ => true,
+impl Settings {
+    fn requirements(&self) -> Vec<Requirement> {
+        let mut needs = Vec::new();
+        // Who spins and shares its CPU keeps others from what it waits for: workers that poll,
+        // and the generator of an open loop.
+        let workers = if self.waiting == Waiting::Poll { self.workers } else { 0 };
+        let spinning = workers + usize::from(self.rate.is_some());
+        if spinning > 0 {
+            needs.push(Requirement::cpus(spinning + 1));
+        }
+        if self.engine == Engine::Ring {
+            needs.push(ring::requirement(self.bell == BellKind::Futex));
+        }
+        if self.counts_cycles {
+            needs.push(Requirement::check("a steady cycle counter", |machine| {
+                clock::is_steady(&machine.read("/proc/cpuinfo").unwrap_or_default())
+            }));
+        }
+        needs.extend(self.generator.clone().requirements("generator"));
+        needs.extend(self.gateway.clone().requirements("gateway"));
+        needs.extend(self.exchange.clone().requirements("exchange"));
+        needs
     }
 }
 

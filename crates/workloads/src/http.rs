@@ -15,32 +15,31 @@ mod tally;
 mod template;
 mod value;
 
-use crate::address::one_machine;
-use crate::declare::{MS, S, choice, count, duration, text};
+use crate::nanoseconds::S;
 use crate::program::WHERE_OUTPUT_IS;
 use ask::ask;
 pub(crate) use ask::{answers, fetch};
 use capacity::Step;
-pub(crate) use conflicts::{conflicts, conflicts_beside, conflicts_with};
 use contract::{
-    Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
-    Requirement, Result, Workload,
+    Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
+    Requirement, Result, Workload, WorkloadFacts,
 };
 use engine::Generator;
 use model::{Metric, Parameters, RunReport, Sample};
 use schedule::Course;
-use settings::{Flow, Settings};
+use settings::Flow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use sys::Machine;
 use tally::Tally;
 
 pub(crate) use scenario::Scenario;
+pub(crate) use settings::{ADDRESS, DURATION, LOAD, SCENARIO_AT, Settings, WARM_UP};
 pub(crate) use tally::Fates;
 
 static DESCRIPTION: Description = Description {
@@ -115,61 +114,12 @@ generator. Requests are repeated on no failure.
 latency from when due. RFC 9110 and 9112."#,
 };
 
-static PARAMETERS: &[Parameter] = &LOAD;
+const PARAMETERS: &[Parameter] = contract::join_keys!(SCENARIO_AT, LOAD);
 
-/// What a load is declared by, wherever it is part of a workload.
-pub(crate) const LOAD: [Parameter; 12] = [
-    Parameter {
-        name: "address",
-        kind: ParameterKind::Text,
-        default: None,
-        summary: "IP:PORT of the service",
-    },
-    text("scenario", "", "Path of the scenario's file"),
-    choice(
-        "arrivals",
-        &["poisson", "constant", "closed"],
-        ARRIVALS,
-        "When requests go: at random moments of their rate, at regular ones, or after answers",
-    ),
-    Parameter {
-        name: "scale",
-        kind: ParameterKind::Number { min: 1e-6, max: 1e6 },
-        default: Some("1"),
-        summary: "Factor of all rates",
-    },
-    count("connections", 1, 4096, "64", "Connections at a time, at most"),
-    duration("ramp_up", 0, LONGEST_NS, "0s", "Time in which the rates rise from nothing"),
-    duration("warm_up", 0, LONGEST_NS, "500ms", "Time at full rates before the measured one"),
-    duration("duration", 10 * MS, LONGEST_NS, "5s", "Measured time"),
-    duration("ramp_down", 0, LONGEST_NS, "0s", "Time in which the rates fall to nothing"),
-    duration("timeout", 10 * MS, 600 * S, "10s", "An answer that takes longer is none"),
-    choice(
-        "test",
-        &["load", "capacity"],
-        "load",
-        "Load at the given rates, or search the highest ones that are sustained",
-    ),
-    duration(
-        "target",
-        MS,
-        600 * S,
-        "250ms",
-        "What the 99th percentile may be at most at a rate that is sustained",
-    ),
-];
-
-/// When requests go where nothing is said.
-const ARRIVALS: &str = "poisson";
-const LONGEST_NS: u64 = 24 * 3600 * S;
-/// For connecting, and the last answers.
-const AROUND_NS: u64 = 100 * MS;
 /// How long a service may take to answer a handshake before anything is changed.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 /// How long an answer to the set-up or the check may take: it may go over all data.
 const CHECKED_WITHIN_NS: u64 = 60 * S;
-/// Steps of a search for the plan: a few doublings, four halvings.
-const USUAL_STEPS: u64 = 10;
 /// What is told of failures.
 const TOLD: usize = 3;
 /// Connections that warm a service: enough to keep some CPUs busy, too few for a queue.
@@ -187,45 +137,44 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        metrics_of(parameters)
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(WARM_UP.name(), "10ms"), (DURATION.name(), "100ms")] }
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        expected_ns(parameters)
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        Ok(Box::new(Settings::sent_by_us(parameters)?))
     }
 
-    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
-        is_closed_loop(parameters)
+    fn usual_metrics(&self) -> Vec<Metric> {
+        usual_metrics()
+    }
+}
+
+impl Configured for Settings {
+    fn metrics(&self) -> Vec<Metric> {
+        metrics_of(self)
     }
 
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let Some(address) = address(parameters) else { return Vec::new() };
-        vec![Requirement::check(format!("a service at {address}"), move |_| {
+    fn facts(&self) -> WorkloadFacts {
+        let address = self.to;
+        let service = Requirement::check(format!("a service at {address}"), move |_| {
             TcpStream::connect_timeout(&address, ANSWERS_WITHIN).map(drop).map_err(|error| {
                 (
                     format!("it cannot be reached: {error}"),
                     "start it, or correct the address".into(),
                 )
             })
-        })]
+        });
+        WorkloadFacts {
+            is_closed_loop: self.is_closed_loop(),
+            requirements: vec![service],
+            programs: self.files(),
+            ..WorkloadFacts::open_loop(self.expected_ns())
+        }
     }
 
-    fn programs(&self, _: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
-        files(parameters)
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        conflicts(parameters)
-    }
-
-    fn prepare(
-        &self,
-        _: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        let mut load = HttpLoad::new(parameters, launch)?;
+    fn prepare(&self, _: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        let mut load = HttpLoad::of(self.clone(), launch)?;
         load.set_up()?;
         launch
             .enter_task()
@@ -234,51 +183,17 @@ impl Workload for Entry {
     }
 }
 
-/// The metrics of a load with these parameters.
-pub(crate) fn metrics_of(parameters: &Parameters) -> Vec<Metric> {
-    // What cannot be read is told by `conflicts`.
-    let scenario = Scenario::read(Path::new(parameters.text("scenario"))).unwrap_or_default();
-    metrics_with(parameters, &scenario)
-}
-
-/// The same with a scenario that is known.
-pub(crate) fn metrics_with(parameters: &Parameters, scenario: &Scenario) -> Vec<Metric> {
-    if is_search(parameters) {
+/// The metrics of a load.
+pub(crate) fn metrics_of(settings: &Settings) -> Vec<Metric> {
+    if settings.is_search() {
         return metrics::of_search();
     }
-    metrics::of_load(&scenario.names(), !is_closed_loop(parameters))
+    metrics::of_load(&settings.scenario.names(), !settings.is_closed_loop())
 }
 
-/// Whether rates are searched instead of given.
-fn is_search(parameters: &Parameters) -> bool {
-    parameters.text("test") == "capacity"
-}
-
-/// How long a load takes.
-pub(crate) fn expected_ns(parameters: &Parameters) -> u64 {
-    if is_search(parameters) {
-        let step = ["warm_up", "duration"].iter().map(|name| parameters.duration_ns(name));
-        return USUAL_STEPS * step.sum::<u64>();
-    }
-    let times = ["ramp_up", "warm_up", "duration", "ramp_down"];
-    times.iter().map(|name| parameters.duration_ns(name)).sum::<u64>() + AROUND_NS
-}
-
-/// Whether each request waits for the answer to the one before it.
-pub(crate) fn is_closed_loop(parameters: &Parameters) -> bool {
-    settings::flow(parameters) == Flow::Closed
-}
-
-/// Where the service is; none where that cannot be read.
-pub(crate) fn address(parameters: &Parameters) -> Option<SocketAddr> {
-    one_machine(parameters.text("address"), "").ok()
-}
-
-/// The user's files that decide what a load is.
-pub(crate) fn files(parameters: &Parameters) -> Vec<PathBuf> {
-    let named = Some(parameters.text("scenario")).filter(|path| !path.is_empty());
-    let files = named.into_iter().flat_map(|path| Scenario::files(Path::new(path)));
-    files.filter_map(|path| std::path::absolute(path).ok()).collect()
+/// The metrics of a load whose scenario is not known, by its defaults.
+pub(crate) fn usual_metrics() -> Vec<Metric> {
+    metrics::of_load(&[], true)
 }
 
 /// Files that a process has open beside connections.
@@ -343,36 +258,8 @@ impl Load for HttpLoad {
 
 impl HttpLoad {
     /// # Errors
-    /// What cannot be meant, or had.
-    pub(crate) fn new(parameters: &Parameters, launch: &LaunchSpec) -> Result<Self> {
-        Self::of(Settings::of(parameters), launch)
-    }
-
-    /// One whose service is reached there, whatever address the parameters name.
-    ///
-    /// # Errors
-    /// What cannot be meant, or had.
-    pub(crate) fn at(parameters: &Parameters, to: SocketAddr, launch: &LaunchSpec) -> Result<Self> {
-        Self::of(Settings::of(parameters).map(|settings| Settings { to, ..settings }), launch)
-    }
-
-    /// One whose address and scenario are known.
-    ///
-    /// # Errors
-    /// What cannot be meant, or had.
-    pub(crate) fn with(
-        parameters: &Parameters,
-        to: SocketAddr,
-        scenario: Scenario,
-        launch: &LaunchSpec,
-    ) -> Result<Self> {
-        Self::of(Settings::with(parameters, to, scenario), launch)
-    }
-
-    fn of(settings: Result<Settings, Vec<String>>, launch: &LaunchSpec) -> Result<Self> {
-        let settings = settings.map_err(|wrong| {
-            Error::usage("cannot prepare the load", wrong.join("; "), "change the parameters")
-        })?;
+    /// What cannot be had.
+    pub(crate) fn of(settings: Settings, launch: &LaunchSpec) -> Result<Self> {
         crate::process::allow_open_files(settings.connections as u64 + OTHER_FILES)?;
         let settings = Settings { seed: launch.seed, run: draw()?, ..settings };
         let (log, fates) = (launch.log.clone(), BTreeMap::new());

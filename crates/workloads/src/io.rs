@@ -15,13 +15,13 @@ mod suspicion;
 mod turn;
 mod worker;
 
-use crate::declare::{MS, choice, count, flag, size};
+use crate::nanoseconds::MS;
 use crate::storage::{self, MARGIN, caches, direct, room};
 use contract::{
-    Description, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
+    Configured, Description, LaunchSpec, Load, Parameter, Problem, Result, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Unit};
-use settings::{Drops, EngineKind, Settings};
+use settings::{DROP_CACHES, Drops, EngineKind, PARAMETERS, SIZE, Settings};
 use sys::Machine;
 
 static DESCRIPTION: Description = Description {
@@ -86,31 +86,6 @@ SINGLE_ISSUER, DEFER_TASKRUN); kernels before 6.1 lack some of them and get a pl
 which costs more: between such kernels a difference may be that of the ring.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "operations",
-        kind: ParameterKind::Words,
-        default: Some("write rewrite read reread reverse_read random_read random_write"),
-        summary: "What is done, in this order",
-    },
-    size("record", 512, 64 << 20, "64k", "Bytes of one transfer"),
-    size("size", 512, 1 << 44, "256M", "Bytes of each thread's file or part of the device"),
-    count("threads", 1, 256, "1", "Threads, each with its own data"),
-    choice("engine", &["psync", "io_uring", "mmap", "null"], "psync", "How bytes are moved"),
-    count("queue_depth", 1, 1024, "1", "Transfers of each thread in flight (io_uring)"),
-    count("batch", 1, 1024, "1", "Transfers submitted with one call, at most (io_uring)"),
-    flag("direct", "true", "Bypass the page cache (O_DIRECT)"),
-    flag("fsync", "true", "Buffered writes end with fdatasync, inside their time"),
-    flag("stonewall", "true", "The first thread that ends an operation stops the others"),
-    flag("verify", "true", "Compare what was read with what was written"),
-    choice(
-        "drop_caches",
-        &["run", "phase", "no"],
-        "run",
-        "Empty the page cache before the first operation, before each, or never",
-    ),
-];
-
 /// The workload.
 pub(crate) struct Entry;
 
@@ -123,8 +98,17 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        let settings = Settings::of(parameters);
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(SIZE.name(), "256k"), (DROP_CACHES.name(), "no")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        Ok(Box::new(Settings::of(parameters)?))
+    }
+}
+
+impl Configured for Settings {
+    fn metrics(&self) -> Vec<Metric> {
         let rate = |id: String, summary: String| {
             let reduction = Reduction::Quotient;
             let mut metric =
@@ -133,11 +117,11 @@ impl Workload for Entry {
             metric
         };
         let mut metrics = Vec::new();
-        let names = || settings.operations.iter().map(|operation| operation.name());
+        let names = || self.operations.iter().map(|operation| operation.name());
         metrics.extend(names().map(|name| {
             rate(format!("{name}_throughput"), format!("Bytes moved per second by {name}"))
         }));
-        if settings.threads > 1 {
+        if self.threads > 1 {
             metrics.extend(names().map(|name| {
                 let summary =
                     format!("Bytes moved per second by {name}, until the last thread ends");
@@ -162,41 +146,23 @@ impl Workload for Entry {
         metrics
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        storage::expected_ns(Settings::of(parameters).moved_bytes()).saturating_add(300 * MS)
-    }
-
-    fn is_closed_loop(&self, _: &Parameters) -> bool {
-        true
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let settings = Settings::of(parameters);
-        let drops = (settings.drops != Drops::No).then(caches::requirement);
-        let ring = (settings.engine == EngineKind::IoUring).then(ring::requirement);
-        let moves = settings.engine != EngineKind::Null;
-        let room = moves.then(|| room::requirement(settings.threads.into(), settings.size));
-        let direct = (moves && settings.is_direct).then(direct::requirement);
-        drops.into_iter().chain(ring).chain(room).chain(direct).collect()
-    }
-
-    fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {
-        match Settings::of(parameters).drops {
-            Drops::No => Vec::new(),
-            Drops::Run | Drops::Phase => vec![caches::DROP_CACHES],
+    fn facts(&self) -> WorkloadFacts {
+        let drops = self.drops != Drops::No;
+        let ring = (self.engine == EngineKind::IoUring).then(ring::requirement);
+        let moves = self.engine != EngineKind::Null;
+        let room = moves.then(|| room::requirement(self.threads.into(), self.size));
+        let direct = (moves && self.is_direct).then(direct::requirement);
+        let dropping = drops.then(caches::requirement);
+        WorkloadFacts {
+            requirements: dropping.into_iter().chain(ring).chain(room).chain(direct).collect(),
+            writes: drops.then_some(caches::DROP_CACHES).into_iter().collect(),
+            ..WorkloadFacts::closed_loop(
+                storage::expected_ns(self.moved_bytes()).saturating_add(300 * MS),
+            )
         }
     }
 
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        settings::conflicts(parameters)
-    }
-
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        Ok(Box::new(load::prepare(machine, Settings::of(parameters), launch)?))
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        Ok(Box::new(load::prepare(machine, self.clone(), launch)?))
     }
 }

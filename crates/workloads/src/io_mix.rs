@@ -6,13 +6,13 @@ mod reader;
 mod settings;
 mod stream;
 
-use crate::declare::{MS, S, choice, count, duration, flag, size};
+use crate::nanoseconds::MS;
 use crate::storage::{self, MARGIN, caches, direct, room};
 use contract::{
-    Description, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
+    Configured, Description, LaunchSpec, Load, Parameter, Problem, Result, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Unit};
-use settings::{Settings, Victim};
+use settings::{DROP_CACHES, DURATION, PARAMETERS, SIZE, Settings, Victim, WARMUP};
 use sys::Machine;
 
 static DESCRIPTION: Description = Description {
@@ -57,42 +57,6 @@ readers and writers) and fio with two jobs have this shape. Jain, Chiu, Hawe, A 
 measure of fairness and discrimination, 1984.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    choice(
-        "victim",
-        &["random_reader", "app_start", "working_set"],
-        "random_reader",
-        "Who waits for reads",
-    ),
-    count("readers", 1, 64, "1", "How many victims"),
-    count("streams", 0, 64, "2", "How many threads stream beside them"),
-    size("record", 512, 16 << 20, "4k", "Bytes of one read"),
-    count("stream_depth", 1, 64, "1", "Transfers of each stream in flight, by a thread each"),
-    size("stream_record", 512, 64 << 20, "1M", "Bytes of one transfer of a stream"),
-    size("size", 4096, 1 << 40, "64M", "Bytes of each thread's file or part of the device"),
-    size("working_set", 512, 1 << 40, "16M", "Bytes that a working set has"),
-    flag("direct", "true", "The random reader bypasses the page cache (O_DIRECT)"),
-    flag("stream_direct", "false", "Streams bypass the page cache (O_DIRECT)"),
-    choice("stream", &["write", "read"], "write", "What the streams do"),
-    count("sync_every", 0, 1 << 30, "16", "Writes of a stream between two flushes; 0 is never"),
-    duration("think", 0, 60 * S, "1ms", "Pause between two reads, starts or sets"),
-    duration("warmup", 0, 600 * S, "500ms", "Time before anything is recorded"),
-    duration("duration", 10 * MS, 3600 * S, "5s", "Time that is recorded"),
-    Parameter {
-        name: "reader_priority",
-        kind: ParameterKind::Text,
-        default: Some("none"),
-        summary: "I/O priority of victims: none, idle, be:0 to be:7, rt:0 to rt:7",
-    },
-    Parameter {
-        name: "stream_priority",
-        kind: ParameterKind::Text,
-        default: Some("none"),
-        summary: "I/O priority of streams, in the same words",
-    },
-    choice("drop_caches", &["run", "no"], "run", "Empty the page cache before the run"),
-];
-
 /// The workload.
 pub(crate) struct Entry;
 
@@ -105,8 +69,24 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        let settings = Settings::of(parameters);
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const {
+            &[
+                (SIZE.name(), "1M"),
+                (WARMUP.name(), "0"),
+                (DURATION.name(), "200ms"),
+                (DROP_CACHES.name(), "no"),
+            ]
+        }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        Ok(Box::new(Settings::of(parameters)?))
+    }
+}
+
+impl Configured for Settings {
+    fn metrics(&self) -> Vec<Metric> {
         let mut metrics = Metric::latency_quantiles("victim_latency", "Time of one read");
         // The tail is what an elevator is asked for.
         if let Some(position) = metrics.iter().position(|metric| metric.id.ends_with("_p99")) {
@@ -117,7 +97,7 @@ impl Workload for Entry {
             let reduction = Reduction::Median;
             Metric::new(id, Unit::Nanoseconds, Direction::Lower, reduction, summary)
         };
-        match settings.victim {
+        match self.victim {
             Victim::RandomReader => {}
             Victim::AppStart => metrics.push(time("start_time", "Time of a whole start")),
             Victim::WorkingSet => {
@@ -129,11 +109,11 @@ impl Workload for Entry {
             Metric::new(id, Unit::BytesPerSecond, Direction::Higher, reduction, summary)
         };
         metrics.push(rate("victim_throughput", "Bytes that victims read per second"));
-        if settings.streams > 0 {
+        if self.streams > 0 {
             metrics.push(rate("stream_throughput", "Bytes that streams moved per second"));
             metrics.push(rate("aggregate_throughput", "Bytes that all moved per second"));
         }
-        if settings.streams > 1 || settings.readers > 1 {
+        if self.streams > 1 || self.readers > 1 {
             metrics.push(Metric::new(
                 "fairness",
                 Unit::Fraction,
@@ -149,41 +129,22 @@ impl Workload for Entry {
         metrics
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        let settings = Settings::of(parameters);
-        let files = u64::from(settings.readers + settings.streams);
-        let layout_ns = storage::expected_ns(files.saturating_mul(settings.size));
-        layout_ns.saturating_add(settings.warmup_ns + settings.duration_ns + 300 * MS)
+    fn facts(&self) -> WorkloadFacts {
+        let dropping = self.drops.then(caches::requirement);
+        let is_direct = self.is_direct || self.is_stream_direct;
+        let files = u64::from(self.readers) + u64::from(self.streams);
+        let room = room::requirement(files, self.size);
+        let direct = is_direct.then(direct::requirement);
+        let layout_ns = storage::expected_ns(files.saturating_mul(self.size));
+        let own_ns = self.warmup_ns + self.duration_ns + 300 * MS;
+        WorkloadFacts {
+            requirements: dropping.into_iter().chain([room]).chain(direct).collect(),
+            writes: self.drops.then_some(caches::DROP_CACHES).into_iter().collect(),
+            ..WorkloadFacts::closed_loop(layout_ns.saturating_add(own_ns))
+        }
     }
 
-    fn is_closed_loop(&self, _: &Parameters) -> bool {
-        true
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let settings = Settings::of(parameters);
-        let drops = settings.drops.then(caches::requirement);
-        let is_direct = settings.is_direct || settings.is_stream_direct;
-        let files = u64::from(settings.readers) + u64::from(settings.streams);
-        let room = room::requirement(files, settings.size);
-        drops.into_iter().chain([room]).chain(is_direct.then(direct::requirement)).collect()
-    }
-
-    fn writes(&self, parameters: &Parameters) -> Vec<&'static str> {
-        let drops = Settings::of(parameters).drops;
-        drops.then_some(caches::DROP_CACHES).into_iter().collect()
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        settings::conflicts(parameters)
-    }
-
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        Ok(Box::new(load::prepare(machine, Settings::of(parameters), launch)?))
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        Ok(Box::new(load::prepare(machine, self.clone(), launch)?))
     }
 }

@@ -5,13 +5,14 @@ mod load;
 mod settings;
 mod sharer;
 
-use crate::declare::{MS, S, choice, count, duration, size};
+use crate::nanoseconds::MS;
 use crate::storage::{self, MARGIN, direct, room};
 use contract::{
-    Description, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result, Workload,
+    Configured, Description, LaunchSpec, Load, Parameter, Problem, Requirement, Result, Workload,
+    WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Unit};
-use settings::Settings;
+use settings::{DURATION, PARAMETERS, SIZE, Settings, WARMUP};
 use sys::Machine;
 
 static DESCRIPTION: Description = Description {
@@ -48,33 +49,6 @@ the end of the run that each process is in its group and the group has its weigh
 quantitative measure of fairness and discrimination, 1984.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    count("processes", 2, 64, "2", "How many share the device"),
-    Parameter {
-        name: "weights",
-        kind: ParameterKind::Text,
-        default: Some("none"),
-        summary: "Weight of each process's group, 1 to 1000: 100,800; or none, and no groups",
-    },
-    Parameter {
-        name: "priorities",
-        kind: ParameterKind::Text,
-        default: Some("none"),
-        summary: "I/O priority of each process: be:0,be:7 (none, idle, be:0 to be:7, rt:0 to rt:7)",
-    },
-    choice(
-        "operation",
-        &["read", "random_read", "write", "random_write"],
-        "random_read",
-        "What each does",
-    ),
-    size("record", 512, 64 << 20, "64k", "Bytes of one transfer"),
-    count("depth", 1, 64, "4", "Transfers of each process in flight, by a thread each"),
-    size("size", 4096, 1 << 40, "64M", "Bytes of each process's file or part of the device"),
-    duration("warmup", 0, 600 * S, "500ms", "Time before anything is counted"),
-    duration("duration", 10 * MS, 3600 * S, "5s", "Time that is counted"),
-];
-
 /// The workload.
 pub(crate) struct Entry;
 
@@ -87,7 +61,17 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, _: &Parameters) -> Vec<Metric> {
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(SIZE.name(), "1M"), (WARMUP.name(), "0"), (DURATION.name(), "200ms")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        Ok(Box::new(Settings::of(parameters)?))
+    }
+}
+
+impl Configured for Settings {
+    fn metrics(&self) -> Vec<Metric> {
         let share = |id, direction, summary| {
             Metric::new(id, Unit::Fraction, direction, Reduction::Mean, summary)
         };
@@ -115,39 +99,19 @@ impl Workload for Entry {
         ]
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        let settings = Settings::of(parameters);
-        let bytes = u64::from(settings.processes).saturating_mul(settings.size);
-        let layout_ns = storage::expected_ns(bytes);
-        layout_ns.saturating_add(settings.warmup_ns + settings.duration_ns + 300 * MS)
+    fn facts(&self) -> WorkloadFacts {
+        let groups = (!self.weights.is_empty()).then(Requirement::io_group);
+        let room = room::requirement(self.processes.into(), self.size);
+        let bytes = u64::from(self.processes).saturating_mul(self.size);
+        let own_ns = self.warmup_ns + self.duration_ns + 300 * MS;
+        WorkloadFacts {
+            requirements: [direct::requirement(), room].into_iter().chain(groups).collect(),
+            io_weights: self.weights.clone(),
+            ..WorkloadFacts::closed_loop(storage::expected_ns(bytes).saturating_add(own_ns))
+        }
     }
 
-    fn is_closed_loop(&self, _: &Parameters) -> bool {
-        true
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let has_groups = !self.io_groups(parameters).is_empty();
-        let groups = has_groups.then(Requirement::io_group);
-        let settings = Settings::of(parameters);
-        let room = room::requirement(settings.processes.into(), settings.size);
-        [direct::requirement(), room].into_iter().chain(groups).collect()
-    }
-
-    fn io_groups(&self, parameters: &Parameters) -> Vec<u64> {
-        Settings::of(parameters).weights
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        settings::conflicts(parameters)
-    }
-
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        Ok(Box::new(load::prepare(machine, Settings::of(parameters), launch)?))
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        Ok(Box::new(load::prepare(machine, self.clone(), launch)?))
     }
 }

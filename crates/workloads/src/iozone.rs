@@ -2,13 +2,12 @@
 
 mod phases;
 
-use crate::declare::{count, flag, size};
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
 use crate::storage::target::Target;
 use crate::storage::{self, MARGIN, direct, place, room};
 use contract::{
-    Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, ParameterKind,
-    Requirement, Result, Workload,
+    Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
+    ProgramFile, Requirement, Result, Workload, WorkloadFacts,
 };
 use model::{Caveat, CaveatCode, Direction, Metric, Parameters, Reduction, Sample, Unit};
 use outputs::iozone::{KILOBYTE, LEAST_SHARE, Mode, Operation, Report, version};
@@ -44,18 +43,18 @@ device kept.
 `-R -i 0 -i 1 -i 2 -i 3 -I -r RECORD -s SIZE -t 1 -b FILE`."#,
 };
 
-static PARAMETERS: &[Parameter] = &[
-    size("record", 1 << 10, 16 << 20, "64k", "Bytes of one read or write"),
-    size("size", 64 << 10, 1 << 40, "16M", "Bytes of each process's file"),
-    count("processes", 1, 256, "4", "Processes, each with a file of its own"),
-    flag("direct", "true", "Whether the page cache is left out (O_DIRECT)"),
-    Parameter {
-        name: "operations",
-        kind: ParameterKind::Words,
-        default: Some("write rewrite read reread reverse_read random_read random_write"),
-        summary: "What is reported; what it needs is done too",
-    },
-];
+contract::keys! {
+    PARAMETERS;
+    RECORD: u64 = size("record", 1 << 10, 16 << 20, "64k", "Bytes of one read or write"),
+    SIZE: u64 = size("size", 64 << 10, 1 << 40, "16M", "Bytes of each process's file"),
+    PROCESSES: u64 = count("processes", 1, 256, "4", "Processes, each with a file of its own"),
+    DIRECT: bool = flag("direct", "true", "Whether the page cache is left out (O_DIRECT)"),
+    OPERATIONS: [String] = words(
+        "operations",
+        "write rewrite read reread reverse_read random_read random_write",
+        "What is reported; what it needs is done too",
+    ),
+}
 
 /// Its text is a hundredth of it.
 const OUTPUT_LIMIT: u64 = 16 << 20;
@@ -79,12 +78,60 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        // Operations that are wrong are named by `conflicts`.
-        let metric = |operation: Operation| {
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(SIZE.name(), "64k"), (DIRECT.name(), "false")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        Ok(Box::new(Settings::of(parameters)?))
+    }
+}
+
+/// What was declared.
+#[derive(Debug)]
+struct Settings {
+    record_bytes: u64,
+    /// Of each process's file.
+    size_bytes: u64,
+    processes: u64,
+    is_direct: bool,
+    phases: Phases,
+}
+
+impl Settings {
+    /// # Errors
+    /// All that cannot be meant.
+    fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
+        let (phases, problems) = Phases::of(OPERATIONS.of(parameters));
+        let mut problems: Vec<Problem> = problems.into_iter().map(Problem::from).collect();
+        let (record_bytes, size_bytes) = (RECORD.of(parameters), SIZE.of(parameters));
+        if !record_bytes.is_multiple_of(KILOBYTE) || !size_bytes.is_multiple_of(record_bytes) {
+            problems.push("size needs to be records, and record kilobytes, without rest".into());
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Self {
+            record_bytes,
+            size_bytes,
+            processes: PROCESSES.of(parameters),
+            is_direct: DIRECT.of(parameters),
+            phases,
+        })
+    }
+
+    /// Of all files.
+    fn bytes(&self) -> u64 {
+        self.size_bytes.saturating_mul(self.processes)
+    }
+}
+
+impl Configured for Settings {
+    fn metrics(&self) -> Vec<Metric> {
+        let metric = |operation: &Operation| {
             let id = operation.id();
             let metric = Metric::new(
-                source(operation),
+                source(*operation),
                 Unit::BytesPerSecond,
                 Direction::Higher,
                 Reduction::Mean,
@@ -92,61 +139,30 @@ impl Workload for Entry {
             );
             Metric { margin: MARGIN, ..metric }
         };
-        Phases::of(parameters.words("operations")).0.reported.into_iter().map(metric).collect()
+        self.phases.reported.iter().map(metric).collect()
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        let phases = Phases::of(parameters.words("operations")).0.count();
-        let bytes = parameters.size("size").saturating_mul(parameters.count("processes"));
-        let each_ns = PHASE_NS.saturating_add(storage::expected_ns(bytes));
-        each_ns.saturating_mul(phases)
-    }
-
-    fn is_closed_loop(&self, _: &Parameters) -> bool {
-        true
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
+    fn facts(&self) -> WorkloadFacts {
         let program = Requirement::check("the program iozone", |machine| {
             if machine.program("iozone").is_some() {
                 return Ok(());
             }
             Err(("iozone is not on PATH".to_owned(), HOW_TO_GET.to_owned()))
         });
-        let room = room::requirement(parameters.count("processes"), parameters.size("size"));
-        let direct = parameters.flag("direct").then(direct::requirement);
-        [program, room].into_iter().chain(direct).collect()
-    }
-
-    fn programs(&self, machine: &Machine, _: &Parameters) -> Vec<PathBuf> {
-        let program = machine.program("iozone");
-        program.into_iter().filter_map(|path| std::path::absolute(path).ok()).collect()
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let (_, mut problems) = Phases::of(parameters.words("operations"));
-        let (record_bytes, size_bytes) = (parameters.size("record"), parameters.size("size"));
-        if !record_bytes.is_multiple_of(KILOBYTE) || !size_bytes.is_multiple_of(record_bytes) {
-            problems
-                .push("size needs to be records, and record kilobytes, without rest".to_owned());
+        let room = room::requirement(self.processes, self.size_bytes);
+        let direct = self.is_direct.then(direct::requirement);
+        let each_ns = PHASE_NS.saturating_add(storage::expected_ns(self.bytes()));
+        WorkloadFacts {
+            requirements: [program, room].into_iter().chain(direct).collect(),
+            programs: vec![ProgramFile::Program("iozone".to_owned())],
+            ..WorkloadFacts::closed_loop(each_ns.saturating_mul(self.phases.count()))
         }
-        problems
     }
 
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         check_version(machine)?;
-        let (phases, problems) = Phases::of(parameters.words("operations"));
-        if !problems.is_empty() {
-            return Err(Error::usage("cannot run iozone", problems.join("; "), ""));
-        }
-        let processes = parameters.count("processes");
-        let bytes = parameters.size("size").saturating_mul(processes);
-        let target = Target::prepare(launch, bytes)?;
+        let processes = self.processes;
+        let target = Target::prepare(launch, self.bytes())?;
         if target.is_device() && processes > 1 {
             return Err(Error::usage(
                 format!("cannot run iozone on {}", target.path().display()),
@@ -154,11 +170,11 @@ impl Workload for Entry {
                 "use processes = 1 on a device, or files in a directory",
             ));
         }
-        if parameters.flag("direct") {
+        if self.is_direct {
             target.check_direct()?;
         }
         let report = launch.scratch.join("report.xls");
-        let words = arguments(parameters, &phases, &target, &report);
+        let words = arguments(self, &target, &report);
         // What iozone itself may drop lies with its files.
         let directory =
             if target.is_device() { launch.scratch.clone() } else { target.path().to_owned() };
@@ -167,7 +183,7 @@ impl Workload for Entry {
         let log = launch.log.clone();
         let run = Iozone {
             program,
-            reported: phases.reported,
+            reported: self.phases.reported.clone(),
             processes,
             report,
             log,
@@ -185,26 +201,22 @@ fn source(operation: Operation) -> String {
 }
 
 /// What iozone is started with, word by word.
-fn arguments(
-    parameters: &Parameters,
-    phases: &Phases,
-    target: &Target,
-    report: &Path,
-) -> Vec<String> {
+fn arguments(settings: &Settings, target: &Target, report: &Path) -> Vec<String> {
     let mut words = vec!["iozone".to_owned(), "-R".to_owned()];
-    for test in &phases.tests {
+    for test in &settings.phases.tests {
         words.extend(["-i".to_owned(), test.to_string()]);
     }
-    if parameters.flag("direct") {
+    if settings.is_direct {
         words.push("-I".to_owned());
     }
     if target.is_device() {
         // It unlinks what it has measured, and a node is not ours to remove.
         words.push("-w".to_owned());
     }
-    let kilobytes = |name: &str| format!("{}k", parameters.size(name) / KILOBYTE);
-    let processes = parameters.count("processes");
-    words.extend(["-r".to_owned(), kilobytes("record"), "-s".to_owned(), kilobytes("size")]);
+    let kilobytes = |bytes: u64| format!("{}k", bytes / KILOBYTE);
+    let (record, size) = (kilobytes(settings.record_bytes), kilobytes(settings.size_bytes));
+    let processes = settings.processes;
+    words.extend(["-r".to_owned(), record, "-s".to_owned(), size]);
     words.extend(["-t".to_owned(), processes.to_string(), "-b".to_owned()]);
     words.push(report.display().to_string());
     words.push("-F".to_owned());
@@ -308,8 +320,6 @@ fn unequal(report: &Report) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ParameterValue;
-    use std::collections::BTreeMap;
 
     macro_rules! golden {
         ($name:literal) => {
@@ -317,20 +327,13 @@ mod tests {
         };
     }
 
-    fn parameters(settings: &[(&str, &str)]) -> Parameters {
-        let value = |parameter: &Parameter| {
-            let setting = settings.iter().find(|(name, _)| *name == parameter.name);
-            let text = setting.map(|(_, text)| *text).or(parameter.default).unwrap();
-            (parameter.name.to_owned(), parameter.parse(text).unwrap())
-        };
-        Parameters(PARAMETERS.iter().map(value).collect::<BTreeMap<String, ParameterValue>>())
+    fn settings(given: &[(&str, &str)]) -> Result<Settings, Vec<Problem>> {
+        Settings::of(&Parameter::values(PARAMETERS, given)?)
     }
 
-    fn words(settings: &[(&str, &str)], target: &Target) -> String {
-        let parameters = parameters(settings);
-        assert_eq!(Entry.conflicts(&parameters), Vec::<String>::new());
-        let (phases, _) = Phases::of(parameters.words("operations"));
-        arguments(&parameters, &phases, target, Path::new("/scratch/report.xls")).join(" ")
+    fn words(given: &[(&str, &str)], target: &Target) -> String {
+        let settings = settings(given).unwrap();
+        arguments(&settings, target, Path::new("/scratch/report.xls")).join(" ")
     }
 
     #[test]
@@ -362,21 +365,21 @@ mod tests {
 
     #[test]
     fn sleeps_are_part_of_the_plan() {
-        let all = Entry.expected_ns(&parameters(&[]));
-        let few = Entry.expected_ns(&parameters(&[("operations", "write")]));
+        let expected_ns = |given: &[(&str, &str)]| settings(given).unwrap().facts().expected_ns;
+        let (all, few) = (expected_ns(&[]), expected_ns(&[("operations", "write")]));
         let each_ns = PHASE_NS + storage::expected_ns(64 << 20);
         assert_eq!((all, few), (7 * each_ns, 2 * each_ns));
     }
 
     #[test]
     fn what_cannot_be_meant_is_named() {
-        for (settings, word) in [
+        for (given, word) in [
             (&[("operations", "reed")][..], "`reed` is no operation of iozone's throughput mode"),
             (&[("operations", "read read")], "read is named twice"),
             (&[("record", "48k"), ("size", "100k")], "without rest"),
             (&[("record", "1536B"), ("size", "150k")], "without rest"),
         ] {
-            let problems = Entry.conflicts(&parameters(settings)).join("; ");
+            let problems = Problem::joined(&settings(given).unwrap_err());
             assert!(problems.contains(word), "{problems}");
         }
     }

@@ -1,12 +1,12 @@
 //! iperf3, which measures how much a network carries.
 
 use crate::address::one_machine;
-use crate::declare::{S, choice, count, duration, size, text};
-use crate::program::service::{Port, Service};
+use crate::nanoseconds::S;
+use crate::program::service::{Port, Server};
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of, whole_seconds};
 use contract::{
-    Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Requirement, Result,
-    Workload,
+    Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
+    Requirement, Result, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
 use outputs::iperf3::{Failure, Flow, Protocol, Report, version};
@@ -39,27 +39,50 @@ nobody. iperf3 takes whole seconds. Over loopback there is no wire: segments of 
 **Reference.** iperf3's own documentation (iperf3(1)); the numbers are iperf3's.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    text("address", "", "IP:PORT of an `iperf3 -s` that you have started, instead of ours"),
-    choice("protocol", &["tcp", "udp"], "tcp", "A stream, or datagrams"),
-    choice(
+contract::keys! {
+    PARAMETERS;
+    ADDRESS: str = text(
+        "address",
+        "",
+        "IP:PORT of an `iperf3 -s` that you have started, instead of ours",
+    ),
+    PROTOCOL: str = choice("protocol", &["tcp", "udp"], "tcp", "A stream, or datagrams"),
+    DIRECTION: str = choice(
         "direction",
         &["out", "in", "both"],
         "out",
         "Who sends: the client, the server, or both (tcp only)",
     ),
-    count("connections", 1, 128, "1", "Streams at a time; of both in each direction"),
-    size("size", 0, MOST_BYTES, "0", "Bytes of a write or a datagram; 0: iperf3's own choice"),
-    size(
+    CONNECTIONS: u64 = count(
+        "connections",
+        1,
+        128,
+        "1",
+        "Streams at a time; of both in each direction",
+    ),
+    SIZE: u64 = size(
+        "size",
+        0,
+        MOST_BYTES,
+        "0",
+        "Bytes of a write or a datagram; 0: iperf3's own choice",
+    ),
+    BANDWIDTH: u64 = size(
         "bandwidth",
         0,
         1 << 40,
         "0",
         "Bytes per second over all connections; 0: as fast as the other side takes them",
     ),
-    duration("warm_up", 0, 60 * S, "1s", "Time before the measured one, in whole seconds"),
-    duration("duration", S, LONGEST_NS, "3s", "Measured time, in whole seconds"),
-];
+    WARM_UP: u64 = duration(
+        "warm_up",
+        0,
+        60 * S,
+        "1s",
+        "Time before the measured one, in whole seconds",
+    ),
+    DURATION: u64 = duration("duration", S, LONGEST_NS, "3s", "Measured time, in whole seconds"),
+}
 
 /// Its largest write (MAX_BLOCKSIZE of its iperf.h), and the largest datagram.
 const MOST_BYTES: u64 = 1 << 20;
@@ -89,11 +112,117 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        if is_udp(parameters) {
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(WARM_UP.name(), "0s"), (DURATION.name(), "1s")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        Ok(Box::new(Settings::of(parameters)?))
+    }
+}
+
+/// What was declared.
+#[derive(Debug)]
+struct Settings {
+    /// Where the user has started a server, if so.
+    address: Option<SocketAddr>,
+    is_udp: bool,
+    way: Way,
+    connections: u64,
+    /// Bytes of a write or a datagram; 0: iperf3's own choice.
+    size: u64,
+    /// Bytes per second over all connections; 0: no limit.
+    bandwidth: u64,
+    warm_up_ns: u64,
+    duration_ns: u64,
+}
+
+/// Who sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Out,
+    In,
+    Both,
+}
+
+impl Settings {
+    /// # Errors
+    /// All that cannot be meant.
+    fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
+        let mut wrong: Vec<Problem> = [&WARM_UP, &DURATION]
+            .into_iter()
+            .filter_map(|key| whole_seconds(key, parameters).err())
+            .collect();
+        let address = match ADDRESS.of(parameters) {
+            "" => None,
+            text => one_machine(text, HINT).map_err(|why| wrong.push(why.into())).ok(),
+        };
+        let settings = Self {
+            address,
+            is_udp: PROTOCOL.of(parameters) == "udp",
+            way: match DIRECTION.of(parameters) {
+                "in" => Way::In,
+                "both" => Way::Both,
+                _ => Way::Out,
+            },
+            connections: CONNECTIONS.of(parameters),
+            size: SIZE.of(parameters),
+            bandwidth: BANDWIDTH.of(parameters),
+            warm_up_ns: WARM_UP.of(parameters),
+            duration_ns: DURATION.of(parameters),
+        };
+        let is_elsewhere = !ADDRESS.of(parameters).is_empty();
+        wrong.extend(settings.conflicts(is_elsewhere));
+        if wrong.is_empty() { Ok(settings) } else { Err(wrong) }
+    }
+
+    /// Combinations that cannot be meant.
+    fn conflicts(&self, is_elsewhere: bool) -> Vec<Problem> {
+        let mut wrong: Vec<Problem> = Vec::new();
+        let (bandwidth, connections) = (self.bandwidth, self.connections);
+        // Zero bits would be no limit.
+        if bandwidth > 0 && 8 * bandwidth < connections {
+            wrong.push(Problem::from(format!(
+                "bandwidth = {bandwidth}: less than a bit per second for each of {connections} connections"
+            )));
+        }
+        if !self.is_udp {
+            return wrong;
+        }
+        if self.way == Way::Both {
+            wrong.push("datagrams go one way: use direction = \"out\" or \"in\"".into());
+        }
+        if is_elsewhere && bandwidth == 0 {
+            wrong.push(
+                "datagrams to an address need a bandwidth: nothing else keeps them from flooding it"
+                    .into(),
+            );
+        }
+        if self.size > MOST_DATAGRAM_BYTES {
+            wrong.push(Problem::from(format!(
+                "size = {}: a datagram has {MOST_DATAGRAM_BYTES} bytes at most",
+                self.size
+            )));
+        }
+        wrong
+    }
+
+    /// What is appended to the names of metrics, for each direction.
+    fn suffixes(&self) -> &'static [&'static str] {
+        if self.way == Way::Both { &["_out", "_in"] } else { &[""] }
+    }
+
+    fn expected_ns(&self) -> u64 {
+        self.warm_up_ns + self.duration_ns + AROUND_NS
+    }
+}
+
+impl Configured for Settings {
+    fn metrics(&self) -> Vec<Metric> {
+        if self.is_udp {
             return metrics_of_datagrams();
         }
-        let suffixes = suffixes(parameters);
+        let suffixes = self.suffixes();
         let each = |make: fn(&str) -> Metric| suffixes.iter().map(move |suffix| make(suffix));
         let throughput = |suffix: &str| {
             let summary = "Bytes that were received per second";
@@ -107,87 +236,31 @@ impl Workload for Entry {
         each(throughput).chain(each(retransmits)).collect()
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        parameters.duration_ns("warm_up") + parameters.duration_ns("duration") + AROUND_NS
-    }
-
-    fn is_closed_loop(&self, _: &Parameters) -> bool {
-        false
-    }
-
-    fn requires(&self, _: &Parameters) -> Vec<Requirement> {
-        vec![Requirement::program("iperf3", "iperf3")]
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let mut wrong: Vec<String> = ["warm_up", "duration"]
-            .into_iter()
-            .filter_map(|name| whole_seconds(parameters, name).err())
-            .collect();
-        wrong.extend(address(parameters).err());
-        let (bandwidth, connections) =
-            (parameters.size("bandwidth"), parameters.count("connections"));
-        // Zero bits would be no limit.
-        if bandwidth > 0 && 8 * bandwidth < connections {
-            wrong.push(format!(
-                "bandwidth = {bandwidth}: less than a bit per second for each of {connections} connections"
-            ));
+    fn facts(&self) -> WorkloadFacts {
+        WorkloadFacts {
+            requirements: vec![Requirement::program("iperf3", "iperf3")],
+            ..WorkloadFacts::open_loop(self.expected_ns())
         }
-        if is_udp(parameters) {
-            if parameters.text("direction") == "both" {
-                wrong.push("datagrams go one way: use direction = \"out\" or \"in\"".to_owned());
-            }
-            if !parameters.text("address").is_empty() && parameters.size("bandwidth") == 0 {
-                wrong.push(
-                    "datagrams to an address need a bandwidth: nothing else keeps them from flooding it"
-                        .to_owned(),
-                );
-            }
-            let size = parameters.size("size");
-            if size > MOST_DATAGRAM_BYTES {
-                wrong.push(format!(
-                    "size = {size}: a datagram has {MOST_DATAGRAM_BYTES} bytes at most"
-                ));
-            }
-        }
-        wrong
     }
 
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         check_version(machine)?;
-        let users = address(parameters)
-            .map_err(|why| Error::usage("cannot run iperf3", why, "correct the address"))?;
-        let (server, address) = match users {
+        let (server, address) = match self.address {
             Some(address) => (None, address),
             None => {
                 // Of datagrams too: the client asks for them over a control connection.
                 let address = Port::Tcp.unused()?;
                 let server =
-                    Service::start(machine, &server(address), (Port::Tcp, address), launch)?;
+                    Server::start(machine, &server(address), (Port::Tcp, address), launch)?;
                 (Some(server), address)
             }
         };
-        let words = client(parameters, address);
+        let words = client(self, address);
         let program =
             Program::start(machine, &words, Surroundings::default(), OUTPUT_LIMIT, launch)?
-                .ending_within(self.expected_ns(parameters) + PATIENCE_NS);
-        let suffixes = suffixes(parameters);
-        Ok(Box::new(Iperf3 { program, server, suffixes, changed_level: None }))
+                .ending_within(self.expected_ns() + PATIENCE_NS);
+        Ok(Box::new(Iperf3 { program, server, suffixes: self.suffixes(), changed_level: None }))
     }
-}
-
-fn is_udp(parameters: &Parameters) -> bool {
-    parameters.text("protocol") == "udp"
-}
-
-/// What is appended to the names of metrics, for each direction.
-fn suffixes(parameters: &Parameters) -> &'static [&'static str] {
-    if parameters.text("direction") == "both" { &["_out", "_in"] } else { &[""] }
 }
 
 fn quotient(id: impl Into<String>, unit: Unit, summary: &str) -> Metric {
@@ -207,27 +280,19 @@ fn metrics_of_datagrams() -> Vec<Metric> {
     ]
 }
 
-/// Where the user has started a server, if so.
-fn address(parameters: &Parameters) -> Result<Option<SocketAddr>, String> {
-    match parameters.text("address") {
-        "" => Ok(None),
-        text => one_machine(text, HINT).map(Some),
-    }
-}
-
 /// One that serves a single client.
 fn server(address: SocketAddr) -> Vec<String> {
     let (ip, port) = (address.ip().to_string(), address.port().to_string());
     ["iperf3", "--server", "--one-off", "--bind", &ip, "--port", &port].map(str::to_owned).into()
 }
 
-fn client(parameters: &Parameters, address: SocketAddr) -> Vec<String> {
-    let seconds = |name: &str| (parameters.duration_ns(name) / S).to_string();
-    let connections = parameters.count("connections");
+fn client(settings: &Settings, address: SocketAddr) -> Vec<String> {
+    let seconds = |ns: u64| (ns / S).to_string();
+    let connections = settings.connections;
     // Its rate is one stream's, in bits.
-    let bits = 8 * parameters.size("bandwidth") / connections;
+    let bits = 8 * settings.bandwidth / connections;
     let (ip, port) = (address.ip().to_string(), address.port().to_string());
-    let (warm_up, duration) = (seconds("warm_up"), seconds("duration"));
+    let (warm_up, duration) = (seconds(settings.warm_up_ns), seconds(settings.duration_ns));
     let mut words: Vec<String> = ["iperf3", "--client", &ip, "--port", &port, "--json"]
         .into_iter()
         // No lines in between, which nobody reads.
@@ -236,15 +301,15 @@ fn client(parameters: &Parameters, address: SocketAddr) -> Vec<String> {
         .chain(["--parallel", &connections.to_string(), "--bitrate", &bits.to_string()])
         .map(str::to_owned)
         .collect();
-    match parameters.size("size") {
+    match settings.size {
         0 => {}
         size => words.extend(["--length".to_owned(), size.to_string()]),
     }
-    words.extend(is_udp(parameters).then(|| "--udp".to_owned()));
-    words.extend(match parameters.text("direction") {
-        "in" => Some("--reverse".to_owned()),
-        "both" => Some("--bidir".to_owned()),
-        _ => None,
+    words.extend(settings.is_udp.then(|| "--udp".to_owned()));
+    words.extend(match settings.way {
+        Way::Out => None,
+        Way::In => Some("--reverse".to_owned()),
+        Way::Both => Some("--bidir".to_owned()),
     });
     words
 }
@@ -264,7 +329,7 @@ fn check_version(machine: &Machine) -> Result<()> {
 
 struct Iperf3 {
     program: Program,
-    server: Option<Service>,
+    server: Option<Server>,
     suffixes: &'static [&'static str],
     changed_level: Option<String>,
 }
@@ -284,7 +349,7 @@ impl Load for Iperf3 {
             Err(Failure::Unreadable(trouble)) if is_done => trouble.to_string(),
             _ => format!("{}{}", run.termination, run.last_words()),
         };
-        Err(self.server.as_mut().and_then(Service::killed).unwrap_or_else(|| failed(why)))
+        Err(self.server.as_mut().and_then(Server::killed).unwrap_or_else(|| failed(why)))
     }
 }
 
@@ -374,24 +439,18 @@ mod tests {
     #[test]
     fn a_rate_is_that_of_all_connections_and_never_none() {
         let settings = |bandwidth: u64| {
-            let all = PARAMETERS.iter().map(|one| {
-                let value = match one.name {
-                    "bandwidth" => model::ParameterValue::Size(bandwidth),
-                    "connections" => model::ParameterValue::Count(16),
-                    _ => one.parse(one.default.unwrap_or_default()).unwrap(),
-                };
-                (one.name.to_owned(), value)
-            });
-            Parameters(all.collect())
+            let bandwidth = bandwidth.to_string();
+            let given = [(BANDWIDTH.name(), bandwidth.as_str()), (CONNECTIONS.name(), "16")];
+            Settings::of(&Parameter::values(PARAMETERS, &given).unwrap())
         };
         let bits = |bandwidth| {
-            let words = client(&settings(bandwidth), "127.0.0.1:5201".parse().unwrap());
+            let settings = settings(bandwidth).unwrap();
+            let words = client(&settings, "127.0.0.1:5201".parse().unwrap());
             let place = words.iter().position(|word| word == "--bitrate").unwrap();
             words[place + 1].clone()
         };
         assert_eq!((bits(0).as_str(), bits(2).as_str(), bits(100).as_str()), ("0", "1", "50"));
-        assert!(Entry.conflicts(&settings(1))[0].contains("less than a bit"));
-        assert!(Entry.conflicts(&settings(2)).is_empty());
+        assert!(settings(1).unwrap_err()[0].to_string().contains("less than a bit"));
     }
 
     #[test]

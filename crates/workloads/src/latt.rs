@@ -1,10 +1,13 @@
 //! The latt benchmark of the CFS/BFS study: clients woken in bursts to
 //! compress data; how soon they answer and how soon they are done.
 
-use crate::declare::{MS, S, choice, count, duration, size};
 use crate::instant::{sleep_for, timespec};
+use crate::nanoseconds::{MS, S};
 use crate::process::{Family, read_full, write_full};
-use contract::{Description, Error, LaunchSpec, Load, Measurement, Parameter, Result, Workload};
+use contract::{
+    Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Result,
+    Workload, WorkloadFacts,
+};
 use flate2::{Compress, Compression, FlushCompress, Status};
 use model::{Direction, Histogram, Metric, Parameters, Reduction, Sample, Unit};
 use rand::{Rng, SeedableRng};
@@ -46,17 +49,24 @@ buffers: `work_time` differs by a constant factor, so compare schedulers, not to
 seconds (its load was `sleep 3`, no other load), and leaves the number of clients.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    count("clients", 1, 1024, "8", "Processes that are woken"),
-    size("work", 0, 64 << 20, "64k", "Data each client compresses in a round"),
-    duration("min_sleep", 0, 10 * S, "10ms", "Shortest sleep between rounds"),
-    duration("max_sleep", 0, 10 * S, "50ms", "Longest sleep between rounds"),
-    duration("duration", 10 * MS, 3600 * S, "3s", "How long rounds are begun"),
-    choice("preset", &["none", "cfs-bfs-study"], "none", "Values that replace the four above"),
-];
+contract::keys! {
+    PARAMETERS;
+    CLIENTS: u64 = count("clients", 1, 1024, "8", "Processes that are woken"),
+    WORK: u64 = size("work", 0, 64 << 20, "64k", "Data each client compresses in a round"),
+    MIN_SLEEP: u64 = duration("min_sleep", 0, 10 * S, "10ms", "Shortest sleep between rounds"),
+    MAX_SLEEP: u64 = duration("max_sleep", 0, 10 * S, "50ms", "Longest sleep between rounds"),
+    DURATION: u64 = duration("duration", 10 * MS, 3600 * S, "3s", "How long rounds are begun"),
+    PRESET: str = choice(
+        "preset",
+        &["none", "cfs-bfs-study"],
+        "none",
+        "Values that replace the four above",
+    ),
+}
 
 /// What the preset sets.
-const REPLACED: [&str; 4] = ["work", "min_sleep", "max_sleep", "duration"];
+const REPLACED: [Parameter; 4] =
+    [WORK.declared(), MIN_SLEEP.declared(), MAX_SLEEP.declared(), DURATION.declared()];
 /// zlib's level in latt.
 const LEVEL: u32 = 7;
 /// A burst that is not answered by then counts as a failure.
@@ -76,7 +86,35 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, _: &Parameters) -> Vec<Metric> {
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(CLIENTS.name(), "2"), (DURATION.name(), "20ms")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        let schedule = Schedule::of(parameters);
+        let mut problems = given_beside_preset(parameters);
+        if schedule.min_sleep_ns > schedule.max_sleep_ns {
+            problems.push(Problem::from(format!(
+                "min_sleep {} is longer than max_sleep {}",
+                model::format_duration(schedule.min_sleep_ns),
+                model::format_duration(schedule.max_sleep_ns)
+            )));
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Box::new(Latt { clients: CLIENTS.of(parameters), schedule }))
+    }
+}
+
+/// The workload, configured.
+struct Latt {
+    clients: u64,
+    schedule: Schedule,
+}
+
+impl Configured for Latt {
+    fn metrics(&self) -> Vec<Metric> {
         let mut metrics =
             Metric::latency_quantiles("response_time", "Time until a woken client runs");
         metrics.extend(Metric::latency_quantiles(
@@ -101,51 +139,29 @@ impl Workload for Entry {
         metrics
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        let plan = Schedule::of(parameters);
-        plan.duration_ns + plan.max_sleep_ns + 100 * MS
+    fn facts(&self) -> WorkloadFacts {
+        let schedule = &self.schedule;
+        WorkloadFacts::closed_loop(schedule.duration_ns + schedule.max_sleep_ns + 100 * MS)
     }
 
-    fn is_closed_loop(&self, _: &Parameters) -> bool {
-        true
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let plan = Schedule::of(parameters);
-        if plan.min_sleep_ns > plan.max_sleep_ns {
-            return vec![format!(
-                "min_sleep {} is longer than max_sleep {}",
-                model::format_duration(plan.min_sleep_ns),
-                model::format_duration(plan.max_sleep_ns)
-            )];
-        }
-        given_beside_preset(parameters)
-    }
-
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        let schedule = Schedule::of(parameters);
-        Ok(Box::new(Bursts::start(machine, schedule, parameters.count("clients"), launch)?))
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        Ok(Box::new(Bursts::start(machine, self.schedule.clone(), self.clients, launch)?))
     }
 }
 
 /// Parameters that the preset would silently replace.
-fn given_beside_preset(parameters: &Parameters) -> Vec<String> {
-    if parameters.text("preset") == "none" {
+fn given_beside_preset(parameters: &Parameters) -> Vec<Problem> {
+    if PRESET.of(parameters) == "none" {
         return Vec::new();
     }
     let is_given = |parameter: &&Parameter| {
         let default = parameter.default.and_then(|text| parameter.parse(text).ok());
-        REPLACED.contains(&parameter.name) && parameters.0.get(parameter.name) != default.as_ref()
+        parameters.0.get(parameter.name) != default.as_ref()
     };
-    let given = PARAMETERS.iter().filter(is_given);
-    given
-        .map(|parameter| format!("`preset` replaces `{}`: leave one of them out", parameter.name))
-        .collect()
+    let problem = |parameter: &Parameter| {
+        format!("`preset` replaces `{}`: leave one of them out", parameter.name).into()
+    };
+    REPLACED.iter().filter(is_given).map(problem).collect()
 }
 
 /// When clients are woken and what they do.
@@ -159,7 +175,7 @@ struct Schedule {
 
 impl Schedule {
     fn of(parameters: &Parameters) -> Self {
-        if parameters.text("preset") == "cfs-bfs-study" {
+        if PRESET.of(parameters) == "cfs-bfs-study" {
             return Self {
                 work_bytes: 64 << 10,
                 min_sleep_ns: 100 * MS,
@@ -168,10 +184,10 @@ impl Schedule {
             };
         }
         Self {
-            work_bytes: usize::try_from(parameters.size("work")).unwrap_or(usize::MAX),
-            min_sleep_ns: parameters.duration_ns("min_sleep"),
-            max_sleep_ns: parameters.duration_ns("max_sleep"),
-            duration_ns: parameters.duration_ns("duration"),
+            work_bytes: usize::try_from(WORK.of(parameters)).unwrap_or(usize::MAX),
+            min_sleep_ns: MIN_SLEEP.of(parameters),
+            max_sleep_ns: MAX_SLEEP.of(parameters),
+            duration_ns: DURATION.of(parameters),
         }
     }
 

@@ -9,9 +9,10 @@
 mod address;
 mod application;
 mod crew;
-mod declare;
+
 mod futex;
 mod instant;
+mod nanoseconds;
 mod placement;
 mod process;
 mod program;

@@ -1,10 +1,12 @@
 //! hackbench's message storm: groups of senders that each write to every
 //! receiver of their group.
 
-use crate::declare::{choice, count, size};
 use crate::process::{Family, Herd, allow_open_files, read_full, write_full};
 use crate::shared::SharedCounters;
-use contract::{Description, Error, LaunchSpec, Load, Measurement, Parameter, Result, Workload};
+use contract::{
+    Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Result,
+    Workload, WorkloadFacts,
+};
 use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::io;
@@ -41,14 +43,31 @@ the clock is CLOCK_MONOTONIC in nanoseconds instead of gettimeofday in milliseco
 the messages that arrived are counted. Source: rt-tests, src/hackbench/hackbench.c.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    count("groups", 1, 256, "4", "Groups of senders and receivers"),
-    count("fan", 1, 64, "20", "Senders, and receivers, in each group"),
-    count("loops", 1, 10_000_000, "500", "Messages each sender writes to each receiver"),
-    size("size", 1, 1 << 20, "100", "Bytes of one message"),
-    choice("transport", &["socketpair", "pipe"], "socketpair", "What carries the messages"),
-    choice("tasks", &["process", "thread"], "process", "Whether tasks are processes or threads"),
-];
+contract::keys! {
+    PARAMETERS;
+    GROUPS: u64 = count("groups", 1, 256, "4", "Groups of senders and receivers"),
+    FAN: u64 = count("fan", 1, 64, "20", "Senders, and receivers, in each group"),
+    LOOPS: u64 = count(
+        "loops",
+        1,
+        10_000_000,
+        "500",
+        "Messages each sender writes to each receiver",
+    ),
+    SIZE: u64 = size("size", 1, 1 << 20, "100", "Bytes of one message"),
+    TRANSPORT: str = choice(
+        "transport",
+        &["socketpair", "pipe"],
+        "socketpair",
+        "What carries the messages",
+    ),
+    TASKS: str = choice(
+        "tasks",
+        &["process", "thread"],
+        "process",
+        "Whether tasks are processes or threads",
+    ),
+}
 
 /// Measured on 2 cores at 2.6 GHz: about 1.2 us for a message, 0.1 ms to fork and reap a task.
 const MESSAGE_NS: u64 = 1_300;
@@ -68,7 +87,23 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, _: &Parameters) -> Vec<Metric> {
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(GROUPS.name(), "1"), (FAN.name(), "2"), (LOOPS.name(), "10")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        let shape = Shape::of(parameters);
+        let tasks = shape.tasks();
+        if tasks > 8192 {
+            let why = format!("{tasks} tasks are more than the 8192 this workload starts");
+            return Err(vec![why.into()]);
+        }
+        Ok(Box::new(shape))
+    }
+}
+
+impl Configured for Shape {
+    fn metrics(&self) -> Vec<Metric> {
         let mut makespan = Metric::new(
             "makespan",
             Unit::Nanoseconds,
@@ -87,39 +122,19 @@ impl Workload for Entry {
         vec![makespan, rate]
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        let shape = Shape::of(parameters);
-        let size_ns = shape.size as u64 / 8;
-        shape
-            .messages()
-            .saturating_mul(MESSAGE_NS + size_ns)
-            .saturating_add(shape.tasks() * TASK_NS)
+    fn facts(&self) -> WorkloadFacts {
+        let size_ns = self.size as u64 / 8;
+        let messages_ns = self.messages().saturating_mul(MESSAGE_NS + size_ns);
+        WorkloadFacts::open_loop(messages_ns.saturating_add(self.tasks() * TASK_NS))
     }
 
-    fn is_closed_loop(&self, _: &Parameters) -> bool {
-        false
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let tasks = Shape::of(parameters).tasks();
-        if tasks > 8192 {
-            return vec![format!("{tasks} tasks are more than the 8192 this workload starts")];
-        }
-        Vec::new()
-    }
-
-    fn prepare(
-        &self,
-        _: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        let shape = Shape::of(parameters);
+    fn prepare(&self, _: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        let shape = self.clone();
         let herd = Herd::of(shape.connection()?, shape.connection()?);
-        if parameters.text("tasks") == "process" {
-            Ok(Box::new(Processes::start(shape, herd, launch)?))
-        } else {
+        if shape.is_threaded {
             Ok(Box::new(Threads::start(shape, herd, launch)?))
+        } else {
+            Ok(Box::new(Processes::start(shape, herd, launch)?))
         }
     }
 }
@@ -132,16 +147,19 @@ struct Shape {
     loops: u64,
     size: usize,
     is_pipe: bool,
+    /// Whether tasks are threads.
+    is_threaded: bool,
 }
 
 impl Shape {
     fn of(parameters: &Parameters) -> Self {
         Self {
-            groups: parameters.count("groups"),
-            fan: parameters.count("fan"),
-            loops: parameters.count("loops"),
-            size: usize::try_from(parameters.size("size")).unwrap_or(usize::MAX),
-            is_pipe: parameters.text("transport") == "pipe",
+            groups: GROUPS.of(parameters),
+            fan: FAN.of(parameters),
+            loops: LOOPS.of(parameters),
+            size: usize::try_from(SIZE.of(parameters)).unwrap_or(usize::MAX),
+            is_pipe: TRANSPORT.of(parameters) == "pipe",
+            is_threaded: TASKS.of(parameters) == "thread",
         }
     }
 

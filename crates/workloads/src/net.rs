@@ -25,15 +25,16 @@ mod stream;
 mod tunnel;
 mod wire;
 
-use crate::declare::{MS, choice, count, duration, size, text};
+use crate::nanoseconds::MS;
 use contract::{
-    Description, Error, LaunchSpec, Load, Parameter, Requirement, Result, SUBJECTS_LINK, Workload,
+    Configured, Description, LaunchSpec, Load, Parameter, Problem, Requirement, Result,
+    SUBJECTS_LINK, Workload, WorkloadFacts,
 };
-use control::{Answer, Sent, Test};
+use control::{Answer, Asked, Sent, Test};
 use model::{Direction, Metric, Parameters, Reduction, Unit};
 use part::{Part, Told};
 use processes::Processes;
-use settings::{Place, Settings};
+use settings::{DURATION, PARAMETERS, Place, Settings, WARM_UP};
 use sys::Machine;
 use wire::Wire;
 
@@ -120,47 +121,6 @@ time, as streams do here, and is the measure for them. connect(2) over a line of
 of 10.2 ms.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    choice(
-        "test",
-        &["connect", "request", "stream", "stream_both", "messages", "datagrams"],
-        "connect",
-        "What is measured",
-    ),
-    choice("far", &["loopback", "namespace", "guest"], "loopback", "Where our own far side is"),
-    text("address", "", "IP:PORT of a `schedlab net serve` that you have started, instead of ours"),
-    duration("delay", 0, 500 * MS, "0ms", "One way; needs far = \"namespace\""),
-    choice(
-        "delay_by",
-        &["line", "netem"],
-        "line",
-        "Who holds the packets: a process of ours, or the kernel where it has netem",
-    ),
-    count(
-        "connections",
-        1,
-        control::MOST_CONNECTIONS,
-        "1",
-        "Connections at a time, each with a thread on either side; of stream_both in each direction",
-    ),
-    size(
-        "size",
-        0,
-        control::LARGEST,
-        "0",
-        "Bytes of a message, or of a write of a stream; 0: 64, and 128 KiB for a stream",
-    ),
-    count(
-        "rate",
-        0,
-        control::FASTEST,
-        "0",
-        "Operations per second over all connections; 0: as fast as the other side takes them",
-    ),
-    duration("warm_up", 0, control::LONGEST_WARM_UP_NS, "200ms", "Time before the measured one"),
-    duration("duration", 10 * MS, control::LONGEST_NS, "3s", "Measured time"),
-];
-
 /// One directory for each link.
 const NETWORK_DEVICES: &str = "/sys/class/net";
 
@@ -180,13 +140,23 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        let mut metrics = of_test(settings::test(parameters));
-        if parameters.count("rate") > 0 {
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(WARM_UP.name(), "10ms"), (DURATION.name(), "100ms")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        Ok(Box::new(Settings::of(parameters)?))
+    }
+}
+
+impl Configured for Settings {
+    fn metrics(&self) -> Vec<Metric> {
+        let mut metrics = of_test(self.asked.test);
+        if self.asked.rate > 0 {
             let summary = "How much later than due an operation began";
             metrics.extend(Metric::latency_quantiles("lateness", summary));
         }
-        if settings::join(parameters).line_ns().is_some() {
+        if self.join.line_ns().is_some() {
             let summary = "How much later than due the delay line passed a packet on";
             metrics.extend(Metric::latency_quantiles("line_lateness", summary));
             metrics.push(fraction("line_dropped", "Packets for which the delay line had no room"));
@@ -194,47 +164,25 @@ impl Workload for Entry {
         metrics
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        let delays_ns = 10 * parameters.duration_ns("delay");
-        parameters.duration_ns("warm_up")
-            + parameters.duration_ns("duration")
-            + delays_ns
-            + AROUND_NS
-    }
-
-    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
-        let waits = matches!(settings::test(parameters), Test::Connect | Test::Request);
-        waits && parameters.count("rate") == 0
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        match Settings::of(parameters) {
-            Ok(settings) if settings.place == Place::Namespace => {
-                vec![Wire::requirement(settings.join)]
-            }
-            Ok(settings) if settings.place == Place::Guest => vec![second_guest()],
-            _ => Vec::new(),
+    fn facts(&self) -> WorkloadFacts {
+        let Asked { test, rate, warm_up_ns, duration_ns, .. } = self.asked;
+        let waits = matches!(test, Test::Connect | Test::Request);
+        let requirement = match self.place {
+            Place::Namespace => Some(Wire::requirement(self.join)),
+            Place::Guest => Some(second_guest()),
+            Place::Loopback | Place::Address(_) => None,
+        };
+        let delays_ns = 10 * self.join.delay_ns();
+        WorkloadFacts {
+            is_closed_loop: waits && rate == 0,
+            requirements: requirement.into_iter().collect(),
+            needs_peer: self.place == Place::Guest,
+            ..WorkloadFacts::open_loop(warm_up_ns + duration_ns + delays_ns + AROUND_NS)
         }
     }
 
-    fn needs_peer(&self, parameters: &Parameters) -> bool {
-        Settings::of(parameters).is_ok_and(|settings| settings.place == Place::Guest)
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        Settings::of(parameters).err().unwrap_or_default()
-    }
-
-    fn prepare(
-        &self,
-        _: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        let settings = Settings::of(parameters).map_err(|wrong| {
-            Error::usage("cannot prepare the network", wrong.join("; "), "change the parameters")
-        })?;
-        Ok(Box::new(Processes::start(settings, launch)?))
+    fn prepare(&self, _: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        Ok(Box::new(Processes::start(self.clone(), launch)?))
     }
 }
 
@@ -310,16 +258,13 @@ fn fraction(id: &str, summary: &str) -> Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ParameterValue;
 
-    fn with(settings: &[(&str, &str)]) -> Parameters {
-        let value = |parameter: &Parameter| {
-            let setting = settings.iter().find(|(name, _)| *name == parameter.name);
-            let text = setting.map(|(_, text)| *text).or(parameter.default).unwrap();
-            let value: ParameterValue = parameter.parse(text).unwrap();
-            (parameter.name.to_owned(), value)
-        };
-        Parameters(PARAMETERS.iter().map(value).collect())
+    fn with(settings: &[(&str, &str)]) -> Result<Settings, Vec<Problem>> {
+        Settings::of(&Parameter::values(PARAMETERS, settings)?)
+    }
+
+    fn needs(settings: &[(&str, &str)]) -> Vec<Requirement> {
+        with(settings).unwrap().facts().requirements
     }
 
     #[test]
@@ -337,32 +282,34 @@ mod tests {
             (&[("test", "datagrams"), ("size", "65508")], "65507"),
         ];
         for (settings, word) in cases {
-            let conflicts = Entry.conflicts(&with(settings));
-            assert!(conflicts.len() == 1 && conflicts[0].contains(word), "{conflicts:?}");
+            let problems = with(settings).unwrap_err();
+            let has_word = |problem: &Problem| problem.to_string().contains(word);
+            assert!(problems.len() == 1 && has_word(&problems[0]), "{problems:?}");
         }
-        assert_eq!(Entry.conflicts(&with(&[])), Vec::<String>::new());
+        assert!(with(&[]).is_ok());
         let several = with(&[("test", "stream"), ("rate", "5"), ("delay", "5ms")]);
-        assert_eq!(Entry.conflicts(&several).len(), 2);
+        assert_eq!(several.unwrap_err().len(), 2);
     }
 
     #[test]
     fn only_namespaces_need_something_of_the_machine() {
-        assert!(Entry.requires(&with(&[])).is_empty());
-        assert!(Entry.requires(&with(&[("address", "192.0.2.7:7171")])).is_empty());
-        let needs = Entry.requires(&with(&[("far", "namespace"), ("delay", "5ms")]));
-        assert!(needs.len() == 1 && needs[0].what().contains("tun"), "{needs:?}");
+        assert!(needs(&[]).is_empty());
+        assert!(needs(&[("address", "192.0.2.7:7171")]).is_empty());
+        let lines = needs(&[("far", "namespace"), ("delay", "5ms")]);
+        assert!(lines.len() == 1 && lines[0].what().contains("tun"), "{lines:?}");
         let by_kernel = [("far", "namespace"), ("delay", "5ms"), ("delay_by", "netem")];
-        let needs = Entry.requires(&with(&by_kernel));
-        assert!(needs.len() == 1 && needs[0].what().contains("netem"), "{needs:?}");
-        let metrics = Entry.metrics(&with(&by_kernel));
+        let kernels = needs(&by_kernel);
+        assert!(kernels.len() == 1 && kernels[0].what().contains("netem"), "{kernels:?}");
+        let metrics = with(&by_kernel).unwrap().metrics();
         assert!(metrics.iter().all(|metric| !metric.id.starts_with("line")), "no line of ours");
     }
 
     #[test]
     fn a_second_guest_is_there_where_a_link_of_ours_is() {
-        let far = with(&[("far", "guest")]);
-        assert!(Entry.needs_peer(&far) && !Entry.needs_peer(&with(&[])));
-        let needs = Entry.requires(&far);
+        let facts = |settings: &[(&str, &str)]| with(settings).unwrap().facts();
+        let far = facts(&[("far", "guest")]);
+        assert!(far.needs_peer && !facts(&[]).needs_peer);
+        let needs = far.requirements;
         let [need] = &needs[..] else { panic!("{needs:?}") };
         let root = tempfile::tempdir().unwrap();
         let device = root.path().join("sys/class/net/eth0");

@@ -1,10 +1,10 @@
 //! Ping-pong over two pipes: the cost of one wake-up and one switch each way.
 
-use crate::declare::{choice, count};
 use crate::process::{Family, read_full, write_full};
 use crate::shared::SharedCounters;
 use contract::{
-    Description, Error, LaunchSpec, Load, Measurement, Parameter, Requirement, Result, Workload,
+    Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Requirement,
+    Result, Workload, WorkloadFacts,
 };
 use model::{CpuList, Direction, Metric, Parameters, Reduction, Sample, Unit};
 use rustix::thread::sched_getcpu;
@@ -42,11 +42,22 @@ reference prints one mean with the start and the end of its tasks inside, ours i
 the writing task. Both tasks are children here, there the parent is one of them.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    count("loops", 10, 100_000_000, "100_000", "Rounds of one run"),
-    choice("placement", &["free", "same_cpu", "cross_cpu"], "free", "Where the two tasks run"),
-    choice("tasks", &["process", "thread"], "process", "Whether tasks are processes or threads"),
-];
+contract::keys! {
+    PARAMETERS;
+    LOOPS: u64 = count("loops", 10, 100_000_000, "100_000", "Rounds of one run"),
+    PLACEMENT: str = choice(
+        "placement",
+        &["free", "same_cpu", "cross_cpu"],
+        "free",
+        "Where the two tasks run",
+    ),
+    TASKS: str = choice(
+        "tasks",
+        &["process", "thread"],
+        "process",
+        "Whether tasks are processes or threads",
+    ),
+}
 
 /// Parts of a run that give one value each.
 const PARTS: u64 = 10;
@@ -68,7 +79,41 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, _: &Parameters) -> Vec<Metric> {
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(LOOPS.name(), "100")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        Ok(Box::new(Pipe {
+            loops: LOOPS.of(parameters),
+            placement: match PLACEMENT.of(parameters) {
+                "same_cpu" => Placement::SameCpu,
+                "cross_cpu" => Placement::CrossCpu,
+                _ => Placement::Free,
+            },
+            is_threaded: TASKS.of(parameters) == "thread",
+        }))
+    }
+}
+
+/// The workload, configured.
+struct Pipe {
+    loops: u64,
+    placement: Placement,
+    /// Whether tasks are threads.
+    is_threaded: bool,
+}
+
+/// Where the two tasks run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Placement {
+    Free,
+    SameCpu,
+    CrossCpu,
+}
+
+impl Configured for Pipe {
+    fn metrics(&self) -> Vec<Metric> {
         let mut time = Metric::new(
             "time_per_operation",
             Unit::Nanoseconds,
@@ -94,36 +139,22 @@ impl Workload for Entry {
         vec![time, rate, Metric { is_description: true, ..stacked }]
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        let each = match parameters.text("placement") {
-            "same_cpu" => SAME_CPU_NS,
-            _ => CROSS_CPU_NS,
+    fn facts(&self) -> WorkloadFacts {
+        let each_ns = match self.placement {
+            Placement::SameCpu => SAME_CPU_NS,
+            Placement::Free | Placement::CrossCpu => CROSS_CPU_NS,
         };
-        parameters.count("loops").saturating_mul(each)
-    }
-
-    fn is_closed_loop(&self, _: &Parameters) -> bool {
-        true
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        if parameters.text("placement") == "cross_cpu" {
-            vec![Requirement::cpus(2)]
-        } else {
-            Vec::new()
+        let two_cpus = (self.placement == Placement::CrossCpu).then(|| Requirement::cpus(2));
+        WorkloadFacts {
+            requirements: two_cpus.into_iter().collect(),
+            ..WorkloadFacts::closed_loop(self.loops.saturating_mul(each_ns))
         }
     }
 
-    fn prepare(
-        &self,
-        _: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        let loops = parameters.count("loops");
-        let pins = pins(parameters.text("placement"), launch)?;
-        let [ping, pong] = players(loops, pins)?;
-        if parameters.text("tasks") == "thread" {
+    fn prepare(&self, _: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        let loops = self.loops;
+        let [ping, pong] = players(loops, pins(self.placement, launch)?)?;
+        if self.is_threaded {
             let crew = Crew::assemble(launch, vec![ping, pong])?;
             Ok(Box::new(Threads { crew, loops }))
         } else {
@@ -133,17 +164,18 @@ impl Workload for Entry {
 }
 
 /// The CPU of each task, where it is pinned.
-fn pins(placement: &str, launch: &LaunchSpec) -> Result<[Option<CpuList>; 2]> {
-    if placement == "free" {
-        return Ok([None, None]);
-    }
+fn pins(placement: Placement, launch: &LaunchSpec) -> Result<[Option<CpuList>; 2]> {
+    let (name, second) = match placement {
+        Placement::Free => return Ok([None, None]),
+        Placement::SameCpu => ("same_cpu", 0),
+        Placement::CrossCpu => ("cross_cpu", 1),
+    };
     let allowed = crate::placement::allowed_cpus(launch)?;
     let nth = |index: usize| allowed.iter().nth(index).map(|cpu| std::iter::once(cpu).collect());
-    let second = if placement == "cross_cpu" { nth(1) } else { nth(0) };
-    match (nth(0), second) {
+    match (nth(0), nth(second)) {
         (Some(first), Some(second)) => Ok([Some(first), Some(second)]),
         _ => Err(Error::usage(
-            format!("cannot place the tasks {placement}"),
+            format!("cannot place the tasks {name}"),
             format!("the workload may use {} CPU only ({allowed})", allowed.len()),
             "widen the factor affinity, or choose placement = \"same_cpu\"",
         )),

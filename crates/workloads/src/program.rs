@@ -2,10 +2,10 @@
 
 pub(crate) mod service;
 
-use crate::declare::S;
 use crate::instant::timespec;
+use crate::nanoseconds::S;
 use crate::process::{Family, read_full, write_full};
-use contract::{Error, ErrorKind, LaunchSpec, Result};
+use contract::{Error, ErrorKind, Key, LaunchSpec, Problem, Result};
 use model::Parameters;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -286,10 +286,10 @@ pub(crate) fn answer_of(machine: &Machine, words: &[String], attempted: &str) ->
 ///
 /// # Errors
 /// When it is none.
-pub(crate) fn whole_seconds(parameters: &Parameters, name: &str) -> Result<u64, String> {
-    match parameters.duration_ns(name) {
+pub(crate) fn whole_seconds(key: &Key<u64>, parameters: &Parameters) -> Result<u64, Problem> {
+    match key.of(parameters) {
         ns if ns.is_multiple_of(S) => Ok(ns / S),
-        _ => Err(format!("{name}: this program takes whole seconds")),
+        _ => Err(format!("{}: this program takes whole seconds", key.name()).into()),
     }
 }
 

@@ -5,11 +5,14 @@ mod mix;
 mod regime;
 
 use crate::crew::Crew;
-use crate::declare::{MS, S, US, choice, count, duration, size};
 use crate::instant::sleep_until;
+use crate::nanoseconds::{MS, S, US};
 use crate::storage::MARGIN;
-use contract::{Description, Error, LaunchSpec, Load, Measurement, Parameter, Result, Workload};
-use mix::{Shape, Task, members};
+use contract::{
+    Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Result,
+    Workload, WorkloadFacts,
+};
+use mix::{Kind, Mix, Task};
 use model::{Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit};
 use regime::{Observed, Regime};
 use std::path::PathBuf;
@@ -54,20 +57,39 @@ loops: a late operation delays the next question.
 matrix product.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    choice(
+contract::keys! {
+    PARAMETERS;
+    MIX: str = choice(
         "mix",
         &["cpu_bound", "io_bound", "mixed", "high_context_switch", "streaming"],
         "mixed",
         "What the tasks do",
     ),
-    count("tasks", 0, 1024, "0", "Tasks, or pairs where tasks wake each other; 0: one per CPU"),
-    duration("duration", 10 * MS, 3600 * S, "2s", "How long they do it"),
-    count("operations", 1, 1_000_000, "2", "Matrix products of one operation or frame"),
-    size("footprint", 24, 1 << 30, "256k", "Memory of one task's matrices"),
-    size("block", 512, 16 << 20, "4k", "Bytes of one write"),
-    duration("frame_interval", 100 * US, 10 * S, "10ms", "Period of the frames"),
-];
+    TASKS: u64 = count(
+        "tasks",
+        0,
+        1024,
+        "0",
+        "Tasks, or pairs where tasks wake each other; 0: one per CPU",
+    ),
+    DURATION: u64 = duration("duration", 10 * MS, 3600 * S, "2s", "How long they do it"),
+    OPERATIONS: u64 = count(
+        "operations",
+        1,
+        1_000_000,
+        "2",
+        "Matrix products of one operation or frame",
+    ),
+    FOOTPRINT: u64 = size("footprint", 24, 1 << 30, "256k", "Memory of one task's matrices"),
+    BLOCK: u64 = size("block", 512, 16 << 20, "4k", "Bytes of one write"),
+    FRAME_INTERVAL: u64 = duration(
+        "frame_interval",
+        100 * US,
+        10 * S,
+        "10ms",
+        "Period of the frames",
+    ),
+}
 
 /// Longest time after the end until every task has noticed.
 const STOP_LIMIT_NS: u64 = 60 * S;
@@ -84,12 +106,29 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        let mix = parameters.text("mix");
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(DURATION.name(), "300ms")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        let mix = Mix::of(parameters);
+        if mix.kind == Kind::Streaming && mix.frame_interval_ns > mix.duration_ns {
+            return Err(vec![Problem::from(format!(
+                "no frame of {} ends within a duration of {}",
+                model::format_duration(mix.frame_interval_ns),
+                model::format_duration(mix.duration_ns)
+            ))]);
+        }
+        Ok(Box::new(mix))
+    }
+}
+
+impl Configured for Mix {
+    fn metrics(&self) -> Vec<Metric> {
         let rate = |id: &str, summary: &str| {
             Metric::new(id, Unit::PerSecond, Direction::Higher, Reduction::Quotient, summary)
         };
-        if mix == "streaming" {
+        if self.kind == Kind::Streaming {
             let mut metrics = Metric::latency_quantiles(
                 "frame_latency",
                 "Time from a frame's intended start to its end",
@@ -106,7 +145,7 @@ impl Workload for Entry {
         }
         let mut metrics = vec![rate("operations_per_second", "Operations finished per second")];
         metrics.extend(Metric::latency_quantiles("operation_latency", "Time of one operation"));
-        if mix == "io_bound" || mix == "mixed" {
+        if matches!(self.kind, Kind::IoBound | Kind::Mixed) {
             for metric in &mut metrics {
                 metric.margin = metric.margin.max(MARGIN);
             }
@@ -114,45 +153,26 @@ impl Workload for Entry {
         metrics
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        parameters.duration_ns("duration") + 100 * MS
-    }
-
-    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
-        parameters.text("mix") != "streaming"
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let interval_ns = parameters.duration_ns("frame_interval");
-        let duration_ns = parameters.duration_ns("duration");
-        if parameters.text("mix") == "streaming" && interval_ns > duration_ns {
-            return vec![format!(
-                "no frame of {} ends within a duration of {}",
-                model::format_duration(interval_ns),
-                model::format_duration(duration_ns)
-            )];
+    fn facts(&self) -> WorkloadFacts {
+        let expected_ns = self.duration_ns + 100 * MS;
+        match self.kind {
+            Kind::Streaming => WorkloadFacts::open_loop(expected_ns),
+            _ => WorkloadFacts::closed_loop(expected_ns),
         }
-        Vec::new()
     }
 
-    fn prepare(
-        &self,
-        _: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
+    fn prepare(&self, _: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         let cpus = crate::placement::allowed_cpus(launch)?.len();
-        let shape = Shape::of(parameters, cpus);
         let is_stopped = Arc::new(AtomicBool::new(false));
         let mut files = Vec::new();
-        let members = members(&shape, &launch.scratch, &is_stopped, &mut files)?;
+        let members = self.members(cpus, &launch.scratch, &is_stopped, &mut files)?;
         let tasks = members.len();
         Ok(Box::new(Scenario {
             crew: Crew::assemble(launch, members)?,
             is_stopped,
-            regime: Regime::of(&shape),
-            is_streaming: parameters.text("mix") == "streaming",
-            duration_ns: shape.duration_ns,
+            regime: Regime::of(self),
+            is_streaming: self.kind == Kind::Streaming,
+            duration_ns: self.duration_ns,
             tasks,
             cpus: cpus.min(tasks),
             io_share: 0.0,

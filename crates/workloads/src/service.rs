@@ -2,15 +2,17 @@
 
 mod generator;
 
-use crate::application::outside::{self, Outside};
-use crate::application::{self, Application, Conduct, Defaults, Drive, Started};
-use crate::declare::{S, choice, text};
-use crate::http::{self, HttpLoad, LOAD};
+use crate::application::outside::Outside;
+use crate::application::{
+    self, Application, CONDUCT, Conduct, Drive, GENERATOR_AT, STEADY_WITHIN, Started,
+};
+use crate::http::{self, ADDRESS, DURATION, HttpLoad, LOAD, SCENARIO_AT, WARM_UP};
+use crate::nanoseconds::S;
 use crate::program::Surroundings;
-use crate::program::service::{Beginning, Service};
+use crate::program::service::{Beginning, Server};
 use contract::{
-    Description, Error, ErrorKind, LaunchSpec, Load, Parameter, ParameterKind, Requirement, Result,
-    Standing, Workload,
+    Configured, Description, Error, ErrorKind, LaunchSpec, Load, Parameter, Problem, ProgramFile,
+    Requirement, Result, Service, ServiceFacts, Standing, Tables, Workload, WorkloadFacts,
 };
 use generator::Generator;
 use model::{Metric, Parameters};
@@ -76,66 +78,47 @@ for each. Threads that ended during the load take their waiting with them.
 numbers come from one run each."#,
 };
 
-const CONDUCT: [Parameter; 7] = application::parameters(&Defaults {
-    process: "fresh",
-    ready_within: "60s",
-    steady_within: "0s",
-});
-
-static PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "start",
-        kind: ParameterKind::Words,
-        default: None,
-        summary: "The service and its arguments; a text is split as a shell splits words",
-    },
-    text("directory", "", "Where it runs; empty: where schedlab was started"),
-    text(
+contract::keys! {
+    OWN;
+    START: [String] = words(
+        "start",
+        "",
+        "The service and its arguments; a text is split as a shell splits words",
+    ).required(),
+    DIRECTORY: str = text("directory", "", "Where it runs; empty: where schedlab was started"),
+    READY: str = text(
         "ready",
         "",
         "Path that is answered with 200 once it is ready; empty: it takes connections",
     ),
-    CONDUCT[0],
-    CONDUCT[1],
-    CONDUCT[2],
-    CONDUCT[3],
-    CONDUCT[4],
-    CONDUCT[5],
-    CONDUCT[6],
-    LOAD[0],
-    LOAD[1],
-    LOAD[2],
-    LOAD[3],
-    LOAD[4],
-    LOAD[5],
-    LOAD[6],
-    LOAD[7],
-    LOAD[8],
-    LOAD[9],
-    LOAD[10],
-    LOAD[11],
-    choice(
+}
+
+// Who sends the load.
+contract::keys! {
+    SENDER;
+    GENERATOR: str = choice(
         "generator",
         &["own", "wrk", "gatling", "command"],
         "own",
         "Who sends the load: the scenario's requests, or a program",
     ),
-    text(
+    DRIVE: str = text(
         "drive",
         "",
         "That program and its arguments, split as a shell splits words; @results@ is a directory \
          of its own",
     ),
-    Parameter {
-        name: "metrics",
-        kind: ParameterKind::Table,
-        default: Some(""),
-        summary: "Figures picked from what the program prints, as in `command`",
-    },
-];
+    METRICS: Tables = table(
+        "metrics",
+        "Figures picked from what the program prints, as in `command`",
+    ),
+}
 
-/// How many of them, at the end, say who sends the load.
-const OF_GENERATORS: usize = 3;
+const PARAMETERS: &[Parameter] = contract::join_keys!(OWN, CONDUCT, SCENARIO_AT, LOAD, SENDER);
+
+/// What is the same of a service that stands for several workloads: the address is its own, the
+/// rest of the load may be another one in each, and so may who sends it.
+const STANDING: &[Parameter] = contract::join_keys!(OWN, CONDUCT, &[ADDRESS.declared()]);
 
 /// Its name in metrics and files.
 const SERVICE: &str = "service";
@@ -156,157 +139,159 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        let generator = Generator::of(parameters);
-        let load = match generator {
-            Some(generator) => generator.metrics(parameters),
-            None => http::metrics_of(parameters),
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(WARM_UP.name(), "10ms"), (DURATION.name(), "100ms")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        let mut wrong: Vec<Problem> = Vec::new();
+        let generator = Generator::of(parameters).unwrap_or_else(|why| {
+            wrong.extend(why);
+            None
+        });
+        let load = if generator::is_declared(parameters) {
+            http::Settings::sent_by_others(parameters, STEADY_WITHIN.of(parameters) > 0)
+        } else {
+            http::Settings::sent_by_us(parameters)
         };
-        let is_counted = generator != Some(Generator::Command);
-        application::metrics(parameters, load, &[SERVICE], is_counted)
-    }
-
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        application::expected_ns(parameters, STARTS_IN_NS)
-    }
-
-    fn patience_ns(&self, parameters: &Parameters) -> u64 {
-        application::patience_ns(parameters, 1)
-    }
-
-    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
-        match Generator::of(parameters) {
-            Some(generator) => generator == Generator::Wrk,
-            None => http::is_closed_loop(parameters),
+        let load = load.map_err(|why| wrong.extend(why)).ok();
+        let words = START.of(parameters);
+        if words.is_empty() {
+            wrong.push("`start` names no program".into());
         }
-    }
-
-    fn servers(&self, _: &Parameters) -> Vec<&'static str> {
-        vec![SERVICE]
-    }
-
-    fn port_for_outside(&self, parameters: &Parameters) -> Option<u16> {
-        let address = http::address(parameters).filter(|_| outside::is_declared(parameters));
-        address.map(|address| address.port())
-    }
-
-    fn requires_outside(&self, parameters: &Parameters) -> Vec<Requirement> {
-        application::requires(parameters)
-    }
-
-    fn send_from_outside(
-        &self,
-        parameters: &Parameters,
-        to: SocketAddr,
-        launch: &LaunchSpec,
-    ) -> Result<String> {
-        application::send(HttpLoad::at(parameters, to, launch)?, parameters)
-    }
-
-    fn drives_others(&self) -> bool {
-        true
-    }
-
-    fn requires(&self, parameters: &Parameters) -> Vec<Requirement> {
-        let program = parameters.words("start").first();
-        let driver = generator::words(parameters).unwrap_or_default().into_iter().next();
-        let needs = [program.cloned(), driver].into_iter().flatten();
-        let needs = needs.map(|name| Requirement::program(name, ""));
-        let needs = needs.chain(directory(parameters).map(is_directory));
-        needs.chain(application::requires(parameters)).collect()
-    }
-
-    fn programs(&self, machine: &Machine, parameters: &Parameters) -> Vec<PathBuf> {
-        let drive = generator::words(parameters).unwrap_or_default();
-        let words = parameters.words("start");
-        let program = words.first().and_then(|name| machine.program(name));
-        let directory = directory(parameters).unwrap_or_default();
-        // A jar, a script, a configuration: what the service reads decides what it is.
-        let read =
-            words.iter().skip(1).map(|word| directory.join(word)).filter(|path| path.is_file());
-        let own = program.into_iter().chain(read).chain(generator::files(machine, &drive));
-        let own = own.filter_map(|path| std::path::absolute(path).ok());
-        own.chain(http::files(parameters)).collect()
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let mut wrong = match Generator::of(parameters) {
-            Some(generator) => {
-                let mut wrong = generator.conflicts(parameters);
-                wrong.extend(http::conflicts_beside(parameters));
-                wrong
-            }
-            None => http::conflicts(parameters),
-        };
-        if parameters.words("start").is_empty() {
-            wrong.push("`start` names no program".to_owned());
-        }
-        let ready = parameters.text("ready");
+        let ready = READY.of(parameters);
         let is_path = ready.starts_with('/') && ready.bytes().all(|byte| byte.is_ascii_graphic());
         if !ready.is_empty() && !is_path {
-            wrong.push(format!("ready = {ready:?}: expected /… as a URL has it"));
+            wrong.push(format!("ready = {ready:?}: expected /… as a URL has it").into());
         }
-        if outside::is_declared(parameters) && Generator::of(parameters).is_some() {
+        if GENERATOR_AT.of(parameters) == "host" && generator::is_declared(parameters) {
             let why =
                 "generator_at = \"host\": only our own generator runs on a guest's host (own)";
-            wrong.push(why.to_owned());
+            wrong.push(why.into());
         }
-        wrong.extend(Conduct::of(parameters).err().into_iter().flatten());
-        wrong
+        let conduct = Conduct::of(parameters).map_err(|why| wrong.extend(why)).ok();
+        let (Some(conduct), Some(load), true) = (conduct, load, wrong.is_empty()) else {
+            return Err(wrong);
+        };
+        let directory = Some(DIRECTORY.of(parameters)).filter(|text| !text.is_empty());
+        Ok(Box::new(Yours {
+            words: words.to_vec(),
+            directory: directory.map(PathBuf::from),
+            ready: ready.to_owned(),
+            stands: conduct.stands(parameters, STANDING),
+            conduct,
+            load,
+            generator,
+            drive: generator::words(parameters),
+            parameters: parameters.clone(),
+        }))
     }
 
-    fn stands(&self, parameters: &Parameters) -> Option<String> {
-        // The address is the service's own, the rest of the load may be another one in each workload,
-        // and so may who sends it.
-        let own = PARAMETERS.len() - LOAD.len() - OF_GENERATORS;
-        application::stands(parameters, &PARAMETERS[..=own])
-    }
-
-    fn stand(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Standing>> {
-        application::stand(&Yours::of(parameters)?, machine, launch)
-    }
-
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        application::prepare(&Yours::of(parameters)?, machine, parameters, launch)
+    fn usual_metrics(&self) -> Vec<Metric> {
+        let conduct = Parameter::values(CONDUCT, &[]).and_then(|own| Conduct::of(&own));
+        let metrics = |conduct: Conduct| {
+            application::metrics(&conduct, http::usual_metrics(), &[SERVICE], true)
+        };
+        conduct.map(metrics).unwrap_or_default()
     }
 }
 
 /// A service of the user's.
-struct Yours<'p> {
-    parameters: &'p Parameters,
+struct Yours {
+    /// The program and its arguments.
+    words: Vec<String>,
+    /// Where it runs; none: where we do.
+    directory: Option<PathBuf>,
+    /// The path that is answered once it is ready; empty: it takes connections.
+    ready: String,
     conduct: Conduct,
+    load: http::Settings,
+    /// What sends the load in our place.
+    generator: Option<Generator>,
+    /// What was declared to do so, whoever does.
+    drive: Vec<String>,
+    stands: Option<String>,
+    /// As they were declared: by these the host knows the load that it is asked for.
+    parameters: Parameters,
 }
 
-impl<'p> Yours<'p> {
-    /// # Errors
-    /// What cannot be meant.
-    fn of(parameters: &'p Parameters) -> Result<Self> {
-        let conduct = Conduct::of(parameters).map_err(|wrong| {
-            Error::usage("cannot prepare the service", wrong.join("; "), "change the parameters")
-        })?;
-        Ok(Self { parameters, conduct })
+impl Configured for Yours {
+    fn metrics(&self) -> Vec<Metric> {
+        let load = match &self.generator {
+            Some(generator) => generator.metrics(),
+            None => http::metrics_of(&self.load),
+        };
+        let is_counted = self.generator.as_ref().is_none_or(Generator::counts_answers);
+        application::metrics(&self.conduct, load, &[SERVICE], is_counted)
+    }
+
+    fn facts(&self) -> WorkloadFacts {
+        let names = self.words.first().into_iter().chain(self.drive.first());
+        let needs = names.map(|name| Requirement::program(name.clone(), ""));
+        let needs = needs.chain(self.directory.clone().map(is_directory));
+        WorkloadFacts {
+            patience_ns: self.conduct.patience_ns(1),
+            is_closed_loop: match &self.generator {
+                Some(generator) => generator.is_closed_loop(),
+                None => self.load.is_closed_loop(),
+            },
+            requirements: needs.chain(self.conduct.requirements()).collect(),
+            programs: self.programs(),
+            ..WorkloadFacts::open_loop(
+                self.conduct.expected_ns(self.load.expected_ns(), STARTS_IN_NS),
+            )
+        }
+    }
+
+    fn service(&self) -> Option<&dyn Service> {
+        Some(self)
+    }
+
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        application::prepare(self, machine, launch)
     }
 }
 
-impl Application for Yours<'_> {
+impl Service for Yours {
+    fn facts(&self) -> ServiceFacts {
+        let port = self.load.address().port();
+        ServiceFacts {
+            servers: vec![SERVICE],
+            stands: self.stands.clone(),
+            port_for_outside: self.conduct.is_loaded_from_host.then_some(port),
+            requires_outside: self.conduct.requirements(),
+        }
+    }
+
+    fn stand(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Standing>> {
+        application::stand(self, machine, launch)
+    }
+
+    fn send_from_outside(&self, to: SocketAddr, launch: &LaunchSpec) -> Result<String> {
+        application::send(HttpLoad::of(self.load.clone().at(to), launch)?, &self.conduct)
+    }
+}
+
+impl Yours {
+    fn programs(&self) -> Vec<ProgramFile> {
+        let program = self.words.first().cloned().map(ProgramFile::Program);
+        let directory = self.directory.clone().unwrap_or_default();
+        // A jar, a script, a configuration: what the service reads decides what it is.
+        let arguments = self.words.iter().skip(1).map(|word| directory.join(word));
+        let read = arguments.filter(|path| path.is_file()).map(ProgramFile::File);
+        let own = program.into_iter().chain(read).chain(generator::files(&self.drive));
+        own.chain(self.load.files()).collect()
+    }
+}
+
+impl Application for Yours {
     fn start(
         &self,
         machine: &Machine,
         launch: &LaunchSpec,
         levels: Option<&LaunchSpec>,
     ) -> Result<Started> {
-        let parameters = self.parameters;
-        let address = HttpLoad::new(parameters, launch)?.address();
+        let address = HttpLoad::of(self.load.clone(), launch)?.address();
         if TcpStream::connect_timeout(&address, CONNECTS_WITHIN).is_ok() {
             return Err(Error::new(
                 ErrorKind::Environment,
@@ -318,44 +303,39 @@ impl Application for Yours<'_> {
         let beginning = Beginning {
             name: "the service",
             stem: SERVICE,
-            words: parameters.words("start"),
+            words: &self.words,
             surroundings: Surroundings {
-                directory: directory(parameters),
+                directory: self.directory.clone(),
                 ..Surroundings::default()
             },
             levels,
-            within: Duration::from_nanos(parameters.duration_ns("ready_within")),
+            within: self.conduct.ready_within,
         };
-        let path = parameters.text("ready");
-        let service = Service::start_until(machine, &beginning, launch, || match path {
-            "" => TcpStream::connect_timeout(&address, CONNECTS_WITHIN)
-                .map(drop)
-                .map_err(|error| format!("it takes no connection at {address}: {error}")),
-            path => http::answers(address, path),
-        })?;
+        let service =
+            Server::start_until(machine, &beginning, launch, || match self.ready.as_str() {
+                "" => TcpStream::connect_timeout(&address, CONNECTS_WITHIN)
+                    .map(drop)
+                    .map_err(|error| format!("it takes no connection at {address}: {error}")),
+                path => http::answers(address, path),
+            })?;
         Ok(Started { servers: vec![(SERVICE, service)], address })
     }
 
     fn load(&self, _: SocketAddr, launch: &LaunchSpec) -> Result<HttpLoad> {
-        HttpLoad::new(self.parameters, launch)
+        HttpLoad::of(self.load.clone(), launch)
     }
 
     fn program(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Option<Box<dyn Drive>>> {
-        let generator = Generator::of(self.parameters);
-        generator.map(|one| one.start(machine, self.parameters, launch)).transpose()
+        self.generator.as_ref().map(|generator| generator.start(machine, launch)).transpose()
     }
 
     fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<Outside> {
-        Outside::of(machine, DESCRIPTION.id, self.parameters, launch)
+        Outside::of(machine, &self.conduct, (DESCRIPTION.id, &self.parameters), launch)
     }
 
     fn conduct(&self) -> &Conduct {
         &self.conduct
     }
-}
-
-fn directory(parameters: &Parameters) -> Option<PathBuf> {
-    Some(parameters.text("directory")).filter(|text| !text.is_empty()).map(PathBuf::from)
 }
 
 fn is_directory(directory: PathBuf) -> Requirement {

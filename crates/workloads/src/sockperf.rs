@@ -1,12 +1,12 @@
 //! sockperf, which measures how long messages take over a network.
 
 use crate::address::one_machine;
-use crate::declare::{S, choice, count, duration, size, text};
-use crate::program::service::{Port, Service};
+use crate::nanoseconds::S;
+use crate::program::service::{Port, Server};
 use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of, whole_seconds};
 use contract::{
-    Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Requirement, Result,
-    Workload,
+    Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
+    Requirement, Result, Workload, WorkloadFacts,
 };
 use model::{Direction, Histogram, Metric, Parameters, Reduction, Sample, Unit};
 use outputs::sockperf::{Failure, Report, round_trips, version};
@@ -41,26 +41,37 @@ the kernel's (`--no-rdtsc`). It takes whole seconds.
 **Reference.** sockperf's own documentation (sockperf(3)); the numbers are sockperf's.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    text("address", "", "IP:PORT of a `sockperf server` that you have started, instead of ours"),
-    choice("test", &["ping_pong", "under_load"], "ping_pong", "What is measured"),
-    choice(
+contract::keys! {
+    PARAMETERS;
+    ADDRESS: str = text(
+        "address",
+        "",
+        "IP:PORT of a `sockperf server` that you have started, instead of ours",
+    ),
+    TEST: str = choice("test", &["ping_pong", "under_load"], "ping_pong", "What is measured"),
+    PROTOCOL: str = choice(
         "protocol",
         &["tcp", "udp"],
         "udp",
         "How messages travel; tcp without delay (TCP_NODELAY)",
     ),
-    size("size", 14, MOST_BYTES, "64", "Bytes of a message"),
-    count(
+    SIZE: u64 = size("size", 14, MOST_BYTES, "64", "Bytes of a message"),
+    RATE: u64 = count(
         "rate",
         0,
         1_000_000,
         "0",
         "Messages per second; 0: the next after each reply, and 10,000 under load",
     ),
-    count("reply_every", 1, 1_000_000, "10", "Of so many messages under load one is answered"),
-    duration("duration", S, LONGEST_NS, "3s", "How long it runs, in whole seconds"),
-];
+    REPLY_EVERY: u64 = count(
+        "reply_every",
+        1,
+        1_000_000,
+        "10",
+        "Of so many messages under load one is answered",
+    ),
+    DURATION: u64 = duration("duration", S, LONGEST_NS, "3s", "How long it runs, in whole seconds"),
+}
 
 /// The largest datagram, which is its limit for both protocols.
 const MOST_BYTES: u64 = 65_507;
@@ -97,7 +108,50 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, _: &Parameters) -> Vec<Metric> {
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const { &[(DURATION.name(), "1s")] }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        let mut wrong: Vec<Problem> =
+            whole_seconds(&DURATION, parameters).err().into_iter().collect();
+        let address = match ADDRESS.of(parameters) {
+            "" => None,
+            text => one_machine(text, HINT).map_err(|why| wrong.push(why.into())).ok(),
+        };
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        Ok(Box::new(Settings {
+            address,
+            is_under_load: TEST.of(parameters) == "under_load",
+            is_tcp: PROTOCOL.of(parameters) == "tcp",
+            size: SIZE.of(parameters),
+            rate: RATE.of(parameters),
+            reply_every: REPLY_EVERY.of(parameters),
+            duration_ns: DURATION.of(parameters),
+        }))
+    }
+}
+
+/// What was declared.
+#[derive(Debug)]
+struct Settings {
+    /// Where the user has started a server, if so.
+    address: Option<SocketAddr>,
+    is_under_load: bool,
+    is_tcp: bool,
+    /// Bytes of a message.
+    size: u64,
+    /// Messages per second; 0: sockperf's own choice.
+    rate: u64,
+    /// Of so many messages under load one is answered.
+    reply_every: u64,
+    duration_ns: u64,
+}
+
+impl Configured for Settings {
+    fn metrics(&self) -> Vec<Metric> {
         let fraction = |id: &str, summary: &str| {
             Metric::new(id, Unit::Fraction, Direction::Lower, Reduction::Proportion, summary)
         };
@@ -111,110 +165,80 @@ impl Workload for Entry {
         metrics
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        parameters.duration_ns("duration") + AROUND_NS
+    fn facts(&self) -> WorkloadFacts {
+        WorkloadFacts {
+            is_closed_loop: !self.is_under_load,
+            requirements: vec![Requirement::program("sockperf", "sockperf")],
+            ..WorkloadFacts::open_loop(self.duration_ns + AROUND_NS)
+        }
     }
 
-    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
-        !is_under_load(parameters)
-    }
-
-    fn requires(&self, _: &Parameters) -> Vec<Requirement> {
-        vec![Requirement::program("sockperf", "sockperf")]
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let duration = whole_seconds(parameters, "duration").err();
-        duration.into_iter().chain(address(parameters).err()).collect()
-    }
-
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         check_version(machine)?;
-        let users = address(parameters)
-            .map_err(|why| Error::usage("cannot run sockperf", why, "correct the address"))?;
-        let port = if is_tcp(parameters) { Port::Tcp } else { Port::Udp };
-        let (server, address) = match users {
+        let port = if self.is_tcp { Port::Tcp } else { Port::Udp };
+        let (server, address) = match self.address {
             Some(address) => (None, address),
             None => {
                 let address = port.unused()?;
-                let words = server(parameters, address);
-                (Some(Service::start(machine, &words, (port, address), launch)?), address)
+                let words = server(self, address);
+                (Some(Server::start(machine, &words, (port, address), launch)?), address)
             }
         };
         let log = launch.scratch.join("sockperf-log.csv");
-        let words = client(parameters, address, &log.display().to_string());
+        let words = client(self, address, &log.display().to_string());
         let program =
             Program::start(machine, &words, Surroundings::default(), OUTPUT_LIMIT, launch)?
-                .ending_within(self.expected_ns(parameters) + PATIENCE_NS);
-        let least_s = least_seconds(parameters);
+                .ending_within(self.duration_ns + AROUND_NS + PATIENCE_NS);
+        let least_s = self.least_seconds();
         Ok(Box::new(Sockperf { program, server, log, least_s, changed_level: None }))
     }
 }
 
-fn is_under_load(parameters: &Parameters) -> bool {
-    parameters.text("test") == "under_load"
-}
-
-/// How long replies must have come: sockperf counts up to the last one, and a server that is gone
-/// would leave the reply times of the beginning.
-fn least_seconds(parameters: &Parameters) -> f64 {
-    let whole_s = parameters.duration_ns("duration") as f64 / S as f64 - LEFT_OUT_S;
-    let between_s = match (is_under_load(parameters), parameters.count("rate")) {
-        (true, 0) => parameters.count("reply_every") as f64 / USUAL_RATE as f64,
-        (true, rate) => parameters.count("reply_every") as f64 / rate as f64,
-        (false, 0) => 0.0,
-        (false, rate) => 1.0 / rate as f64,
-    };
-    LEAST_PART * whole_s - 2.0 * between_s
-}
-
-fn is_tcp(parameters: &Parameters) -> bool {
-    parameters.text("protocol") == "tcp"
-}
-
-/// Where the user has started a server, if so.
-fn address(parameters: &Parameters) -> Result<Option<SocketAddr>, String> {
-    match parameters.text("address") {
-        "" => Ok(None),
-        text => one_machine(text, HINT).map(Some),
+impl Settings {
+    /// How long replies must have come: sockperf counts up to the last one, and a server that is
+    /// gone would leave the reply times of the beginning.
+    fn least_seconds(&self) -> f64 {
+        let whole_s = self.duration_ns as f64 / S as f64 - LEFT_OUT_S;
+        let between_s = match (self.is_under_load, self.rate) {
+            (true, 0) => self.reply_every as f64 / USUAL_RATE as f64,
+            (true, rate) => self.reply_every as f64 / rate as f64,
+            (false, 0) => 0.0,
+            (false, rate) => 1.0 / rate as f64,
+        };
+        LEAST_PART * whole_s - 2.0 * between_s
     }
 }
 
-fn server(parameters: &Parameters, address: SocketAddr) -> Vec<String> {
+fn server(settings: &Settings, address: SocketAddr) -> Vec<String> {
     let mut words = vec!["sockperf".to_owned(), "server".to_owned()];
-    words.extend(at(parameters, address));
+    words.extend(at(settings, address));
     words
 }
 
-fn client(parameters: &Parameters, address: SocketAddr, log: &str) -> Vec<String> {
-    let is_under_load = is_under_load(parameters);
+fn client(settings: &Settings, address: SocketAddr, log: &str) -> Vec<String> {
+    let is_under_load = settings.is_under_load;
     let test = if is_under_load { "under-load" } else { "ping-pong" };
     let mut words = vec!["sockperf".to_owned(), test.to_owned()];
-    words.extend(at(parameters, address));
+    words.extend(at(settings, address));
     words.extend(["--full-rtt", "--full-log", log].map(str::to_owned));
     let mut option = |name: &str, value: u64| words.extend([name.to_owned(), value.to_string()]);
-    option("--msg-size", parameters.size("size"));
-    option("--time", parameters.duration_ns("duration") / S);
-    match parameters.count("rate") {
+    option("--msg-size", settings.size);
+    option("--time", settings.duration_ns / S);
+    match settings.rate {
         0 if is_under_load => option("--mps", USUAL_RATE),
         0 => {}
         rate => option("--mps", rate),
     }
     if is_under_load {
-        option("--reply-every", parameters.count("reply_every"));
+        option("--reply-every", settings.reply_every);
     }
     words
 }
 
 /// Where both sides meet.
-fn at(parameters: &Parameters, address: SocketAddr) -> Vec<String> {
+fn at(settings: &Settings, address: SocketAddr) -> Vec<String> {
     let (ip, port) = (address.ip().to_string(), address.port().to_string());
-    let tcp = is_tcp(parameters).then_some("--tcp");
+    let tcp = settings.is_tcp.then_some("--tcp");
     ["--ip", &ip, "--port", &port].into_iter().chain(tcp).map(str::to_owned).collect()
 }
 
@@ -232,7 +256,7 @@ fn check_version(machine: &Machine) -> Result<()> {
 
 struct Sockperf {
     program: Program,
-    server: Option<Service>,
+    server: Option<Server>,
     log: PathBuf,
     least_s: f64,
     changed_level: Option<String>,
@@ -261,7 +285,7 @@ impl Load for Sockperf {
             Err(Failure::Unreadable(trouble)) if is_done => trouble.to_string(),
             _ => format!("{}{}", run.termination, run.last_words()),
         };
-        Err(self.server.as_mut().and_then(Service::killed).unwrap_or_else(|| failed(why)))
+        Err(self.server.as_mut().and_then(Server::killed).unwrap_or_else(|| failed(why)))
     }
 }
 

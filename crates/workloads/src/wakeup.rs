@@ -5,11 +5,13 @@ mod closed;
 mod open;
 mod request;
 
-use crate::declare::{MS, S, choice, count, duration, flag, size};
+use crate::nanoseconds::{MS, S};
 use contract::{
-    Description, Error, LaunchSpec, Load, Measurement, Parameter, ParameterKind, Result, Workload,
+    Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Result,
+    Workload, WorkloadFacts,
 };
 use model::{Direction, Histogram, Metric, Parameters, Reduction, Sample, Unit};
+use request::{Demand, Request};
 use sys::Machine;
 
 static DESCRIPTION: Description = Description {
@@ -46,23 +48,30 @@ woken only to stop are not counted (schbench logs up to a second for them in its
 its -R mode sends a whole second's requests in one burst, ours spaces them.",
 };
 
-static PARAMETERS: &[Parameter] = &[
-    count("message_threads", 1, 64, "1", "Threads that wake workers"),
-    count("workers", 1, 1024, "2", "Workers of each message thread"),
-    count("operations", 0, 100_000, "5", "Matrix products of one request"),
-    size("footprint", 24, 1 << 30, "256k", "Memory of one worker's matrices"),
-    duration("think", 0, 10 * S, "100us", "Sleep at the start of each request"),
-    flag("lock", "true", "Hold a spin lock of the CPU during the products"),
-    duration("warmup", 0, 600 * S, "200ms", "Time before anything is recorded"),
-    duration("duration", 10 * MS, 3600 * S, "5s", "Time that is recorded"),
-    Parameter {
-        name: "rate",
-        kind: ParameterKind::Number { min: 0.0, max: 10_000_000.0 },
-        default: Some("0"),
-        summary: "Requests per second of the open loop; 0 is the closed loop",
-    },
-    choice("arrivals", &["poisson", "fixed"], "poisson", "When requests of the open loop are due"),
-];
+contract::keys! {
+    PARAMETERS;
+    MESSAGE_THREADS: u64 = count("message_threads", 1, 64, "1", "Threads that wake workers"),
+    WORKERS: u64 = count("workers", 1, 1024, "2", "Workers of each message thread"),
+    OPERATIONS: u64 = count("operations", 0, 100_000, "5", "Matrix products of one request"),
+    FOOTPRINT: u64 = size("footprint", 24, 1 << 30, "256k", "Memory of one worker's matrices"),
+    THINK: u64 = duration("think", 0, 10 * S, "100us", "Sleep at the start of each request"),
+    LOCK: bool = flag("lock", "true", "Hold a spin lock of the CPU during the products"),
+    WARMUP: u64 = duration("warmup", 0, 600 * S, "200ms", "Time before anything is recorded"),
+    DURATION: u64 = duration("duration", 10 * MS, 3600 * S, "5s", "Time that is recorded"),
+    RATE: f64 = number(
+        "rate",
+        0.0,
+        10_000_000.0,
+        "0",
+        "Requests per second of the open loop; 0 is the closed loop",
+    ),
+    ARRIVALS: str = choice(
+        "arrivals",
+        &["poisson", "fixed"],
+        "poisson",
+        "When requests of the open loop are due",
+    ),
+}
 
 /// The workload.
 pub(crate) struct Entry;
@@ -76,7 +85,71 @@ impl Workload for Entry {
         PARAMETERS
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        const {
+            &[
+                (OPERATIONS.name(), "1"),
+                (FOOTPRINT.name(), "4k"),
+                (WARMUP.name(), "10ms"),
+                (DURATION.name(), "200ms"),
+            ]
+        }
+    }
+
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        let settings = Settings::of(parameters);
+        let rate = RATE.of(parameters);
+        let requests = rate * settings.duration_ns as f64 / 1e9;
+        if rate > 0.0 && requests < 1.0 {
+            let why = format!("a rate of {rate} per second sends nothing within the duration");
+            return Err(vec![why.into()]);
+        }
+        Ok(Box::new(settings))
+    }
+}
+
+/// What was declared.
+#[derive(Debug, Clone)]
+struct Settings {
+    message_threads: u64,
+    /// Of each message thread.
+    workers: u64,
+    warmup_ns: u64,
+    duration_ns: u64,
+    demand: Demand,
+    /// Of the open loop; none in the closed one.
+    rate: Option<Rate>,
+}
+
+/// How requests of an open loop come.
+#[derive(Debug, Clone, Copy)]
+struct Rate {
+    per_second: f64,
+    is_poisson: bool,
+}
+
+impl Settings {
+    fn of(parameters: &Parameters) -> Self {
+        let per_second = RATE.of(parameters);
+        let rate = Rate { per_second, is_poisson: ARRIVALS.of(parameters) == "poisson" };
+        Self {
+            message_threads: MESSAGE_THREADS.of(parameters),
+            workers: WORKERS.of(parameters),
+            warmup_ns: WARMUP.of(parameters),
+            duration_ns: DURATION.of(parameters),
+            demand: Demand {
+                think_ns: THINK.of(parameters),
+                operations: OPERATIONS.of(parameters),
+                footprint_bytes: FOOTPRINT.of(parameters),
+                is_locked: LOCK.of(parameters),
+            },
+            rate: (per_second != 0.0).then_some(rate),
+        }
+    }
+}
+
+impl Configured for Settings {
+    fn metrics(&self) -> Vec<Metric> {
         let wakeup =
             Metric::latency_quantiles("wakeup_latency", "Time a woken worker waits to run");
         let rate = Metric::new(
@@ -86,7 +159,7 @@ impl Workload for Entry {
             Reduction::Quotient,
             "Requests finished per second",
         );
-        let mut metrics = if self.is_closed_loop(parameters) {
+        let mut metrics = if self.rate.is_none() {
             let request = Metric::latency_quantiles("request_latency", "Time of one request");
             [wakeup, request].concat()
         } else {
@@ -111,34 +184,19 @@ impl Workload for Entry {
         metrics
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        parameters.duration_ns("warmup") + parameters.duration_ns("duration") + 50 * MS
-    }
-
-    fn is_closed_loop(&self, parameters: &Parameters) -> bool {
-        parameters.number("rate") == 0.0
-    }
-
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let rate = parameters.number("rate");
-        let requests = rate * parameters.duration_ns("duration") as f64 / 1e9;
-        if rate > 0.0 && requests < 1.0 {
-            return vec![format!("a rate of {rate} per second sends nothing within the duration")];
+    fn facts(&self) -> WorkloadFacts {
+        let expected_ns = self.warmup_ns + self.duration_ns + 50 * MS;
+        match self.rate {
+            Some(_) => WorkloadFacts::open_loop(expected_ns),
+            None => WorkloadFacts::closed_loop(expected_ns),
         }
-        Vec::new()
     }
 
-    fn prepare(
-        &self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Load>> {
-        let request = request::Request::of(machine, parameters)?;
-        if self.is_closed_loop(parameters) {
-            closed::prepare(parameters, launch, &request)
-        } else {
-            open::prepare(parameters, launch, &request)
+    fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
+        let request = Request::of(machine, &self.demand)?;
+        match self.rate {
+            Some(rate) => open::prepare(self, rate, launch, &request),
+            None => closed::prepare(self, launch, &request),
         }
     }
 }

@@ -5,26 +5,41 @@ use crate::problems::Problems;
 use crate::settable;
 use crate::subjects::Arm;
 use crate::values;
-use contract::{Parameter, ParameterKind, Workload};
-use model::{ParameterValue, Parameters};
+use contract::{Parameter, ParameterKind, Workload, WorkloadFacts};
+use model::{Metric, ParameterValue, Parameters};
 use std::collections::BTreeMap;
 
 /// Values by name, of which some may be missing yet.
 type Values = BTreeMap<String, ParameterValue>;
 
-/// All parameters of a workload, defaults filled in.
-pub(super) struct AllParameters {
-    /// Those it has for the reference, which are those of all where subjects do not differ.
-    pub(super) of_reference: Parameters,
-    /// By subject, the reference first; empty where subjects do not differ.
-    pub(super) of_subjects: Vec<(String, Parameters)>,
+/// A workload with its parameters, defaults filled in, and what is known of it then.
+pub(super) struct Configuration {
+    pub(super) parameters: Parameters,
+    pub(super) metrics: Vec<Metric>,
+    pub(super) facts: WorkloadFacts,
+    /// Whether load comes from the host of a guest.
+    pub(super) is_loaded_from_host: bool,
 }
 
-impl AllParameters {
-    /// Each of those that it runs with.
-    pub(super) fn each(&self) -> impl Iterator<Item = &Parameters> {
-        let shared = self.of_subjects.is_empty().then_some(&self.of_reference);
-        shared.into_iter().chain(self.of_subjects.iter().map(|(_, own)| own))
+/// All configurations that a workload runs in.
+pub(super) struct Configurations {
+    /// The one that all subjects share, or that of the reference.
+    pub(super) first: Configuration,
+    /// Of the reference, where subjects differ; then `others` are those of the other subjects.
+    reference: Option<String>,
+    others: Vec<(String, Configuration)>,
+}
+
+impl Configurations {
+    /// Each of them.
+    pub(super) fn each(&self) -> impl Iterator<Item = &Configuration> {
+        std::iter::once(&self.first).chain(self.others.iter().map(|(_, own)| own))
+    }
+
+    /// By subject, the reference first; nothing where subjects do not differ.
+    pub(super) fn of_subjects(&self) -> impl Iterator<Item = (&String, &Configuration)> {
+        let reference = self.reference.iter().map(|id| (id, &self.first));
+        reference.chain(self.others.iter().map(|(id, own)| (id, own)))
     }
 }
 
@@ -36,24 +51,27 @@ pub(super) fn read(
     place: &Place,
     arms: &[Arm],
     problems: &mut Problems,
-) -> Option<AllParameters> {
+) -> Option<Configurations> {
     let before = problems.len();
     let shared = shared(table, workload, problems);
     let mut reader = Reader { table, workload, is_sound: problems.len() == before, problems };
     let of_arms: Vec<(&Arm, Values)> = arms.iter().map(|arm| (arm, own(workload, arm))).collect();
     if of_arms.iter().all(|(_, own)| own.is_empty()) {
-        let of_reference = reader.whole(shared, place)?;
-        return Some(AllParameters { of_reference, of_subjects: Vec::new() });
+        let first = reader.whole(shared, place)?;
+        return Some(Configurations { first, reference: None, others: Vec::new() });
     }
-    let mut of_subjects = Vec::new();
+    let mut of_subjects: Vec<(String, Configuration)> = Vec::new();
     for (arm, own) in of_arms {
         let place = if own.is_empty() { place } else { &arm.place };
         let mut all = shared.clone();
         all.extend(own);
         of_subjects.extend(reader.whole(all, place).map(|whole| (arm.id.clone(), whole)));
     }
-    let of_reference = of_subjects.first()?.1.clone();
-    (of_subjects.len() == arms.len()).then_some(AllParameters { of_reference, of_subjects })
+    if of_subjects.is_empty() || of_subjects.len() < arms.len() {
+        return None;
+    }
+    let (reference, first) = of_subjects.remove(0);
+    Some(Configurations { first, reference: Some(reference), others: of_subjects })
 }
 
 /// What an arm sets itself.
@@ -100,8 +118,8 @@ struct Reader<'a, 'p> {
 }
 
 impl Reader<'_, '_> {
-    /// Parameters of which none is missing and that go together.
-    fn whole(&mut self, values: Values, place: &Place) -> Option<Parameters> {
+    /// The workload with parameters of which none is missing and that go together.
+    fn whole(&mut self, values: Values, place: &Place) -> Option<Configuration> {
         let id = self.workload.describe().id;
         let mut is_whole = true;
         for parameter in self.workload.parameters() {
@@ -120,13 +138,24 @@ impl Reader<'_, '_> {
             return None;
         }
         let parameters = Parameters(values);
-        let conflicts =
-            if self.is_sound { self.workload.conflicts(&parameters) } else { Vec::new() };
-        for cause in &conflicts {
-            self.problems.report(place, format!("`{id}`: {cause}"));
+        match self.workload.configure(&parameters) {
+            Ok(configured) => {
+                let service = configured.service().map(|service| service.facts());
+                Some(Configuration {
+                    metrics: configured.metrics(),
+                    facts: configured.facts(),
+                    is_loaded_from_host: service.is_some_and(|own| own.port_for_outside.is_some()),
+                    parameters,
+                })
+            }
+            Err(wrong) => {
+                // Of what stands in for something else nobody need know.
+                for cause in wrong.iter().filter(|_| self.is_sound) {
+                    self.problems.report(place, format!("`{id}`: {cause}"));
+                }
+                None
+            }
         }
-        // What a workload refuses it need not be able to describe.
-        conflicts.is_empty().then_some(parameters)
     }
 }
 

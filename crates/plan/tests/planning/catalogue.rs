@@ -2,8 +2,9 @@
 //! what planning does rather than what today's rooms contain.
 
 use contract::{
-    Attached, BootKnob, BootSpec, Catalogue, Cost, Description, Error, Factor, Knob, LaunchKnob,
-    LaunchSpec, Load, Parameter, ParameterKind, Probe, Requirement, Result, Target, Workload,
+    Attached, BootKnob, BootSpec, Catalogue, Configured, Cost, Description, Error, Factor, Knob,
+    LaunchKnob, LaunchSpec, Load, Parameter, Probe, Problem, Requirement, Result, Tables, Target,
+    Workload, WorkloadFacts,
 };
 use model::{Direction, Fingerprint, Level, Metric, Parameters, Reduction, Unit};
 use std::collections::BTreeMap;
@@ -26,147 +27,125 @@ pub static CATALOGUE: Catalogue = Catalogue {
 
 pub static DEFAULT_PROBES: &[&str] = &["rusage", "absent_here"];
 
-struct TestWorkload {
-    description: Description,
-    parameters: &'static [Parameter],
-}
-
 const SECOND_NS: u64 = 1_000_000_000;
 
-const fn duration(default: &'static str) -> Parameter {
-    Parameter {
-        name: "duration",
-        kind: ParameterKind::Duration { min: SECOND_NS / 2, max: 600 * SECOND_NS },
-        default: Some(default),
-        summary: "length of the measurement",
-    }
+/// A workload that is only planned.
+struct TestWorkload {
+    description: &'static Description,
+    parameters: &'static [Parameter],
+    configure: fn(&Parameters) -> Result<Configuration, Vec<Problem>>,
 }
 
-const fn count(name: &'static str, default: &'static str, max: u64) -> Parameter {
-    let kind = ParameterKind::Count { min: 1, max };
-    Parameter { name, kind, default: Some(default), summary: "how many" }
+/// What planning asks of one with its parameters.
+struct Configuration {
+    metrics: Vec<Metric>,
+    expected_ns: u64,
+}
+
+contract::keys! {
+    pub OF_WAKEUP;
+    DURATION: u64 = duration(
+        "duration",
+        SECOND_NS / 2,
+        600 * SECOND_NS,
+        "4s",
+        "length of the measurement",
+    ),
+    WORKERS: u64 = count("workers", 1, 256, "2", "how many"),
+    MODE: str = choice("mode", &["closed", "open"], "closed", "how load arrives"),
+    RATE: f64 = number("rate", 0.0, 1e6, "0", "requests per second when open"),
+    VERIFY: bool = flag("verify", "true", "check the answers"),
+}
+
+contract::keys! {
+    OF_MESSAGING;
+    GROUPS: u64 = count("groups", 1, 64, "1", "how many"),
+    SIZE: u64 = size("size", 1, 1 << 20, "100", "bytes of a message"),
+}
+
+contract::keys! {
+    pub OF_COMMAND;
+    RUN: [String] = words("run", "", "the program and its arguments").required(),
+    METRICS: Tables = table("metrics", "metrics in its output"),
+    EXPECTED: u64 = duration("expected", SECOND_NS, 600 * SECOND_NS, "1s", "how long it runs"),
 }
 
 static WAKEUP: TestWorkload = TestWorkload {
-    description: Description { id: "wakeup", summary: "wakes workers", doc: "" },
-    parameters: &[
-        duration("4s"),
-        count("workers", "2", 256),
-        Parameter {
-            name: "mode",
-            kind: ParameterKind::Choice(&["closed", "open"]),
-            default: Some("closed"),
-            summary: "how load arrives",
-        },
-        Parameter {
-            name: "rate",
-            kind: ParameterKind::Number { min: 0.0, max: 1e6 },
-            default: Some("0"),
-            summary: "requests per second when open",
-        },
-        Parameter {
-            name: "verify",
-            kind: ParameterKind::Flag,
-            default: Some("true"),
-            summary: "check the answers",
-        },
-    ],
+    description: &Description { id: "wakeup", summary: "wakes workers", doc: "" },
+    parameters: OF_WAKEUP,
+    configure: wakeup,
 };
 
 static MESSAGING: TestWorkload = TestWorkload {
-    description: Description { id: "messaging", summary: "a storm of messages", doc: "" },
-    parameters: &[
-        count("groups", "1", 64),
-        Parameter {
-            name: "size",
-            kind: ParameterKind::Size { min: 1, max: 1 << 20 },
-            default: Some("100"),
-            summary: "bytes of a message",
-        },
-    ],
+    description: &Description { id: "messaging", summary: "a storm of messages", doc: "" },
+    parameters: OF_MESSAGING,
+    configure: messaging,
 };
 
 static COMMAND: TestWorkload = TestWorkload {
-    description: Description { id: "command", summary: "any program", doc: "" },
-    parameters: &[
-        Parameter {
-            name: "run",
-            kind: ParameterKind::Words,
-            default: None,
-            summary: "the program and its arguments",
-        },
-        Parameter {
-            name: "metrics",
-            kind: ParameterKind::Table,
-            default: Some(""),
-            summary: "metrics in its output",
-        },
-        Parameter {
-            name: "expected",
-            kind: ParameterKind::Duration { min: SECOND_NS, max: 600 * SECOND_NS },
-            default: Some("1s"),
-            summary: "how long it runs",
-        },
-    ],
+    description: &Description { id: "command", summary: "any program", doc: "" },
+    parameters: OF_COMMAND,
+    configure: command,
 };
+
+fn metric(id: &str, unit: Unit, direction: Direction) -> Metric {
+    Metric::new(id, unit, direction, Reduction::Median, "a test metric")
+}
+
+fn wakeup(parameters: &Parameters) -> Result<Configuration, Vec<Problem>> {
+    let is_open = MODE.of(parameters) == "open";
+    if is_open && RATE.of(parameters) == 0.0 {
+        return Err(vec!["an open loop needs a `rate`".into()]);
+    }
+    let mut metrics = Metric::latency_quantiles("wakeup_latency", "wake-up latency");
+    metrics.push(metric("requests_per_second", Unit::PerSecond, Direction::Higher));
+    if is_open {
+        metrics.push(metric("lateness", Unit::Nanoseconds, Direction::Lower));
+    }
+    Ok(Configuration { metrics, expected_ns: DURATION.of(parameters) })
+}
+
+fn messaging(_: &Parameters) -> Result<Configuration, Vec<Problem>> {
+    let metrics = vec![metric("makespan", Unit::Nanoseconds, Direction::Lower)];
+    Ok(Configuration { metrics, expected_ns: SECOND_NS })
+}
+
+fn command(parameters: &Parameters) -> Result<Configuration, Vec<Problem>> {
+    let own = METRICS.of(parameters).keys();
+    let wall = metric("wall_time", Unit::Nanoseconds, Direction::Lower);
+    let picked = own.map(|id| metric(id, Unit::Plain, Direction::Lower));
+    let metrics = std::iter::once(wall).chain(picked).collect();
+    Ok(Configuration { metrics, expected_ns: EXPECTED.of(parameters) })
+}
 
 impl Workload for TestWorkload {
     fn describe(&self) -> &'static Description {
-        [&WAKEUP, &MESSAGING, &COMMAND]
-            .into_iter()
-            .map(|workload| &workload.description)
-            .find(|description| description.id == self.description.id)
-            .unwrap()
+        self.description
     }
 
     fn parameters(&self) -> &'static [Parameter] {
         self.parameters
     }
 
-    fn metrics(&self, parameters: &Parameters) -> Vec<Metric> {
-        let metric = |id: &str, unit, direction| {
-            Metric::new(id, unit, direction, Reduction::Median, "a test metric")
-        };
-        match self.description.id {
-            "wakeup" => {
-                let mut metrics = Metric::latency_quantiles("wakeup_latency", "wake-up latency");
-                metrics.push(metric("requests_per_second", Unit::PerSecond, Direction::Higher));
-                if parameters.text("mode") == "open" {
-                    metrics.push(metric("lateness", Unit::Nanoseconds, Direction::Lower));
-                }
-                metrics
-            }
-            "messaging" => vec![metric("makespan", Unit::Nanoseconds, Direction::Lower)],
-            _ => {
-                let own = parameters.table("metrics").keys();
-                let wall = metric("wall_time", Unit::Nanoseconds, Direction::Lower);
-                let picked = own.map(|id| metric(id, Unit::Plain, Direction::Lower));
-                std::iter::once(wall).chain(picked).collect()
-            }
-        }
+    fn brief(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
     }
 
-    fn expected_ns(&self, parameters: &Parameters) -> u64 {
-        match self.description.id {
-            "wakeup" => parameters.duration_ns("duration"),
-            "command" => parameters.duration_ns("expected"),
-            _ => SECOND_NS,
-        }
+    fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
+        Ok(Box::new((self.configure)(parameters)?))
+    }
+}
+
+impl Configured for Configuration {
+    fn metrics(&self) -> Vec<Metric> {
+        self.metrics.clone()
     }
 
-    fn is_closed_loop(&self, _: &Parameters) -> bool {
-        true
+    fn facts(&self) -> WorkloadFacts {
+        WorkloadFacts::closed_loop(self.expected_ns)
     }
 
-    fn conflicts(&self, parameters: &Parameters) -> Vec<String> {
-        let is_open = |p: &Parameters| p.text("mode") == "open" && p.number("rate") == 0.0;
-        if self.description.id == "wakeup" && is_open(parameters) {
-            return vec!["an open loop needs a `rate`".to_owned()];
-        }
-        Vec::new()
-    }
-
-    fn prepare(&self, _: &Machine, _: &Parameters, _: &LaunchSpec) -> Result<Box<dyn Load>> {
+    fn prepare(&self, _: &Machine, _: &LaunchSpec) -> Result<Box<dyn Load>> {
         Err(Error::environment("cannot prepare", "planning never runs anything"))
     }
 }

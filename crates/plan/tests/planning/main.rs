@@ -13,7 +13,7 @@ mod within;
 
 use catalogue::{CATALOGUE, DEFAULT_PROBES};
 use model::Plan;
-use plan::{Problem, Request};
+use plan::{ExperimentProblem, Request};
 
 /// An experiment that every test can vary.
 pub(crate) const EXPERIMENT: &str = r#"
@@ -42,7 +42,7 @@ load = { cpu = 2, session = "separate" }
 margin = "7%"
 "#;
 
-pub(crate) fn plan(request: Request<'_>) -> Result<Plan, Vec<Problem>> {
+pub(crate) fn plan(request: Request<'_>) -> Result<Plan, Vec<ExperimentProblem>> {
     plan::plan(&CATALOGUE, DEFAULT_PROBES, &request)
 }
 

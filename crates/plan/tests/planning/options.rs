@@ -1,6 +1,6 @@
 //! Options of the command line: they change a plan as editing the file would.
 
-use crate::catalogue::CATALOGUE;
+use crate::catalogue::{CATALOGUE, METRICS, RUN};
 use crate::{EXPERIMENT, plan, request};
 use model::ParameterValue;
 use plan::{OneLine, Request, one_line};
@@ -215,10 +215,10 @@ fn one_line_becomes_an_experiment_that_plans() {
     let named = ["baseline", "baseline-again", "policy-batch--nice-minus-5", "base-slice-750us"];
     assert_eq!(ids, named);
     let workload = planned.workload("command").unwrap();
-    assert_eq!(workload.parameters.words("run"), command);
-    assert_eq!(workload.parameters.table("metrics")["rate"]["regex"], "Time: (\\d+)\"");
-    assert_eq!(workload.parameters.table("metrics")["rate"]["direction"], "higher");
-    assert_eq!(workload.parameters.table("metrics")["p50"]["json"], "/a/b");
+    assert_eq!(RUN.of(&workload.parameters), command);
+    assert_eq!(METRICS.of(&workload.parameters)["rate"]["regex"], "Time: (\\d+)\"");
+    assert_eq!(METRICS.of(&workload.parameters)["rate"]["direction"], "higher");
+    assert_eq!(METRICS.of(&workload.parameters)["p50"]["json"], "/a/b");
     assert_eq!(workload.primary, ["rate"]);
     assert_eq!(workload.time_limit_ns, 30_000_000_000);
     assert_eq!(planned.blocks.len(), 6);

@@ -1,5 +1,6 @@
 //! Subjects that differ in parameters of workloads.
 
+use crate::catalogue::{DURATION, MODE, WORKERS};
 use crate::{plan, request};
 use model::{ParameterValue, Plan, Subject, WorkloadPlan};
 use plan::Request;
@@ -32,7 +33,7 @@ fn subject<'p>(plan: &'p Plan, id: &str) -> &'p Subject {
 }
 
 fn workers(workload: &WorkloadPlan, subject: &Subject) -> u64 {
-    workload.parameters_for(subject).count("workers")
+    WORKERS.of(workload.parameters_for(subject))
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn a_parameter_of_a_subject_is_that_of_its_trials_alone() {
         assert_eq!(workers(wakeup, subject(&plan, id)), expected, "{id}");
         assert_eq!(workers(long, subject(&plan, id)), expected, "{id}");
     }
-    assert_eq!(wakeup.parameters.count("workers"), 2, "those of the reference");
+    assert_eq!(WORKERS.of(&wakeup.parameters), 2, "those of the reference");
     assert!(messaging.variants.is_empty());
     assert_eq!(subject(&plan, "eight").levels["wakeup.workers"].as_str(), "8");
     for trial in plan.blocks.iter().flat_map(|block| plan::trials(&plan, block)) {
@@ -51,7 +52,7 @@ fn a_parameter_of_a_subject_is_that_of_its_trials_alone() {
         if trial.workload.uses == "wakeup" {
             let is_open = trial.subject.id == "arriving";
             let mode = if is_open { "open" } else { "closed" };
-            assert_eq!(trial.workload.parameters.text("mode"), mode);
+            assert_eq!(MODE.of(&trial.workload.parameters), mode);
             let has_lateness = trial.workload.metrics.iter().any(|one| one.id == "lateness");
             assert_eq!(has_lateness, is_open);
         }
@@ -84,7 +85,7 @@ fn what_only_some_subjects_measure_is_asked_of_no_other() {
 fn quick_halves_the_duration_of_every_subject() {
     let plan = plan(Request { is_quick: true, ..request(DESIGNS) }).unwrap();
     let wakeup = &plan.workloads[0];
-    let duration = |id| wakeup.parameters_for(subject(&plan, id)).duration_ns("duration");
+    let duration = |id| DURATION.of(wakeup.parameters_for(subject(&plan, id)));
     assert_eq!(["two", "two-again", "eight"].map(duration), [2, 2, 4].map(|s| s * 1_000_000_000));
 }
 

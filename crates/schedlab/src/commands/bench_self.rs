@@ -20,7 +20,7 @@ const LARGE: &str = "title = \"10,000 records\"\nvenue = \"sim\"\nblocks = 500\n
 
 /// Records of a simulated campaign, and the time it takes to judge them.
 fn judging() -> Result<(usize, u64)> {
-    let failed = |problems: Vec<plan::Problem>| {
+    let failed = |problems: Vec<plan::ExperimentProblem>| {
         Error::environment(
             "cannot plan the benchmark",
             plan::render_problems(&problems, "benchmark", LARGE),

@@ -19,9 +19,8 @@ const TOLD_EVERY: Duration = Duration::from_secs(15);
 pub(super) fn due(plan: &Plan) -> Result<Vec<Recipe>> {
     let catalogue: Catalogue = crate::catalogue();
     let mut due: Vec<Recipe> = Vec::new();
-    for workload in &plan.workloads {
-        let Some(entry) = catalogue.workload(&workload.uses) else { continue };
-        for recipe in workload.all_parameters().flat_map(|one| entry.recipes(one)) {
+    for (_, _, configured) in catalogue.configured(plan) {
+        for recipe in configured.facts().recipes {
             // Without sources nothing is built; whether that matters is a requirement's to say.
             let has_sources = recipe.directory.is_dir();
             if has_sources

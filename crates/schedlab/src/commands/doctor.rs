@@ -233,18 +233,14 @@ fn probe_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {
 fn workload_checks(machine: &Machine, catalogue: &Catalogue) -> Vec<Check> {
     let mut checks = Vec::new();
     for workload in catalogue.workloads {
-        let defaults = workload.parameters().iter().map(|parameter| {
-            parameter
-                .default
-                .and_then(|text| parameter.parse(text).ok())
-                .map(|value| (parameter.name.to_owned(), value))
-        });
+        let configured = contract::Parameter::values(workload.parameters(), &[])
+            .and_then(|defaults| workload.configure(&defaults));
         // One with a required parameter cannot be judged without it.
-        let Some(parameters) = defaults.collect::<Option<_>>() else {
+        let Ok(configured) = configured else {
             checks.push(supported("workload", workload.describe().id, None));
             continue;
         };
-        let requirements = workload.requires(&model::Parameters(parameters));
+        let requirements = configured.facts().requirements;
         checks.push(judged("workload", workload.describe().id, None, requirements, machine));
     }
     checks

@@ -375,8 +375,10 @@ fn paths(common: &Common, plan: &Plan) -> Vec<String> {
         paths.extend(files);
         paths.extend(cgroups(&catalogue, &machine, plan));
         for workload in &plan.workloads {
-            let entry = catalogue.workload(&workload.uses);
-            let of = |one| entry.map_or(Vec::new(), |entry| entry.writes(one));
+            let of = |one| match catalogue.configure(&workload.uses, one) {
+                Ok(configured) => configured.facts().writes,
+                Err(_) => Vec::new(),
+            };
             let files: BTreeSet<&str> = workload.all_parameters().flat_map(of).collect();
             paths.extend(
                 files.iter().map(|file| format!("{file} ({}, while it runs)", workload.label)),
@@ -390,10 +392,9 @@ fn paths(common: &Common, plan: &Plan) -> Vec<String> {
 fn has_load_from_host(plan: &Plan) -> bool {
     let catalogue = crate::catalogue();
     plan.vm.is_some()
-        && plan.workloads.iter().any(|workload| {
-            let entry = catalogue.workload(&workload.uses);
-            let mut all = workload.all_parameters();
-            entry.is_some_and(|entry| all.any(|one| entry.port_for_outside(one).is_some()))
+        && catalogue.configured(plan).any(|(_, _, configured)| {
+            let service = configured.service();
+            service.is_some_and(|service| service.facts().port_for_outside.is_some())
         })
 }
 
@@ -411,10 +412,8 @@ fn cgroups(catalogue: &Catalogue, machine: &Machine, plan: &Plan) -> Vec<String>
         }
     }
     let mut servers = BTreeSet::new();
-    for workload in &plan.workloads {
-        let entry = catalogue.workload(&workload.uses).into_iter();
-        let all = || workload.all_parameters();
-        servers.extend(entry.flat_map(|entry| all().flat_map(|one| entry.servers(one))));
+    for (_, _, configured) in catalogue.configured(plan) {
+        servers.extend(configured.service().into_iter().flat_map(|own| own.facts().servers));
     }
     let of_servers = servers.iter().map(|server| format!("schedlab.<id>.{server}/"));
     let paths: Vec<String> = ["schedlab.<id>/".to_owned()].into_iter().chain(of_servers).collect();

@@ -47,13 +47,12 @@ pub(crate) struct Way {
 impl FromHost {
     pub(crate) fn of(catalogue: &Catalogue, plan: &Plan) -> Self {
         let mut found = Self::default();
-        for workload in &plan.workloads {
-            let Some(entry) = catalogue.workload(&workload.uses) else { continue };
-            for parameters in workload.all_parameters() {
-                let Some(port) = entry.port_for_outside(parameters) else { continue };
-                found.ports.insert(port);
-                found.loads.push((workload.uses.clone(), parameters.clone()));
-            }
+        for (workload, parameters, configured) in catalogue.configured(plan) {
+            let service = configured.service();
+            let port = service.and_then(|service| service.facts().port_for_outside);
+            let Some(port) = port else { continue };
+            found.ports.insert(port);
+            found.loads.push((workload.uses.clone(), parameters.clone()));
         }
         found
     }
@@ -61,7 +60,8 @@ impl FromHost {
     /// What this host lacks for it.
     pub(crate) fn missing(&self, catalogue: &Catalogue, machine: &Machine) -> Vec<Missing> {
         let needs = self.loads.iter().filter_map(|(id, parameters)| {
-            Some(catalogue.workload(id)?.requires_outside(parameters))
+            let configured = catalogue.configure(id, parameters).ok()?;
+            Some(configured.service()?.facts().requires_outside)
         });
         let mut missing: Vec<Missing> = Vec::new();
         for lacks in needs.flatten().filter_map(|need| need.met(machine).err()) {

@@ -1,5 +1,6 @@
 //! Load from the host of the guest that an application is in.
 
+use super::Conduct;
 use contract::{Error, ErrorKind, LaunchSpec, OUTSIDE_PORT, OutsideAnswer, OutsideOrder, Result};
 use model::Parameters;
 use std::fs::File;
@@ -10,14 +11,9 @@ use sys::Machine;
 /// A longer line is no answer: it has a histogram for each kind of request.
 const LONGEST_ANSWER: u64 = 256 << 20;
 
-/// Whether it was declared that load comes from there.
-pub(crate) fn is_declared(parameters: &Parameters) -> bool {
-    parameters.text("generator_at") == "host"
-}
-
-/// Whether it does: not where the application runs on the host itself.
-pub(crate) fn is_used(machine: &Machine, parameters: &Parameters) -> bool {
-    is_declared(parameters) && sys::virtio_port(machine, OUTSIDE_PORT).is_some()
+/// Whether load comes from there: not where the application runs on the host itself.
+pub(crate) fn is_used(machine: &Machine, conduct: &Conduct) -> bool {
+    conduct.is_loaded_from_host && sys::virtio_port(machine, OUTSIDE_PORT).is_some()
 }
 
 /// Whom the load is asked of.
@@ -27,15 +23,15 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    /// None where the load is sent from here.
+    /// Of this workload with these parameters; none where the load is sent from here.
     pub(crate) fn of(
         machine: &Machine,
-        workload: &str,
-        parameters: &Parameters,
+        conduct: &Conduct,
+        (workload, parameters): (&str, &Parameters),
         launch: &LaunchSpec,
     ) -> Option<Self> {
         let port = sys::virtio_port(machine, OUTSIDE_PORT);
-        let port = port.filter(|_| is_declared(parameters))?;
+        let port = port.filter(|_| conduct.is_loaded_from_host)?;
         let (workload, parameters) = (workload.to_owned(), parameters.clone());
         // No two orders of a boot are of one moment; a trial that runs again has its seed again.
         let id = sys::monotonic_ns();

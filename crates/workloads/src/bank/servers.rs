@@ -1,10 +1,10 @@
 //! The bank's two servers: where they are built, what they need, how they are started.
 
-use crate::application::{Started, outside};
+use crate::application::Started;
 use crate::http;
 use crate::program::Surroundings;
-use crate::program::service::{Beginning, Service, told};
-use contract::{Error, LaunchSpec, Recipe, Requirement, Result};
+use crate::program::service::{Beginning, Server, told};
+use contract::{Error, LaunchSpec, ProgramFile, Recipe, Requirement, Result};
 use model::Parameters;
 use std::fs::File;
 use std::io::Read;
@@ -12,6 +12,33 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sys::Machine;
+
+contract::keys! {
+    pub(super) PARAMETERS;
+    SOURCE: str = text("source", "apps/bank", "Where the application's sources are"),
+    BROKER_OF: str = choice(
+        "broker",
+        &["kafka", "none"],
+        "kafka",
+        "What events go through: a real broker, or nothing",
+    ),
+    JAVA_OPTIONS: [String] = words(
+        "java_options",
+        "-Xms512m -Xmx512m -XX:+ExitOnOutOfMemoryError",
+        "Options of the service's JVM",
+    ),
+    REQUEST_THREADS: u64 = count("request_threads", 1, 1000, "24", "Threads that serve requests"),
+}
+
+contract::keys! {
+    pub(super) FAULTS;
+    FAULT: str = choice(
+        "fault",
+        &["none", "lost-update", "double-send", "slow-start"],
+        "none",
+        "A defect of the service, to see that it is noticed",
+    ),
+}
 
 /// Names in metrics and files.
 pub(super) const SERVICE: &str = "service";
@@ -31,34 +58,49 @@ const SERVICE_IS_READY: &str = "bank: ready on http://";
 pub(super) const PORT_FOR_OUTSIDE: u16 = 8480;
 const HEALTH: &str = "/actuator/health";
 
-/// Whether events go through a broker.
-pub(super) fn has_broker(parameters: &Parameters) -> bool {
-    parameters.text("broker") == "kafka"
-}
-
-/// What runs, in the order of its start.
-pub(super) fn names(parameters: &Parameters) -> Vec<&'static str> {
-    if has_broker(parameters) { vec![BROKER, SERVICE] } else { vec![SERVICE] }
-}
-
-/// Where the application lies.
-pub(super) struct Place {
+/// The two servers, as they were declared.
+pub(super) struct Servers {
+    /// Where the application's sources are, and what is built of them.
     source: PathBuf,
+    /// Whether events go through a broker.
+    has_broker: bool,
+    java_options: Vec<String>,
+    request_threads: u64,
+    /// A defect of the service.
+    fault: Option<String>,
 }
 
-impl Place {
+impl Servers {
     pub(super) fn of(parameters: &Parameters) -> Self {
-        let source = PathBuf::from(parameters.text("source"));
-        // What cannot be made absolute is not found either, and that is told.
-        Self { source: std::path::absolute(&source).unwrap_or(source) }
+        let source = PathBuf::from(SOURCE.of(parameters));
+        Self {
+            // What cannot be made absolute is not found either, and that is told.
+            source: std::path::absolute(&source).unwrap_or(source),
+            has_broker: BROKER_OF.of(parameters) == "kafka",
+            java_options: JAVA_OPTIONS.of(parameters).to_vec(),
+            request_threads: REQUEST_THREADS.of(parameters),
+            fault: Some(FAULT.of(parameters)).filter(|fault| *fault != "none").map(str::to_owned),
+        }
     }
 
-    pub(super) fn service_jar(&self) -> PathBuf {
+    /// What runs, in the order of its start.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        if self.has_broker { vec![BROKER, SERVICE] } else { vec![SERVICE] }
+    }
+
+    /// What decides what runs.
+    pub(super) fn programs(&self) -> Vec<ProgramFile> {
+        let jars = self.has_broker.then(|| self.broker_jars());
+        let built = [self.service_jar()].into_iter().chain(jars).map(ProgramFile::File);
+        [ProgramFile::Program("java".to_owned())].into_iter().chain(built).collect()
+    }
+
+    fn service_jar(&self) -> PathBuf {
         self.source.join("service/target/bank.jar")
     }
 
     /// The directory of the broker's jars.
-    pub(super) fn broker_jars(&self) -> PathBuf {
+    fn broker_jars(&self) -> PathBuf {
         self.source.join("broker/target/broker/lib")
     }
 
@@ -75,7 +117,7 @@ impl Place {
     }
 
     /// A JVM, and the application or what builds it.
-    pub(super) fn requires(&self) -> Vec<Requirement> {
+    pub(super) fn requirements(&self) -> Vec<Requirement> {
         let (jar, source) = (self.service_jar(), self.source.clone());
         let built = Requirement::check("the bank, built or to be built", move |machine| {
             if jar.is_file() {
@@ -95,6 +137,70 @@ impl Place {
             Ok(())
         });
         vec![Requirement::check("a Java runtime", has_java), built]
+    }
+
+    /// Starts the broker, where there is one, and the service.
+    ///
+    /// # Errors
+    /// Which of them could not be started, and why. `within` is how long each may take to be ready.
+    pub(super) fn start(
+        &self,
+        machine: &Machine,
+        (launch, levels): (&LaunchSpec, Option<&LaunchSpec>),
+        (within, is_loaded_from_outside): (Duration, bool),
+    ) -> Result<Started> {
+        let start = |name, stem, words: &[String], variables, is_ready: &mut dyn FnMut() -> _| {
+            let surroundings = Surroundings { variables, ..Surroundings::default() };
+            let beginning = Beginning { name, stem, words, surroundings, levels, within };
+            Server::start_until(machine, &beginning, launch, is_ready)
+        };
+        let mut servers = Vec::new();
+        let port = if is_loaded_from_outside { PORT_FOR_OUTSIDE } else { 0 };
+        let mut variables = vec![
+            ("BANK_PORT", port.to_string()),
+            ("BANK_THREADS", self.request_threads.to_string()),
+        ];
+        if is_loaded_from_outside {
+            variables.push(("BANK_ADDRESS", Ipv4Addr::UNSPECIFIED.to_string()));
+        }
+        if self.has_broker {
+            let mut address = None;
+            let words = self.broker_words(&launch.scratch.join("broker"));
+            let broker = start("the broker", BROKER, &words, Vec::new(), &mut || {
+                address = Some(ready(&launch.scratch, BROKER, BROKER_IS_READY)?);
+                Ok(())
+            })?;
+            servers.push((BROKER, broker));
+            let address = address.ok_or_else(|| unknown("the broker"))?;
+            variables.push(("BANK_KAFKA", address.to_string()));
+        } else {
+            variables.push(("BANK_EVENTS", "local".to_owned()));
+        }
+        variables.extend(self.fault.clone().map(|fault| ("BANK_FAULT", fault)));
+        let mut address = None;
+        let words = self.service_words();
+        let service = start("the service", SERVICE, &words, variables, &mut || {
+            let at = ready(&launch.scratch, SERVICE, SERVICE_IS_READY)?;
+            address = Some(at);
+            http::answers(at, HEALTH)
+        })?;
+        servers.push((SERVICE, service));
+        let address = address.ok_or_else(|| unknown("the service"))?;
+        Ok(Started { servers, address })
+    }
+
+    fn broker_words(&self, data: &Path) -> Vec<String> {
+        let jars = format!("{}/*", self.broker_jars().display());
+        let java = ["java"].into_iter().chain(BROKER_OPTIONS).map(str::to_owned);
+        let (jars, data) = (["-cp".to_owned(), jars], data.display().to_string());
+        let own = [MAIN_OF_BROKER, "--port", "0", "--controller-port", "0", "--data", &data];
+        java.chain(jars).chain(own.map(str::to_owned)).collect()
+    }
+
+    fn service_words(&self) -> Vec<String> {
+        let options = self.java_options.iter().cloned();
+        let jar = ["-jar".to_owned(), self.service_jar().display().to_string()];
+        ["java".to_owned()].into_iter().chain(options).chain(jar).collect()
     }
 }
 
@@ -126,75 +232,6 @@ fn is_elf(path: &Path) -> bool {
     let mut magic = [0; 4];
     File::open(path)
         .is_ok_and(|mut file| file.read_exact(&mut magic).is_ok() && magic == *b"\x7fELF")
-}
-
-/// Starts the broker, where there is one, and the service.
-///
-/// # Errors
-/// Which of them could not be started, and why.
-pub(super) fn start(
-    machine: &Machine,
-    parameters: &Parameters,
-    (launch, levels): (&LaunchSpec, Option<&LaunchSpec>),
-    within: Duration,
-) -> Result<Started> {
-    let place = Place::of(parameters);
-    let start = |name, stem, words: &[String], variables, is_ready: &mut dyn FnMut() -> _| {
-        let surroundings = Surroundings { variables, ..Surroundings::default() };
-        let beginning = Beginning { name, stem, words, surroundings, levels, within };
-        Service::start_until(machine, &beginning, launch, is_ready)
-    };
-    let mut servers = Vec::new();
-    let is_loaded_from_outside = outside::is_used(machine, parameters);
-    let port = if is_loaded_from_outside { PORT_FOR_OUTSIDE } else { 0 };
-    let mut variables = vec![
-        ("BANK_PORT", port.to_string()),
-        ("BANK_THREADS", parameters.count("request_threads").to_string()),
-    ];
-    if is_loaded_from_outside {
-        variables.push(("BANK_ADDRESS", Ipv4Addr::UNSPECIFIED.to_string()));
-    }
-    if has_broker(parameters) {
-        let mut address = None;
-        let words = broker_words(&place, &launch.scratch.join("broker"));
-        let broker = start("the broker", BROKER, &words, Vec::new(), &mut || {
-            address = Some(ready(&launch.scratch, BROKER, BROKER_IS_READY)?);
-            Ok(())
-        })?;
-        servers.push((BROKER, broker));
-        let address = address.ok_or_else(|| unknown("the broker"))?;
-        variables.push(("BANK_KAFKA", address.to_string()));
-    } else {
-        variables.push(("BANK_EVENTS", "local".to_owned()));
-    }
-    let fault = parameters.text("fault");
-    if fault != "none" {
-        variables.push(("BANK_FAULT", fault.to_owned()));
-    }
-    let mut address = None;
-    let words = service_words(&place, parameters);
-    let service = start("the service", SERVICE, &words, variables, &mut || {
-        let at = ready(&launch.scratch, SERVICE, SERVICE_IS_READY)?;
-        address = Some(at);
-        http::answers(at, HEALTH)
-    })?;
-    servers.push((SERVICE, service));
-    let address = address.ok_or_else(|| unknown("the service"))?;
-    Ok(Started { servers, address })
-}
-
-fn broker_words(place: &Place, data: &Path) -> Vec<String> {
-    let jars = format!("{}/*", place.broker_jars().display());
-    let java = ["java"].into_iter().chain(BROKER_OPTIONS).map(str::to_owned);
-    let (jars, data) = (["-cp".to_owned(), jars], data.display().to_string());
-    let own = [MAIN_OF_BROKER, "--port", "0", "--controller-port", "0", "--data", &data];
-    java.chain(jars).chain(own.map(str::to_owned)).collect()
-}
-
-fn service_words(place: &Place, parameters: &Parameters) -> Vec<String> {
-    let options = parameters.words("java_options").iter().cloned();
-    let jar = ["-jar".to_owned(), place.service_jar().display().to_string()];
-    ["java".to_owned()].into_iter().chain(options).chain(jar).collect()
 }
 
 /// Where a server said that it serves.

@@ -1,8 +1,8 @@
 //! What fio is started with, word by word.
 
+use super::Jobs;
 use crate::storage::target::Target;
 use contract::LaunchSpec;
-use model::Parameters;
 use std::path::Path;
 
 /// fio's names of what it can do.
@@ -14,12 +14,11 @@ const JOB: &str = "schedlab";
 const OUTPUT: [&str; 1] = ["--output-format=json+"];
 
 /// A run with these parameters.
-pub(super) fn own(parameters: &Parameters, launch: &LaunchSpec, target: &Target) -> Vec<String> {
+pub(super) fn own(jobs: &Jobs, launch: &LaunchSpec, target: &Target) -> Vec<String> {
     let mut words = program();
     words.extend(OUTPUT.map(str::to_owned));
-    words.extend(job(parameters, launch, target));
-    let duration_ns = parameters.duration_ns("duration");
-    if duration_ns > 0 {
+    words.extend(job(jobs, launch, target));
+    if let Some(duration_ns) = jobs.duration_ns {
         words.push("--time_based=1".to_owned());
         words.push(format!("--runtime={}us", duration_ns.div_ceil(1000)));
     }
@@ -27,9 +26,9 @@ pub(super) fn own(parameters: &Parameters, launch: &LaunchSpec, target: &Target)
 }
 
 /// The same files, made and not used.
-pub(super) fn layout(parameters: &Parameters, launch: &LaunchSpec, target: &Target) -> Vec<String> {
+pub(super) fn layout(jobs: &Jobs, launch: &LaunchSpec, target: &Target) -> Vec<String> {
     let mut words = program();
-    words.extend(job(parameters, launch, target));
+    words.extend(job(jobs, launch, target));
     words.push("--create_only=1".to_owned());
     words
 }
@@ -46,21 +45,17 @@ fn program() -> Vec<String> {
     vec!["fio".to_owned()]
 }
 
-fn job(parameters: &Parameters, launch: &LaunchSpec, target: &Target) -> Vec<String> {
-    let is_direct = parameters.flag("direct");
-    let size_bytes = parameters.size("size");
-    let seed = match parameters.count("random_seed") {
-        0 => launch.seed >> 1,
-        seed => seed,
-    };
+fn job(jobs: &Jobs, launch: &LaunchSpec, target: &Target) -> Vec<String> {
+    let (is_direct, size_bytes) = (jobs.is_direct, jobs.size_bytes);
+    let seed = jobs.random_seed.unwrap_or(launch.seed >> 1);
     let mut words = vec![
         format!("--name={JOB}"),
-        format!("--rw={}", parameters.text("rw")),
-        format!("--bs={}", parameters.size("block_size")),
+        format!("--rw={}", jobs.pattern),
+        format!("--bs={}", jobs.block_bytes),
         format!("--size={size_bytes}"),
-        format!("--ioengine={}", parameters.text("engine")),
-        format!("--iodepth={}", parameters.count("queue_depth")),
-        format!("--numjobs={}", parameters.count("jobs")),
+        format!("--ioengine={}", jobs.engine),
+        format!("--iodepth={}", jobs.queue_depth),
+        format!("--numjobs={}", jobs.jobs),
         format!("--direct={}", u8::from(is_direct)),
         format!("--end_fsync={}", u8::from(!is_direct)),
         format!("--randseed={seed}"),

@@ -4,13 +4,15 @@
 use super::connection::listen;
 use super::frame::{Frame, LEAST, Stamp};
 use super::generator::generate;
-use super::settings::Settings;
-use crate::declare::S;
+use super::settings::{
+    INFLIGHT_TOTAL, PARAMETERS, RATE as RATE_KEY, REQUESTS as REQUESTS_KEY, SESSIONS, Settings,
+    WARM_UP,
+};
 use crate::instant::timespec;
-use contract::Workload;
-use model::{Histogram, ParameterValue, Parameters};
+use crate::nanoseconds::S;
+use contract::{Key, Parameter, Problem};
+use model::Histogram;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use std::collections::BTreeMap;
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
@@ -45,8 +47,8 @@ pub struct GeneratorCost {
 /// # Errors
 /// What the kernel answers.
 pub fn gateway_generator_cost() -> io::Result<GeneratorCost> {
-    let closed = settings(&[("requests", REQUESTS)])?;
-    let open = settings(&[("requests", DUE), ("rate", RATE)])?;
+    let closed = settings(&[(&REQUESTS_KEY, REQUESTS)])?;
+    let open = settings(&[(&REQUESTS_KEY, DUE), (&RATE_KEY, RATE)])?;
     let (mut ratios, mut late, mut bare) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let own = with_server(&closed, |port| {
@@ -71,16 +73,14 @@ pub fn gateway_generator_cost() -> io::Result<GeneratorCost> {
 }
 
 /// The workload's defaults but for these.
-fn settings(changed: &[(&str, u64)]) -> io::Result<Settings> {
-    let declared = super::Entry.parameters().iter();
-    let mut all: BTreeMap<String, ParameterValue> = declared
-        .filter_map(|one| Some((one.name.to_owned(), one.parse(one.default?).ok()?)))
-        .collect();
-    let fixed = [("sessions", CONNECTIONS), ("inflight_total", 0), ("warm_up", 0)];
-    for (name, value) in fixed.iter().chain(changed) {
-        all.insert((*name).to_owned(), ParameterValue::Count(*value));
-    }
-    Settings::of(&Parameters(all), 1).map_err(io::Error::other)
+fn settings(changed: &[(&Key<u64>, u64)]) -> io::Result<Settings> {
+    let fixed = [(&SESSIONS, CONNECTIONS), (&INFLIGHT_TOTAL, 0), (&WARM_UP, 0)];
+    let all = fixed.iter().chain(changed).map(|(key, value)| (key.name(), value.to_string()));
+    let all: Vec<(&str, String)> = all.collect();
+    let given: Vec<(&str, &str)> = all.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let settings = Parameter::values(PARAMETERS, &given).and_then(|all| Settings::of(&all));
+    let settings = settings.map_err(|problems| io::Error::other(Problem::joined(&problems)))?;
+    Ok(Settings { seed: 1, ..settings })
 }
 
 /// Runs a client beside a server that stamps and answers at once.

@@ -1,7 +1,7 @@
 //! Where each of the three runs and under which policy, and whether it really did.
 
 use super::usage::Usage;
-use contract::Requirement;
+use contract::{Key, Problem, Requirement};
 use model::{CpuList, Parameters};
 use std::io;
 use sys::Policy;
@@ -19,22 +19,23 @@ pub(super) struct Role {
 }
 
 impl Role {
-    /// The role of that name.
+    /// What these two parameters say.
     ///
     /// # Errors
-    /// What of it cannot be meant, in one sentence.
-    pub(super) fn of(name: &str, parameters: &Parameters) -> Result<Self, String> {
-        let key = format!("{name}_cpus");
-        let cpus = match parameters.text(&key) {
-            "" => None,
-            text => Some(text.parse().map_err(|error| format!("{key} = {text:?}: {error}"))?),
-        };
-        let key = format!("{name}_policy");
-        let policy = match parameters.text(&key) {
-            "" => None,
-            text => Some(policy(text).map_err(|error| format!("{key} = {text:?}: {error}"))?),
-        };
-        Ok(Self { cpus, policy })
+    /// What of it cannot be meant.
+    pub(super) fn of(
+        parameters: &Parameters,
+        cpus: &Key<str>,
+        policy: &Key<str>,
+    ) -> Result<Self, Vec<Problem>> {
+        let of_cpus = declared(cpus, parameters, |text| {
+            text.parse::<CpuList>().map_err(|error| error.to_string())
+        });
+        let of_policy = declared(policy, parameters, read_policy);
+        match (of_cpus, of_policy) {
+            (Ok(cpus), Ok(policy)) => Ok(Self { cpus, policy }),
+            (cpus, policy) => Err(cpus.err().into_iter().chain(policy.err()).collect()),
+        }
     }
 
     /// Puts the calling thread where the nth one belongs.
@@ -124,7 +125,20 @@ pub(super) fn told(policy: Policy, priority: u32) -> String {
     }
 }
 
-fn policy(text: &str) -> Result<(Policy, u32), String> {
+/// What a text says; nothing where it is empty.
+fn declared<T>(
+    key: &Key<str>,
+    parameters: &Parameters,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, Problem> {
+    let text = key.of(parameters);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    read(text).map(Some).map_err(|why| format!("{} = {text:?}: {why}", key.name()).into())
+}
+
+fn read_policy(text: &str) -> Result<(Policy, u32), String> {
     let ranked = |policy, priority: &str| match priority.parse() {
         Ok(priority) if (1..=HIGHEST).contains(&priority) => Ok((policy, priority)),
         _ => Err(format!("a priority is 1 to {HIGHEST}")),
@@ -154,11 +168,11 @@ mod tests {
     #[test]
     fn policies_are_read_and_told_alike() {
         for text in ["other", "batch", "idle", "fifo:1", "rr:99"] {
-            let (policy, priority) = policy(text).unwrap();
+            let (policy, priority) = read_policy(text).unwrap();
             assert_eq!(told(policy, priority), text);
         }
         for text in ["fifo", "fifo:0", "fifo:100", "rr:", "other:1", "deadline", "ext", ""] {
-            assert!(policy(text).is_err(), "{text}");
+            assert!(read_policy(text).is_err(), "{text}");
         }
     }
 

@@ -3,11 +3,11 @@
 use super::settings::{Route, Settings};
 use super::usage::Usage;
 use super::worker::Served;
-use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
+use model::{Direction, Metric, Reduction, Sample, Unit};
 
 /// Where its threads were and how often they woke each other: results of threads that run free
 /// have as many modes as there are placements.
-pub(super) fn metrics(parameters: &Parameters) -> Vec<Metric> {
+pub(super) fn metrics(settings: &Settings) -> Vec<Metric> {
     let share = |id: &str, direction, summary: &str| {
         let metric = Metric::new(id, Unit::Fraction, direction, Reduction::Proportion, summary);
         Metric { is_description: true, ..metric }
@@ -17,14 +17,14 @@ pub(super) fn metrics(parameters: &Parameters) -> Vec<Metric> {
         Direction::Higher,
         "Frames that workers had on the CPU where the generator was most",
     )];
-    if parameters.count("workers") > 1 {
+    if settings.workers > 1 {
         metrics.push(share(
             "busiest_workers_sessions",
             Direction::Lower,
             "Sessions of the worker that has most: the kernel deals them out",
         ));
     }
-    if parameters.text("route") != "local" {
+    if settings.route != Route::Local {
         metrics.push(Metric::new(
             "rings",
             Unit::PerOperation,

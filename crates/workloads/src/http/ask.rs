@@ -2,8 +2,8 @@
 
 use super::connection::{Connection, Progress, in_words};
 use super::scenario::{Kind, Scenario};
-use crate::declare::S;
 use crate::instant::timespec;
+use crate::nanoseconds::S;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rustix::event::{PollFd, PollFlags, poll};

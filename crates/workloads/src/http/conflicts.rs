@@ -1,73 +1,94 @@
 //! Loads that cannot be meant.
 
-use super::settings::{Flow, Settings};
-use super::{ARRIVALS, Scenario, is_search};
-use crate::declare::S;
+use super::Scenario;
+use super::settings::{ARRIVALS, Flow, SCALE, Settings, TEST, USUAL_ARRIVALS};
+use crate::nanoseconds::S;
+use contract::Problem;
 use model::Parameters;
 use std::net::SocketAddr;
 
 /// Fewer requests of a kind than this are expected: its percentiles would be those of nothing.
 const FEWEST: f64 = 5.0;
 
-/// What cannot be meant by a load's parameters, each in one sentence.
-pub(crate) fn conflicts(parameters: &Parameters) -> Vec<String> {
-    match Settings::of(parameters) {
-        Err(wrong) => wrong,
-        Ok(settings) => too_rare(&settings, parameters),
+impl Settings {
+    /// A load that our own generator sends.
+    ///
+    /// # Errors
+    /// All that cannot be meant.
+    pub(crate) fn sent_by_us(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
+        too_rare(Self::of(parameters)?)
     }
-}
 
-/// The same where somebody else sends: then nothing needs to be sent, or all warms up.
-pub(crate) fn conflicts_beside(parameters: &Parameters) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if is_search(parameters) {
-        let why = "test = \"capacity\": rates are searched by our own generator alone (own)";
-        wrong.push(why.to_owned());
-    }
-    let is_scaled = (parameters.number("scale") - 1.0).abs() > 0.0;
-    if parameters.text("arrivals") != ARRIVALS || is_scaled {
-        let why = "arrivals and scale are those of our own generator (own): the program's rates \
-                   are in `drive`";
-        wrong.push(why.to_owned());
-    }
-    let warms_up = parameters.duration_ns("steady_within") > 0;
-    match Settings::of(parameters) {
-        Err(more) => wrong.extend(more),
-        Ok(settings) if warms_up && settings.scenario.kinds.is_empty() => {
-            let why = "steady_within: the scenario has no [[requests]] that could warm it up";
-            wrong.push(why.to_owned());
+    /// The same where somebody else sends: then nothing needs to be sent, or all warms up.
+    ///
+    /// # Errors
+    /// All that cannot be meant.
+    pub(crate) fn sent_by_others(
+        parameters: &Parameters,
+        warms_up: bool,
+    ) -> Result<Self, Vec<Problem>> {
+        let settings = Self::of(parameters);
+        let mut wrong: Vec<Problem> = Vec::new();
+        if TEST.of(parameters) == "capacity" {
+            wrong.push(
+                "test = \"capacity\": rates are searched by our own generator alone (own)".into(),
+            );
         }
-        Ok(_) => {}
+        let is_scaled = (SCALE.of(parameters) - 1.0).abs() > 0.0;
+        if ARRIVALS.of(parameters) != USUAL_ARRIVALS || is_scaled {
+            let why = "arrivals and scale are those of our own generator (own): the program's \
+                       rates are in `drive`";
+            wrong.push(why.into());
+        }
+        match settings {
+            Err(more) => {
+                wrong.extend(more);
+                Err(wrong)
+            }
+            Ok(settings) => {
+                if warms_up && settings.scenario.kinds.is_empty() {
+                    let why =
+                        "steady_within: the scenario has no [[requests]] that could warm it up";
+                    wrong.push(why.into());
+                }
+                if wrong.is_empty() { Ok(settings) } else { Err(wrong) }
+            }
+        }
     }
-    wrong
+
+    /// A load with a scenario that is known, of a service whose address will be.
+    ///
+    /// # Errors
+    /// All that cannot be meant.
+    pub(crate) fn of_scenario(
+        parameters: &Parameters,
+        scenario: Scenario,
+    ) -> Result<Self, Vec<Problem>> {
+        let somewhere = SocketAddr::from(([127, 0, 0, 1], 1));
+        too_rare(Self::with(parameters, somewhere, scenario)?)
+    }
 }
 
-/// The same with a scenario that is known, of a service whose address will be.
-pub(crate) fn conflicts_with(parameters: &Parameters, scenario: &Scenario) -> Vec<String> {
-    let somewhere = SocketAddr::from(([127, 0, 0, 1], 1));
-    match Settings::with(parameters, somewhere, scenario.clone()) {
-        Err(wrong) => wrong,
-        Ok(settings) => too_rare(&settings, parameters),
-    }
-}
-
-fn too_rare(settings: &Settings, parameters: &Parameters) -> Vec<String> {
+/// # Errors
+/// That nothing is sent, or too little of a kind to say anything.
+fn too_rare(settings: Settings) -> Result<Settings, Vec<Problem>> {
     if settings.scenario.kinds.is_empty() {
-        return vec!["nothing is sent: `scenario` has no [[requests]]".to_owned()];
+        return Err(vec!["nothing is sent: `scenario` has no [[requests]]".into()]);
     }
     if settings.flow == Flow::Closed {
-        return Vec::new();
+        return Ok(settings);
     }
-    let measured_s = parameters.duration_ns("duration") as f64 / S as f64;
+    let (from_ns, to_ns) = settings.measured_ns;
+    let measured_s = (to_ns - from_ns) as f64 / S as f64;
     let expected = |rate: f64| rate * settings.scale * measured_s;
-    let rare = settings.scenario.kinds.iter().find(|kind| expected(kind.rate) < FEWEST);
-    let sentence = rare.map(|kind| {
-        format!(
-            "{:.1} requests {:?} are expected within the duration: {FEWEST} are the fewest that \
-             say anything",
-            expected(kind.rate),
-            kind.name
-        )
-    });
-    sentence.into_iter().collect()
+    let Some(rare) = settings.scenario.kinds.iter().find(|kind| expected(kind.rate) < FEWEST)
+    else {
+        return Ok(settings);
+    };
+    Err(vec![Problem::from(format!(
+        "{:.1} requests {:?} are expected within the duration: {FEWEST} are the fewest that say \
+         anything",
+        expected(rare.rate),
+        rare.name
+    ))])
 }

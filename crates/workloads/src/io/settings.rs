@@ -2,7 +2,60 @@
 
 use super::operation::Operation;
 use crate::storage::limits;
+use contract::{Key, Problem};
 use model::Parameters;
+
+contract::keys! {
+    pub(super) PARAMETERS;
+    OPERATIONS: [String] = words(
+        "operations",
+        "write rewrite read reread reverse_read random_read random_write",
+        "What is done, in this order",
+    ),
+    RECORD: u64 = size("record", 512, 64 << 20, "64k", "Bytes of one transfer"),
+    SIZE: u64 = size(
+        "size",
+        512,
+        1 << 44,
+        "256M",
+        "Bytes of each thread's file or part of the device",
+    ),
+    THREADS: u64 = count("threads", 1, 256, "1", "Threads, each with its own data"),
+    ENGINE: str = choice(
+        "engine",
+        &["psync", "io_uring", "mmap", "null"],
+        "psync",
+        "How bytes are moved",
+    ),
+    QUEUE_DEPTH: u64 = count(
+        "queue_depth",
+        1,
+        1024,
+        "1",
+        "Transfers of each thread in flight (io_uring)",
+    ),
+    BATCH: u64 = count(
+        "batch",
+        1,
+        1024,
+        "1",
+        "Transfers submitted with one call, at most (io_uring)",
+    ),
+    DIRECT: bool = flag("direct", "true", "Bypass the page cache (O_DIRECT)"),
+    FSYNC: bool = flag("fsync", "true", "Buffered writes end with fdatasync, inside their time"),
+    STONEWALL: bool = flag(
+        "stonewall",
+        "true",
+        "The first thread that ends an operation stops the others",
+    ),
+    VERIFY: bool = flag("verify", "true", "Compare what was read with what was written"),
+    DROP_CACHES: str = choice(
+        "drop_caches",
+        &["run", "phase", "no"],
+        "run",
+        "Empty the page cache before the first operation, before each, or never",
+    ),
+}
 
 /// Bytes that each record is remembered with: its place in the random order, and the two of
 /// the book.
@@ -45,36 +98,73 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Words that are no operation are left out: [`conflicts`] names them.
-    pub(super) fn of(parameters: &Parameters) -> Self {
-        let small = |name| u32::try_from(parameters.count(name)).unwrap_or(u32::MAX);
-        Self {
-            operations: parameters
-                .words("operations")
-                .iter()
-                .filter_map(|word| Operation::of(word))
-                .collect(),
-            record: parameters.size("record"),
-            size: parameters.size("size"),
-            threads: small("threads"),
-            engine: match parameters.text("engine") {
+    /// # Errors
+    /// All that cannot be meant.
+    pub(super) fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
+        let (operations, mut problems) = operations(OPERATIONS.of(parameters));
+        let small = |key: &Key<u64>| u32::try_from(key.of(parameters)).unwrap_or(u32::MAX);
+        let settings = Self {
+            operations,
+            record: RECORD.of(parameters),
+            size: SIZE.of(parameters),
+            threads: small(&THREADS),
+            engine: match ENGINE.of(parameters) {
                 "io_uring" => EngineKind::IoUring,
                 "mmap" => EngineKind::Mmap,
                 "null" => EngineKind::Null,
                 _ => EngineKind::Psync,
             },
-            queue_depth: small("queue_depth"),
-            batch: small("batch"),
-            is_direct: parameters.flag("direct"),
-            is_synced: parameters.flag("fsync"),
-            is_verified: parameters.flag("verify"),
-            is_stonewalled: parameters.flag("stonewall"),
-            drops: match parameters.text("drop_caches") {
+            queue_depth: small(&QUEUE_DEPTH),
+            batch: small(&BATCH),
+            is_direct: DIRECT.of(parameters),
+            is_synced: FSYNC.of(parameters),
+            is_verified: VERIFY.of(parameters),
+            is_stonewalled: STONEWALL.of(parameters),
+            drops: match DROP_CACHES.of(parameters) {
                 "run" => Drops::Run,
                 "phase" => Drops::Phase,
                 _ => Drops::No,
             },
+        };
+        problems.extend(settings.conflicts());
+        if problems.is_empty() { Ok(settings) } else { Err(problems) }
+    }
+
+    /// Combinations that cannot be meant.
+    fn conflicts(&self) -> Vec<Problem> {
+        let mut found: Vec<String> = Vec::new();
+        let (record, size) = (self.record, self.size);
+        let threads = u64::from(self.threads);
+        found.extend(
+            limits::unfit_record("record", record, size)
+                .or_else(|| limits::too_many_records("size", record, size, ENTRY, threads)),
+        );
+        let depth = u64::from(self.queue_depth);
+        if depth > 1 && self.engine != EngineKind::IoUring {
+            found.push(format!(
+                "queue_depth = {depth} needs engine = \"io_uring\": the others have one operation in flight"
+            ));
         }
+        if u64::from(self.batch) > depth {
+            found.push(format!("batch = {} is more than the queue_depth of {depth}", self.batch));
+        }
+        let buffers = depth.saturating_mul(record).saturating_mul(threads);
+        found.extend(limits::too_large_buffers("queue_depth, record and threads", buffers));
+        if self.engine == EngineKind::Mmap && self.is_direct {
+            found.push(
+                "engine = \"mmap\" goes through the page cache: set direct = false".to_owned(),
+            );
+        }
+        if self.engine == EngineKind::Mmap && !size.is_multiple_of(PAGE) {
+            found.push(format!("engine = \"mmap\" needs a size that is a multiple of {PAGE}"));
+        }
+        if self.engine == EngineKind::Null && self.is_verified {
+            found.push(
+                "engine = \"null\" moves nothing that could be checked: set verify = false"
+                    .to_owned(),
+            );
+        }
+        found.into_iter().map(Problem::from).collect()
     }
 
     /// Records of one thread.
@@ -106,46 +196,20 @@ impl Settings {
     }
 }
 
-/// Combinations that cannot be meant.
-pub(super) fn conflicts(parameters: &Parameters) -> Vec<String> {
-    let mut found = Vec::new();
-    let words = parameters.words("operations");
+/// The operations that these words name, and what is wrong with the words.
+fn operations(words: &[String]) -> (Vec<Operation>, Vec<Problem>) {
+    let (mut operations, mut problems) = (Vec::new(), Vec::new());
     let known = Operation::ALL.map(Operation::name).join(", ");
     for (index, word) in words.iter().enumerate() {
-        if Operation::of(word).is_none() {
-            found.push(format!("operations: `{word}` is not one of {known}"));
-        } else if words[..index].contains(word) {
-            found.push(format!("operations: {word} is there twice; its metrics would be, too"));
+        let Some(operation) = Operation::of(word) else {
+            problems.push(format!("operations: `{word}` is not one of {known}").into());
+            continue;
+        };
+        if words[..index].contains(word) {
+            let why = format!("operations: {word} is there twice; its metrics would be, too");
+            problems.push(why.into());
         }
+        operations.push(operation);
     }
-    let settings = Settings::of(parameters);
-    let (record, size) = (settings.record, settings.size);
-    let threads = u64::from(settings.threads);
-    found.extend(
-        limits::unfit_record("record", record, size)
-            .or_else(|| limits::too_many_records("size", record, size, ENTRY, threads)),
-    );
-    let depth = u64::from(settings.queue_depth);
-    if depth > 1 && settings.engine != EngineKind::IoUring {
-        found.push(format!(
-            "queue_depth = {depth} needs engine = \"io_uring\": the others have one operation in flight"
-        ));
-    }
-    if u64::from(settings.batch) > depth {
-        found.push(format!("batch = {} is more than the queue_depth of {depth}", settings.batch));
-    }
-    let buffers = depth.saturating_mul(record).saturating_mul(threads);
-    found.extend(limits::too_large_buffers("queue_depth, record and threads", buffers));
-    if settings.engine == EngineKind::Mmap && settings.is_direct {
-        found.push("engine = \"mmap\" goes through the page cache: set direct = false".to_owned());
-    }
-    if settings.engine == EngineKind::Mmap && !size.is_multiple_of(PAGE) {
-        found.push(format!("engine = \"mmap\" needs a size that is a multiple of {PAGE}"));
-    }
-    if settings.engine == EngineKind::Null && settings.is_verified {
-        found.push(
-            "engine = \"null\" moves nothing that could be checked: set verify = false".to_owned(),
-        );
-    }
-    found
+    (operations, problems)
 }

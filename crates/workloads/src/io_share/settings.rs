@@ -1,8 +1,48 @@
 //! What the parameters ask for, and combinations that cannot be meant.
 
+use crate::nanoseconds::{MS, S};
 use crate::storage::limits;
 use crate::storage::priority::Priority;
+use contract::{Key, Problem};
 use model::Parameters;
+
+contract::keys! {
+    pub(super) PARAMETERS;
+    PROCESSES: u64 = count("processes", 2, 64, "2", "How many share the device"),
+    WEIGHTS: str = text(
+        "weights",
+        "none",
+        "Weight of each process's group, 1 to 1000: 100,800; or none, and no groups",
+    ),
+    PRIORITIES: str = text(
+        "priorities",
+        "none",
+        "I/O priority of each process: be:0,be:7 (none, idle, be:0 to be:7, rt:0 to rt:7)",
+    ),
+    OPERATION: str = choice(
+        "operation",
+        &["read", "random_read", "write", "random_write"],
+        "random_read",
+        "What each does",
+    ),
+    RECORD: u64 = size("record", 512, 64 << 20, "64k", "Bytes of one transfer"),
+    DEPTH: u64 = count(
+        "depth",
+        1,
+        64,
+        "4",
+        "Transfers of each process in flight, by a thread each",
+    ),
+    SIZE: u64 = size(
+        "size",
+        4096,
+        1 << 40,
+        "64M",
+        "Bytes of each process's file or part of the device",
+    ),
+    WARMUP: u64 = duration("warmup", 0, 600 * S, "500ms", "Time before anything is counted"),
+    DURATION: u64 = duration("duration", 10 * MS, 3600 * S, "5s", "Time that is counted"),
+}
 
 /// What every process does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +69,7 @@ pub(super) struct Settings {
 }
 
 /// BFQ_MIN_WEIGHT and BFQ_MAX_WEIGHT (block/bfq-iosched.h).
-const WEIGHTS: std::ops::RangeInclusive<u64> = 1..=1000;
+const WEIGHT_LIMITS: std::ops::RangeInclusive<u64> = 1..=1000;
 
 /// `none`, or a list with commas.
 fn words(text: &str) -> Vec<&str> {
@@ -38,45 +78,70 @@ fn words(text: &str) -> Vec<&str> {
 
 /// # Errors
 /// In one sentence.
-pub(super) fn weights(parameters: &Parameters) -> Result<Vec<u64>, String> {
+fn weights(text: &str) -> Result<Vec<u64>, String> {
     let weight = |word: &str| {
         let weight = word.parse().map_err(|_| format!("weights: `{word}` is no whole number"))?;
-        if WEIGHTS.contains(&weight) {
+        if WEIGHT_LIMITS.contains(&weight) {
             return Ok(weight);
         }
-        Err(format!("weights: {weight} is outside {} to {}", WEIGHTS.start(), WEIGHTS.end()))
+        Err(format!(
+            "weights: {weight} is outside {} to {}",
+            WEIGHT_LIMITS.start(),
+            WEIGHT_LIMITS.end()
+        ))
     };
-    words(parameters.text("weights")).into_iter().map(weight).collect()
+    words(text).into_iter().map(weight).collect()
 }
 
-fn priorities(parameters: &Parameters) -> Result<Vec<Priority>, String> {
-    let words = words(parameters.text("priorities"));
+/// # Errors
+/// In one sentence.
+fn priorities(text: &str) -> Result<Vec<Priority>, String> {
+    let words = words(text);
     let priorities = words.into_iter().map(Priority::parse).collect::<Result<Vec<_>, _>>();
     priorities.map_err(|why| format!("priorities: {why}"))
 }
 
 impl Settings {
-    /// Lists that are none are taken for `none`: [`conflicts`] names them.
-    pub(super) fn of(parameters: &Parameters) -> Self {
-        let small = |name| u32::try_from(parameters.count(name)).unwrap_or(u32::MAX);
-        let operation = parameters.text("operation");
-        let processes = small("processes");
-        let mut priorities = priorities(parameters).unwrap_or_default();
+    /// # Errors
+    /// All that cannot be meant.
+    pub(super) fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let small = |key: &Key<u64>| u32::try_from(key.of(parameters)).unwrap_or(u32::MAX);
+        let operation = OPERATION.of(parameters);
+        let processes = small(&PROCESSES);
+        let weights = one_for_each(&WEIGHTS, weights(WEIGHTS.of(parameters)), processes)
+            .map_err(|why| problems.push(why))
+            .unwrap_or_default();
+        let mut priorities =
+            one_for_each(&PRIORITIES, priorities(PRIORITIES.of(parameters)), processes)
+                .map_err(|why| problems.push(why))
+                .unwrap_or_default();
         priorities.resize(processes as usize, Priority::INHERITED);
-        Self {
+        let settings = Self {
             processes,
-            depth: small("depth"),
+            depth: small(&DEPTH),
             operation: Operation {
                 is_write: operation.ends_with("write"),
                 is_random: operation.starts_with("random"),
             },
-            record: parameters.size("record"),
-            size: parameters.size("size"),
-            weights: weights(parameters).unwrap_or_default(),
+            record: RECORD.of(parameters),
+            size: SIZE.of(parameters),
+            weights,
             priorities,
-            warmup_ns: parameters.duration_ns("warmup"),
-            duration_ns: parameters.duration_ns("duration"),
-        }
+            warmup_ns: WARMUP.of(parameters),
+            duration_ns: DURATION.of(parameters),
+        };
+        problems.extend(settings.conflicts());
+        if problems.is_empty() { Ok(settings) } else { Err(problems) }
+    }
+
+    /// Combinations that cannot be meant.
+    fn conflicts(&self) -> Vec<Problem> {
+        let transfers = u64::from(self.depth).saturating_mul(self.processes.into());
+        let buffers = transfers.saturating_mul(self.record);
+        let unfit = limits::unfit_record("record", self.record, self.size);
+        let too_large = limits::too_large_buffers("processes, depth and record", buffers);
+        unfit.into_iter().chain(too_large).map(Problem::from).collect()
     }
 
     /// The share of all bytes that each process is to have: by weight, or else the same.
@@ -88,28 +153,21 @@ impl Settings {
     }
 }
 
-/// Combinations that cannot be meant.
-pub(super) fn conflicts(parameters: &Parameters) -> Vec<String> {
-    let mut found = Vec::new();
-    let processes = parameters.count("processes");
-    let lengths = [
-        ("weights", weights(parameters).map(|list| list.len())),
-        ("priorities", priorities(parameters).map(|list| list.len())),
-    ];
-    for (name, length) in lengths {
-        match length {
-            Ok(0) => {}
-            Ok(length) if length as u64 == processes => {}
-            Ok(length) => found.push(format!(
-                "{name} must be none or one for each of the {processes} processes, and has {length}"
-            )),
-            Err(why) => found.push(why),
-        }
+/// A list that has nothing or one for each process.
+///
+/// # Errors
+/// That it could not be read, or has another length.
+fn one_for_each<T>(
+    key: &Key<str>,
+    list: Result<Vec<T>, String>,
+    processes: u32,
+) -> Result<Vec<T>, Problem> {
+    let list = list?;
+    if list.is_empty() || list.len() == processes as usize {
+        return Ok(list);
     }
-    let settings = Settings::of(parameters);
-    found.extend(limits::unfit_record("record", settings.record, settings.size));
-    let transfers = u64::from(settings.depth).saturating_mul(processes);
-    let buffers = transfers.saturating_mul(settings.record);
-    found.extend(limits::too_large_buffers("processes, depth and record", buffers));
-    found
+    let (name, length) = (key.name(), list.len());
+    Err(Problem::from(format!(
+        "{name} must be none or one for each of the {processes} processes, and has {length}"
+    )))
 }

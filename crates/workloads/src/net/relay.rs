@@ -1,6 +1,6 @@
 //! The delay line: carries packets between two tunnels and holds each for a while.
 
-use crate::declare::US;
+use crate::nanoseconds::US;
 use model::Histogram;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;

@@ -1,11 +1,69 @@
 //! What was declared, as the processes of a run need it.
 
-use super::control::{Asked, SMALLEST, Test};
+use super::control::{self, Asked, SMALLEST, Test};
 use super::{connect, datagrams};
 use crate::address::one_machine;
-use contract::peers_address;
+use crate::nanoseconds::MS;
+use contract::{Problem, peers_address};
 use model::Parameters;
 use std::net::SocketAddr;
+
+contract::keys! {
+    pub(super) PARAMETERS;
+    TEST: str = choice(
+        "test",
+        &["connect", "request", "stream", "stream_both", "messages", "datagrams"],
+        "connect",
+        "What is measured",
+    ),
+    FAR: str = choice(
+        "far",
+        &["loopback", "namespace", "guest"],
+        "loopback",
+        "Where our own far side is",
+    ),
+    ADDRESS: str = text(
+        "address",
+        "",
+        "IP:PORT of a `schedlab net serve` that you have started, instead of ours",
+    ),
+    DELAY: u64 = duration("delay", 0, 500 * MS, "0ms", "One way; needs far = \"namespace\""),
+    DELAY_BY: str = choice(
+        "delay_by",
+        &["line", "netem"],
+        "line",
+        "Who holds the packets: a process of ours, or the kernel where it has netem",
+    ),
+    CONNECTIONS: u64 = count(
+        "connections",
+        1,
+        control::MOST_CONNECTIONS,
+        "1",
+        "Connections at a time, each with a thread on either side; of stream_both in each direction",
+    ),
+    SIZE: u64 = size(
+        "size",
+        0,
+        control::LARGEST,
+        "0",
+        "Bytes of a message, or of a write of a stream; 0: 64, and 128 KiB for a stream",
+    ),
+    RATE: u64 = count(
+        "rate",
+        0,
+        control::FASTEST,
+        "0",
+        "Operations per second over all connections; 0: as fast as the other side takes them",
+    ),
+    WARM_UP: u64 = duration(
+        "warm_up",
+        0,
+        control::LONGEST_WARM_UP_NS,
+        "200ms",
+        "Time before the measured one",
+    ),
+    DURATION: u64 = duration("duration", 10 * MS, control::LONGEST_NS, "3s", "Measured time"),
+}
 
 /// Size of a message and of a write where none is declared. The latter is iperf3's (-l).
 const MESSAGE: u64 = 64;
@@ -47,6 +105,14 @@ pub(super) enum Join {
 }
 
 impl Join {
+    /// How long each packet is held one way.
+    pub(super) fn delay_ns(self) -> u64 {
+        match self {
+            Join::Pair => 0,
+            Join::Line { delay_ns } | Join::Netem { delay_ns } => delay_ns,
+        }
+    }
+
     /// The delay of a line of ours.
     pub(super) fn line_ns(self) -> Option<u64> {
         match self {
@@ -67,9 +133,9 @@ pub(super) struct Settings {
 
 impl Settings {
     /// # Errors
-    /// All that cannot be meant, each in one sentence.
-    pub(super) fn of(parameters: &Parameters) -> Result<Self, Vec<String>> {
-        let mut wrong = Vec::new();
+    /// All that cannot be meant.
+    pub(super) fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
+        let mut wrong: Vec<String> = Vec::new();
         let test = test(parameters);
         let place = place(parameters).unwrap_or_else(|why| {
             wrong.push(why);
@@ -80,17 +146,17 @@ impl Settings {
             wrong
                 .push("a delay needs far = \"namespace\": only there is a line of ours".to_owned());
         }
-        if join == Join::Pair && parameters.text("delay_by") == "netem" {
+        if join == Join::Pair && DELAY_BY.of(parameters) == "netem" {
             wrong.push("delay_by = \"netem\" needs a delay".to_owned());
         }
-        let delay_ns = parameters.duration_ns("delay");
+        let delay_ns = join.delay_ns();
         if test == Test::Connect && 2 * delay_ns >= connect::RETRY_NS {
             wrong.push(
                 "delay: a handshake takes two of them, and from a second on it is counted as a retry"
                     .to_owned(),
             );
         }
-        let rate = parameters.count("rate");
+        let rate = RATE.of(parameters);
         let is_stream = matches!(test, Test::Stream | Test::StreamBoth);
         if rate > 0 && is_stream {
             wrong.push("a stream has no rate: it is as fast as the other side takes it".to_owned());
@@ -101,7 +167,7 @@ impl Settings {
                     .to_owned(),
             );
         }
-        let size = match parameters.size("size") {
+        let size = match SIZE.of(parameters) {
             0 if is_stream => WRITE,
             0 => MESSAGE,
             size => size,
@@ -116,30 +182,30 @@ impl Settings {
             ));
         }
         if !wrong.is_empty() {
-            return Err(wrong);
+            return Err(wrong.into_iter().map(Problem::from).collect());
         }
         let asked = Asked {
             run: 0,
             test,
-            connections: parameters.count("connections"),
+            connections: CONNECTIONS.of(parameters),
             size: size.max(SMALLEST),
             rate,
-            warm_up_ns: parameters.duration_ns("warm_up"),
-            duration_ns: parameters.duration_ns("duration"),
+            warm_up_ns: WARM_UP.of(parameters),
+            duration_ns: DURATION.of(parameters),
         };
         Ok(Self { place, join, asked })
     }
 }
 
 /// What is measured.
-pub(super) fn test(parameters: &Parameters) -> Test {
-    let named = parameters.text("test");
+fn test(parameters: &Parameters) -> Test {
+    let named = TEST.of(parameters);
     Test::ALL.iter().find(|(_, name)| *name == named).map_or(Test::Connect, |(test, _)| *test)
 }
 
 /// What joins the sides where they are namespaces.
-pub(super) fn join(parameters: &Parameters) -> Join {
-    match (parameters.duration_ns("delay"), parameters.text("delay_by")) {
+fn join(parameters: &Parameters) -> Join {
+    match (DELAY.of(parameters), DELAY_BY.of(parameters)) {
         (0, _) => Join::Pair,
         (delay_ns, "netem") => Join::Netem { delay_ns },
         (delay_ns, _) => Join::Line { delay_ns },
@@ -147,7 +213,7 @@ pub(super) fn join(parameters: &Parameters) -> Join {
 }
 
 fn place(parameters: &Parameters) -> Result<Place, String> {
-    let (far, text) = (parameters.text("far"), parameters.text("address"));
+    let (far, text) = (FAR.of(parameters), ADDRESS.of(parameters));
     match (far, text) {
         ("namespace", "") => Ok(Place::Namespace),
         ("guest", "") => Ok(Place::Guest),

@@ -62,7 +62,7 @@ impl Port {
 }
 
 /// A running server; killed when dropped.
-pub(crate) struct Service {
+pub(crate) struct Server {
     family: Family,
     pid: i32,
     output: [PathBuf; 2],
@@ -81,7 +81,7 @@ pub(crate) struct Beginning<'b> {
     pub(crate) within: Duration,
 }
 
-impl Service {
+impl Server {
     /// Starts the server and waits until it serves at this address.
     ///
     /// # Errors

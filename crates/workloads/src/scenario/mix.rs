@@ -1,5 +1,6 @@
 //! What the tasks of each mix do.
 
+use super::{BLOCK, DURATION, FOOTPRINT, FRAME_INTERVAL, MIX, OPERATIONS, TASKS};
 use crate::crew::Member;
 use crate::futex::Post;
 use crate::instant::sleep_until;
@@ -28,9 +29,10 @@ pub(super) enum Kind {
 
 /// The declared mix.
 #[derive(Debug, Clone)]
-pub(super) struct Shape {
+pub(super) struct Mix {
     pub(super) kind: Kind,
-    pub(super) tasks: usize,
+    /// None: one for each CPU.
+    pub(super) tasks: Option<usize>,
     pub(super) duration_ns: u64,
     pub(super) operations: u64,
     pub(super) footprint_bytes: u64,
@@ -38,28 +40,75 @@ pub(super) struct Shape {
     pub(super) frame_interval_ns: u64,
 }
 
-impl Shape {
-    pub(super) fn of(parameters: &Parameters, cpus: usize) -> Self {
-        let kind = match parameters.text("mix") {
+impl Mix {
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let kind = match MIX.of(parameters) {
             "cpu_bound" => Kind::CpuBound,
             "io_bound" => Kind::IoBound,
             "high_context_switch" => Kind::HighContextSwitch,
             "streaming" => Kind::Streaming,
             _ => Kind::Mixed,
         };
-        let tasks = match parameters.count("tasks") {
-            0 => cpus,
-            tasks => usize::try_from(tasks).unwrap_or(cpus),
+        let tasks = match TASKS.of(parameters) {
+            0 => None,
+            tasks => usize::try_from(tasks).ok(),
         };
         Self {
             kind,
             tasks,
-            duration_ns: parameters.duration_ns("duration"),
-            operations: parameters.count("operations"),
-            footprint_bytes: parameters.size("footprint"),
-            block_bytes: usize::try_from(parameters.size("block")).unwrap_or(usize::MAX),
-            frame_interval_ns: parameters.duration_ns("frame_interval"),
+            duration_ns: DURATION.of(parameters),
+            operations: OPERATIONS.of(parameters),
+            footprint_bytes: FOOTPRINT.of(parameters),
+            block_bytes: usize::try_from(BLOCK.of(parameters)).unwrap_or(usize::MAX),
+            frame_interval_ns: FRAME_INTERVAL.of(parameters),
         }
+    }
+
+    /// Its tasks where it may use so many CPUs. The files they make are added to `files`.
+    pub(super) fn members(
+        &self,
+        cpus: usize,
+        scratch: &Path,
+        is_stopped: &Arc<AtomicBool>,
+        files: &mut Vec<PathBuf>,
+    ) -> Result<Vec<Task>> {
+        let mut tasks = Vec::new();
+        let mut add = |act| {
+            tasks.push(Task {
+                act,
+                is_stopped: Arc::clone(is_stopped),
+                latency: Histogram::new(),
+                io_ns: 0,
+                missed: 0,
+            });
+        };
+        let operations = self.operations;
+        for index in 0..self.tasks.unwrap_or(cpus) {
+            let matrices = || Matrices::new(self.footprint_bytes);
+            let mut disk = || {
+                let path = scratch.join(format!("scenario-{index}"));
+                files.push(path.clone());
+                Disk::create(&path, self.block_bytes)
+            };
+            match self.kind {
+                Kind::CpuBound => add(Act::Compute { matrices: matrices(), operations }),
+                Kind::IoBound => add(Act::Write(disk()?)),
+                Kind::Mixed => add(Act::Both { matrices: matrices(), operations, disk: disk()? }),
+                Kind::HighContextSwitch => {
+                    let (own, other) = (Arc::<Post>::default(), Arc::<Post>::default());
+                    let partner = (Arc::clone(&other), Arc::clone(&own));
+                    add(Act::Turn { own, other, begins: true });
+                    add(Act::Turn { own: partner.0, other: partner.1, begins: false });
+                }
+                Kind::Streaming => add(Act::Frames {
+                    matrices: matrices(),
+                    operations,
+                    interval_ns: self.frame_interval_ns,
+                    frames: self.duration_ns / self.frame_interval_ns,
+                }),
+            }
+        }
+        Ok(tasks)
     }
 }
 
@@ -80,52 +129,6 @@ enum Act {
     Both { matrices: Matrices, operations: u64, disk: Disk },
     Turn { own: Arc<Post>, other: Arc<Post>, begins: bool },
     Frames { matrices: Matrices, operations: u64, interval_ns: u64, frames: u64 },
-}
-
-/// The tasks of a mix. The files they make are added to `files`.
-pub(super) fn members(
-    shape: &Shape,
-    scratch: &Path,
-    is_stopped: &Arc<AtomicBool>,
-    files: &mut Vec<PathBuf>,
-) -> Result<Vec<Task>> {
-    let mut tasks = Vec::new();
-    let mut add = |act| {
-        tasks.push(Task {
-            act,
-            is_stopped: Arc::clone(is_stopped),
-            latency: Histogram::new(),
-            io_ns: 0,
-            missed: 0,
-        });
-    };
-    let operations = shape.operations;
-    for index in 0..shape.tasks {
-        let matrices = || Matrices::new(shape.footprint_bytes);
-        let mut disk = || {
-            let path = scratch.join(format!("scenario-{index}"));
-            files.push(path.clone());
-            Disk::create(&path, shape.block_bytes)
-        };
-        match shape.kind {
-            Kind::CpuBound => add(Act::Compute { matrices: matrices(), operations }),
-            Kind::IoBound => add(Act::Write(disk()?)),
-            Kind::Mixed => add(Act::Both { matrices: matrices(), operations, disk: disk()? }),
-            Kind::HighContextSwitch => {
-                let (own, other) = (Arc::<Post>::default(), Arc::<Post>::default());
-                let partner = (Arc::clone(&other), Arc::clone(&own));
-                add(Act::Turn { own, other, begins: true });
-                add(Act::Turn { own: partner.0, other: partner.1, begins: false });
-            }
-            Kind::Streaming => add(Act::Frames {
-                matrices: matrices(),
-                operations,
-                interval_ns: shape.frame_interval_ns,
-                frames: shape.duration_ns / shape.frame_interval_ns,
-            }),
-        }
-    }
-    Ok(tasks)
 }
 
 impl Member for Task {

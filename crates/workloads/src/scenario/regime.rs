@@ -1,6 +1,6 @@
 //! What a mix must look like from outside to deserve its name.
 
-use super::mix::{Kind, Shape};
+use super::mix::{Kind, Mix};
 use model::RunReport;
 use std::ops::RangeInclusive;
 
@@ -40,8 +40,8 @@ impl Observed {
 impl Regime {
     /// The ranges of each mix. They are wide on purpose: they tell a mix from
     /// another one, not a fast machine from a slow one or a busy one.
-    pub(super) fn of(shape: &Shape) -> Self {
-        match shape.kind {
+    pub(super) fn of(mix: &Mix) -> Self {
+        match mix.kind {
             Kind::CpuBound => Self {
                 mix: "cpu_bound",
                 cpu_share: 0.1..=1.1,
@@ -67,7 +67,7 @@ impl Regime {
                 switches: 500.0..=1e7,
             },
             Kind::Streaming => {
-                let frames = 1e9 / shape.frame_interval_ns as f64;
+                let frames = 1e9 / mix.frame_interval_ns as f64;
                 Self {
                     mix: "streaming",
                     cpu_share: 0.005..=0.95,
@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn a_run_outside_its_regime_is_named_with_its_figures() {
-        let shape = Shape {
+        let mix = Mix {
             kind: Kind::IoBound,
-            tasks: 2,
+            tasks: Some(2),
             duration_ns: 1,
             operations: 1,
             footprint_bytes: 1,
@@ -121,7 +121,7 @@ mod tests {
             operations: None,
             usage: Usage { user_ns: cpu_ns, voluntary_switches, ..Usage::default() },
         };
-        let regime = Regime::of(&shape);
+        let regime = Regime::of(&mix);
         let fine = Observed::of(&report(100_000_000, 2_000), 2, 2, 0.9);
         assert_eq!(regime.check(&fine), Ok(()));
         let in_memory = Observed::of(&report(1_900_000_000, 2), 2, 2, 0.95);

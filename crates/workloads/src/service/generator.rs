@@ -1,9 +1,12 @@
 //! Other programs that send the load: wrk, Gatling, or any that prints figures.
 
+use super::{DRIVE, GENERATOR, METRICS};
 use crate::application::Drive;
 use crate::command::pick::Pick;
 use crate::program::{Program, Run, Surroundings, WHERE_OUTPUT_IS};
-use contract::{Error, ErrorKind, LaunchSpec, Measurement, Result, split_words};
+use contract::{
+    Error, ErrorKind, LaunchSpec, Measurement, Problem, ProgramFile, Result, split_words,
+};
 use model::{Direction, Histogram, Metric, Parameters, Reduction, Sample, Unit};
 use outputs::gatling::Log;
 use outputs::wrk;
@@ -26,26 +29,90 @@ const ASSERTION_FAILED: i32 = 2;
 
 /// Which program it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Generator {
+enum Kind {
     Wrk,
     Gatling,
     /// Any, whose figures are picked.
     Command,
 }
 
+/// A program that sends the load.
+#[derive(Debug, Clone)]
+pub(super) struct Generator {
+    kind: Kind,
+    /// The program and its arguments.
+    words: Vec<String>,
+    /// Figures of what it prints; none where it is one that we know.
+    picks: Vec<Pick>,
+}
+
+/// Which program was declared; none where the load is sent by ourselves.
+fn kind(parameters: &Parameters) -> Option<Kind> {
+    match GENERATOR.of(parameters) {
+        "wrk" => Some(Kind::Wrk),
+        "gatling" => Some(Kind::Gatling),
+        "command" => Some(Kind::Command),
+        _ => None,
+    }
+}
+
+/// Whether a program was declared to send the load.
+pub(super) fn is_declared(parameters: &Parameters) -> bool {
+    kind(parameters).is_some()
+}
+
+/// What is called to send the load, as it was declared; nothing where that cannot be read.
+pub(super) fn words(parameters: &Parameters) -> Vec<String> {
+    split_words(DRIVE.of(parameters)).unwrap_or_default()
+}
+
 impl Generator {
     /// Which one was declared; none where the load is sent by ourselves.
-    pub(super) fn of(parameters: &Parameters) -> Option<Self> {
-        match parameters.text("generator") {
-            "wrk" => Some(Self::Wrk),
-            "gatling" => Some(Self::Gatling),
-            "command" => Some(Self::Command),
-            _ => None,
+    ///
+    /// # Errors
+    /// All that cannot be meant.
+    pub(super) fn of(parameters: &Parameters) -> Result<Option<Self>, Vec<Problem>> {
+        let Some(kind) = kind(parameters) else { return Ok(None) };
+        let mut wrong: Vec<String> = Vec::new();
+        let words = split_words(DRIVE.of(parameters))
+            .map_err(|why| {
+                wrong.push(format!("`drive` names no program that sends the load: {why}"));
+            })
+            .unwrap_or_default();
+        if kind == Kind::Wrk && !words.is_empty() && !words.iter().any(|word| word == "--latency") {
+            wrong.push("`drive`: wrk tells percentiles with --latency only".to_owned());
         }
+        if kind == Kind::Gatling && !words.iter().any(|word| word.contains(RESULTS)) {
+            let why =
+                "`drive`: Gatling's results are looked for where @results@ stands (-rf @results@)";
+            wrong.push(why.to_owned());
+        }
+        let (picks, problems) = match kind {
+            Kind::Command => crate::command::picks(METRICS.of(parameters)),
+            Kind::Wrk | Kind::Gatling => (Vec::new(), Vec::new()),
+        };
+        if kind == Kind::Command && picks.is_empty() {
+            wrong.push("`metrics` picks no figure of what the program prints".to_owned());
+        }
+        wrong.extend(problems);
+        if !wrong.is_empty() {
+            return Err(wrong.into_iter().map(Problem::from).collect());
+        }
+        Ok(Some(Self { kind, words, picks }))
+    }
+
+    /// Whether it tells how much was answered.
+    pub(super) fn counts_answers(&self) -> bool {
+        self.kind != Kind::Command
+    }
+
+    /// Whether each of its requests waits for the answer to the one before it.
+    pub(super) fn is_closed_loop(&self) -> bool {
+        self.kind == Kind::Wrk
     }
 
     /// What it reports.
-    pub(super) fn metrics(self, parameters: &Parameters) -> Vec<Metric> {
+    pub(super) fn metrics(&self) -> Vec<Metric> {
         let (lower, higher) = (Direction::Lower, Direction::Higher);
         let answers = |summary: &str| {
             let (unit, rate) = (Unit::PerSecond, Reduction::Quotient);
@@ -61,8 +128,8 @@ impl Generator {
             is_description: true,
             ..Metric::new("generator_cpu", ns, lower, Reduction::Quotient, summary)
         };
-        match self {
-            Self::Wrk => {
+        match self.kind {
+            Kind::Wrk => {
                 let quantile = |percent: f64| {
                     let id = format!("latency_p{percent}");
                     let summary =
@@ -75,7 +142,7 @@ impl Generator {
                 metrics.push(cost);
                 metrics
             }
-            Self::Gatling => {
+            Kind::Gatling => {
                 let summary = "Time from the beginning of a request to its answer, by milliseconds";
                 let mut metrics = Metric::latency_quantiles("latency", summary);
                 metrics.push(answers("Requests per second that did not fail"));
@@ -83,50 +150,18 @@ impl Generator {
                 metrics.push(cost);
                 metrics
             }
-            Self::Command => {
-                let (picks, _) = crate::command::picks(parameters);
-                picks.iter().map(Pick::metric).collect()
-            }
+            Kind::Command => self.picks.iter().map(Pick::metric).collect(),
         }
-    }
-
-    /// What cannot be meant, each in one sentence.
-    pub(super) fn conflicts(self, parameters: &Parameters) -> Vec<String> {
-        let mut wrong = Vec::new();
-        let words = words(parameters).map_err(|why| wrong.push(why)).unwrap_or_default();
-        if self == Self::Wrk && !words.is_empty() && !words.iter().any(|word| word == "--latency") {
-            wrong.push("`drive`: wrk tells percentiles with --latency only".to_owned());
-        }
-        if self == Self::Gatling && !words.iter().any(|word| word.contains(RESULTS)) {
-            let why =
-                "`drive`: Gatling's results are looked for where @results@ stands (-rf @results@)";
-            wrong.push(why.to_owned());
-        }
-        if self == Self::Command {
-            let (picks, problems) = crate::command::picks(parameters);
-            if picks.is_empty() {
-                wrong.push("`metrics` picks no figure of what the program prints".to_owned());
-            }
-            wrong.extend(problems);
-        }
-        wrong
     }
 
     /// Starts it; it waits to be told.
     ///
     /// # Errors
     /// When there is no such program.
-    pub(super) fn start(
-        self,
-        machine: &Machine,
-        parameters: &Parameters,
-        launch: &LaunchSpec,
-    ) -> Result<Box<dyn Drive>> {
+    pub(super) fn start(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Drive>> {
         let results = launch.scratch.join("results");
         let at = results.display().to_string();
-        let words =
-            words(parameters).map_err(|why| Error::usage("cannot start the load", why, ""))?;
-        let words: Vec<String> = words.iter().map(|word| word.replace(RESULTS, &at)).collect();
+        let words: Vec<String> = self.words.iter().map(|word| word.replace(RESULTS, &at)).collect();
         // It has no levels: those are the service's.
         let own = LaunchSpec {
             seed: launch.seed,
@@ -135,31 +170,21 @@ impl Generator {
             ..LaunchSpec::default()
         };
         let program = Program::start(machine, &words, Surroundings::default(), MOST_PRINTED, &own)?;
-        let (picks, _) = crate::command::picks(parameters);
-        Ok(Box::new(Driver { generator: self, program, results, picks }))
+        Ok(Box::new(Driver { kind: self.kind, program, results, picks: self.picks.clone() }))
     }
-}
-
-/// The program that sends, and its arguments.
-///
-/// # Errors
-/// That none is named, or a quote is open.
-pub(super) fn words(parameters: &Parameters) -> std::result::Result<Vec<String>, String> {
-    split_words(parameters.text("drive"))
-        .map_err(|why| format!("`drive` names no program that sends the load: {why}"))
 }
 
 /// A program that sends, and what decides what it is: the script of wrk, the jars of Java. Other
 /// words may be files that it writes.
-pub(super) fn files(machine: &Machine, words: &[String]) -> Vec<PathBuf> {
-    let program = words.first().and_then(|name| machine.program(name));
+pub(super) fn files(words: &[String]) -> Vec<ProgramFile> {
+    let program = words.first().cloned().map(ProgramFile::Program);
     let named = words.windows(2).filter(|pair| READ.contains(&pair[0].as_str()));
     let named = named.flat_map(|pair| pair[1].split(':')).filter_map(|text| {
         let path = Path::new(text.strip_suffix("/*").unwrap_or(text));
         let is_there = if text.ends_with("/*") { path.is_dir() } else { path.is_file() };
         (is_there && !path.as_os_str().is_empty()).then(|| path.to_owned())
     });
-    program.into_iter().chain(named).collect()
+    program.into_iter().chain(named.map(ProgramFile::File)).collect()
 }
 
 /// What comes after these is read: by wrk, by Java.
@@ -169,7 +194,7 @@ const READ: [&str; 5] = ["-s", "-jar", "-cp", "-classpath", "--class-path"];
 const WRK_PERCENTILES: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
 
 struct Driver {
-    generator: Generator,
+    kind: Kind,
     program: Program,
     results: PathBuf,
     picks: Vec<Pick>,
@@ -184,19 +209,17 @@ impl Drive for Driver {
         let run = self.program.run()?;
         let is_whole = match run.termination {
             Termination::Exited(0) => true,
-            Termination::Exited(code) => {
-                self.generator == Generator::Gatling && code == ASSERTION_FAILED
-            }
+            Termination::Exited(code) => self.kind == Kind::Gatling && code == ASSERTION_FAILED,
             Termination::Signalled(_) => false,
         };
         if !is_whole {
             let cause = format!("{}{}", run.termination, run.last_words());
             return Err(self.failed(cause));
         }
-        let (mut samples, operations) = match self.generator {
-            Generator::Wrk => of_wrk(&run).map_err(|cause| self.failed(cause))?,
-            Generator::Gatling => of_gatling(&self.results).map_err(|cause| self.failed(cause))?,
-            Generator::Command => (self.picked(&run)?, None),
+        let (mut samples, operations) = match self.kind {
+            Kind::Wrk => of_wrk(&run).map_err(|cause| self.failed(cause))?,
+            Kind::Gatling => of_gatling(&self.results).map_err(|cause| self.failed(cause))?,
+            Kind::Command => (self.picked(&run)?, None),
         };
         if let Some(answers) = operations {
             let ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
@@ -337,7 +360,9 @@ mod tests {
         let classes = format!("{}:{}/*:/*:{}", text("own.jar"), text("jars"), text("gone.jar"));
         let words = ["none", "-s", &text("load.lua"), "-cp", &classes, "-o", &text("out.json")];
         let words = words.map(str::to_owned);
-        let found = files(&Machine::host("/run"), &words);
-        assert_eq!(found, ["load.lua", "own.jar", "jars"].map(at));
+        let found = files(&words);
+        let read = ["load.lua", "own.jar", "jars"].map(at).map(ProgramFile::File);
+        assert_eq!(found[0], ProgramFile::Program("none".to_owned()));
+        assert_eq!(found[1..], read);
     }
 }

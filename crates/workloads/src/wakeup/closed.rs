@@ -1,13 +1,14 @@
 //! The closed loop: each worker asks to be woken again when its request is done.
 
+use super::Settings;
 use super::request::Request;
 use crate::crew::{Crew, Member};
-use crate::declare::S;
 use crate::futex::Post;
 use crate::instant::sleep_until;
+use crate::nanoseconds::S;
 use crate::work::Matrices;
 use contract::{LaunchSpec, Load, Measurement, Result};
-use model::{Histogram, Parameters};
+use model::Histogram;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
@@ -144,12 +145,12 @@ impl Member for Task {
 }
 
 pub(super) fn prepare(
-    parameters: &Parameters,
+    settings: &Settings,
     launch: &LaunchSpec,
     request: &Request,
 ) -> Result<Box<dyn Load>> {
-    let desks = usize::try_from(parameters.count("message_threads")).unwrap_or(1);
-    let workers = usize::try_from(parameters.count("workers")).unwrap_or(1);
+    let desks = usize::try_from(settings.message_threads).unwrap_or(1);
+    let workers = usize::try_from(settings.workers).unwrap_or(1);
     let desk = || Desk { post: Post::default(), head: AtomicUsize::new(NOBODY) };
     let office = Arc::new(Office {
         phase: AtomicU8::new(WARMING),
@@ -174,8 +175,8 @@ pub(super) fn prepare(
     Ok(Box::new(Closed {
         crew: Crew::assemble(launch, tasks)?,
         office,
-        warmup_ns: parameters.duration_ns("warmup"),
-        duration_ns: parameters.duration_ns("duration"),
+        warmup_ns: settings.warmup_ns,
+        duration_ns: settings.duration_ns,
     }))
 }
 

@@ -2,13 +2,14 @@
 //! become of the earlier ones.
 
 use super::request::Request;
+use super::{Rate, Settings};
 use crate::crew::{Crew, Member};
-use crate::declare::S;
 use crate::futex::Post;
 use crate::instant::sleep_until;
+use crate::nanoseconds::S;
 use crate::work::Matrices;
 use contract::{LaunchSpec, Load, Measurement, Result};
-use model::{Histogram, Parameters};
+use model::Histogram;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -200,22 +201,22 @@ impl Member for Task {
 }
 
 pub(super) fn prepare(
-    parameters: &Parameters,
+    settings: &Settings,
+    rate: Rate,
     launch: &LaunchSpec,
     request: &Request,
 ) -> Result<Box<dyn Load>> {
-    let generators = parameters.count("message_threads");
+    let generators = settings.message_threads;
     let window = Arc::new(Window {
         origin_ns: AtomicU64::new(0),
-        warmup_ns: parameters.duration_ns("warmup"),
-        duration_ns: parameters.duration_ns("duration"),
+        warmup_ns: settings.warmup_ns,
+        duration_ns: settings.duration_ns,
         is_stopped: AtomicBool::new(false),
     });
     let mut queues = Vec::new();
     let (mut sending, mut serving) = (Vec::new(), Vec::new());
     for index in 0..generators {
-        let own: Vec<Arc<Queue>> =
-            (0..parameters.count("workers")).map(|_| Arc::new(Queue::new())).collect();
+        let own: Vec<Arc<Queue>> = (0..settings.workers).map(|_| Arc::new(Queue::new())).collect();
         queues.extend(own.iter().cloned());
         serving.extend(own.iter().map(|queue| Worker {
             window: Arc::clone(&window),
@@ -232,8 +233,8 @@ pub(super) fn prepare(
             window: Arc::clone(&window),
             queues: own,
             arrivals: Arrivals {
-                mean_gap_ns: 1e9 * generators as f64 / parameters.number("rate"),
-                is_poisson: parameters.text("arrivals") == "poisson",
+                mean_gap_ns: 1e9 * generators as f64 / rate.per_second,
+                is_poisson: rate.is_poisson,
                 random,
             },
             lateness: Histogram::new(),

@@ -3,12 +3,23 @@
 use crate::instant::sleep_for;
 use crate::work::Matrices;
 use contract::Result;
-use model::Parameters;
 use rustix::thread::sched_getcpu;
 use std::hint::spin_loop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use sys::Machine;
+
+/// What every request does, as it was declared.
+#[derive(Debug, Clone)]
+pub(super) struct Demand {
+    /// Sleep before the work.
+    pub(super) think_ns: u64,
+    /// Matrix products.
+    pub(super) operations: u64,
+    pub(super) footprint_bytes: u64,
+    /// Whether it holds the lock of its CPU meanwhile.
+    pub(super) is_locked: bool,
+}
 
 /// What every request does.
 #[derive(Clone)]
@@ -20,17 +31,17 @@ pub(super) struct Request {
 }
 
 impl Request {
-    pub(super) fn of(machine: &Machine, parameters: &Parameters) -> Result<Self> {
-        let locks = if parameters.flag("lock") {
+    pub(super) fn of(machine: &Machine, demand: &Demand) -> Result<Self> {
+        let locks = if demand.is_locked {
             let highest = machine.present_cpus()?.iter().max().unwrap_or(0);
             Some(Arc::new(CpuLocks::new(highest + 1)))
         } else {
             None
         };
         Ok(Self {
-            think_ns: parameters.duration_ns("think"),
-            operations: parameters.count("operations"),
-            footprint_bytes: parameters.size("footprint"),
+            think_ns: demand.think_ns,
+            operations: demand.operations,
+            footprint_bytes: demand.footprint_bytes,
             locks,
         })
     }

@@ -60,7 +60,7 @@ pub(crate) fn waits_in_every_way_with_either_memory_and_clock() {
     let mut waits = vec![("epoll", "eventfd"), ("epoll", "spin_then_block")];
     for pair in [("io_uring", "eventfd"), ("io_uring", "futex"), ("io_uring", "spin_then_block")] {
         let asked = with(&[("workers", "2"), ("io", pair.0), ("wake", pair.1)]);
-        let needs = workload("gateway").requires(&asked);
+        let needs = facts("gateway", &asked).requirements;
         match needs.iter().find_map(|need| need.met(&Place::new().machine).err()) {
             None => waits.push(pair),
             Some(lack) => println!("skipped: {} by {}: {}", pair.1, pair.0, lack.why),
@@ -94,7 +94,7 @@ pub(crate) fn waits_in_every_way_with_either_memory_and_clock() {
         }
     }
     let wrong = with(&[("wake", "futex")]);
-    let conflicts = workload("gateway").conflicts(&wrong);
+    let conflicts = conflicts("gateway", &wrong);
     assert!(conflicts.len() == 1 && conflicts[0].contains("io_uring"), "{conflicts:?}");
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn each_runs_under_its_policy() {
         ("exchange_policy", "rr:5"),
         ("workers", "2"),
     ]);
-    let needs = workload("gateway").requires(&parameters);
+    let needs = facts("gateway", &parameters).requirements;
     assert_eq!(needs.len(), 3);
     if let Some(lack) = needs.iter().find_map(|need| need.met(&Place::new().machine).err()) {
         return testing::skip(&format!("{}: {} ({})", lack.what, lack.why, lack.remedy));
@@ -113,7 +113,7 @@ pub(crate) fn each_runs_under_its_policy() {
     // Whether they did is part of what a run checks.
     Place::new().run("gateway", &parameters);
     let wrong = with(&[("gateway_policy", "fifo")]);
-    let conflicts = workload("gateway").conflicts(&wrong);
+    let conflicts = conflicts("gateway", &wrong);
     assert!(conflicts[0].contains("gateway_policy"), "{conflicts:?}");
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn has_more_under_way_than_sockets_hold() {
                 ("io", io),
             ],
         );
-        let needs = workload("gateway").requires(&parameters);
+        let needs = facts("gateway", &parameters).requirements;
         if let Some(lack) = needs.iter().find_map(|need| need.met(&place.machine).err()) {
             println!("skipped: {}: {}", lack.what, lack.why);
             continue;
@@ -149,7 +149,7 @@ pub(crate) fn has_more_under_way_than_sockets_hold() {
 pub(crate) fn costs_what_requests_cost() {
     let parameters = with(&[("wake", "busy_poll")]);
     let place = Place::new();
-    let needs = workload("gateway").requires(&parameters);
+    let needs = facts("gateway", &parameters).requirements;
     if let Some(lack) = needs.iter().find_map(|need| need.met(&place.machine).err()) {
         return println!("skipped: {}: {}", lack.what, lack.why);
     }
@@ -171,7 +171,7 @@ pub(crate) fn one_worker_that_polls_never_sleeps() {
     for io in ["epoll", "io_uring"] {
         let place = Place::new();
         let parameters = with(&[("wake", "busy_poll"), ("io", io)]);
-        let needs = workload("gateway").requires(&parameters);
+        let needs = facts("gateway", &parameters).requirements;
         if let Some(lack) = needs.iter().find_map(|need| need.met(&place.machine).err()) {
             println!("skipped: {}: {}", lack.what, lack.why);
             continue;
@@ -195,10 +195,10 @@ pub(crate) fn keeps_its_pins_and_its_concurrency() {
     ]);
     Place::new().run("gateway", &parameters);
     let wrong = with(&[("gateway_cpus", "one")]);
-    assert_eq!(workload("gateway").conflicts(&wrong).len(), 1);
+    assert_eq!(conflicts("gateway", &wrong).len(), 1);
     let absent = with(&[("gateway_cpus", "4095")]);
-    let Err(error) =
-        workload("gateway").prepare(&Place::new().machine, &absent, &Place::new().launch)
+    let Err(error) = configured("gateway", &absent)
+        .and_then(|one| one.prepare(&Place::new().machine, &Place::new().launch))
     else {
         panic!("a CPU that is not there was there")
     };
@@ -237,7 +237,7 @@ pub(crate) fn sends_at_its_rate_in_an_open_loop() {
         let (requests, seconds) = quotient(&measurement, "operations_per_second");
         let rate = requests / seconds;
         assert!((1000.0..6000.0).contains(&rate), "{arrivals}: {rate}");
-        assert!(!workload("gateway").is_closed_loop(&parameters));
+        assert!(!facts("gateway", &parameters).is_closed_loop);
     }
 }
 

@@ -1,6 +1,8 @@
 //! The generator of HTTP load against a small server that can misbehave.
 
-use super::{Place, histogram_count, parameters, proportion, quotient, workload};
+use super::{
+    Place, configured, conflicts, facts, histogram_count, parameters, proportion, quotient,
+};
 use contract::{Measurement, Result};
 use model::{Histogram, Parameters, RunReport, SampleData};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -282,7 +284,7 @@ pub fn waits_for_each_answer_in_a_closed_loop() {
             ("warm_up", "200ms"),
         ];
         let parameters = with(address, &path, &settings);
-        assert!(workload("http").is_closed_loop(&parameters));
+        assert!(facts("http", &parameters).is_closed_loop);
         let measurement = run(&place, &parameters).unwrap();
         let (slow, fine) = (
             histogram_count(&measurement, "slow_latency"),
@@ -307,18 +309,17 @@ pub fn a_service_that_is_not_there_is_named() {
     for arrivals in ["poisson", "closed"] {
         let settings = [("duration", "200ms"), ("warm_up", "0s"), ("arrivals", arrivals)];
         let parameters = with(nobody, &path, &settings);
-        let needs = workload("http").requires(&parameters);
+        let needs = facts("http", &parameters).requirements;
         let missing = needs[0].met(&place.machine).unwrap_err();
         assert!(missing.why.contains("refused"), "{missing:?}");
-        let prepared = workload("http").prepare(&place.machine, &parameters, &place.launch);
+        let prepared = configured("http", &parameters)
+            .and_then(|one| one.prepare(&place.machine, &place.launch));
         let error = prepared.unwrap().run().unwrap_err();
         assert!(error.cause.contains("connection refused"), "{error}");
     }
-    let place = Place::new();
     let missing = with(nobody, Path::new("/nonexistent.toml"), &[]);
-    let conflicts = workload("http").conflicts(&missing);
-    assert!(conflicts.len() == 1 && conflicts[0].contains("/nonexistent.toml"), "{conflicts:?}");
-    assert!(workload("http").prepare(&place.machine, &missing, &place.launch).is_err());
+    let told = conflicts("http", &missing);
+    assert!(told.len() == 1 && told[0].contains("/nonexistent.toml"), "{told:?}");
     let rare = with(nobody, &path, &[("scale", "0.001")]);
-    assert!(workload("http").conflicts(&rare)[0].contains("0.5 requests \"a\""));
+    assert!(conflicts("http", &rare)[0].contains("0.5 requests \"a\""));
 }

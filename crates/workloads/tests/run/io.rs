@@ -101,7 +101,7 @@ pub(crate) fn refuses_what_cannot_be_meant() {
         ),
     ] {
         let parameters = parameters("io", settings);
-        let conflicts = workload("io").conflicts(&parameters);
+        let conflicts = conflicts("io", &parameters);
         assert!(conflicts.iter().any(|text| text.contains(why)), "{why}: {conflicts:?}");
     }
     let mut place = Place::new();
@@ -115,14 +115,14 @@ pub(crate) fn refuses_what_cannot_be_meant() {
         identity: None,
     });
     let settings = [("size", "1M"), ("threads", "4"), ("drop_caches", "no")];
-    let prepared =
-        workload("io").prepare(&place.machine, &parameters("io", &settings), &place.launch);
+    let prepared = configured("io", &parameters("io", &settings))
+        .and_then(|one| one.prepare(&place.machine, &place.launch));
     let Err(error) = prepared else { panic!("3 MiB were enough for 4") };
     assert!(error.to_string().contains("4M are needed and it has 3M"), "{error}");
     place.launch.target = None;
     place.launch.scratch = "/proc/self".into();
-    let Err(error) =
-        workload("io").prepare(&place.machine, &parameters("io", &settings), &place.launch)
+    let Err(error) = configured("io", &parameters("io", &settings))
+        .and_then(|one| one.prepare(&place.machine, &place.launch))
     else {
         panic!("a file in /proc")
     };
@@ -294,7 +294,7 @@ pub(crate) fn mix_refuses_what_cannot_be_meant() {
             "8192 MiB of buffers",
         ),
     ] {
-        let conflicts = workload("io_mix").conflicts(&parameters("io_mix", settings));
+        let conflicts = conflicts("io_mix", &parameters("io_mix", settings));
         assert!(conflicts.iter().any(|text| text.contains(why)), "{why}: {conflicts:?}");
     }
 }
@@ -331,11 +331,11 @@ pub(crate) fn share_refuses_what_cannot_be_meant() {
         (&[("record", "1000")], "record must be a multiple of 512"),
         (&[("size", "100k")], "multiple of record"),
     ] {
-        let conflicts = workload("io_share").conflicts(&parameters("io_share", settings));
+        let conflicts = conflicts("io_share", &parameters("io_share", settings));
         assert!(conflicts.iter().any(|text| text.contains(why)), "{why}: {conflicts:?}");
     }
     let weighed = parameters("io_share", &[("weights", "100,800")]);
-    assert_eq!(workload("io_share").io_groups(&weighed), [100, 800]);
+    assert_eq!(facts("io_share", &weighed).io_weights, [100, 800]);
     // The executor makes the groups; without them nothing is said to have weights.
     let Err(error) = Place::new().prepare("io_share", &weighed) else { panic!("no groups") };
     assert!(error.to_string().contains("0 groups were made of 2"), "{error}");
@@ -362,20 +362,20 @@ pub(crate) fn each_workload_asks_for_room_before_anything_runs() {
         // Of the mixture, the reader has a file as well.
         for (count, is_enough) in [(if id == "io_mix" { "1" } else { "2" }, true), ("3", false)] {
             let settings = [(many(id), count), ("size", "4M")];
-            let needs = workload(id).requires(&parameters(id, &settings));
+            let needs = facts(id, &parameters(id, &settings)).requirements;
             let room = needs.iter().find(|need| need.what().starts_with("room for")).unwrap();
             let met = room.met(&machine);
             assert_eq!(met.is_ok(), is_enough, "{id} {count}: {met:?}");
         }
     }
     let null = [("engine", "null"), ("verify", "false"), ("size", "1G")];
-    let needs = workload("io").requires(&parameters("io", &null));
+    let needs = facts("io", &parameters("io", &null)).requirements;
     assert!(!needs.iter().any(|need| need.what().starts_with("room for")), "it moves nothing");
 }
 
 pub(crate) fn share_refuses_more_buffers_than_memory() {
     let settings = [("processes", "64"), ("depth", "64"), ("record", "64M")];
-    let conflicts = workload("io_share").conflicts(&parameters("io_share", &settings));
+    let conflicts = conflicts("io_share", &parameters("io_share", &settings));
     assert_eq!(
         conflicts,
         ["processes, depth and record need 262144 MiB of buffers and may have 4096 MiB"]
@@ -434,7 +434,7 @@ pub(crate) fn refuses_a_device_that_is_not_the_one_that_was_allowed() {
     for (id, settings) in settings {
         let parameters = parameters(id, settings);
         let is_here =
-            workload(id).requires(&parameters).iter().all(|need| need.met(&place.machine).is_ok());
+            facts(id, &parameters).requirements.iter().all(|need| need.met(&place.machine).is_ok());
         if !is_here {
             testing::skip(&format!("{id} cannot run here"));
             continue;

@@ -16,7 +16,7 @@ fn with<'a>(settings: &[(&'a str, &'a str)]) -> Parameters {
 
 /// Whether this machine can do it; where it cannot, that is said.
 fn can(parameters: &Parameters) -> bool {
-    let needs = workload("net").requires(parameters);
+    let needs = facts("net", parameters).requirements;
     assert!(!needs.is_empty());
     let lack = needs.iter().find_map(|need| need.met(&Place::new().machine).err());
     if let Some(lack) = &lack {
@@ -100,7 +100,7 @@ pub(crate) fn measures_each_test_on_loopback() {
             check(test, &measurement);
             tell(test, &format!("{connections} on loopback"), &measurement);
             let waits = ["connect", "request"].contains(&test);
-            assert_eq!(workload("net").is_closed_loop(&parameters), waits);
+            assert_eq!(facts("net", &parameters).is_closed_loop, waits);
         }
     }
     // Messages that no single read holds, and whose end falls anywhere in one.
@@ -125,7 +125,7 @@ pub(crate) fn sends_at_its_rate_in_an_open_loop() {
         // Rounding moves one of each connection to the other side of a bound.
         assert!((198..=202).contains(&made), "{test}: {made}");
         assert_eq!(histogram_count(&measurement, "lateness"), made, "{test}");
-        assert!(!workload("net").is_closed_loop(&parameters));
+        assert!(!facts("net", &parameters).is_closed_loop);
     }
 }
 

@@ -1,6 +1,8 @@
 //! The adapters of iperf3 and sockperf: the tools themselves, where they are installed.
 
-use super::{Place, children, histogram_count, parameters, proportion, quotient, values, workload};
+use super::{
+    Place, children, conflicts, histogram_count, parameters, proportion, quotient, values,
+};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -258,7 +260,7 @@ pub fn what_cannot_be_meant_is_refused() {
         ("sockperf", &[("duration", "1001ms")], "duration: this program takes whole seconds"),
     ];
     for (id, settings, why) in cases {
-        let found = workload(id).conflicts(&parameters(id, settings));
+        let found = conflicts(id, &parameters(id, settings));
         assert!(found.len() == 1 && found[0].contains(why), "{found:?}");
     }
 }

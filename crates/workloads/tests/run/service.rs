@@ -1,6 +1,8 @@
 //! Services that are started, loaded, checked and stopped: a small Python program.
 
-use super::{Place, histogram_count, parameters, proportion, quotient, values, workload};
+use super::{
+    Place, configured, conflicts, facts, histogram_count, parameters, proportion, quotient, values,
+};
 use crate::http::unused;
 use model::{ParameterValue, Parameters, RunReport};
 use std::path::PathBuf;
@@ -54,8 +56,7 @@ pub fn starts_loads_checks_and_stops_a_program() {
     // Three minutes are declared for its start, its warming up and its end.
     let patient = [("ready_within", "120s"), ("steady_within", "50s"), ("stop_within", "10s")];
     let patience_ns = |process| {
-        workload("service")
-            .patience_ns(&tiny("", &[&patient[..], &[("process", process)]].concat()))
+        facts("service", &tiny("", &[&patient[..], &[("process", process)]].concat())).patience_ns
     };
     assert_eq!((patience_ns("fresh"), patience_ns("warm")), (180_000_000_000, 0));
     assert_eq!(histogram_count(&measurement, "count_latency"), 30);
@@ -102,7 +103,7 @@ pub fn blames_a_service_that_ends() {
 }
 
 pub fn refuses_what_cannot_be_meant() {
-    let conflicts = |settings: &[(&str, &str)]| workload("service").conflicts(&tiny("", settings));
+    let conflicts = |settings: &[(&str, &str)]| conflicts("service", &tiny("", settings));
     for (settings, expected) in [
         (&[("ready", "health")][..], "ready = \"health\""),
         (&[("steady_within", "2s"), ("window", "1s")], "6 windows"),
@@ -114,12 +115,12 @@ pub fn refuses_what_cannot_be_meant() {
     }
     let place = Place::new();
     let nobody = tiny("", &[("start", "nonexistent-service --port 1")]);
-    let needs = workload("service").requires(&nobody);
+    let needs = facts("service", &nobody).requirements;
     assert!(needs.iter().any(|need| need.met(&place.machine).is_err()));
     let nowhere = tiny("", &[("directory", "/nonexistent")]);
-    let needs = workload("service").requires(&nowhere);
+    let needs = facts("service", &nowhere).requirements;
     assert!(needs.iter().any(|need| need.met(&place.machine).is_err()));
-    let files = workload("service").programs(&place.machine, &tiny("", &[]));
+    let files = facts("service", &tiny("", &[])).files(&place.machine);
     for name in ["python3", "tiny.py", "tiny-load.toml"] {
         assert!(files.iter().any(|path| path.ends_with(name)), "{name}: {files:?}");
     }
@@ -157,12 +158,12 @@ pub fn is_loaded_by_other_programs() {
         return testing::skip("wrk is not installed: ./setup --tools");
     }
     let parameters = tiny("", &[]);
-    let url = format!("http://{}/work", parameters.text("address"));
+    let address = parameters.0["address"].word().unwrap();
+    let url = format!("http://{address}/work");
     let drive = format!("wrk -t1 -c2 -d1s --latency {url}");
-    let settings =
-        [("address", parameters.text("address")), ("generator", "wrk"), ("drive", &drive)];
+    let settings = [("address", address.as_str()), ("generator", "wrk"), ("drive", &drive)];
     let settings = [&settings[..], &[("arrivals", "poisson")]].concat();
-    let port = parameters.text("address").rsplit(':').next().unwrap().to_owned();
+    let port = address.rsplit(':').next().unwrap().to_owned();
     let start = format!("/usr/bin/python3 {} --port {port}", suites().join("tiny.py").display());
     let settings: Vec<_> = settings.into_iter().chain([("start", start.as_str())]).collect();
     let measurement = place.run("service", &tiny("", &settings));
@@ -175,13 +176,14 @@ pub fn refuses_generators_that_cannot_be_meant() {
     let place = Place::new();
     let away = tiny("", &[("generator_cpus", "1000"), ("generator_at", "host")]);
     // Of a guest's host too, before a guest boots.
-    for needs in [workload("service").requires(&away), workload("service").requires_outside(&away)]
-    {
+    let away = configured("service", &away).unwrap();
+    let outside = away.service().unwrap().facts().requires_outside;
+    for needs in [away.facts().requirements, outside] {
         let missing = needs.iter().filter_map(|need| need.met(&place.machine).err());
         let missing: Vec<String> = missing.map(|missing| missing.what).collect();
         assert_eq!(missing, ["CPUs 1000 for the generator"]);
     }
-    let conflicts = |settings: &[(&str, &str)]| workload("service").conflicts(&tiny("", settings));
+    let conflicts = |settings: &[(&str, &str)]| conflicts("service", &tiny("", settings));
     for (settings, expected) in [
         (&[("generator", "wrk")][..], "names no program"),
         (&[("generator", "wrk"), ("drive", "wrk http://127.0.0.1")], "--latency"),

@@ -1,7 +1,7 @@
 //! The adapters of fio and iozone: fio itself where it is installed, and a script that
 //! prints what iozone printed.
 
-use super::{Place, data, histogram_count, parameters, values, workload};
+use super::{Place, configured, conflicts, data, facts, histogram_count, parameters, values};
 use contract::LaunchSpec;
 use model::{SampleData, StorageKind, StorageTarget};
 use std::os::unix::fs::PermissionsExt;
@@ -196,9 +196,10 @@ pub fn fio_runs_a_job_file_of_the_user() {
     let conflict = format!(
         "{path}, line 9: filename={other} is not in the target: use ${{SCHEDLAB_TARGET}}, or a name in it"
     );
-    assert_eq!(workload("fio").conflicts(&parameters), [conflict]);
+    assert_eq!(conflicts("fio", &parameters), [conflict]);
     // Where the file has changed since it was planned.
-    let prepared = workload("fio").prepare(&place.machine, &parameters, &place.launch);
+    let prepared =
+        configured("fio", &parameters).and_then(|one| one.prepare(&place.machine, &place.launch));
     let error = prepared.err().unwrap();
     assert_eq!(error.kind, contract::ErrorKind::Usage, "{error}");
     assert!(error.cause.contains("line 9"), "{error}");
@@ -221,7 +222,10 @@ pub fn fio_that_fails_is_an_error() {
     assert!(!missing.exists(), "fio would have made it");
     let path = programs(&[("fio", "echo fio-2.1.11")]);
     let old = Machine::host(path.path()).with_search_path(path.path().to_str().unwrap());
-    let error = workload("fio").prepare(&old, &parameters, &place.launch).err().unwrap();
+    let error = configured("fio", &parameters)
+        .and_then(|one| one.prepare(&old, &place.launch))
+        .err()
+        .unwrap();
     assert!(error.cause.contains("fio-2.1.11"), "{error}");
 }
 
@@ -293,7 +297,7 @@ pub fn iozone_that_fails_is_an_error() {
     let error = place.prepare("iozone", &parameters("iozone", &TWO)).err().unwrap();
     assert!(error.cause.contains("Revision: 2.0"), "{error}");
     let none = Machine::host(&place.launch.scratch).with_search_path("/nonexistent");
-    let needs = workload("iozone").requires(&parameters("iozone", &TWO));
+    let needs = facts("iozone", &parameters("iozone", &TWO)).requirements;
     let missing = needs[0].met(&none).unwrap_err();
     assert!(missing.remedy.contains("iozone3"), "{missing:?}");
 }
