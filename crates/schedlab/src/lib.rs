@@ -26,6 +26,12 @@ pub fn report_formats() -> impl Iterator<Item = &'static contract::Description> 
     commands::report_formats()
 }
 
+/// Shows the types of the history over campaigns to what declares them for the front end.
+#[cfg(feature = "typescript")]
+pub fn visit_history(visitor: &mut impl ts_rs::TypeVisitor) {
+    commands::visit_history(visitor);
+}
+
 /// Runs the program of a guest; the result is its exit status.
 pub fn run_agent(arguments: &[std::ffi::OsString]) -> u8 {
     roles::serve(arguments).unwrap_or_else(|| roles::serve_guest(arguments))
