@@ -66,7 +66,7 @@ enum Command {
     Bank,
     /// Licences and sources of all dependencies
     Deny,
-    /// Write the pages and the schema that come from the catalogue
+    /// Write the pages and the schema that come from the catalogue, and the front end's types
     Docs {
         /// Only say which are stale
         #[arg(long)]
