@@ -1,22 +1,26 @@
-//! The generated files below docs/, the generated part of README.md, and whether they are
+//! The generated files below docs/ and web/src/generated, the generated part of README.md, and whether they are
 //! fresh.
 
-use crate::{catalogue_page, exit_codes_page, schedulers_page};
+use crate::{catalogue_page, exit_codes_page, front_end_types, schedulers_page};
 use std::fs;
 use std::path::Path;
 
-/// Name and content of every generated file.
-fn pages() -> Result<Vec<(&'static str, String)>, String> {
+/// Path below the project and content of every generated file.
+fn files() -> Result<Vec<(String, String)>, String> {
     let catalogue = schedlab::catalogue();
     let mut schema = serde_json::to_string_pretty(&plan::schema(&catalogue))
         .map_err(|error| format!("cannot write the schema: {error}"))?;
     schema.push('\n');
-    Ok(vec![
+    let docs = [
         ("catalog.md", catalogue_page::page(&catalogue)),
         ("exit-codes.md", exit_codes_page::page(schedlab::EXIT_CODES)),
         ("experiment.schema.json", schema),
         ("schedulers.md", schedulers_page::page()),
-    ])
+    ];
+    let docs = docs.into_iter().map(|(name, text)| (format!("docs/{name}"), text));
+    let types = front_end_types::files()?;
+    let types = types.into_iter().map(|(name, text)| (format!("web/src/generated/{name}"), text));
+    Ok(docs.chain(types).collect())
 }
 
 /// Around what is generated in a file that people write.
@@ -62,10 +66,12 @@ pub fn check_readme(path: &Path) -> Result<(), String> {
 ///
 /// # Errors
 /// The file that could not be written.
-pub fn write(docs: &Path) -> Result<(), String> {
-    for (name, text) in pages()? {
-        let path = docs.join(name);
-        fs::write(&path, text)
+pub fn write(project: &Path) -> Result<(), String> {
+    for (name, text) in files()? {
+        let path = project.join(name);
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(&path, text))
             .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     Ok(())
@@ -75,11 +81,11 @@ pub fn write(docs: &Path) -> Result<(), String> {
 ///
 /// # Errors
 /// All files that differ.
-pub fn check(docs: &Path) -> Result<(), String> {
-    let stale: Vec<String> = pages()?
+pub fn check(project: &Path) -> Result<(), String> {
+    let stale: Vec<String> = files()?
         .into_iter()
-        .filter(|(name, text)| fs::read_to_string(docs.join(name)).ok().as_ref() != Some(text))
-        .map(|(name, _)| format!("docs/{name} is stale: run cargo xtask docs"))
+        .filter(|(name, text)| fs::read_to_string(project.join(name)).ok().as_ref() != Some(text))
+        .map(|(name, _)| format!("{name} is stale: run cargo xtask docs"))
         .collect();
     if stale.is_empty() { Ok(()) } else { Err(stale.join("\n")) }
 }
@@ -99,15 +105,18 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_or_missing_page_is_stale() {
-        let docs = tempfile::tempdir().unwrap();
-        assert_eq!(check(docs.path()).unwrap_err().lines().count(), 4);
-        write(docs.path()).unwrap();
-        assert_eq!(check(docs.path()), Ok(()));
-        fs::write(docs.path().join("catalog.md"), "by hand").unwrap();
+    fn a_changed_or_missing_file_is_stale() {
+        let project = tempfile::tempdir().unwrap();
+        assert_eq!(check(project.path()).unwrap_err().lines().count(), 6);
+        write(project.path()).unwrap();
+        assert_eq!(check(project.path()), Ok(()));
+        for name in ["docs/catalog.md", "web/src/generated/page.ts"] {
+            fs::write(project.path().join(name), "by hand").unwrap();
+        }
         assert_eq!(
-            check(docs.path()).unwrap_err(),
-            "docs/catalog.md is stale: run cargo xtask docs"
+            check(project.path()).unwrap_err(),
+            "docs/catalog.md is stale: run cargo xtask docs\n\
+             web/src/generated/page.ts is stale: run cargo xtask docs"
         );
     }
 }

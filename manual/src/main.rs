@@ -1,5 +1,5 @@
 //! `manual docs`, `manual check`, `manual share DIR`: everything that is written
-//! from the catalogue and the command line instead of by hand.
+//! from the catalogue, the command line and the types instead of by hand.
 //!
 //! This program must not know any entry of the catalogue; a page follows from
 //! what each says of itself.
@@ -8,6 +8,7 @@
 
 mod catalogue_page;
 mod exit_codes_page;
+mod front_end_types;
 mod generated;
 mod schedulers_page;
 mod share;
@@ -17,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "manual", about = "What is written from the catalogue")]
+#[command(name = "manual", about = "What is written from the catalogue and the types")]
 enum Action {
-    /// Write the pages and the schema below docs/
+    /// Write the pages and the schema below docs/, and the types of web/
     Docs,
-    /// Name the pages that are stale
+    /// Name the files that are stale
     Check,
     /// Write man pages and completions below a directory, as in PREFIX/share
     Share {
@@ -42,11 +43,11 @@ fn main() -> ExitCode {
 
 fn run(action: &Action) -> Result<(), String> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let (docs, readme) = (project.join("docs"), project.join("README.md"));
+    let readme = project.join("README.md");
     match action {
-        Action::Docs => generated::write(&docs).and_then(|()| generated::write_readme(&readme)),
+        Action::Docs => generated::write(&project).and_then(|()| generated::write_readme(&readme)),
         Action::Check => {
-            let stale = [generated::check(&docs), generated::check_readme(&readme)];
+            let stale = [generated::check(&project), generated::check_readme(&readme)];
             let all: Vec<String> = stale.into_iter().filter_map(Result::err).collect();
             if all.is_empty() { Ok(()) } else { Err(all.join("\n")) }
         }

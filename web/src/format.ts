@@ -1,6 +1,6 @@
 /** Numbers and verdicts as people read them. */
 
-import type { Finding, Verdict } from "./model";
+import type { Finding, Verdict } from "./generated/page";
 import { noted, say, t } from "./words";
 
 const MINUS = "\u2212";

@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type {
   CampaignList, History, HistorySeries, ListedCampaign, LiveCampaign, Sample, Snapshot, State,
-} from "../src/live/protocol";
+} from "../src/generated/live";
 import type { Page } from "../src/model";
 
 export class FakeServer {

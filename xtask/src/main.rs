@@ -56,7 +56,7 @@ enum Command {
     Beside,
     /// Licences and sources of all dependencies
     Deny,
-    /// Write the pages and the schema that come from the catalogue
+    /// Write the pages and the schema that come from the catalogue, and the front end's types
     Docs {
         /// Only say which are stale, with the programs that tests were built with
         #[arg(long)]

@@ -9,6 +9,7 @@ const LOOKED_UP_EVERY_NS: u64 = 1_000_000_000;
 
 /// The machine over the time since the sample before.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Sample {
     /// Milliseconds since 1970.
     pub at_ms: u64,
@@ -27,6 +28,7 @@ pub struct Sample {
 
 /// One CPU over that time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CpuSample {
     /// Its number.
     pub cpu: usize,

@@ -8,6 +8,7 @@ use store::CampaignState;
 
 /// A campaign at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "LiveCampaign"))]
 pub struct Snapshot {
     /// Its directory's name.
     pub name: String,
@@ -43,6 +44,7 @@ pub struct Snapshot {
 
 /// Whether a campaign runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// A process runs it.
@@ -69,6 +71,7 @@ impl State {
 
 /// Counts of trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Trials {
     /// Recorded and not to be repeated.
     pub done: usize,
@@ -82,6 +85,7 @@ pub struct Trials {
 
 /// The trial that runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "Trial"))]
 pub struct Current {
     /// Its block, from 1.
     pub block: u32,
@@ -101,6 +105,7 @@ pub struct Current {
 
 /// A comparison so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LiveVerdict {
     /// The workload.
     pub workload: String,
@@ -126,6 +131,7 @@ pub struct LiveVerdict {
     pub alpha: f64,
     /// Whether that holds at every look together.
     #[serde(skip_serializing_if = "Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub is_sequence: bool,
     /// Oriented: above one is better.
     pub ratio: Option<f64>,
@@ -137,6 +143,7 @@ pub struct LiveVerdict {
 
 /// Percentiles of one source of single events.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Latency {
     /// The workload.
     pub workload: String,
@@ -150,6 +157,7 @@ pub struct Latency {
 
 /// Percentiles of one trial; absent where fewer than ten values lie beyond.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LatencyPoint {
     /// The trial's place in the campaign.
     pub order: u64,
@@ -167,6 +175,7 @@ pub struct LatencyPoint {
 
 /// A line of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LogLine {
     /// When.
     pub at_ms: u64,

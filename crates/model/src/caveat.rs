@@ -5,6 +5,7 @@ use std::fmt;
 
 /// A warning with its code and what was seen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Caveat {
     /// The stable code.
     pub code: CaveatCode,
@@ -23,6 +24,7 @@ macro_rules! codes {
     ($($variant:ident $text:literal $meaning:literal,)*) => {
         /// The stable code of a caveat.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
         pub enum CaveatCode {
             $(#[doc = $meaning] #[serde(rename = $text)] $variant,)*
         }

@@ -176,6 +176,7 @@ pub struct ClaimFinding {
 
 /// What new data say of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimOutcome {
     /// It was shown again.

@@ -80,6 +80,7 @@ pub struct Question {
 
 /// What a question is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Declared before the run; corrected over the family; gives a verdict.
@@ -172,11 +173,13 @@ pub struct Look {
 
 /// An interval of an oriented ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Interval {
     /// Lower end; 0 where unbounded.
     pub low: f64,
     /// Upper end; `null` in JSON where unbounded.
     #[serde(with = "unbounded")]
+    #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     pub high: f64,
 }
 
@@ -303,6 +306,7 @@ pub struct BlockEffect {
 
 /// What can be said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Better than the reference.
@@ -319,6 +323,7 @@ pub enum Verdict {
 
 /// How strong a better or worse is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
     /// The interval lies beyond the margin.
@@ -355,6 +360,7 @@ pub struct FailureCount {
 /// Every subject's rank on one workload and metric, or in one use case: 1 plus the
 /// number of subjects that are better. Subjects of one rank are not told apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Ranking {
     /// Workload label, or the use case.
     pub workload: String,
@@ -369,6 +375,7 @@ pub struct Ranking {
 
 /// One subject's rank with its interval (STATISTICS 2.11).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Rank {
     /// Subject id.
     pub subject: String,
@@ -403,6 +410,7 @@ pub struct UseCaseFinding {
 
 /// One component of a use case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Weight {
     /// Workload label.
     pub workload: String,

@@ -7,6 +7,7 @@ use std::fmt;
 /// it: two levels are the same exactly when their text is (`750us`, never also
 /// `0.75ms`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct Level(String);
 

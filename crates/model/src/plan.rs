@@ -223,6 +223,7 @@ pub struct UseCase {
 
 /// Where imported numbers come from, and how they were collected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Imported {
     /// Name of the importer.
     pub format: String,
@@ -239,6 +240,7 @@ pub struct Imported {
 
 /// How imported numbers were collected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ImportedDesign {
     /// Each replicate holds every subject.

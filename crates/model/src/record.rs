@@ -146,6 +146,7 @@ pub struct LevelReading {
 
 /// The machine as it was: flat keys (`kernel.release`, `cpu.online`, `knob.base_slice`) to text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct Fingerprint(pub BTreeMap<String, String>);
 

@@ -41,6 +41,7 @@ pub struct Trend {
 /// What can be said of a trend. It is shown where its slope differs from none at the level of
 /// all series of the campaign together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum TrendOutcome {
     /// Memory that grows, by more than the margin.
@@ -95,6 +96,7 @@ pub struct SlopeInterval {
 
 /// A place at which the level of a series changes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LevelChange {
     /// Index of the first block with the new level.
     pub block: u32,

@@ -13,6 +13,7 @@ const LEVEL: f64 = 0.95;
 
 /// One whole of a workload, and its parts for each subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Breakdown {
     /// Label of the workload.
     pub workload: String,
@@ -26,6 +27,7 @@ pub struct Breakdown {
 
 /// One subject's whole and parts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Divided {
     /// Subject id.
     pub subject: String,
@@ -36,6 +38,7 @@ pub struct Divided {
     /// How much more it is than the first subject's, block by block; none of the first itself, and
     /// where no block has both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub more: Option<BlockMean>,
     /// Its parts, in the workload's order.
     pub parts: Vec<Part>,
@@ -43,6 +46,7 @@ pub struct Divided {
 
 /// One part of a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Part {
     /// Metric id.
     pub metric: String,
@@ -56,6 +60,7 @@ pub struct Part {
 
 /// An arithmetic mean over blocks, for parts must add up, with Student's interval of 95 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BlockMean {
     /// The mean.
     pub mean: f64,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "CheckState"))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Nothing is wrong.
@@ -21,6 +22,7 @@ pub enum State {
 
 /// One thing that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Check {
     /// What, in a few words.
     pub name: String,

@@ -12,6 +12,7 @@ const REASON_LIMIT: usize = 120;
 
 /// How often a subject's scheduler was ejected, over all workloads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Ejections {
     /// Subject id.
     pub subject: String,

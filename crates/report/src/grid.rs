@@ -52,6 +52,7 @@ pub struct Grid {
 
 /// One side of a grid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Axis {
     /// What it spans: the parameter, `operation` or `metric`.
     pub name: String,
@@ -62,6 +63,7 @@ pub struct Axis {
     pub numbers: Vec<f64>,
     /// Unit of the numbers, of sizes and durations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub unit: Option<Unit>,
 }
 

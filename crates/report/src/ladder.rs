@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 /// One metric and pair of levels along a factor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Ladder {
     /// Metric id.
     pub metric: String,
@@ -36,6 +37,7 @@ impl Ladder {
 
 /// One level of the factor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Rung {
     /// The level.
     pub level: Level,
@@ -45,6 +47,7 @@ pub struct Rung {
 
 /// One comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LadderCell {
     /// Subject id.
     pub subject: String,
@@ -65,6 +68,7 @@ pub struct LadderCell {
 
 /// A ratio of values with its unadjusted interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LadderRatio {
     /// The estimate.
     pub ratio: f64,

@@ -33,6 +33,8 @@ pub use grid::{
     GridSubject, GridValue, has_grid,
 };
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
+#[cfg(feature = "typescript")]
+pub use page::visit_page;
 pub use page::{page_json, page_words};
 pub use phrases::Language;
 pub use quantities::{effects_found, value};

@@ -30,11 +30,15 @@ const FORMAT: &str = "schedlab.page/1";
 
 /// Everything a page shows.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 struct PageData<'r> {
     format: &'static str,
+    /// ISO 639-1.
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     language: Language,
     /// What the page says in place of its English; absent in English.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     words: BTreeMap<&'static str, &'static str>,
     campaign: &'r str,
     title: &'r str,
@@ -55,6 +59,7 @@ struct PageData<'r> {
     breakdowns: Vec<Parts<'r>>,
     /// How metrics went over a soak campaign.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     trends: Vec<Course<'r>>,
     ejections: &'r [Ejections],
     curves: Option<Curves>,
@@ -70,6 +75,7 @@ struct PageData<'r> {
 
 /// One comparison, with what its figure and its table say.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "Finding"))]
 struct Effect<'r> {
     workload: &'r str,
     metric: &'r str,
@@ -87,6 +93,7 @@ struct Effect<'r> {
     alpha: f64,
     /// Whether that holds at every look together.
     #[serde(skip_serializing_if = "Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     is_sequence: bool,
     subject_value: Option<f64>,
     reference_value: Option<f64>,
@@ -96,16 +103,19 @@ struct Effect<'r> {
 
 /// An oriented ratio, above one is better, with its interval for this comparison alone.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 struct Ratio {
     ratio: f64,
     low: f64,
-    /// Absent where unbounded.
+    /// `null` where unbounded.
     high: Option<f64>,
     /// Of no difference, adjusted over the family.
     adjusted_p: Option<f64>,
 }
 
+/// What serves a use case, by rank.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 struct UseCase<'r> {
     use_case: &'r str,
     weights: &'r [Weight],
@@ -114,7 +124,9 @@ struct UseCase<'r> {
     without_evidence: &'r [String],
 }
 
+/// What somebody has published, and what these data say of it.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 struct Claim<'r> {
     says: &'r str,
     source: Option<&'r str>,
@@ -124,6 +136,7 @@ struct Claim<'r> {
 
 /// A breakdown, with what it says in words.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "Breakdown"))]
 struct Parts<'r> {
     said: Vec<String>,
     #[serde(flatten)]
@@ -136,6 +149,7 @@ fn parts(breakdown: &Breakdown, language: Language) -> Parts<'_> {
 
 /// A grid without its runs.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "Grid"))]
 struct Map<'r> {
     measure: &'r str,
     unit: Unit,
@@ -147,13 +161,17 @@ struct Map<'r> {
     comparisons: Vec<MapComparison<'r>>,
 }
 
+/// The values of one subject.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "GridSubject"))]
 struct MapSubject<'r> {
     subject: &'r str,
     cells: Vec<Vec<Option<f64>>>,
 }
 
+/// The effects of one comparison.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "GridComparison"))]
 struct MapComparison<'r> {
     subject: &'r str,
     reference: &'r str,
@@ -161,7 +179,9 @@ struct MapComparison<'r> {
     cells: Vec<Vec<Option<MapCell>>>,
 }
 
+/// What one cell says.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "GridCell"))]
 struct MapCell {
     verdict: Verdict,
     effect: Option<Ratio>,
@@ -176,6 +196,12 @@ pub fn page_words(language: Language) -> Option<String> {
     }
     let words = Words { language, words: language.page().collect() };
     (!language.is_english()).then(|| serde_json::to_string(&words).ok()).flatten()
+}
+
+/// Shows the types of what the page is given to what declares them for the front end.
+#[cfg(feature = "typescript")]
+pub fn visit_page(visitor: &mut impl ts_rs::TypeVisitor) {
+    visitor.visit::<PageData<'static>>();
 }
 
 /// What the page of a report is given, as JSON.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Every run of one metric, in the order in which they were made; a column for each fact.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub(crate) struct Series {
     pub(crate) workload: String,
     pub(crate) metric: String,

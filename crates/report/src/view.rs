@@ -130,6 +130,7 @@ pub struct MetricMeaning {
 
 /// How the question was put.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Design {
     /// Where trials ran.
     pub venue: String,
@@ -157,6 +158,7 @@ pub struct Design {
     pub families: BTreeMap<String, usize>,
     /// Where the numbers come from, of a campaign that did not run here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub imported: Option<Imported>,
     /// Whether it was cut short by `--quick`.
     pub is_quick: bool,
@@ -195,6 +197,7 @@ impl Design {
 
 /// One arm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SubjectView {
     /// Its name.
     pub id: String,
@@ -208,6 +211,7 @@ pub struct SubjectView {
 
 /// One caveat, explained once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CaveatView {
     /// Its code.
     pub code: String,

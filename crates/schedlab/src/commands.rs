@@ -31,6 +31,8 @@ mod top;
 mod vm;
 mod vs;
 
+#[cfg(feature = "typescript")]
+pub(crate) use history::visit_history;
 pub(crate) use import::DEFAULT_ALPHA;
 pub(crate) use reports::formats as report_formats;
 

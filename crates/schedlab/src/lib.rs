@@ -25,6 +25,12 @@ pub fn report_formats() -> impl Iterator<Item = &'static contract::Description> 
     commands::report_formats()
 }
 
+/// Shows the types of the history over campaigns to what declares them for the front end.
+#[cfg(feature = "typescript")]
+pub fn visit_history(visitor: &mut impl ts_rs::TypeVisitor) {
+    commands::visit_history(visitor);
+}
+
 /// Runs the program; the result is its exit status.
 pub fn run(arguments: Vec<std::ffi::OsString>) -> u8 {
     if let Some(status) = assembly::serve_role(&arguments) {

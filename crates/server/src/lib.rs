@@ -124,3 +124,10 @@ async fn listen(settings: Settings, on_ready: impl FnOnce(SocketAddr) -> Result<
         });
     }
 }
+
+/// Shows the types of what a server tells to what declares them for the front end.
+#[cfg(feature = "typescript")]
+pub fn visit_protocol(visitor: &mut impl ts_rs::TypeVisitor) {
+    watch::visit_events(visitor);
+    listing::visit_listing(visitor);
+}

@@ -22,7 +22,9 @@ pub(crate) struct Known(BTreeMap<PathBuf, (Vec<Option<Mark>>, Row)>);
 /// Length and time of a file.
 type Mark = (u64, SystemTime);
 
+/// A campaign of the listing.
 #[derive(Clone, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "ListedCampaign"))]
 struct Row {
     name: String,
     title: String,
@@ -37,11 +39,19 @@ struct Row {
     verdicts: Option<BTreeMap<Verdict, usize>>,
 }
 
+/// All campaigns, the newest first.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "CampaignList"))]
 struct Listing {
     format: &'static str,
     campaigns: Vec<Row>,
     problems: Vec<String>,
+}
+
+/// Shows the types of the listing to what declares them for the front end.
+#[cfg(feature = "typescript")]
+pub(crate) fn visit_listing(visitor: &mut impl ts_rs::TypeVisitor) {
+    visitor.visit::<Listing>();
 }
 
 impl Known {

@@ -49,11 +49,28 @@ pub(crate) struct Page {
 
 /// What an event `snapshot` holds.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "Snapshot"))]
 struct Told<'s> {
     format: &'static str,
     at_ms: u64,
     campaign: Option<&'s Snapshot>,
     watchers: usize,
+}
+
+/// What an event `samples` holds, the first one of a connection. An event `sample` holds one.
+#[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+struct Samples<'s> {
+    /// The oldest first.
+    #[cfg_attr(feature = "typescript", ts(as = "Vec<Sample>"))]
+    samples: &'s VecDeque<Sample>,
+}
+
+/// Shows the types of events to what declares them for the front end.
+#[cfg(feature = "typescript")]
+pub(crate) fn visit_events(visitor: &mut impl ts_rs::TypeVisitor) {
+    visitor.visit::<Told<'static>>();
+    visitor.visit::<Samples<'static>>();
 }
 
 /// What nobody can have left half done: each is replaced whole.
@@ -130,10 +147,6 @@ impl Desk {
 
     /// All samples so far, as an event `samples` holds them.
     pub(crate) fn samples(&self) -> String {
-        #[derive(Serialize)]
-        struct Samples<'s> {
-            samples: &'s VecDeque<Sample>,
-        }
         serde_json::to_string(&Samples { samples: &lock(&self.samples) }).unwrap_or_default()
     }
 

@@ -1,6 +1,7 @@
 /** Every figure of a page, by section. Pure: drawing is left to whoever has a canvas. */
 
-import { type Curve, type Finding, type Page, runs } from "../model";
+import type { Curve, Finding } from "../generated/page";
+import { type Page, runs } from "../model";
 import { breakdown } from "./breakdown";
 import { ecdf } from "./ecdf";
 import type { Choice, Figure } from "./figure";

@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { quantity } from "../format";
-import type { Breakdown } from "../model";
+import type { Breakdown } from "../generated/page";
 import { t } from "../words";
 import { base, type Figure } from "./figure";
 import { longest } from "./labels";

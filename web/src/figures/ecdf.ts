@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { logLabels } from "../format";
-import type { Curve } from "../model";
+import type { Curve } from "../generated/page";
 import { t } from "../words";
 import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
 import { byDashes, scales } from "./series";

@@ -1,7 +1,7 @@
 /** What figures found, in words made from verdicts. */
 
 import { estimate } from "../format";
-import type { Finding, Verdict } from "../model";
+import type { Finding, Verdict } from "../generated/page";
 import { noted, say, t } from "../words";
 
 /** Of each verdict how it begins a count, and how it goes on with one. */

@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { change, estimate, intervals, quantity, VERDICT_SYMBOLS, verdictWord } from "../format";
-import type { Finding, Verdict } from "../model";
+import type { Finding, Verdict } from "../generated/page";
 import type { Theme } from "../theme";
 import { t } from "../words";
 import { effectTicks } from "./axis";

@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { change, VERDICT_SYMBOLS, verdictWord } from "../format";
-import type { Grid, Ratio, Verdict } from "../model";
+import type { Grid, Ratio, Verdict } from "../generated/page";
 import { t } from "../words";
 import { base, type Canvas, type Figure } from "./figure";
 import { tally } from "./finding";

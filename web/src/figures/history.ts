@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { change, confidence } from "../format";
-import type { HistorySeries } from "../live/protocol";
+import type { HistorySeries } from "../generated/live";
 import { t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
 import { base, type Canvas, type Choice, type Figure } from "./figure";

@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { intervals, multiple, VERDICT_SYMBOLS, verdictWord } from "../format";
-import type { Finding, Ladder, LadderCell } from "../model";
+import type { Finding, Ladder, LadderCell } from "../generated/page";
 import { t } from "../words";
 import { colourOf } from "./forest";
 import { base, type Canvas, type Figure } from "./figure";

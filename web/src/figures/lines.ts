@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { logLabels } from "../format";
-import type { Grid } from "../model";
+import type { Grid } from "../generated/page";
 import { t } from "../words";
 import { spaced } from "./axis";
 import { base, BY_SUBJECT, type Canvas, type Figure, SHAPE_BY_SUBJECT } from "./figure";

@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { change, intervals } from "../format";
-import type { Finding, Ratio } from "../model";
+import type { Finding, Ratio } from "../generated/page";
 import { t } from "../words";
 import { effectDomain, effectTicks } from "./axis";
 import { base, BY_SUBJECT, type Canvas, type Choice, type Figure, SHAPE_BY_SUBJECT } from "./figure";

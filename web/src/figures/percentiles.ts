@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { logLabels, quantity } from "../format";
-import type { Curve } from "../model";
+import type { Curve } from "../generated/page";
 import { t } from "../words";
 import { spaced } from "./axis";
 import { base, BY_SUBJECT, type Canvas, type Figure, SHAPE_BY_SUBJECT } from "./figure";

@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { change, quantity } from "../format";
-import type { Finding, Run, Series } from "../model";
+import type { Finding, Series } from "../generated/page";
+import type { Run } from "../model";
 import { t } from "../words";
 import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
 import { said } from "./finding";

@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { quantity } from "../format";
-import type { Run, Series } from "../model";
+import type { Series } from "../generated/page";
+import type { Run } from "../model";
 import { t } from "../words";
 import { base, BY_SUBJECT, type Figure, SHAPE_BY_SUBJECT } from "./figure";
 import { longest } from "./labels";

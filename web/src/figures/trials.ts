@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { logLabels, quantity } from "../format";
-import type { Latency } from "../live/protocol";
+import type { Latency } from "../generated/live";
 import { t } from "../words";
 import { base, BY_SUBJECT, type Canvas, type Choice, type Figure, SHAPE_BY_SUBJECT } from "./figure";
 import { apart, longest } from "./labels";

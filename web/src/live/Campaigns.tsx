@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
 import { day, VERDICT_SYMBOLS, verdictWord } from "../format";
-import type { Verdict } from "../model";
+import type { CampaignList, ListedCampaign } from "../generated/live";
+import type { Verdict } from "../generated/page";
 import { type Column, SortTable } from "../parts/SortTable";
 import { say, t } from "../words";
 import { useFetched } from "./hooks";
-import { CAMPAIGNS, type CampaignList, type ListedCampaign, STATES } from "./protocol";
+import { CAMPAIGNS, STATES } from "./protocol";
 
 /** As many as are compared with each other. */
 const PAIR = 2;

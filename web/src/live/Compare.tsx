@@ -1,5 +1,6 @@
 import { confidence, estimate, VERDICT_SYMBOLS, verdictWord } from "../format";
-import type { Finding, Page } from "../model";
+import type { Finding } from "../generated/page";
+import type { Page } from "../model";
 import { levelsOf } from "../parts/Facts";
 import { type Column, IntervalBar, reachOf, SortTable } from "../parts/SortTable";
 import { Table } from "../parts/Table";

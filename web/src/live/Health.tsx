@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
 import { duration, percent } from "../format";
+import type { Sample } from "../generated/live";
 import { useNews } from "./hooks";
-import type { Sample } from "./protocol";
 import { t } from "../words";
 import type { Stream } from "./stream";
 

@@ -1,10 +1,11 @@
 import { useMemo } from "preact/hooks";
 import { histories } from "../figures/history";
+import type { History } from "../generated/live";
 import { Chooser } from "../parts/Chooser";
 import type { Theme } from "../theme";
 import { t } from "../words";
 import { useFetched } from "./hooks";
-import { HISTORY, type History } from "./protocol";
+import { HISTORY } from "./protocol";
 
 /** Every comparison over all campaigns that made it. */
 export function HistoryPage({ theme }: { theme: Theme }) {

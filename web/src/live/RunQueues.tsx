@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { duration, percent } from "../format";
+import type { Sample } from "../generated/live";
 import type { Theme } from "../theme";
 import { noted, type Noted, say, t } from "../words";
 import { useNews } from "./hooks";
-import type { Sample } from "./protocol";
 import type { Stream } from "./stream";
 
 /** From where on each step of the colours begins. */

@@ -3,8 +3,9 @@
  * listeners, and says whether what it has is still true. Nothing here draws.
  */
 
+import type { Sample, Samples, Snapshot } from "../generated/live";
 import { t } from "../words";
-import { EVENTS, type Sample, type Snapshot } from "./protocol";
+import { EVENTS } from "./protocol";
 
 /** As many as a server keeps. */
 const MOST_SAMPLES = 600;
@@ -52,7 +53,7 @@ export class Stream {
     };
     source.addEventListener("snapshot", ({ data }) => this.take(data, (value) => this.takeSnapshot(value as Snapshot)));
     source.addEventListener("samples", ({ data }) =>
-      this.take(data, (value) => this.takeSamples((value as { samples: Sample[] }).samples)),
+      this.take(data, (value) => this.takeSamples((value as Samples).samples)),
     );
     source.addEventListener("sample", ({ data }) => this.take(data, (value) => this.takeSamples([...this.samples, value as Sample])));
   }

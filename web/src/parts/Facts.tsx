@@ -1,6 +1,7 @@
 import { VERDICT_SYMBOLS, verdictWord } from "../format";
 import { colourOf, sentence } from "../figures/forest";
-import type { Check, Finding, Page } from "../model";
+import type { Check, Finding } from "../generated/page";
+import type { Page } from "../model";
 import type { Theme } from "../theme";
 import { noted, say, t } from "../words";
 import { Table } from "./Table";

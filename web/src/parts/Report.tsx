@@ -1,7 +1,8 @@
 import { useMemo } from "preact/hooks";
 import { type Figures, figuresOf } from "../figures/all";
 import { byStrength } from "../figures/forest";
-import type { Finding, Page } from "../model";
+import type { Finding } from "../generated/page";
+import type { Page } from "../model";
 import type { Theme } from "../theme";
 import { TimelineCard } from "../timeline/TimelineCard";
 import { noted, say, t } from "../words";

@@ -1,5 +1,6 @@
 import { estimate } from "../format";
-import type { Finding, Page, Ranking, UseCase } from "../model";
+import type { Finding, Ranking, UseCase } from "../generated/page";
+import type { Page } from "../model";
 import { noted, say, t } from "../words";
 import { type Column, IntervalBar, reachOf, SortTable } from "./SortTable";
 

@@ -11,6 +11,7 @@ const LAST_STEP: u32 = 30;
 
 /// All curves of a campaign.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub(super) struct Curves {
     /// Shares, rising: the columns of every row below.
     probabilities: Vec<f64>,
@@ -19,6 +20,7 @@ pub(super) struct Curves {
 
 /// One latency.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 struct Curve {
     workload: String,
     source: String,
@@ -27,7 +29,9 @@ struct Curve {
     subjects: Vec<SubjectCurve>,
 }
 
+/// The quantiles of one subject.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 struct SubjectCurve {
     subject: String,
     /// Values in all.

@@ -9,6 +9,7 @@ use serde::Serialize;
 /// One trend; a column for each fact of its values. Of an emulated processor it has none, for
 /// they would be those of no real one.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "Trend"))]
 pub(super) struct Course<'r> {
     workload: &'r str,
     metric: &'r str,

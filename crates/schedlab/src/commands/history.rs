@@ -16,6 +16,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /// One question over campaigns: subject against the reference of the same campaign.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "HistorySeries"))]
 struct Series {
     workload: String,
     metric: String,
@@ -23,6 +24,7 @@ struct Series {
     reference: String,
     /// Whether its campaigns ran on an emulated processor: never mixed with real ones.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     is_emulated: bool,
     /// Changes smaller than this fraction do not count.
     margin: f64,
@@ -30,19 +32,24 @@ struct Series {
     changes: Vec<Change>,
 }
 
+/// One campaign of a series.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "HistoryPoint"))]
 struct Point {
     campaign: String,
     /// Oriented ratio to the reference: above 1 is better.
     ratio: f64,
     low: f64,
+    #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     high: f64,
     /// The error rate of that interval.
     alpha: f64,
     blocks: usize,
 }
 
+/// Where the level of a series changed.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "HistoryChange"))]
 struct Change {
     /// The last campaign before it.
     after: String,
@@ -57,10 +64,17 @@ struct Change {
 
 /// What the dashboard shows.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "History"))]
 struct Document {
     format: &'static str,
     series: Vec<Series>,
     problems: Vec<String>,
+}
+
+/// Shows the types of the history to what declares them for the front end.
+#[cfg(feature = "typescript")]
+pub(crate) fn visit_history(visitor: &mut impl ts_rs::TypeVisitor) {
+    visitor.visit::<Document>();
 }
 
 /// Every primary metric over all finished campaigns, `schedlab.history/1`.
