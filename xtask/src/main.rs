@@ -52,7 +52,7 @@ const EXTERNAL: (&str, &str) = ("vm::external::published_schedulers", "SCHEDLAB_
 enum Command {
     /// Everything that CI checks: ui, bank, fmt, clippy, tidy, deny, docs, test, doc
     Validate,
-    /// Layers, sizes, names, comments, reasons of dependencies
+    /// Layers, sizes, names, comments, citations, reasons of dependencies
     Tidy,
     /// Format all code
     Fmt,
