@@ -39,7 +39,7 @@ enum Command {
     Test(TestChoice),
     /// All of that, every proof anew, and everything that takes hours
     Nightly,
-    /// Layers, sizes, names, comments, reasons of dependencies
+    /// Layers, sizes, names, comments, citations, reasons of dependencies
     Tidy,
     /// Format all code
     Fmt,

@@ -3,7 +3,7 @@
 //!
 //! Both workloads of a block run in the same sitting, so blocks pair them as they pair
 //! subjects: d_b = log y(later, b) - log y(earlier, b) within one subject, and everything
-//! after that is as it is for subjects (STATISTICS 2.4, 2.5): paired t, TOST with the
+//! after that is as it is for subjects (docs/method.md#m-estimate): paired t, TOST with the
 //! metric's margin. All comparisons of all such claims are one family for Holm. The declared
 //! family neither pays for them nor hears of them.
 

@@ -1,5 +1,5 @@
 //! Whether two subjects did the same work while their latencies were measured
-//! (STATISTICS 2.12): the latency of fewer, or of the lucky ones only, is another
+//! (docs/method.md#m-comparable): the latency of fewer, or of the lucky ones only, is another
 //! question's answer.
 
 use crate::observations::Observations;

@@ -5,7 +5,7 @@ use model::{Caveat, CaveatCode, FailureCount, Outcome, Plan};
 use stats::fisher_exact;
 use std::collections::BTreeMap;
 
-/// A subject that fails more often than this has no verdict (STATISTICS 2.8).
+/// A subject that fails more often than this has no verdict (docs/method.md#m-failures).
 const FAILED_SHARE: f64 = 0.10;
 /// Level of Fisher's test.
 const LEVEL: f64 = 0.05;

@@ -1,4 +1,4 @@
-//! Correction over the declared family (STATISTICS 2.7).
+//! Correction over the declared family (docs/method.md#m-family).
 
 use stats::{benjamini_hochberg, holm};
 

@@ -1,4 +1,4 @@
-//! Whether a verdict hangs on one block or on the method (STATISTICS 2.8).
+//! Whether a verdict hangs on one block or on the method (docs/method.md#m-fragility).
 
 use crate::family::Family;
 use crate::quality::widened;
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn methods_that_disagree_are_told_and_few_pairs_by_their_signs_alone() {
-        // Nine blocks at +3 %, one at -25 %: the fixture of STATISTICS 2.8.
+        // Nine blocks at +3 %, one at -25 %: the fixture of docs/method.md#m-fragility.
         let mut wild = vec![0.0296; 9];
         wild.push(-0.2877);
         assert!(told(&wild).unwrap().contains("ranks say"));

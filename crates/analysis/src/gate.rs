@@ -2,8 +2,8 @@
 //!
 //! A limit says how much worse a subject may be than the reference on a primary
 //! metric. Keeping it is a claim that needs evidence, and so is breaching it: the
-//! two one-sided tests of STATISTICS 2.5, moved to the limit's own edge, with
-//! Holm over everything that is gated.
+//! two one-sided tests of docs/method.md#m-estimate, moved to the limit's own edge, with
+//! Holm over everything that is gated (docs/method.md#m-gate).
 
 use crate::family::holm_of;
 use crate::verdict::is_forbidden;

@@ -700,7 +700,7 @@ mod tests {
         assert!(screen.effect.as_ref().unwrap().adjusted_difference.unwrap() < 1e-6);
     }
 
-    /// Scenario S1 of STATISTICS section 3, reduced to sitting values: a boot effect
+    /// Scenario S1 of docs/method.md#m-scenarios, reduced to sitting values: a boot effect
     /// of 2 %, an interaction of 1 %, and what processes and iterations leave.
     fn quiet_campaign(seed: u64, effect: f64) -> Findings {
         let mut random = ChaCha12Rng::seed_from_u64(seed);

@@ -2,7 +2,7 @@
 //!
 //! This crate must not know how records came about or how findings are shown.
 //! It is pure and total: the same plan and records give the same findings,
-//! whatever the order of the records. The method is the statistical design's:
+//! whatever the order of the records. The method is that of docs/method.md:
 //! one number for each block and subject, the t of paired log differences,
 //! equivalence before difference, Holm over the declared family.
 

@@ -1,5 +1,6 @@
 //! What may be said of a campaign of a fixed number of blocks before its last: intervals
-//! that hold however often somebody looks (the t confidence sequence of STATISTICS 2.9).
+//! that hold however often somebody looks (the t confidence sequence of
+//! docs/method.md#m-sequence).
 //! While it can go on there is no verdict; where it was ended on purpose, the verdict is
 //! that of these intervals, so that nothing is won by ending when it looks good.
 

@@ -1,5 +1,5 @@
 //! Adaptive campaigns: looks at pre-declared block counts, each at its own level
-//! (STATISTICS 2.9). A question is answered by the first look that decides it.
+//! (docs/method.md#m-looks). A question is answered by the first look that decides it.
 
 use crate::judge::{conclude, judge_at};
 use model::{Caveat, CaveatCode, Finding, Findings, Look, Outcome, Plan, Record, Role, Verdict};

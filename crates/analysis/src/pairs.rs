@@ -7,7 +7,7 @@ use model::{BlockEffect, Caveat, CaveatCode, Outcome, Record, Reduction, Tail};
 use stats::mean;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer expected events beyond a percentile give no verdict (STATISTICS 2.10).
+/// Fewer expected events beyond a percentile give no verdict (docs/method.md#m-quantiles).
 pub(crate) const LEAST_BEYOND: f64 = 10.0;
 /// Fewer are not even shown.
 pub(crate) const LEAST_SHOWN: f64 = 2.0;

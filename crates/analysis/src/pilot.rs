@@ -1,4 +1,4 @@
-//! What a pilot says about a plan (STATISTICS 2.6): where the variance lives, what the
+//! What a pilot says about a plan (docs/method.md#m-pilot): where the variance lives, what the
 //! planned blocks would find, and how many would be needed. A pilot plans; its numbers
 //! are never part of a verdict.
 
@@ -12,7 +12,7 @@ use stats::{
     standard_deviation, variance,
 };
 
-/// Repetitions are capped here (STATISTICS 2.6).
+/// Repetitions are capped here (docs/method.md#m-pilot).
 const MOST_INVOCATIONS: u32 = 20;
 
 /// Judges a pilot's records as a guide to `planned`: its blocks, its margins and its

@@ -1,5 +1,5 @@
 //! A percentile of all blocks together, for tails too scarce to be told block by block
-//! (STATISTICS 2.10, point 4): histograms are merged over the blocks of each subject,
+//! (docs/method.md#m-pooled): histograms are merged over the blocks of each subject,
 //! and the interval comes from leaving out one block after the other.
 
 use crate::observations::Observations;

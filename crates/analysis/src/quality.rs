@@ -1,4 +1,4 @@
-//! Quality warnings (STATISTICS 2.13). They travel with a finding; few of them
+//! Quality warnings (docs/method.md#m-warnings). They travel with a finding; few of them
 //! decide anything.
 
 use crate::pairs::Pairs;

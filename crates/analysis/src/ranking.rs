@@ -1,4 +1,4 @@
-//! Ranks of subjects that were all compared with each other (STATISTICS 2.11).
+//! Ranks of subjects that were all compared with each other (docs/method.md#m-ranks).
 
 use model::{Comparisons, Finding, Plan, Rank, Ranking, Role, Verdict};
 

@@ -1,4 +1,4 @@
-//! One number for each block and subject (STATISTICS 2.3 and 2.10).
+//! One number for each block and subject (docs/method.md#m-reduction).
 
 use model::{Histogram, Metric, Record, Reduction, SampleData};
 use stats::{exp, ln, mean, median};
@@ -87,7 +87,7 @@ fn quotient(samples: &[&SampleData]) -> Result<f64, Lack> {
     }
 }
 
-/// A share, compared by its logit (STATISTICS 2.12). Half an event is added on
+/// A share, compared by its logit (docs/method.md#m-shares). Half an event is added on
 /// either side, so that none and all have one (Haldane 1956, Anscombe 1956).
 fn share(samples: &[&SampleData]) -> Result<Reduced, Lack> {
     let (mut hits, mut tries) = (0, 0);

@@ -13,7 +13,7 @@ use model::{
 };
 use stats::{change_points, exp, ln, median};
 
-/// Fewer blocks are no series (STATISTICS 2.5).
+/// Fewer blocks are no series (docs/method.md#m-trends).
 const LEAST_POINTS: usize = 5;
 
 /// The trends of a campaign of any kind whose records have times, tested at its level.

@@ -1,4 +1,4 @@
-//! Numbers without blocks (STATISTICS 2.11b): imported from somebody who ran one
+//! Numbers without blocks (docs/method.md#m-unblocked): imported from somebody who ran one
 //! subject and then another. Every cell, every margin over some of its dimensions,
 //! and all of it together, by Welch's t on logarithms; Holm within each kind.
 //!

@@ -1,5 +1,5 @@
 //! What serves a use case: every pair of subjects over weighted workloads
-//! (STATISTICS 2.11). In each block the components' log differences are added up by
+//! (docs/method.md#m-use-cases). In each block the components' log differences are added up by
 //! their weights, so that what workloads of a block have in common stays in; the rest
 //! is the design's own test. Never one total score: the worst component stands beside.
 

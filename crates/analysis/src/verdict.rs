@@ -1,4 +1,4 @@
-//! The decision, in the order of STATISTICS 2.5.
+//! The decision, in the order of docs/method.md#m-verdict.
 
 use model::{Caveat, CaveatCode, Finding, Strength, Verdict};
 use stats::TTest;
@@ -44,7 +44,7 @@ pub(crate) fn is_forbidden(finding: &Finding) -> bool {
 }
 
 /// Whether the reference drifted while the order was not randomised: then the drift is
-/// the difference (STATISTICS 2.13, a hard failure).
+/// the difference (docs/method.md#m-obstacles).
 pub(crate) fn drifted_in_order(caveats: &[Caveat]) -> bool {
     let has = |code: CaveatCode| caveats.iter().any(|caveat| caveat.code == code);
     has(CaveatCode::Drift) && has(CaveatCode::OrderConfounded)

@@ -7,7 +7,7 @@ use crate::table::{Limit, Row};
 use contract::Result;
 use model::Verdict;
 
-/// STATISTICS section 3, target 4.
+/// Target 4 (docs/method.md#m-targets).
 const MOST: f64 = 0.065;
 /// The margin of the calibration's experiments.
 const MARGIN_PERCENT: f64 = 2.0;

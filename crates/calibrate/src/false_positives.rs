@@ -10,9 +10,9 @@ use contract::Result;
 /// Every scenario of the simulator.
 pub(crate) const SCENARIOS: [&str; 6] = ["S1", "S2", "S3", "S4", "S5", "S6"];
 const BLOCKS: [u32; 4] = [5, 6, 10, 20];
-/// STATISTICS section 3, target 1.
+/// Target 1 (docs/method.md#m-targets).
 const MOST: f64 = 0.065;
-/// The same table gives 94.1 to 97.5 % for intervals of 95 %.
+/// The simulation behind the targets gave 94.1 to 97.5 % for intervals of 95 %.
 const LEAST_COVERAGE: f64 = 0.935;
 
 pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {

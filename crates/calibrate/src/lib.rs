@@ -1,5 +1,5 @@
 //! Calibration: simulated campaigns with a known truth through the real planner,
-//! simulator and judge, counted against the targets of STATISTICS section 3.
+//! simulator and judge, counted against the targets of docs/method.md#m-targets.
 //!
 //! This crate must not know how a verdict comes about: it counts verdicts and
 //! p-values as a user would see them, and does to the same records what people do
@@ -20,7 +20,7 @@ pub use table::{Calibration, Limit, Row, text};
 
 use contract::{Catalogue, Result};
 
-/// Repetitions of each cell of a full calibration (STATISTICS section 3 asks for 2,000).
+/// Repetitions of each cell of a full calibration (docs/method.md#m-targets).
 pub const FULL: u32 = 2_000;
 /// Repetitions of each cell of a quick one.
 pub const QUICK: u32 = 150;

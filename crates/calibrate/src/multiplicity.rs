@@ -9,7 +9,7 @@ use contract::Result;
 /// 63 comparisons: seven subjects against the reference on nine workloads.
 const CASE: Case =
     Case { scenario: "S1", blocks: 10, effect_percent: 0.0, subjects: 8, workloads: 9 };
-/// STATISTICS section 3, target 6.
+/// Target 6 (docs/method.md#m-targets).
 const MOST_CORRECTED: f64 = 0.065;
 const LEAST_UNCORRECTED: f64 = 0.90;
 const ALPHA: f64 = 0.05;

@@ -8,7 +8,7 @@ use crate::rate::Rate;
 use crate::table::{Limit, Row};
 use contract::Result;
 
-/// STATISTICS section 3, target 2.
+/// Target 2 (docs/method.md#m-targets).
 const LEAST: f64 = 0.25;
 /// Scenario whose spikes destroy the power of a pooled test, so that it seems right.
 const EXCEPTION: &str = "S4";

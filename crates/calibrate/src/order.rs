@@ -10,7 +10,7 @@ use crate::table::{Limit, Row};
 use contract::Result;
 use model::{Block, Plan};
 
-/// STATISTICS section 3, target 7.
+/// Target 7 (docs/method.md#m-targets).
 const LEAST: f64 = 0.90;
 const CASE: Case =
     Case { scenario: "S5", blocks: 10, effect_percent: 0.0, subjects: 2, workloads: 1 };

@@ -7,8 +7,8 @@ use crate::rate::Rate;
 use crate::table::{Limit, Row};
 use contract::Result;
 
-/// Scenario, improvement in percent, least power with ten blocks (STATISTICS
-/// section 3, target 3).
+/// Scenario, improvement in percent, least power with ten blocks: target 3
+/// (docs/method.md#m-targets).
 const CELLS: [(&str, f64, f64); 4] =
     [("S1", 2.0, 0.85), ("S1", 3.0, 0.97), ("S4", 2.0, 0.85), ("S4", 3.0, 0.95)];
 const BLOCKS: u32 = 10;

@@ -8,10 +8,10 @@ use contract::Result;
 use model::{Plan, Role, Verdict};
 use stats::TTest;
 
-/// The design's looks (STATISTICS 2.9).
+/// The looks of docs/method.md#m-looks.
 const LOOKS: [u32; 5] = [6, 10, 16, 24, 32];
 const MOST: u32 = 32;
-/// STATISTICS section 3, target 5.
+/// Target 5 (docs/method.md#m-targets).
 const MOST_ADAPTIVE: f64 = 0.055;
 const LEAST_PEEKING: f64 = 0.15;
 const ALPHA: f64 = 0.05;

@@ -20,7 +20,7 @@ pub enum Limit {
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// Number of the target in STATISTICS section 3; none of what is for comparison.
+    /// Number of the target (docs/method.md#m-targets); none of what is for comparison.
     pub target: Option<u8>,
     /// What is counted, and in which case.
     pub name: String,

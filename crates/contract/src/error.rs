@@ -6,7 +6,7 @@ use sys::MachineError;
 /// Shorthand for results of this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of failure, hence which exit code (DESIGN section 7).
+/// What kind of failure, hence which exit code (docs/exit-codes.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The user asked for something that cannot be meant: exit 2.

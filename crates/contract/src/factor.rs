@@ -36,8 +36,9 @@ pub trait Factor: Sync {
     fn parse(&self, text: &str) -> Result<Level, String>;
 
     /// Position when several factors are set: lower first, when restoring too.
-    /// Hotplug (10) comes before the slices (50) that it rescales (TRAPS 4). What is held and
-    /// comes before [`FIRST_KNOB`] is there before any file is looked for; from
+    /// Hotplug (10) comes before the slices (50): the kernel rescales those whenever a CPU goes
+    /// online or offline, whatever was written. What is held and comes before
+    /// [`FIRST_KNOB`] is there before any file is looked for; from
     /// [`ON_TOP`] on a knob's files are made by another knob, and gone again with it.
     fn order(&self) -> u8 {
         50

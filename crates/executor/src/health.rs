@@ -1,5 +1,5 @@
 //! What else the machine did during an invocation: steal, throttling, other
-//! programs. Thresholds are those of STATISTICS 2.13.
+//! programs. Thresholds are those of docs/method.md#m-warnings.
 
 use crate::fingerprint::RANDOMISED_LAYOUT;
 use model::{Caveat, CaveatCode, CpuList, RunReport};

@@ -32,7 +32,7 @@ static DESCRIPTION: Description = Description {
           is an error. Without `-I` (O_DIRECT) these are rates of the page cache, which no elevator sees.",
 };
 
-/// A rate of I/O that differs by less does not matter (STATISTICS 2.5).
+/// A rate of I/O that differs by less does not matter (docs/method.md#m-margin).
 const MARGIN: f64 = 0.10;
 const UNEQUAL: &str =
     "the slowest process had done less than half of its work when all were stopped";

@@ -4,7 +4,7 @@ use model::{Block, Outcome, Plan, Record, Sitting, Trial};
 use std::collections::BTreeSet;
 
 /// Blocks run again for invalid sittings, at most this share of the planned ones
-/// (STATISTICS 2.8).
+/// (docs/method.md#m-order).
 const REPEAT_SHARE: f64 = 0.2;
 /// Refusals of a subject before it is given up.
 const HOPELESS_AFTER: usize = 2;

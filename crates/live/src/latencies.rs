@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Trials shown; earlier ones are dropped.
 const MOST_POINTS: usize = 600;
-/// Fewest values beyond a percentile that is shown (STATISTICS 2.10).
+/// Fewest values beyond a percentile that is shown (docs/method.md#m-quantiles).
 const LEAST_BEYOND: f64 = 10.0;
 
 /// Percentiles so far, in the order of workloads and sources as they first came.

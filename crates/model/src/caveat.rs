@@ -47,8 +47,8 @@ macro_rules! codes {
 }
 
 impl CaveatCode {
-    /// Whether no claim is made under it, whatever the numbers (STATISTICS 2.5): more data of the
-    /// same kind would change nothing.
+    /// Whether no claim is made under it, whatever the numbers (docs/method.md#m-obstacles): more
+    /// data of the same kind would change nothing.
     pub fn forbids_verdicts(self) -> bool {
         matches!(
             self,

@@ -74,7 +74,7 @@ pub struct Question {
     pub reference: String,
     /// Primary, control or screen.
     pub role: Role,
-    /// The comparisons it is corrected with (STATISTICS 2.7, 2.11b).
+    /// The comparisons it is corrected with (docs/method.md#m-family).
     pub family: String,
 }
 
@@ -140,8 +140,8 @@ impl Finding {
     }
 
     /// Whether its interval is one of a confidence sequence, which holds at every look together
-    /// (STATISTICS 2.9). Such an effect has no p; of the others only what does not vary has none,
-    /// and says so.
+    /// (docs/method.md#m-sequence). Such an effect has no p; of the others only what does not
+    /// vary has none, and says so.
     pub fn is_sequence(&self) -> bool {
         let has_no_p = self.effect.as_ref().is_some_and(|effect| effect.p_difference.is_none());
         has_no_p && !self.has(CaveatCode::Degenerate)
@@ -158,7 +158,7 @@ impl Finding {
     }
 }
 
-/// One of the pre-declared looks of an adaptive campaign (STATISTICS 2.9).
+/// One of the pre-declared looks of an adaptive campaign (docs/method.md#m-looks).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Look {
     /// Which one, from 1.
@@ -197,7 +197,7 @@ mod unbounded {
     }
 }
 
-/// The paired log-ratio estimate (STATISTICS 2.4). Ratios are oriented: above
+/// The paired log-ratio estimate (docs/method.md#m-estimate). Ratios are oriented: above
 /// one is better, whatever the metric's direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
@@ -227,7 +227,7 @@ pub struct Effect {
     pub adjusted_equivalence: Option<f64>,
 }
 
-/// Robust companions of the t estimate (STATISTICS 2.4).
+/// Robust companions of the t estimate (docs/method.md#m-companions).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Companion {
     /// Walsh-average pseudo-median as an oriented ratio.
@@ -240,7 +240,7 @@ pub struct Companion {
     pub p_sign_flip: Option<f64>,
 }
 
-/// Power of what was run, and what would be needed (STATISTICS 2.6).
+/// Power of what was run, and what would be needed (docs/method.md#m-power).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Planning {
     /// Smallest effect (as a fraction) found with 80 % power by these blocks.
@@ -251,7 +251,7 @@ pub struct Planning {
     pub blocks_for_equivalence: Option<u32>,
 }
 
-/// The tail-size rule (STATISTICS 2.10).
+/// The tail-size rule (docs/method.md#m-quantiles).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tail {
     /// Smallest expected number of samples beyond the percentile in a block and subject.
@@ -260,8 +260,8 @@ pub struct Tail {
     pub supported: Option<f64>,
 }
 
-/// The figures behind the warnings of STATISTICS 2.8 and 2.13; absent where too few
-/// pairs define them.
+/// The figures behind the warnings (docs/method.md#m-warnings, docs/method.md#m-fragility); absent
+/// where too few pairs define them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostics {
     /// Logarithm of 1 plus the margin.
@@ -373,7 +373,7 @@ pub struct Ranking {
     pub is_emulated: bool,
 }
 
-/// One subject's rank with its interval (STATISTICS 2.11).
+/// One subject's rank with its interval (docs/method.md#m-ranks).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Rank {

@@ -1,5 +1,5 @@
 //! Latency histograms: HdrHistogram with three significant digits, stored as
-//! V2 deflate in base64 so that they merge exactly (STATISTICS 2.10).
+//! V2 deflate in base64 so that they merge exactly (docs/method.md#m-quantiles).
 
 mod layout;
 mod packed;

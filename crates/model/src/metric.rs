@@ -41,7 +41,7 @@ pub enum Direction {
 
 impl Direction {
     /// +1 where higher is better, -1 where lower is: multiplies a log-ratio so
-    /// that a positive effect is an improvement (STATISTICS 2.3).
+    /// that a positive effect is an improvement (docs/method.md#m-reduction).
     pub fn sign(self) -> f64 {
         match self {
             Direction::Higher => 1.0,
@@ -50,7 +50,7 @@ impl Direction {
     }
 }
 
-/// How samples of one block and subject become one number (STATISTICS 2.3).
+/// How samples of one block and subject become one number (docs/method.md#m-reduction).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reduction {
@@ -96,7 +96,7 @@ pub struct Metric {
 
 impl Metric {
     /// A metric with the default margin of its reduction: 2 % for medians,
-    /// means and rates, 5 % up to p99, 10 % beyond (STATISTICS 2.5).
+    /// means and rates, 5 % up to p99, 10 % beyond (docs/method.md#m-margin).
     pub fn new(
         id: impl Into<String>,
         unit: Unit,

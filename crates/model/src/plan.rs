@@ -120,7 +120,7 @@ pub struct WorkloadPlan {
     /// Ids of the primary metrics: the family that verdicts are about.
     pub primary: Vec<String>,
     /// Ids of quantiles that are taken of all blocks together, with a jackknife
-    /// interval (STATISTICS 2.10, point 4).
+    /// interval (docs/method.md#m-pooled).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pooled: Vec<String>,
     /// Load that runs beside it.
@@ -309,7 +309,7 @@ pub struct Trial {
 /// Settings of the `sim` venue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SimSettings {
-    /// `S1` to `S6` of STATISTICS section 3.
+    /// `S1` to `S6` of docs/method.md#m-scenarios.
     pub scenario: String,
     /// Probability that an invocation fails, by subject id.
     #[serde(default)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a completed trial reduces to for one metric (STATISTICS 2.3). A trial that failed,
-/// was invalid or did not report the metric has none.
+/// What a completed trial reduces to for one metric (docs/method.md#m-reduction). A trial that
+/// failed, was invalid or did not report the metric has none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialValue {
     /// Index of the block; of imported numbers without blocks, of the execution.

@@ -1,6 +1,6 @@
 //! Percentiles that other tools have already taken.
 
-/// Samples beyond a percentile without which it says nothing (STATISTICS 2.10, point 3).
+/// Samples beyond a percentile without which it says nothing (docs/method.md#m-quantiles).
 const LEAST_TAIL: u64 = 10;
 /// Digits after the decimal point of a percentage.
 const DIGITS: usize = 6;

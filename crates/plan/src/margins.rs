@@ -7,7 +7,7 @@ use model::{Metric, Reduction};
 use std::collections::BTreeMap;
 
 /// Twice the resolution of an HDR histogram with three significant digits
-/// (0.1 %, STATISTICS 2.10): a finer margin on a quantile cannot be judged.
+/// (0.1 %, docs/method.md#m-margin): a finer margin on a quantile cannot be judged.
 const FINEST_QUANTILE_MARGIN: f64 = 0.002;
 
 /// Margins of the experiment, or of one workload.

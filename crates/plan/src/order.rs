@@ -116,7 +116,7 @@ impl Purpose {
 
 /// The order of so many arms in each block, as indices. Two run as AB and BA equally
 /// often (with an odd number of blocks, a coin decides the last), three and four in
-/// uniform permutations, more in Williams designs (STATISTICS 2.2).
+/// uniform permutations, more in Williams designs (docs/method.md#m-order).
 fn orders(seed: u64, purpose: &Purpose, count: u32, arms: usize) -> Vec<Vec<usize>> {
     if arms == 2 {
         let mut random = stream(seed, &purpose.pairs, 0);

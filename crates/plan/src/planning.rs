@@ -16,9 +16,9 @@ use model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer complete blocks give no verdict (STATISTICS 2.5).
+/// Fewer complete blocks give no verdict (docs/method.md#m-verdict).
 pub(crate) const LEAST_BLOCKS: u32 = 5;
-/// STATISTICS 2.6: "quick" is 6 blocks.
+/// Blocks of `--quick` (docs/method.md#m-defaults).
 const QUICK_BLOCKS: u32 = 6;
 /// Ten times what the analysis is measured with; a bound on the plan's size.
 const TRIAL_LIMIT: u64 = 100_000;

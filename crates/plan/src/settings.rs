@@ -44,15 +44,15 @@ pub(crate) const KEYS: [&str; 23] = [
 /// Where trials can run.
 pub(crate) const VENUES: [&str; 3] = ["host", "vm", "sim"];
 
-/// Scenarios of STATISTICS section 3.
+/// Scenarios of the simulator (docs/method.md#m-scenarios).
 pub(crate) const SCENARIOS: [&str; 6] = ["S1", "S2", "S3", "S4", "S5", "S6"];
 
-/// STATISTICS 2.6: the default campaign has 10 blocks of 3 invocations.
+/// The default campaign has 10 blocks of 3 invocations (docs/method.md#m-defaults).
 const DEFAULT_BLOCKS: u32 = 10;
 const DEFAULT_INVOCATIONS: u32 = 3;
 /// More blocks than anyone waits for; bounds the size of a plan.
 pub(crate) const BLOCK_LIMIT: u64 = 1_000;
-/// Invocations are no replicates; more of them buy next to nothing (STATISTICS 2.6).
+/// Invocations are no replicates; more of them buy next to nothing (docs/method.md#m-defaults).
 pub(crate) const INVOCATION_LIMIT: u64 = 100;
 const DEFAULT_SETTLE_NS: u64 = 100_000_000;
 const SECOND_NS: u64 = 1_000_000_000;

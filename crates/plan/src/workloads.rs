@@ -370,7 +370,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A probe on every event forbids latency questions (DESIGN section 3, promise 5).
+    /// A probe on every event forbids latency questions (docs/method.md#m-obstacles).
     fn check_observers(&mut self, metric: &Metric, place: &Place) {
         let is_latency =
             metric.unit == Unit::Nanoseconds && matches!(metric.reduction, Reduction::Quantile(_));

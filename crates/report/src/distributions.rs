@@ -4,7 +4,7 @@ use crate::view::Report;
 use model::{Histogram, Outcome, SampleData};
 use std::collections::BTreeMap;
 
-/// Fewest values beyond a quantile that is drawn (STATISTICS 2.10).
+/// Fewest values beyond a quantile that is drawn (docs/method.md#m-quantiles).
 pub(crate) const LEAST_BEYOND: f64 = 10.0;
 
 /// The histograms of each run, by place of the workload and the source's name, then by place of

@@ -8,7 +8,7 @@
 //! Means over rows or columns summarise, and never decide: the verdicts are those of the
 //! cells. The geometric mean gives each cell the same weight whatever its scale, and the
 //! ratio of two of them is the geometric mean of the ratios; the arithmetic mean follows
-//! the largest cells (Fleming and Wallace, CACM 29(3), 1986; STATISTICS 2.15).
+//! the largest cells (Fleming and Wallace, CACM 29(3), 1986; docs/method.md#m-grid).
 
 mod axis;
 mod shape;

@@ -1,4 +1,4 @@
-//! Exit codes (DESIGN section 7).
+//! Exit codes: the table of docs/exit-codes.md is made of them.
 
 use contract::{Error, ErrorKind};
 

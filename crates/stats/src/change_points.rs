@@ -30,7 +30,7 @@ pub struct ChangePoint {
 /// The changes of a series that are larger than `least_shift`, in order: E-divisive
 /// (Matteson and James 2014, alpha 1, U-statistics within the pieces), split again
 /// and again at the place where the pieces differ most, each split accepted by a
-/// pooled t at 5 % over the number of possible places (STATISTICS 2.14). None of
+/// pooled t at 5 % over the number of possible places (docs/method.md#m-history). None of
 /// NaN or infinite values. A search takes O(n log n), and there is one per change
 /// found; a series of more than 10 000 values is searched in means of as few
 /// consecutive values as needed, and each place then found exactly between its
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_flat_series_changes_in_few_of_a_hundred() {
         let wrong = (0..400).filter(|seed| !change_points(&noise(*seed, 40), 0.0).is_empty());
-        // 2.2 % in the design's own simulation.
+        // 2.2 % in the simulation of docs/method.md#m-history.
         assert!(wrong.count() <= 20);
     }
 

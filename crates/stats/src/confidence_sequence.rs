@@ -1,4 +1,4 @@
-//! An interval that may be looked at after every block (STATISTICS 2.9).
+//! An interval that may be looked at after every block (docs/method.md#m-sequence).
 
 /// Precision of the Gaussian mixture, in observations.
 const MIXTURE: f64 = 1.0;
@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(confidence_sequence_half_width(9, 0.0, 0.05), 0.0);
     }
 
-    /// 3.7 % in the design's own simulation over n = 3..400.
+    /// 3.7 % in the simulation of docs/method.md#m-sequence over n = 3..400.
     #[test]
     fn looking_after_every_value_misses_no_more_often_than_alpha() {
         let mut random = ChaCha12Rng::seed_from_u64(7);

@@ -1,4 +1,4 @@
-//! The Harrell-Davis quantile, for small exact samples (STATISTICS 2.10.5).
+//! The Harrell-Davis quantile, for small exact samples (docs/method.md#m-numerics).
 
 use crate::beta::Beta;
 use crate::exact::all_finite;

@@ -1,4 +1,4 @@
-//! The delete-one jackknife, for pooled estimates (STATISTICS 2.10.4).
+//! The delete-one jackknife, for pooled estimates (docs/method.md#m-pooled).
 
 use crate::exact::all_finite;
 use crate::moments::mean;

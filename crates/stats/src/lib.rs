@@ -3,7 +3,7 @@
 //! This crate must not know what a campaign is: it takes slices of numbers and
 //! returns numbers. Logarithms and exponentials come from `libm`, so that their
 //! bits do not depend on the CPU; sums run in the order given. The formulas are
-//! those of the statistical design, with their sources beside them.
+//! those of docs/method.md, with their sources beside them.
 
 mod adjust;
 mod beta;

@@ -1,4 +1,4 @@
-//! Where the variance lives: between boots, processes or iterations (STATISTICS 2.6).
+//! Where the variance lives: between boots, processes or iterations (docs/method.md#m-pilot).
 
 use crate::exact::all_finite;
 use crate::moments::{mean, variance};

@@ -2,7 +2,7 @@
 
 use crate::moments::median;
 
-/// Beyond this many scaled MADs a value is labelled (STATISTICS 2.8).
+/// Beyond this many scaled MADs a value is labelled (docs/method.md#m-warnings).
 const LIMIT: f64 = 5.0;
 /// Makes the MAD estimate the standard deviation of a normal sample.
 const SCALE: f64 = 1.4826;

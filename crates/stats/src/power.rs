@@ -1,4 +1,4 @@
-//! What a number of blocks can show (STATISTICS 2.6).
+//! What a number of blocks can show (docs/method.md#m-power).
 
 use crate::noncentral::{noncentral_t_cdf, noncentral_t_survival};
 use crate::normal::normal_cdf;

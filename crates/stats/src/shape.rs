@@ -8,7 +8,7 @@ const LEAST: usize = 12;
 /// Sarle's coefficient needs this many.
 const LEAST_FOR_SARLE: usize = 20;
 
-/// The rule of STATISTICS 2.13: from 12 values, the largest gap exceeds three
+/// The rule of docs/method.md#m-warnings: from 12 values, the largest gap exceeds three
 /// times the second largest and leaves a fifth of the values on each side; or,
 /// from 20 values, Sarle's coefficient exceeds that of the uniform distribution. False
 /// of NaN or infinite values.

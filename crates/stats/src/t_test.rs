@@ -4,7 +4,8 @@ use crate::jackknife::jackknife;
 use crate::moments::{mean, standard_deviation, variance};
 use crate::student::{t_cdf, t_quantile};
 
-/// An estimate that is t-distributed around its truth, with its tests (STATISTICS 2.4).
+/// An estimate that is t-distributed around its truth, with its tests
+/// (docs/method.md#m-estimate).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TTest {
     /// The estimated difference.
@@ -25,7 +26,7 @@ impl TTest {
     }
 
     /// The same with fewer effective observations, for correlated differences:
-    /// the standard error and the degrees follow `count` (STATISTICS 2.13, AUTOCORR).
+    /// the standard error and the degrees follow `count` (docs/method.md#m-warnings, AUTOCORR).
     pub fn with_effective_count(differences: &[f64], count: f64) -> Option<Self> {
         let standard_deviation = standard_deviation(differences)?;
         if count <= 1.0 {
@@ -39,10 +40,10 @@ impl TTest {
         })
     }
 
-    /// Welch's t for samples without pairs, over strata of equal weight (STATISTICS
-    /// 2.11b): the mean over K strata of mean(second) - mean(first), its variance the
-    /// sum of s^2/n over K^2, the degrees Satterthwaite's (1946) from the same terms.
-    /// One stratum is Welch's test (1947). `None` where a sample has fewer than two
+    /// Welch's t for samples without pairs, over strata of equal weight
+    /// (docs/method.md#m-unblocked): the mean over K strata of mean(second) - mean(first),
+    /// its variance the sum of s^2/n over K^2, the degrees Satterthwaite's (1946) from the
+    /// same terms. One stratum is Welch's test (1947). `None` where a sample has fewer than two
     /// values, or there is no stratum.
     pub fn stratified(strata: &[(&[f64], &[f64])]) -> Option<Self> {
         let count = strata.len() as f64;
@@ -129,7 +130,7 @@ fn positive(p: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The fixture of STATISTICS 2.8: nine blocks at +3 %, one at -25 %.
+    /// The fixture of docs/method.md#m-fragility: nine blocks at +3 %, one at -25 %.
     #[test]
     fn one_wild_block_makes_nine_good_ones_say_nothing() {
         let mut differences = vec![1.03_f64.ln(); 9];

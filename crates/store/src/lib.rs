@@ -1,5 +1,5 @@
 //! The campaign directory: the plan, the records as they were appended, the
-//! fingerprint, the findings and the reports (DESIGN section 6).
+//! fingerprint, the findings and the reports (ARCHITECTURE.md#where-state-lives).
 //!
 //! This crate must not know how a trial runs or how records are judged. It
 //! promises that a record which [`Campaign::append`] accepted is on disk, and

@@ -1,7 +1,7 @@
 //! The simulator: seeded noise in place of a machine, so that the whole pipeline
 //! runs without root and the statistics meet data whose truth is known.
 //!
-//! The noise model is that of STATISTICS section 3: log y = boot + arm x boot +
+//! The noise model is that of docs/method.md#m-scenarios: log y = boot + arm x boot +
 //! process + iteration, in six scenarios.
 
 use contract::{
@@ -20,9 +20,9 @@ use std::path::Path;
 
 /// Iterations of a simulated invocation.
 const ITERATIONS: usize = 10;
-/// Events of a simulated latency histogram, enough for a p99.9 (STATISTICS 2.10).
+/// Events of a simulated latency histogram, enough for a p99.9 (docs/method.md#m-quantiles).
 const EVENTS: usize = 10_000;
-/// Spread of single events inside a histogram (STATISTICS 2.10, lognormal).
+/// Spread of single events inside a histogram (docs/method.md#m-scenarios, lognormal).
 const EVENT_SIGMA: f64 = 0.8;
 
 /// Drift of scenario S5 over the whole campaign, on the log scale.
@@ -34,7 +34,7 @@ const SIMULATED_KERNEL: &str = "simulated";
 
 /// The factor id of a simulated effect.
 pub const SIM_EFFECT: &str = "sim_effect";
-/// The scenarios of STATISTICS section 3.
+/// The scenarios of docs/method.md#m-scenarios.
 pub const SIM_SCENARIOS: [&str; 6] = ["S1", "S2", "S3", "S4", "S5", "S6"];
 
 /// The seeded venue.
@@ -299,7 +299,7 @@ fn normal(random: &mut ChaCha12Rng) -> f64 {
     StandardNormal.sample(random)
 }
 
-/// Standard deviations of one scenario, on the log scale (STATISTICS section 3).
+/// Standard deviations of one scenario, on the log scale (docs/method.md#m-scenarios).
 struct Noise {
     boot: f64,
     arm: f64,

@@ -14,8 +14,8 @@ pub(crate) mod room;
 pub(crate) mod target;
 pub(crate) mod transfer;
 
-/// The margin of what a disk decides (STATISTICS 2.5): runs of one device differ by a tenth
-/// (measured with fio and iozone on a virtual disk: CV 10 to 27 %).
+/// The margin of what a disk decides (docs/method.md#m-margin): runs of one device differ by
+/// a tenth (measured with fio and iozone on a virtual disk: CV 10 to 27 %).
 pub(crate) const MARGIN: f64 = 0.10;
 /// Bytes that an ordinary device moves in a second: for the estimate of a run's length, where
 /// nothing is known of the device.

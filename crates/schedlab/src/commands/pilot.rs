@@ -9,7 +9,7 @@ use contract::{Error, Result};
 use model::{PilotFinding, Plan};
 use std::fmt::Write;
 
-/// STATISTICS 2.6: a pilot is 3 blocks of 3 processes.
+/// A pilot is 3 blocks of 3 invocations (docs/method.md#m-defaults).
 const BLOCKS: &str = "3";
 const INVOCATIONS: &str = "3";
 

@@ -15,7 +15,7 @@ use wire::{Answer, Decoder, Request};
 /// How often the process is looked at.
 const INTERVAL: Duration = Duration::from_millis(20);
 /// Emulated and counted, a second of the guest's may take so many of the host's CPU time: the
-/// budget is in CPU time, because on a busy host wall time says nothing (TRAPS 11).
+/// budget is in CPU time, because on a busy host wall time says nothing.
 const SLOWDOWN: u64 = 30;
 
 /// What a replayed trial left.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reference values for imported numbers without blocks (STATISTICS 2.11b).
+"""Reference values for imported numbers without blocks (docs/method.md#m-unblocked).
 
 Development only: needs numpy and scipy (made with scipy 1.17). Reads study.csv
 beside it and writes expected.tsv: every comparison of three schedulers by cell,
