@@ -421,7 +421,7 @@ export interface Part {
   share: number;
 }
 
-/** One subject's rank with its interval (STATISTICS 2.11). */
+/** One subject's rank with its interval (docs/method.md#m-ranks). */
 export interface Rank {
   /** Subject id. */
   subject: string;

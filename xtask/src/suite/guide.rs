@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn changed_paths_name_what_they_need_once() {
         let guide = Guide::parse(TEXT).unwrap();
-        let changed = ["web/src/a.ts", "web/src/b.ts", "docs/x.md"].map(str::to_owned);
+        let changed = ["web/src/a.ts", "web/src/b.ts", "docs/tests.md"].map(str::to_owned);
         let needs = guide.needs(&changed);
         assert_eq!(needs.len(), 1);
         assert_eq!(needs[0].touches, "the page");
