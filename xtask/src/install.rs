@@ -30,7 +30,8 @@ const DOCUMENTS: &[&str] =
 /// Builds and installs.
 pub fn install(cargo: &Cargo, destination: &Destination) -> Outcome {
     let binary = build(cargo, DISTRIBUTED)?;
-    place_package(cargo, &binary, destination)
+    let manual = cargo.command(["run", "--quiet", "--locked", "--package", "manual", "--"]);
+    place_package(cargo, &binary, manual, destination)
 }
 
 /// Installs what tests were built with, below the target directory, and looks whether it answers.
@@ -39,13 +40,20 @@ pub fn smoke(cargo: &Cargo) -> Outcome {
     let _ = fs::remove_dir_all(&destdir);
     let prefix = PathBuf::from("/usr");
     let destination = Destination { prefix, destdir: destdir.clone().into() };
-    place_package(cargo, &cargo.built("schedlab"), &destination)?;
+    let manual = Command::new(cargo.built("manual"));
+    place_package(cargo, &cargo.built("schedlab"), manual, &destination)?;
     let mut installed = Command::new(destdir.join("usr/bin/schedlab"));
     succeed(installed.args(["list", "suites"]).stdin(Stdio::null()))?;
     fs::remove_dir_all(&destdir).map_err(|error| cannot("remove", &destdir, &error))
 }
 
-fn place_package(cargo: &Cargo, binary: &Path, destination: &Destination) -> Outcome {
+/// Places a build of the product, with what `manual` writes of it.
+fn place_package(
+    cargo: &Cargo,
+    binary: &Path,
+    mut manual: Command,
+    destination: &Destination,
+) -> Outcome {
     let is_static = fs::read(binary).ok().and_then(|bytes| elf::is_static(&bytes));
     if is_static != Some(true) {
         return Err(Problems::one(format!(
@@ -55,10 +63,7 @@ fn place_package(cargo: &Cargo, binary: &Path, destination: &Destination) -> Out
     }
     let share = cargo.root().join("target/share");
     let _ = fs::remove_dir_all(&share);
-    let mut manual: Vec<OsString> =
-        ["run", "--quiet", "--locked", "--package", "manual", "--", "share"].map(Into::into).into();
-    manual.push(share.clone().into());
-    cargo.run(manual)?;
+    succeed(manual.arg("share").arg(&share).current_dir(cargo.root()))?;
     let root = destination.below();
     place(binary, &root.join("bin/schedlab"), 0o755)?;
     let agent = "schedlab-agent";
