@@ -224,6 +224,13 @@ pub struct Effect {
     pub adjusted_equivalence: Option<f64>,
 }
 
+impl Effect {
+    /// Whether the replicates do not vary, so that no test is possible.
+    pub fn does_not_vary(&self) -> bool {
+        self.standard_error <= f64::EPSILON * self.log_mean.abs()
+    }
+}
+
 /// Robust companions of the t estimate (STATISTICS 2.4).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Companion {
