@@ -1,5 +1,6 @@
 //! What forbids an answer to a question, whatever its numbers say.
 
+use crate::{Caveat, CaveatCode, Finding, Findings, Verdict};
 use serde::{Deserialize, Serialize};
 
 macro_rules! obstacles {
@@ -65,6 +66,54 @@ impl Obstacle {
     pub fn forbids_every_verdict(self) -> bool {
         self.forbids() < Forbidden::Equivalence
     }
+}
+
+impl Findings {
+    /// Findings of a format before the sixth, with what these told by caveats alone: readers look
+    /// at the obstacle and the flags of a finding, never at its caveats.
+    #[must_use]
+    pub fn with_facts_of_caveats(mut self) -> Self {
+        let of_cases = self.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
+        for finding in self.findings.iter_mut().chain(of_cases) {
+            let has = |code| has(&finding.caveats, code);
+            finding.is_odds = has(CaveatCode::OddsRatio);
+            finding.is_emulated = has(CaveatCode::Tcg);
+            finding.obstacle = told_by_caveats(finding);
+        }
+        self
+    }
+}
+
+fn has(caveats: &[Caveat], code: CaveatCode) -> bool {
+    caveats.iter().any(|caveat| caveat.code == code)
+}
+
+/// The obstacle that an earlier format's caveats stand for.
+fn told_by_caveats(finding: &Finding) -> Option<Obstacle> {
+    let has = |code| has(&finding.caveats, code);
+    match finding.verdict {
+        Verdict::Invalid if has(CaveatCode::ObserverCost) => {
+            return Some(Obstacle::ObservedLatency);
+        }
+        Verdict::Invalid => return Some(Obstacle::NoValidBlock),
+        Verdict::Inconclusive => {}
+        Verdict::Better | Verdict::Worse | Verdict::Equivalent => return None,
+    }
+    let is_unblocked = has(CaveatCode::UnblockedDesign);
+    let drifted_in_order = has(CaveatCode::Drift) && has(CaveatCode::OrderConfounded);
+    [
+        (has(CaveatCode::AaFail), Obstacle::FailedControl),
+        (has(CaveatCode::DifferentialFailure), Obstacle::UnequalFailures),
+        (has(CaveatCode::ZeroValue), Obstacle::ZeroValue),
+        (is_unblocked && has(CaveatCode::AbsentValues), Obstacle::UnequalMixes),
+        (has(CaveatCode::FewReplicates), Obstacle::FewReplicates),
+        (drifted_in_order, Obstacle::DriftInOrder),
+        (has(CaveatCode::NotComparable), Obstacle::UnequalWork),
+        (has(CaveatCode::InsufficientTail), Obstacle::ShortTail),
+        (has(CaveatCode::FewBlocks), Obstacle::FewPairs),
+    ]
+    .into_iter()
+    .find_map(|(is_told, obstacle)| is_told.then_some(obstacle))
 }
 
 #[cfg(test)]
