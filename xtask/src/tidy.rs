@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the rules of the house that no compiler checks.
 
+mod circles;
 mod house;
 mod layers;
 mod manifest;
@@ -26,5 +27,6 @@ pub fn tidy(cargo: &Cargo) -> Outcome {
     }
     found.extend(manifest::check(&files));
     found.extend(phrases::check(&files));
+    found.extend(circles::check(&files));
     Problems::outcome(found)
 }
