@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the rules of the house that no compiler checks.
 
+mod circles;
 mod citations;
 mod house;
 mod layers;
@@ -28,5 +29,6 @@ pub fn tidy(cargo: &Cargo) -> Outcome {
     found.extend(manifest::check(&files));
     found.extend(phrases::check(&files));
     found.extend(citations::check(&files, &|path| cargo.root().join(path).exists()));
+    found.extend(circles::check(&files));
     Problems::outcome(found)
 }

@@ -7,15 +7,13 @@
 //! metric's margin. All comparisons of all such claims are one family for Holm. The declared
 //! family neither pays for them nor hears of them.
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Gathered};
+use crate::controls::{FailedControls, RestsOn};
 use crate::failures::counted;
-use crate::judge::judge_family;
 use crate::observations::Observations;
+use crate::paired::judge_family;
 use crate::questions::Asked;
-use model::{
-    Caveat, CaveatCode, Claim, FailureCount, Finding, Plan, Question, Record, Role, Subject,
-    Verdict,
-};
+use model::{Claim, FailureCount, Finding, Plan, Question, Record, Role, Subject};
 
 /// The family of all comparisons across workloads.
 const FAMILY: &str = "claims across workloads";
@@ -69,43 +67,27 @@ pub(crate) fn about<'a>(plan: &Plan, claim: &Claim, all: &'a [Finding]) -> Vec<&
 
 /// A finding for every comparison of every claim across workloads, each once. Their
 /// questions have the subject for a workload, and the workloads for subjects: `later`
-/// against `earlier`. Controls that failed are told by workload and metric.
-pub(crate) fn findings(
-    plan: &Plan,
-    records: &[Record],
-    failed_controls: &[(String, String)],
-) -> Vec<Finding> {
+/// against `earlier`.
+pub(crate) fn findings(plan: &Plan, records: &[Record], failed: &FailedControls) -> Vec<Finding> {
     let mut comparisons: Vec<Comparison<'_>> = Vec::new();
-    let mut counts: Vec<FailureCount> = Vec::new();
     // Looks at fewer blocks may have been an occasion to stop: each takes its share.
     let alpha = plan.alpha / plan.looks.len().max(1) as f64;
     for claim in plan.claims.iter().filter(|claim| claim.is_across_workloads()) {
         for pair in pairs(plan, claim) {
             let turned = turned(records, &pair);
             let observations = Observations::of(&turned);
-            counts.extend(counted(&observations).into_values());
+            let counts: Vec<FailureCount> = counted(&observations).into_values().collect();
+            let gathered = Gathered { plan, observations: &observations, counts: &counts };
             for asked in asked(plan, claim, &pair) {
                 if comparisons.iter().all(|known| known.asked.question != asked.question) {
-                    comparisons.push(Comparison::of(asked, &observations, alpha));
+                    comparisons.push(Comparison::of(asked, gathered, alpha));
                 }
             }
         }
     }
-    let plan = Plan { alpha, ..plan.clone() };
-    let mut findings = judge_family(&plan, &comparisons, &counts);
+    let mut findings = judge_family(&comparisons, alpha);
     for finding in &mut findings {
-        let question = &finding.question;
-        let is_guarding = |(workload, metric): &(String, String)| {
-            *metric == question.metric
-                && [&question.subject, &question.reference].contains(&workload)
-        };
-        if failed_controls.iter().any(is_guarding) && finding.verdict != Verdict::Invalid {
-            finding.verdict = Verdict::Inconclusive;
-            finding.strength = None;
-            finding.reason = Some("the A/A control differs from its twin here".to_owned());
-            let detail = "the control of one of the workloads failed";
-            finding.caveats.push(Caveat::new(CaveatCode::AaFail, detail));
-        }
+        failed.cap(finding, RestsOn::BothWorkloads);
     }
     findings
 }
@@ -161,7 +143,7 @@ mod tests {
     use crate::fixtures::{metric, plan, record};
     use model::{
         ClaimFinding, ClaimOutcome, Claimed, ClaimedEffect, ClaimedMetrics, Direction, Outcome,
-        Reduction, Sample, WorkloadPlan,
+        Reduction, Sample, Verdict, WorkloadPlan,
     };
     use std::collections::BTreeMap;
 
@@ -283,7 +265,7 @@ mod tests {
     fn the_test_is_the_paired_t_of_logs_over_blocks_within_one_subject() {
         let plan = grid(vec![claim(&["r-1", "r-2"], &["m"], ClaimedEffect::Better)]);
         let all = records(rising, 0.02);
-        let own = findings(&plan, &all, &[]);
+        let own = findings(&plan, &all, &FailedControls::default());
         let questions: Vec<[&str; 3]> = own
             .iter()
             .map(|one| [&one.question.workload, &one.question.subject, &one.question.reference])
@@ -316,7 +298,7 @@ mod tests {
         let step = claim(&["r-1", "r-2"], &["m"], ClaimedEffect::Better);
         // The same pair in two claims is one comparison.
         let plan = grid(vec![step.clone(), step, claim(&LABELS, &["m"], ClaimedEffect::Better)]);
-        let own = findings(&plan, &all, &[]);
+        let own = findings(&plan, &all, &FailedControls::default());
         assert_eq!(own.len(), 6);
         let raw: Vec<Option<f64>> =
             own.iter().map(|one| one.effect.as_ref().unwrap().p_difference).collect();
@@ -340,7 +322,7 @@ mod tests {
         }
         let found = judged(&plan, &failing);
         assert_eq!(found.outcome, ClaimOutcome::Undecided, "{}", found.reason);
-        let own = findings(&plan, &records(rising, 0.01), &[("r-1".to_owned(), "m".to_owned())]);
+        let own = findings(&plan, &records(rising, 0.01), &FailedControls::one("r-1", "m"));
         assert!(own.iter().all(|one| one.verdict == Verdict::Inconclusive));
         let few: Vec<Record> =
             records(rising, 0.01).into_iter().filter(|one| one.block < 4).collect();
@@ -358,7 +340,14 @@ mod tests {
         let fixed = grid(claims);
         let adaptive = Plan { looks: vec![6, 8], ..fixed.clone() };
         let all = records(rising, 0.02);
-        let low = |plan: &Plan| findings(plan, &all, &[])[0].effect.as_ref().unwrap().interval.low;
+        let low = |plan: &Plan| {
+            findings(plan, &all, &FailedControls::default())[0]
+                .effect
+                .as_ref()
+                .unwrap()
+                .interval
+                .low
+        };
         assert!(low(&adaptive) < low(&fixed));
         assert_eq!(judged(&adaptive, &all).outcome, ClaimOutcome::Confirmed);
         let ended = crate::ended(&fixed, &all).claims.remove(0);

@@ -8,7 +8,6 @@
 
 use crate::across;
 use crate::places::{Place, told};
-use crate::verdict::is_forbidden;
 use model::{
     Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Direction, Finding, Plan, Role,
     Verdict,
@@ -35,7 +34,7 @@ pub(crate) fn claims(
         if claim.is_single() {
             about.truncate(1);
         }
-        let is_emulated = about.iter().any(|(finding, _)| finding.is_emulated());
+        let is_emulated = about.iter().any(|(finding, _)| finding.is_emulated);
         let judged: Vec<Judged<'_>> = about
             .into_iter()
             .map(|(finding, is_turned)| judge(claim, finding, is_turned))
@@ -99,7 +98,7 @@ fn judge<'a>(claim: &Claim, finding: &'a Finding, is_turned: bool) -> Judged<'a>
         (Verdict::Worse, true) => Verdict::Better,
         (verdict, _) => verdict,
     };
-    let Some(effect) = finding.effect.as_ref().filter(|_| !is_forbidden(finding)) else {
+    let Some(effect) = finding.effect.as_ref().filter(|_| !finding.is_forbidden()) else {
         let reason = finding.reason.clone().unwrap_or_else(|| "there is no estimate".to_owned());
         return Judged { finding, outcome: ClaimOutcome::Undecided, reason, log: None };
     };

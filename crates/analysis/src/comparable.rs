@@ -5,7 +5,7 @@
 use crate::observations::Observations;
 use crate::pairs::pairs;
 use crate::questions::Asked;
-use model::{Caveat, CaveatCode, Direction, Metric, Reduction, SampleData, Unit};
+use model::{Direction, Metric, Reduction, SampleData, Unit};
 use stats::{TTest, exp, fisher_exact, ln};
 
 /// Level at which work counts as unequal.
@@ -13,11 +13,11 @@ const LEVEL: f64 = 0.01;
 /// From here on a count has a logit as good as any.
 const MANY: u64 = 10_000;
 
-/// The caveat of a percentile whose subjects differ in their share of successes, or,
-/// under an open loop, in the throughput that they achieved. A closed loop's throughput
+/// How the subjects of a percentile differ in their share of successes, or, under an open loop,
+/// in the throughput that they achieved. A closed loop's throughput
 /// follows its latency and is no other work; nor are events that cost something, such as
 /// switches of context: they are how the same work was done.
-pub(crate) fn not_comparable(observations: &Observations<'_>, asked: &Asked<'_>) -> Option<Caveat> {
+pub(crate) fn unequal_work(observations: &Observations<'_>, asked: &Asked<'_>) -> Option<String> {
     if !matches!(asked.metric.reduction, Reduction::Quantile(_)) {
         return None;
     }
@@ -38,8 +38,7 @@ pub(crate) fn not_comparable(observations: &Observations<'_>, asked: &Asked<'_>)
         (p < LEVEL && is_large && can_be_told_apart(observations, &of_work)).then(|| {
             let percent = 100.0 * (exp(test.mean) - 1.0);
             let what = if metric.reduction == Reduction::Proportion { "odds" } else { "rate" };
-            let detail = format!("{} differs: {what} {percent:+.1} %, p = {p:.4}", metric.id);
-            Caveat::new(CaveatCode::NotComparable, detail)
+            format!("{} differs: {what} {percent:+.1} %, p = {p:.4}", metric.id)
         })
     })
 }

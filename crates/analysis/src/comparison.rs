@@ -1,15 +1,20 @@
 //! One question: its pairs, its estimate, its p-values, before any correction.
 
-use crate::comparable::not_comparable;
+use crate::comparable::unequal_work;
+use crate::failures::unequal_failures;
 use crate::observations::Observations;
 use crate::pairs::{Pairs, pairs, tail};
 use crate::pooled::{Pooled, pooled};
-use crate::quality::{p_order, reference_change, warnings, widened};
+use crate::quality::{
+    coarse_step, drift, few_distinct_values, noisy, p_order, reference_change, warnings, widened,
+};
 use crate::questions::Asked;
+use crate::rulebook::{Numbers, PairNumbers, Signals};
 use crate::steadiness::not_steady;
+use crate::trial_facts::fixed_order;
 use model::{
-    BlockEffect, Caveat, CaveatCode, Companion, Diagnostics, Effect, Interval, Planning, Reduction,
-    Role, round_significant as round,
+    BlockEffect, Caveat, Companion, Diagnostics, Effect, FailureCount, Interval, Plan, Planning,
+    Reduction, Role, Unit, round_significant as round,
 };
 use stats::{
     SignedRank, TTest, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp,
@@ -22,13 +27,27 @@ pub(crate) struct Comparison<'a> {
     pub pairs: Pairs,
     pub test: Option<TTest>,
     pub theta: f64,
+    /// The facts that decide what may be said of it.
+    pub signals: Signals,
+    /// What warns of its numbers and decides nothing.
     pub caveats: Vec<Caveat>,
+    /// Told as long as equivalence was not shown.
+    pub noise: Option<Caveat>,
     /// The percentiles of all blocks together, where these were asked for.
     pub pooled: Option<Pooled>,
 }
 
+/// What a campaign gathered before any of its questions is answered.
+#[derive(Clone, Copy)]
+pub(crate) struct Gathered<'a> {
+    pub plan: &'a Plan,
+    pub observations: &'a Observations<'a>,
+    pub counts: &'a [FailureCount],
+}
+
 impl<'a> Comparison<'a> {
-    pub(crate) fn of(asked: Asked<'a>, observations: &Observations<'_>, alpha: f64) -> Self {
+    pub(crate) fn of(asked: Asked<'a>, gathered: Gathered<'_>, alpha: f64) -> Self {
+        let observations = gathered.observations;
         let mut pairs = pairs(observations, &asked);
         let theta = ln(1.0 + asked.metric.margin);
         let mut caveats = Vec::new();
@@ -43,14 +62,11 @@ impl<'a> Comparison<'a> {
             test = Some(pooled.test);
             pairs.tail = tail(asked.metric.reduction, pooled.events);
         }
-        caveats.extend(not_comparable(observations, &asked));
-        if asked.metric.reduction == Reduction::Proportion && test.is_some() {
-            let detail = "differences between blocks are differences of logits".to_owned();
-            caveats.push(Caveat::new(CaveatCode::OddsRatio, detail));
-        }
         let is_judged = asked.question.role != Role::Screen;
-        if let Some(test) = test.as_ref().filter(|_| is_judged) {
-            caveats.extend(warnings(&pairs, &asked, test, theta, alpha));
+        let judged = test.as_ref().filter(|_| is_judged);
+        let noise = judged.and_then(|test| noisy(test, pairs.differences.len(), theta, alpha));
+        if judged.is_some() {
+            caveats.extend(warnings(&pairs, &asked, theta));
         }
         let question = &asked.question;
         let trials = pairs.blocks.iter().flat_map(|block| {
@@ -59,20 +75,15 @@ impl<'a> Comparison<'a> {
         });
         let direction = asked.metric.direction;
         caveats.extend(not_steady(trials.flatten(), &asked.metric.source, direction, theta));
-        for caveat in &pairs.caveats {
+        let facts = Measured { pairs: &pairs, test: test.as_ref(), is_pooled: pooled.is_some() };
+        let signals = signals(&asked, gathered, &facts, theta);
+        caveats.extend(signals.caveats());
+        for caveat in of_records(&pairs.caveats) {
             if !caveats.iter().any(|known| known.code == caveat.code) {
-                let count = pairs.caveats.iter().filter(|other| other.code == caveat.code).count();
-                caveats.push(Caveat::new(
-                    caveat.code,
-                    if count == 1 {
-                        format!("in one trial: {}", caveat.detail)
-                    } else {
-                        format!("in {count} trials; first: {}", caveat.detail)
-                    },
-                ));
+                caveats.push(caveat);
             }
         }
-        Self { asked, pairs, test, theta, caveats, pooled }
+        Self { asked, pairs, test, theta, signals, caveats, noise, pooled }
     }
 
     /// p of no difference; none where a verdict cannot be.
@@ -177,6 +188,71 @@ impl<'a> Comparison<'a> {
             blocks_for_equivalence: blocks_for_equivalence(margin, alpha),
         })
     }
+}
+
+/// What a question's records reduced to.
+struct Measured<'a> {
+    pairs: &'a Pairs,
+    test: Option<&'a TTest>,
+    is_pooled: bool,
+}
+
+/// The facts of a question.
+fn signals(
+    asked: &Asked<'_>,
+    gathered: Gathered<'_>,
+    measured: &Measured<'_>,
+    theta: f64,
+) -> Signals {
+    let Asked { question, metric, .. } = asked;
+    let Measured { pairs, test, is_pooled } = *measured;
+    let is_judged = question.role != Role::Screen && test.is_some();
+    let is_latency =
+        matches!(metric.reduction, Reduction::Quantile(_)) && metric.unit == Unit::Nanoseconds;
+    let numbers = PairNumbers {
+        pairs: pairs.blocks.len(),
+        replicates: pairs.differences.len(),
+        zeros: pairs.zeros,
+        absent: pairs.absent,
+        invalid: pairs.invalid,
+        is_pooled,
+    };
+    Signals {
+        is_emulated: pairs.is_emulated,
+        is_odds: metric.reduction == Reduction::Proportion && test.is_some(),
+        is_observed_latency: is_latency && pairs.is_observed,
+        is_degenerate: test.is_some_and(TTest::is_degenerate),
+        is_coarse: coarse_step(pairs, asked, theta).is_some(),
+        has_few_distinct_values: few_distinct_values(pairs).is_some(),
+        unequal_failures: unequal_failures(
+            gathered.counts,
+            &question.workload,
+            &question.subject,
+            &question.reference,
+        ),
+        unequal_work: unequal_work(gathered.observations, asked),
+        drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
+        fixed_order: fixed_order(gathered.plan),
+        tail: pairs.tail.clone(),
+        ..Signals::of(Numbers::Pairs(numbers))
+    }
+}
+
+/// Each code of these caveats once, with how many trials have it.
+fn of_records(all: &[Caveat]) -> Vec<Caveat> {
+    let mut told: Vec<Caveat> = Vec::new();
+    for caveat in all {
+        if told.iter().all(|known| known.code != caveat.code) {
+            let count = all.iter().filter(|other| other.code == caveat.code).count();
+            let detail = if count == 1 {
+                format!("in one trial: {}", caveat.detail)
+            } else {
+                format!("in {count} trials; first: {}", caveat.detail)
+            };
+            told.push(Caveat::new(caveat.code, detail));
+        }
+    }
+    told
 }
 
 pub(crate) fn interval(test: &TTest, alpha: f64) -> Interval {

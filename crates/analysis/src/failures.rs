@@ -1,7 +1,7 @@
 //! Failures are outcomes: counted, compared, and never averaged away.
 
 use crate::observations::Observations;
-use model::{Caveat, CaveatCode, FailureCount, Outcome, Plan};
+use model::{FailureCount, Outcome, Plan, round_significant as round};
 use stats::fisher_exact;
 use std::collections::BTreeMap;
 
@@ -79,13 +79,22 @@ fn ran(count: &FailureCount) -> u64 {
     count.trials - count.invalid
 }
 
-/// The caveat that suppresses a verdict between these two.
-pub(crate) fn differential_failure(
+/// The counts as they are stored.
+pub(crate) fn rounded(count: FailureCount) -> FailureCount {
+    FailureCount {
+        p_failure: count.p_failure.map(round),
+        p_invalid: count.p_invalid.map(round),
+        ..count
+    }
+}
+
+/// How these two failed or broke rules so unlike each other that no verdict is given.
+pub(crate) fn unequal_failures(
     counts: &[FailureCount],
     workload: &str,
     subject: &str,
     reference: &str,
-) -> Option<Caveat> {
+) -> Option<String> {
     let find =
         |id: &str| counts.iter().find(|count| count.workload == workload && count.subject == id);
     let (subject, reference) = (find(subject)?, find(reference)?);
@@ -93,8 +102,7 @@ pub(crate) fn differential_failure(
         let of = |count: &FailureCount| {
             format!("{} in {} of {} trials", count.subject, count.invalid, count.trials)
         };
-        let detail = format!("validity rules were broken: {}, {}", of(subject), of(reference));
-        return Some(Caveat::new(CaveatCode::DifferentialFailure, detail));
+        return Some(format!("validity rules were broken: {}, {}", of(subject), of(reference)));
     }
     failed_unlike(
         (&subject.subject, [subject.failed, ran(subject)]),
@@ -102,20 +110,17 @@ pub(crate) fn differential_failure(
     )
 }
 
-/// The caveat where two subjects, each with how often it failed of how many trials,
-/// failed at different rates, or one failed often.
+/// How two subjects, each with how often it failed of how many trials, failed at different
+/// rates, or one failed often.
 pub(crate) fn failed_unlike(
     (subject, [failed, trials]): (&str, [u64; 2]),
     (reference, [others_failed, others]): (&str, [u64; 2]),
-) -> Option<Caveat> {
+) -> Option<String> {
     let is_often = |failed: u64, trials: u64| failed as f64 > FAILED_SHARE * trials.max(1) as f64;
     let is_unlike = differs([failed, trials], [others_failed, others]);
     (is_unlike || is_often(failed, trials) || is_often(others_failed, others)).then(|| {
-        Caveat::new(
-            CaveatCode::DifferentialFailure,
-            format!(
-                "{subject} failed in {failed} of {trials} trials, {reference} in {others_failed} of {others}"
-            ),
+        format!(
+            "{subject} failed in {failed} of {trials} trials, {reference} in {others_failed} of {others}"
         )
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::family::Family;
 use crate::quality::widened;
-use crate::verdict::{Evidence, LEAST_PAIRS, decide};
+use crate::rulebook::{Evidence, LEAST_PAIRS, infer};
 use model::{Caveat, CaveatCode, LeftOut, Verdict, round_significant as round};
 use stats::{SignedRank, TTest, mean};
 
@@ -64,8 +64,7 @@ fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &Place<'_>) ->
     let (test, _) = widened(differences);
     let p_difference = test.and_then(|test| test.p_difference());
     let p_equivalence = test.and_then(|test| test.p_equivalence(theta));
-    decide(&Evidence {
-        count: differences.len(),
+    infer(&Evidence {
         test: test.as_ref(),
         difference: place.differences.holm_with(place.index, p_difference),
         equivalence: place.equivalences.holm_with(place.index, p_equivalence),

@@ -6,8 +6,7 @@
 //! Holm over everything that is gated (docs/method.md#m-gate).
 
 use crate::family::holm_of;
-use crate::verdict::is_forbidden;
-use model::{CaveatCode, Finding, Findings, Role, Verdict};
+use model::{Effect, Finding, Findings, Role, Verdict};
 use stats::{ln, t_cdf};
 
 /// Why a finding of an emulated processor decides nothing, not even by its failures.
@@ -87,7 +86,7 @@ pub fn gate<'a>(
 
 /// One-sided p-values: that the effect is below the limit's edge, and above it.
 fn tails(finding: &Finding, fraction: f64) -> Option<[f64; 2]> {
-    let effect = finding.effect.as_ref().filter(|_| !finding.is_emulated())?;
+    let effect = finding.effect.as_ref().filter(|_| !finding.is_emulated)?;
     // A degenerate sample has no p; its verdict is decided by the margin alone.
     effect.p_difference?;
     let statistic = (effect.log_mean + ln(1.0 + fraction)) / effect.standard_error;
@@ -103,14 +102,14 @@ fn decide<'a>(
     findings: &Findings,
 ) -> GateResult<'a> {
     let result = |outcome, p, reason: String| GateResult { finding, fraction, outcome, p, reason };
-    if finding.is_emulated() {
+    if finding.is_emulated {
         return result(GateOutcome::Inconclusive, None, EMULATED.to_owned());
     }
     if let Some(detail) = fails_more(finding, findings) {
         return result(GateOutcome::Breached, None, detail);
     }
     // What forbids a verdict forbids this claim too.
-    if is_forbidden(finding) {
+    if finding.is_forbidden() {
         let why = finding.reason.clone().unwrap_or_else(|| "no verdict is possible".to_owned());
         return result(GateOutcome::Inconclusive, None, why);
     }
@@ -136,8 +135,7 @@ fn decide<'a>(
 /// The replicates do not vary, and their difference is equivalent and inside the limit:
 /// kept without a p, as the verdict was given without one.
 fn degenerate(finding: &Finding, fraction: f64) -> Option<String> {
-    let does_not_vary = finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::Degenerate);
-    let effect = finding.effect.as_ref().filter(|_| does_not_vary)?;
+    let effect = finding.effect.as_ref().filter(|effect| Effect::does_not_vary(effect))?;
     let is_inside = effect.log_mean > -ln(1.0 + fraction);
     (is_inside && finding.verdict == Verdict::Equivalent)
         .then(|| "the replicates do not vary, and their difference is inside the limit".to_owned())
@@ -168,7 +166,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record, records};
     use crate::judge;
-    use model::{Caveat, Direction, Outcome, Record, Reduction};
+    use model::{Caveat, CaveatCode, Direction, Outcome, Record, Reduction};
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
 

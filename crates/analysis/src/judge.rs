@@ -1,388 +1,32 @@
 //! From a plan and its records to findings.
 
-use crate::across;
-use crate::claims::claims;
-use crate::comparison::Comparison;
-use crate::failures::{differential_failure, failures};
-use crate::family::{Family, holm_of, q_values_of};
-use crate::fragility::{Place, block_caveat, method_caveat, without_each};
-use crate::observations::Observations;
-use crate::pairs::{LEAST_BOOTS, Pairs};
-use crate::quality::coarse_step;
-use crate::questions::questions;
-use crate::ranking::rankings;
-use crate::use_cases::{self, use_cases};
-use crate::verdict::{Decision, Evidence, LEAST_PAIRS, decide, drifted_in_order};
-use model::{
-    BlockEffect, Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, FailureCount, Finding,
-    Findings, ImportedDesign, LeftOut, Plan, Record, Reduction, Role, Tail, Unit, Verdict,
-    round_significant as round,
-};
-use std::collections::BTreeMap;
+use crate::judgement::judge_at;
+use crate::{looks, trends, unblocked};
+use model::{Findings, ImportedDesign, Plan, Record};
 
 /// Judges a campaign; an adaptive one look by look, one without blocks by its samples.
 pub fn judge(plan: &Plan, records: &[Record]) -> Findings {
     let design = plan.imported.as_ref().map(|imported| &imported.design);
     if let Some(ImportedDesign::Unblocked { dimensions, fixed }) = design {
-        return crate::unblocked::judge(plan, records, dimensions, fixed);
+        return unblocked::judge(plan, records, dimensions, fixed);
     }
     let mut findings = if plan.looks.is_empty() {
-        judge_at(plan, records, plan.alpha)
+        judge_at(plan, records, plan.alpha).findings
     } else {
-        crate::looks::judge(plan, records)
+        looks::judge(plan, records)
     };
-    crate::trends::add(plan, records, &mut findings);
+    trends::add(plan, records, &mut findings);
     findings
-}
-
-/// Judges these records once, the whole family at this level.
-pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Findings {
-    let plan = &Plan { alpha, ..plan.clone() };
-    let observations = Observations::of(records);
-    let counts = failures(plan, &observations);
-    let comparisons: Vec<Comparison<'_>> = questions(plan)
-        .into_iter()
-        .map(|asked| Comparison::of(asked, &observations, plan.alpha))
-        .collect();
-    let (family, screen): (Vec<_>, Vec<_>) = comparisons
-        .into_iter()
-        .partition(|comparison| comparison.asked.question.role != Role::Screen);
-    let mut findings = judge_family(plan, &family, &counts);
-    findings.extend(judge_screen(plan, &screen));
-    let mut findings = Findings {
-        format: FINDINGS_FORMAT.to_owned(),
-        plan_digest: plan.digest.clone(),
-        seed: plan.seed,
-        alpha: plan.alpha,
-        families: BTreeMap::from([(DECLARED_FAMILY.to_owned(), family.len())]),
-        rankings: Vec::new(),
-        use_cases: use_cases(plan, &observations, &counts),
-        claims: Vec::new(),
-        trends: Vec::new(),
-        findings,
-        failures: counts.into_iter().map(rounded).collect(),
-        caveats: campaign_caveats(plan, &observations),
-    };
-    conclude(plan, Some(records), &mut findings);
-    findings
-}
-
-/// What follows from the findings once each has its answer: a failed control caps what
-/// it guards, and ranks and claims are those of the answers that are shown. Claims across
-/// workloads have answers of their own, from the records, where these allow a test.
-pub(crate) fn conclude(plan: &Plan, records: Option<&[Record]>, findings: &mut Findings) {
-    let failed = failed_controls(&findings.findings);
-    cap_by_control(&mut findings.findings, &failed);
-    use_cases::conclude(plan, &mut findings.use_cases, &failed);
-    findings.rankings = rankings(plan, &findings.findings);
-    let across = records.map(|records| across::findings(plan, records, &failed));
-    findings.claims = claims(plan, &findings.findings, across.as_deref());
-}
-
-pub(crate) fn rounded(count: FailureCount) -> FailureCount {
-    FailureCount {
-        p_failure: count.p_failure.map(round),
-        p_invalid: count.p_invalid.map(round),
-        ..count
-    }
-}
-
-pub(crate) fn judge_family(
-    plan: &Plan,
-    family: &[Comparison<'_>],
-    counts: &[FailureCount],
-) -> Vec<Finding> {
-    let p_differences: Vec<_> = family.iter().map(Comparison::p_difference).collect();
-    let p_equivalences: Vec<_> = family.iter().map(Comparison::p_equivalence).collect();
-    let differences = holm_of(&p_differences);
-    let equivalences = holm_of(&p_equivalences);
-    let (of_differences, of_equivalences) =
-        (Family::of(&p_differences), Family::of(&p_equivalences));
-    let mut findings = Vec::with_capacity(family.len());
-    for (index, comparison) in family.iter().enumerate() {
-        let evidence = Evidence {
-            count: comparison.pairs.differences.len(),
-            test: comparison.test.as_ref(),
-            difference: differences[index],
-            equivalence: equivalences[index],
-            theta: comparison.theta,
-            alpha: plan.alpha,
-        };
-        let mut finding = finding(plan, comparison, family.len());
-        let place = Place { differences: &of_differences, equivalences: &of_equivalences, index };
-        let decision = match obstacle(comparison, counts, &mut finding.caveats) {
-            Some(decision) => decision,
-            None => {
-                let differences = &comparison.pairs.differences;
-                let left_out = without_each(differences, comparison.theta, plan.alpha, &place);
-                let decision =
-                    unobstructed(plan, comparison, &evidence, &left_out, &mut finding.caveats);
-                if let Some(diagnostics) = &mut finding.diagnostics {
-                    diagnostics.left_out = left_out;
-                }
-                decision
-            }
-        };
-        if decision.verdict == Verdict::Equivalent {
-            // The noise would have made that unlikely; it was shown all the same.
-            finding.caveats.retain(|caveat| caveat.code != CaveatCode::Noisy);
-        }
-        finding.verdict = decision.verdict;
-        finding.strength = decision.strength;
-        finding.reason = decision.reason;
-        if let Some(effect) = &mut finding.effect {
-            effect.adjusted_difference = differences[index].map(round);
-            effect.adjusted_equivalence = equivalences[index].map(round);
-        }
-        findings.push(finding);
-    }
-    findings
-}
-
-/// The verdict of pairs that broke no rule, with what it hangs on.
-fn unobstructed(
-    plan: &Plan,
-    comparison: &Comparison<'_>,
-    evidence: &Evidence<'_>,
-    left_out: &[LeftOut],
-    caveats: &mut Vec<Caveat>,
-) -> Decision {
-    let mut decision = decide(evidence);
-    let count = comparison.pairs.differences.len();
-    if count < LEAST_PAIRS {
-        caveats.push(Caveat::new(CaveatCode::FewBlocks, format!("{count} complete pairs")));
-        return decision;
-    }
-    let Some(test) = comparison.test.as_ref().filter(|_| comparison.pooled.is_none()) else {
-        return decision;
-    };
-    if test.is_degenerate() {
-        caveats.push(Caveat::new(CaveatCode::Degenerate, "every block gave the same difference"));
-    }
-    let labels = replicate_labels(&comparison.pairs.blocks, count);
-    let theta = comparison.theta;
-    caveats.extend(block_caveat(left_out, &labels, decision.verdict));
-    if let Some(ranks) = comparison.ranks(plan.alpha) {
-        caveats.extend(method_caveat(test, &ranks, count, plan.alpha));
-    }
-    let is_coarse = coarse_step(&comparison.pairs, &comparison.asked, theta).is_some();
-    if decision.verdict == Verdict::Equivalent && is_coarse {
-        decision = Decision::inconclusive("the metric's steps are too coarse to claim equivalence");
-    }
-    decision
-}
-
-/// Numbers of the blocks, from 1, where they are the replicates.
-fn replicate_labels(blocks: &[BlockEffect], count: usize) -> Vec<String> {
-    if blocks.len() == count {
-        return blocks.iter().map(|block| (block.block + 1).to_string()).collect();
-    }
-    (1..=count).map(|boot| format!("of boot {boot}")).collect()
-}
-
-/// What forbids a verdict, whatever the numbers.
-pub(crate) fn obstacle(
-    comparison: &Comparison<'_>,
-    counts: &[FailureCount],
-    caveats: &mut Vec<Caveat>,
-) -> Option<Decision> {
-    let question = &comparison.asked.question;
-    let pairs = &comparison.pairs;
-    let is_latency = matches!(comparison.asked.metric.reduction, Reduction::Quantile(_))
-        && comparison.asked.metric.unit == Unit::Nanoseconds;
-    if is_latency && caveats.iter().any(|caveat| caveat.code == CaveatCode::ObserverCost) {
-        let reason = Some("a probe that acts on every event was attached".to_owned());
-        return Some(Decision { verdict: Verdict::Invalid, strength: None, reason });
-    }
-    if pairs.blocks.is_empty() && pairs.invalid > 0 {
-        return Some(nothing_to_pair(comparison));
-    }
-    let failure =
-        differential_failure(counts, &question.workload, &question.subject, &question.reference);
-    if let Some(caveat) = failure {
-        let reason = format!("failures come first: {}", caveat.detail);
-        caveats.push(caveat);
-        return Some(Decision::inconclusive(reason));
-    }
-    if pairs.zeros > 0 {
-        let detail = format!("in {} blocks a value was zero", pairs.zeros);
-        caveats.push(Caveat::new(CaveatCode::ZeroValue, detail.clone()));
-        return Some(Decision::inconclusive(format!("{detail}: a ratio is not defined")));
-    }
-    if pairs.blocks.is_empty() {
-        return Some(nothing_to_pair(comparison));
-    }
-    if comparison.pooled.is_some() && pairs.blocks.len() < crate::pooled::LEAST_BLOCKS {
-        let detail = format!(
-            "{} blocks; a percentile of all blocks together needs {}",
-            pairs.blocks.len(),
-            crate::pooled::LEAST_BLOCKS
-        );
-        caveats.push(Caveat::new(CaveatCode::FewBlocks, detail.clone()));
-        return Some(Decision::inconclusive(detail));
-    }
-    if drifted_in_order(caveats) {
-        let reason = "the order was not randomised and the reference drifted: the drift may be the difference";
-        return Some(Decision::inconclusive(reason));
-    }
-    let unlike = caveats.iter().find(|caveat| caveat.code == CaveatCode::NotComparable);
-    if let Some(caveat) = unlike {
-        return Some(Decision::inconclusive(format!("not the same work: {}", caveat.detail)));
-    }
-    if pairs.lacks_tail() {
-        let beyond = pairs.tail.as_ref().map_or(0.0, |tail| tail.beyond);
-        let supported = pairs.tail.as_ref().and_then(|tail| tail.supported);
-        let advice = supported.map_or(String::new(), |quantile| {
-            format!("; these samples support up to the {:.4}th percentile", 100.0 * quantile)
-        });
-        let detail =
-            format!("{beyond:.1} samples beyond it in the smallest trial, 10 are needed{advice}");
-        caveats.push(Caveat::new(CaveatCode::InsufficientTail, detail.clone()));
-        return Some(Decision::inconclusive(detail));
-    }
-    None
-}
-
-fn nothing_to_pair(comparison: &Comparison<'_>) -> Decision {
-    let pairs = &comparison.pairs;
-    if pairs.invalid > 0 {
-        let reason =
-            Some(format!("{} blocks broke a validity rule and none is left", pairs.invalid));
-        return Decision { verdict: Verdict::Invalid, strength: None, reason };
-    }
-    if pairs.absent > 0 {
-        return Decision::inconclusive("the metric was not reported");
-    }
-    Decision::inconclusive("no block has both subjects")
-}
-
-/// Workloads and metrics whose control was judged better or worse.
-fn failed_controls(findings: &[Finding]) -> Vec<(String, String)> {
-    findings
-        .iter()
-        .filter(|finding| {
-            finding.question.role == Role::Control
-                && matches!(finding.verdict, Verdict::Better | Verdict::Worse)
-        })
-        .map(|finding| (finding.question.workload.clone(), finding.question.metric.clone()))
-        .collect()
-}
-
-/// A failed control caps its workload and metric, and no other.
-fn cap_by_control(findings: &mut [Finding], failed: &[(String, String)]) {
-    for finding in findings.iter_mut().filter(|finding| finding.question.role == Role::Primary) {
-        let key = (finding.question.workload.clone(), finding.question.metric.clone());
-        if failed.contains(&key) && finding.verdict != Verdict::Invalid {
-            finding.verdict = Verdict::Inconclusive;
-            finding.strength = None;
-            finding.reason = Some("the A/A control differs from its twin here".to_owned());
-            finding.caveats.push(Caveat::new(
-                CaveatCode::AaFail,
-                "the control of this workload and metric failed",
-            ));
-            finding.caveats.sort();
-        }
-    }
-}
-
-fn judge_screen(plan: &Plan, screen: &[Comparison<'_>]) -> Vec<Finding> {
-    let p_values: Vec<_> = screen.iter().map(Comparison::p_difference).collect();
-    let q_values = q_values_of(&p_values);
-    screen
-        .iter()
-        .zip(q_values)
-        .map(|(comparison, q)| {
-            let mut finding = finding(plan, comparison, screen.len());
-            finding.reason =
-                Some("a secondary metric is screened and never gives a verdict".to_owned());
-            if let Some(effect) = &mut finding.effect {
-                effect.adjusted_difference = q.map(round);
-            }
-            finding
-        })
-        .collect()
-}
-
-fn finding(plan: &Plan, comparison: &Comparison<'_>, family_size: usize) -> Finding {
-    let (reference_value, subject_value) = comparison.values();
-    let mut caveats = comparison.caveats.clone();
-    caveats.extend(left_out(&comparison.pairs));
-    let of_import = plan.imported.iter().flat_map(|imported| &imported.caveats);
-    caveats.extend(of_import.filter(|c| c.code == CaveatCode::OrderConfounded).cloned());
-    caveats.sort();
-    Finding {
-        question: comparison.asked.question.clone(),
-        verdict: Verdict::Inconclusive,
-        strength: None,
-        reason: None,
-        look: None,
-        margin: comparison.asked.metric.margin,
-        pairs: comparison.pairs.blocks.len(),
-        reference_value,
-        subject_value,
-        effect: comparison.effect(plan.alpha, family_size),
-        companion: comparison.companion(plan.alpha),
-        planning: comparison.planning(plan.alpha, family_size),
-        tail: comparison
-            .pairs
-            .tail
-            .as_ref()
-            .map(|tail| Tail { beyond: round(tail.beyond), supported: tail.supported.map(round) }),
-        diagnostics: comparison.diagnostics(),
-        blocks: comparison.pairs.blocks.iter().map(rounded_block).collect(),
-        caveats,
-    }
-}
-
-/// Blocks that are not among the pairs, where some are.
-fn left_out(pairs: &Pairs) -> Vec<Caveat> {
-    let mut caveats = Vec::new();
-    if pairs.failed > 0 && !pairs.blocks.is_empty() {
-        let detail = format!("{} blocks lack a trial that failed", pairs.failed);
-        caveats.push(Caveat::new(CaveatCode::ConditionalSuccess, detail));
-    }
-    if pairs.absent > 0 {
-        let detail = format!("in {} blocks", pairs.absent);
-        caveats.push(Caveat::new(CaveatCode::AbsentValues, detail));
-    }
-    caveats
-}
-
-fn rounded_block(block: &BlockEffect) -> BlockEffect {
-    BlockEffect {
-        block: block.block,
-        reference: round(block.reference),
-        subject: round(block.subject),
-        log_difference: round(block.log_difference),
-    }
-}
-
-fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat> {
-    let mut caveats = Vec::new();
-    let (blocks, boots) = observations.blocks_and_boots(&plan.reference().id);
-    caveats.extend(plan.imported.iter().flat_map(|imported| imported.caveats.clone()));
-    if plan.venue == "sim" {
-        caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
-    } else if plan.imported.is_some() {
-        // Nobody said how often the machine was booted.
-    } else if boots == 1 && blocks > 1 {
-        caveats.push(Caveat::new(CaveatCode::SingleBoot, "all blocks ran in one boot"));
-    } else if boots < LEAST_BOOTS && boots < blocks {
-        let detail = format!("{blocks} blocks ran in {boots} boots");
-        caveats.push(Caveat::new(CaveatCode::FewBoots, detail));
-    }
-    if plan.is_quick {
-        caveats.push(Caveat::new(CaveatCode::Quick, "run with --quick"));
-    }
-    caveats.sort();
-    caveats
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record, records};
-    use model::{Direction, Histogram, Outcome, Sample, Strength};
+    use model::{
+        Caveat, CaveatCode, Direction, Finding, Histogram, Outcome, Reduction, Role, Sample,
+        Strength, Verdict,
+    };
     use rand::SeedableRng;
     use rand_chacha::ChaCha12Rng;
     use rand_distr::{Distribution, StandardNormal};
@@ -449,10 +93,10 @@ mod tests {
             all.iter_mut().for_each(change);
             let found = judge(&plan, &all);
             [
-                found.findings.iter().all(Finding::is_emulated),
+                found.findings.iter().all(|finding| finding.is_emulated),
                 found.rankings[0].is_emulated,
                 found.claims[0].is_emulated,
-                found.use_cases[0].comparisons[0].is_emulated(),
+                found.use_cases[0].comparisons[0].is_emulated,
                 found.use_cases[0].ranking.is_emulated,
             ]
         };

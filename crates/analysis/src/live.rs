@@ -4,18 +4,18 @@
 //! While it can go on there is no verdict; where it was ended on purpose, the verdict is
 //! that of these intervals, so that nothing is won by ending when it looks good.
 
-use crate::judge::{conclude, judge_at};
+use crate::judgement::{Judgement, conclude, judge_at};
+use crate::rulebook::{Basis, Inference, Signals, obstacles, rule};
 use crate::trends;
-use crate::verdict::is_forbidden;
 use model::{
-    Caveat, CaveatCode, Finding, Findings, Interval, Plan, Record, Role, Strength, Verdict,
+    Caveat, CaveatCode, Effect, Finding, Findings, Interval, Plan, Record, Role, Strength, Verdict,
     round_significant as round,
 };
 use stats::{confidence_sequence_half_width, exp};
 
 /// The findings of an unfinished campaign.
 pub fn live(plan: &Plan, records: &[Record]) -> Findings {
-    let mut findings = by_sequence(plan, records);
+    let mut findings = by_sequence(plan, records).findings;
     for finding in &mut findings.findings {
         finding.verdict = Verdict::Inconclusive;
         finding.strength = None;
@@ -34,17 +34,14 @@ pub fn live(plan: &Plan, records: &[Record]) -> Findings {
 /// The findings of a campaign of a fixed number of blocks that was ended on purpose.
 /// Intervals of the whole family decide, as Bonferroni's.
 pub fn ended(plan: &Plan, records: &[Record]) -> Findings {
-    let mut findings = by_sequence(plan, records);
-    let judged = findings.findings.iter_mut().filter(|finding| {
+    let Judgement { mut findings, signals } = by_sequence(plan, records);
+    // The declared family stands first; a screen has no verdict.
+    for (finding, signals) in findings.findings.iter_mut().zip(&signals) {
         // A metric that does not vary has its answer without any interval.
-        let is_degenerate = has(finding, CaveatCode::Degenerate);
-        finding.question.role != Role::Screen && !is_forbidden(finding) && !is_degenerate
-    });
-    for finding in judged {
-        let (verdict, strength, why) = by_interval(finding);
-        finding.verdict = verdict;
-        finding.strength = strength;
-        finding.reason = Some(format!("ended on purpose after {} pairs: {why}", finding.pairs));
+        let is_answered = signals.is_degenerate && finding.effect.is_some();
+        if !finding.is_forbidden() && !is_answered {
+            decide_by_interval(finding, signals);
+        }
     }
     // Its blocks may have been looked at before each: no test of workloads holds for that, and
     // none of a trend.
@@ -55,31 +52,37 @@ pub fn ended(plan: &Plan, records: &[Record]) -> Findings {
 }
 
 /// The verdict of an interval that holds for the whole family at every look.
-fn by_interval(finding: &Finding) -> (Verdict, Option<Strength>, &'static str) {
-    let why = "judged by the interval of the family that holds at every look";
-    let Some(effect) = &finding.effect else {
-        return (Verdict::Inconclusive, None, "it has no interval that holds at every look");
+fn decide_by_interval(finding: &mut Finding, signals: &Signals) {
+    let inference = match &finding.effect {
+        Some(effect) => by_interval(effect, finding.margin),
+        None => Inference {
+            verdict: Verdict::Inconclusive,
+            strength: None,
+            reason: Some("it has no interval that holds at every look".to_owned()),
+        },
     };
-    let (low, high) = (effect.family_interval.low, effect.family_interval.high);
-    let edge = 1.0 + finding.margin;
-    if low > 1.0 / edge && high < edge {
-        return if has(finding, CaveatCode::Quantised) {
-            (Verdict::Inconclusive, None, "the metric's steps are too coarse to claim equivalence")
-        } else {
-            (Verdict::Equivalent, None, why)
-        };
-    }
-    if low > 1.0 {
-        (Verdict::Better, Some(strength(low > edge)), why)
-    } else if high < 1.0 {
-        (Verdict::Worse, Some(strength(high < 1.0 / edge)), why)
-    } else {
-        (Verdict::Inconclusive, None, why)
-    }
+    let ruling = rule(inference, &obstacles(signals, Basis::Sequence));
+    finding.verdict = ruling.verdict;
+    finding.strength = ruling.strength;
+    finding.obstacle = ruling.obstacle;
+    let why = ruling.reason.unwrap_or_default();
+    finding.reason = Some(format!("ended on purpose after {} pairs: {why}", finding.pairs));
 }
 
-fn has(finding: &Finding, code: CaveatCode) -> bool {
-    finding.caveats.iter().any(|caveat| caveat.code == code)
+fn by_interval(effect: &Effect, margin: f64) -> Inference {
+    let (low, high) = (effect.family_interval.low, effect.family_interval.high);
+    let edge = 1.0 + margin;
+    let (verdict, strength) = if low > 1.0 / edge && high < edge {
+        (Verdict::Equivalent, None)
+    } else if low > 1.0 {
+        (Verdict::Better, Some(strength(low > edge)))
+    } else if high < 1.0 {
+        (Verdict::Worse, Some(strength(high < 1.0 / edge)))
+    } else {
+        (Verdict::Inconclusive, None)
+    };
+    let reason = "judged by the interval of the family that holds at every look".to_owned();
+    Inference { verdict, strength, reason: Some(reason) }
 }
 
 fn strength(is_clear: bool) -> Strength {
@@ -87,8 +90,8 @@ fn strength(is_clear: bool) -> Strength {
 }
 
 /// The findings with confidence sequences for intervals and without p-values.
-fn by_sequence(plan: &Plan, records: &[Record]) -> Findings {
-    let mut findings = judge_at(plan, records, plan.alpha);
+fn by_sequence(plan: &Plan, records: &[Record]) -> Judgement {
+    let Judgement { mut findings, signals } = judge_at(plan, records, plan.alpha);
     let families = findings.families.clone();
     for finding in &mut findings.findings {
         finding.companion = None;
@@ -123,7 +126,7 @@ fn by_sequence(plan: &Plan, records: &[Record]) -> Findings {
     findings.rankings.clear();
     findings.use_cases.clear();
     findings.claims.clear();
-    findings
+    Judgement { findings, signals }
 }
 
 #[cfg(test)]
@@ -142,7 +145,7 @@ mod tests {
         };
         let mut all = records("a", &values(100.0, 0));
         all.extend(records("b", &values(90.0, 3)));
-        let (live, fixed) = (live(&plan, &all), judge_at(&plan, &all, 0.05));
+        let (live, fixed) = (live(&plan, &all), judge_at(&plan, &all, 0.05).findings);
         let width = |findings: &Findings| {
             let interval = findings.findings[0].effect.as_ref().unwrap().interval;
             (interval.high / interval.low).ln()
@@ -161,7 +164,7 @@ mod tests {
         assert_eq!(kinds, [false, true, true]);
         let mut close = records("a", &values(100.0, 0));
         close.extend(records("b", &values(99.2, 3)));
-        assert_eq!(judge_at(&plan, &close, 0.05).findings[0].verdict, Verdict::Equivalent);
+        assert_eq!(judge_at(&plan, &close, 0.05).findings.findings[0].verdict, Verdict::Equivalent);
         assert_eq!(ended(&plan, &close).findings[0].verdict, Verdict::Inconclusive);
         let few = super::live(&plan, &records("a", &[1.0, 2.0]));
         assert!(few.findings[0].effect.is_none());

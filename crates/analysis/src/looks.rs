@@ -1,7 +1,7 @@
 //! Adaptive campaigns: looks at pre-declared block counts, each at its own level
 //! (docs/method.md#m-looks). A question is answered by the first look that decides it.
 
-use crate::judge::{conclude, judge_at};
+use crate::judgement::{conclude, judge_at};
 use model::{Caveat, CaveatCode, Finding, Findings, Look, Outcome, Plan, Record, Role, Verdict};
 use stats::spent_at_looks;
 use std::collections::BTreeSet;
@@ -65,7 +65,7 @@ pub fn answered_at(plan: &Plan, records: &[Record]) -> Option<u32> {
 }
 
 fn evaluated(plan: &Plan, records: &[Record], index: usize, blocks: u32, alpha: f64) -> Findings {
-    let mut findings = judge_at(plan, records, alpha);
+    let mut findings = judge_at(plan, records, alpha).findings;
     let look = Look {
         number: index as u32 + 1,
         of: plan.looks.len() as u32,

@@ -2,9 +2,11 @@
 //! stretches between which what outlives trials began anew.
 
 use crate::observations::Observations;
-use crate::pairs::{LEAST_BEYOND, tail};
+use crate::pairs::tail;
 use crate::reduce::{Lack, reduce};
-use model::{Caveat, CaveatCode, Metric, Outcome, Plan, Record, Subject, WorkloadPlan};
+use crate::rulebook::LEAST_BEYOND;
+use crate::trial_facts::{emulation, is_resumed};
+use model::{Caveat, Metric, Outcome, Plan, Record, Subject, WorkloadPlan};
 use std::collections::BTreeSet;
 
 /// Nanoseconds of an hour.
@@ -93,8 +95,7 @@ fn filled<'a>(
     let mut trials: Vec<&Record> = observations.blocks().filter_map(own).collect();
     trials.sort_by_key(|record| record.sequence);
     for record in trials.into_iter().filter(|record| record.started_unix_ns > 0) {
-        let is_tcg = |caveat: &&Caveat| caveat.code == CaveatCode::Tcg;
-        series.emulated = series.emulated.or_else(|| record.caveats.iter().find(is_tcg).cloned());
+        series.emulated = series.emulated.or_else(|| emulation(record).cloned());
         let reduced = match reduce(record, series.metric) {
             Ok(reduced) => reduced,
             Err(Lack::Zero) => {
@@ -138,9 +139,4 @@ impl Breaks {
     fn before(&self, sequence: u64) -> u32 {
         u32::try_from(self.0.range(..=sequence).count()).unwrap_or(u32::MAX)
     }
-}
-
-/// Whether the campaign went on with that record, after an interruption.
-fn is_resumed(record: &Record) -> bool {
-    record.caveats.iter().any(|caveat| caveat.code == CaveatCode::Interrupted)
 }

@@ -3,13 +3,13 @@
 use crate::observations::Observations;
 use crate::questions::Asked;
 use crate::reduce::{Lack, Reduced, reduce};
-use model::{BlockEffect, Caveat, CaveatCode, Outcome, Record, Reduction, Tail};
+use crate::rulebook::LEAST_BEYOND;
+use crate::trial_facts;
+use model::{BlockEffect, Caveat, Outcome, Record, Reduction, Tail};
 use stats::mean;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer expected events beyond a percentile give no verdict (docs/method.md#m-quantiles).
-pub(crate) const LEAST_BEYOND: f64 = 10.0;
-/// Fewer are not even shown.
+/// Fewer expected events beyond a percentile are not even shown (docs/method.md#m-quantiles).
 pub(crate) const LEAST_SHOWN: f64 = 2.0;
 /// From this many boots on, the boot is the replicate where blocks share one.
 pub(crate) const LEAST_BOOTS: usize = 5;
@@ -44,14 +44,13 @@ pub(crate) struct Pairs {
     pub clamped: u64,
     /// Caveats of the records that the pairs come from.
     pub caveats: Vec<Caveat>,
+    /// Whether an emulated processor ran any trial of either.
+    pub is_emulated: bool,
+    /// Whether a probe that acts on every event was attached in any trial of the pairs.
+    pub is_observed: bool,
 }
 
 impl Pairs {
-    /// Whether the tail is too short for a verdict.
-    pub(crate) fn lacks_tail(&self) -> bool {
-        self.tail.as_ref().is_some_and(|tail| tail.beyond < LEAST_BEYOND)
-    }
-
     /// Whether the tail is too short even to show the value.
     pub(crate) fn hides_value(&self) -> bool {
         self.tail.as_ref().is_some_and(|tail| tail.beyond < LEAST_SHOWN)
@@ -90,7 +89,11 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
             (least, events) => least.or(events),
         };
         pairs.clamped += reference_value.clamped + subject_value.clamped;
-        pairs.caveats.extend(reference.caveats.iter().chain(&subject.caveats).cloned());
+        for record in [reference, subject] {
+            pairs.caveats.extend(record.caveats.iter().cloned());
+            pairs.is_emulated |= trial_facts::emulation(record).is_some();
+            pairs.is_observed |= trial_facts::is_observed(record);
+        }
         pairs.subject_first.push(subject.position < reference.position);
         pairs.boots.push(reference.boot_id.clone());
         pairs.reference.push(reference_value.scaled);
@@ -106,8 +109,10 @@ impl Pairs {
     /// A trial without a value counts in what is said too: as a failure, or as one that
     /// reported nothing.
     fn note_emulated<'r>(&mut self, trials: impl IntoIterator<Item = &'r Record>) {
-        let of_trials = trials.into_iter().flat_map(|record| &record.caveats);
-        self.caveats.extend(of_trials.filter(|c| c.code == CaveatCode::Tcg).cloned());
+        let emulated: Vec<&Caveat> =
+            trials.into_iter().filter_map(trial_facts::emulation).collect();
+        self.is_emulated |= !emulated.is_empty();
+        self.caveats.extend(emulated.into_iter().cloned());
     }
 
     fn note_gap(&mut self, observations: &Observations<'_>, block: u32, asked: &Asked<'_>) {

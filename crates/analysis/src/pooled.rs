@@ -9,9 +9,6 @@ use crate::reduce::histogram;
 use model::{Histogram, Reduction};
 use stats::{TTest, ln};
 
-/// Fewer blocks make a jackknife of too few values.
-pub(crate) const LEAST_BLOCKS: usize = 10;
-
 /// The pooled percentiles and the test of their ratio.
 pub(crate) struct Pooled {
     pub reference: f64,

@@ -1,5 +1,5 @@
-//! Quality warnings (docs/method.md#m-warnings). They travel with a finding; few of them
-//! decide anything.
+//! Quality of pairs (docs/method.md#m-warnings): warnings that travel with a finding and decide
+//! nothing, and the facts among them that become signals.
 
 use crate::pairs::Pairs;
 use crate::questions::Asked;
@@ -56,18 +56,10 @@ fn autocorrelation(differences: &[f64]) -> Option<(Caveat, Option<f64>)> {
     Some((caveat, effective))
 }
 
-/// Warnings about a question's pairs.
-pub(crate) fn warnings(
-    pairs: &Pairs,
-    asked: &Asked<'_>,
-    test: &TTest,
-    theta: f64,
-    alpha: f64,
-) -> Vec<Caveat> {
+/// Warnings about a question's pairs that decide nothing.
+pub(crate) fn warnings(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Vec<Caveat> {
     [
-        drift(&pairs.reference, theta),
         order_effect(pairs),
-        noisy(test, pairs.differences.len(), theta, alpha),
         bimodal(&pairs.reference, &asked.question.reference),
         bimodal(&pairs.subject, &asked.question.subject),
         quantised(pairs, asked, theta),
@@ -85,17 +77,12 @@ pub(crate) fn reference_change(logs: &[f64]) -> Option<f64> {
     theil_sen(logs).map(|slope| slope * (logs.len() as f64 - 1.0))
 }
 
-fn drift(logs: &[f64], theta: f64) -> Option<Caveat> {
+/// The reference's change, where it drifted.
+pub(crate) fn drift(logs: &[f64], theta: f64) -> Option<f64> {
     let p = mann_kendall(logs);
     let change = reference_change(logs)?;
     let is_trend = p.is_some_and(|p| p < LEVEL);
-    (is_trend || change.abs() > theta).then(|| {
-        let percent = 100.0 * (stats::exp(change) - 1.0);
-        Caveat::new(
-            CaveatCode::Drift,
-            format!("the reference changed by {percent:+.1} % over the campaign"),
-        )
-    })
+    (is_trend || change.abs() > theta).then_some(change)
 }
 
 /// Welch's p that blocks in which the subject ran first are like the others.
@@ -121,7 +108,8 @@ fn order_effect(pairs: &Pairs) -> Option<Caveat> {
     })
 }
 
-fn noisy(test: &TTest, count: usize, theta: f64, alpha: f64) -> Option<Caveat> {
+/// The caveat where so much noise makes equivalence unlikely.
+pub(crate) fn noisy(test: &TTest, count: usize, theta: f64, alpha: f64) -> Option<Caveat> {
     let limit = equivalence_limit(u32::try_from(count).ok()?, alpha) * theta;
     (count >= 2 && test.standard_deviation > limit).then(|| {
         Caveat::new(
@@ -146,17 +134,18 @@ fn quantised(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Option<Caveat> {
         let detail = format!("one step is {:.1} % of the value", 100.0 * step);
         return Some(Caveat::new(CaveatCode::Quantised, detail));
     }
+    let (distinct, all) = few_distinct_values(pairs)?;
+    Some(Caveat::new(CaveatCode::Quantised, format!("{distinct} distinct values of {all}")))
+}
+
+/// How many distinct values there are of how many, where they are few.
+pub(crate) fn few_distinct_values(pairs: &Pairs) -> Option<(usize, usize)> {
     let values: Vec<f64> =
         pairs.blocks.iter().flat_map(|block| [block.reference, block.subject]).collect();
     let distinct: BTreeSet<u64> = values.iter().map(|value| value.to_bits()).collect();
     let is_stepped =
         values.len() >= LEAST_DISTINCT && distinct.len() < LEAST_DISTINCT.min(values.len() / 2);
-    is_stepped.then(|| {
-        Caveat::new(
-            CaveatCode::Quantised,
-            format!("{} distinct values of {}", distinct.len(), values.len()),
-        )
-    })
+    is_stepped.then_some((distinct.len(), values.len()))
 }
 
 /// The metric's step as a share of the smallest value, where it is too coarse

@@ -67,7 +67,7 @@ pub(crate) fn ranking(
         })
         .collect();
     ranks.sort_by_key(|rank| (rank.rank, rank.worst));
-    let is_emulated = comparisons.iter().any(|finding| finding.is_emulated());
+    let is_emulated = comparisons.iter().any(|finding| finding.is_emulated);
     Ranking { workload: workload.to_owned(), metric: metric.to_owned(), ranks, is_emulated }
 }
 

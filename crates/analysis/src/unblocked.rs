@@ -9,14 +9,14 @@
 mod samples;
 mod table;
 
+use crate::claims::claims;
 use crate::comparison::interval;
-use crate::failures::failures;
+use crate::failures::{failures, rounded};
 use crate::family::holm_of;
-use crate::judge::rounded;
 use crate::observations::Observations;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
-use crate::verdict::{Evidence, decide};
+use crate::rulebook::{Basis, Evidence, infer, obstacles, rule};
 use model::{
     Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Tail, round_significant as round,
 };
@@ -51,7 +51,7 @@ pub(crate) fn judge(
         families,
         rankings: rankings(plan, &findings),
         use_cases: Vec::new(),
-        claims: crate::claims::claims(plan, &findings, None),
+        claims: claims(plan, &findings, None),
         trends: Vec::new(),
         findings,
         failures: failures(plan, &Observations::of(records)).into_iter().map(rounded).collect(),
@@ -113,19 +113,22 @@ fn finding(
     (difference, equivalence): (Option<f64>, Option<f64>),
     family: usize,
 ) -> Finding {
-    let decision = samples.obstacle().unwrap_or_else(|| {
-        let count = samples.replicates();
-        decide(&Evidence { count, test, difference, equivalence, theta, alpha: plan.alpha })
-    });
+    let signals = samples.signals();
+    let raised = obstacles(&signals, Basis::Tests);
+    let evidence = Evidence { test, difference, equivalence, theta, alpha: plan.alpha };
+    let ruling = rule(infer(&evidence), &raised);
     let sign = samples.question.direction.sign();
     let hides_value = samples.tail().is_some_and(|tail| tail.beyond < LEAST_SHOWN);
     let test = test.filter(|_| !hides_value);
     let value = |side: usize| samples.value(side).filter(|_| !hides_value);
     Finding {
         question: samples.question.clone(),
-        verdict: decision.verdict,
-        strength: decision.strength,
-        reason: decision.reason,
+        verdict: ruling.verdict,
+        strength: ruling.strength,
+        reason: ruling.reason,
+        obstacle: ruling.obstacle,
+        is_odds: signals.is_odds,
+        is_emulated: signals.is_emulated,
         look: None,
         margin: samples.metric.margin,
         pairs: samples.replicates(),
@@ -152,7 +155,7 @@ fn finding(
             .map(|tail| Tail { beyond: round(tail.beyond), supported: tail.supported.map(round) }),
         diagnostics: None,
         blocks: Vec::new(),
-        caveats: samples.caveats(),
+        caveats: samples.caveats(&signals, &raised),
     }
 }
 

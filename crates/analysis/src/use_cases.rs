@@ -3,19 +3,17 @@
 //! their weights, so that what workloads of a block have in common stays in; the rest
 //! is the design's own test. Never one total score: the worst component stands beside.
 
-use crate::comparison::{Comparison, interval};
+use crate::comparison::{Comparison, Gathered, interval};
+use crate::controls::{FailedControls, RestsOn};
 use crate::family::holm_of;
-use crate::judge::obstacle;
-use crate::observations::Observations;
 use crate::pairs::replicates;
 use crate::quality::widened;
 use crate::questions::{Asked, every_pair};
 use crate::ranking::{co_best, ranking};
-use crate::verdict::{Decision, Evidence, decide};
+use crate::rulebook::{Basis, Evidence, Numbers, Signals, infer, obstacles, rule};
 use model::{
-    BlockEffect, Caveat, CaveatCode, Direction, Effect, FailureCount, Finding, Plan, Question,
-    Ranking, Role, Subject, Unit, UseCase, UseCaseFinding, Verdict, Worst,
-    round_significant as round,
+    BlockEffect, Caveat, CaveatCode, Direction, Effect, Finding, Obstacle, Plan, Question, Ranking,
+    Role, Subject, Unit, UseCase, UseCaseFinding, Worst, round_significant as round,
 };
 use stats::{TTest, exp};
 
@@ -23,18 +21,14 @@ use stats::{TTest, exp};
 const FAMILY: &str = "use_cases";
 
 /// Judges the declared use cases.
-pub(crate) fn use_cases(
-    plan: &Plan,
-    observations: &Observations<'_>,
-    counts: &[FailureCount],
-) -> Vec<UseCaseFinding> {
+pub(crate) fn use_cases(gathered: Gathered<'_>) -> Vec<UseCaseFinding> {
+    let plan = gathered.plan;
     let pairs = every_pair(plan);
     let sums: Vec<Vec<Sum>> = plan
         .use_cases
         .iter()
         .map(|use_case| {
-            let of_pair =
-                |pair: &(&Subject, &Subject)| Sum::of(plan, use_case, *pair, observations, counts);
+            let of_pair = |pair: &(&Subject, &Subject)| Sum::of(gathered, use_case, *pair);
             pairs.iter().map(of_pair).collect()
         })
         .collect();
@@ -63,26 +57,10 @@ pub(crate) fn use_cases(
 
 /// Ranks and the best, from the comparisons as they are shown: one over a component
 /// whose control failed says nothing, and a subject without any number is no best.
-pub(crate) fn conclude(plan: &Plan, found: &mut [UseCaseFinding], failed: &[(String, String)]) {
+pub(crate) fn conclude(plan: &Plan, found: &mut [UseCaseFinding], failed: &FailedControls) {
     for finding in found {
-        let capped = finding.weights.iter().find(|weight| {
-            failed
-                .iter()
-                .any(|(workload, metric)| *workload == weight.workload && *metric == weight.metric)
-        });
-        if let Some(weight) = capped {
-            let reason = format!(
-                "the A/A control of {} {} differs from its twin",
-                weight.workload, weight.metric
-            );
-            for comparison in &mut finding.comparisons {
-                comparison.verdict = Verdict::Inconclusive;
-                comparison.strength = None;
-                comparison.reason = Some(reason.clone());
-                if comparison.caveats.iter().all(|caveat| caveat.code != CaveatCode::AaFail) {
-                    comparison.caveats.push(Caveat::new(CaveatCode::AaFail, reason.clone()));
-                }
-            }
+        for comparison in &mut finding.comparisons {
+            failed.cap(comparison, RestsOn::Components(&finding.weights));
         }
         let comparisons: Vec<&Finding> = finding.comparisons.iter().collect();
         finding.ranking = ranking(plan, &finding.use_case, "", &comparisons);
@@ -90,7 +68,7 @@ pub(crate) fn conclude(plan: &Plan, found: &mut [UseCaseFinding], failed: &[(Str
             comparisons.iter().any(|comparison| {
                 let question = &comparison.question;
                 comparison.effect.is_some()
-                    && capped.is_none()
+                    && comparison.obstacle != Some(Obstacle::FailedControl)
                     && (question.subject == *id || question.reference == *id)
             })
         };
@@ -110,18 +88,22 @@ struct Sum {
     test: Option<TTest>,
     theta: f64,
     worst: Option<Worst>,
-    obstacle: Option<String>,
+    /// The first component that gives no verdict, and why.
+    stopped: Option<String>,
+    /// Whether an emulated processor ran any component.
+    is_emulated: bool,
+    /// Whether any component's steps are too coarse.
+    is_coarse: bool,
     caveats: Vec<Caveat>,
 }
 
 impl Sum {
     fn of(
-        plan: &Plan,
+        gathered: Gathered<'_>,
         use_case: &UseCase,
         (reference, subject): (&Subject, &Subject),
-        observations: &Observations<'_>,
-        counts: &[FailureCount],
     ) -> Self {
+        let plan = gathered.plan;
         let mut sum = Self {
             question: question(use_case, reference, subject),
             blocks: Vec::new(),
@@ -129,7 +111,9 @@ impl Sum {
             test: None,
             theta: 0.0,
             worst: None,
-            obstacle: None,
+            stopped: None,
+            is_emulated: false,
+            is_coarse: false,
             caveats: Vec::new(),
         };
         let mut components = Vec::new();
@@ -139,35 +123,37 @@ impl Sum {
                 continue;
             };
             if ![reference, subject].iter().all(|arm| asked.workload.runs_for(arm)) {
-                sum.stopped(format!("{name} does not run for both"));
+                sum.stop(format!("{name} does not run for both"));
                 continue;
             }
-            let component = Comparison::of(asked, observations, plan.alpha);
+            let component = Comparison::of(asked, gathered, plan.alpha);
             sum.theta += weight.weight * component.theta;
             sum.note_worst(&component, plan.alpha);
             sum.note_emulation(&component);
-            if let Some(decision) = obstacle(&component, counts, &mut Vec::new()) {
-                let reason = decision.reason.unwrap_or_else(|| "no verdict is possible".to_owned());
-                sum.stopped(format!("{name}: {reason}"));
+            sum.is_coarse |= component.signals.is_coarse;
+            if let Some(reason) = stopping(&component.signals) {
+                sum.stop(format!("{name}: {reason}"));
             }
             components.push((weight.weight, component));
         }
-        if sum.obstacle.is_none() {
+        if sum.stopped.is_none() {
             sum.add_up(&components);
         }
         sum
     }
 
     /// A missing component leaves no number: the weights of the rest are not its own.
-    fn stopped(&mut self, reason: String) {
-        self.obstacle.get_or_insert(reason);
+    fn stop(&mut self, reason: String) {
+        self.stopped.get_or_insert(reason);
     }
 
     /// A sum that rests on an emulated processor anywhere is no real one's.
     fn note_emulation(&mut self, component: &Comparison<'_>) {
-        let emulated = component.caveats.iter().find(|caveat| caveat.code == CaveatCode::Tcg);
-        let is_known = self.caveats.iter().any(|caveat| caveat.code == CaveatCode::Tcg);
-        self.caveats.extend(emulated.filter(|_| !is_known).cloned());
+        if component.signals.is_emulated && !self.is_emulated {
+            self.is_emulated = true;
+            let told = component.caveats.iter().find(|caveat| caveat.code == CaveatCode::Tcg);
+            self.caveats.extend(told.cloned());
+        }
     }
 
     fn note_worst(&mut self, component: &Comparison<'_>, alpha: f64) {
@@ -214,6 +200,16 @@ impl Sum {
         self.caveats.extend(caveat);
     }
 
+    fn signals(&self) -> Signals {
+        let numbers = Numbers::Sum { replicates: self.replicates, component: self.stopped.clone() };
+        Signals {
+            is_emulated: self.is_emulated,
+            is_coarse: self.is_coarse,
+            is_degenerate: self.test.as_ref().is_some_and(TTest::is_degenerate),
+            ..Signals::of(numbers)
+        }
+    }
+
     fn p_difference(&self) -> Option<f64> {
         self.test.and_then(|test| test.p_difference())
     }
@@ -228,17 +224,23 @@ impl Sum {
         family: usize,
         (difference, equivalence): (Option<f64>, Option<f64>),
     ) -> Finding {
-        let decision = match &self.obstacle {
-            Some(reason) => Decision::inconclusive(reason.clone()),
-            None => decide(&Evidence {
-                count: self.replicates,
+        let signals = self.signals();
+        let ruling = rule(
+            infer(&Evidence {
                 test: self.test.as_ref(),
                 difference,
                 equivalence,
                 theta: self.theta,
                 alpha: plan.alpha,
             }),
-        };
+            &obstacles(&signals, Basis::Tests),
+        );
+        let mut caveats = self.caveats.clone();
+        if signals.is_degenerate && !ruling.is_forbidden() {
+            let detail = "every block gave the same difference";
+            caveats.push(Caveat::new(CaveatCode::Degenerate, detail));
+        }
+        caveats.extend(ruling.caveat.clone());
         let effect = self.test.as_ref().map(|test| Effect {
             adjusted_difference: difference.map(round),
             adjusted_equivalence: equivalence.map(round),
@@ -251,9 +253,12 @@ impl Sum {
         };
         Finding {
             question: self.question.clone(),
-            verdict: decision.verdict,
-            strength: decision.strength,
-            reason: decision.reason,
+            verdict: ruling.verdict,
+            strength: ruling.strength,
+            reason: ruling.reason,
+            obstacle: ruling.obstacle,
+            is_odds: false,
+            is_emulated: self.is_emulated,
             look: None,
             margin: round(exp(self.theta) - 1.0),
             pairs: self.blocks.len(),
@@ -265,9 +270,18 @@ impl Sum {
             tail: None,
             diagnostics: None,
             blocks: self.blocks.iter().map(rounded).collect(),
-            caveats: self.caveats.clone(),
+            caveats,
         }
     }
+}
+
+/// Why a component leaves its use case without a verdict. Too few pairs are those of the sum,
+/// which has no more.
+fn stopping(signals: &Signals) -> Option<String> {
+    let raised = obstacles(signals, Basis::Tests).into_iter();
+    let stopping = raised
+        .filter(|one| one.obstacle.forbids_every_verdict() && one.obstacle != Obstacle::FewPairs);
+    stopping.min_by_key(|one| one.obstacle).map(|one| one.reason)
 }
 
 fn effect(test: &TTest, theta: f64, alpha: f64, family: usize) -> Effect {

@@ -5,7 +5,7 @@ use crate::latencies::Latencies;
 use crate::snapshot::{Current, LiveVerdict, LogLine, Snapshot, State, Trials};
 use contract::{Event, Result};
 use lab::Progress;
-use model::{Finding, Findings, Outcome, Phase, Plan, Role};
+use model::{Findings, Outcome, Phase, Plan, Role};
 use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
@@ -194,7 +194,7 @@ impl Follower {
         let state = State::of(self.loaded.state, || self.runner().is_some());
         let is_running = state == State::Running;
         let hides_absolute = match &self.findings {
-            Some(findings) => findings.findings.iter().any(Finding::is_emulated),
+            Some(findings) => findings.findings.iter().any(|finding| finding.is_emulated),
             // Until then nobody knows whether a guest's processor is a real one.
             None => plan.vm.is_some(),
         };

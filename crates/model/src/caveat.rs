@@ -46,23 +46,6 @@ macro_rules! codes {
     };
 }
 
-impl CaveatCode {
-    /// Whether no claim is made under it, whatever the numbers (docs/method.md#m-obstacles): more
-    /// data of the same kind would change nothing.
-    pub fn forbids_verdicts(self) -> bool {
-        matches!(
-            self,
-            CaveatCode::AaFail
-                | CaveatCode::DifferentialFailure
-                | CaveatCode::FewBlocks
-                | CaveatCode::FewReplicates
-                | CaveatCode::InsufficientTail
-                | CaveatCode::NotComparable
-                | CaveatCode::ZeroValue
-        )
-    }
-}
-
 codes! {
     AaFail "AA_FAIL" "The A/A control was judged better or worse than its twin: the set-up cannot be trusted for this metric.",
     AbsentValues "ABSENT_VALUES" "A trial completed and did not report this metric: its block is left out.",

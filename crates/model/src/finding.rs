@@ -1,6 +1,6 @@
 //! Findings: effects with their intervals, and the verdicts on them.
 
-use crate::{Caveat, CaveatCode, ClaimFinding, Direction, Trend, Unit};
+use crate::{Caveat, ClaimFinding, Direction, Obstacle, Trend, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -102,6 +102,15 @@ pub struct Finding {
     pub strength: Option<Strength>,
     /// Why it is inconclusive or invalid, or what else to know, in one sentence.
     pub reason: Option<String>,
+    /// What forbade a verdict, where something did; the reason is then its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<Obstacle>,
+    /// Whether the effect is a ratio of odds, as that of a share is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_odds: bool,
+    /// Whether it rests on an emulated processor, so that its figures are those of no real one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_emulated: bool,
     /// The look of an adaptive campaign that this comes from; its intervals have
     /// that look's level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,28 +142,23 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether it rests on an emulated processor, so that its figures are those of no
-    /// real one.
-    pub fn is_emulated(&self) -> bool {
-        self.has(CaveatCode::Tcg)
+    /// Whether nothing may be claimed of it, whatever its numbers say.
+    pub fn is_forbidden(&self) -> bool {
+        self.obstacle.is_some_and(Obstacle::forbids_every_verdict)
     }
 
     /// Whether its interval is one of a confidence sequence, which holds at every look together
     /// (docs/method.md#m-sequence). Such an effect has no p; of the others only what does not
-    /// vary has none, and says so.
+    /// vary has none.
     pub fn is_sequence(&self) -> bool {
-        let has_no_p = self.effect.as_ref().is_some_and(|effect| effect.p_difference.is_none());
-        has_no_p && !self.has(CaveatCode::Degenerate)
+        let effect = self.effect.as_ref();
+        effect.is_some_and(|effect| effect.p_difference.is_none() && !effect.does_not_vary())
     }
 
     /// How far the effect lies from none, whichever way: the size of its ratio's logarithm; zero
     /// where there is none.
     pub fn size(&self) -> f64 {
         self.effect.as_ref().map_or(0.0, |effect| effect.ratio.ln().abs())
-    }
-
-    fn has(&self, code: CaveatCode) -> bool {
-        self.caveats.iter().any(|caveat| caveat.code == code)
     }
 }
 
@@ -225,6 +229,13 @@ pub struct Effect {
     pub adjusted_difference: Option<f64>,
     /// Holm-adjusted over the family.
     pub adjusted_equivalence: Option<f64>,
+}
+
+impl Effect {
+    /// Whether the replicates do not vary, so that no test is possible.
+    pub fn does_not_vary(&self) -> bool {
+        self.standard_error <= f64::EPSILON * self.log_mean.abs()
+    }
 }
 
 /// Robust companions of the t estimate (docs/method.md#m-companions).

@@ -14,26 +14,33 @@ pub const PLAN_FORMATS: [&str; 4] =
 /// A line of `records.jsonl`.
 pub const RECORD_FORMAT: &str = "schedlab.record/1";
 /// `findings.json`.
-pub const FINDINGS_FORMAT: &str = "schedlab.findings/4";
+pub const FINDINGS_FORMAT: &str = "schedlab.findings/6";
 /// `findings.json` of a soak campaign: it has trends.
-pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/5";
-/// Versions of it that are read. The fourth has no trends. The third has claims as the second format of plans; the
-/// second has claims about one comparison each, and does
-/// not count broken rules.
-pub const FINDINGS_FORMATS: [&str; 4] =
-    [FINDINGS_FORMAT, "schedlab.findings/3", "schedlab.findings/2", TREND_FINDINGS_FORMAT];
+pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/7";
+/// Versions of it that are read. The fifth and those before tell obstacles, odds and emulation by
+/// caveats alone ([`crate::Findings::with_facts_of_caveats`]); of these the fifth has trends. The
+/// third has claims as the second format of plans; the second has claims about one comparison
+/// each, and does not count broken rules.
+pub const FINDINGS_FORMATS: [&str; 6] = [
+    FINDINGS_FORMAT,
+    "schedlab.findings/5",
+    "schedlab.findings/4",
+    "schedlab.findings/3",
+    "schedlab.findings/2",
+    TREND_FINDINGS_FORMAT,
+];
 /// The view model that every renderer draws.
-pub const REPORT_FORMAT: &str = "schedlab.report/4";
+pub const REPORT_FORMAT: &str = "schedlab.report/6";
 /// The view model of a soak campaign: its findings have trends.
-pub const TREND_REPORT_FORMAT: &str = "schedlab.report/5";
+pub const TREND_REPORT_FORMAT: &str = "schedlab.report/7";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Findings, Pace, Plan};
+    use crate::{Caveat, CaveatCode, Finding, Findings, Obstacle, Pace, Plan};
 
     const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"sim","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
-    const FINDINGS: &str = r#"{"format":"schedlab.findings/4","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
+    const FINDINGS: &str = r#"{"format":"schedlab.findings/6","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
 
     #[test]
     fn what_has_no_pace_and_no_trends_is_written_as_before() {
@@ -57,5 +64,75 @@ mod tests {
         assert!(known_before.iter().all(|known| PLAN_FORMATS.contains(known)));
         assert!(PLAN_FORMATS.contains(&PACED_PLAN_FORMAT));
         assert!(FINDINGS_FORMATS.contains(&TREND_FINDINGS_FORMAT));
+    }
+    /// Findings of the fourth format with one finding of this verdict and these caveats.
+    fn earlier(verdict: &str, codes: &[CaveatCode]) -> Findings {
+        let caveats: Vec<Caveat> = codes.iter().map(|code| Caveat::new(*code, "")).collect();
+        let caveats = serde_json::to_string(&caveats).unwrap();
+        let finding = format!(
+            r#"{{"question":{{"workload":"w","metric":"m","unit":"nanoseconds","direction":"lower","subject":"b","reference":"a","role":"primary","family":"declared"}},"verdict":"{verdict}","strength":null,"reason":null,"margin":0.02,"pairs":0,"reference_value":null,"subject_value":null,"effect":null,"companion":null,"planning":null,"tail":null,"blocks":[],"caveats":{caveats}}}"#
+        );
+        let text = FINDINGS
+            .replace("findings/6", "findings/4")
+            .replace(r#""findings":[]"#, &format!(r#""findings":[{finding}]"#));
+        let findings: Findings = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&findings).unwrap(), text, "as it was stored");
+        findings
+    }
+
+    #[test]
+    fn what_earlier_findings_told_by_caveats_alone_is_read_from_these() {
+        let facts = |verdict: &str, codes: &[CaveatCode]| {
+            let finding = earlier(verdict, codes).with_facts_of_caveats().findings.remove(0);
+            (finding.obstacle, finding.is_odds, finding.is_emulated)
+        };
+        assert_eq!(facts("better", &[]), (None, false, false));
+        assert_eq!(facts("better", &[CaveatCode::OddsRatio]), (None, true, false));
+        assert_eq!(facts("worse", &[CaveatCode::Tcg]), (None, false, true));
+        for (verdict, codes, obstacle) in [
+            ("inconclusive", &[][..], None),
+            ("inconclusive", &[CaveatCode::Noisy, CaveatCode::Drift], None),
+            ("inconclusive", &[CaveatCode::AaFail], Some(Obstacle::FailedControl)),
+            ("inconclusive", &[CaveatCode::FewBlocks], Some(Obstacle::FewPairs)),
+            (
+                "inconclusive",
+                &[CaveatCode::Drift, CaveatCode::OrderConfounded],
+                Some(Obstacle::DriftInOrder),
+            ),
+            (
+                "inconclusive",
+                &[CaveatCode::AaFail, CaveatCode::DifferentialFailure],
+                Some(Obstacle::FailedControl),
+            ),
+            ("invalid", &[CaveatCode::ObserverCost], Some(Obstacle::ObservedLatency)),
+            ("invalid", &[], Some(Obstacle::NoValidBlock)),
+        ] {
+            assert_eq!(facts(verdict, codes).0, obstacle, "{verdict} {codes:?}");
+        }
+    }
+
+    #[test]
+    fn obstacles_and_flags_are_read_again_and_refused_by_readers_that_know_none() {
+        let mut findings = earlier("inconclusive", &[CaveatCode::FewBlocks]);
+        FINDINGS_FORMAT.clone_into(&mut findings.format);
+        let finding = &mut findings.findings[0];
+        *finding = Finding {
+            obstacle: Some(Obstacle::FewPairs),
+            is_odds: true,
+            is_emulated: true,
+            ..finding.clone()
+        };
+        let text = serde_json::to_string(&findings).unwrap();
+        let fields = r#""obstacle":"few_pairs","is_odds":true,"is_emulated":true"#;
+        assert!(text.contains(fields), "{text}");
+        assert_eq!(serde_json::from_str::<Findings>(&text).unwrap(), findings);
+        // What a caveat says changes nothing of what is read.
+        findings.findings[0].caveats.clear();
+        assert!(findings.findings[0].is_forbidden() && findings.findings[0].is_emulated);
+        let known_before = ["schedlab.findings/5", "schedlab.findings/4", "schedlab.findings/3"];
+        assert!(known_before.iter().all(|known| FINDINGS_FORMATS.contains(known)));
+        for format in [FINDINGS_FORMAT, TREND_FINDINGS_FORMAT] {
+            assert!(FINDINGS_FORMATS.contains(&format) && !known_before.contains(&format));
+        }
     }
 }

@@ -4,7 +4,7 @@
 use crate::emulated::{is_hidden, mark};
 use crate::over_time;
 use crate::quantities::{against, bracketed, interval, raw_change, value};
-use model::{CaveatCode, Finding, Findings, Question, Role, Strength, Verdict};
+use model::{Finding, Findings, Obstacle, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
 
 /// A sentence names this many questions of a kind; of the others it gives the number.
@@ -15,7 +15,7 @@ const OVERALL: &str = "overall";
 
 /// The answer to the experiment's question.
 pub(crate) fn answer(findings: &Findings, hides_absolute: bool, language: Language) -> String {
-    let is_emulated = findings.findings.iter().any(Finding::is_emulated);
+    let is_emulated = findings.findings.iter().any(|finding| finding.is_emulated);
     let answer = sentence(findings, hides_absolute, language);
     let answer = format!("{}{answer}", mark(is_emulated, language));
     match over_time::sentence(findings, language) {
@@ -74,6 +74,21 @@ fn control_only(findings: &Findings, language: Language) -> String {
             count
         ),
     }
+}
+
+/// Whether what an obstacle says stands elsewhere: too few numbers, or none, are told by their
+/// number, and say too little about the noise to plan by; what is invalid is told as that.
+fn is_told(obstacle: Obstacle) -> bool {
+    matches!(
+        obstacle,
+        Obstacle::FewPairs
+            | Obstacle::FewPooledBlocks
+            | Obstacle::FewReplicates
+            | Obstacle::LoneReplicate
+            | Obstacle::NothingToCompare
+            | Obstacle::NoValidBlock
+            | Obstacle::ObservedLatency
+    )
 }
 
 /// How findings are told.
@@ -194,11 +209,8 @@ impl Told {
     fn undecided(self, finding: &Finding) -> String {
         let needed = finding.planning.as_ref().and_then(|planning| planning.blocks_for_difference);
         let name = self.name(finding);
-        let mut forbidding = finding.caveats.iter().filter(|one| one.code.forbids_verdicts());
-        if let Some(caveat) = forbidding.next() {
-            // Few pairs say too little about the noise to plan by, and their number is told above.
-            let is_told = matches!(caveat.code, CaveatCode::FewBlocks | CaveatCode::FewReplicates);
-            return match finding.reason.as_ref().filter(|_| !is_told) {
+        if let Some(obstacle) = finding.obstacle.filter(|_| finding.is_forbidden()) {
+            return match finding.reason.as_ref().filter(|_| !is_told(obstacle)) {
                 // More blocks do not help there.
                 Some(reason) => format!("{name} ({})", reason.trim_end_matches('.')),
                 None => name,

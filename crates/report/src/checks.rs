@@ -148,11 +148,7 @@ fn could_differ(finding: &Finding) -> bool {
     let is_narrow = width <= WIDEST_MARGINS * finding.margin.ln_1p();
     match finding.verdict {
         Verdict::Better | Verdict::Worse | Verdict::Equivalent => true,
-        Verdict::Inconclusive => {
-            let forbids =
-                |code: CaveatCode| code.forbids_verdicts() || code == CaveatCode::Degenerate;
-            is_narrow && !finding.caveats.iter().any(|caveat| forbids(caveat.code))
-        }
+        Verdict::Inconclusive => is_narrow && !finding.is_forbidden() && !effect.does_not_vary(),
         Verdict::Invalid => false,
     }
 }

@@ -25,5 +25,5 @@ pub(crate) fn mark(is_emulated: bool, language: Language) -> &'static str {
 /// Whether this finding's absolute values are not shown, on a page that hides those of
 /// emulated processors.
 pub(crate) fn is_hidden(finding: &Finding, hides_absolute: bool) -> bool {
-    hides_absolute && finding.is_emulated()
+    hides_absolute && finding.is_emulated
 }

@@ -15,7 +15,7 @@ mod shape;
 
 use crate::view::Inputs;
 use model::{
-    CaveatCode, Direction, Finding, Interval, Plan, Question, Role, Strength, Unit, Verdict,
+    Direction, Finding, Interval, Plan, Question, Role, Strength, Unit, Verdict,
     round_significant as round,
 };
 use serde::{Deserialize, Serialize};
@@ -253,7 +253,7 @@ fn grid(inputs: &Inputs<'_>, shape: Shape, runs: &BTreeMap<[&str; 3], Vec<GridRu
         })
         .collect();
     let comparisons = comparisons(&asked, &questions, kind);
-    let is_emulated = asked.iter().any(|(finding, _)| finding.is_emulated());
+    let is_emulated = asked.iter().any(|(finding, _)| finding.is_emulated);
     Grid { measure, unit, direction, rows, columns, questions, subjects, comparisons, is_emulated }
 }
 
@@ -384,6 +384,6 @@ fn effect(finding: &Finding) -> GridEffect {
         verdict: finding.verdict,
         strength: finding.strength,
         pairs: finding.pairs,
-        is_odds: finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::OddsRatio),
+        is_odds: finding.is_odds,
     }
 }

@@ -2,8 +2,7 @@
 //! compared within, for each primary metric a table of levels by workloads.
 
 use model::{
-    CaveatCode, Comparisons, Direction, Finding, Findings, Interval, Level, Plan, Role, Subject,
-    Verdict,
+    Comparisons, Direction, Finding, Findings, Interval, Level, Plan, Role, Subject, Verdict,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -224,8 +223,8 @@ fn cell(finding: &Finding) -> LadderCell {
         reference: question.reference.clone(),
         ratio,
         verdict: finding.verdict,
-        is_odds: finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::OddsRatio),
-        is_emulated: finding.is_emulated(),
+        is_odds: finding.is_odds,
+        is_emulated: finding.is_emulated,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Numbers as people read them: three significant digits and a fitting prefix.
 
-use model::{CaveatCode, Direction, Finding, Interval, Question, Unit};
+use model::{Direction, Finding, Interval, Question, Unit};
 use phrases::{Language, say};
 
 /// A value with its unit.
@@ -152,9 +152,8 @@ fn change(raw_ratio: f64, language: Language) -> String {
 
 /// [`change`] of a finding's value; of a share, what happened to its odds.
 pub(crate) fn raw_change(finding: &Finding, language: Language) -> Option<String> {
-    let is_odds = finding.caveats.iter().any(|caveat| caveat.code == CaveatCode::OddsRatio);
     let text = change(finding.effect.as_ref()?.raw_ratio, language);
-    Some(if is_odds { say!(language, "odds {change}", change = text) } else { text })
+    Some(if finding.is_odds { say!(language, "odds {change}", change = text) } else { text })
 }
 
 /// A confidence level in percent: `95`, `99.17`.

@@ -145,7 +145,7 @@ pub(crate) fn tally(findings: &[&Finding], language: Language) -> Vec<String> {
         };
         let own: Vec<&&Finding> =
             findings.iter().filter(|finding| is_own(&finding.question)).collect();
-        let mark = mark(own.iter().any(|finding| finding.is_emulated()), language);
+        let mark = mark(own.iter().any(|finding| finding.is_emulated), language);
         let verdicts: Vec<Verdict> = own.iter().map(|finding| finding.verdict).collect();
         let words: Vec<String> = [
             Verdict::Better,

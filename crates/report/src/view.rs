@@ -7,8 +7,8 @@ use crate::ejections::{Ejections, ejections};
 use crate::grid::{Grid, grids};
 use crate::ladder::{Ladder, ladders};
 use model::{
-    Caveat, Direction, Finding, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan,
-    REPORT_FORMAT, Record, TREND_REPORT_FORMAT, TrialValue, Unit,
+    Caveat, Direction, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan, REPORT_FORMAT,
+    Record, TREND_REPORT_FORMAT, TrialValue, Unit,
 };
 use phrases::{Language, counted, say};
 use serde::{Deserialize, Serialize};
@@ -231,7 +231,7 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
     let plan = inputs.plan;
     let boots: BTreeSet<&str> =
         inputs.records.iter().map(|record| record.boot_id.as_str()).collect();
-    let is_emulated = inputs.findings.findings.iter().any(Finding::is_emulated);
+    let is_emulated = inputs.findings.findings.iter().any(|finding| finding.is_emulated);
     let hides_absolute = is_emulated && !inputs.is_absolute;
     let unknown = inputs.language.word("unknown");
     let fact =

@@ -7,7 +7,10 @@ use crate::documents::{
 use crate::durable::read_document;
 use crate::records::scan;
 use contract::{Error, ErrorKind, Result};
-use model::{Caveat, FINDINGS_FORMATS, Findings, Fingerprint, PLAN_FORMATS, Plan, Record};
+use model::{
+    Caveat, FINDINGS_FORMAT, FINDINGS_FORMATS, Findings, Fingerprint, PLAN_FORMATS, Plan, Record,
+    TREND_FINDINGS_FORMAT,
+};
 use std::path::{Path, PathBuf};
 
 /// A plan of ten thousand blocks is below 16 MB.
@@ -77,7 +80,16 @@ pub fn load_without_records(directory: &Path) -> Result<Loaded> {
 /// # Errors
 /// When the file is broken, too large or of an unknown version.
 pub fn load_findings(directory: &Path) -> Result<Option<Findings>> {
-    read_if_present(&directory.join("findings.json"), LARGEST_FINDINGS, &FINDINGS_FORMATS)
+    let path = directory.join("findings.json");
+    let found: Option<Findings> = read_if_present(&path, LARGEST_FINDINGS, &FINDINGS_FORMATS)?;
+    let has_facts = [FINDINGS_FORMAT, TREND_FINDINGS_FORMAT];
+    Ok(found.map(|findings| {
+        if has_facts.contains(&findings.format.as_str()) {
+            findings
+        } else {
+            findings.with_facts_of_caveats()
+        }
+    }))
 }
 
 /// The name of the plan that was made from a campaign's own copy of its experiment;
@@ -143,4 +155,23 @@ fn read_if_present<T: serde::de::DeserializeOwned>(
         return Ok(None);
     }
     read_document(path, limit, known).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caveats_of_earlier_findings_tell_what_these_have_no_fields_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let is_emulated = |format: &str| {
+            let text = format!(
+                r#"{{"format":"{format}","plan_digest":"d","seed":1,"alpha":0.05,"families":{{}},"findings":[{{"question":{{"workload":"w","metric":"m","unit":"nanoseconds","direction":"lower","subject":"b","reference":"a","role":"primary","family":"declared"}},"verdict":"better","strength":"clearly","reason":null,"margin":0.02,"pairs":0,"reference_value":null,"subject_value":null,"effect":null,"companion":null,"planning":null,"tail":null,"blocks":[],"caveats":[{{"code":"TCG","detail":"TCG"}}]}}],"failures":[],"caveats":[]}}"#
+            );
+            std::fs::write(directory.path().join("findings.json"), text).unwrap();
+            load_findings(directory.path()).unwrap().unwrap().findings[0].is_emulated
+        };
+        assert!(is_emulated("schedlab.findings/4") && is_emulated("schedlab.findings/5"));
+        assert!(!is_emulated(FINDINGS_FORMAT), "there the field says it, and no caveat does");
+    }
 }

@@ -1,9 +1,8 @@
-//! The two samples of one question: their test, their warnings, and what forbids a
-//! verdict.
+//! The two samples of one question: their test, the facts that decide, and their warnings.
 
 use crate::failures::failed_unlike;
-use crate::pairs::{LEAST_BEYOND, tail};
-use crate::verdict::{Decision, LEAST_PAIRS};
+use crate::pairs::tail;
+use crate::rulebook::{Numbers, Raised, SampleNumbers, Signals};
 use model::{Caveat, CaveatCode, Metric, Question, Reduction, Tail, round_significant as round};
 use stats::{TTest, exp, mean};
 use std::collections::BTreeMap;
@@ -53,8 +52,8 @@ impl Samples<'_> {
         self.events.and_then(|events| tail(self.metric.reduction, events))
     }
 
-    /// The caveat of failures that forbid a verdict.
-    fn failed_unlike(&self) -> Option<Caveat> {
+    /// How failures forbid a verdict.
+    fn failed_unlike(&self) -> Option<String> {
         let of = |side: usize| [self.failed[side], self.failed[side] + self.completed[side]];
         failed_unlike((&self.question.subject, of(1)), (&self.question.reference, of(0)))
     }
@@ -85,15 +84,39 @@ impl Samples<'_> {
         of_strata.and_then(|logs| mean(&logs)).map(|log| round(exp(log)))
     }
 
-    pub(super) fn caveats(&self) -> Vec<Caveat> {
+    /// The facts of the question.
+    pub(super) fn signals(&self) -> Signals {
+        let test = self.test();
+        let is_empty = |side: usize| self.strata.values().all(|sides| sides[side].is_empty());
+        let sides = [&self.question.reference, &self.question.subject];
+        let empty = sides.into_iter().enumerate().find(|(side, _)| is_empty(*side));
+        let numbers = SampleNumbers {
+            replicates: self.replicates(),
+            fewest: self.strata.values().flatten().map(Vec::len).min().unwrap_or(0),
+            zeros: self.zeros,
+            lonely: self.lonely,
+            without_value: empty.map(|(_, id)| id.clone()),
+        };
+        Signals {
+            is_odds: self.metric.reduction == Reduction::Proportion && test.is_some(),
+            is_degenerate: test.is_some_and(|test| test.is_degenerate()),
+            unequal_failures: self.failed_unlike(),
+            tail: self.tail(),
+            ..Signals::of(Numbers::Samples(numbers))
+        }
+    }
+
+    /// The warnings: of the design, of the signals, and of every obstacle.
+    pub(super) fn caveats(&self, signals: &Signals, raised: &[Raised]) -> Vec<Caveat> {
         let question = &self.question;
-        let mut caveats = vec![Caveat::new(
+        let mut caveats = signals.caveats();
+        caveats.push(Caveat::new(
             CaveatCode::UnblockedDesign,
             format!(
                 "{} replicates of the smaller sample, and nothing says that blocks were run",
                 self.replicates()
             ),
-        )];
+        ));
         if self.is_one_after_the_other() {
             let detail = format!(
                 "in the file's order all values of {} and all of {} follow each other, in each of {} strata",
@@ -103,81 +126,21 @@ impl Samples<'_> {
             );
             caveats.push(Caveat::new(CaveatCode::OrderConfounded, detail));
         }
-        match self.failed_unlike() {
-            Some(caveat) => caveats.push(caveat),
-            None if self.failed != [0; 2] => {
-                let detail = format!("{} trials failed", self.failed[0] + self.failed[1]);
-                caveats.push(Caveat::new(CaveatCode::ConditionalSuccess, detail));
-            }
-            None => {}
-        }
-        if let Some(tail) = self.tail().filter(|tail| tail.beyond < LEAST_BEYOND) {
-            let detail = format!("{:.1} samples beyond it in the smallest trial", tail.beyond);
-            caveats.push(Caveat::new(CaveatCode::InsufficientTail, detail));
+        if signals.unequal_failures.is_none() && self.failed != [0; 2] {
+            let detail = format!("{} trials failed", self.failed[0] + self.failed[1]);
+            caveats.push(Caveat::new(CaveatCode::ConditionalSuccess, detail));
         }
         let is_tail = matches!(self.metric.reduction, Reduction::Quantile(_));
         if is_tail && self.is_closed_loop {
             caveats.push(Caveat::new(CaveatCode::ClosedLoop, "the load waits for each answer"));
         }
-        if self.zeros > 0 {
-            let detail = format!("{} values are zero or negative", self.zeros);
-            caveats.push(Caveat::new(CaveatCode::ZeroValue, detail));
-        }
-        if self.lonely > 0 {
-            let detail = format!("{} cells have values of one subject only", self.lonely);
-            caveats.push(Caveat::new(CaveatCode::AbsentValues, detail));
-        }
-        let count = self.replicates();
-        let fewest = self.strata.values().flatten().map(Vec::len).min().unwrap_or(0);
-        if count < LEAST_PAIRS || fewest < 2 {
-            let noun = if count == 1 { "replicate" } else { "replicates" };
-            let detail = format!("{count} {noun}, in one stratum {fewest}");
-            caveats.push(Caveat::new(CaveatCode::FewReplicates, detail));
-        }
-        if self.test().is_some_and(|test| test.is_degenerate()) {
+        if signals.is_degenerate {
             caveats.push(Caveat::new(CaveatCode::Degenerate, "the replicates do not vary"));
         }
+        caveats.extend(raised.iter().filter_map(|one| one.caveat.clone()));
         caveats.sort();
+        // Two obstacles may have one caveat.
+        caveats.dedup();
         caveats
-    }
-
-    /// What forbids a verdict.
-    pub(super) fn obstacle(&self) -> Option<Decision> {
-        if let Some(caveat) = self.failed_unlike() {
-            return Some(Decision::inconclusive(format!("failures come first: {}", caveat.detail)));
-        }
-        let empty = |side: usize| self.strata.values().all(|sides| sides[side].is_empty());
-        for (side, id) in [(0, &self.question.reference), (1, &self.question.subject)] {
-            if empty(side) && self.zeros == 0 {
-                return Some(Decision::inconclusive(format!("there is no value of {id}")));
-            }
-        }
-        if self.zeros > 0 {
-            let reason =
-                format!("{} values are zero or negative: a ratio is not defined", self.zeros);
-            return Some(Decision::inconclusive(reason));
-        }
-        if self.lonely > 0 {
-            let reason =
-                format!("{} cells have values of one subject only: the mixes differ", self.lonely);
-            return Some(Decision::inconclusive(reason));
-        }
-        let fewest = self.strata.values().flatten().map(Vec::len).min().unwrap_or(0);
-        if self.replicates() < LEAST_PAIRS {
-            let count = self.replicates();
-            let noun = if count == 1 { "replicate" } else { "replicates" };
-            let reason = format!("{count} {noun}; a verdict needs {LEAST_PAIRS}");
-            return Some(Decision::inconclusive(reason));
-        }
-        if let Some(tail) = self.tail().filter(|tail| tail.beyond < LEAST_BEYOND) {
-            let reason = format!(
-                "{:.1} samples beyond it in the smallest trial, {LEAST_BEYOND} are needed",
-                tail.beyond
-            );
-            return Some(Decision::inconclusive(reason));
-        }
-        (fewest < 2).then(|| {
-            Decision::inconclusive("a stratum has one replicate, which says nothing about noise")
-        })
     }
 }

@@ -104,7 +104,7 @@ fn values(report: &Report) -> BTreeMap<Key, Value> {
                     workload: question.workload.clone(),
                     metric: question.metric.clone(),
                 };
-                let is_emulated = finding.is_emulated();
+                let is_emulated = finding.is_emulated;
                 let (unit, direction) = (question.unit, question.direction);
                 values.insert(key, Value { value, unit, direction, is_emulated });
             }

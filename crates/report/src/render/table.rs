@@ -52,7 +52,7 @@ pub(crate) fn words(finding: &Finding, language: Language) -> String {
         (Some(Strength::Clearly), Verdict::Worse) => language.word("clearly worse"),
         (_, verdict) => self::verdict(verdict, language),
     };
-    format!("{}{word}", mark(finding.is_emulated(), language))
+    format!("{}{word}", mark(finding.is_emulated, language))
 }
 
 /// The verdict as a symbol.

@@ -2,9 +2,9 @@
 
 use model::{
     Block, BlockEffect, Caveat, CaveatCode, Direction, Effect, FINDINGS_FORMAT, FailureCount,
-    Finding, Findings, Fingerprint, Histogram, Interval, Invocation, Level, Metric, Outcome,
-    PLAN_FORMAT, Parameters, Plan, Planning, Question, RECORD_FORMAT, Record, Reduction, Role,
-    Sample, Strength, Subject, Unit, Verdict, WorkloadPlan,
+    Finding, Findings, Fingerprint, Histogram, Interval, Invocation, Level, Metric, Obstacle,
+    Outcome, PLAN_FORMAT, Parameters, Plan, Planning, Question, RECORD_FORMAT, Record, Reduction,
+    Role, Sample, Strength, Subject, Unit, Verdict, WorkloadPlan,
 };
 use report::{Inputs, Language};
 use std::collections::BTreeMap;
@@ -155,6 +155,7 @@ pub fn emulated() -> Campaign {
     let cases = findings.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
     for finding in findings.findings.iter_mut().chain(cases) {
         finding.caveats.push(Caveat::new(CaveatCode::Tcg, "in 12 trials; first: QEMU's TCG"));
+        finding.is_emulated = true;
         finding.blocks.push(BlockEffect {
             block: 0,
             reference: 52_300.0,
@@ -174,7 +175,7 @@ pub fn undecided() -> Campaign {
         .decided(Verdict::Inconclusive, false)
         .effect(1.84e9, 1.012, 0.94, 1.09)
         .reason("Fewer than five complete blocks.")
-        .caveat(CaveatCode::FewBlocks, "3 complete blocks of 5")
+        .forbidden(Obstacle::FewPairs, CaveatCode::FewBlocks, "3 complete blocks of 5")
         .finding();
     let mut campaign = campaign("slice=500us for ./service-bench", vec![finding], Vec::new());
     campaign.plan.is_quick = true;
@@ -413,6 +414,9 @@ impl Draft {
             verdict: Verdict::Inconclusive,
             strength: None,
             reason: None,
+            obstacle: None,
+            is_odds: false,
+            is_emulated: false,
             look: None,
             margin: 0.05,
             pairs: 0,
@@ -476,6 +480,12 @@ impl Draft {
     pub fn caveat(mut self, code: CaveatCode, detail: &str) -> Self {
         self.0.caveats.push(Caveat::new(code, detail));
         self
+    }
+
+    /// What forbids a verdict, with the caveat that tells it.
+    pub fn forbidden(mut self, obstacle: Obstacle, code: CaveatCode, detail: &str) -> Self {
+        self.0.obstacle = Some(obstacle);
+        self.caveat(code, detail)
     }
 
     pub fn effect(mut self, reference: f64, ratio: f64, low: f64, high: f64) -> Self {

@@ -1,7 +1,7 @@
 //! What is checked before a campaign is believed, as its page says it.
 
 use crate::campaigns::{Campaign, Draft, campaign, mixed};
-use model::{Caveat, CaveatCode, Finding, Role, Verdict};
+use model::{Caveat, CaveatCode, Finding, Obstacle, Role, Verdict};
 use report::{page_json, view};
 
 /// State and detail of the check of the A/A control.
@@ -26,7 +26,9 @@ fn of_twins(findings: Vec<Finding>) -> (String, String) {
 fn a_control_passes_only_where_it_could_have_failed() {
     let undecided = || twin("latency_p50").effect(5e4, 1.01, 0.96, 1.07);
     let too_little = "too little data to tell a twin apart in any of 1 comparisons";
-    let few = |draft: Draft| draft.caveat(CaveatCode::FewBlocks, "1 complete pairs").finding();
+    let few = |draft: Draft| {
+        draft.forbidden(Obstacle::FewPairs, CaveatCode::FewBlocks, "1 complete pairs").finding()
+    };
     for (finding, state, detail) in [
         (undecided().finding(), "passed", "not told apart from its twin in 1 comparisons"),
         (few(twin("latency_p50")), "warned", too_little),

@@ -213,6 +213,7 @@ fn values_of_an_emulated_processor_are_hidden_and_ratios_shown() {
     let mut campaign = grid();
     for finding in &mut campaign.findings.findings {
         finding.caveats.push(Caveat::new(CaveatCode::Tcg, "in 12 trials; first: QEMU's TCG"));
+        finding.is_emulated = true;
     }
     let verbose = Page { is_verbose: true, ..page(80) };
     for (format, opening) in

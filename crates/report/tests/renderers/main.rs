@@ -20,7 +20,7 @@ mod workbook;
 
 use campaigns::{Campaign, Draft, emulated, every_verdict, hostile, mixed, undecided};
 use expect_test::expect_file;
-use model::{Caveat, CaveatCode, Verdict};
+use model::{Caveat, CaveatCode, Obstacle, Verdict};
 use multicore::multicore;
 use report::{HAS_PAGE, Inputs, Language, Meanings, Page, RENDERERS, Report, view};
 use unicode_width::UnicodeWidthStr;
@@ -142,7 +142,7 @@ fn data_formats_keep_the_numbers_of_an_emulated_processor_and_flag_each_row() {
     let (head, values) = bench.split_once("caveats: TCG\n").unwrap();
     assert!(!head.contains("\nBenchmark") && values.contains("52300"), "{bench}");
     let report: Report = serde_json::from_str(&drawn(&campaign, "json", page(80))).unwrap();
-    assert!(report.findings.findings.iter().all(model::Finding::is_emulated));
+    assert!(report.findings.findings.iter().all(|finding| finding.is_emulated));
     let reference = |report: &Report| report.findings.findings[0].reference_value;
     assert_eq!(reference(&report), reference(&view(&mixed().inputs())));
     let real = drawn(&mixed(), "json", page(80));
@@ -260,15 +260,34 @@ fn an_answer_promises_nothing_where_more_blocks_would_not_help() {
     };
     let told = answer(finding());
     assert!(told.contains("blocks would tell a difference of 5 %"), "{told}");
-    let told = answer(
-        finding()
-            .reason("not the same work: late_fraction differs")
-            .caveat(CaveatCode::NotComparable, "late_fraction"),
-    );
+    let told = answer(finding().reason("not the same work: late_fraction differs").forbidden(
+        Obstacle::UnequalWork,
+        CaveatCode::NotComparable,
+        "late_fraction",
+    ));
     assert!(!told.contains("would tell"), "{told}");
     assert!(told.contains("(not the same work: late_fraction differs)"), "{told}");
-    let told = answer(finding().reason("3 pairs").caveat(CaveatCode::FewBlocks, "3 pairs"));
+    let told = answer(finding().reason("3 pairs").forbidden(
+        Obstacle::FewPairs,
+        CaveatCode::FewBlocks,
+        "3 pairs",
+    ));
     assert!(!told.contains("would tell") && !told.contains("3 pairs"), "{told}");
+}
+
+#[test]
+fn the_answer_rests_on_no_caveat() {
+    let mut emulated = emulated();
+    emulated.findings.findings[0].is_odds = true;
+    for mut campaign in [mixed(), undecided(), emulated, hostile()] {
+        let told = view(&campaign.inputs()).answer;
+        for code in CaveatCode::ALL {
+            for finding in &mut campaign.findings.findings {
+                finding.caveats.retain(|caveat| caveat.code != *code);
+            }
+            assert_eq!(view(&campaign.inputs()).answer, told, "without {code}");
+        }
+    }
 }
 
 #[test]

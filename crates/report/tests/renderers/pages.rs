@@ -45,6 +45,9 @@ fn finding(
         strength,
         reason: (verdict == Verdict::Inconclusive)
             .then(|| "neither a difference nor its absence was shown".to_owned()),
+        obstacle: None,
+        is_odds: false,
+        is_emulated: false,
         look: None,
         margin: 0.05,
         pairs: 6,
@@ -329,6 +332,6 @@ fn markdown_and_csv_are_complete() {
 fn the_json_is_the_whole_view_and_comes_back() {
     let text = drawn("json", PLAIN);
     let report: report::Report = serde_json::from_str(&text).unwrap();
-    assert_eq!(report.format, "schedlab.report/4");
+    assert_eq!(report.format, "schedlab.report/6");
     assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", text);
 }

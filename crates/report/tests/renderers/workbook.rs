@@ -358,6 +358,7 @@ fn values_of_an_emulated_processor_are_hidden_where_people_look() {
     let mut campaign = grid();
     for finding in &mut campaign.findings.findings {
         finding.caveats.push(Caveat::new(CaveatCode::Tcg, "QEMU's TCG"));
+        finding.is_emulated = true;
     }
     for record in &mut campaign.records {
         record.caveats.push(Caveat::new(CaveatCode::Tcg, "QEMU's TCG"));

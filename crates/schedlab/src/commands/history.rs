@@ -165,14 +165,14 @@ fn note(by_question: &mut BTreeMap<Key, Series>, campaign: &str, finding: &Findi
         question.metric.clone(),
         question.subject.clone(),
         question.reference.clone(),
-        finding.is_emulated(),
+        finding.is_emulated,
     );
     let series = by_question.entry(key).or_insert_with(|| Series {
         workload: question.workload.clone(),
         metric: question.metric.clone(),
         subject: question.subject.clone(),
         reference: question.reference.clone(),
-        is_emulated: finding.is_emulated(),
+        is_emulated: finding.is_emulated,
         margin: finding.margin,
         points: Vec::new(),
         changes: Vec::new(),

@@ -203,7 +203,7 @@ fn by_subject(report: &Report, subject: &SubjectView) -> Option<Vec<String>> {
     } else {
         format!("{worse}: {sizes}")
     };
-    let mark = mark(own.iter().any(|one| one.is_emulated()), language);
+    let mark = mark(own.iter().any(|one| one.is_emulated), language);
     Some(vec![
         format!("{mark}{}", say!(language, "better {questions}", questions = better)),
         format!("{} ({})", levels(subject, language), subject.id),

@@ -95,7 +95,7 @@ pub(super) fn sentence(finding: &Finding, language: Language) -> String {
             metric
         ),
     };
-    let is_marked = finding.is_emulated() && finding.verdict != Verdict::Invalid;
+    let is_marked = finding.is_emulated && finding.verdict != Verdict::Invalid;
     format!("{}{sentence}", mark(is_marked, language))
 }
 
@@ -167,7 +167,7 @@ pub(super) fn winner(report: &Report) -> String {
             worse
         ),
     };
-    format!("{}{winner}", mark(all.iter().any(|finding| finding.is_emulated()), language))
+    format!("{}{winner}", mark(all.iter().any(|finding| finding.is_emulated), language))
 }
 
 /// Whether a caveat is one of the finding that the deck opens with.

@@ -1,17 +1,12 @@
-//! The decision, in the order of docs/method.md#m-verdict.
+//! What the statistics say by themselves, in the order of docs/method.md#m-verdict.
 
-use model::{Caveat, CaveatCode, Finding, Strength, Verdict};
+use model::{Strength, Verdict};
 use stats::TTest;
 
-/// Fewer complete pairs give no verdict.
-pub(crate) const LEAST_PAIRS: usize = 5;
-
-/// What the decision rests on.
+/// What an inference rests on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence<'a> {
-    /// Replicates of the comparison: complete pairs, or those of the smaller sample.
-    pub count: usize,
-    /// Their t; absent of fewer than two.
+    /// The t of the replicates; absent of fewer than two.
     pub test: Option<&'a TTest>,
     /// Adjusted p of no difference.
     pub difference: Option<f64>,
@@ -23,43 +18,24 @@ pub(crate) struct Evidence<'a> {
     pub alpha: f64,
 }
 
-/// A verdict with its strength and what to know about it.
-pub(crate) struct Decision {
+/// A statistical outcome, before anything is forbidden.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Inference {
     pub verdict: Verdict,
     pub strength: Option<Strength>,
     pub reason: Option<String>,
 }
 
-impl Decision {
-    pub(crate) fn inconclusive(reason: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Inconclusive, strength: None, reason: Some(reason.into()) }
+impl Inference {
+    fn inconclusive(reason: &str) -> Self {
+        Self { verdict: Verdict::Inconclusive, strength: None, reason: Some(reason.to_owned()) }
     }
-}
-
-/// Whether a rule forbids a finding to say anything.
-pub(crate) fn is_forbidden(finding: &Finding) -> bool {
-    finding.verdict == Verdict::Invalid
-        || finding.caveats.iter().any(|caveat| caveat.code.forbids_verdicts())
-        || drifted_in_order(&finding.caveats)
-}
-
-/// Whether the reference drifted while the order was not randomised: then the drift is
-/// the difference (docs/method.md#m-obstacles).
-pub(crate) fn drifted_in_order(caveats: &[Caveat]) -> bool {
-    let has = |code: CaveatCode| caveats.iter().any(|caveat| caveat.code == code);
-    has(CaveatCode::Drift) && has(CaveatCode::OrderConfounded)
 }
 
 /// Equivalent first, then better or worse, else inconclusive.
-pub(crate) fn decide(evidence: &Evidence<'_>) -> Decision {
-    if evidence.count < LEAST_PAIRS {
-        return Decision::inconclusive(format!(
-            "{} complete pairs of blocks; a verdict needs {LEAST_PAIRS}",
-            evidence.count
-        ));
-    }
+pub(crate) fn infer(evidence: &Evidence<'_>) -> Inference {
     let Some(test) = evidence.test else {
-        return Decision::inconclusive("neighbouring blocks are too much alike for any test");
+        return Inference::inconclusive("neighbouring blocks are too much alike for any test");
     };
     if test.is_degenerate() {
         return degenerate(test, evidence.theta);
@@ -69,10 +45,10 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Decision {
     if is_below(evidence.equivalence) {
         let reason =
             is_different.then(|| "a difference is there, but inside the margin".to_owned());
-        return Decision { verdict: Verdict::Equivalent, strength: None, reason };
+        return Inference { verdict: Verdict::Equivalent, strength: None, reason };
     }
     if !is_different {
-        return Decision::inconclusive("neither a difference nor its absence was shown");
+        return Inference::inconclusive("neither a difference nor its absence was shown");
     }
     let (low, high) = test.interval(evidence.alpha);
     let (verdict, is_clear) = if test.mean > 0.0 {
@@ -81,18 +57,18 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Decision {
         (Verdict::Worse, high < -evidence.theta)
     };
     let strength = Some(if is_clear { Strength::Clearly } else { Strength::Detectable });
-    Decision { verdict, strength, reason: None }
+    Inference { verdict, strength, reason: None }
 }
 
 /// All differences are the same: no p, and equivalence only inside the margin.
-fn degenerate(test: &TTest, theta: f64) -> Decision {
+fn degenerate(test: &TTest, theta: f64) -> Inference {
     if test.mean.abs() < theta {
         let reason = Some(
             "the replicates do not vary, and their difference is inside the margin".to_owned(),
         );
-        return Decision { verdict: Verdict::Equivalent, strength: None, reason };
+        return Inference { verdict: Verdict::Equivalent, strength: None, reason };
     }
-    Decision::inconclusive("the replicates do not vary; no test is possible")
+    Inference::inconclusive("the replicates do not vary; no test is possible")
 }
 
 #[cfg(test)]
@@ -102,15 +78,14 @@ mod tests {
     fn verdict(differences: &[f64], margin: f64) -> (Verdict, Option<Strength>) {
         let test = TTest::of(differences);
         let theta = (1.0 + margin).ln();
-        let decision = decide(&Evidence {
-            count: differences.len(),
+        let inference = infer(&Evidence {
             test: test.as_ref(),
             difference: test.and_then(|test| test.p_difference()),
             equivalence: test.and_then(|test| test.p_equivalence(theta)),
             theta,
             alpha: 0.05,
         });
-        (decision.verdict, decision.strength)
+        (inference.verdict, inference.strength)
     }
 
     #[test]
@@ -124,7 +99,6 @@ mod tests {
         assert_eq!(verdict(&around(-0.10), 0.02), (Verdict::Worse, Some(Strength::Clearly)));
         assert_eq!(verdict(&around(0.0195), 0.02), (Verdict::Better, Some(Strength::Detectable)));
         assert_eq!(verdict(&[0.3, -0.2, 0.1, -0.4, 0.2, 0.0], 0.02), (Verdict::Inconclusive, None));
-        assert_eq!(verdict(&around(0.1)[..4], 0.02), (Verdict::Inconclusive, None));
     }
 
     #[test]

@@ -1,0 +1,175 @@
+//! The findings of paired comparisons, a family at a time.
+
+use crate::comparison::Comparison;
+use crate::family::{Family, holm_of, q_values_of};
+use crate::fragility::{Place, block_caveat, method_caveat, without_each};
+use crate::pairs::Pairs;
+use crate::rulebook::{Basis, Evidence, Ruling, infer, obstacles, rule};
+use model::{
+    BlockEffect, Caveat, CaveatCode, Finding, LeftOut, Tail, Verdict, round_significant as round,
+};
+
+/// Judges a family at one level: Holm's correction over all of it, then the rulebook.
+pub(crate) fn judge_family(family: &[Comparison<'_>], alpha: f64) -> Vec<Finding> {
+    let p_differences: Vec<_> = family.iter().map(Comparison::p_difference).collect();
+    let p_equivalences: Vec<_> = family.iter().map(Comparison::p_equivalence).collect();
+    let differences = holm_of(&p_differences);
+    let equivalences = holm_of(&p_equivalences);
+    let (of_differences, of_equivalences) =
+        (Family::of(&p_differences), Family::of(&p_equivalences));
+    let mut findings = Vec::with_capacity(family.len());
+    for (index, comparison) in family.iter().enumerate() {
+        let inference = infer(&Evidence {
+            test: comparison.test.as_ref(),
+            difference: differences[index],
+            equivalence: equivalences[index],
+            theta: comparison.theta,
+            alpha,
+        });
+        let outcome = inference.verdict;
+        let ruling = rule(inference, &obstacles(&comparison.signals, Basis::Tests));
+        let mut left_out = Vec::new();
+        if !ruling.is_forbidden() {
+            let place =
+                Place { differences: &of_differences, equivalences: &of_equivalences, index };
+            let differences = &comparison.pairs.differences;
+            left_out = without_each(differences, comparison.theta, alpha, &place);
+        }
+        let mut finding = finding(comparison, &ruling, alpha, family.len());
+        if !ruling.is_forbidden() {
+            finding.caveats.extend(sensitivity(comparison, outcome, &left_out, alpha));
+        }
+        if let Some(diagnostics) = &mut finding.diagnostics {
+            diagnostics.left_out = left_out;
+        }
+        if let Some(effect) = &mut finding.effect {
+            effect.adjusted_difference = differences[index].map(round);
+            effect.adjusted_equivalence = equivalences[index].map(round);
+        }
+        findings.push(finding);
+    }
+    findings
+}
+
+/// Screens secondary metrics: false-discovery rates, and never a verdict.
+pub(crate) fn judge_screen(screen: &[Comparison<'_>], alpha: f64) -> Vec<Finding> {
+    let p_values: Vec<_> = screen.iter().map(Comparison::p_difference).collect();
+    let q_values = q_values_of(&p_values);
+    screen
+        .iter()
+        .zip(q_values)
+        .map(|(comparison, q)| {
+            let reason = "a secondary metric is screened and never gives a verdict".to_owned();
+            let ruling = Ruling {
+                verdict: Verdict::Inconclusive,
+                strength: None,
+                reason: Some(reason),
+                obstacle: None,
+                caveat: None,
+            };
+            let mut finding = finding(comparison, &ruling, alpha, screen.len());
+            if let Some(effect) = &mut finding.effect {
+                effect.adjusted_difference = q.map(round);
+            }
+            finding
+        })
+        .collect()
+}
+
+/// What a verdict hangs on, and what does not vary.
+fn sensitivity(
+    comparison: &Comparison<'_>,
+    outcome: Verdict,
+    left_out: &[LeftOut],
+    alpha: f64,
+) -> Vec<Caveat> {
+    let mut caveats = Vec::new();
+    let Some(test) = &comparison.test else { return caveats };
+    if comparison.pooled.is_some() {
+        if comparison.signals.is_degenerate {
+            let detail = "no block changes the difference of the percentiles of all together";
+            caveats.push(Caveat::new(CaveatCode::Degenerate, detail));
+        }
+        return caveats;
+    }
+    if comparison.signals.is_degenerate {
+        caveats.push(Caveat::new(CaveatCode::Degenerate, "every block gave the same difference"));
+    }
+    let count = comparison.pairs.differences.len();
+    let labels = replicate_labels(&comparison.pairs.blocks, count);
+    caveats.extend(block_caveat(left_out, &labels, outcome));
+    if let Some(ranks) = comparison.ranks(alpha) {
+        caveats.extend(method_caveat(test, &ranks, count, alpha));
+    }
+    caveats
+}
+
+/// Numbers of the blocks, from 1, where they are the replicates.
+fn replicate_labels(blocks: &[BlockEffect], count: usize) -> Vec<String> {
+    if blocks.len() == count {
+        return blocks.iter().map(|block| (block.block + 1).to_string()).collect();
+    }
+    (1..=count).map(|boot| format!("of boot {boot}")).collect()
+}
+
+fn finding(comparison: &Comparison<'_>, ruling: &Ruling, alpha: f64, family: usize) -> Finding {
+    let (reference_value, subject_value) = comparison.values();
+    let mut caveats = comparison.caveats.clone();
+    caveats.extend(comparison.noise.iter().filter(|_| !is_quiet(ruling)).cloned());
+    caveats.extend(left_out(&comparison.pairs));
+    caveats.sort();
+    caveats.extend(ruling.caveat.clone());
+    Finding {
+        question: comparison.asked.question.clone(),
+        verdict: ruling.verdict,
+        strength: ruling.strength,
+        reason: ruling.reason.clone(),
+        obstacle: ruling.obstacle,
+        is_odds: comparison.signals.is_odds,
+        is_emulated: comparison.signals.is_emulated,
+        look: None,
+        margin: comparison.asked.metric.margin,
+        pairs: comparison.pairs.blocks.len(),
+        reference_value,
+        subject_value,
+        effect: comparison.effect(alpha, family),
+        companion: comparison.companion(alpha),
+        planning: comparison.planning(alpha, family),
+        tail: comparison
+            .pairs
+            .tail
+            .as_ref()
+            .map(|tail| Tail { beyond: round(tail.beyond), supported: tail.supported.map(round) }),
+        diagnostics: comparison.diagnostics(),
+        blocks: comparison.pairs.blocks.iter().map(rounded_block).collect(),
+        caveats,
+    }
+}
+
+/// Whether noise would have made the verdict unlikely, and it was shown all the same.
+fn is_quiet(ruling: &Ruling) -> bool {
+    ruling.verdict == Verdict::Equivalent
+}
+
+/// Blocks that are not among the pairs, where some are.
+fn left_out(pairs: &Pairs) -> Vec<Caveat> {
+    let mut caveats = Vec::new();
+    if pairs.failed > 0 && !pairs.blocks.is_empty() {
+        let detail = format!("{} blocks lack a trial that failed", pairs.failed);
+        caveats.push(Caveat::new(CaveatCode::ConditionalSuccess, detail));
+    }
+    if pairs.absent > 0 {
+        let detail = format!("in {} blocks", pairs.absent);
+        caveats.push(Caveat::new(CaveatCode::AbsentValues, detail));
+    }
+    caveats
+}
+
+fn rounded_block(block: &BlockEffect) -> BlockEffect {
+    BlockEffect {
+        block: block.block,
+        reference: round(block.reference),
+        subject: round(block.subject),
+        log_difference: round(block.log_difference),
+    }
+}

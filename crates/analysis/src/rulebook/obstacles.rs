@@ -1,0 +1,180 @@
+//! Which signals raise which obstacle, with the reason in words and the caveat that tells it.
+
+use super::signals::{Numbers, PairNumbers, SampleNumbers, Signals};
+use model::{Caveat, CaveatCode, Obstacle, Tail};
+
+/// Fewer replicates give no verdict (docs/method.md#m-verdict).
+pub(crate) const LEAST_PAIRS: usize = 5;
+/// Fewer blocks make a jackknife of too few values (docs/method.md#m-pooled).
+const LEAST_POOLED_BLOCKS: usize = 10;
+/// Fewer expected events beyond a percentile give no verdict (docs/method.md#m-quantiles).
+pub(crate) const LEAST_BEYOND: f64 = 10.0;
+
+/// An obstacle that stands in the way of one question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Raised {
+    pub obstacle: Obstacle,
+    /// Why, in one sentence: the finding's reason where it decides.
+    pub reason: String,
+    /// What tells it beside the reason; none where a caveat of the signal does already.
+    pub caveat: Option<Caveat>,
+}
+
+impl Raised {
+    /// An obstacle that a caveat of its signal tells, or none.
+    pub(crate) fn silent(obstacle: Obstacle, reason: impl Into<String>) -> Self {
+        Self { obstacle, reason: reason.into(), caveat: None }
+    }
+
+    /// An obstacle with its caveat.
+    pub(crate) fn told(
+        obstacle: Obstacle,
+        reason: impl Into<String>,
+        code: CaveatCode,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self { obstacle, reason: reason.into(), caveat: Some(Caveat::new(code, detail)) }
+    }
+}
+
+/// What an outcome rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// Tests of a fixed number of blocks.
+    Tests,
+    /// Intervals that hold at every look.
+    Sequence,
+}
+
+/// Every obstacle that these signals raise.
+pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
+    let mut raised = match &signals.numbers {
+        Numbers::Pairs(numbers) => of_pairs(signals, numbers),
+        Numbers::Samples(numbers) => of_samples(signals, numbers),
+        Numbers::Sum { replicates, component } => {
+            let component = component.as_ref();
+            let component = component.map(|why| Raised::silent(Obstacle::Component, why));
+            component.into_iter().chain(few_pairs(*replicates)).collect()
+        }
+    };
+    if let Some(detail) = &signals.unequal_failures {
+        let reason = format!("failures come first: {detail}");
+        let code = CaveatCode::DifferentialFailure;
+        raised.push(Raised::told(Obstacle::UnequalFailures, reason, code, detail));
+    }
+    let too_coarse = "the metric's steps are too coarse to claim equivalence";
+    if signals.is_coarse {
+        raised.push(Raised::silent(Obstacle::CoarseSteps, too_coarse));
+    }
+    if signals.has_few_distinct_values && basis == Basis::Sequence {
+        raised.push(Raised::silent(Obstacle::FewDistinctValues, too_coarse));
+    }
+    raised
+}
+
+fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
+    let mut raised = Vec::new();
+    if signals.is_observed_latency {
+        let reason = "a probe that acts on every event was attached";
+        raised.push(Raised::silent(Obstacle::ObservedLatency, reason));
+    }
+    if numbers.zeros > 0 {
+        let detail = format!("in {} blocks a value was zero", numbers.zeros);
+        let reason = format!("{detail}: a ratio is not defined");
+        raised.push(Raised::told(Obstacle::ZeroValue, reason, CaveatCode::ZeroValue, detail));
+    }
+    if numbers.pairs == 0 {
+        raised.push(nothing_to_pair(numbers));
+    }
+    if numbers.is_pooled && numbers.pairs < LEAST_POOLED_BLOCKS {
+        let detail = format!(
+            "{} blocks; a percentile of all blocks together needs {LEAST_POOLED_BLOCKS}",
+            numbers.pairs
+        );
+        let (obstacle, code) = (Obstacle::FewPooledBlocks, CaveatCode::FewBlocks);
+        raised.push(Raised::told(obstacle, detail.clone(), code, detail));
+    }
+    if signals.drift.is_some() && !signals.fixed_order.is_empty() {
+        let reason = "the order was not randomised and the reference drifted: the drift may be the difference";
+        raised.push(Raised::silent(Obstacle::DriftInOrder, reason));
+    }
+    if let Some(detail) = &signals.unequal_work {
+        let reason = format!("not the same work: {detail}");
+        raised.push(Raised::silent(Obstacle::UnequalWork, reason));
+    }
+    raised.extend(signals.tail.as_ref().and_then(|tail| {
+        let advice = tail.supported.map_or(String::new(), |quantile| {
+            format!("; these samples support up to the {:.4}th percentile", 100.0 * quantile)
+        });
+        let reason = format!("{}, 10 are needed{advice}", too_few_beyond(tail)?);
+        let (obstacle, code) = (Obstacle::ShortTail, CaveatCode::InsufficientTail);
+        Some(Raised::told(obstacle, reason.clone(), code, reason))
+    }));
+    raised.extend(few_pairs(numbers.replicates));
+    raised
+}
+
+fn nothing_to_pair(numbers: &PairNumbers) -> Raised {
+    if numbers.invalid > 0 {
+        let reason = format!("{} blocks broke a validity rule and none is left", numbers.invalid);
+        return Raised::silent(Obstacle::NoValidBlock, reason);
+    }
+    let reason = match numbers.absent {
+        0 => "no block has both subjects",
+        _ => "the metric was not reported",
+    };
+    Raised::silent(Obstacle::NothingToCompare, reason)
+}
+
+fn few_pairs(replicates: usize) -> Option<Raised> {
+    (replicates < LEAST_PAIRS).then(|| {
+        let detail = format!("{replicates} complete pairs");
+        let reason = format!("{detail} of blocks; a verdict needs {LEAST_PAIRS}");
+        Raised::told(Obstacle::FewPairs, reason, CaveatCode::FewBlocks, detail)
+    })
+}
+
+/// How many samples lie beyond a percentile, where they are too few for a verdict.
+fn too_few_beyond(tail: &Tail) -> Option<String> {
+    (tail.beyond < LEAST_BEYOND)
+        .then(|| format!("{:.1} samples beyond it in the smallest trial", tail.beyond))
+}
+
+fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
+    let mut raised = Vec::new();
+    if numbers.zeros > 0 {
+        let detail = format!("{} values are zero or negative", numbers.zeros);
+        let reason = format!("{detail}: a ratio is not defined");
+        raised.push(Raised::told(Obstacle::ZeroValue, reason, CaveatCode::ZeroValue, detail));
+    }
+    if let Some(subject) = &numbers.without_value {
+        let reason = format!("there is no value of {subject}");
+        raised.push(Raised::silent(Obstacle::NothingToCompare, reason));
+    }
+    if numbers.lonely > 0 {
+        let detail = format!("{} cells have values of one subject only", numbers.lonely);
+        let reason = format!("{detail}: the mixes differ");
+        raised.push(Raised::told(Obstacle::UnequalMixes, reason, CaveatCode::AbsentValues, detail));
+    }
+    let noun = if numbers.replicates == 1 { "replicate" } else { "replicates" };
+    let counted = format!("{} {noun}", numbers.replicates);
+    let detail = format!("{counted}, in one stratum {}", numbers.fewest);
+    let few = |obstacle, reason: String| {
+        Raised::told(obstacle, reason, CaveatCode::FewReplicates, detail.clone())
+    };
+    if numbers.replicates < LEAST_PAIRS {
+        let reason = format!("{counted}; a verdict needs {LEAST_PAIRS}");
+        raised.push(few(Obstacle::FewReplicates, reason));
+    }
+    if numbers.fewest < 2 {
+        let reason = "a stratum has one replicate, which says nothing about noise";
+        raised.push(few(Obstacle::LoneReplicate, reason.to_owned()));
+    }
+    raised.extend(signals.tail.as_ref().and_then(|tail| {
+        let detail = too_few_beyond(tail)?;
+        let reason = format!("{detail}, {LEAST_BEYOND} are needed");
+        let (obstacle, code) = (Obstacle::ShortTail, CaveatCode::InsufficientTail);
+        Some(Raised::told(obstacle, reason, code, detail))
+    }));
+    raised
+}

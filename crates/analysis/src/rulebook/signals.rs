@@ -1,0 +1,126 @@
+//! Signals: plain facts about one question, gathered once from the plan, its records and what
+//! they reduce to. They hold whatever the numbers say; nothing else raises an obstacle.
+
+use model::{Caveat, CaveatCode, Tail};
+use stats::exp;
+
+/// The facts about one question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Signals {
+    /// How many numbers there are, and what is missing from them.
+    pub numbers: Numbers,
+    /// An emulated processor ran a trial of either subject.
+    pub is_emulated: bool,
+    /// The effect is a ratio of odds.
+    pub is_odds: bool,
+    /// A latency was measured under a probe that acts on every event.
+    pub is_observed_latency: bool,
+    /// The replicates do not vary.
+    pub is_degenerate: bool,
+    /// The metric's resolution is coarse against the margin.
+    pub is_coarse: bool,
+    /// The metric took few distinct values.
+    pub has_few_distinct_values: bool,
+    /// How the subjects failed, or broke validity rules, at different rates or often.
+    pub unequal_failures: Option<String>,
+    /// How the subjects' work differed while their latencies were measured.
+    pub unequal_work: Option<String>,
+    /// The reference's drift over the campaign, on the scale of logarithms.
+    pub drift: Option<f64>,
+    /// What says that the order was not randomised; empty where nothing does.
+    pub fixed_order: Vec<String>,
+    /// The tail-size rule, of a quantile.
+    pub tail: Option<Tail>,
+}
+
+/// How many numbers a comparison has, by its design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// Pairs of blocks.
+    Pairs(PairNumbers),
+    /// Samples without blocks.
+    Samples(SampleNumbers),
+    /// The sum over the components of a use case.
+    Sum {
+        /// Blocks, or boots, that hold every component.
+        replicates: usize,
+        /// The first component that gives no verdict, and why.
+        component: Option<String>,
+    },
+}
+
+/// How many pairs of blocks there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PairNumbers {
+    /// Complete pairs.
+    pub pairs: usize,
+    /// Replicates: the pairs, or the boots that they share.
+    pub replicates: usize,
+    /// Blocks in which a value was zero.
+    pub zeros: usize,
+    /// Blocks in which a completed trial did not report the metric.
+    pub absent: usize,
+    /// Blocks that lack a trial because it broke a rule.
+    pub invalid: usize,
+    /// Whether the percentile is one of all blocks together.
+    pub is_pooled: bool,
+}
+
+/// How many values there are without blocks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct SampleNumbers {
+    /// Replicates of the subject that has fewer.
+    pub replicates: usize,
+    /// Fewest replicates of a subject in a stratum.
+    pub fewest: usize,
+    /// Values that are zero or negative.
+    pub zeros: usize,
+    /// Cells that have values of one subject only.
+    pub lonely: usize,
+    /// A subject without any value.
+    pub without_value: Option<String>,
+}
+
+impl Signals {
+    /// No facts but these numbers.
+    pub(crate) fn of(numbers: Numbers) -> Self {
+        Self {
+            numbers,
+            is_emulated: false,
+            is_odds: false,
+            is_observed_latency: false,
+            is_degenerate: false,
+            is_coarse: false,
+            has_few_distinct_values: false,
+            unequal_failures: None,
+            unequal_work: None,
+            drift: None,
+            fixed_order: Vec::new(),
+            tail: None,
+        }
+    }
+
+    /// The caveats that tell these facts whatever is decided.
+    pub(crate) fn caveats(&self) -> Vec<Caveat> {
+        let mut caveats = Vec::new();
+        if self.is_odds {
+            let what = match self.numbers {
+                Numbers::Pairs(_) | Numbers::Sum { .. } => "blocks",
+                Numbers::Samples(_) => "replicates",
+            };
+            let detail = format!("differences between {what} are differences of logits");
+            caveats.push(Caveat::new(CaveatCode::OddsRatio, detail));
+        }
+        if let Some(detail) = &self.unequal_work {
+            caveats.push(Caveat::new(CaveatCode::NotComparable, detail));
+        }
+        if let Some(change) = self.drift {
+            let percent = 100.0 * (exp(change) - 1.0);
+            let detail = format!("the reference changed by {percent:+.1} % over the campaign");
+            caveats.push(Caveat::new(CaveatCode::Drift, detail));
+        }
+        let in_order = self.fixed_order.iter();
+        caveats.extend(in_order.map(|detail| Caveat::new(CaveatCode::OrderConfounded, detail)));
+        caveats
+    }
+}

@@ -1,0 +1,30 @@
+//! What a trial met that decides something. Records store it as caveats, which are data there:
+//! this is the one place that reads them. A finding's caveats decide nothing.
+
+use model::{Caveat, CaveatCode, Plan, Record};
+
+/// What the record says of the emulated processor that ran it.
+pub(crate) fn emulation(record: &Record) -> Option<&Caveat> {
+    said(record, CaveatCode::Tcg)
+}
+
+/// Whether a probe that acts on every event was attached.
+pub(crate) fn is_observed(record: &Record) -> bool {
+    said(record, CaveatCode::ObserverCost).is_some()
+}
+
+/// Whether the campaign went on with that record, after an interruption.
+pub(crate) fn is_resumed(record: &Record) -> bool {
+    said(record, CaveatCode::Interrupted).is_some()
+}
+
+fn said(record: &Record, code: CaveatCode) -> Option<&Caveat> {
+    record.caveats.iter().find(|caveat| caveat.code == code)
+}
+
+/// What an import says of an order that was not randomised.
+pub(crate) fn fixed_order(plan: &Plan) -> Vec<String> {
+    let of_import = plan.imported.iter().flat_map(|imported| &imported.caveats);
+    let in_order = of_import.filter(|caveat| caveat.code == CaveatCode::OrderConfounded);
+    in_order.map(|caveat| caveat.detail.clone()).collect()
+}

@@ -1,0 +1,131 @@
+//! What forbids an answer to a question, whatever its numbers say.
+
+use crate::{Caveat, CaveatCode, Finding, Findings, Verdict};
+use serde::{Deserialize, Serialize};
+
+macro_rules! obstacles {
+    ($($variant:ident $forbidden:ident $meaning:literal,)*) => {
+        /// A fact that forbids an answer, the strongest first: where several stand in the way of
+        /// one question, the first of them decides and gives the reason.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum Obstacle {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl Obstacle {
+            /// Every obstacle, the strongest first.
+            pub const ALL: &'static [Obstacle] = &[$(Obstacle::$variant,)*];
+
+            /// What it forbids.
+            pub fn forbids(self) -> Forbidden {
+                match self { $(Obstacle::$variant => Forbidden::$forbidden,)* }
+            }
+        }
+    };
+}
+
+// Each says which signal raises it; what it forbids stands beside its name.
+obstacles! {
+    ObservedLatency AnyAnswer "A latency was measured while a probe that acts on every event was attached. Forbids any answer: the comparison is invalid.",
+    NoValidBlock AnyAnswer "Blocks broke validity rules, and none is left to pair. Forbids any answer: the comparison is invalid.",
+    FailedControl EveryVerdict "The A/A control of a workload and metric that the question rests on was judged better or worse than its twin. Forbids every verdict.",
+    UnequalFailures EveryVerdict "The subjects failed or broke validity rules at different rates, or one failed often. Forbids every verdict.",
+    ZeroValue EveryVerdict "A value was zero or negative, so that a ratio is not defined. Forbids every verdict.",
+    NothingToCompare EveryVerdict "No block has a value of both subjects, or one has no value at all. Forbids every verdict.",
+    UnequalMixes EveryVerdict "Without blocks, some workloads have values of one subject only, so that the two means are over different mixes. Forbids every verdict.",
+    FewReplicates EveryVerdict "Without blocks, the subject that has fewer replicates has less than five. Forbids every verdict.",
+    FewPooledBlocks EveryVerdict "A percentile of all blocks together rests on fewer than ten of them. Forbids every verdict.",
+    DriftInOrder EveryVerdict "The reference drifted while the order was not randomised: the drift may be the difference. Forbids every verdict.",
+    UnequalWork EveryVerdict "The subjects did not do the same work while their latencies were measured. Forbids every verdict.",
+    ShortTail EveryVerdict "Fewer than ten samples lie beyond the percentile in the smallest trial. Forbids every verdict.",
+    LoneReplicate EveryVerdict "Without blocks, a stratum has one replicate, which says nothing about noise. Forbids every verdict.",
+    Component EveryVerdict "A component of the use case gives no verdict by itself. Forbids every verdict.",
+    FewPairs EveryVerdict "Fewer than five pairs of blocks, or of boots where blocks share them, are complete. Forbids every verdict.",
+    CoarseSteps Equivalence "The metric's resolution is more than a quarter of the margin. Forbids equivalence.",
+    FewDistinctValues Equivalence "The metric took few distinct values, and an interval that holds at every look decides. Forbids equivalence.",
+}
+
+/// How much an obstacle forbids, the most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Forbidden {
+    /// The comparison is invalid.
+    AnyAnswer,
+    /// Better, worse and equivalent: it stays inconclusive.
+    EveryVerdict,
+    /// Equivalent: what would be, stays inconclusive.
+    Equivalence,
+}
+
+impl Obstacle {
+    /// Whether it leaves no claim at all: neither a verdict, nor that a limit was kept, nor that a
+    /// published claim holds. More blocks of the same kind would change nothing, but for their
+    /// number.
+    pub fn forbids_every_verdict(self) -> bool {
+        self.forbids() < Forbidden::Equivalence
+    }
+}
+
+impl Findings {
+    /// Findings of a format before the sixth, with what these told by caveats alone: readers look
+    /// at the obstacle and the flags of a finding, never at its caveats.
+    #[must_use]
+    pub fn with_facts_of_caveats(mut self) -> Self {
+        let of_cases = self.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
+        for finding in self.findings.iter_mut().chain(of_cases) {
+            let has = |code| has(&finding.caveats, code);
+            finding.is_odds = has(CaveatCode::OddsRatio);
+            finding.is_emulated = has(CaveatCode::Tcg);
+            finding.obstacle = told_by_caveats(finding);
+        }
+        self
+    }
+}
+
+fn has(caveats: &[Caveat], code: CaveatCode) -> bool {
+    caveats.iter().any(|caveat| caveat.code == code)
+}
+
+/// The obstacle that an earlier format's caveats stand for.
+fn told_by_caveats(finding: &Finding) -> Option<Obstacle> {
+    let has = |code| has(&finding.caveats, code);
+    match finding.verdict {
+        Verdict::Invalid if has(CaveatCode::ObserverCost) => {
+            return Some(Obstacle::ObservedLatency);
+        }
+        Verdict::Invalid => return Some(Obstacle::NoValidBlock),
+        Verdict::Inconclusive => {}
+        Verdict::Better | Verdict::Worse | Verdict::Equivalent => return None,
+    }
+    let is_unblocked = has(CaveatCode::UnblockedDesign);
+    let drifted_in_order = has(CaveatCode::Drift) && has(CaveatCode::OrderConfounded);
+    [
+        (has(CaveatCode::AaFail), Obstacle::FailedControl),
+        (has(CaveatCode::DifferentialFailure), Obstacle::UnequalFailures),
+        (has(CaveatCode::ZeroValue), Obstacle::ZeroValue),
+        (is_unblocked && has(CaveatCode::AbsentValues), Obstacle::UnequalMixes),
+        (has(CaveatCode::FewReplicates), Obstacle::FewReplicates),
+        (drifted_in_order, Obstacle::DriftInOrder),
+        (has(CaveatCode::NotComparable), Obstacle::UnequalWork),
+        (has(CaveatCode::InsufficientTail), Obstacle::ShortTail),
+        (has(CaveatCode::FewBlocks), Obstacle::FewPairs),
+    ]
+    .into_iter()
+    .find_map(|(is_told, obstacle)| is_told.then_some(obstacle))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strongest_obstacle_comes_first_and_the_order_is_that_of_what_is_forbidden() {
+        assert!(Obstacle::ALL.is_sorted());
+        assert!(Obstacle::ALL.iter().map(|obstacle| obstacle.forbids()).is_sorted());
+        let weak: Vec<Obstacle> =
+            Obstacle::ALL.iter().copied().filter(|one| !one.forbids_every_verdict()).collect();
+        assert_eq!(weak, [Obstacle::CoarseSteps, Obstacle::FewDistinctValues]);
+    }
+}
