@@ -73,10 +73,11 @@ pub fn page(guide: &Guide) -> String {
     let mut text = String::from(
         "# Where each guarantee is tested\n\n\
          Written by `cargo xtask docs` from `xtask/tests.toml`. Times are those of two processors \
-         without KVM. `quick` is `cargo xtask quick`, `test` is `make test` and contains it, \
-         `nightly` is `cargo xtask nightly` and contains both. A proof that succeeded leaves a \
-         stamp below `target/tests/stamps`; `make test` does not repeat it until the schedulers' \
-         objects, `prove`, the kernel or QEMU change, and says so.\n\n\
+         without KVM; those of `nightly` are estimates. `quick` is `cargo xtask quick`, `test` is \
+         `make test` and contains it, `nightly` is `cargo xtask nightly` and contains both. A proof \
+         that succeeded leaves a stamp below `target/tests/stamps`: run by its name, it is told and \
+         not repeated until `prove`, which holds the schedulers' objects, the kernel or QEMU \
+         changes. `nightly` and `--anew` repeat it.\n\n\
          | guarantee | tests | tier | takes |\n|---|---|---|---|\n",
     );
     for Guarantee { states, tests, tier, takes } in &guide.guarantees {
