@@ -74,7 +74,8 @@ impl<'ast> Visit<'ast> for Sizes<'_> {
     }
 }
 
-fn is_test(attributes: &[Attribute]) -> bool {
+/// Whether an item is compiled for tests only.
+pub fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
             && attribute.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident("test"))

@@ -1,0 +1,233 @@
+//! What `docs/words.md` has retired does not come back: neither in comments and pages nor as the
+//! name of a file or type.
+
+use super::tree::SourceFile;
+use super::type_names::{self, TypeName, types};
+use std::path::Path;
+
+/// The list of words.
+const WORDS: &str = "docs/words.md";
+/// The heading of its table of retired words.
+const RETIRED: &str = "## Retired words";
+/// It is written in the words of its time.
+const CHANGES: &str = "CHANGELOG.md";
+/// What generated pages say of themselves: their words stand where they are made.
+const GENERATED: &str = "do not edit";
+/// A generated page says so in as many lines.
+const GENERATED_LINES: usize = 5;
+
+/// Checks all files together.
+pub fn check(files: &[SourceFile]) -> Vec<String> {
+    let types = types(files);
+    let mut found = type_names::check(&types);
+    match read_retired(files) {
+        Ok(retired) => {
+            for file in files.iter().filter(|file| is_searched(file)) {
+                found.extend(in_text(file, &retired));
+            }
+            found.extend(in_names(files, &types, &retired));
+        }
+        Err(problem) => found.push(problem),
+    }
+    found
+}
+
+/// A row of the table.
+struct Retired {
+    word: String,
+    scope: Scope,
+    instead: String,
+}
+
+/// Where a word is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// Comments and pages.
+    Text,
+    /// Comments of code.
+    Comments,
+    /// Names of Rust files, without their ending.
+    Files,
+    /// Names of types.
+    Types,
+}
+
+/// The rows of the table: word, where it is refused, what to write instead, why.
+fn read_retired(files: &[SourceFile]) -> Result<Vec<Retired>, String> {
+    let words = files.iter().find(|file| file.path == Path::new(WORDS));
+    let words = words.ok_or_else(|| format!("{WORDS}: is missing"))?;
+    let table = words
+        .text
+        .lines()
+        .enumerate()
+        .skip_while(|(_, line)| *line != RETIRED)
+        .skip(1)
+        .take_while(|(_, line)| !line.starts_with("## "))
+        .filter(|(_, line)| line.starts_with("| `"));
+    let mut retired = Vec::new();
+    for (number, line) in table {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, word, scope, instead, _, _] = cells.as_slice() else {
+            return Err(format!("{}: a row has four columns", words.at(number)));
+        };
+        let scope = match *scope {
+            "text" => Scope::Text,
+            "comments" => Scope::Comments,
+            "files" => Scope::Files,
+            "types" => Scope::Types,
+            other => return Err(format!("{}: nothing is refused in `{other}`", words.at(number))),
+        };
+        let word = word.trim_matches('`').to_owned();
+        retired.push(Retired { word, scope, instead: (*instead).to_owned() });
+    }
+    if retired.is_empty() {
+        return Err(format!("{WORDS}: has no row below `{RETIRED}`"));
+    }
+    Ok(retired)
+}
+
+fn is_searched(file: &SourceFile) -> bool {
+    let is_apart = file.path == Path::new(WORDS) || file.path == Path::new(CHANGES);
+    let mut begin = file.text.lines().take(GENERATED_LINES);
+    !is_apart && !begin.any(|line| line.contains(GENERATED))
+}
+
+/// Retired words in the comments of a source, or in a page.
+fn in_text(file: &SourceFile, retired: &[Retired]) -> Vec<String> {
+    let extension = file.path.extension().unwrap_or_default().to_string_lossy();
+    let is_page = extension == "md";
+    let mut found = Vec::new();
+    for (number, line) in file.text.lines().enumerate() {
+        let text = match &*extension {
+            "md" => Some(line),
+            "rs" => rust_comment(line),
+            "ts" | "tsx" => script_comment(line),
+            _ => return Vec::new(),
+        };
+        let Some(text) = text.map(str::to_lowercase) else { continue };
+        for one in retired {
+            let is_refused = match one.scope {
+                Scope::Text => true,
+                Scope::Comments => !is_page,
+                Scope::Files | Scope::Types => false,
+            };
+            if is_refused && holds(&text, &one.word) {
+                found.push(format!("{}: {}", file.at(number), refusal(one)));
+            }
+        }
+    }
+    found
+}
+
+/// The comment of a line: all of it, or what follows its code.
+fn rust_comment(line: &str) -> Option<&str> {
+    let trimmed = line.trim_start();
+    if trimmed.starts_with("//") {
+        return Some(trimmed);
+    }
+    let (code, comment) = line.split_once(" // ")?;
+    // After an odd number of quotes the slashes are in a text.
+    let quotes = code.matches('"').count() - code.matches("\\\"").count();
+    quotes.is_multiple_of(2).then_some(comment)
+}
+
+/// As in Rust, and lines of a comment that spans several.
+fn script_comment(line: &str) -> Option<&str> {
+    let trimmed = line.trim_start();
+    if trimmed.starts_with("/*") || trimmed.starts_with("* ") {
+        return Some(trimmed);
+    }
+    rust_comment(line)
+}
+
+/// Whether a text in lower case holds this word, or these words, as a whole.
+fn holds(text: &str, word: &str) -> bool {
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    text.match_indices(word).any(|(start, _)| {
+        let before = text[..start].chars().next_back();
+        let after = text[start + word.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
+
+/// Files and types with a retired name.
+fn in_names(files: &[SourceFile], types: &[TypeName], retired: &[Retired]) -> Vec<String> {
+    let mut found = Vec::new();
+    for one in retired {
+        let is_named = |file: &&SourceFile| {
+            let stem = file.path.file_stem();
+            file.is_rust() && stem.is_some_and(|stem| stem == one.word.as_str())
+        };
+        if one.scope == Scope::Files {
+            let places = files.iter().filter(is_named).map(|file| file.path.display());
+            found.extend(places.map(|place| format!("{place}: {}", refusal(one))));
+        }
+        if one.scope == Scope::Types {
+            let places = types.iter().filter(|known| known.name == one.word);
+            found.extend(places.map(|known| format!("{}: {}", known.place, refusal(one))));
+        }
+    }
+    found
+}
+
+fn refusal(retired: &Retired) -> String {
+    format!("`{}` is retired: {} ({WORDS})", retired.word, retired.instead)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "# Words\n\n## Retired words\n\n| retired | refused in | instead | why |\n\
+        |---|---|---|---|\n| `lookout` | text | poller | it polls |\n\
+        | `whoever` | comments | the process | a process is no person |\n\
+        | `place` | files | what it holds | it cannot be guessed |\n\
+        | `Place` | types | what it is | it was 13 types |\n";
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        let words = SourceFile { path: WORDS.into(), text: TABLE.to_owned() };
+        check(&[words, SourceFile { path: path.into(), text: text.to_owned() }])
+    }
+
+    #[test]
+    fn a_retired_word_is_refused_in_comments_and_pages() {
+        for (path, text, count) in [
+            ("crates/a/src/x.rs", "/// The lookout.\n", 1),
+            ("crates/a/src/x.rs", "let x = 1; // A Lookout, here.\n", 1),
+            ("crates/a/src/x.rs", "let lookout = \"lookout // lookout\";\n", 0),
+            ("crates/a/src/x.rs", "// The lookouts, and lookout_rs.\n", 0),
+            ("crates/a/src/x.rs", "// Whoever asks.\n", 1),
+            ("web/src/a.ts", "/**\n * A lookout.\n */\n", 1),
+            ("web/src/a.css", "/* A lookout. */\n", 0),
+            ("docs/a.md", "A lookout.\n", 1),
+            ("docs/a.md", "Whoever asks.\n", 0),
+            ("docs/a.md", "Written by a tool; do not edit.\n\nA lookout.\n", 0),
+            ("CHANGELOG.md", "A lookout.\n", 0),
+        ] {
+            let problems = found(path, text);
+            assert_eq!(problems.len(), count, "{path}: {text}: {problems:?}");
+        }
+    }
+
+    #[test]
+    fn a_retired_name_is_refused_for_files_or_types() {
+        let instead = "`Place` is retired: what it is (docs/words.md)";
+        assert_eq!(
+            found("crates/a/src/x.rs", "\nenum Place {}"),
+            [format!("crates/a/src/x.rs:2: {instead}")]
+        );
+        assert_eq!(found("crates/a/src/x.rs", "// A place.\nstruct DataPlace;").len(), 0);
+        assert_eq!(found("crates/a/src/place.rs", "").len(), 1);
+        assert_eq!(found("docs/place.md", "").len(), 0);
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_read_is_a_problem() {
+        let problems =
+            |text: &str| check(&[SourceFile { path: WORDS.into(), text: text.to_owned() }]);
+        assert_eq!(problems("# Words\n").len(), 1);
+        assert_eq!(problems("## Retired words\n\n| `a` | text | b |\n").len(), 1);
+        assert_eq!(problems("## Retired words\n\n| `a` | there | b | c |\n").len(), 1);
+        assert_eq!(check(&[]), ["docs/words.md: is missing"]);
+    }
+}
