@@ -6,13 +6,13 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "automation talks to a terminal")]
 
+mod aa_comparison;
 mod binary;
 mod dashboard;
 mod idle;
 mod large;
 mod listing;
 mod own_cost;
-mod same;
 
 use binary::Binary;
 use clap::Parser;
@@ -70,7 +70,7 @@ fn run(options: &Options) -> Result<bool, String> {
         idle::bar,
         dashboard::cost,
         dashboard::same,
-        same::bar,
+        aa_comparison::bar,
     ];
     for measure in measures {
         let bar = measure(&binary)?;

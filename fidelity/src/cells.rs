@@ -5,7 +5,7 @@ use crate::io_cells::{DEVICE, IO_CELLS};
 use crate::net_cells::NET_CELLS;
 
 /// One comparison of a native workload with its reference tool.
-pub struct Cell {
+pub struct ReferenceComparison {
     /// For the table.
     pub name: &'static str,
     /// Words before both commands: placement and policy.
@@ -28,7 +28,7 @@ pub struct Cell {
 
 /// A workload of ours, and what is read of it.
 #[derive(Debug, Clone, Copy)]
-pub struct Load {
+pub struct NativeLoad {
     /// Its id.
     pub workload: &'static str,
     /// Its parameters, where they are not the defaults.
@@ -37,10 +37,10 @@ pub struct Load {
     pub metric: &'static str,
 }
 
-impl Cell {
+impl ReferenceComparison {
     /// The native side.
-    pub fn native(&self) -> Load {
-        Load { workload: self.workload, parameters: self.parameters, metric: self.metric }
+    pub fn native(&self) -> NativeLoad {
+        NativeLoad { workload: self.workload, parameters: self.parameters, metric: self.metric }
     }
 
     /// The program that the reference is.
@@ -79,7 +79,7 @@ pub enum Printed {
     /// fio's JSON: bytes per second of its reads, and its own CPU time.
     FioReads,
     /// A workload of ours runs the reference, with its server, and reads what it prints.
-    ByAdapter(Load),
+    ByAdapter(NativeLoad),
 }
 
 const THREE_PERCENT: f64 = 0.03;
@@ -90,12 +90,12 @@ const FIFO_ON_CPU_0: &[&str] = &["chrt", "-f", "10", "taskset", "-c", "0"];
 const FIFO_80: &[&str] = &["chrt", "-f", "80"];
 
 /// Every comparison.
-pub fn cells() -> impl Iterator<Item = &'static Cell> {
+pub fn cells() -> impl Iterator<Item = &'static ReferenceComparison> {
     TASK_CELLS.iter().chain(IO_CELLS).chain(NET_CELLS)
 }
 
-const TASK_CELLS: &[Cell] = &[
-    Cell {
+const TASK_CELLS: &[ReferenceComparison] = &[
+    ReferenceComparison {
         name: "messaging, sockets, processes",
         prefix: ON_CPU_0,
         reference: &["hackbench", "-g", "2", "-l", "600"],
@@ -106,7 +106,7 @@ const TASK_CELLS: &[Cell] = &[
         band: TEN_PERCENT,
         switches: Switches::Vary,
     },
-    Cell {
+    ReferenceComparison {
         name: "messaging, pipes, processes",
         prefix: ON_CPU_0,
         reference: &["hackbench", "-g", "2", "-l", "900", "-p"],
@@ -119,7 +119,7 @@ const TASK_CELLS: &[Cell] = &[
     },
     // Under FIFO the order of switches is the program's alone, not the fair
     // class's: here their number must agree.
-    Cell {
+    ReferenceComparison {
         name: "messaging, sockets, processes, FIFO",
         prefix: FIFO_ON_CPU_0,
         reference: &["hackbench", "-g", "1", "-l", "600"],
@@ -130,7 +130,7 @@ const TASK_CELLS: &[Cell] = &[
         band: TEN_PERCENT,
         switches: Switches::Agree(THREE_PERCENT),
     },
-    Cell {
+    ReferenceComparison {
         name: "messaging, pipes, processes, FIFO",
         prefix: FIFO_ON_CPU_0,
         reference: &["hackbench", "-g", "1", "-l", "1200", "-p"],
@@ -141,7 +141,7 @@ const TASK_CELLS: &[Cell] = &[
         band: TEN_PERCENT,
         switches: Switches::Agree(THREE_PERCENT),
     },
-    Cell {
+    ReferenceComparison {
         name: "pipe, processes",
         prefix: ON_CPU_0,
         reference: &["perf", "bench", "sched", "pipe", "-l", "200000"],
@@ -152,7 +152,7 @@ const TASK_CELLS: &[Cell] = &[
         band: TEN_PERCENT,
         switches: Switches::Agree(THREE_PERCENT),
     },
-    Cell {
+    ReferenceComparison {
         name: "pipe, threads",
         prefix: ON_CPU_0,
         reference: &["perf", "bench", "sched", "pipe", "-l", "200000", "-T"],
@@ -167,7 +167,7 @@ const TASK_CELLS: &[Cell] = &[
     // thread it keeps that CPU from sleeping deeply and shortens the median by
     // some 3 us (a bare nanosleep loop with and without such a thread shows the
     // same); the native workload has no such thread, so it goes to another CPU.
-    Cell {
+    ReferenceComparison {
         name: "cyclic, other, p50",
         prefix: &[],
         reference: &[
@@ -193,7 +193,7 @@ const TASK_CELLS: &[Cell] = &[
         band: FIFTEEN_PERCENT,
         switches: Switches::OtherThreads,
     },
-    Cell {
+    ReferenceComparison {
         name: "cyclic, FIFO 80, p50",
         prefix: FIFO_80,
         reference: &[

@@ -1,7 +1,7 @@
 //! `io` against fio: reads that bypass the page cache, of one loop device that `io` lays out
 //! before each of its runs. Both submit each transfer by a call of its own, their default.
 
-use crate::cells::{Cell, Printed, Switches, TEN_PERCENT};
+use crate::cells::{Printed, ReferenceComparison, Switches, TEN_PERCENT};
 
 /// Free threads differ by a fifth in their CPU time with the CPU that they come to lie on: the
 /// one that takes the device's interrupts, or another.
@@ -15,7 +15,7 @@ pub const DEVICE: &str = "{device}";
 /// fio's word and ours for the operation, the transfer, how much is read, engine and depth.
 macro_rules! io_cell {
     ($rw:literal, $operation:literal, $record:literal, $size:literal, $engine:literal, $depth:literal) => {
-        Cell {
+        ReferenceComparison {
             name: concat!("io, ", $operation, ", ", $record, ", ", $engine, ", depth ", $depth),
             prefix: ON_CPU_1,
             reference: &[
@@ -50,7 +50,7 @@ macro_rules! io_cell {
 }
 
 /// The comparisons with fio.
-pub const IO_CELLS: &[Cell] = &[
+pub const IO_CELLS: &[ReferenceComparison] = &[
     io_cell!("randread", "random_read", "4k", "64M", "psync", "1"),
     io_cell!("read", "read", "64k", "256M", "psync", "1"),
     io_cell!("read", "read", "1M", "512M", "psync", "1"),

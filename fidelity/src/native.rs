@@ -1,6 +1,6 @@
 //! A workload of ours: the release binary in the role that the executor starts.
 
-use crate::cells::{Cell, Load, Switches};
+use crate::cells::{NativeLoad, ReferenceComparison, Switches};
 use crate::device::LoopDevice;
 use crate::reference::{counted, switches, tempfile};
 use contract::LaunchSpec;
@@ -12,8 +12,8 @@ use std::process::Stdio;
 
 /// One run: the metric, and the context switches of the whole process or what stands for them.
 pub fn run(
-    cell: &Cell,
-    load: Load,
+    cell: &ReferenceComparison,
+    load: NativeLoad,
     binary: &Path,
     device: Option<&LoopDevice>,
 ) -> Result<(f64, f64), String> {
@@ -60,7 +60,7 @@ pub fn run(
 }
 
 /// Nanoseconds of CPU time for each transfer, where those are compared.
-fn cpu_per_transfer(cell: &Cell, samples: &[Sample]) -> Option<f64> {
+fn cpu_per_transfer(cell: &ReferenceComparison, samples: &[Sample]) -> Option<f64> {
     if !matches!(cell.switches, Switches::CpuPerTransfer) {
         return None;
     }
@@ -80,7 +80,7 @@ fn finish(mut child: std::process::Child) -> Result<(), String> {
     }
 }
 
-fn order(load: Load, parent: u32, device: Option<&LoopDevice>) -> Result<LoadOrder, String> {
+fn order(load: NativeLoad, parent: u32, device: Option<&LoopDevice>) -> Result<LoadOrder, String> {
     let catalogue = assembly::catalogue();
     let workload = catalogue
         .workload(load.workload)
@@ -120,7 +120,7 @@ fn order(load: Load, parent: u32, device: Option<&LoopDevice>) -> Result<LoadOrd
     })
 }
 
-fn value_of(load: Load, samples: &[Sample]) -> Result<f64, String> {
+fn value_of(load: NativeLoad, samples: &[Sample]) -> Result<f64, String> {
     let source = load.metric.strip_suffix("_p50").unwrap_or(load.metric);
     let sample = samples.iter().find(|sample| sample.source == source);
     let value = sample.and_then(|sample| match &sample.data {

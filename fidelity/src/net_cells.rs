@@ -1,17 +1,17 @@
 //! `net` against iperf3 and sockperf, over this machine's loopback: client and server on one CPU,
 //! because across CPUs the kernel places them otherwise from run to run.
 
-use crate::cells::{Cell, Load, ON_CPU_0, Printed, Switches, TEN_PERCENT};
+use crate::cells::{NativeLoad, ON_CPU_0, Printed, ReferenceComparison, Switches, TEN_PERCENT};
 
 const FIVE_PERCENT: (f64, f64) = (0.95, 1.05);
 
 /// The comparisons.
-pub const NET_CELLS: &[Cell] = &[
-    Cell {
+pub const NET_CELLS: &[ReferenceComparison] = &[
+    ReferenceComparison {
         name: "net, stream",
         prefix: ON_CPU_0,
         reference: &["iperf3"],
-        printed: Printed::ByAdapter(Load {
+        printed: Printed::ByAdapter(NativeLoad {
             workload: "iperf3",
             parameters: &[("warm_up", "1s"), ("duration", "2s")],
             metric: "throughput",
@@ -22,11 +22,11 @@ pub const NET_CELLS: &[Cell] = &[
         band: FIVE_PERCENT,
         switches: Switches::OtherThreads,
     },
-    Cell {
+    ReferenceComparison {
         name: "net, request",
         prefix: ON_CPU_0,
         reference: &["sockperf"],
-        printed: Printed::ByAdapter(Load {
+        printed: Printed::ByAdapter(NativeLoad {
             workload: "sockperf",
             parameters: &[("protocol", "tcp"), ("duration", "2s")],
             metric: "round_trip_p50",

@@ -1,6 +1,6 @@
 //! Pairs of runs in random order until the ratio is known well enough.
 
-use crate::cells::{Cell, Switches};
+use crate::cells::{ReferenceComparison, Switches};
 use crate::device::LoopDevice;
 use crate::io_cells::CPU;
 use crate::waker::Waker;
@@ -18,8 +18,8 @@ const NARROW: f64 = 0.07;
 const ALPHA: f64 = 0.05;
 
 /// What a cell's pairs showed.
-pub struct Row {
-    pub cell: &'static Cell,
+pub struct FidelityRow {
+    pub cell: &'static ReferenceComparison,
     pub pairs: usize,
     pub native: f64,
     pub reference: f64,
@@ -34,7 +34,7 @@ pub struct Row {
     pub spread: f64,
 }
 
-impl Row {
+impl FidelityRow {
     /// Whether the whole interval lies in the band, and the switches agree.
     pub fn holds(&self) -> bool {
         let (low, high) = self.cell.band;
@@ -50,7 +50,7 @@ impl Row {
 
 /// One run of each, ours first: a reference that reads finds what was written.
 pub fn once(
-    cell: &'static Cell,
+    cell: &'static ReferenceComparison,
     binary: &Path,
     device: Option<&LoopDevice>,
 ) -> Result<(f64, f64), String> {
@@ -60,11 +60,11 @@ pub fn once(
 
 /// Runs a cell.
 pub fn compare(
-    cell: &'static Cell,
+    cell: &'static ReferenceComparison,
     binary: &Path,
     device: Option<&LoopDevice>,
     most: usize,
-) -> Result<Row, String> {
+) -> Result<FidelityRow, String> {
     let mut random = ChaCha12Rng::seed_from_u64(cell.name.len() as u64);
     let (mut native_values, mut reference_values) = (Vec::new(), Vec::new());
     let (mut ratios, mut switch_ratios) = (Vec::new(), Vec::new());
@@ -95,7 +95,7 @@ pub fn compare(
         let ranks = by_ranks(&ratios);
         let is_narrow = ranks[2] / ranks[0] <= 1.0 + NARROW && ranks[1] / ranks[0] >= 1.0 - NARROW;
         if is_narrow || ratios.len() >= most {
-            return Ok(Row {
+            return Ok(FidelityRow {
                 cell,
                 pairs: ratios.len(),
                 native: median(&native_values).unwrap_or(f64::NAN),

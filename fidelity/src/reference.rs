@@ -1,6 +1,6 @@
 //! The reference tools: invoked, never copied.
 
-use crate::cells::{Cell, Printed};
+use crate::cells::{Printed, ReferenceComparison};
 use crate::device::LoopDevice;
 use crate::io_cells::DEVICE;
 use crate::native;
@@ -32,7 +32,11 @@ pub fn refuse_missing() -> Result<(), String> {
 }
 
 /// One run: the result, and the context switches of the whole command or what stands for them.
-pub fn run(cell: &Cell, binary: &Path, device: Option<&LoopDevice>) -> Result<(f64, f64), String> {
+pub fn run(
+    cell: &ReferenceComparison,
+    binary: &Path,
+    device: Option<&LoopDevice>,
+) -> Result<(f64, f64), String> {
     if let Printed::ByAdapter(load) = cell.printed {
         return native::run(cell, load, binary, device);
     }

@@ -1,10 +1,10 @@
 //! The table of `docs/fidelity.md`.
 
 use crate::cells::{Printed, Switches};
-use crate::pairs::Row;
+use crate::pairs::FidelityRow;
 
 /// One row as text.
-pub fn line(row: &Row) -> String {
+pub fn line(row: &FidelityRow) -> String {
     let [ratio, low, high] = row.ranks;
     let verdict = if row.holds() { "holds" } else { "not shown" };
     format!(
@@ -21,7 +21,7 @@ pub fn line(row: &Row) -> String {
 }
 
 /// The page.
-pub fn page(rows: &[Row]) -> Result<String, String> {
+pub fn page(rows: &[FidelityRow]) -> Result<String, String> {
     let machine = sys::Machine::host("");
     let kernel = machine.kernel_release().map_err(|error| error.to_string())?;
     let cpus = machine.online_cpus().map_err(|error| error.to_string())?;
@@ -72,7 +72,7 @@ fn limit(switches: &Switches) -> String {
     }
 }
 
-fn result(row: &Row) -> &'static str {
+fn result(row: &FidelityRow) -> &'static str {
     match (row.holds(), &row.cell.switches) {
         (false, _) => "**not shown**",
         (true, Switches::Agree(_) | Switches::CpuPerTransfer) => "holds",
@@ -84,7 +84,7 @@ fn beside(switches: &Switches) -> &'static str {
     if matches!(switches, Switches::CpuPerTransfer) { "CPU per transfer" } else { "switches" }
 }
 
-fn figure(row: &Row, value: f64) -> String {
+fn figure(row: &FidelityRow, value: f64) -> String {
     match row.cell.printed {
         Printed::ByAdapter(load) if load.metric == "throughput" => {
             format!("{:.0} MiB/s", value / f64::from(1 << 20))

@@ -1,5 +1,5 @@
 //! A thread that wakes every 10 ms on the CPU that is measured, as fio's first thread does beside
-//! its jobs: it keeps the CPU from stopping its tick whenever it is idle, which costs whoever
+//! its jobs: it keeps the CPU from stopping its tick whenever it is idle, which costs the task that
 //! wakes up next some 4 us (measured in a virtual machine with the haltpoll governor). Beside
 //! both sides it is no difference between them.
 

@@ -1,7 +1,7 @@
 //! Inputs kept in the project. A file whose name begins with `ok` must be
 //! accepted, one with `bad` refused; a corpus has at least one of each.
 
-use crate::{Reaction, Target};
+use crate::{FuzzTarget, Reaction};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub struct Corpus(pub Vec<(String, Vec<u8>)>);
 
 /// Where a target's inputs lie.
-pub fn corpus_folder(target: &Target) -> PathBuf {
+pub fn corpus_folder(target: &FuzzTarget) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target.name)
 }
 
@@ -31,7 +31,7 @@ impl Corpus {
     }
 
     /// Files that the target does not read as their names say.
-    pub fn surprises(&self, target: &Target) -> Vec<String> {
+    pub fn surprises(&self, target: &FuzzTarget) -> Vec<String> {
         let mut surprises = Vec::new();
         for prefix in ["ok", "bad"] {
             if !self.0.iter().any(|(name, _)| name.starts_with(prefix)) {

@@ -3,7 +3,7 @@
 //! divided by a line `----`, or one that two subjects share.
 
 use crate::Reaction;
-use importers::{Assembled, IMPORTERS, Mapping, Settings, Source};
+use importers::{Assembled, IMPORTERS, ImportFile, ImportSettings, Mapping};
 use model::{Comparisons, Histogram, ImportedDesign, Outcome, Plan, Record, SampleData, Unit};
 use std::collections::BTreeSet;
 
@@ -35,21 +35,21 @@ pub(crate) fn import(format: &str, bytes: &[u8]) -> Reaction {
     Reaction::of(imported.ok().as_ref())
 }
 
-fn sources(bytes: &[u8]) -> [Source<'_>; 2] {
+fn sources(bytes: &[u8]) -> [ImportFile<'_>; 2] {
     let divided = bytes.windows(DIVIDER.len()).position(|window| window == DIVIDER);
     let (first, second) = match divided {
         Some(place) => (&bytes[..place], &bytes[place + DIVIDER.len()..]),
         None => (bytes, bytes),
     };
-    [("first", first), ("second", second)].map(|(subject, bytes)| Source {
+    [("first", first), ("second", second)].map(|(subject, bytes)| ImportFile {
         subject,
         execution: 1,
         bytes,
     })
 }
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> ImportSettings {
+    ImportSettings {
         name: "fuzz".to_owned(),
         title: "Fuzz".to_owned(),
         files: "fuzz".to_owned(),

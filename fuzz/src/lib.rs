@@ -15,6 +15,6 @@ mod worker;
 
 pub use corpus::{Corpus, corpus_folder};
 pub use mutation::Mutator;
-pub use supervisor::{Session, fuzz};
-pub use targets::{Reaction, TARGETS, Target, target};
+pub use supervisor::{FuzzRun, fuzz};
+pub use targets::{FuzzTarget, Reaction, TARGETS, target};
 pub use worker::{Assignment, work};

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is a program")]
 
 use clap::Parser;
-use fuzz::{Assignment, Session, Target};
+use fuzz::{Assignment, FuzzRun, FuzzTarget};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn known(name: &str) -> Result<&'static Target, String> {
+fn known(name: &str) -> Result<&'static FuzzTarget, String> {
     fuzz::target(name).ok_or_else(|| {
         let names: Vec<_> = fuzz::TARGETS.iter().map(|target| target.name).collect();
         format!("there is no target `{name}`; choose one of {}", names.join(", "))
@@ -69,7 +69,7 @@ fn serve(name: &str, arguments: &Arguments) -> Result<String, String> {
 fn supervise(arguments: &Arguments) -> Result<String, String> {
     let program =
         std::env::current_exe().map_err(|error| format!("cannot find myself: {error}"))?;
-    fuzz::fuzz(&Session {
+    fuzz::fuzz(&FuzzRun {
         seconds: arguments.seconds,
         seed: arguments.seed,
         only: arguments.target.as_deref().map(known).transpose()?,

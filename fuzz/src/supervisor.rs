@@ -1,7 +1,7 @@
 //! Shares the time over all targets, one worker process for each, and names
 //! the input of a worker that did not come back.
 
-use crate::{TARGETS, Target};
+use crate::{FuzzTarget, TARGETS};
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ use std::thread;
 
 /// One run of the fuzzer.
 #[derive(Debug, Clone)]
-pub struct Session {
+pub struct FuzzRun {
     /// Wall-clock seconds for all targets together.
     pub seconds: u64,
     /// Seed; each target derives its own.
     pub seed: u64,
     /// Only this one.
-    pub only: Option<&'static Target>,
+    pub only: Option<&'static FuzzTarget>,
     /// Our own program, started again for each worker.
     pub program: PathBuf,
     /// Where inputs that broke something are kept.
@@ -30,8 +30,8 @@ pub struct Session {
 ///
 /// # Errors
 /// All targets that broke, each with the input that did it.
-pub fn fuzz(session: &Session) -> Result<String, String> {
-    let targets: Vec<&'static Target> =
+pub fn fuzz(session: &FuzzRun) -> Result<String, String> {
+    let targets: Vec<&'static FuzzTarget> =
         TARGETS.iter().filter(|target| session.is_wanted(target)).collect();
     let lanes = thread::available_parallelism().map_or(1, usize::from).min(targets.len());
     let rounds = targets.len().div_ceil(lanes.max(1)).max(1) as u64;
@@ -64,12 +64,12 @@ fn summary(mut results: Vec<(&str, Result<String, String>)>) -> Result<String, S
     if failures.is_empty() { Ok(report) } else { Err(failures) }
 }
 
-impl Session {
-    fn is_wanted(&self, target: &Target) -> bool {
+impl FuzzRun {
+    fn is_wanted(&self, target: &FuzzTarget) -> bool {
         self.only.is_none_or(|only| only.name == target.name)
     }
 
-    fn supervise(&self, target: &Target, share_ms: u64) -> Result<String, String> {
+    fn supervise(&self, target: &FuzzTarget, share_ms: u64) -> Result<String, String> {
         let input = self.artifacts.join(target.name).join(format!("seed-{}", self.seed));
         let output = Command::new(&self.program)
             .arg(format!("--worker={}", target.name))
@@ -96,8 +96,8 @@ impl Session {
 mod tests {
     use super::*;
 
-    fn session(program: &str) -> Session {
-        Session {
+    fn session(program: &str) -> FuzzRun {
+        FuzzRun {
             seconds: 0,
             seed: 9,
             only: None,
@@ -119,7 +119,7 @@ mod tests {
     fn a_session_reports_one_line_for_each_target() {
         let report = fuzz(&session("/bin/true")).unwrap();
         assert_eq!(report.lines().count(), TARGETS.len());
-        let one = Session { only: TARGETS.first(), ..session("/bin/true") };
+        let one = FuzzRun { only: TARGETS.first(), ..session("/bin/true") };
         assert_eq!(fuzz(&one).unwrap().lines().count(), 1);
     }
 }

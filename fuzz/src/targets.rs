@@ -7,7 +7,7 @@ pub use outputs::Reaction;
 
 /// A parser under test.
 #[derive(Debug, Clone, Copy)]
-pub struct Target {
+pub struct FuzzTarget {
     /// kebab-case; also the name of its corpus folder.
     pub name: &'static str,
     /// Words its format is made of.
@@ -25,15 +25,15 @@ macro_rules! targets {
     ($($module:ident),* $(,)?) => {
         $(mod $module;)*
 
-        const OWN: &[Target] = &[$($module::TARGET),*];
+        const OWN: &[FuzzTarget] = &[$($module::TARGET),*];
     };
 }
 
 /// Every target.
-pub static TARGETS: &[Target] = &all::<{ OWN.len() + FORMATS.len() }>();
+pub static TARGETS: &[FuzzTarget] = &all::<{ OWN.len() + FORMATS.len() }>();
 
 /// Our own targets, then the formats of tools.
-const fn all<const COUNT: usize>() -> [Target; COUNT] {
+const fn all<const COUNT: usize>() -> [FuzzTarget; COUNT] {
     let mut all = [OWN[0]; COUNT];
     let mut index = 0;
     while index < COUNT {
@@ -41,7 +41,7 @@ const fn all<const COUNT: usize>() -> [Target; COUNT] {
             OWN[index]
         } else {
             let Format { name, words, run } = FORMATS[index - OWN.len()];
-            Target { name, words, run }
+            FuzzTarget { name, words, run }
         };
         index += 1;
     }
@@ -100,6 +100,6 @@ fn catalogue() -> contract::Catalogue {
 }
 
 /// A target by name.
-pub fn target(name: &str) -> Option<&'static Target> {
+pub fn target(name: &str) -> Option<&'static FuzzTarget> {
     TARGETS.iter().find(|target| target.name == name)
 }

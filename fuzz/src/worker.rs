@@ -2,7 +2,7 @@
 //! loops and huge allocations all end this process only; the input is on disk
 //! by then.
 
-use crate::{Corpus, Mutator, Reaction, Target, corpus_folder};
+use crate::{Corpus, FuzzTarget, Mutator, Reaction, corpus_folder};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -23,8 +23,8 @@ const STACK_BYTES: usize = 1 << 20;
 /// What a worker does.
 #[derive(Debug, Clone)]
 pub struct Assignment {
-    /// Whom it tries.
-    pub target: &'static Target,
+    /// The target that it fuzzes.
+    pub target: &'static FuzzTarget,
     /// Decides every input.
     pub seed: u64,
     /// For how long.
@@ -129,8 +129,8 @@ mod tests {
     use super::*;
 
     fn assignment(run: fn(&[u8]) -> Reaction, input_path: PathBuf) -> Assignment {
-        let target: &'static Target =
-            Box::leak(Box::new(Target { name: "cpu-list", words: &["-"], run }));
+        let target: &'static FuzzTarget =
+            Box::leak(Box::new(FuzzTarget { name: "cpu-list", words: &["-"], run }));
         Assignment { target, seed: 3, duration: Duration::from_millis(50), input_path }
     }
 

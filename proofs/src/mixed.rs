@@ -11,14 +11,14 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// First spinners spin; then they sleep and others pause for longer, so that CPUs are idle now
-/// and then; then all sleep. On one CPU whoever takes the events is busy as long as there are
+/// and then; then all sleep. On one CPU the reader of events is busy as long as there are
 /// many, and without that rest it would never be out of work.
 const PHASES: [(Phase, Duration); 3] = [
     (Phase::Busy, Duration::from_millis(300)),
     (Phase::Quiet, Duration::from_millis(300)),
     (Phase::Rest, Duration::from_millis(200)),
 ];
-/// Who is woken at once.
+/// Tasks that are woken at once.
 const BURST: usize = 4;
 
 /// Tasks at work.

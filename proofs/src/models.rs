@@ -13,8 +13,8 @@ mod rr;
 mod single_queue;
 mod weight;
 
-use crate::trace::{Trace, Unusable};
-use crate::verdict::{Rejection, Summary};
+use crate::trace::{OrderedTrace, Unusable};
+use crate::verdict::{Rejection, ReplaySummary};
 
 /// Names of the rules. A rejection carries one.
 pub mod rule {
@@ -28,7 +28,7 @@ pub mod rule {
     pub const PREVIOUS_FIRST: &str = "previous CPU first";
     /// No CPU goes without while a task waits that it may take.
     pub const WORK_CONSERVED: &str = "work conserved";
-    /// Who came first goes first.
+    /// The task that came first goes first.
     pub const ARRIVAL_ORDER: &str = "arrival order";
     /// What a task may use before it is somebody else's turn.
     pub const QUANTUM: &str = "quantum";
@@ -40,7 +40,7 @@ pub mod rule {
     pub const EARLIEST_DEADLINE: &str = "earliest deadline";
     /// A CPU keeps what it had for itself.
     pub const STICKY: &str = "sticky";
-    /// Who is preempted for whom.
+    /// Which task is preempted for which.
     pub const PREEMPTION: &str = "preemption";
     /// The highest level goes first.
     pub const HIGHEST_LEVEL: &str = "highest level";
@@ -58,7 +58,7 @@ pub mod rule {
     pub const REQUEST: &str = "request";
     /// What a task is owed, or owes, stays with it.
     pub const LAG: &str = "lag";
-    /// Nobody goes who had more than its share.
+    /// No task goes that had more than its share.
     pub const ELIGIBILITY: &str = "eligibility";
     /// What a queue's members weigh together.
     pub const LOAD: &str = "load";
@@ -68,7 +68,7 @@ pub mod rule {
     pub const PLACEMENT: &str = "placement";
     /// The lowest virtual run time goes first.
     pub const LEFTMOST: &str = "leftmost first";
-    /// Who is preempted by a woken task, and by how much that is behind.
+    /// The task that is preempted by a woken one, and by how much that is behind.
     pub const GRANULARITY: &str = "granularity";
     /// How long a turn is, and when a tick ends it.
     pub const TURN: &str = "turn";
@@ -82,7 +82,7 @@ pub mod rule {
 ///
 /// # Errors
 /// The trace is not that of this algorithm, or puts a rule never to the test.
-pub fn replay(trace: &Trace) -> Result<Summary, Rejection> {
+pub fn replay(trace: &OrderedTrace) -> Result<ReplaySummary, Rejection> {
     match trace.header.algorithm.as_str() {
         "fifo" => fifo::replay(trace),
         "rr" => rr::replay(trace),

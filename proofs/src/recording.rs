@@ -2,7 +2,7 @@
 
 use crate::mixed::Mixed;
 use contract::Error;
-use schedulers::own::trace::{EVENT_BYTES, Event, Malformed, Trace};
+use schedulers::own::trace::{EVENT_BYTES, Malformed, Trace, TraceEvent};
 use schedulers::own::{Choice, Options, Running};
 use std::cell::RefCell;
 use std::thread;
@@ -21,7 +21,7 @@ const MOST_EVENTS: usize = 3_000_000;
 
 #[derive(Default)]
 struct Received {
-    events: Vec<Event>,
+    events: Vec<TraceEvent>,
     passed_over: u64,
     malformed: Option<Malformed>,
 }
@@ -78,7 +78,7 @@ pub fn record(machine: &Machine, choice: &Choice, duration: Duration) -> Result<
 }
 
 fn receive(received: &mut Received, bytes: &[u8]) {
-    match Event::decode(bytes) {
+    match TraceEvent::decode(bytes) {
         Ok(event) if received.events.len() < MOST_EVENTS => received.events.push(event),
         Ok(_) => received.passed_over += 1,
         Err(malformed) => received.malformed = Some(malformed),

@@ -7,7 +7,7 @@ mod span;
 
 pub use span::{Idle, Run, Span, Spell, Timeline};
 
-use crate::trace::{Event, Flag, Kind, Trace};
+use crate::trace::{Flag, OrderedEvent, OrderedEventKind, OrderedTrace};
 use span::NOWHERE;
 use std::collections::{HashMap, HashSet};
 
@@ -38,7 +38,7 @@ pub struct Link {
 #[derive(Debug)]
 pub struct Replay<'t> {
     /// The trace.
-    pub trace: &'t Trace,
+    pub trace: &'t OrderedTrace,
     /// One for each of its events.
     pub links: Vec<Link>,
     /// Waiting in a queue.
@@ -51,7 +51,7 @@ pub struct Replay<'t> {
 
 /// Where a task is as far as the events so far tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TaskState {
     Unknown,
     Waiting(usize),
     Taken,
@@ -64,7 +64,7 @@ enum Place {
 /// Builds a [`Replay`] event by event.
 struct Builder<'t> {
     replay: Replay<'t>,
-    places: HashMap<i32, Place>,
+    places: HashMap<i32, TaskState>,
     /// By CPU: the run that has not ended.
     running: HashMap<u16, usize>,
     /// By CPU: the idle span that has not ended.
@@ -85,7 +85,7 @@ struct Builder<'t> {
 
 impl<'t> Replay<'t> {
     /// Finds out what is certain.
-    pub fn new(trace: &'t Trace) -> Self {
+    pub fn new(trace: &'t OrderedTrace) -> Self {
         let links = over(&trace.events);
         let replay =
             Replay { trace, links, spells: Vec::new(), runs: Vec::new(), idles: Vec::new() };
@@ -108,7 +108,7 @@ impl<'t> Replay<'t> {
     }
 
     /// The event of this number.
-    pub fn event(&self, index: usize) -> &'t Event {
+    pub fn event(&self, index: usize) -> &'t OrderedEvent {
         &self.trace.events[index]
     }
 
@@ -121,26 +121,34 @@ impl<'t> Replay<'t> {
 /// When each operation is over. Parts of an operation have events of their own, before the
 /// operation's (inside dispatch) or after it (kicks of an enqueue), and end nothing;
 /// `init_task` sleeps, so others run meanwhile.
-fn over(events: &[Event]) -> Vec<Link> {
+fn over(events: &[OrderedEvent]) -> Vec<Link> {
     let mut next: HashMap<u16, u64> = HashMap::new();
     let mut links = vec![Link::default(); events.len()];
     for (event, link) in events.iter().zip(&mut links).rev() {
         link.over_ns = next.get(&event.cpu).copied().unwrap_or(u64::MAX);
-        if !matches!(event.kind, Kind::Kick | Kind::Charge | Kind::Own(_) | Kind::InitTask) {
+        if !matches!(
+            event.kind,
+            OrderedEventKind::Kick
+                | OrderedEventKind::Charge
+                | OrderedEventKind::Own(_)
+                | OrderedEventKind::InitTask
+        ) {
             next.insert(event.cpu, event.begin_ns);
         }
     }
     links
 }
 
-fn leaving(events: &[Event]) -> HashSet<i16> {
-    let gone = events.iter().filter(|event| event.kind == Kind::Cpu && !event.has(Flag::Online));
+fn leaving(events: &[OrderedEvent]) -> HashSet<i16> {
+    let gone = events
+        .iter()
+        .filter(|event| event.kind == OrderedEventKind::Cpu && !event.has(Flag::Online));
     gone.map(|event| event.target).collect()
 }
 
 /// The CPU that an event is about: another CPU may stop and start a task there, to change
 /// its nice value.
-fn cpu_of(event: &Event) -> u16 {
+fn cpu_of(event: &OrderedEvent) -> u16 {
     u16::try_from(event.target).unwrap_or(event.cpu)
 }
 
@@ -148,41 +156,41 @@ impl<'t> Builder<'t> {
     fn take(&mut self, index: usize) {
         let event = self.replay.event(index);
         match event.kind {
-            Kind::Enqueue => self.enqueue(index, event),
-            Kind::Dispatch => self.dispatch(index, event),
-            Kind::Running => self.start(index, event),
-            Kind::Stopping => self.end_run(event),
-            Kind::Quiescent => {
+            OrderedEventKind::Enqueue => self.enqueue(index, event),
+            OrderedEventKind::Dispatch => self.dispatch(index, event),
+            OrderedEventKind::Running => self.start(index, event),
+            OrderedEventKind::Stopping => self.end_run(event),
+            OrderedEventKind::Quiescent => {
                 self.leave(event);
                 // SCX_DEQ_SLEEP; anything else is put back at once.
-                let place = if event.a & 1 != 0 { Place::Asleep } else { Place::Unknown };
+                let place = if event.a & 1 != 0 { TaskState::Asleep } else { TaskState::Unknown };
                 self.places.insert(event.pid, place);
             }
-            Kind::ExitTask | Kind::InitTask => {
+            OrderedEventKind::ExitTask | OrderedEventKind::InitTask => {
                 self.leave_unsure(event.pid);
-                self.places.insert(event.pid, Place::Unknown);
+                self.places.insert(event.pid, TaskState::Unknown);
             }
-            Kind::Rescue => self.rescue(event),
-            Kind::SetCpumask => {
-                if let Place::Waiting(spell) = self.place(event.pid) {
+            OrderedEventKind::Rescue => self.rescue(event),
+            OrderedEventKind::SetCpumask => {
+                if let TaskState::Waiting(spell) = self.place(event.pid) {
                     self.replay.spells[spell].allowed &= event.c;
                 }
             }
-            Kind::SelectCpu if event.has(Flag::Idle) => {
+            OrderedEventKind::SelectCpu if event.has(Flag::Idle) => {
                 self.claim(index, event, (event.begin_ns, event.end_ns));
             }
-            Kind::Kick => self.kick(index, event),
-            Kind::Idle => self.idle(event),
+            OrderedEventKind::Kick => self.kick(index, event),
+            OrderedEventKind::Idle => self.idle(event),
             _ => {}
         }
         self.ended.insert(event.cpu, event.end_ns);
     }
 
-    fn place(&self, pid: i32) -> Place {
-        self.places.get(&pid).copied().unwrap_or(Place::Unknown)
+    fn place(&self, pid: i32) -> TaskState {
+        self.places.get(&pid).copied().unwrap_or(TaskState::Unknown)
     }
 
-    fn enqueue(&mut self, index: usize, event: &Event) {
+    fn enqueue(&mut self, index: usize, event: &OrderedEvent) {
         // Taken out by the kernel without a word, to be put in on another CPU.
         self.leave_unsure(event.pid);
         let spell = self.replay.spells.len();
@@ -195,20 +203,20 @@ impl<'t> Builder<'t> {
             span: Span { from, from_cpu: event.cpu, until: u64::MAX, until_cpu: NOWHERE },
         });
         self.replay.links[index].spell = Some(spell);
-        self.places.insert(event.pid, Place::Waiting(spell));
+        self.places.insert(event.pid, TaskState::Waiting(spell));
         self.enqueues.insert(event.cpu, index);
     }
 
-    fn dispatch(&mut self, index: usize, event: &Event) {
+    fn dispatch(&mut self, index: usize, event: &OrderedEvent) {
         self.looks.insert(event.cpu, event.begin_ns);
         self.bypassing.remove(&event.cpu);
         if event.has(Flag::Moved) {
-            let mut place = Place::Taken;
-            if let Place::Waiting(spell) = self.place(event.pid) {
+            let mut place = TaskState::Taken;
+            if let TaskState::Waiting(spell) = self.place(event.pid) {
                 let enqueue = self.replay.event(self.replay.spells[spell].enqueue);
                 // It may have been taken, put back and enqueued before the dispatch was over.
                 if enqueue.end_ns >= event.begin_ns {
-                    place = Place::Unknown;
+                    place = TaskState::Unknown;
                 }
                 let spell_of = &mut self.replay.spells[spell];
                 spell_of.taken_by = Some(index);
@@ -228,27 +236,27 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn start(&mut self, index: usize, event: &Event) {
+    fn start(&mut self, index: usize, event: &OrderedEvent) {
         self.replay.links[index].is_dispatched = match self.place(event.pid) {
             // A scheduler takes over CPU by CPU, and those left go past it. A task that wakes and
             // ran last on one of them is given to any idle CPU (kernel/sched/ext.c of 6.18,
             // `select_task_rq_scx`).
             _ if !self.bypassing.is_empty() => None,
-            Place::Taken => Some(true),
-            Place::Asleep | Place::Bypassing => Some(false),
-            Place::Waiting(spell) => {
+            TaskState::Taken => Some(true),
+            TaskState::Asleep | TaskState::Bypassing => Some(false),
+            TaskState::Waiting(spell) => {
                 self.replay.spells[spell].span.void();
                 Some(false)
             }
-            Place::Running | Place::Unknown => None,
+            TaskState::Running | TaskState::Unknown => None,
         };
-        self.places.insert(event.pid, Place::Running);
+        self.places.insert(event.pid, TaskState::Running);
         self.end_run(event);
         self.unidle(cpu_of(event), event.begin_ns, event.cpu);
         self.begin_run(index, event.pid, event);
     }
 
-    fn begin_run(&mut self, index: usize, pid: i32, event: &Event) {
+    fn begin_run(&mut self, index: usize, pid: i32, event: &OrderedEvent) {
         let run = self.replay.runs.len();
         let span =
             Span { from: event.end_ns, from_cpu: event.cpu, until: u64::MAX, until_cpu: NOWHERE };
@@ -258,35 +266,36 @@ impl<'t> Builder<'t> {
     }
 
     /// The task of the CPU that the event is about runs no more.
-    fn end_run(&mut self, event: &Event) {
+    fn end_run(&mut self, event: &OrderedEvent) {
         if let Some(run) = self.running.remove(&cpu_of(event)) {
             self.replay.runs[run].span.close(event);
         }
     }
 
-    fn leave(&mut self, event: &Event) {
-        if let Place::Waiting(spell) = self.place(event.pid) {
+    fn leave(&mut self, event: &OrderedEvent) {
+        if let TaskState::Waiting(spell) = self.place(event.pid) {
             self.replay.spells[spell].span.close(event);
         }
     }
 
     fn leave_unsure(&mut self, pid: i32) {
-        if let Place::Waiting(spell) = self.place(pid) {
+        if let TaskState::Waiting(spell) = self.place(pid) {
             self.replay.spells[spell].span.void();
         }
     }
 
     /// Past the queue go only those whose CPU is going offline, and those that ran and must
     /// not change their CPU.
-    fn rescue(&mut self, event: &Event) {
+    fn rescue(&mut self, event: &OrderedEvent) {
         let is_held = event.has(Flag::Runnable)
-            && matches!(self.place(event.pid), Place::Running | Place::Unknown);
+            && matches!(self.place(event.pid), TaskState::Running | TaskState::Unknown);
         let is_right = is_held || self.leaving.contains(&event.target);
         self.leave_unsure(event.pid);
-        self.places.insert(event.pid, if is_right { Place::Unknown } else { Place::Bypassing });
+        self.places
+            .insert(event.pid, if is_right { TaskState::Unknown } else { TaskState::Bypassing });
     }
 
-    fn kick(&mut self, index: usize, event: &Event) {
+    fn kick(&mut self, index: usize, event: &OrderedEvent) {
         if event.has(Flag::Idle) {
             // The CPU was claimed before the kick, after the event that came before.
             let from_ns = self.ended.get(&event.cpu).copied().unwrap_or(0);
@@ -307,7 +316,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn idle(&mut self, event: &Event) {
+    fn idle(&mut self, event: &OrderedEvent) {
         let Ok(cpu) = u16::try_from(event.target) else { return };
         self.unidle(cpu, event.begin_ns, event.cpu);
         // The kernel marks a CPU as idle before it says so: it may have been claimed between.
@@ -327,7 +336,7 @@ impl<'t> Builder<'t> {
 
     /// A CPU was claimed within this time. It may be told after another CPU has kicked the same
     /// one, or that has woken up, or even gone idle again.
-    fn claim(&mut self, index: usize, event: &Event, (from_ns, to_ns): (u64, u64)) {
+    fn claim(&mut self, index: usize, event: &OrderedEvent, (from_ns, to_ns): (u64, u64)) {
         let Ok(cpu) = u16::try_from(event.target) else { return };
         self.claims.insert(cpu, to_ns);
         let open = self.idle.get(&cpu).copied();
@@ -382,10 +391,10 @@ mod tests {
     #[test]
     fn a_task_surely_waits_between_the_operation_after_its_enqueue_and_the_one_that_takes_it() {
         let mut script = Script::new("fifo", 2);
-        script.event(0, 10_000, Kind::Enqueue, TASK).c(3).flags(&[Flag::Wakeup]);
-        script.event(0, 20_000, Kind::Idle, 0);
+        script.event(0, 10_000, OrderedEventKind::Enqueue, TASK).c(3).flags(&[Flag::Wakeup]);
+        script.event(0, 20_000, OrderedEventKind::Idle, 0);
         script.dispatch(1, 40_000, TASK, 0, &[Flag::Moved]);
-        script.event(0, 50_000, Kind::Yield, TASK);
+        script.event(0, 50_000, OrderedEventKind::Yield, TASK);
         let first = script.end_of(0);
         assert!(waits(&script, 0, 20_000, 30_000));
         assert!(!waits(&script, 0, 20_000, 39_500), "clocks differ at the end as well");
@@ -398,14 +407,15 @@ mod tests {
     #[test]
     fn a_kick_after_an_enqueue_belongs_to_it_and_claims_the_cpu_from_its_end_on() {
         let mut script = Script::new("fifo", 2);
-        script.event(1, 1_000, Kind::Idle, 0).target(1).flags(&[Flag::Idle]);
-        script.event(0, 10_000, Kind::Enqueue, TASK).c(3).flags(&[Flag::Wakeup]);
-        script.event(0, 11_000, Kind::Kick, TASK).target(1).flags(&[Flag::Idle]);
-        script.event(0, 20_000, Kind::Yield, TASK);
-        script.event(1, 20_000, Kind::Yield, TASK);
+        script.event(1, 1_000, OrderedEventKind::Idle, 0).target(1).flags(&[Flag::Idle]);
+        script.event(0, 10_000, OrderedEventKind::Enqueue, TASK).c(3).flags(&[Flag::Wakeup]);
+        script.event(0, 11_000, OrderedEventKind::Kick, TASK).target(1).flags(&[Flag::Idle]);
+        script.event(0, 20_000, OrderedEventKind::Yield, TASK);
+        script.event(1, 20_000, OrderedEventKind::Yield, TASK);
         let trace = script.trace();
         let replay = Replay::new(&trace);
-        let enqueue = trace.events.iter().position(|event| event.kind == Kind::Enqueue).unwrap();
+        let enqueue =
+            trace.events.iter().position(|event| event.kind == OrderedEventKind::Enqueue).unwrap();
         assert!(replay.links[enqueue].idle_kick.is_some());
         assert_eq!(replay.whole(enqueue), (10_000, 20_000));
         assert_eq!(replay.idles[0].span.until, 10_100);
@@ -416,10 +426,13 @@ mod tests {
         let idle_spans = |claimed_ns: u64| {
             let mut script = Script::new("fifo", 2);
             script.dispatch(1, 1_000, 0, 0, &[]);
-            script.event(0, claimed_ns, Kind::SelectCpu, TASK).target(1).flags(&[Flag::Idle]);
-            script.event(1, 5_000, Kind::Idle, 0).target(1).flags(&[Flag::Idle]);
-            script.event(0, 20_000, Kind::Yield, TASK);
-            script.event(1, 20_000, Kind::Yield, TASK);
+            script
+                .event(0, claimed_ns, OrderedEventKind::SelectCpu, TASK)
+                .target(1)
+                .flags(&[Flag::Idle]);
+            script.event(1, 5_000, OrderedEventKind::Idle, 0).target(1).flags(&[Flag::Idle]);
+            script.event(0, 20_000, OrderedEventKind::Yield, TASK);
+            script.event(1, 20_000, OrderedEventKind::Yield, TASK);
             let trace = script.trace();
             Replay::new(&trace).idles.len()
         };
@@ -430,15 +443,19 @@ mod tests {
     #[test]
     fn a_claim_that_is_told_late_ends_what_was_idle_when_it_may_have_been_made() {
         let mut script = Script::new("fifo", 2);
-        script.event(1, 1_000, Kind::Idle, 0).target(1).flags(&[Flag::Idle]);
-        script.event(0, 10_000, Kind::Enqueue, TASK).c(3).flags(&[Flag::Wakeup]);
-        script.event(1, 18_000, Kind::Yield, TASK + 1);
-        script.event(1, 20_000, Kind::Kick, TASK + 1).target(1).flags(&[Flag::Idle]);
+        script.event(1, 1_000, OrderedEventKind::Idle, 0).target(1).flags(&[Flag::Idle]);
+        script.event(0, 10_000, OrderedEventKind::Enqueue, TASK).c(3).flags(&[Flag::Wakeup]);
+        script.event(1, 18_000, OrderedEventKind::Yield, TASK + 1);
+        script.event(1, 20_000, OrderedEventKind::Kick, TASK + 1).target(1).flags(&[Flag::Idle]);
         script.dispatch(1, 21_000, 0, 0, &[]);
-        script.event(1, 22_000, Kind::Idle, 0).target(1).flags(&[Flag::Idle]);
-        script.event(0, 30_000, Kind::Kick, TASK).target(1).flags(&[Flag::Idle]).begin(19_000);
-        script.event(0, 40_000, Kind::Yield, TASK);
-        script.event(1, 40_000, Kind::Yield, TASK);
+        script.event(1, 22_000, OrderedEventKind::Idle, 0).target(1).flags(&[Flag::Idle]);
+        script
+            .event(0, 30_000, OrderedEventKind::Kick, TASK)
+            .target(1)
+            .flags(&[Flag::Idle])
+            .begin(19_000);
+        script.event(0, 40_000, OrderedEventKind::Yield, TASK);
+        script.event(1, 40_000, OrderedEventKind::Yield, TASK);
         let trace = script.trace();
         let ends: Vec<u64> = Replay::new(&trace).idles.iter().map(|idle| idle.span.until).collect();
         assert_eq!(ends[0], 10_100);
@@ -449,10 +466,10 @@ mod tests {
     fn a_claim_at_the_moment_at_which_a_cpu_says_that_it_is_idle_counts() {
         let mut script = Script::new("fifo", 2);
         script.dispatch(1, 1_000, 0, 0, &[]);
-        script.event(1, 2_000, Kind::Idle, 0).target(1).flags(&[Flag::Idle]);
-        script.event(0, 2_050, Kind::SelectCpu, TASK).target(1).flags(&[Flag::Idle]);
-        script.event(0, 9_000, Kind::Yield, TASK);
-        script.event(1, 9_000, Kind::Yield, TASK);
+        script.event(1, 2_000, OrderedEventKind::Idle, 0).target(1).flags(&[Flag::Idle]);
+        script.event(0, 2_050, OrderedEventKind::SelectCpu, TASK).target(1).flags(&[Flag::Idle]);
+        script.event(0, 9_000, OrderedEventKind::Yield, TASK);
+        script.event(1, 9_000, OrderedEventKind::Yield, TASK);
         let trace = script.trace();
         assert!(Replay::new(&trace).idles[0].span.until <= 2_050);
     }
@@ -461,10 +478,14 @@ mod tests {
     fn a_claim_before_a_cpu_says_that_it_is_idle_counts_when_it_is_told_after_that() {
         let mut script = Script::new("fifo", 2);
         script.dispatch(1, 1_000, 0, 0, &[]);
-        script.event(1, 15_000, Kind::Idle, 0).target(1).flags(&[Flag::Idle]);
-        script.event(0, 20_000, Kind::Kick, TASK).target(1).flags(&[Flag::Idle]).begin(13_000);
-        script.event(0, 40_000, Kind::Yield, TASK);
-        script.event(1, 40_000, Kind::Yield, TASK);
+        script.event(1, 15_000, OrderedEventKind::Idle, 0).target(1).flags(&[Flag::Idle]);
+        script
+            .event(0, 20_000, OrderedEventKind::Kick, TASK)
+            .target(1)
+            .flags(&[Flag::Idle])
+            .begin(13_000);
+        script.event(0, 40_000, OrderedEventKind::Yield, TASK);
+        script.event(1, 40_000, OrderedEventKind::Yield, TASK);
         let trace = script.trace();
         assert!(Replay::new(&trace).idles[0].span.until < 15_000);
     }
@@ -473,14 +494,14 @@ mod tests {
     fn a_start_tells_whether_a_dispatch_came_before_it() {
         let mut script = Script::new("fifo", 2);
         script.dispatch(0, 100, 0, 0, &[]);
-        script.event(0, 300, Kind::Quiescent, TASK).a(1);
-        script.event(0, 500, Kind::Running, TASK).target(0);
+        script.event(0, 300, OrderedEventKind::Quiescent, TASK).a(1);
+        script.event(0, 500, OrderedEventKind::Running, TASK).target(0);
         script.dispatch(1, 700, 0, 0, &[]);
-        script.event(0, 1_000, Kind::Quiescent, TASK).a(1);
-        script.event(0, 2_000, Kind::Running, TASK).target(0);
-        script.event(0, 3_000, Kind::Enqueue, TASK).c(1);
+        script.event(0, 1_000, OrderedEventKind::Quiescent, TASK).a(1);
+        script.event(0, 2_000, OrderedEventKind::Running, TASK).target(0);
+        script.event(0, 3_000, OrderedEventKind::Enqueue, TASK).c(1);
         script.dispatch(0, 4_000, TASK, 0, &[Flag::Moved]);
-        script.event(0, 5_000, Kind::Running, TASK).target(0);
+        script.event(0, 5_000, OrderedEventKind::Running, TASK).target(0);
         let trace = script.trace();
         let replay = Replay::new(&trace);
         let starts: Vec<_> = replay.links.iter().filter_map(|link| link.is_dispatched).collect();

@@ -1,6 +1,6 @@
 //! Traces written by hand, for the tests of models.
 
-use crate::trace::{Event, Flag, Header, Kind, Trace};
+use crate::trace::{Flag, Header, OrderedEvent, OrderedEventKind, OrderedTrace};
 use crate::verdict::Rejection;
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ const OPERATION_NS: u64 = 100;
 /// A trace that grows.
 pub struct Script {
     header: Header,
-    events: Vec<Event>,
+    events: Vec<OrderedEvent>,
     numbers: BTreeMap<u16, u32>,
 }
 
 /// The event that was added last.
-pub struct Added<'s>(&'s mut Event);
+pub struct Added<'s>(&'s mut OrderedEvent);
 
 impl Script {
     pub fn new(algorithm: &str, cpus: u16) -> Self {
@@ -32,11 +32,17 @@ impl Script {
     }
 
     /// An operation on a CPU that begins then.
-    pub fn event(&mut self, cpu: u16, begin_ns: u64, kind: Kind, pid: i32) -> Added<'_> {
+    pub fn event(
+        &mut self,
+        cpu: u16,
+        begin_ns: u64,
+        kind: OrderedEventKind,
+        pid: i32,
+    ) -> Added<'_> {
         let number = self.numbers.entry(cpu).or_default();
         let sequence = *number;
         *number += 1;
-        self.events.push(Event {
+        self.events.push(OrderedEvent {
             begin_ns,
             end_ns: begin_ns + OPERATION_NS,
             a: 0,
@@ -63,15 +69,18 @@ impl Script {
         flags: &[Flag],
     ) -> Added<'_> {
         let previous = u64::try_from(previous).unwrap();
-        self.event(cpu, begin_ns, Kind::Dispatch, chosen).a(previous).b(begin_ns).flags(flags)
+        self.event(cpu, begin_ns, OrderedEventKind::Dispatch, chosen)
+            .a(previous)
+            .b(begin_ns)
+            .flags(flags)
     }
 
     pub fn end_of(&self, index: usize) -> u64 {
         self.events[index].end_ns
     }
 
-    pub fn trace(&self) -> Trace {
-        Trace::new(self.header.clone(), self.events.clone()).unwrap()
+    pub fn trace(&self) -> OrderedTrace {
+        OrderedTrace::new(self.header.clone(), self.events.clone()).unwrap()
     }
 }
 
@@ -116,7 +125,7 @@ impl Added<'_> {
 /// Steps in the life of a task, on CPUs 0 and 1.
 impl Script {
     pub fn init(&mut self, at: u64, pid: i32, static_prio: u64) {
-        self.event(0, at, Kind::InitTask, pid).a(static_prio).c(3);
+        self.event(0, at, OrderedEventKind::InitTask, pid).a(static_prio).c(3);
     }
 
     pub fn enqueue(
@@ -126,19 +135,19 @@ impl Script {
         (key, left): (u64, u64),
         flags: &[Flag],
     ) -> Added<'_> {
-        self.event(cpu, at, Kind::Enqueue, pid).a(at).b(key).c(3).d(left).flags(flags)
+        self.event(cpu, at, OrderedEventKind::Enqueue, pid).a(at).b(key).c(3).d(left).flags(flags)
     }
 
     pub fn start(&mut self, (cpu, at): (u16, u64), pid: i32, (key, left): (u64, u64)) {
-        self.event(cpu, at, Kind::Running, pid).a(at).b(key).d(left);
+        self.event(cpu, at, OrderedEventKind::Running, pid).a(at).b(key).d(left);
     }
 
     pub fn charge(&mut self, (cpu, at): (u16, u64), pid: i32, (key, left): (u64, u64)) {
-        self.event(cpu, at, Kind::Charge, pid).a(at).b(key).d(left);
+        self.event(cpu, at, OrderedEventKind::Charge, pid).a(at).b(key).d(left);
     }
 
     pub fn stop(&mut self, (cpu, at): (u16, u64), pid: i32, (key, left): (u64, u64)) {
-        let stopped = self.event(cpu, at, Kind::Stopping, pid).a(at).b(key).d(left);
+        let stopped = self.event(cpu, at, OrderedEventKind::Stopping, pid).a(at).b(key).d(left);
         stopped.flags(&[Flag::Runnable]);
     }
 

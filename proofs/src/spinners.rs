@@ -43,7 +43,7 @@ impl<T: Send + 'static> Spinners<T> {
     /// Starts a loop for each nice value; all run when this returns. `turn` is called again
     /// and again until the end, and `result` after it.
     ///
-    /// No loop begins before the last thread was made, and none needs a lock to begin: whoever
+    /// No loop begins before the last thread was made, and none needs a lock to begin: a task that
     /// is handed a lock waits behind all that run already, and the next behind one more.
     pub(crate) fn start<S: Default + 'static>(
         nices: &[i32],
@@ -60,7 +60,7 @@ impl<T: Send + 'static> Spinners<T> {
             let (running, begin) = (Arc::clone(&running), Arc::clone(&begin));
             let started: Sender<Result<(), String>> = started.clone();
             let work = move || {
-                // Whoever does not hear this any more has given up already.
+                // A receiver that is gone has given up already.
                 let _ = started.send(set_nice(nice));
                 while !begin.load(Ordering::Relaxed) {
                     std::thread::sleep(INTERVAL);

@@ -2,7 +2,7 @@
 
 use crate::crowd::{Crowd, Mix};
 use contract::Error;
-use schedulers::own::{Choice, Options, Running, Statistics};
+use schedulers::own::{Choice, Options, Running, SchedulerStatistics};
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use sys::Machine;
 
 /// What happened.
 #[derive(Debug)]
-pub struct Report {
+pub struct SurvivalReport {
     /// From the begin of loading until the kernel said that it is in charge.
     pub enabled_after: Duration,
     /// From the request until the kernel said that none is in charge.
     pub gone_after: Duration,
     /// What it counted.
-    pub statistics: Statistics,
+    pub statistics: SchedulerStatistics,
     /// The fewest steps of any task of each kind.
     pub fewest_steps: Vec<(&'static str, u64)>,
     /// How often CPU 1 was taken away and given back.
@@ -25,7 +25,7 @@ pub struct Report {
 
 /// What to do.
 #[derive(Debug, Clone, Copy)]
-pub struct Trial {
+pub struct SurvivalRun {
     /// How long the tasks run.
     pub duration: Duration,
     /// Which tasks.
@@ -40,7 +40,11 @@ const CPU_1: &str = "/sys/devices/system/cpu/cpu1/online";
 ///
 /// # Errors
 /// It did not load, the kernel ended it, or did not name it.
-pub fn survive(machine: &Machine, choice: &Choice, trial: Trial) -> Result<Report, Error> {
+pub fn survive(
+    machine: &Machine,
+    choice: &Choice,
+    trial: SurvivalRun,
+) -> Result<SurvivalReport, Error> {
     let attempted = format!("cannot keep lab:{choice} in charge");
     let fail = |cause: String| Error::environment(attempted.as_str(), cause);
     let begin = Instant::now();
@@ -80,7 +84,7 @@ pub fn survive(machine: &Machine, choice: &Choice, trial: Trial) -> Result<Repor
         Some(exit) if !exit.is_clean() => Err(fail(exit.to_string())),
         _ => {
             let gone_after = begin.elapsed();
-            Ok(Report { enabled_after, gone_after, statistics, fewest_steps, hotplugs })
+            Ok(SurvivalReport { enabled_after, gone_after, statistics, fewest_steps, hotplugs })
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct Header {
 /// What an event is about. The names are those of trace.bpf.h.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "trace.bpf.h says it, with the meaning of each member")]
-pub enum Kind {
+pub enum OrderedEventKind {
     InitTask,
     ExitTask,
     SelectCpu,
@@ -43,23 +43,23 @@ pub enum Kind {
     Own(u16),
 }
 
-const KINDS: [Kind; 16] = [
-    Kind::InitTask,
-    Kind::ExitTask,
-    Kind::SelectCpu,
-    Kind::Enqueue,
-    Kind::Dispatch,
-    Kind::Running,
-    Kind::Stopping,
-    Kind::Quiescent,
-    Kind::SetWeight,
-    Kind::SetCpumask,
-    Kind::Kick,
-    Kind::Idle,
-    Kind::Cpu,
-    Kind::Yield,
-    Kind::Rescue,
-    Kind::Charge,
+const KINDS: [OrderedEventKind; 16] = [
+    OrderedEventKind::InitTask,
+    OrderedEventKind::ExitTask,
+    OrderedEventKind::SelectCpu,
+    OrderedEventKind::Enqueue,
+    OrderedEventKind::Dispatch,
+    OrderedEventKind::Running,
+    OrderedEventKind::Stopping,
+    OrderedEventKind::Quiescent,
+    OrderedEventKind::SetWeight,
+    OrderedEventKind::SetCpumask,
+    OrderedEventKind::Kick,
+    OrderedEventKind::Idle,
+    OrderedEventKind::Cpu,
+    OrderedEventKind::Yield,
+    OrderedEventKind::Rescue,
+    OrderedEventKind::Charge,
 ];
 
 /// Flags of an event, as in trace.bpf.h.
@@ -86,7 +86,7 @@ pub enum Flag {
 /// One operation of the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "trace.bpf.h says it, for each kind")]
-pub struct Event {
+pub struct OrderedEvent {
     pub begin_ns: u64,
     pub end_ns: u64,
     pub a: u64,
@@ -97,17 +97,17 @@ pub struct Event {
     pub pid: i32,
     pub cpu: u16,
     pub target: i16,
-    pub kind: Kind,
+    pub kind: OrderedEventKind,
     pub flags: u16,
 }
 
 /// A whole trace, in the order in which operations ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
+pub struct OrderedTrace {
     /// What was recorded.
     pub header: Header,
-    /// By [`Event::end_ns`].
-    pub events: Vec<Event>,
+    /// By [`OrderedEvent::end_ns`].
+    pub events: Vec<OrderedEvent>,
 }
 
 /// Why a trace proves nothing.
@@ -122,7 +122,7 @@ impl fmt::Display for Unusable {
 
 impl std::error::Error for Unusable {}
 
-impl Event {
+impl OrderedEvent {
     /// Whether it has this flag.
     pub fn has(&self, flag: Flag) -> bool {
         self.flags & flag as u16 != 0
@@ -137,7 +137,7 @@ impl Event {
         let number = (high >> 32) as u16;
         let kind = match number {
             1.. if usize::from(number) <= KINDS.len() => KINDS[usize::from(number) - 1],
-            64.. => Kind::Own(number),
+            64.. => OrderedEventKind::Own(number),
             _ => return None,
         };
         Some(Self {
@@ -157,7 +157,7 @@ impl Event {
     }
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for OrderedEvent {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { begin_ns, end_ns, a, b, c, d, pid, cpu, target, kind, flags, .. } = self;
         write!(
@@ -168,7 +168,7 @@ impl fmt::Display for Event {
     }
 }
 
-impl Trace {
+impl OrderedTrace {
     /// Reads a recorded trace and insists that nothing is missing.
     ///
     /// # Errors
@@ -181,7 +181,7 @@ impl Trace {
         }
         let choice = Choice::parse(&read.choice).map_err(|error| fail(&error))?;
         let events: Option<Vec<_>> =
-            read.events.iter().map(|event| Event::decode(&event.encode())).collect();
+            read.events.iter().map(|event| OrderedEvent::decode(&event.encode())).collect();
         let events = events.ok_or_else(|| fail(&"it has an event of no known kind"))?;
         let header = Header {
             algorithm: choice.algorithm().id.to_owned(),
@@ -195,7 +195,7 @@ impl Trace {
     ///
     /// # Errors
     /// A gap in the numbers of a CPU, or an operation that ended before it began.
-    pub fn new(header: Header, mut events: Vec<Event>) -> Result<Self, Unusable> {
+    pub fn new(header: Header, mut events: Vec<OrderedEvent>) -> Result<Self, Unusable> {
         if let Some(event) = events.iter().find(|event| event.begin_ns > event.end_ns) {
             return Err(Unusable(format!("an operation ended before it began: {event}")));
         }
@@ -252,10 +252,10 @@ mod tests {
         for half in [1_u16, 0xffff, 4, 1 << 11 | 1] {
             bytes.extend(half.to_le_bytes());
         }
-        let event = Event::decode(bytes.as_slice().try_into().unwrap()).unwrap();
+        let event = OrderedEvent::decode(bytes.as_slice().try_into().unwrap()).unwrap();
         assert_eq!((event.begin_ns, event.end_ns, event.d), (10, 20, 4));
         assert_eq!((event.sequence, event.pid, event.cpu, event.target), (7, -1, 1, -1));
-        assert_eq!(event.kind, Kind::Enqueue);
+        assert_eq!(event.kind, OrderedEventKind::Enqueue);
         assert!(event.has(Flag::Wakeup) && event.has(Flag::Claimed) && !event.has(Flag::Sync));
     }
 
@@ -266,25 +266,25 @@ mod tests {
         let read = |trace: &recorded::Trace| {
             let mut bytes = Vec::new();
             trace.write(&mut bytes).unwrap();
-            Trace::read(&bytes)
+            OrderedTrace::read(&bytes)
         };
         let header = read(&trace).unwrap().header;
         assert_eq!(header.algorithm, "bfs");
         assert_eq!(header.parameters, BTreeMap::from([("rr_interval".to_owned(), 6_000_000)]));
         trace.lost = 4;
         assert!(read(&trace).unwrap_err().to_string().contains("4 events"));
-        assert!(Trace::read(b"none").is_err());
+        assert!(OrderedTrace::read(b"none").is_err());
     }
 
     #[test]
     fn a_gap_is_refused() {
         let mut script = Script::new("fifo", 1);
         for at in [10, 20, 30] {
-            script.event(0, at, Kind::Yield, TASK);
+            script.event(0, at, OrderedEventKind::Yield, TASK);
         }
         let mut gap = script.trace();
         gap.events.remove(1);
-        let told = Trace::new(gap.header, gap.events).unwrap_err().to_string();
+        let told = OrderedTrace::new(gap.header, gap.events).unwrap_err().to_string();
         assert!(told.contains("CPU 0 has event 2 after 0"), "{told}");
     }
 }

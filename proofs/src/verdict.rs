@@ -1,6 +1,6 @@
 //! What a model has to say of a trace.
 
-use crate::trace::{Event, Unusable};
+use crate::trace::{OrderedEvent, Unusable};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct Count {
 
 /// A trace that a model accepts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct ReplaySummary {
     /// By rule.
     pub counts: BTreeMap<&'static str, Count>,
     /// Numbers of the trace as a whole: draws counted, p values in millionths.
@@ -28,7 +28,7 @@ pub struct Violation {
     /// The rule's name.
     pub rule: &'static str,
     /// The operation.
-    pub event: Event,
+    pub event: OrderedEvent,
     /// What the rule demands.
     pub expected: String,
 }
@@ -49,11 +49,11 @@ pub enum Rejection {
 /// Counts as a model goes on.
 #[derive(Debug, Default)]
 pub struct Tally {
-    summary: Summary,
+    summary: ReplaySummary,
 }
 
 /// The end of a model at the first violation.
-pub type Verdict = Result<(), Box<Violation>>;
+pub type ModelResult = Result<(), Box<Violation>>;
 
 impl Tally {
     /// A rule that applied: whether what was done is right.
@@ -64,9 +64,9 @@ impl Tally {
         &mut self,
         rule: &'static str,
         is_right: bool,
-        event: &Event,
+        event: &OrderedEvent,
         expected: impl FnOnce() -> String,
-    ) -> Verdict {
+    ) -> ModelResult {
         if !is_right {
             return Err(Box::new(Violation { rule, event: *event, expected: expected() }));
         }
@@ -88,7 +88,7 @@ impl Tally {
     ///
     /// # Errors
     /// One was not.
-    pub fn finish(self, rules: &[&'static str]) -> Result<Summary, Rejection> {
+    pub fn finish(self, rules: &[&'static str]) -> Result<ReplaySummary, Rejection> {
         let of = |rule: &str| self.summary.counts.get(rule).copied().unwrap_or_default();
         match rules.iter().find(|rule| of(rule).decided == 0) {
             Some(rule) => Err(Rejection::Vacuous(rule)),
@@ -97,14 +97,14 @@ impl Tally {
     }
 }
 
-impl Summary {
+impl ReplaySummary {
     /// All checks that were certain.
     pub fn decided(&self) -> u64 {
         self.counts.values().map(|count| count.decided).sum()
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for ReplaySummary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (rule, count) in &self.counts {
             let Count { decided, undecided } = count;

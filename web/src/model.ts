@@ -15,7 +15,7 @@ export interface Run {
 }
 
 /**
- * Who ran when on which CPU in one recorded trial. Times are in 0.1 µs since the recording began.
+ * Which task ran when on which CPU in one recorded trial. Times are in 0.1 µs since it began.
  *
  * `columns` is base64 of gzip of five columns, one after the other, little-endian, with a value
  * for each slice: u32 the start, as the difference to the start of the slice before on the same CPU

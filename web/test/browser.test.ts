@@ -77,7 +77,7 @@ describe.skipIf(!program)("in a browser", () => {
   describe.each(languages())("in %s", (language) => {
     const { sentences } = allGathered();
 
-    /** Who ran when, as short as can be. */
+    /** Which task ran when, as short as can be. */
     const timeline = {
       workload: "wakeup", subject: "fifo", span: 900, cpus: [0], classes: ["worker"], tasks: [{ name: "a/1", class: 0 }], slices: 1,
       columns: gzipSync(Buffer.from(new Uint32Array([100, 500, 30, 0]).buffer, 0, 15)).toString("base64"),

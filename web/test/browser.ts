@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 
 const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** The browser of this machine; where there is none, whoever asks skips aloud. */
+/** The browser of this machine; where there is none, the test skips aloud. */
 export function findBrowser(): string | undefined {
   const program = PROGRAMS.find((path) => existsSync(path));
   if (!program) {

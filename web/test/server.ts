@@ -3,13 +3,13 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type {
-  CampaignList, History, HistorySeries, ListedCampaign, LiveCampaign, Sample, Snapshot, State,
+  CampaignList, History, HistorySeries, ListedCampaign, LiveCampaign, MachineSample, Snapshot, RunState,
 } from "../src/generated/live";
 import type { Page } from "../src/model";
 
 export class FakeServer {
   campaign: LiveCampaign | null = null;
-  samples: Sample[] = [];
+  samples: MachineSample[] = [];
   pages = new Map<string, Page>();
   campaigns: CampaignList = { format: "schedlab.campaigns/1", campaigns: [], problems: [] };
   history: History = { format: "schedlab.history/1", series: [], problems: [] };
@@ -53,7 +53,7 @@ export class FakeServer {
     for (const client of this.clients) send(client, "snapshot", this.snapshot());
   }
 
-  sample(sample: Sample): void {
+  sample(sample: MachineSample): void {
     this.samples.push(sample);
     for (const client of this.clients) send(client, "sample", sample);
   }
@@ -144,8 +144,8 @@ export function halfWay(): LiveCampaign {
 }
 
 /** A minute or so of eight CPUs, busiest in the middle. */
-export function minute(count = 240, tellsWaiting = true): Sample[] {
-  return Array.from({ length: count }, (_, at): Sample => {
+export function minute(count = 240, tellsWaiting = true): MachineSample[] {
+  return Array.from({ length: count }, (_, at): MachineSample => {
     const load = Math.sin((at / count) * Math.PI);
     return {
       at_ms: Date.now() - (count - at) * 250,
@@ -161,7 +161,7 @@ export function minute(count = 240, tellsWaiting = true): Sample[] {
 const DAY_MS = 86_400_000;
 
 /** A campaign of so many days ago. */
-export function listed(name: string, days: number, state: State): ListedCampaign {
+export function listed(name: string, days: number, state: RunState): ListedCampaign {
   return {
     name, title: `Does a shorter slice wake tasks sooner? (${days})`, venue: "vm", kernel: "6.18.2", begun_ms: Date.now() - days * DAY_MS,
     state, trials_done: 48, trials_total: 48, is_quick: false,

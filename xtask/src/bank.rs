@@ -2,7 +2,7 @@
 //! once everything it needs was fetched.
 
 use crate::cargo::{Cargo, succeed};
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,7 +18,7 @@ const NOT_FETCHED: &str = "offline mode";
 const SHOWN: usize = 60;
 
 /// Tests the application without the network; what was never fetched is fetched first.
-pub fn test(cargo: &Cargo) -> Outcome {
+pub fn test(cargo: &Cargo) -> CommandResult {
     let source = cargo.root().join("apps/bank");
     let log = source.join("target/test.log");
     if let Err(why) = offline(&source, &log) {
@@ -35,7 +35,7 @@ pub fn test(cargo: &Cargo) -> Outcome {
 
 /// Fetches what the application is built of and tested with, where Maven's repository lacks any of
 /// it. What it builds and tests for that is little.
-pub fn fetch(cargo: &Cargo) -> Outcome {
+pub fn fetch(cargo: &Cargo) -> CommandResult {
     let source = cargo.root().join("apps/bank");
     let fetched = source.join("target/fetched");
     if modified(&fetched).is_some_and(|at| poms(&source).all(|pom| Some(at) >= modified(&pom))) {
@@ -69,7 +69,7 @@ fn maven(source: &Path) -> Command {
     command
 }
 
-fn offline(source: &Path, log: &Path) -> Outcome {
+fn offline(source: &Path, log: &Path) -> CommandResult {
     let cannot =
         |error: std::io::Error| Problems::one(format!("cannot write {}: {error}", log.display()));
     if let Some(directory) = log.parent() {

@@ -1,6 +1,6 @@
 //! The cargo that runs us, and the workspace it runs in.
 
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 use cargo_metadata::{Metadata, MetadataCommand};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -57,7 +57,7 @@ impl Cargo {
     }
 
     /// Runs cargo and shows what it says.
-    pub fn run(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Outcome {
+    pub fn run(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> CommandResult {
         succeed(&mut self.command(arguments))
     }
 
@@ -96,7 +96,7 @@ fn name_and_version(line: &str) -> Option<(String, String)> {
 }
 
 /// Runs a command to its end; anything but success is a problem that names it.
-pub fn succeed(command: &mut Command) -> Outcome {
+pub fn succeed(command: &mut Command) -> CommandResult {
     output(command.stdout(Stdio::inherit())).map(drop)
 }
 

@@ -1,7 +1,7 @@
 //! `cargo xtask deny`: licences and sources of everything that is compiled in.
 
 use crate::cargo::Cargo;
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 use cargo_metadata::{Metadata, Package};
 use serde::Deserialize;
 use spdx::{Expression, ParseMode};
@@ -17,7 +17,7 @@ struct Policy {
 
 /// Fails on a dependency whose licence or source is not allowed; warns of
 /// packages that are compiled in two incompatible versions.
-pub fn deny(cargo: &Cargo) -> Outcome {
+pub fn deny(cargo: &Cargo) -> CommandResult {
     let text = std::fs::read_to_string(cargo.root().join(POLICY))
         .map_err(|error| Problems::one(format!("cannot read {POLICY}: {error}")))?;
     let policy: Policy = toml::from_str(&text)

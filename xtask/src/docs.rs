@@ -2,7 +2,7 @@
 //! tests, which comes from `xtask/tests.toml`.
 
 use crate::cargo::{Cargo, succeed};
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 use crate::suite::{Guide, page};
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use std::process::Command;
 const TESTS: &str = "docs/tests.md";
 
 /// Writes all of them.
-pub fn write(cargo: &Cargo) -> Outcome {
+pub fn write(cargo: &Cargo) -> CommandResult {
     let path = cargo.root().join(TESTS);
     let text = page(&Guide::read(cargo.root())?);
     std::fs::write(&path, text)
@@ -19,7 +19,7 @@ pub fn write(cargo: &Cargo) -> Outcome {
 }
 
 /// Fails when one is not what it would be written as; the programs were built before.
-pub fn check(cargo: &Cargo) -> Outcome {
+pub fn check(cargo: &Cargo) -> CommandResult {
     let path = cargo.root().join(TESTS);
     let is_fresh = std::fs::read_to_string(&path)
         .is_ok_and(|text| Guide::read(cargo.root()).is_ok_and(|guide| page(&guide) == text));

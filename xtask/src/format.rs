@@ -2,12 +2,12 @@
 //! `cargo fmt` does not see.
 
 use crate::cargo::{Cargo, succeed};
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 use crate::tidy;
 use std::process::Command;
 
 /// Formats all code, or finds what is not.
-pub fn format(cargo: &Cargo, is_check: bool) -> Outcome {
+pub fn format(cargo: &Cargo, is_check: bool) -> CommandResult {
     let files = tidy::files(cargo.root())
         .map_err(|error| Problems::one(format!("cannot read the workspace: {error}")))?;
     let program = std::env::var_os("RUSTFMT").unwrap_or_else(|| "rustfmt".into());

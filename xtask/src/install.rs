@@ -4,7 +4,7 @@
 use crate::cargo::{Cargo, succeed};
 use crate::elf;
 use crate::notices::notices;
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 use cargo_metadata::Message;
 use std::ffi::OsString;
 use std::fs;
@@ -28,14 +28,14 @@ const DOCUMENTS: &[&str] =
     &["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "LICENSE-GPL-2.0", "README.md", "CHANGELOG.md"];
 
 /// Builds and installs.
-pub fn install(cargo: &Cargo, destination: &Destination) -> Outcome {
+pub fn install(cargo: &Cargo, destination: &Destination) -> CommandResult {
     let binary = build(cargo, DISTRIBUTED)?;
     let manual = cargo.command(["run", "--quiet", "--locked", "--package", "manual", "--"]);
     place_package(cargo, &binary, manual, destination)
 }
 
 /// Installs what tests were built with, below the target directory, and looks whether it answers.
-pub fn smoke(cargo: &Cargo) -> Outcome {
+pub fn smoke(cargo: &Cargo) -> CommandResult {
     let destdir = cargo.root().join("target/tests/installed");
     let _ = fs::remove_dir_all(&destdir);
     let prefix = PathBuf::from("/usr");
@@ -53,7 +53,7 @@ fn place_package(
     binary: &Path,
     mut manual: Command,
     destination: &Destination,
-) -> Outcome {
+) -> CommandResult {
     let is_static = fs::read(binary).ok().and_then(|bytes| elf::is_static(&bytes));
     if is_static != Some(true) {
         return Err(Problems::one(format!(
@@ -129,7 +129,7 @@ pub fn build(cargo: &Cargo, profile: &str) -> Result<PathBuf, Problems> {
         .ok_or_else(|| failed(format!("cargo ended with {status}")))
 }
 
-fn place_all(from: &Path, to: &Path) -> Outcome {
+fn place_all(from: &Path, to: &Path) -> CommandResult {
     let entries = fs::read_dir(from).map_err(|error| cannot("list", from, &error))?;
     for entry in entries {
         let path = entry.map_err(|error| cannot("list", from, &error))?.path();
@@ -144,7 +144,7 @@ fn place_all(from: &Path, to: &Path) -> Outcome {
 }
 
 /// Copies beside the target and renames, so that a running program is not overwritten.
-fn place(from: &Path, to: &Path, mode: u32) -> Outcome {
+fn place(from: &Path, to: &Path, mode: u32) -> CommandResult {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(|error| cannot("create", folder, &error))?;
     }

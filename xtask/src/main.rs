@@ -24,7 +24,7 @@ mod ui;
 
 use cargo::Cargo;
 use clap::Parser;
-use problems::{Outcome, Problems};
+use problems::{CommandResult, Problems};
 use soaks::Amount;
 use std::process::ExitCode;
 use suite::{Tier, Wish};
@@ -124,7 +124,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Outcome {
+fn run(command: Command) -> CommandResult {
     let cargo = Cargo::find()?;
     match command {
         Command::Quick => quick(&cargo),
@@ -151,14 +151,14 @@ fn run(command: Command) -> Outcome {
 }
 
 /// The cheapest refusals and the quick tests; then what the changed files need beside them.
-fn quick(cargo: &Cargo) -> Outcome {
+fn quick(cargo: &Cargo) -> CommandResult {
     let refused = Problems::of_all([format::format(cargo, true), tidy::tidy(cargo)]);
     let tested = suite::test(cargo, &Wish::of(Tier::Quick));
     suite::advise(cargo)?;
     refused.and(tested)
 }
 
-fn test(cargo: &Cargo, TestChoice { names, list, anew }: TestChoice) -> Outcome {
+fn test(cargo: &Cargo, TestChoice { names, list, anew }: TestChoice) -> CommandResult {
     if names.is_empty() && !list && !anew {
         suite::advise(cargo)?;
         return steps::run(cargo, Tier::Test);
@@ -168,31 +168,31 @@ fn test(cargo: &Cargo, TestChoice { names, list, anew }: TestChoice) -> Outcome 
 }
 
 /// Reads every corpus and mutates it.
-fn fuzz(cargo: &Cargo, seconds: u64, seed: u64, target: Option<&str>) -> Outcome {
+fn fuzz(cargo: &Cargo, seconds: u64, seed: u64, target: Option<&str>) -> CommandResult {
     let target = target.map(|target| format!("--target={target}"));
     let amounts = [format!("--seconds={seconds}"), format!("--seed={seed}")];
     harness(cargo, "fuzz", amounts.into_iter().chain(target))
 }
 
-fn fidelity(cargo: &Cargo, only: Option<&str>) -> Outcome {
+fn fidelity(cargo: &Cargo, only: Option<&str>) -> CommandResult {
     let binary = install::build(cargo, install::RELEASE)?.display().to_string();
     let only = only.map(|only| format!("--only={only}"));
     harness(cargo, "fidelity", [format!("--binary={binary}")].into_iter().chain(only))
 }
 
-fn bars(cargo: &Cargo) -> Outcome {
+fn bars(cargo: &Cargo) -> CommandResult {
     let binary = install::build(cargo, install::RELEASE)?.display().to_string();
     harness(cargo, "bars", [format!("--binary={binary}")])
 }
 
 /// The full calibration of our own statistics, by simulation.
-fn calibrate(cargo: &Cargo) -> Outcome {
+fn calibrate(cargo: &Cargo) -> CommandResult {
     let binary = install::build(cargo, install::RELEASE)?;
     cargo::succeed(std::process::Command::new(binary).args(["calibrate", "--full"]))
 }
 
 /// A program of the workspace, with these words.
-fn harness(cargo: &Cargo, package: &str, words: impl IntoIterator<Item = String>) -> Outcome {
+fn harness(cargo: &Cargo, package: &str, words: impl IntoIterator<Item = String>) -> CommandResult {
     let run = ["run", "--quiet", "--locked", "--package", package, "--"].map(str::to_owned);
     cargo.run(run.into_iter().chain(words))
 }

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Problems(Vec<String>);
 
 /// How a command ends.
-pub type Outcome = Result<(), Problems>;
+pub type CommandResult = Result<(), Problems>;
 
 impl Problems {
     /// One problem.
@@ -16,13 +16,14 @@ impl Problems {
     }
 
     /// All that several commands found.
-    pub fn of_all(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
-        let found = outcomes.into_iter().filter_map(Outcome::err).flat_map(|problems| problems.0);
+    pub fn of_all(outcomes: impl IntoIterator<Item = CommandResult>) -> CommandResult {
+        let found =
+            outcomes.into_iter().filter_map(CommandResult::err).flat_map(|problems| problems.0);
         Self::outcome(found.collect())
     }
 
     /// Success where nothing was found.
-    pub fn outcome(found: Vec<String>) -> Outcome {
+    pub fn outcome(found: Vec<String>) -> CommandResult {
         if found.is_empty() { Ok(()) } else { Err(Self(found)) }
     }
 }

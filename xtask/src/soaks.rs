@@ -2,7 +2,7 @@
 //! tests and the variable that says how often; a name that no test has is refused.
 
 use crate::cargo::{Cargo, succeed};
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 use crate::suite::{self, Tier, Wish};
 use std::process::{Command, Stdio};
 
@@ -88,18 +88,18 @@ const EXTERNAL: (&str, &str) = ("vm::external::published_schedulers", "SCHEDLAB_
 const PUBLISHED: [&str; 4] = ["scx_bpfland", "scx_rusty", "scx_lavd", "scx_layered"];
 
 /// Kills campaigns at random instants on this host, and keeps each of our schedulers busy.
-pub fn soak(cargo: &Cargo, amount: Amount) -> Outcome {
+pub fn soak(cargo: &Cargo, amount: Amount) -> CommandResult {
     repeat(cargo, HOST, amount)
 }
 
 /// Boots guests in a row, and kills campaigns in guests and inside a guest.
-pub fn vm_soak(cargo: &Cargo, amount: Amount) -> Outcome {
+pub fn vm_soak(cargo: &Cargo, amount: Amount) -> CommandResult {
     repeat(cargo, GUESTS, amount)
 }
 
 /// Fetches and builds the published schedulers, and runs each in a guest; a smoke run only says
 /// what would be fetched.
-pub fn external(cargo: &Cargo, is_smoke: bool) -> Outcome {
+pub fn external(cargo: &Cargo, is_smoke: bool) -> CommandResult {
     if is_smoke {
         let mut schedlab = Command::new(cargo.built("schedlab"));
         return succeed(schedlab.args(["schedulers", "fetch", "--dry-run"]).args(PUBLISHED));
@@ -108,14 +108,14 @@ pub fn external(cargo: &Cargo, is_smoke: bool) -> Outcome {
 }
 
 /// Every one of them, in seconds.
-pub fn smoke(cargo: &Cargo) -> Outcome {
+pub fn smoke(cargo: &Cargo) -> CommandResult {
     let outcomes =
         [soak(cargo, Amount::SMOKE), vm_soak(cargo, Amount::SMOKE), external(cargo, true)];
     Problems::of_all(outcomes)
 }
 
 /// One that fails does not keep the next from running.
-fn repeat(cargo: &Cargo, soaks: &[Soak], amount: Amount) -> Outcome {
+fn repeat(cargo: &Cargo, soaks: &[Soak], amount: Amount) -> CommandResult {
     let outcomes = soaks.iter().map(|soak| {
         let mut names = soak.tests.to_vec();
         if amount.smoke && soak.variable == "SCHEDLAB_SCHEDULER_SECONDS" {
@@ -129,7 +129,12 @@ fn repeat(cargo: &Cargo, soaks: &[Soak], amount: Amount) -> Outcome {
 /// A soak that skips because nobody is root, or there is no QEMU, has proved nothing; neither has
 /// one whose test has another name by now: nextest fails where no test is selected, and each name
 /// is asked for by itself.
-fn tests(cargo: &Cargo, names: &[&str], (variable, times): (&str, u32), amount: Amount) -> Outcome {
+fn tests(
+    cargo: &Cargo,
+    names: &[&str],
+    (variable, times): (&str, u32),
+    amount: Amount,
+) -> CommandResult {
     let outcomes = names.iter().map(|name| {
         let mut wish = Wish::of(Tier::Nightly);
         wish.names = vec![(*name).to_owned()];
@@ -144,7 +149,7 @@ fn tests(cargo: &Cargo, names: &[&str], (variable, times): (&str, u32), amount: 
 }
 
 /// Two complete runs of the tests at once on this machine, from two clones: neither sees the other.
-pub fn twice(cargo: &Cargo) -> Outcome {
+pub fn twice(cargo: &Cargo) -> CommandResult {
     let second = cargo.root().join("target/tests/second");
     let _ = std::fs::remove_dir_all(&second);
     let mut clone = Command::new("git");

@@ -5,7 +5,7 @@
 //! apart: it is paid once on a machine.
 
 use crate::cargo::{Cargo, succeed};
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 use crate::suite::{self, Tier, Wish};
 use crate::{bank, deny, docs, format, install, kernels, soaks, tidy, ui};
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-type Step = (&'static str, fn(&Cargo) -> Outcome);
+type Step = (&'static str, fn(&Cargo) -> CommandResult);
 
 /// What is fetched or installed.
 const SET_UP: &[Step] = &[
@@ -53,12 +53,12 @@ const NIGHTLY: &[Step] = &[
 ];
 
 /// Runs all of it and reports what failed.
-pub fn run(cargo: &Cargo, tier: Tier) -> Outcome {
+pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     let mut log = Log::default();
     let set_up = log.all(cargo, SET_UP);
     let fetched = log.total();
     set_up?;
-    let beside = Beside::start(cargo)?;
+    let beside = ParallelSteps::start(cargo)?;
     let refused = log.all(cargo, REFUSALS);
     if refused.is_err() {
         // Nothing long begins after a refusal.
@@ -89,7 +89,7 @@ struct Log(Vec<(String, Duration, bool)>);
 
 impl Log {
     /// Runs one step and says how it ended.
-    fn step(&mut self, name: &str, step: impl FnOnce() -> Outcome) -> Outcome {
+    fn step(&mut self, name: &str, step: impl FnOnce() -> CommandResult) -> CommandResult {
         println!("test: {name}");
         let start = Instant::now();
         let outcome = step();
@@ -104,8 +104,8 @@ impl Log {
     }
 
     /// Runs all, also after one that failed.
-    fn all(&mut self, cargo: &Cargo, steps: &[Step]) -> Outcome {
-        let outcomes: Vec<Outcome> =
+    fn all(&mut self, cargo: &Cargo, steps: &[Step]) -> CommandResult {
+        let outcomes: Vec<CommandResult> =
             steps.iter().map(|(name, step)| self.step(name, || step(cargo))).collect();
         Problems::of_all(outcomes)
     }
@@ -130,19 +130,19 @@ impl Log {
 }
 
 /// Commands of ours that run one after the other beside the compiler, and what they say.
-struct Beside {
+struct ParallelSteps {
     child: Child,
     log: PathBuf,
     start: Instant,
 }
 
-impl Beside {
+impl ParallelSteps {
     fn start(cargo: &Cargo) -> Result<Self, Problems> {
         let failed = |error: std::io::Error| Problems::one(format!("cannot start a step: {error}"));
         let program = std::env::current_exe().map_err(failed)?;
         let directory = cargo.root().join("target/tests");
         std::fs::create_dir_all(&directory).map_err(failed)?;
-        let log = directory.join("beside.log");
+        let log = directory.join("parallel.log");
         let output = File::create(&log).map_err(failed)?;
         let errors = output.try_clone().map_err(failed)?;
         let mut command = Command::new(program);
@@ -152,7 +152,7 @@ impl Beside {
     }
 
     /// Waits for the end, and shows what was said.
-    fn end(mut self, log: &mut Log) -> Outcome {
+    fn end(mut self, log: &mut Log) -> CommandResult {
         let waited = Instant::now();
         let status = self.child.wait();
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
@@ -170,7 +170,7 @@ impl Beside {
     }
 }
 
-impl Drop for Beside {
+impl Drop for ParallelSteps {
     fn drop(&mut self) {
         // After a refusal; one that has ended is not there any more.
         let _ = self.child.kill();
@@ -179,12 +179,12 @@ impl Drop for Beside {
 }
 
 /// The commands of [`BESIDE`], one after the other; each is run although one before it failed.
-pub fn beside(cargo: &Cargo) -> Outcome {
+pub fn beside(cargo: &Cargo) -> CommandResult {
     let mut log = Log::default();
     let program = std::env::current_exe().map_err(|error| Problems::one(error.to_string()))?;
     let run =
         |words: &[&str]| succeed(Command::new(&program).args(words).current_dir(cargo.root()));
-    let outcomes: Vec<Outcome> =
+    let outcomes: Vec<CommandResult> =
         BESIDE.iter().map(|(name, words)| log.step(name, || run(words))).collect();
     Problems::of_all(outcomes)
 }

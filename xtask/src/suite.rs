@@ -7,7 +7,7 @@ mod summary;
 pub use guide::{Guide, page};
 
 use crate::cargo::{Cargo, succeed};
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -71,13 +71,13 @@ impl Wish {
 }
 
 /// Builds all tests, and the programs that they start.
-pub fn build(cargo: &Cargo) -> Outcome {
+pub fn build(cargo: &Cargo) -> CommandResult {
     let mut command = cargo.command(["nextest", "run", "--workspace", "--locked", "--no-run"]);
     succeed(&mut command).map_err(|problems| explained(problems, &command))
 }
 
 /// Says what changed files need beside the quick tests.
-pub fn advise(cargo: &Cargo) -> Outcome {
+pub fn advise(cargo: &Cargo) -> CommandResult {
     let guide = Guide::read(cargo.root())?;
     for change in guide.needs(&changed(cargo.root())) {
         println!("changed: {}; it is tested by: {}", change.touches, change.run);
@@ -86,7 +86,7 @@ pub fn advise(cargo: &Cargo) -> Outcome {
 }
 
 /// Builds and runs tests, and prints what became of them.
-pub fn test(cargo: &Cargo, wish: &Wish) -> Outcome {
+pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
     let profile = wish.tier.profile();
     let mut command = cargo.command(["nextest", if wish.is_list { "list" } else { "run" }]);
     command.args(["--workspace", "--locked", "--profile", profile]);

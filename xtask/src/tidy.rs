@@ -9,14 +9,16 @@ mod phrases;
 mod sizes;
 mod text;
 mod tree;
+mod type_names;
+mod words;
 
 pub use tree::{SourceFile, files};
 
 use crate::cargo::Cargo;
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 
 /// Checks every rule and reports everything found.
-pub fn tidy(cargo: &Cargo) -> Outcome {
+pub fn tidy(cargo: &Cargo) -> CommandResult {
     let mut found = layers::check(&cargo.metadata()?);
     let files = files(cargo.root())
         .map_err(|error| Problems::one(format!("cannot read the workspace: {error}")))?;
@@ -30,5 +32,6 @@ pub fn tidy(cargo: &Cargo) -> Outcome {
     found.extend(phrases::check(&files));
     found.extend(citations::check(&files, &|path| cargo.root().join(path).exists()));
     found.extend(circles::check(&files));
+    found.extend(words::check(&files));
     Problems::outcome(found)
 }

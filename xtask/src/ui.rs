@@ -1,7 +1,7 @@
 //! `cargo xtask ui`: the page of reports, from web/ into the one file that crates/web embeds.
 
 use crate::cargo::{Cargo, succeed};
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 /// Builds the page; the modules it is made with are installed where they are not those of the
 /// lock file.
-pub fn build(cargo: &Cargo) -> Outcome {
+pub fn build(cargo: &Cargo) -> CommandResult {
     let web = cargo.root().join("web");
     fetch(cargo)?;
     let bundle = web.join("dist/index.html");
@@ -29,13 +29,13 @@ pub fn build(cargo: &Cargo) -> Outcome {
 }
 
 /// Tests the page: its figures and texts alone, then the built page in a browser.
-pub fn test(cargo: &Cargo) -> Outcome {
+pub fn test(cargo: &Cargo) -> CommandResult {
     build(cargo)?;
     npm(&cargo.root().join("web"), &["run", "--silent", "test"])
 }
 
 /// Installs the modules that the page is made with.
-pub fn fetch(cargo: &Cargo) -> Outcome {
+pub fn fetch(cargo: &Cargo) -> CommandResult {
     let web = cargo.root().join("web");
     let installed = modified(&web.join("node_modules/.package-lock.json"));
     if installed.is_some() && installed >= modified(&web.join("package-lock.json")) {
@@ -48,7 +48,7 @@ fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
-fn npm(web: &Path, arguments: &[&str]) -> Outcome {
+fn npm(web: &Path, arguments: &[&str]) -> CommandResult {
     succeed(Command::new("npm").args(arguments).current_dir(web)).map_err(|problems| {
         Problems::one(format!(
             "{problems}the page needs node 20.19 or later with npm: `./setup --page` installs them, \

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 use sys::Machine;
-use wire::{Answer, Corrupt, Decoder, Encoder, Request};
+use wire::{Corrupt, Decoder, Encoder, WireAnswer, WireRequest};
 
 /// The port's name, which the machine was started with.
 const PORT: &str = "schedlab";
@@ -26,11 +26,11 @@ const READ_BYTES: usize = 64 << 10;
 /// What the main thread acts on.
 pub(crate) enum Incoming {
     /// The host wants something.
-    Request(Box<Request>),
+    Request(Box<WireRequest>),
     /// What the host sent cannot be trusted.
     Corrupt(Corrupt),
     /// A program's output.
-    Output(wire::Stream, Vec<u8>),
+    Output(wire::OutputStream, Vec<u8>),
     /// A program took input.
     Fed(u64),
     /// A stream of a program ended.
@@ -62,7 +62,7 @@ impl Channel {
 
     /// A channel into which nothing comes: the orders are in a file.
     pub(crate) fn with_orders(incoming: &SyncSender<Incoming>, orders: &[u8]) -> io::Result<Self> {
-        let orders: Vec<Request> = serde_json::from_slice(orders).map_err(io::Error::other)?;
+        let orders: Vec<WireRequest> = serde_json::from_slice(orders).map_err(io::Error::other)?;
         for order in orders {
             incoming.send(Incoming::Request(Box::new(order))).map_err(io::Error::other)?;
         }
@@ -85,8 +85,8 @@ impl Channel {
     }
 
     /// Sends an answer.
-    pub(crate) fn send(&mut self, answer: &Answer) -> io::Result<()> {
-        if matches!(answer, Answer::Hello { .. }) {
+    pub(crate) fn send(&mut self, answer: &WireAnswer) -> io::Result<()> {
+        if matches!(answer, WireAnswer::Hello { .. }) {
             self.encoder.restart();
         }
         let frame = self.encoder.encode(answer).map_err(io::Error::other)?;
@@ -171,10 +171,10 @@ fn deliver(
     frames: &AtomicU64,
 ) -> bool {
     loop {
-        let message = match decoder.take::<Request>() {
+        let message = match decoder.take::<WireRequest>() {
             Ok(Some(request)) => {
                 frames.fetch_add(1, Ordering::SeqCst);
-                if let Request::Interrupt { signal } = request {
+                if let WireRequest::Interrupt { signal } = request {
                     interrupt.request(signal);
                 }
                 Incoming::Request(Box::new(request))

@@ -6,7 +6,7 @@
 
 use crate::AGENT_ROLE;
 use contract::{
-    OUTSIDE_LINK, OUTSIDE_NETWORK, PEERS_LINK, PRIVATE_PREFIX, PrivateLink, SUBJECTS_LINK,
+    HOST_LOAD_LINK, HOST_LOAD_NETWORK, PEERS_LINK, PRIVATE_PREFIX, PrivateLink, SUBJECTS_LINK,
 };
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{MountFlags, mount};
@@ -193,7 +193,7 @@ fn set_links_up(complaints: &mut Vec<String>) {
         let ours = [
             (SUBJECTS_LINK, PRIVATE_PREFIX),
             (PEERS_LINK, PRIVATE_PREFIX),
-            (OUTSIDE_LINK, OUTSIDE_NETWORK.1),
+            (HOST_LOAD_LINK, HOST_LOAD_NETWORK.1),
         ];
         let is_it = |link: &PrivateLink| link.hardware_address == hardware_address.trim();
         let Some((link, prefix)) = ours.into_iter().find(|(link, _)| is_it(link)) else {

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
-use wire::{Pty, Stream};
+use wire::{OutputStream, Pty};
 
 const CHUNK_BYTES: usize = 32 << 10;
 
@@ -56,11 +56,11 @@ impl Program {
         let mut child = command.spawn()?;
         let mut open_streams = 0;
         if let Some(output) = child.stdout.take() {
-            pump(output, Stream::Output, incoming)?;
+            pump(output, OutputStream::Output, incoming)?;
             open_streams += 1;
         }
         if let Some(error) = child.stderr.take() {
-            pump(error, Stream::Error, incoming)?;
+            pump(error, OutputStream::Error, incoming)?;
             open_streams += 1;
         }
         let input = child.stdin.take().map(|input| feeder(input, incoming)).transpose()?;
@@ -95,7 +95,7 @@ impl Program {
         let child = command.spawn()?;
         // Its copies of the terminal close with it, and reading the master then ends.
         drop(command);
-        pump(master.try_clone()?, Stream::Output, incoming)?;
+        pump(master.try_clone()?, OutputStream::Output, incoming)?;
         let input = feeder(master.try_clone()?, incoming)?;
         Ok(Self { child, input: Some(input), terminal: Some(master), open_streams: 1 })
     }
@@ -184,7 +184,7 @@ fn feeder(
 /// Reads a stream to its end in a thread of its own.
 fn pump(
     mut from: impl Read + Send + 'static,
-    stream: Stream,
+    stream: OutputStream,
     incoming: &SyncSender<Incoming>,
 ) -> io::Result<()> {
     let incoming = incoming.clone();
@@ -225,8 +225,8 @@ mod tests {
         let (mut output, mut error) = (Vec::new(), Vec::new());
         while program.open_streams > 0 {
             match receiver.recv_timeout(Duration::from_secs(20)).unwrap() {
-                Incoming::Output(Stream::Output, bytes) => output.extend(bytes),
-                Incoming::Output(Stream::Error, bytes) => error.extend(bytes),
+                Incoming::Output(OutputStream::Output, bytes) => output.extend(bytes),
+                Incoming::Output(OutputStream::Error, bytes) => error.extend(bytes),
                 Incoming::Ended => program.open_streams -= 1,
                 Incoming::Fed(_) => {}
                 _ => unreachable!(),

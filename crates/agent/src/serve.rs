@@ -5,14 +5,16 @@ use crate::init::COMPLAINTS_FILE;
 use crate::logs;
 use crate::program::Program;
 use contract::{Catalogue, Error, ErrorKind, Event, Interrupt};
-use executor::{Executor, Settings};
+use executor::{Executor, ExecutorSettings};
 use model::{Phase, Plan, Trial};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use sys::Machine;
-use wire::{Answer, Bytes, Failure, FailureKind, ORDERS_FILE, Pty, Request, WIRE_FORMAT};
+use wire::{
+    Bytes, FailureKind, GuestFailure, ORDERS_FILE, Pty, WIRE_FORMAT, WireAnswer, WireRequest,
+};
 
 /// The role's name on the command line.
 pub const AGENT_ROLE: &str = "__agent";
@@ -22,8 +24,8 @@ const SCRATCH: &str = "/tmp/schedlab/scratch";
 /// Below the disk for workloads' files, in guests that have one.
 const SCRATCH_ON_DISK: &str = "schedlab";
 /// For how long no output may have come when the program itself has ended.
-const LAST_WORDS: Duration = Duration::from_millis(500);
-/// What waits to be acted on; whoever brings more waits as well.
+const DRAIN_TIME: Duration = Duration::from_millis(500);
+/// Requests that may wait; a sender of more waits as well.
 const QUEUED: usize = 64;
 const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 const CLOCK_PATIENCE: Duration = Duration::from_secs(10);
@@ -79,7 +81,7 @@ impl Agent {
             // The sender is ours, so the queue never ends.
             match incoming.recv().map_err(io::Error::other)? {
                 Incoming::Request(request) => {
-                    if matches!(*request, Request::PowerOff) {
+                    if matches!(*request, WireRequest::PowerOff) {
                         self.channel.flush();
                         return Ok(());
                     }
@@ -93,21 +95,23 @@ impl Agent {
         }
     }
 
-    fn act(&mut self, request: Request, incoming: &Receiver<Incoming>) -> io::Result<()> {
+    fn act(&mut self, request: WireRequest, incoming: &Receiver<Incoming>) -> io::Result<()> {
         match request {
-            Request::Hello { format, nonce } => self.greet(&format, nonce),
-            Request::Echo { payload } => self.channel.send(&Answer::Echo { payload }),
-            Request::Missing { plan } => self.missing(&plan),
-            Request::Fingerprint => self.fingerprint(),
-            Request::Open { purpose } => self.open(purpose),
-            Request::Run { trial } => self.run(&trial),
-            Request::Execute { words, environment, pty } => {
+            WireRequest::Hello { format, nonce } => self.greet(&format, nonce),
+            WireRequest::Echo { payload } => self.channel.send(&WireAnswer::Echo { payload }),
+            WireRequest::Missing { plan } => self.missing(&plan),
+            WireRequest::Fingerprint => self.fingerprint(),
+            WireRequest::Open { purpose } => self.open(purpose),
+            WireRequest::Run { trial } => self.run(&trial),
+            WireRequest::Execute { words, environment, pty } => {
                 self.execute(&words, &environment, pty, incoming)
             }
-            Request::Close => self.close(),
+            WireRequest::Close => self.close(),
             // Of a trial or program that ended meanwhile.
-            Request::Interrupt { .. } | Request::Input { .. } | Request::Resize { .. } => Ok(()),
-            Request::PowerOff => Ok(()),
+            WireRequest::Interrupt { .. }
+            | WireRequest::Input { .. }
+            | WireRequest::Resize { .. } => Ok(()),
+            WireRequest::PowerOff => Ok(()),
         }
     }
 
@@ -117,7 +121,7 @@ impl Agent {
         }
         let machine = &self.settings.machine;
         let complaints = std::fs::read_to_string(COMPLAINTS_FILE).unwrap_or_default();
-        let hello = Answer::Hello {
+        let hello = WireAnswer::Hello {
             format: WIRE_FORMAT.to_owned(),
             nonce,
             version: self.settings.version.to_owned(),
@@ -131,20 +135,20 @@ impl Agent {
 
     fn missing(&mut self, plan: &Plan) -> io::Result<()> {
         let missing = executor::missing(&self.settings.machine, &self.settings.catalogue, plan);
-        self.channel.send(&Answer::Missing { missing })
+        self.channel.send(&WireAnswer::Missing { missing })
     }
 
     fn fingerprint(&mut self) -> io::Result<()> {
         settle_clock(&self.settings.machine);
         match executor::fingerprint(&self.settings.machine, &self.settings.catalogue) {
-            Ok(fingerprint) => self.channel.send(&Answer::Fingerprint { fingerprint }),
+            Ok(fingerprint) => self.channel.send(&WireAnswer::Fingerprint { fingerprint }),
             Err(error) => self.fail(&error),
         }
     }
 
     fn open(&mut self, purpose: String) -> io::Result<()> {
         settle_clock(&self.settings.machine);
-        let settings = Settings {
+        let settings = ExecutorSettings {
             machine: self.settings.machine.clone(),
             catalogue: self.settings.catalogue,
             executable: self.settings.executable.clone(),
@@ -156,7 +160,7 @@ impl Agent {
         match Executor::open(settings, &self.interrupt) {
             Ok(executor) => {
                 self.executor = Some(executor);
-                self.channel.send(&Answer::Opened)
+                self.channel.send(&WireAnswer::Opened)
             }
             Err(error) => self.fail(&error),
         }
@@ -166,27 +170,29 @@ impl Agent {
         let Some(executor) = &mut self.executor else {
             return self.refuse("cannot run a trial", "nothing was opened");
         };
-        let mut watch = Watch { channel: &mut self.channel, running: None, frames: 0, lost: None };
+        let mut watch =
+            FrameCounter { channel: &mut self.channel, running: None, frames: 0, lost: None };
         let outcome = executor.run(trial, &mut |event| watch.note(&event));
-        let Watch { frames, lost, .. } = watch;
+        let FrameCounter { frames, lost, .. } = watch;
         if let Some(error) = lost {
             return Err(error);
         }
         match outcome {
-            Ok(record) => self
-                .channel
-                .send(&Answer::Record { record: Box::new(record), frames_while_running: frames })?,
+            Ok(record) => self.channel.send(&WireAnswer::Record {
+                record: Box::new(record),
+                frames_while_running: frames,
+            })?,
             Err(error) => return self.fail(&error),
         }
         for (name, text) in logs::take(LOGS.as_ref()) {
-            self.channel.send(&Answer::Log { name, text: Bytes(text) })?;
+            self.channel.send(&WireAnswer::Log { name, text: Bytes(text) })?;
         }
-        self.channel.send(&Answer::LogsSent)
+        self.channel.send(&WireAnswer::LogsSent)
     }
 
     fn close(&mut self) -> io::Result<()> {
         match self.executor.take().map_or(Ok(()), Executor::close) {
-            Ok(()) => self.channel.send(&Answer::Closed),
+            Ok(()) => self.channel.send(&WireAnswer::Closed),
             Err(error) => self.fail(&error),
         }
     }
@@ -202,7 +208,7 @@ impl Agent {
             Ok(program) => program,
             Err(error) => {
                 let name = words.first().map_or("", String::as_str);
-                let failure = Failure {
+                let failure = GuestFailure {
                     kind: FailureKind::Usage,
                     attempted: format!("cannot start {name} in the guest"),
                     cause: error.to_string(),
@@ -210,11 +216,11 @@ impl Agent {
                         "name a program that the guest has; `--file` and `--tools` bring others"
                             .to_owned(),
                 };
-                return self.channel.send(&Answer::Failed { failure });
+                return self.channel.send(&WireAnswer::Failed { failure });
             }
         };
         let status = self.attend(&mut program, incoming)?;
-        self.channel.send(&Answer::Exited { status })
+        self.channel.send(&WireAnswer::Exited { status })
     }
 
     /// Passes streams and signals on until the program has ended.
@@ -224,17 +230,19 @@ impl Agent {
         loop {
             match incoming.recv_timeout(ENDED_INTERVAL) {
                 Ok(Incoming::Output(stream, bytes)) => {
-                    self.channel.send(&Answer::Output { stream, payload: Bytes(bytes) })?;
+                    self.channel.send(&WireAnswer::Output { stream, payload: Bytes(bytes) })?;
                     // Sending takes longer than the program did: it left more than this.
                     ended_at = ended_at.map(|_| Instant::now());
                 }
-                Ok(Incoming::Fed(bytes)) => self.channel.send(&Answer::Fed { bytes })?,
+                Ok(Incoming::Fed(bytes)) => self.channel.send(&WireAnswer::Fed { bytes })?,
                 Ok(Incoming::Ended) => program.open_streams -= 1,
                 Ok(Incoming::Request(request)) => match *request {
-                    Request::Input { payload } => program.feed(payload.0),
-                    Request::Resize { pty } => program.resize(pty),
-                    Request::Interrupt { signal } => program.signal(signal),
-                    Request::Echo { payload } => self.channel.send(&Answer::Echo { payload })?,
+                    WireRequest::Input { payload } => program.feed(payload.0),
+                    WireRequest::Resize { pty } => program.resize(pty),
+                    WireRequest::Interrupt { signal } => program.signal(signal),
+                    WireRequest::Echo { payload } => {
+                        self.channel.send(&WireAnswer::Echo { payload })?
+                    }
                     _ => self.refuse("cannot do that", "a program runs")?,
                 },
                 Ok(Incoming::Corrupt(corrupt)) => {
@@ -249,7 +257,7 @@ impl Agent {
                 ended_at = status.map(|_| Instant::now());
             }
             // A child that lives on in the background may keep a stream open.
-            let is_over = ended_at.is_some_and(|at| at.elapsed() > LAST_WORDS);
+            let is_over = ended_at.is_some_and(|at| at.elapsed() > DRAIN_TIME);
             if let (Some(status), true) = (status, is_over || program.open_streams == 0) {
                 return Ok(status);
             }
@@ -268,13 +276,13 @@ impl Agent {
             ErrorKind::Interrupted => FailureKind::Interrupted,
             ErrorKind::RestoreIncomplete => FailureKind::RestoreIncomplete,
         };
-        let failure = Failure {
+        let failure = GuestFailure {
             kind,
             attempted: error.attempted.clone(),
             cause: error.cause.clone(),
             remedy: error.remedy.clone(),
         };
-        self.channel.send(&Answer::Failed { failure })
+        self.channel.send(&WireAnswer::Failed { failure })
     }
 }
 
@@ -303,21 +311,21 @@ fn resident_bytes(machine: &Machine) -> u64 {
 
 /// Passes phases on, and counts the frames that fall between the start of a run and the
 /// first phase after it.
-struct Watch<'c> {
+struct FrameCounter<'c> {
     channel: &'c mut Channel,
     running: Option<u64>,
     frames: u64,
     lost: Option<io::Error>,
 }
 
-impl Watch<'_> {
+impl FrameCounter<'_> {
     fn note(&mut self, event: &Event) {
         if let Some(before) = self.running.take() {
             self.frames += self.channel.frames() - before;
         }
         let answer = match event {
-            Event::TrialPhase(phase) => Answer::Phase { phase: *phase },
-            Event::Notice(text) => Answer::Notice { text: text.clone() },
+            Event::TrialPhase(phase) => WireAnswer::Phase { phase: *phase },
+            Event::Notice(text) => WireAnswer::Notice { text: text.clone() },
             _ => return,
         };
         if let Err(error) = self.channel.send(&answer) {
@@ -337,7 +345,8 @@ mod tests {
     #[test]
     fn only_frames_between_the_start_of_a_run_and_the_phase_after_it_are_counted() {
         let (mut channel, frames) = Channel::into_file(tempfile::tempfile().unwrap());
-        let mut watch = Watch { channel: &mut channel, running: None, frames: 0, lost: None };
+        let mut watch =
+            FrameCounter { channel: &mut channel, running: None, frames: 0, lost: None };
         let phases = [
             Phase::Setting,
             Phase::Preparing { invocation: 0 },

@@ -6,8 +6,8 @@
 //! about several comparisons is confirmed where each of them confirms it, and refuted
 //! where some refute it and none confirms it.
 
-use crate::across;
-use crate::places::{Place, told};
+use crate::comparison_labels::{ComparisonLabel, in_words};
+use crate::cross_workload;
 use model::{
     Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Direction, Finding, Plan, Role,
     Verdict,
@@ -26,7 +26,7 @@ pub(crate) fn claims(
 ) -> Vec<ClaimFinding> {
     let of_claim = |claim: &Claim| {
         let mut about = if claim.is_across_workloads() {
-            let own = across::about(plan, claim, across.unwrap_or_default());
+            let own = cross_workload::about(plan, claim, across.unwrap_or_default());
             own.into_iter().map(|finding| (finding, false)).collect()
         } else {
             about(plan, claim, findings)
@@ -146,7 +146,7 @@ fn together(plan: &Plan, judged: &[Judged<'_>]) -> (ClaimOutcome, String, Option
         _ => ClaimOutcome::Undecided,
     };
     let questions: Vec<&model::Question> = judged.iter().map(|one| &one.finding.question).collect();
-    let places = Place::of_each(plan, &questions);
+    let places = ComparisonLabel::of_each(plan, &questions);
     let mut clauses: Vec<String> = Vec::new();
     for (wanted, word) in [
         (ClaimOutcome::Confirmed, "confirmed"),
@@ -164,7 +164,10 @@ fn together(plan: &Plan, judged: &[Judged<'_>]) -> (ClaimOutcome, String, Option
                 } else {
                     String::new()
                 };
-                clauses.push(format!("{word} in {some}{of_total} ({})", told(&places, &is_chosen)));
+                clauses.push(format!(
+                    "{word} in {some}{of_total} ({})",
+                    in_words(&places, &is_chosen)
+                ));
             }
         }
     }

@@ -7,7 +7,7 @@ use model::{Caveat, CaveatCode, LeftOut, Verdict, round_significant as round};
 use stats::{SignedRank, TTest, mean};
 
 /// A family's p-values and the place of one question in it.
-pub(crate) struct Place<'a> {
+pub(crate) struct FamilyPosition<'a> {
     pub differences: &'a Family,
     pub equivalences: &'a Family,
     pub index: usize,
@@ -22,7 +22,7 @@ pub(crate) fn without_each(
     differences: &[f64],
     theta: f64,
     alpha: f64,
-    place: &Place<'_>,
+    place: &FamilyPosition<'_>,
 ) -> Vec<LeftOut> {
     if differences.len() <= LEAST_PAIRS {
         return Vec::new();
@@ -60,7 +60,7 @@ pub(crate) fn block_caveat(
     })
 }
 
-fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &Place<'_>) -> Verdict {
+fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &FamilyPosition<'_>) -> Verdict {
     let (test, _) = widened(differences);
     let p_difference = test.and_then(|test| test.p_difference());
     let p_equivalence = test.and_then(|test| test.p_equivalence(theta));

@@ -1,10 +1,10 @@
 //! A campaign's records judged once, at one level: every question's finding, and what follows
 //! from these once controls are known.
 
-use crate::across;
 use crate::claims::claims;
 use crate::comparison::{Comparison, Gathered};
 use crate::controls::{FailedControls, RestsOn};
+use crate::cross_workload;
 use crate::failures::{failures, rounded};
 use crate::observations::Observations;
 use crate::paired::{judge_family, judge_screen};
@@ -67,7 +67,7 @@ pub(crate) fn conclude(plan: &Plan, records: Option<&[Record]>, findings: &mut F
     }
     use_cases::conclude(plan, &mut findings.use_cases, &failed);
     findings.rankings = rankings(plan, &findings.findings);
-    let across = records.map(|records| across::findings(plan, records, &failed));
+    let across = records.map(|records| cross_workload::findings(plan, records, &failed));
     findings.claims = claims(plan, &findings.findings, across.as_deref());
 }
 

@@ -6,12 +6,13 @@
 //! one number for each block and subject, the t of paired log differences,
 //! equivalence before difference, Holm over the declared family.
 
-mod across;
 mod claims;
 mod comparable;
 mod comparison;
+mod comparison_labels;
 mod confounders;
 mod controls;
+mod cross_workload;
 mod failures;
 mod family;
 mod fragility;
@@ -25,7 +26,6 @@ mod over_time;
 mod paired;
 mod pairs;
 mod pilot;
-mod places;
 mod pooled;
 mod quality;
 mod questions;

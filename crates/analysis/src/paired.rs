@@ -2,7 +2,7 @@
 
 use crate::comparison::Comparison;
 use crate::family::{Family, holm_of, q_values_of};
-use crate::fragility::{Place, block_caveat, method_caveat, without_each};
+use crate::fragility::{FamilyPosition, block_caveat, method_caveat, without_each};
 use crate::pairs::Pairs;
 use crate::rulebook::{Basis, Evidence, Ruling, infer, obstacles, rule};
 use model::{
@@ -30,8 +30,11 @@ pub(crate) fn judge_family(family: &[Comparison<'_>], alpha: f64) -> Vec<Finding
         let ruling = rule(inference, &obstacles(&comparison.signals, Basis::Tests));
         let mut left_out = Vec::new();
         if !ruling.is_forbidden() {
-            let place =
-                Place { differences: &of_differences, equivalences: &of_equivalences, index };
+            let place = FamilyPosition {
+                differences: &of_differences,
+                equivalences: &of_equivalences,
+                index,
+            };
             let differences = &comparison.pairs.differences;
             left_out = without_each(differences, comparison.theta, alpha, &place);
         }

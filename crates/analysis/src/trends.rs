@@ -97,7 +97,7 @@ fn tested(series: &Series<'_>, alpha: f64, family: usize) -> (Trend, Option<f64>
     if is_allowed {
         trend.changes = changes(series);
     }
-    let test = is_allowed.then(|| stats::Trend::of(&series.stretches())).flatten();
+    let test = is_allowed.then(|| stats::MonotoneTrend::of(&series.stretches())).flatten();
     let Some(test) = test else {
         trend.reason = Some(why_untested(series));
         return (trend, None);
@@ -139,7 +139,7 @@ fn hours(series: &Series<'_>) -> f64 {
 }
 
 /// The slope; its adjusted p comes later.
-fn slope(series: &Series<'_>, test: &stats::Trend, alpha: f64, family: usize) -> Slope {
+fn slope(series: &Series<'_>, test: &stats::MonotoneTrend, alpha: f64, family: usize) -> Slope {
     let per_hour = test.slope();
     // About the beginning of each stretch, where what outlives trials was young.
     let stretches = series.stretches();

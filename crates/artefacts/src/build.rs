@@ -6,8 +6,8 @@ use crate::fragment::{Wish, disobeyed, merged, text_of, wishes};
 use crate::kernel_name::is_build_name;
 use crate::kernels::{CONFIG, FORMAT, IMAGE, Kernels, Stored, read_stored};
 use crate::lock::Lock;
-use crate::programs::{Programs, command, last_words, output_of};
-use crate::{Error, ErrorKind, Kernel, Progress, Result, digest};
+use crate::programs::{Programs, command, last_lines, output_of};
+use crate::{Error, ErrorKind, FetchProgress, Kernel, Result, digest};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub struct Build {
     /// It will be called `build:NAME`.
     pub name: String,
     /// Where the source is.
-    pub source: Source,
+    pub source: KernelSource,
     /// Fragments beside the base: `sched-ext`, `schedstats`, or files.
     pub fragments: Vec<String>,
     /// Jobs at once.
@@ -44,7 +44,7 @@ pub struct Build {
 
 /// Where the source of a kernel is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum KernelSource {
     /// A source tree of this machine. It is not written to.
     Directory(PathBuf),
     /// Debian's patched source of a series, `linux-source-6.12`.
@@ -56,7 +56,7 @@ impl Kernels {
     ///
     /// # Errors
     /// When a program is missing, a fragment's line takes no effect, or the build fails.
-    pub fn build(&self, build: &Build, progress: &mut dyn FnMut(Progress)) -> Result<Kernel> {
+    pub fn build(&self, build: &Build, progress: &mut dyn FnMut(FetchProgress)) -> Result<Kernel> {
         let name = format!("build:{}", build.name);
         let attempted = format!("cannot build {name}");
         if !is_build_name(&build.name) {
@@ -71,7 +71,7 @@ impl Kernels {
             );
         }
         check_programs(&self.programs, &wanted, &attempted)?;
-        let _lock = Lock::acquire(&self.cache, &mut |note| progress(Progress::Note(note)))?;
+        let _lock = Lock::acquire(&self.cache, &mut |note| progress(FetchProgress::Note(note)))?;
         sweep(self)?;
         let target = self.directory().join(directory_name(&name));
         if read_stored(&target).is_some() {
@@ -94,7 +94,7 @@ impl Kernels {
         draft: &Path,
         build: &Build,
         wanted: &[Wish],
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(FetchProgress),
     ) -> Result<()> {
         let name = format!("build:{}", build.name);
         let work = draft.join("work");
@@ -152,12 +152,12 @@ impl Kernels {
     /// The source tree, and what it is called.
     fn source(
         &self,
-        source: &Source,
+        source: &KernelSource,
         draft: &Path,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(FetchProgress),
     ) -> Result<(PathBuf, String)> {
         match source {
-            Source::Directory(tree) => {
+            KernelSource::Directory(tree) => {
                 if !tree.join("Kconfig").is_file() || !tree.join("arch/x86").is_dir() {
                     return Err(Error::usage(
                         format!("cannot build {}", tree.display()),
@@ -170,7 +170,7 @@ impl Kernels {
                 let origin = self.describe(&tree);
                 Ok((tree, origin))
             }
-            Source::Debian(major, minor) => {
+            KernelSource::Debian(major, minor) => {
                 self.debian_source(&format!("linux-source-{major}.{minor}"), draft, progress)
             }
         }
@@ -192,12 +192,12 @@ impl Kernels {
         &self,
         package: &str,
         draft: &Path,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(FetchProgress),
     ) -> Result<(PathBuf, String)> {
         let attempted = format!("cannot fetch {package}");
         // Makes sure that there is an index; apt verifies the package against it.
         self.archive.index(false)?;
-        progress(Progress::Note(format!("downloading {package}")));
+        progress(FetchProgress::Note(format!("downloading {package}")));
         let into = draft.join("source");
         fs::create_dir_all(&into).map_err(|error| Error::file("make", &into, error))?;
         let mut download = self.archive.download(&[package.to_owned()], &into)?;
@@ -211,7 +211,7 @@ impl Kernels {
         let unpacker = self.programs.need("dpkg-deb", &attempted, "name a source tree instead")?;
         let tar = self.programs.need("tar", &attempted, "apt-get install tar")?;
         self.programs.need("xz", &attempted, "apt-get install xz-utils")?;
-        progress(Progress::Note(format!("unpacking {package}")));
+        progress(FetchProgress::Note(format!("unpacking {package}")));
         output_of(command(&unpacker).arg("-x").arg(&file).arg(&into), &attempted)?;
         fs::remove_file(&file).map_err(|error| Error::file("remove", &file, error))?;
         let archive = into.join("usr/src").join(format!("{package}.tar.xz"));
@@ -280,7 +280,7 @@ struct Make<'a> {
 }
 
 impl Make<'_> {
-    fn run(&self, arguments: &[String], progress: &mut dyn FnMut(Progress)) -> Result<()> {
+    fn run(&self, arguments: &[String], progress: &mut dyn FnMut(FetchProgress)) -> Result<()> {
         let attempted = format!("cannot build {}", self.name);
         let make = self.programs.need("make", &attempted, "apt-get install make")?;
         let log_path = self.work.join("build.log");
@@ -301,14 +301,14 @@ impl Make<'_> {
                 Err(error) => return Err(Error::environment(attempted, error)),
             }
             let step = tail(&log_path).lines().last().unwrap_or_default().trim().to_owned();
-            progress(Progress::Building { kernel: self.name.to_owned(), step });
+            progress(FetchProgress::Building { kernel: self.name.to_owned(), step });
         };
         if status.success() {
             return Ok(());
         }
         let told = tail(&log_path);
         let reason = told.lines().find(|line| line.contains("error:") || line.contains("***"));
-        let cause = reason.map_or_else(|| last_words(&told), |line| line.trim().to_owned());
+        let cause = reason.map_or_else(|| last_lines(&told), |line| line.trim().to_owned());
         let remedy = if told.contains("libelf") || told.contains("gelf.h") {
             "apt-get install libelf-dev"
         } else if told.contains("mrproper") {
@@ -357,7 +357,7 @@ mod tests {
         let kernels = Kernels::open(cache.path().to_owned(), "/none");
         let build = Build {
             name: "mine".to_owned(),
-            source: Source::Directory(PathBuf::from("/none")),
+            source: KernelSource::Directory(PathBuf::from("/none")),
             fragments: vec!["sched-ext".to_owned()],
             jobs: 1,
         };

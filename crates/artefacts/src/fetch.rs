@@ -6,7 +6,7 @@ use crate::kernels::{
 };
 use crate::lock::Lock;
 use crate::offer::Offer;
-use crate::programs::{command, last_words, output_of};
+use crate::programs::{command, last_lines, output_of};
 use crate::{Error, ErrorKind, Kernel, Package, Result, SchedulerClass, digest};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const LEAST_FREE: u64 = 8 << 20;
 
 /// How far a fetch is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Progress {
+pub enum FetchProgress {
     /// The archive is asked what a name stands for.
     Resolving {
         /// The name.
@@ -84,13 +84,13 @@ pub(crate) fn sweep(kernels: &Kernels) -> Result<()> {
 pub(crate) fn fetch(
     kernels: &Kernels,
     offer: &Offer,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(FetchProgress),
 ) -> Result<Kernel> {
-    let _lock = Lock::acquire(&kernels.cache, &mut |note| progress(Progress::Note(note)))?;
+    let _lock = Lock::acquire(&kernels.cache, &mut |note| progress(FetchProgress::Note(note)))?;
     sweep(kernels)?;
     let target = kernels.directory().join(directory_name(&offer.name));
     if let Some(kernel) = read_stored(&target) {
-        progress(Progress::Cached { kernel: offer.name.clone() });
+        progress(FetchProgress::Cached { kernel: offer.name.clone() });
         return Ok(kernel);
     }
     let attempted = format!("cannot fetch {}", offer.name);
@@ -100,7 +100,7 @@ pub(crate) fn fetch(
     let outcome = check_space(kernels, offer, &attempted)
         .and_then(|()| download(kernels, offer, &draft, progress))
         .and_then(|files| {
-            progress(Progress::Unpacking { kernel: offer.name.clone() });
+            progress(FetchProgress::Unpacking { kernel: offer.name.clone() });
             unpack(&unpacker, &files, &draft.join("tree"))
         })
         .and_then(|()| keep(&draft, offer))
@@ -114,12 +114,12 @@ pub(crate) fn fetch(
     let kernel = read_stored(&target)
         .ok_or_else(|| Error::environment(&attempted, "what was unpacked is no kernel"))?;
     if offer.class == SchedulerClass::EevdfScx && kernel.class() != SchedulerClass::EevdfScx {
-        progress(Progress::Note(format!(
+        progress(FetchProgress::Note(format!(
             "{} was expected to have sched_ext, and its configuration says otherwise",
             offer.name
         )));
     }
-    progress(Progress::Fetched { kernel: offer.name.clone() });
+    progress(FetchProgress::Fetched { kernel: offer.name.clone() });
     Ok(kernel)
 }
 
@@ -162,7 +162,7 @@ fn download(
     kernels: &Kernels,
     offer: &Offer,
     draft: &Path,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(FetchProgress),
 ) -> Result<Vec<PathBuf>> {
     let into = draft.join("packages");
     fs::create_dir_all(&into).map_err(|error| Error::file("make", &into, error))?;
@@ -178,7 +178,7 @@ fn download(
     let total = offer.download_bytes();
     let status = loop {
         let done = arrived(&into).min(total);
-        progress(Progress::Downloading { kernel: offer.name.clone(), done, total });
+        progress(FetchProgress::Downloading { kernel: offer.name.clone(), done, total });
         match child.try_wait() {
             Ok(Some(status)) => break status,
             Ok(None) => std::thread::sleep(Duration::from_millis(100)),
@@ -190,7 +190,7 @@ fn download(
         return Err(Error::new(
             ErrorKind::Environment,
             attempted,
-            format!("apt-get: {}", last_words(&told)),
+            format!("apt-get: {}", last_lines(&told)),
             "schedlab kernels list --offered --refresh tells what the archive has now",
         ));
     }

@@ -1,9 +1,9 @@
 //! A read-only image of the user's own files and directories, for what is too large for a
 //! guest's memory. It is made anew each time, because files that are built change often, and
-//! it has no name: it is gone with whoever holds it open.
+//! it has no name: it is gone when the last process closes it.
 
+use crate::guest_path::guest_path;
 use crate::lock::Lock;
-use crate::place::place_of;
 use crate::programs::Programs;
 use crate::read_only_image::{Files, Packing, make, maker};
 use crate::tree::files_below;
@@ -22,12 +22,12 @@ pub fn files_image(wanted: &[(PathBuf, PathBuf)], cache: &Path, search_path: &st
     for (guest, host) in wanted {
         if host.is_dir() {
             for inside in files_below(host)? {
-                files.insert(place_of(&guest.join(&inside)), host.join(inside));
+                files.insert(guest_path(&guest.join(&inside)), host.join(inside));
             }
         } else {
             // What a link leads to: the image has it at no other place.
             let host = fs::canonicalize(host).map_err(|error| Error::file("find", host, error))?;
-            files.insert(place_of(guest), host);
+            files.insert(guest_path(guest), host);
         }
     }
     let _lock = Lock::acquire(cache, &mut |_| {})?;

@@ -1,7 +1,7 @@
 //! Something that a build tool makes from a tree of sources, made anew where they have changed.
 
 use crate::digest;
-use crate::programs::{Programs, last_words};
+use crate::programs::{Programs, last_lines};
 use crate::tree::files_below;
 use crate::{Error, ErrorKind, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -114,7 +114,7 @@ impl FromSources<'_> {
 fn said(log: &Path) -> String {
     let is_short = log.metadata().is_ok_and(|found| found.len() <= LONGEST_LOG);
     let bytes = if is_short { fs::read(log).unwrap_or_default() } else { Vec::new() };
-    last_words(&String::from_utf8_lossy(&bytes))
+    last_lines(&String::from_utf8_lossy(&bytes))
 }
 
 #[cfg(test)]

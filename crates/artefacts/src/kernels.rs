@@ -7,7 +7,7 @@ use crate::kernel_name::{KernelName, Selection};
 use crate::lock::Lock;
 use crate::offer::Offer;
 use crate::programs::Programs;
-use crate::{Error, ErrorKind, Kernel, Package, Progress, Result, digest, fetch};
+use crate::{Error, ErrorKind, FetchProgress, Kernel, Package, Result, digest, fetch};
 use model::KernelVersion;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -230,18 +230,18 @@ impl Kernels {
     pub fn fetch(
         &self,
         name: &KernelName,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(FetchProgress),
     ) -> Result<Vec<Kernel>> {
         // An exact package version is never another one tomorrow.
         if let KernelName::Debian(Selection::Version(_)) = name
             && let Ok(kernel) = self.find(name)
             && kernel.name == name.to_string()
         {
-            progress(Progress::Cached { kernel: kernel.name.clone() });
+            progress(FetchProgress::Cached { kernel: kernel.name.clone() });
             return Ok(vec![kernel]);
         }
-        progress(Progress::Resolving { name: name.to_string() });
-        let offers = self.resolve_noting(name, &mut |text| progress(Progress::Note(text)))?;
+        progress(FetchProgress::Resolving { name: name.to_string() });
+        let offers = self.resolve_noting(name, &mut |text| progress(FetchProgress::Note(text)))?;
         offers.iter().map(|offer| fetch::fetch(self, offer, progress)).collect()
     }
 

@@ -3,7 +3,7 @@
 //! this is safe for programs of any origin; what a program opens only when it runs
 //! (dlopen, plug-ins) cannot be known.
 
-use crate::place::place_of;
+use crate::guest_path::guest_path;
 use crate::programs::Programs;
 use crate::tree::files_below;
 use crate::{Error, Result};
@@ -280,7 +280,7 @@ impl SystemLibraries {
     /// directories of a merged /usr do, which a guest has too.
     fn behind_links(&self, named: &Path) -> PathBuf {
         match self.real(named) {
-            Some(real) if place_of(&real) != place_of(named) => real,
+            Some(real) if guest_path(&real) != guest_path(named) => real,
             _ => named.to_owned(),
         }
     }

@@ -18,7 +18,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Waits for its turn, telling whom for.
+    /// Waits for its turn, and says which process holds the lock.
     pub(crate) fn acquire(cache: &Path, note: &mut dyn FnMut(String)) -> Result<Self> {
         Self::acquire_within(cache, PATIENCE, note)
     }
@@ -56,7 +56,7 @@ impl Lock {
             }
             std::thread::sleep(Duration::from_millis(100));
         }
-        // Who holds it is only for the message: failing to write it changes nothing.
+        // The holder is named for the message only: failing to write it changes nothing.
         let _ = file.set_len(0);
         let _ = file.rewind().and_then(|()| write!(file, "{}", std::process::id()));
         Ok(Self { _file: file })

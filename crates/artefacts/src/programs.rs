@@ -61,11 +61,11 @@ pub(crate) fn output_of(command: &mut Command, attempted: &str) -> Result<Vec<u8
         return Ok(output.stdout);
     }
     let told = String::from_utf8_lossy(&output.stderr);
-    Err(Error::environment(attempted, format!("{name}: {}", last_words(&told))))
+    Err(Error::environment(attempted, format!("{name}: {}", last_lines(&told))))
 }
 
 /// The line of a program's complaints that says most: the first error, or the last line.
-pub(crate) fn last_words(text: &str) -> String {
+pub(crate) fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let error = lines.iter().find(|line| line.starts_with("E: ") || line.contains("error:"));
     let line = error.or(lines.last()).copied().unwrap_or("it failed without a word");

@@ -1,7 +1,7 @@
 //! A read-only file system of files of this machine (squashfs), for guests to mount: its root
 //! is a part of theirs. The same files with the same times give the same bytes.
 
-use crate::place::place_of;
+use crate::guest_path::guest_path;
 use crate::programs::{Programs, command, output_of};
 use crate::{Error, Result};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
@@ -43,7 +43,7 @@ pub(crate) fn maker(programs: &Programs, attempted: &str) -> Result<PathBuf> {
     programs.need("mksquashfs", attempted, "apt-get install squashfs-tools")
 }
 
-/// Makes an image in this directory and hands its path to whom it concerns: it is gone when
+/// Makes an image in this directory and passes its path to a function: it is gone when
 /// that returns, moved or open. Nobody else may work in the directory meanwhile.
 pub(crate) fn make<T>(
     files: &Files,
@@ -110,8 +110,8 @@ fn kept_link(files: &Files, place: &Path, host: &Path) -> Option<PathBuf> {
         return Some(target);
     }
     match fs::canonicalize(host) {
-        Ok(real) if files.contains_key(&place_of(&real)) => {
-            Some(Path::new("/").join(place_of(&real)))
+        Ok(real) if files.contains_key(&guest_path(&real)) => {
+            Some(Path::new("/").join(guest_path(&real)))
         }
         Ok(real) if real.is_file() => None,
         // A directory, or nothing.
@@ -187,7 +187,7 @@ mod tests {
             .into();
         files.insert("usr/bin/tool-1".into(), at("tool-1"));
         files.insert("opt/dangling".into(), at("dangling"));
-        let real = place_of(&fs::canonicalize(at("tool-1")).unwrap());
+        let real = guest_path(&fs::canonicalize(at("tool-1")).unwrap());
         files.insert(real.clone(), at("tool-1"));
         stage(&files, &at("root")).unwrap();
         let link = |place: &str| fs::read_link(at("root").join(place)).ok();

@@ -2,9 +2,9 @@
 //! links lead to the rest, such as configuration in /etc. Made from the files of this machine,
 //! so a guest runs the same tools; nothing of it is run here.
 
+use crate::guest_path::guest_path;
 use crate::libraries::{Content, SystemLibraries, begins_as_elf};
 use crate::lock::Lock;
-use crate::place::place_of;
 use crate::programs::{Programs, command, output_of};
 use crate::read_only_image::{Files, Packing, is_below_usr, make, maker};
 use crate::{Error, ErrorKind, Result, digest};
@@ -120,7 +120,7 @@ fn files(query: &Path, packages: &[String], programs: &Programs, attempted: &str
         }
         for needed in system.closure_of_one(&host, programs)? {
             if let Content::File(host) = needed.content {
-                files.entry(place_of(&needed.guest)).or_insert(host);
+                files.entry(guest_path(&needed.guest)).or_insert(host);
             }
         }
     }
@@ -150,8 +150,8 @@ fn add_alternatives(root: &Path, files: &mut Files) {
             let chosen = below(ALTERNATIVES).join(entry.file_name());
             let Ok(real) = fs::canonicalize(chosen) else { continue };
             let inside = real.strip_prefix(root).unwrap_or(&real);
-            if is_one && files.contains_key(&place_of(inside)) {
-                let place = place_of(link.strip_prefix(root).unwrap_or(&link));
+            if is_one && files.contains_key(&guest_path(inside)) {
+                let place = guest_path(link.strip_prefix(root).unwrap_or(&link));
                 files.entry(place).or_insert(link);
             }
         }
@@ -160,7 +160,7 @@ fn add_alternatives(root: &Path, files: &mut Files) {
 
 /// Where a file lies in the image, where a guest has a use for it.
 fn wanted_place(path: &Path) -> Option<PathBuf> {
-    let place = place_of(path);
+    let place = guest_path(path);
     let is_left_out = LEFT_OUT.iter().any(|part| place.starts_with(part));
     (!is_left_out && place.components().next().is_some()).then_some(place)
 }

@@ -11,7 +11,7 @@ pub fn catalogue() -> Catalogue {
         let simulated: &'static dyn Factor = &venues::SimEffect;
         let held: [&'static dyn Factor; 2] = [&storage::Entry, &schedulers::Entry];
         let boot: [&'static dyn Factor; 3] =
-            [&venues::Kernel, &venues::CommandLine, &venues::Vcpus];
+            [&venues::KernelFactor, &venues::CommandLine, &venues::Vcpus];
         let tunables = tunables::ENTRIES.iter().copied();
         tunables.chain(held).chain(boot).chain([simulated]).collect()
     });

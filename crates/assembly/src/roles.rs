@@ -14,11 +14,11 @@ const USAGE: i32 = 2;
 pub fn serve_role(arguments: &[OsString]) -> Option<u8> {
     let role = arguments.get(1)?.to_str()?;
     let status = match role {
-        executor::STANDING_ROLE => executor::serve_standing(&catalogue(), &Machine::host("")),
+        executor::LONG_LIVED_ROLE => executor::serve_long_lived(&catalogue(), &Machine::host("")),
         executor::LOAD_ROLE => executor::serve_load(&catalogue(), &Machine::host("")),
         executor::BACKGROUND_ROLE => executor::serve_background(),
         schedulers::SCHEDULER_ROLE => keep_scheduler(arguments.get(2..).unwrap_or_default()),
-        contract::OUTSIDE_ROLE => executor::serve_outside(&catalogue()),
+        contract::HOST_LOAD_ROLE => executor::serve_host_load(&catalogue()),
         contract::PEER_ROLE => serve_peer(),
         executor::GUARDIAN_ROLE => guardian(arguments.get(2..).unwrap_or_default()),
         _ => return None,

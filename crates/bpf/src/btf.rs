@@ -102,7 +102,7 @@ pub mod tests {
 
     /// What to describe.
     #[derive(Clone, Copy)]
-    pub enum Kind {
+    pub enum BtfItem {
         /// A struct with so many members.
         Struct(u32),
         /// A function with so many parameters.
@@ -110,7 +110,7 @@ pub mod tests {
     }
 
     /// The description of these types.
-    pub fn btf(types: &[(&str, Kind)]) -> Vec<u8> {
+    pub fn btf(types: &[(&str, BtfItem)]) -> Vec<u8> {
         let (mut body, mut strings, mut id) = (Vec::new(), vec![0], 0);
         let mut put = |words: &[u32]| {
             body.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
@@ -120,12 +120,12 @@ pub mod tests {
             strings.extend(name.as_bytes());
             strings.push(0);
             match *kind {
-                Kind::Struct(members) => {
+                BtfItem::Struct(members) => {
                     put(&[at, KIND_STRUCT << 24 | members, 8 * members]);
                     put(&vec![0; 3 * members as usize]);
                     id += 1;
                 }
-                Kind::Function(parameters) => {
+                BtfItem::Function(parameters) => {
                     put(&[0, KIND_FUNC_PROTO << 24 | parameters, 0]);
                     put(&vec![0; 2 * parameters as usize]);
                     put(&[at, KIND_FUNC << 24, id + 1]);
@@ -147,9 +147,9 @@ pub mod tests {
     #[test]
     fn functions_are_found_past_types_of_other_sizes_and_a_cut_is_noticed() {
         let whole = btf(&[
-            ("task_struct", Kind::Struct(200)),
-            ("schedule", Kind::Function(0)),
-            ("scx_bpf_create_dsq", Kind::Function(2)),
+            ("task_struct", BtfItem::Struct(200)),
+            ("schedule", BtfItem::Function(0)),
+            ("scx_bpf_create_dsq", BtfItem::Function(2)),
         ]);
         let read = Btf::parse(&whole).unwrap();
         assert!(read.has_struct("task_struct") && !read.has_struct("schedule"));

@@ -16,5 +16,5 @@ mod loading;
 mod loading;
 
 pub use error::{Error, Result};
-pub use loading::{Attached, Loaded, Opened, Ring, print_to};
+pub use loading::{AttachedProgram, LoadedObject, OpenedObject, RingReader, print_to};
 pub use probe::{Unable, can_load_schedulers};

@@ -9,7 +9,7 @@ use libbpf_rs::{
 use std::fmt;
 use std::sync::OnceLock;
 
-/// libbpf calls a plain function of the whole process; this is whom it reaches.
+/// libbpf calls a plain function of the whole process; this is the callback that it reaches.
 static PRINT: OnceLock<fn(&str)> = OnceLock::new();
 
 /// Sends libbpf's warnings, the verifier's log among them, to a function. Only the
@@ -25,31 +25,31 @@ pub fn print_to(print: fn(&str)) {
 }
 
 /// An object that was opened and is not in the kernel yet.
-pub struct Opened {
+pub struct OpenedObject {
     name: String,
     layout: Layout,
     object: OpenObject,
 }
 
 /// An object whose programs and maps are in the kernel.
-pub struct Loaded {
+pub struct LoadedObject {
     name: String,
     layout: Layout,
     object: Object,
 }
 
 /// An attached program; dropping it detaches.
-pub struct Attached {
+pub struct AttachedProgram {
     _link: Link,
 }
 
 /// A ring buffer that is being read.
-pub struct Ring<'a> {
+pub struct RingReader<'a> {
     name: String,
     ring: RingBuffer<'a>,
 }
 
-impl Opened {
+impl OpenedObject {
     /// Reads an object from its bytes. Nothing reaches the kernel.
     ///
     /// # Errors
@@ -104,19 +104,19 @@ impl Opened {
     ///
     /// # Errors
     /// The kernel's refusal; the verifier's log went to [`print_to`].
-    pub fn load(self) -> Result<Loaded> {
+    pub fn load(self) -> Result<LoadedObject> {
         let Self { name, layout, object } = self;
         let object = object.load().map_err(|error| Error::refused(&name, "load", &error))?;
-        Ok(Loaded { name, layout, object })
+        Ok(LoadedObject { name, layout, object })
     }
 }
 
-impl Loaded {
+impl LoadedObject {
     /// Attaches the operations in the map of this name.
     ///
     /// # Errors
     /// There is no such map, or the kernel refuses the operations.
-    pub fn attach(&mut self, operations: &str) -> Result<Attached> {
+    pub fn attach(&mut self, operations: &str) -> Result<AttachedProgram> {
         let name = &self.name;
         let mut map = self
             .object
@@ -125,7 +125,7 @@ impl Loaded {
             .ok_or_else(|| Error::malformed(name, format!("it has no map {operations}")))?;
         let link =
             map.attach_struct_ops().map_err(|error| Error::refused(name, "attach", &error))?;
-        Ok(Attached { _link: link })
+        Ok(AttachedProgram { _link: link })
     }
 
     /// The bytes of a variable as they are now.
@@ -165,7 +165,7 @@ impl Loaded {
     ///
     /// # Errors
     /// There is no such map, or it is no ring buffer.
-    pub fn ring<'a>(&self, name: &str, mut each: impl FnMut(&[u8]) + 'a) -> Result<Ring<'a>> {
+    pub fn ring<'a>(&self, name: &str, mut each: impl FnMut(&[u8]) + 'a) -> Result<RingReader<'a>> {
         let map = self.map(name)?;
         if map.map_type() != MapType::RingBuf {
             return Err(Error::malformed(&self.name, format!("{name} is no ring buffer")));
@@ -179,7 +179,7 @@ impl Loaded {
             })
             .map_err(refused)?;
         let ring = builder.build().map_err(refused)?;
-        Ok(Ring { name: self.name.clone(), ring })
+        Ok(RingReader { name: self.name.clone(), ring })
     }
 
     fn map(&self, name: &str) -> Result<libbpf_rs::Map<'_>> {
@@ -190,7 +190,7 @@ impl Loaded {
     }
 }
 
-impl Ring<'_> {
+impl RingReader<'_> {
     /// Takes what is there, but no more records than these; how many it were. Producers may be
     /// as fast as the reader: taking everything might never end.
     ///
@@ -205,25 +205,25 @@ impl Ring<'_> {
     }
 }
 
-impl fmt::Debug for Opened {
+impl fmt::Debug for OpenedObject {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Opened").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for Loaded {
+impl fmt::Debug for LoadedObject {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Loaded").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for Attached {
+impl fmt::Debug for AttachedProgram {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Attached").finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for Ring<'_> {
+impl fmt::Debug for RingReader<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Ring").field("name", &self.name).finish_non_exhaustive()
     }

@@ -112,7 +112,7 @@ pub fn can_load_schedulers(machine: &Machine, called: &[&[&'static str]]) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::btf::tests::{Kind, btf};
+    use crate::btf::tests::{BtfItem, btf};
 
     fn probe(types: Option<Vec<u8>>, has_sched_ext: bool) -> Result<(), Unable> {
         let directory = tempfile::tempdir().unwrap();
@@ -133,8 +133,8 @@ mod tests {
 
     #[test]
     fn each_kernel_that_cannot_is_told_apart() {
-        let ops = ("sched_ext_ops", Kind::Struct(30));
-        let create = |parameters| ("scx_bpf_create_dsq", Kind::Function(parameters));
+        let ops = ("sched_ext_ops", BtfItem::Struct(30));
+        let create = |parameters| ("scx_bpf_create_dsq", BtfItem::Function(parameters));
         assert_eq!(probe(None, false), Err(Unable::NoSchedExt));
         assert!(matches!(probe(None, true), Err(Unable::NoTypes { .. })));
         assert!(matches!(probe(Some(b"junk".to_vec()), true), Err(Unable::NoTypes { .. })));
@@ -149,7 +149,7 @@ mod tests {
         let debian_7_2_12 = probe(Some(btf(&[ops, create(3)])), true).unwrap_err();
         assert_eq!(debian_7_2_12, Unable::ImplicitArguments);
         assert!(debian_7_2_12.to_string().contains("pahole older than 1.26"));
-        let function = |name| (name, Kind::Function(2));
+        let function = |name| (name, BtfItem::Function(2));
         let linux_6_12 = probe(Some(btf(&[ops, create(2)])), true).unwrap_err();
         let names = vec!["scx_bpf_dsq_insert", "vtime"];
         assert_eq!(linux_6_12, Unable::LacksFunctions { names });

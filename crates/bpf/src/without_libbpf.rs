@@ -5,24 +5,24 @@ use std::convert::Infallible;
 
 /// An object that was opened and is not in the kernel yet.
 #[derive(Debug)]
-pub struct Opened(Infallible);
+pub struct OpenedObject(Infallible);
 
 /// An object whose programs and maps are in the kernel.
 #[derive(Debug)]
-pub struct Loaded(Infallible);
+pub struct LoadedObject(Infallible);
 
 /// An attached program; dropping it detaches.
 #[derive(Debug)]
-pub struct Attached(Infallible);
+pub struct AttachedProgram(Infallible);
 
 /// A ring buffer that is being read.
 #[derive(Debug)]
-pub struct Ring<'a>(Infallible, std::marker::PhantomData<&'a ()>);
+pub struct RingReader<'a>(Infallible, std::marker::PhantomData<&'a ()>);
 
 /// Sends libbpf's warnings to a function; here there are none.
 pub fn print_to(_: fn(&str)) {}
 
-impl Opened {
+impl OpenedObject {
     /// Opens an object.
     ///
     /// # Errors
@@ -51,17 +51,17 @@ impl Opened {
     ///
     /// # Errors
     /// Never; there is no such object.
-    pub fn load(self) -> Result<Loaded> {
+    pub fn load(self) -> Result<LoadedObject> {
         match self.0 {}
     }
 }
 
-impl Loaded {
+impl LoadedObject {
     /// Attaches.
     ///
     /// # Errors
     /// Never; there is no such object.
-    pub fn attach(&mut self, _: &str) -> Result<Attached> {
+    pub fn attach(&mut self, _: &str) -> Result<AttachedProgram> {
         match self.0 {}
     }
 
@@ -85,12 +85,12 @@ impl Loaded {
     ///
     /// # Errors
     /// Never; there is no such object.
-    pub fn ring<'a>(&self, _: &str, _: impl FnMut(&[u8]) + 'a) -> Result<Ring<'a>> {
+    pub fn ring<'a>(&self, _: &str, _: impl FnMut(&[u8]) + 'a) -> Result<RingReader<'a>> {
         match self.0 {}
     }
 }
 
-impl Ring<'_> {
+impl RingReader<'_> {
     /// Takes what is there.
     ///
     /// # Errors

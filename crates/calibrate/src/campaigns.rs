@@ -1,6 +1,6 @@
 //! Simulated campaigns: planned, run and judged by the code that users run.
 
-use crate::Request;
+use crate::CalibrationRequest;
 use contract::{Error, Interrupt, Result, Venue};
 use model::{Finding, Findings, Plan, Record, Role, SampleData};
 use std::fmt::Write;
@@ -54,13 +54,13 @@ impl Case {
 }
 
 /// One repetition.
-pub(crate) struct Campaign {
+pub(crate) struct SimulatedCampaign {
     pub plan: Plan,
     pub records: Vec<Record>,
     pub findings: Findings,
 }
 
-impl Campaign {
+impl SimulatedCampaign {
     /// The findings that verdicts are about.
     pub(crate) fn primary(&self) -> impl Iterator<Item = &Finding> {
         self.findings.findings.iter().filter(|finding| finding.question.role == Role::Primary)
@@ -68,16 +68,16 @@ impl Campaign {
 }
 
 /// Plans a case with the seed of a repetition.
-pub(crate) fn plan(request: &Request<'_>, case: &Case, repetition: u32) -> Result<Plan> {
+pub(crate) fn plan(request: &CalibrationRequest<'_>, case: &Case, repetition: u32) -> Result<Plan> {
     let text = case.experiment();
     let planned = plan::plan(
         &request.catalogue,
         &[],
-        &plan::Request {
+        &plan::PlanRequest {
             text: &text,
             name: "calibration",
             drawn_seed: FIRST_SEED + u64::from(repetition),
-            ..plan::Request::default()
+            ..plan::PlanRequest::default()
         },
     );
     planned.map_err(|problems| {
@@ -87,7 +87,7 @@ pub(crate) fn plan(request: &Request<'_>, case: &Case, repetition: u32) -> Resul
 }
 
 /// Runs the trials of a plan on the simulator.
-pub(crate) fn records(request: &Request<'_>, plan: &Plan) -> Result<Vec<Record>> {
+pub(crate) fn records(request: &CalibrationRequest<'_>, plan: &Plan) -> Result<Vec<Record>> {
     let venue = Sim::new(request.catalogue);
     let mut session = venue.open(plan, Path::new(""), &Interrupt::default(), &mut |_| {})?;
     let mut records = Vec::with_capacity(plan.trial_count());
@@ -101,16 +101,20 @@ pub(crate) fn records(request: &Request<'_>, plan: &Plan) -> Result<Vec<Record>>
 }
 
 /// One repetition of a case, as a user would run it.
-pub(crate) fn run(request: &Request<'_>, case: &Case, repetition: u32) -> Result<Campaign> {
+pub(crate) fn run(
+    request: &CalibrationRequest<'_>,
+    case: &Case,
+    repetition: u32,
+) -> Result<SimulatedCampaign> {
     let plan = plan(request, case, repetition)?;
     let records = records(request, &plan)?;
     let findings = analysis::judge(&plan, &records);
-    Ok(Campaign { plan, records, findings })
+    Ok(SimulatedCampaign { plan, records, findings })
 }
 
 /// Runs all repetitions of something on the request's threads, in order.
 pub(crate) fn repeat<T: Send>(
-    request: &Request<'_>,
+    request: &CalibrationRequest<'_>,
     one: impl Fn(u32) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let threads = request.threads.clamp(1, 64) as u32;

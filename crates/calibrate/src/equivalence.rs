@@ -1,9 +1,9 @@
 //! Target 4: how often a difference as large as the margin is called equivalent.
 
-use crate::Request;
+use crate::CalibrationRequest;
 use crate::campaigns::{Case, repeat, run};
 use crate::rate::Rate;
-use crate::table::{Limit, Row};
+use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 use model::Verdict;
 
@@ -14,7 +14,7 @@ const MARGIN_PERCENT: f64 = 2.0;
 const SCENARIOS: [&str; 3] = ["S1", "S2", "S4"];
 const BLOCKS: [u32; 2] = [10, 20];
 
-pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
     for scenario in SCENARIOS {
         for blocks in BLOCKS {
@@ -27,7 +27,13 @@ pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
                 let campaign = run(request, &case, repetition)?;
                 Ok(campaign.primary().any(|finding| finding.verdict == Verdict::Equivalent))
             })?;
-            rows.push(Row::new(request, Some(4), name, Rate::of(wrong), Limit::AtMost(MOST)));
+            rows.push(CalibrationRow::new(
+                request,
+                Some(4),
+                name,
+                Rate::of(wrong),
+                Limit::AtMost(MOST),
+            ));
         }
     }
     Ok(rows)

@@ -3,8 +3,8 @@
 
 use crate::campaigns::{Case, repeat, run};
 use crate::rate::Rate;
-use crate::table::{Limit, Row};
-use crate::{Request, campaigns::Campaign};
+use crate::table::{CalibrationRow, Limit};
+use crate::{CalibrationRequest, campaigns::SimulatedCampaign};
 use contract::Result;
 
 /// Every scenario of the simulator.
@@ -15,7 +15,7 @@ const MOST: f64 = 0.065;
 /// The simulation behind the targets gave 94.1 to 97.5 % for intervals of 95 %.
 const LEAST_COVERAGE: f64 = 0.935;
 
-pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
     for scenario in SCENARIOS {
         for blocks in BLOCKS {
@@ -29,11 +29,17 @@ pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
                 Ok((differs(&campaign, 0.05), covers(&campaign, 0.0)))
             })?;
             let rate = Rate::of(outcomes.iter().map(|(differs, _)| *differs));
-            rows.push(Row::new(request, Some(1), name, rate, Limit::AtMost(MOST)));
+            rows.push(CalibrationRow::new(request, Some(1), name, rate, Limit::AtMost(MOST)));
             if blocks == 10 {
                 let rate = Rate::of(outcomes.iter().map(|(_, covers)| *covers));
                 let name = format!("truth inside the 95 % interval, {scenario}, {blocks} blocks");
-                rows.push(Row::new(request, Some(1), name, rate, Limit::AtLeast(LEAST_COVERAGE)));
+                rows.push(CalibrationRow::new(
+                    request,
+                    Some(1),
+                    name,
+                    rate,
+                    Limit::AtLeast(LEAST_COVERAGE),
+                ));
             }
         }
     }
@@ -41,14 +47,14 @@ pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
 }
 
 /// Whether the first comparison's own test rejects "no difference" at this level.
-pub(crate) fn differs(campaign: &Campaign, alpha: f64) -> bool {
+pub(crate) fn differs(campaign: &SimulatedCampaign, alpha: f64) -> bool {
     let effect = campaign.primary().next().and_then(|finding| finding.effect.as_ref());
     effect.and_then(|effect| effect.p_difference).is_some_and(|p| p < alpha)
 }
 
 /// Whether the first comparison's interval holds an improvement of so many percent.
 /// No interval claims nothing, and so is not wrong.
-fn covers(campaign: &Campaign, effect_percent: f64) -> bool {
+fn covers(campaign: &SimulatedCampaign, effect_percent: f64) -> bool {
     let truth = 1.0 + effect_percent / 100.0;
     let effect = campaign.primary().next().and_then(|finding| finding.effect.as_ref());
     effect.is_none_or(|effect| effect.interval.low <= truth && truth <= effect.interval.high)

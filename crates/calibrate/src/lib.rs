@@ -16,7 +16,7 @@ mod rate;
 mod stopping;
 mod table;
 
-pub use table::{Calibration, Limit, Row, text};
+pub use table::{Calibration, CalibrationRow, Limit, text};
 
 use contract::{Catalogue, Result};
 
@@ -27,7 +27,7 @@ pub const QUICK: u32 = 150;
 
 /// What to calibrate.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
+pub struct CalibrationRequest<'a> {
     /// Workloads to simulate.
     pub catalogue: Catalogue,
     /// Simulated campaigns in each cell.
@@ -45,7 +45,10 @@ pub struct Request<'a> {
 ///
 /// # Errors
 /// When the planner refuses one of the calibration's own experiments.
-pub fn calibrate(request: &Request<'_>, on_row: &mut dyn FnMut(&Row)) -> Result<Calibration> {
+pub fn calibrate(
+    request: &CalibrationRequest<'_>,
+    on_row: &mut dyn FnMut(&CalibrationRow),
+) -> Result<Calibration> {
     let mut rows = Vec::new();
     for target in [
         false_positives::rows,

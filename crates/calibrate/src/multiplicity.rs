@@ -1,9 +1,9 @@
 //! Target 6: any false answer among many questions.
 
-use crate::Request;
+use crate::CalibrationRequest;
 use crate::campaigns::{Case, repeat, run};
 use crate::rate::Rate;
-use crate::table::{Limit, Row};
+use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 
 /// 63 comparisons: seven subjects against the reference on nine workloads.
@@ -14,7 +14,7 @@ const MOST_CORRECTED: f64 = 0.065;
 const LEAST_UNCORRECTED: f64 = 0.90;
 const ALPHA: f64 = 0.05;
 
-pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let names = ["any of 63 comparisons wrong, Holm", "any of 63 comparisons wrong, uncorrected"];
     if !names.iter().any(|name| name.contains(request.only)) {
         return Ok(Vec::new());
@@ -29,7 +29,7 @@ pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
     })?;
     let rate = |index: usize| Rate::of(outcomes.iter().map(|outcome| outcome[index]));
     Ok(vec![
-        Row::new(request, Some(6), names[0], rate(0), Limit::AtMost(MOST_CORRECTED)),
-        Row::new(request, Some(6), names[1], rate(1), Limit::AtLeast(LEAST_UNCORRECTED)),
+        CalibrationRow::new(request, Some(6), names[0], rate(0), Limit::AtMost(MOST_CORRECTED)),
+        CalibrationRow::new(request, Some(6), names[1], rate(1), Limit::AtLeast(LEAST_UNCORRECTED)),
     ])
 }

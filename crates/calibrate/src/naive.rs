@@ -1,11 +1,11 @@
 //! Target 2: the same data without a design. It proves that the simulator holds
 //! the boot effects that the design is for.
 
-use crate::Request;
-use crate::campaigns::{Campaign, Case, iterations, repeat, run};
+use crate::CalibrationRequest;
+use crate::campaigns::{Case, SimulatedCampaign, iterations, repeat, run};
 use crate::false_positives::SCENARIOS;
 use crate::rate::Rate;
-use crate::table::{Limit, Row};
+use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 
 /// Target 2 (docs/method.md#m-targets).
@@ -27,7 +27,7 @@ const METHODS: [(&str, Method); 3] = [
 /// The method that the target is about.
 const POOLED: usize = 2;
 
-pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
     for scenario in SCENARIOS {
         let named = METHODS.map(|(method, _)| format!("naive: {method}, {scenario}"));
@@ -44,14 +44,14 @@ pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
             let is_target = index == POOLED && scenario != EXCEPTION;
             let (target, limit) =
                 if is_target { (Some(2), Limit::AtLeast(LEAST)) } else { (None, Limit::None) };
-            rows.push(Row::new(request, target, name, rate, limit));
+            rows.push(CalibrationRow::new(request, target, name, rate, limit));
         }
     }
     Ok(rows)
 }
 
 /// Whether a method tells the first two subjects of a campaign apart.
-pub(crate) fn says_different(campaign: &Campaign, method: Method) -> bool {
+pub(crate) fn says_different(campaign: &SimulatedCampaign, method: Method) -> bool {
     let of = |subject: usize| iterations(&campaign.records, &campaign.plan.subjects[subject].id);
     method(&of(0), &of(1))
 }

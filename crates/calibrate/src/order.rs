@@ -1,12 +1,12 @@
 //! Target 7: all runs of one subject before those of the other. The planner
 //! refuses it; this shows what it would say.
 
-use crate::Request;
-use crate::campaigns::{Campaign, Case, plan, records, repeat};
+use crate::CalibrationRequest;
+use crate::campaigns::{Case, SimulatedCampaign, plan, records, repeat};
 use crate::false_positives::differs;
 use crate::naive::{pooled_ranks, says_different};
 use crate::rate::Rate;
-use crate::table::{Limit, Row};
+use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 use model::{Block, Plan};
 
@@ -33,7 +33,7 @@ fn one_after_the_other(plan: &Plan) -> Plan {
     Plan { blocks: blocks.collect(), ..plan.clone() }
 }
 
-pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let names = [
         "one subject after the other: refused by plan",
         "one subject after the other: pooled Mann-Whitney, S5",
@@ -49,23 +49,30 @@ pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
             record.block %= CASE.blocks;
         }
         let findings = analysis::judge(&plan, &records);
-        let campaign = Campaign { plan, records, findings };
+        let campaign = SimulatedCampaign { plan, records, findings };
         Ok([says_different(&campaign, pooled_ranks), differs(&campaign, ALPHA)])
     })?;
     let rate = |index: usize| Rate::of(wrong.iter().map(|outcome| outcome[index]));
     Ok(vec![
-        Row::new(request, Some(7), names[0], Rate::of([is_refused(request)]), Limit::AtLeast(1.0)),
-        Row::new(request, Some(7), names[1], rate(0), Limit::AtLeast(LEAST)),
+        CalibrationRow::new(
+            request,
+            Some(7),
+            names[0],
+            Rate::of([is_refused(request)]),
+            Limit::AtLeast(1.0),
+        ),
+        CalibrationRow::new(request, Some(7), names[1], rate(0), Limit::AtLeast(LEAST)),
         // Boots are not shared here, as they are not where people do this; the
         // noise they add hides some of the damage.
-        Row::new(request, None, names[2], rate(1), Limit::None),
+        CalibrationRow::new(request, None, names[2], rate(1), Limit::None),
     ])
 }
 
 /// Whether the planner refuses such an order.
-fn is_refused(request: &Request<'_>) -> bool {
+fn is_refused(request: &CalibrationRequest<'_>) -> bool {
     let text = format!("order = \"sequential\"\n{}", CASE.experiment());
-    let asked = plan::Request { text: &text, name: "calibration", ..plan::Request::default() };
+    let asked =
+        plan::PlanRequest { text: &text, name: "calibration", ..plan::PlanRequest::default() };
     plan::plan(&request.catalogue, &[], &asked).is_err_and(|problems| {
         problems.iter().any(|problem| problem.cause.contains("order `sequential` is refused"))
     })

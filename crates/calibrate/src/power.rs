@@ -1,10 +1,10 @@
 //! Target 3: how often a true difference is found.
 
-use crate::Request;
+use crate::CalibrationRequest;
 use crate::campaigns::{Case, repeat, run};
 use crate::false_positives::differs;
 use crate::rate::Rate;
-use crate::table::{Limit, Row};
+use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 
 /// Scenario, improvement in percent, least power with ten blocks: target 3
@@ -13,7 +13,7 @@ const CELLS: [(&str, f64, f64); 4] =
     [("S1", 2.0, 0.85), ("S1", 3.0, 0.97), ("S4", 2.0, 0.85), ("S4", 3.0, 0.95)];
 const BLOCKS: u32 = 10;
 
-pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
     for (scenario, effect_percent, least) in CELLS {
         let name = format!("power at +{effect_percent} %, {scenario}, {BLOCKS} blocks");
@@ -29,7 +29,13 @@ pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
                 .all(|effect| effect.log_mean > 0.0);
             Ok(is_improved && differs(&campaign, 0.05))
         })?;
-        rows.push(Row::new(request, Some(3), name, Rate::of(found), Limit::AtLeast(least)));
+        rows.push(CalibrationRow::new(
+            request,
+            Some(3),
+            name,
+            Rate::of(found),
+            Limit::AtLeast(least),
+        ));
     }
     Ok(rows)
 }

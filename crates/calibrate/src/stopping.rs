@@ -1,9 +1,9 @@
 //! Target 5: looking more than once.
 
-use crate::Request;
-use crate::campaigns::{Campaign, Case, plan, records, repeat};
+use crate::CalibrationRequest;
+use crate::campaigns::{Case, SimulatedCampaign, plan, records, repeat};
 use crate::rate::Rate;
-use crate::table::{Limit, Row};
+use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 use model::{Plan, Role, Verdict};
 use stats::TTest;
@@ -20,7 +20,7 @@ const EFFECT_PERCENT: f64 = 5.0;
 /// S2 never reaches equivalence, so that every look can go wrong.
 const SCENARIOS: [&str; 2] = ["S1", "S2"];
 
-pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
     for scenario in SCENARIOS {
         let names = [
@@ -40,8 +40,20 @@ pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
         })?;
         let rate = |index: usize| Rate::of(outcomes.iter().map(|outcome| outcome[index]));
         let [adaptive, peeking] = names;
-        rows.push(Row::new(request, Some(5), adaptive, rate(0), Limit::AtMost(MOST_ADAPTIVE)));
-        rows.push(Row::new(request, Some(5), peeking, rate(1), Limit::AtLeast(LEAST_PEEKING)));
+        rows.push(CalibrationRow::new(
+            request,
+            Some(5),
+            adaptive,
+            rate(0),
+            Limit::AtMost(MOST_ADAPTIVE),
+        ));
+        rows.push(CalibrationRow::new(
+            request,
+            Some(5),
+            peeking,
+            rate(1),
+            Limit::AtLeast(LEAST_PEEKING),
+        ));
     }
     let name = format!("adaptive, +{EFFECT_PERCENT} % found before the last look, S1");
     if name.contains(request.only) {
@@ -54,23 +66,27 @@ pub(crate) fn rows(request: &Request<'_>) -> Result<Vec<Row>> {
             });
             Ok(is_early)
         })?;
-        rows.push(Row::new(request, None, name, Rate::of(early), Limit::None));
+        rows.push(CalibrationRow::new(request, None, name, Rate::of(early), Limit::None));
     }
     Ok(rows)
 }
 
 /// A campaign to its last block, judged look by look: a question keeps the answer
 /// of the look at which the campaign would have stopped.
-fn run(request: &Request<'_>, case: &Case, repetition: u32) -> Result<Campaign> {
+fn run(
+    request: &CalibrationRequest<'_>,
+    case: &Case,
+    repetition: u32,
+) -> Result<SimulatedCampaign> {
     let plan = Plan { looks: LOOKS.to_vec(), ..plan(request, case, repetition)? };
     let records = records(request, &plan)?;
     let findings = analysis::judge(&plan, &records);
-    Ok(Campaign { plan, records, findings })
+    Ok(SimulatedCampaign { plan, records, findings })
 }
 
 /// Whether testing after every block, from the fifth on, would ever have said
 /// "different".
-fn peeks(campaign: &Campaign) -> bool {
+fn peeks(campaign: &SimulatedCampaign) -> bool {
     let fixed = Plan { looks: Vec::new(), ..campaign.plan.clone() };
     let findings = analysis::judge(&fixed, &campaign.records);
     let primary = findings.findings.iter().find(|finding| finding.question.role == Role::Primary);

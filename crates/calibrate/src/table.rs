@@ -1,6 +1,6 @@
 //! The calibration's table: what was counted against what is promised.
 
-use crate::Request;
+use crate::CalibrationRequest;
 use crate::rate::Rate;
 use serde::Serialize;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ pub enum Limit {
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct CalibrationRow {
     /// Number of the target (docs/method.md#m-targets); none of what is for comparison.
     pub target: Option<u8>,
     /// What is counted, and in which case.
@@ -32,9 +32,9 @@ pub struct Row {
     pub holds: bool,
 }
 
-impl Row {
+impl CalibrationRow {
     pub(crate) fn new(
-        request: &Request<'_>,
+        request: &CalibrationRequest<'_>,
         target: Option<u8>,
         name: impl Into<String>,
         rate: Rate,
@@ -63,7 +63,7 @@ pub struct Calibration {
     /// Whether it was a quick one, with its wider bounds.
     pub is_quick: bool,
     /// Every row.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CalibrationRow>,
 }
 
 impl Calibration {
@@ -74,7 +74,7 @@ impl Calibration {
 }
 
 /// One row for a terminal or a file.
-pub fn text(row: &Row) -> String {
+pub fn text(row: &CalibrationRow) -> String {
     let limit = match row.limit {
         Limit::AtMost(most) => format!("at most {:.1} %", 100.0 * most),
         Limit::AtLeast(least) => format!("at least {:.1} %", 100.0 * least),

@@ -100,11 +100,11 @@ pub trait Factor: Sync {
         None
     }
 
-    /// Who applies it.
+    /// Which process or function applies it.
     fn knob(&self) -> Knob<'_>;
 }
 
-/// Who applies a level.
+/// What applies a level.
 #[derive(Clone, Copy)]
 pub enum Knob<'a> {
     /// The executor, in files of the kernel, journalled.

@@ -20,7 +20,7 @@ pub trait HeldKnob: Sync {
         &self,
         machine: &Machine,
         level: &Level,
-        holder: &mut dyn Holder,
+        supervisor: &mut dyn Supervisor,
     ) -> Result<Box<dyn Held>, NotHeld>;
 }
 
@@ -84,15 +84,19 @@ pub enum Program {
     File(PathBuf),
 }
 
-/// Starts processes for whoever holds something: they carry the executor's mark, are journalled
+/// Starts holder processes: they carry the executor's mark, are journalled
 /// at once, and end with the executor whatever happens.
-pub trait Holder {
+pub trait Supervisor {
     /// Starts a program in a process group of its own. Its input stays open until it is to
     /// end; what it writes goes into a log.
     ///
     /// # Errors
     /// When it cannot be started.
-    fn start(&mut self, program: &Program, arguments: &[OsString]) -> Result<Box<dyn Keeper>>;
+    fn start(
+        &mut self,
+        program: &Program,
+        arguments: &[OsString],
+    ) -> Result<Box<dyn HolderProcess>>;
 
     /// Lets a little time pass.
     ///
@@ -102,7 +106,7 @@ pub trait Holder {
 }
 
 /// A started process. Dropping it kills its group and reaps it.
-pub trait Keeper {
+pub trait HolderProcess {
     /// Its process group.
     fn group(&self) -> i32;
 
@@ -110,7 +114,7 @@ pub trait Keeper {
     fn ended(&mut self) -> Option<String>;
 
     /// The last lines it wrote.
-    fn last_words(&self) -> String;
+    fn last_lines(&self) -> String;
 
     /// Asks it to end; the caller waits.
     fn terminate(&mut self);

@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Shared between whoever hears signals and whoever runs trials.
+/// Shared between the signal handler and the runner of trials.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicI32>);
 

@@ -52,10 +52,10 @@ pub struct LaunchSpec {
     /// Where files and devices of the workload lie: its scratch directory where the trial has
     /// no target.
     pub target: Option<StorageTarget>,
-    /// Whether that is a disk that turns, as the kernel had it before any level.
+    /// Whether that is a rotational disk, as the kernel had it before any level.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_rotating: bool,
-    /// What stands for the trial ([`crate::Standing::facts`]); nothing where it starts all itself.
+    /// Facts of the long-lived service ([`crate::LongLivedService::facts`]); else empty.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub standing: BTreeMap<String, String>,
     /// Seed of the trial.

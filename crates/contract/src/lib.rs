@@ -1,7 +1,7 @@
 //! What the rooms agree on: traits, errors, requirements and the catalogue.
 //!
 //! This crate must not know any workload, factor, probe or venue; it only says
-//! what each of them promises. Whoever adds one reads this crate and no other.
+//! what each of them promises. To add one, read this crate and no other.
 
 mod boot;
 mod catalogue;
@@ -11,11 +11,12 @@ mod event;
 mod factor;
 mod facts;
 mod held;
+mod host_load;
 mod interrupt;
 mod key;
 mod launch;
+mod long_lived_service;
 mod nearest;
-mod outside;
 mod parameter;
 mod private_network;
 mod probe;
@@ -23,7 +24,6 @@ mod problem;
 mod recipe;
 mod requirement;
 mod service;
-mod standing;
 mod venue;
 mod workload;
 
@@ -34,25 +34,25 @@ pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
 pub use factor::{BootKnob, FIRST_KNOB, Factor, Knob, LaunchKnob, ON_TOP, Setting, SystemKnob};
 pub use facts::{ProgramFile, WorkloadFacts};
-pub use held::{Held, HeldKnob, Holder, Keeper, Lost, NOT_PUT_BACK, NotHeld, Program};
+pub use held::{Held, HeldKnob, HolderProcess, Lost, NOT_PUT_BACK, NotHeld, Program, Supervisor};
+pub use host_load::{
+    HOST_LOAD_HOST, HOST_LOAD_LINK, HOST_LOAD_NETWORK, HOST_LOAD_PORT, HOST_LOAD_ROLE,
+    HostLoadAnswer, HostLoadOrder, HostLoadSettings,
+};
 pub use interrupt::Interrupt;
 pub use key::{Key, Readable, Tables, count_declared, join_declared};
 pub use launch::{APART, CpuQuota, IoGroup, LaunchSpec, ServerGroups};
+pub use long_lived_service::LongLivedService;
 pub use model::{Missing, Phase};
 pub use nearest::nearest;
-pub use outside::{
-    OUTSIDE_HOST, OUTSIDE_LINK, OUTSIDE_NETWORK, OUTSIDE_PORT, OUTSIDE_ROLE, OutsideAnswer,
-    OutsideOrder, OutsideSettings,
-};
 pub use parameter::{Parameter, ParameterKind, join_words, split_words};
 pub use private_network::{
     PEER_ROLE, PEERS_LINK, PRIVATE_PREFIX, PrivateLink, SUBJECTS_LINK, peers_address,
 };
-pub use probe::{Attached, Cost, Probe, Target};
+pub use probe::{AttachedProbe, Cost, Probe, ProbeTarget};
 pub use problem::Problem;
 pub use recipe::Recipe;
 pub use requirement::Requirement;
 pub use service::{Service, ServiceFacts};
-pub use standing::Standing;
-pub use venue::{Session, Venue};
+pub use venue::{Venue, VenueSession};
 pub use workload::{Configured, Load, Measurement, Workload};

@@ -48,11 +48,11 @@ pub trait Probe: Sync {
     ///
     /// # Errors
     /// When the kernel refuses.
-    fn attach(&self, machine: &Machine, target: &Target) -> Result<Box<dyn Attached>>;
+    fn attach(&self, machine: &Machine, target: &ProbeTarget) -> Result<Box<dyn AttachedProbe>>;
 }
 
 /// A probe attached to one invocation. Dropping it detaches.
-pub trait Attached {
+pub trait AttachedProbe {
     /// Called when everything is prepared, just before the run.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ pub trait Attached {
 
 /// What a probe observes.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub struct ProbeTarget {
     /// The workload's first process.
     pub pid: i32,
     /// Its process group.

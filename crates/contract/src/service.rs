@@ -1,6 +1,6 @@
 //! Workloads that start servers: what they have beside a load.
 
-use crate::{LaunchSpec, Requirement, Result, Standing};
+use crate::{LaunchSpec, LongLivedService, Requirement, Result};
 use std::net::SocketAddr;
 use sys::Machine;
 
@@ -16,14 +16,14 @@ pub trait Service {
     ///
     /// # Errors
     /// What could not be started.
-    fn stand(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Standing>>;
+    fn stand(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn LongLivedService>>;
 
-    /// Sends the load to this address, where [`ServiceFacts::port_for_outside`] is reached, and
+    /// Sends the load to this address, where [`ServiceFacts::host_load_port`] is reached, and
     /// returns what its part in the guest is to know.
     ///
     /// # Errors
     /// What failed.
-    fn send_from_outside(&self, to: SocketAddr, launch: &LaunchSpec) -> Result<String>;
+    fn send_from_host(&self, to: SocketAddr, launch: &LaunchSpec) -> Result<String>;
 }
 
 /// What executor and venues want to know.
@@ -31,14 +31,14 @@ pub trait Service {
 pub struct ServiceFacts {
     /// Names of its servers. Each has control groups of its own, told as
     /// [`LaunchSpec::server_groups`], and those carry the limits of a trial, each server's all of
-    /// them: whoever loads them is in the workload's group and has none.
+    /// them: the load generator is in the workload's group and has none.
     pub servers: Vec<&'static str>,
     /// What its trials find running already, as a text that is the same for all that may share it;
     /// none where each trial starts all it needs.
     pub stands: Option<String>,
     /// The port of the guest to which its load comes from the host of the guest
-    /// ([`crate::OutsideOrder`]); none where all of it is in the guest.
-    pub port_for_outside: Option<u16>,
+    /// ([`crate::HostLoadOrder`]); none where all of it is in the guest.
+    pub host_load_port: Option<u16>,
     /// What sending that load needs of the host.
-    pub requires_outside: Vec<Requirement>,
+    pub host_load_requires: Vec<Requirement>,
 }

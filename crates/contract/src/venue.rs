@@ -37,11 +37,11 @@ pub trait Venue {
         workspace: &Path,
         interrupt: &Interrupt,
         on_event: &mut dyn FnMut(Event),
-    ) -> Result<Box<dyn Session>>;
+    ) -> Result<Box<dyn VenueSession>>;
 }
 
 /// An open venue.
-pub trait Session {
+pub trait VenueSession {
     /// Makes ready for a trial, and for those that share its boot: a machine boots here. One
     /// that does not boot becomes the trial's record.
     ///

@@ -121,7 +121,7 @@ fn start_spinning(order: &BackgroundOrder) -> std::io::Result<()> {
         thread.spawn(move || {
             let pinned = pin.map_or(Ok(()), |cpu| sys::set_affinity(0, &cpu));
             let is_placed = pinned.is_ok();
-            // Whoever does not hear this any more has given up already.
+            // A receiver that is gone has given up already.
             let _ = started.send(pinned);
             if is_placed {
                 loop {

@@ -2,7 +2,7 @@
 //! process group of its own, marked so that it can be found whatever happens.
 
 use contract::{Error, Result};
-use model::Session;
+use model::BackgroundSession;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use serde::Serialize;
@@ -69,7 +69,11 @@ pub(crate) fn padding(seed: u64) -> usize {
 impl RoleChild {
     /// Starts a role. It does nothing until it is sent its order, and ends when
     /// its input ends, so a crash between here and the journal leaves nothing.
-    pub(crate) fn spawn(role: &str, session: Session, marking: &Marking<'_>) -> Result<Self> {
+    pub(crate) fn spawn(
+        role: &str,
+        session: BackgroundSession,
+        marking: &Marking<'_>,
+    ) -> Result<Self> {
         let attempted = || format!("cannot start {} {role}", marking.executable.display());
         let log = File::options().create(true).append(true).open(marking.log).map_err(|error| {
             Error::environment(format!("cannot open {}", marking.log.display()), error)
@@ -84,10 +88,10 @@ impl RoleChild {
             .stdout(Stdio::piped())
             .stderr(Stdio::from(log));
         match session {
-            Session::Same => {
+            BackgroundSession::Same => {
                 command.process_group(0);
             }
-            Session::Separate => {
+            BackgroundSession::Separate => {
                 // SAFETY: setsid(2) is async-signal-safe and allocates nothing.
                 unsafe {
                     command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?));

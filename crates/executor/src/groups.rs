@@ -1,9 +1,9 @@
 //! Control groups: of a workload, of each of its servers, of what outlives trials. For killing, for
 //! statistics, and for limits of CPU time and I/O.
 
+use crate::executor::Executor;
 use crate::journal::JournalEntry;
 use crate::limits::{limit_cpu, limit_io, set_weight};
-use crate::session::Executor;
 use contract::{Error, IoGroup, LaunchSpec, Result, ServerGroups};
 use std::collections::BTreeMap;
 use sys::{Cgroup, Controller, Machine};
@@ -42,7 +42,7 @@ pub(crate) fn join_groups(
     pid: i32,
 ) -> Result<Vec<Cgroup>> {
     let machine = executor.settings.machine.clone();
-    let name = group_name(executor.watch.mark.trim_start_matches("SCHEDLAB_MARK="));
+    let name = group_name(executor.guarded.mark.trim_start_matches("SCHEDLAB_MARK="));
     let has_weights = !weights.is_empty();
     if has_weights && launch.needs_io_cgroup() {
         return Err(Error::usage(
@@ -91,7 +91,7 @@ pub(crate) fn join_groups(
 ///
 /// # Errors
 /// Where no group can be made: nothing else tells its processes from a trial's.
-pub(crate) fn standing_groups(
+pub(crate) fn long_lived_groups(
     executor: &mut Executor,
     name: &str,
     servers: &[&str],
@@ -210,7 +210,7 @@ fn make_group(
 ) -> Result<Cgroup> {
     let cgroup = Cgroup { path: format!("{root}/{name}") };
     let machine = &executor.settings.machine;
-    executor.watch.journal.append(&JournalEntry::Cgroup { cgroup: cgroup.clone() })?;
+    executor.guarded.journal.append(&JournalEntry::Cgroup { cgroup: cgroup.clone() })?;
     if !machine.exists(&cgroup.path) {
         Cgroup::create(machine, root, name)?;
     }

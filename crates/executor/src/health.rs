@@ -19,7 +19,7 @@ pub(crate) struct Health {
     at_ns: u64,
     cpu: Option<CpuTime>,
     throttles: Option<u64>,
-    /// Of declared load, and of whoever holds a level: it is part of the subject.
+    /// Of declared load, and of holder processes: it is part of the subject.
     beside_ticks: u64,
     /// Of the workload's own groups, where it has any.
     group_ns: Option<u64>,

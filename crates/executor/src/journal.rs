@@ -57,7 +57,7 @@ pub enum JournalEntry {
         /// Read back.
         actual: String,
     },
-    /// The setting is put back, or given up to whoever changed it.
+    /// The setting is put back, or left as another program has set it.
     Settled {
         /// The setting.
         id: u64,

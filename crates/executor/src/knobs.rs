@@ -1,16 +1,16 @@
 //! Setting a subject's levels: journalled before, read back after.
 
-use crate::beside::Holding;
 use crate::journal::{Journal, JournalEntry};
+use crate::trial_resources::HeldLevel;
 use contract::{
-    Catalogue, Error, FIRST_KNOB, Factor, Holder, Knob, LaunchSpec, NotHeld, ON_TOP, Result,
-    Setting,
+    Catalogue, Error, FIRST_KNOB, Factor, Knob, LaunchSpec, NotHeld, ON_TOP, Result, Setting,
+    Supervisor,
 };
 use model::{Level, Subject};
 use std::collections::BTreeMap;
 use sys::{ControlFile, Machine};
 
-/// A subject's levels, sorted by who applies them, in the factors' order.
+/// A subject's levels, sorted by what applies them, in the factors' order.
 #[derive(Default)]
 pub(crate) struct Knobs {
     system: Vec<(&'static dyn Factor, Level)>,
@@ -89,10 +89,10 @@ impl Knobs {
     pub(crate) fn make(
         &self,
         machine: &Machine,
-        holder: &mut dyn Holder,
-        holdings: &mut Vec<Holding>,
+        supervisor: &mut dyn Supervisor,
+        holdings: &mut Vec<HeldLevel>,
     ) -> Result<(), Refusal> {
-        acquire(&self.made, machine, holder, holdings)
+        acquire(&self.made, machine, supervisor, holdings)
     }
 
     /// Brings every level into force that somebody has to hold, one after the other into
@@ -100,10 +100,10 @@ impl Knobs {
     pub(crate) fn acquire(
         &self,
         machine: &Machine,
-        holder: &mut dyn Holder,
-        holdings: &mut Vec<Holding>,
+        supervisor: &mut dyn Supervisor,
+        holdings: &mut Vec<HeldLevel>,
     ) -> Result<(), Refusal> {
-        acquire(&self.held, machine, holder, holdings)
+        acquire(&self.held, machine, supervisor, holdings)
     }
 
     /// What every level reads back as, but those that are held; `threads` are the workload's, none before it starts.
@@ -173,14 +173,14 @@ fn apply(
 fn acquire(
     levels: &[(&'static dyn Factor, Level)],
     machine: &Machine,
-    holder: &mut dyn Holder,
-    holdings: &mut Vec<Holding>,
+    supervisor: &mut dyn Supervisor,
+    holdings: &mut Vec<HeldLevel>,
 ) -> Result<(), Refusal> {
     for (factor, level) in levels {
         let Knob::Held(knob) = factor.knob() else { continue };
         let id = factor.describe().id;
-        match knob.acquire(machine, level, holder) {
-            Ok(held) => holdings.push(Holding { factor: id, level: level.clone(), held }),
+        match knob.acquire(machine, level, supervisor) {
+            Ok(held) => holdings.push(HeldLevel { factor: id, level: level.clone(), held }),
             Err(NotHeld::Refused(why)) => {
                 return Err(Refusal::NotInForce(format!("{id} = {level}: {why}")));
             }

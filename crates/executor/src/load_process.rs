@@ -14,7 +14,7 @@ pub const LOAD_ROLE: &str = "__load";
 /// The first frame to the load process, a line of JSON. A second line, `null`, lets it run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct LoadOrder {
-    /// Who must be alive for it to go on.
+    /// Process that must be alive for it to go on.
     pub parent: i32,
     /// Id of the workload.
     pub workload: String,

@@ -18,9 +18,9 @@ const LONGEST_HOLDER: u64 = 4096;
 /// Runtime directories of users without XDG_RUNTIME_DIR begin so.
 const OTHERS_IN_TMP: &str = "schedlab-";
 
-/// Who holds the lock, for the message to whoever is refused.
+/// The process that holds the lock, for the message to a process that is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
+pub struct LockHolder {
     /// Its process id.
     pub pid: i32,
     /// When that process began, in clock ticks since boot: ids are used again.
@@ -31,7 +31,7 @@ pub struct Holder {
 
 /// The machine's lock: flock(2) on a file of the runtime directory that only its
 /// user may open, so that nobody else can take it. It is held until every process
-/// that inherited the descriptor (the guardian) is gone. Who holds it stands in a
+/// that inherited the descriptor (the guardian) is gone. Its holder is named in a
 /// file beside it that everybody may read.
 #[derive(Debug)]
 pub struct Lock {
@@ -69,7 +69,7 @@ impl Lock {
         }
         let pid = std::process::id().cast_signed();
         let start_ticks = start_ticks(machine, pid).unwrap_or_default();
-        let holder = Holder { pid, start_ticks, purpose: purpose.to_owned() };
+        let holder = LockHolder { pid, start_ticks, purpose: purpose.to_owned() };
         let path = directory.join(Self::HOLDER);
         serde_json::to_vec(&holder)
             .map_err(std::io::Error::other)
@@ -80,9 +80,9 @@ impl Lock {
         Ok(Self { file })
     }
 
-    /// Who runs a campaign on this machine now, this or another user; nobody where
+    /// The process that runs a campaign on this machine now, of this or another user; none where
     /// only a guardian still holds the lock.
-    pub fn holder(machine: &Machine) -> Option<Holder> {
+    pub fn holder(machine: &Machine) -> Option<LockHolder> {
         let mut directories = vec![machine.runtime().to_owned()];
         directories.extend(foreign_directories(machine));
         directories.iter().find_map(|directory| running_in(machine, directory))
@@ -120,11 +120,11 @@ fn take(machine: &Machine, file: &File, directory: &Path) -> Result<()> {
     }
 }
 
-/// The campaign of whoever uses this runtime directory, if one runs.
-fn running_in(machine: &Machine, directory: &Path) -> Option<Holder> {
+/// The campaign of the user of this runtime directory, if one runs.
+fn running_in(machine: &Machine, directory: &Path) -> Option<LockHolder> {
     let is_free = match open_plain(&directory.join(Lock::FILE)) {
         Ok(file) => flock(&file, FlockOperation::NonBlockingLockShared).is_ok(),
-        // Another user's: who holds it is all that can be known.
+        // Another user's: its holder is all that can be known.
         Err(error) => error.kind() != std::io::ErrorKind::PermissionDenied,
     };
     if is_free { None } else { live_holder(machine, directory) }
@@ -140,11 +140,11 @@ fn open_plain(path: &Path) -> std::io::Result<File> {
     Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a file"))
 }
 
-fn live_holder(machine: &Machine, directory: &Path) -> Option<Holder> {
+fn live_holder(machine: &Machine, directory: &Path) -> Option<LockHolder> {
     let mut text = String::new();
     let file = open_plain(&directory.join(Lock::HOLDER)).ok()?;
     file.take(LONGEST_HOLDER).read_to_string(&mut text).ok()?;
-    let holder: Holder = serde_json::from_str(&text).ok()?;
+    let holder: LockHolder = serde_json::from_str(&text).ok()?;
     (start_ticks(machine, holder.pid) == Some(holder.start_ticks)).then_some(holder)
 }
 
@@ -154,7 +154,7 @@ fn start_ticks(machine: &Machine, pid: i32) -> Option<u64> {
     running.process_stat(pid).ok().map(|stat| stat.start_ticks)
 }
 
-fn held(directory: &Path, holder: Option<&Holder>) -> Error {
+fn held(directory: &Path, holder: Option<&LockHolder>) -> Error {
     let cause = match holder {
         Some(holder) => format!("process {} is running: {}", holder.pid, holder.purpose),
         None => format!(
@@ -219,7 +219,7 @@ mod tests {
         let machine = machine(directory.path());
         let lock = Lock::acquire(&machine, "campaign").unwrap();
         let path = machine.runtime().join(Lock::HOLDER);
-        let mut holder: Holder = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let mut holder: LockHolder = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         holder.start_ticks += 1;
         fs::write(&path, serde_json::to_vec(&holder).unwrap()).unwrap();
         assert_eq!(Lock::holder(&machine), None, "its id was used again");

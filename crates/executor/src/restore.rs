@@ -4,8 +4,8 @@
 //! before what it rescales), then everything is read once more, because
 //! restoring one knob may have moved another.
 
-use crate::ending::end;
 use crate::journal::{Journal, JournalEntry};
+use crate::kill_processes::end;
 use contract::{Error, ON_TOP, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -382,7 +382,7 @@ fn restore_settings(
             }
             Ok(current) => {
                 report.failed.push(format!("{}, but the kernel keeps {current}", setting.line()));
-                // Ours as long as it stays so: whoever changes it from now on is somebody else.
+                // Ours as long as it stays so: a change from now on is another program's.
                 notes.add(&JournalEntry::Applied { id, actual: current });
             }
             // What it was set in is gone: an elevator's own settings, a device of ours.

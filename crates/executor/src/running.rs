@@ -1,10 +1,10 @@
 //! A workload that was started: its processes, wherever they move, and their end.
 
-use crate::beside::Beside;
 use crate::child::RoleChild;
-use crate::ending::end;
-use crate::session::Executor;
-use contract::{Attached, Error, Result, ServerGroups};
+use crate::executor::Executor;
+use crate::kill_processes::end;
+use crate::trial_resources::TrialResources;
+use contract::{AttachedProbe, Error, Result, ServerGroups};
 use std::collections::{BTreeMap, BTreeSet};
 use sys::{Cgroup, Machine};
 
@@ -13,7 +13,7 @@ pub(crate) struct Running {
     /// The load process.
     pub(crate) child: RoleChild,
     /// What observes it.
-    pub(crate) probes: Vec<Box<dyn Attached>>,
+    pub(crate) probes: Vec<Box<dyn AttachedProbe>>,
     /// Its groups, where it has any: its own, then those of its servers.
     pub(crate) cgroups: Vec<Cgroup>,
     /// Those that its servers joined.
@@ -27,10 +27,10 @@ pub(crate) struct Running {
 impl Running {
     /// Every thread of the workload, wherever its processes have moved, except one
     /// that only directs.
-    pub(crate) fn threads(&self, executor: &Executor, beside: &Beside) -> Vec<i32> {
+    pub(crate) fn threads(&self, executor: &Executor, resources: &TrialResources) -> Vec<i32> {
         let machine = &executor.settings.machine;
         let main = self.child.pid();
-        let processes = processes(executor, main, &self.cgroups, beside);
+        let processes = processes(executor, main, &self.cgroups, resources);
         let subjects = processes.iter().filter(|pid| !self.is_of_a_generator(machine, **pid));
         let threads = subjects.flat_map(|pid| machine.thread_ids(*pid).unwrap_or_default());
         threads.filter(|thread| !(self.is_main_thread_apart && *thread == main)).collect()
@@ -43,9 +43,13 @@ impl Running {
     }
 
     /// Ends what an invocation left running, so that it is not beside the next one.
-    pub(crate) fn end_leftovers(&self, executor: &Executor, beside: &Beside) -> Result<()> {
+    pub(crate) fn end_leftovers(
+        &self,
+        executor: &Executor,
+        resources: &TrialResources,
+    ) -> Result<()> {
         let group = self.child.pid();
-        let left = end(|| processes(executor, group, &self.cgroups, beside)).left;
+        let left = end(|| processes(executor, group, &self.cgroups, resources)).left;
         if left.is_empty() {
             return Ok(());
         }
@@ -57,12 +61,12 @@ impl Running {
 }
 
 /// The workload's processes: of its cgroups where it has any, else of its process
-/// group and whoever carries our mark.
+/// group and every process with our mark.
 fn processes(
     executor: &Executor,
     group: i32,
     cgroups: &[Cgroup],
-    beside: &Beside,
+    resources: &TrialResources,
 ) -> BTreeSet<i32> {
     let machine = &executor.settings.machine;
     let members: Option<Vec<_>> =
@@ -72,8 +76,8 @@ fn processes(
     }
     // What cannot be listed has ended.
     let members = machine.group_members(group).unwrap_or_default();
-    let marked = machine.marked_processes(&executor.watch.mark).unwrap_or_default();
+    let marked = machine.marked_processes(&executor.guarded.mark).unwrap_or_default();
     let all = members.into_iter().chain(marked);
-    let others = beside.groups();
+    let others = resources.groups();
     all.filter(|process| !others.contains(&process.group)).map(|process| process.pid).collect()
 }

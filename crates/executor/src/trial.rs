@@ -1,22 +1,24 @@
 //! One trial: check, set, read back, prepare, run, stop, restore, read back.
 
 use crate::background::Hogs;
-use crate::beside::Beside;
 use crate::child::{Marking, RoleChild, Waited, padding};
+use crate::executor::Executor;
 use crate::groups::join_groups;
 use crate::health::Health;
 use crate::journal::JournalEntry;
-use crate::keeper::TrialHolder;
 use crate::knobs::{Knobs, Refusal};
 use crate::load_process::{LOAD_ROLE, LoadAnswer, LoadOrder};
+use crate::long_lived_service::{end_long_lived, stand};
 use crate::restore::restore;
 use crate::running::Running;
-use crate::session::Executor;
-use crate::standing::{end_standing, stand};
-use contract::{Error, ErrorKind, Event, LaunchSpec, Lost, NOT_PUT_BACK, Phase, Result, Target};
+use crate::supervisor::TrialSupervisor;
+use crate::trial_resources::TrialResources;
+use contract::{
+    Error, ErrorKind, Event, LaunchSpec, Lost, NOT_PUT_BACK, Phase, ProbeTarget, Result,
+};
 use model::{
-    Caveat, CpuList, Invocation, Level, LevelReading, Outcome, Record, RunReport, Session,
-    StorageKind, StorageTarget, Trial,
+    BackgroundSession, Caveat, CpuList, Invocation, Level, LevelReading, Outcome, Record,
+    RunReport, StorageKind, StorageTarget, Trial,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -92,19 +94,19 @@ pub(crate) fn run(
     let started_unix_ns = sys::unix_ns();
     let started_ns = sys::monotonic_ns();
     let mut progress = Progress::default();
-    let mut beside = Beside::default();
-    let ended = attempt(executor, trial, &mut progress, &mut beside, on_event);
+    let mut resources = TrialResources::default();
+    let ended = attempt(executor, trial, &mut progress, &mut resources, on_event);
     executor.settings.machine = executor.whole_machine.clone();
     on_event(Event::TrialPhase(Phase::Restoring));
-    let taken_back = beside.end(&mut executor.watch.journal);
-    // Whoever failed a trial may have been brought out of order by it.
+    let taken_back = resources.end(&mut executor.guarded.journal);
+    // A service whose trial failed may have been damaged by it.
     if !matches!(ended, Ok(())) {
-        end_standing(executor);
+        end_long_lived(executor);
     }
-    let kept = executor.watch.kept(executor.standing.as_ref());
+    let kept = executor.guarded.kept(executor.standing.as_ref());
     let machine = executor.settings.machine.clone();
-    let report = restore(&machine, &mut executor.watch.journal, true, &kept)?;
-    let taken_back = taken_back.and(beside.give_back(&mut executor.watch.journal));
+    let report = restore(&machine, &mut executor.guarded.journal, true, &kept)?;
+    let taken_back = taken_back.and(resources.give_back(&mut executor.guarded.journal));
     // The record comes first; the next trial, or closing the session, tells what is left.
     executor.is_incomplete = !report.is_complete();
     executor.not_taken_back = taken_back.err();
@@ -133,7 +135,7 @@ fn attempt(
     executor: &mut Executor,
     trial: &Trial,
     progress: &mut Progress,
-    beside: &mut Beside,
+    resources: &mut TrialResources,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<(), Stop> {
     on_event(Event::TrialPhase(Phase::Setting));
@@ -145,22 +147,22 @@ fn attempt(
     let knobs = Knobs::of(&executor.settings.catalogue, &trial.subject)?;
     // Before any level: it is started and warmed up alike for all subjects.
     stand(executor, trial, on_event)?.map_err(Stop::failed)?;
-    make_target(executor, trial, &knobs, beside)?;
+    make_target(executor, trial, &knobs, resources)?;
     let machine = executor.settings.machine.clone();
-    match knobs.apply(&machine, &mut executor.watch.journal) {
+    match knobs.apply(&machine, &mut executor.guarded.journal) {
         Ok(()) => {}
         Err(Refusal::NotInForce(detail)) => return Err(Stop::invalid(LEVEL_NOT_SET, detail)),
         Err(Refusal::Lost(error)) => return Err(Stop::Error(error)),
     }
     // Setting one knob may have moved another: all are read once more.
     check_levels(trial, &knobs.read_back(&machine, &[])?, LEVEL_NOT_SET)?;
-    acquire(executor, trial, &knobs, beside)?;
-    progress.facts = beside.facts();
+    acquire(executor, trial, &knobs, resources)?;
+    progress.facts = resources.facts();
     on_event(Event::TrialPhase(Phase::Settling));
     pause(executor, Duration::from_nanos(trial.settle_ns))?;
-    beside.hogs = start_background(executor, trial)?;
+    resources.hogs = start_background(executor, trial)?;
     for invocation in 0..trial.workload.invocations {
-        invoke(executor, trial, &knobs, beside, invocation, progress, on_event)?;
+        invoke(executor, trial, &knobs, resources, invocation, progress, on_event)?;
     }
     Ok(())
 }
@@ -170,9 +172,11 @@ fn acquire(
     executor: &mut Executor,
     trial: &Trial,
     knobs: &Knobs,
-    beside: &mut Beside,
+    resources: &mut TrialResources,
 ) -> Result<(), Stop> {
-    held(executor, trial, |machine, holder| knobs.acquire(machine, holder, &mut beside.holdings))?;
+    held(executor, trial, |machine, supervisor| {
+        knobs.acquire(machine, supervisor, &mut resources.holdings)
+    })?;
     executor.scheduler = SchedExt::read(&executor.settings.machine);
     Ok(())
 }
@@ -182,17 +186,19 @@ fn make_target(
     executor: &mut Executor,
     trial: &Trial,
     knobs: &Knobs,
-    beside: &mut Beside,
+    resources: &mut TrialResources,
 ) -> Result<(), Stop> {
-    held(executor, trial, |machine, holder| knobs.make(machine, holder, &mut beside.made))?;
+    held(executor, trial, |machine, supervisor| {
+        knobs.make(machine, supervisor, &mut resources.made)
+    })?;
     let machine = &executor.settings.machine;
-    let files = beside.target().or_else(|| machine.target().cloned());
+    let files = resources.target().or_else(|| machine.target().cloned());
     let device = files.and_then(|files| files.device);
-    beside.is_rotating = device.is_some_and(|device| sys::is_rotating(machine, &device));
-    let Some(target) = beside.target() else { return Ok(()) };
+    resources.is_rotating = device.is_some_and(|device| sys::is_rotating(machine, &device));
+    let Some(target) = resources.target() else { return Ok(()) };
     if target.kind == StorageKind::Directory {
         let path = PathBuf::from(&target.path);
-        executor.watch.journal.append(&JournalEntry::Directory { path: path.clone() })?;
+        executor.guarded.journal.append(&JournalEntry::Directory { path: path.clone() })?;
         make_scratch(&path)?;
     }
     executor.settings.machine = executor.whole_machine.clone().with_target(target);
@@ -203,18 +209,18 @@ fn make_target(
 fn held(
     executor: &mut Executor,
     trial: &Trial,
-    hold: impl FnOnce(&Machine, &mut TrialHolder<'_>) -> Result<(), Refusal>,
+    hold: impl FnOnce(&Machine, &mut TrialSupervisor<'_>) -> Result<(), Refusal>,
 ) -> Result<(), Stop> {
     let settings = executor.settings.clone();
     let log = settings.logs.join(format!("{}-held.log", stem(trial)));
-    let mut holder = TrialHolder::new(
+    let mut supervisor = TrialSupervisor::new(
         &settings.executable,
         settings.machine.search_path(),
         log,
-        &mut executor.watch,
+        &mut executor.guarded,
         &executor.interrupt,
     );
-    match hold(&settings.machine, &mut holder) {
+    match hold(&settings.machine, &mut supervisor) {
         Ok(()) => Ok(()),
         Err(Refusal::NotInForce(detail)) => Err(Stop::invalid(LEVEL_NOT_SET, detail)),
         Err(Refusal::Lost(error)) => Err(Stop::Error(error)),
@@ -234,11 +240,11 @@ fn start_background(executor: &mut Executor, trial: &Trial) -> Result<Option<Hog
     let log = executor.settings.logs.join("background.log");
     let marking = Marking {
         executable: &executor.settings.executable.clone(),
-        mark: &executor.watch.mark.clone(),
+        mark: &executor.guarded.mark.clone(),
         log: &log,
         padding: 0,
     };
-    Ok(Some(Hogs::start(background, &cpus, &marking, &mut executor.watch.journal)?))
+    Ok(Some(Hogs::start(background, &cpus, &marking, &mut executor.guarded.journal)?))
 }
 
 /// Waits, and gives up on a signal.
@@ -266,13 +272,17 @@ fn check_levels(trial: &Trial, levels: &BTreeMap<String, Level>, rule: &str) -> 
 }
 
 /// The scheduler that the trial began with is still in charge.
-fn check_scheduler(machine: &Machine, began: &SchedExt, beside: &mut Beside) -> Result<(), Stop> {
+fn check_scheduler(
+    machine: &Machine,
+    began: &SchedExt,
+    resources: &mut TrialResources,
+) -> Result<(), Stop> {
     let now = SchedExt::read(machine);
     if now == *began {
         return Ok(());
     }
-    // Whoever holds the scheduler knows why it left, also where it left since it was asked last.
-    beside.check()?;
+    // The holder process knows why the scheduler left, also where it left since the last check.
+    resources.check()?;
     let detail = format!("the trial began with {began}, now there is {now}");
     Err(Stop::invalid(SCHEDULER_CHANGED, detail))
 }
@@ -281,7 +291,7 @@ fn invoke(
     executor: &mut Executor,
     trial: &Trial,
     knobs: &Knobs,
-    beside: &mut Beside,
+    resources: &mut TrialResources,
     number: u32,
     progress: &mut Progress,
     on_event: &mut dyn FnMut(Event),
@@ -289,11 +299,20 @@ fn invoke(
     executor.interrupt.check()?;
     on_event(Event::TrialPhase(Phase::Preparing { invocation: number }));
     let deadline = Instant::now() + Duration::from_nanos(trial.workload.time_limit_ns);
-    let mut running = start(executor, trial, knobs, beside, number)?;
-    let ended =
-        observe(executor, trial, knobs, beside, number, &mut running, deadline, progress, on_event);
+    let mut running = start(executor, trial, knobs, resources, number)?;
+    let ended = observe(
+        executor,
+        trial,
+        knobs,
+        resources,
+        number,
+        &mut running,
+        deadline,
+        progress,
+        on_event,
+    );
     // A workload that fails without what was held for it says nothing of the subject.
-    let ended = match (ended, beside.check()) {
+    let ended = match (ended, resources.check()) {
         (Err(Stop::Outcome(Outcome::Failed { .. })), Err(lost)) => Err(Stop::from(lost)),
         (ended, _) => ended,
     };
@@ -301,13 +320,13 @@ fn invoke(
     if let (Some(standing), Some(own)) = (&executor.standing, running.cgroups.first()) {
         standing.leave(&executor.settings.machine, (own, &running.server_groups))?;
     }
-    running.end_leftovers(executor, beside)?;
+    running.end_leftovers(executor, resources)?;
     if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
         refuse_full(&executor.settings.logs, reason)?;
         let failure = Some(reason.clone());
         progress.invocations.push(Invocation { samples: Vec::new(), run: None, failure });
     }
-    executor.watch.journal.append(&JournalEntry::GroupEnded { group: running.child.pid() })?;
+    executor.guarded.journal.append(&JournalEntry::GroupEnded { group: running.child.pid() })?;
     ended
 }
 
@@ -316,7 +335,7 @@ fn start(
     executor: &mut Executor,
     trial: &Trial,
     knobs: &Knobs,
-    beside: &Beside,
+    resources: &TrialResources,
     number: u32,
 ) -> Result<Running, Stop> {
     let settings = executor.settings.clone();
@@ -325,10 +344,10 @@ fn start(
         seed: trial.seed.wrapping_add(u64::from(number)),
         scratch: settings.scratch.join(&stem),
         log: settings.logs.join(format!("{stem}.log")),
-        is_rotating: beside.is_rotating,
+        is_rotating: resources.is_rotating,
         ..LaunchSpec::default()
     };
-    launch.target = beside.target().or_else(|| {
+    launch.target = resources.target().or_else(|| {
         let path = launch.scratch.display().to_string();
         settings.machine.target().map(|files| StorageTarget { path, ..files.clone() })
     });
@@ -336,12 +355,12 @@ fn start(
     make_scratch(&launch.scratch)?;
     let marking = Marking {
         executable: &settings.executable,
-        mark: &executor.watch.mark.clone(),
+        mark: &executor.guarded.mark.clone(),
         log: &launch.log,
         padding: padding(launch.seed),
     };
-    let mut child = RoleChild::spawn(LOAD_ROLE, Session::Same, &marking)?;
-    executor.watch.journal.append(&JournalEntry::Group { group: child.pid() })?;
+    let mut child = RoleChild::spawn(LOAD_ROLE, BackgroundSession::Same, &marking)?;
+    executor.guarded.journal.append(&JournalEntry::Group { group: child.pid() })?;
     // Why it cannot be configured tells its own process.
     let workload = &trial.workload;
     let configured = settings.catalogue.configure(&workload.uses, &workload.parameters).ok();
@@ -354,11 +373,11 @@ fn start(
         standing.enter(&settings.machine, (own, &launch.server_groups))?;
         launch.standing.clone_from(standing.facts());
     }
-    let target = Target {
+    let target = ProbeTarget {
         pid: child.pid(),
         group: child.pid(),
         cgroups,
-        background: beside.groups().into_iter().collect(),
+        background: resources.groups().into_iter().collect(),
         cpus: settings.machine.online_cpus().map_err(Error::from)?,
     };
     let mut probes = Vec::new();
@@ -409,7 +428,7 @@ fn observe(
     executor: &Executor,
     trial: &Trial,
     knobs: &Knobs,
-    beside: &mut Beside,
+    resources: &mut TrialResources,
     number: u32,
     running: &mut Running,
     deadline: Instant,
@@ -424,18 +443,18 @@ fn observe(
             return Err(Stop::failed("the workload ran before it was told".to_owned()));
         }
     }
-    let before = levels(executor, knobs, beside, running)?;
+    let before = levels(executor, knobs, resources, running)?;
     note_levels(progress, &before);
     check_levels(trial, &before, LEVEL_NOT_SET)?;
-    check_scheduler(machine, &executor.scheduler, beside)?;
-    let health = Health::read(machine, &beside.groups(), &running.cgroups);
+    check_scheduler(machine, &executor.scheduler, resources)?;
+    let health = Health::read(machine, &resources.groups(), &running.cgroups);
     for probe in &mut running.probes {
         probe.start()?;
     }
     on_event(Event::TrialPhase(Phase::Running { invocation: number }));
     running.child.send(&())?;
     let answer = wait(executor, running, deadline, trial, |executor, running| {
-        let during = levels(executor, knobs, beside, running)?;
+        let during = levels(executor, knobs, resources, running)?;
         for (factor, level) in &during {
             if let Some(reading) = progress.levels.get_mut(factor)
                 && !reading.during.contains(level)
@@ -444,7 +463,7 @@ fn observe(
             }
         }
         check_levels(trial, &during, LEVEL_CHANGED)?;
-        check_scheduler(machine, &executor.scheduler, beside)
+        check_scheduler(machine, &executor.scheduler, resources)
     })?;
     let (samples, report, unfit) = match answer {
         LoadAnswer::Done { changed_level: Some(change), .. } => {
@@ -464,10 +483,10 @@ fn observe(
         samples.extend(probe.stop(&report)?);
     }
     let cpus: CpuList = machine.online_cpus().map_err(Error::from)?;
-    let now = Health::read(machine, &beside.groups(), &running.cgroups);
+    let now = Health::read(machine, &resources.groups(), &running.cgroups);
     merge_caveats(progress, health.caveats(&now, &report, &cpus));
-    let after = levels(executor, knobs, beside, running)?;
-    check_end(executor, trial, beside, &after, progress)?;
+    let after = levels(executor, knobs, resources, running)?;
+    check_end(executor, trial, resources, &after, progress)?;
     finish(progress, samples, report, unfit)
 }
 
@@ -475,13 +494,13 @@ fn observe(
 fn levels(
     executor: &Executor,
     knobs: &Knobs,
-    beside: &mut Beside,
+    resources: &mut TrialResources,
     running: &Running,
 ) -> Result<BTreeMap<String, Level>, Stop> {
-    beside.check()?;
-    let threads = running.threads(executor, beside);
+    resources.check()?;
+    let threads = running.threads(executor, resources);
     let mut levels = knobs.read_back(&executor.settings.machine, &threads)?;
-    levels.extend(beside.levels());
+    levels.extend(resources.levels());
     Ok(levels)
 }
 
@@ -489,7 +508,7 @@ fn levels(
 fn check_end(
     executor: &Executor,
     trial: &Trial,
-    beside: &mut Beside,
+    resources: &mut TrialResources,
     after: &BTreeMap<String, Level>,
     progress: &mut Progress,
 ) -> Result<(), Stop> {
@@ -500,8 +519,8 @@ fn check_end(
     }
     check_levels(trial, after, LEVEL_CHANGED)?;
     let machine = &executor.settings.machine;
-    check_scheduler(machine, &executor.scheduler, beside)?;
-    match beside.ended_load(machine) {
+    check_scheduler(machine, &executor.scheduler, resources)?;
+    match resources.ended_load(machine) {
         Some(ended) => Err(Stop::invalid(BACKGROUND_ENDED, ended)),
         None => Ok(()),
     }
@@ -577,7 +596,7 @@ fn wait(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::beside::Holding;
+    use crate::trial_resources::HeldLevel;
     use contract::Held;
 
     /// A scheduler that left, and knows why.
@@ -605,8 +624,8 @@ mod tests {
     fn a_scheduler_that_leaves_within_a_check_is_told_by_who_holds_it() {
         let directory = tempfile::tempdir().unwrap();
         let machine = Machine::fake(directory.path(), directory.path().join("run")).unwrap();
-        let rule = |began: &SchedExt, beside: &mut Beside| match check_scheduler(
-            &machine, began, beside,
+        let rule = |began: &SchedExt, resources: &mut TrialResources| match check_scheduler(
+            &machine, began, resources,
         ) {
             Err(Stop::Outcome(Outcome::Invalid { rule, .. })) => Some(rule),
             Err(_) => panic!("a changed scheduler makes a trial invalid"),
@@ -615,10 +634,13 @@ mod tests {
         let none = SchedExt::default();
         let began = SchedExt { ops: Some("bfs".to_owned()), ..none.clone() };
         let held = Box::new(Ejected);
-        let holding = Holding { factor: "scheduler", level: Level::canonical("lab:bfs"), held };
-        let mut beside = Beside { holdings: vec![holding], ..Beside::default() };
-        assert_eq!(rule(&began, &mut beside).as_deref(), Some("EJECTED"));
-        assert_eq!(rule(&began, &mut Beside::default()).as_deref(), Some(SCHEDULER_CHANGED));
-        assert_eq!(rule(&none, &mut Beside::default()), None);
+        let holding = HeldLevel { factor: "scheduler", level: Level::canonical("lab:bfs"), held };
+        let mut resources = TrialResources { holdings: vec![holding], ..TrialResources::default() };
+        assert_eq!(rule(&began, &mut resources).as_deref(), Some("EJECTED"));
+        assert_eq!(
+            rule(&began, &mut TrialResources::default()).as_deref(),
+            Some(SCHEDULER_CHANGED)
+        );
+        assert_eq!(rule(&none, &mut TrialResources::default()), None);
     }
 }

@@ -1,8 +1,8 @@
 //! From rows to a plan and its records.
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use model::{
     Block, Caveat, CaveatCode, Comparisons, Imported, ImportedDesign, Invocation, Metric, Outcome,
     PLAN_FORMAT, ParameterValue, Parameters, Plan, RECORD_FORMAT, Record, Sitting, Subject,
@@ -22,7 +22,7 @@ const MOST_TRIALS: usize = 4_000_000;
 
 /// How a file becomes a campaign.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ImportSettings {
     /// kebab-case: names the campaign's directory.
     pub name: String,
     /// The question in a person's words.
@@ -54,11 +54,11 @@ pub struct Assembled {
 /// The file's index, and what is wrong with it.
 pub fn import(
     importer: &dyn Importer,
-    sources: &[Source<'_>],
+    sources: &[ImportFile<'_>],
     mapping: &Mapping,
-    settings: &Settings,
+    settings: &ImportSettings,
 ) -> Result<Assembled, (usize, Trouble)> {
-    let mut table = Table::default();
+    let mut table = ImportedTable::default();
     for (index, source) in sources.iter().enumerate() {
         importer.read(source, mapping, &mut table).map_err(|trouble| (index, trouble))?;
     }
@@ -79,9 +79,9 @@ pub fn import(
 
 /// SHA-256 (hex) of all that decides the plan.
 fn digest(
-    sources: &[Source<'_>],
+    sources: &[ImportFile<'_>],
     mapping: &Mapping,
-    settings: &Settings,
+    settings: &ImportSettings,
     format: &str,
 ) -> [String; 2] {
     let hexadecimal = |hash: Sha256| -> String {
@@ -110,8 +110,8 @@ fn digest(
 }
 
 fn assemble(
-    table: &Table,
-    settings: &Settings,
+    table: &ImportedTable,
+    settings: &ImportSettings,
     format: &str,
     [files, digest]: [String; 2],
 ) -> Result<Assembled, Trouble> {
@@ -179,7 +179,12 @@ fn assemble(
 }
 
 /// What all workloads share.
-fn workload(table: &Table, settings: &Settings, format: &str, primary: &[String]) -> WorkloadPlan {
+fn workload(
+    table: &ImportedTable,
+    settings: &ImportSettings,
+    format: &str,
+    primary: &[String],
+) -> WorkloadPlan {
     let with_margin = |metric: &Metric| Metric {
         margin: settings.margin.unwrap_or(metric.margin),
         ..metric.clone()
@@ -202,7 +207,7 @@ fn workload(table: &Table, settings: &Settings, format: &str, primary: &[String]
 }
 
 /// Subjects in order of appearance, the reference first.
-fn subjects(table: &Table, settings: &Settings) -> Result<Vec<Subject>, Trouble> {
+fn subjects(table: &ImportedTable, settings: &ImportSettings) -> Result<Vec<Subject>, Trouble> {
     let mut ids: Vec<&str> = Vec::new();
     let mut known = BTreeSet::new();
     for row in &table.rows {
@@ -227,7 +232,7 @@ fn subjects(table: &Table, settings: &Settings) -> Result<Vec<Subject>, Trouble>
     Ok(ids.into_iter().map(subject).collect())
 }
 
-fn primary(table: &Table) -> Result<Vec<String>, Trouble> {
+fn primary(table: &ImportedTable) -> Result<Vec<String>, Trouble> {
     let known: Vec<&str> = table.metrics.iter().map(|metric| metric.id.as_str()).collect();
     for wanted in &table.primary {
         if !known.contains(&wanted.as_str()) {
@@ -242,11 +247,11 @@ fn primary(table: &Table) -> Result<Vec<String>, Trouble> {
 }
 
 fn refuse_many(
-    table: &Table,
+    table: &ImportedTable,
     subjects: usize,
     metrics: usize,
     cells: usize,
-    settings: &Settings,
+    settings: &ImportSettings,
 ) -> Result<(), Trouble> {
     let pairs = match settings.comparisons {
         Comparisons::All => subjects.saturating_mul(subjects - 1) / 2,
@@ -282,7 +287,7 @@ struct Labels {
 }
 
 impl Labels {
-    fn of(table: &Table) -> Result<Self, Trouble> {
+    fn of(table: &ImportedTable) -> Result<Self, Trouble> {
         let mut known = BTreeSet::new();
         let mut labels = Self { all: Vec::new(), places: BTreeMap::new() };
         for row in &table.rows {
@@ -302,7 +307,7 @@ impl Labels {
         Ok(labels)
     }
 
-    fn of_row(&self, row: &Row) -> &str {
+    fn of_row(&self, row: &ImportedRow) -> &str {
         &self.all[self.places[&row.levels]].1
     }
 }
@@ -316,11 +321,11 @@ fn parameters(dimensions: &[String], levels: &[String]) -> Parameters {
 
 /// Rows of one place of one execution in one record, in the order of first rows.
 fn gathered<'t, K: Ord>(
-    table: &'t Table,
-    key: impl Fn(usize, &'t Row) -> K,
-) -> Vec<(usize, Vec<&'t Row>)> {
+    table: &'t ImportedTable,
+    key: impl Fn(usize, &'t ImportedRow) -> K,
+) -> Vec<(usize, Vec<&'t ImportedRow>)> {
     let mut places: BTreeMap<K, usize> = BTreeMap::new();
-    let mut groups: Vec<(usize, Vec<&Row>)> = Vec::new();
+    let mut groups: Vec<(usize, Vec<&ImportedRow>)> = Vec::new();
     for (index, row) in table.rows.iter().enumerate() {
         let place = *places.entry(key(index, row)).or_insert_with(|| {
             groups.push((index, Vec::new()));
@@ -333,11 +338,11 @@ fn gathered<'t, K: Ord>(
 
 /// One record for each execution and cell. Executions are numbered within their
 /// subject and the levels that they fix.
-fn unblocked(table: &Table, labels: &Labels) -> Vec<Record> {
+fn unblocked(table: &ImportedTable, labels: &Labels) -> Vec<Record> {
     let fixed: Vec<usize> = (0..table.dimensions.len())
         .filter(|index| table.fixed.contains(&table.dimensions[*index]))
         .collect();
-    let execution = |index: usize, row: &Row| match &row.execution {
+    let execution = |index: usize, row: &ImportedRow| match &row.execution {
         Some(name) => (name.clone(), 0),
         None => (String::new(), index),
     };
@@ -359,7 +364,7 @@ fn unblocked(table: &Table, labels: &Labels) -> Vec<Record> {
 
 /// One record for each block, subject and cell; blocks in order of appearance.
 fn blocked(
-    table: &Table,
+    table: &ImportedTable,
     labels: &Labels,
     caveats: &mut Vec<Caveat>,
 ) -> Result<(Vec<Record>, Vec<Block>), Trouble> {
@@ -412,7 +417,13 @@ fn blocked(
     Ok((records, orders.iter().enumerate().map(block).collect()))
 }
 
-fn record(sequence: u64, block: u32, position: u32, workload: &str, rows: &[&Row]) -> Record {
+fn record(
+    sequence: u64,
+    block: u32,
+    position: u32,
+    workload: &str,
+    rows: &[&ImportedRow],
+) -> Record {
     let failure = rows.iter().find_map(|row| row.failure.clone());
     Record {
         format: RECORD_FORMAT.to_owned(),

@@ -1,10 +1,10 @@
 //! The Go benchmark format (`go test -bench`), which other tools write too:
 //! `BenchmarkName/key=value-8 N value unit value unit`.
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::metrics::{can_be_negative, metric_id, number, unit};
-use crate::table::{MOST_DIMENSIONS, Row, Table};
+use crate::table::{ImportedRow, ImportedTable, MOST_DIMENSIONS};
 use contract::Description;
 use model::{CaveatCode, Direction, Metric, Reduction, Sample, Unit};
 use outputs::Trouble;
@@ -69,9 +69,9 @@ impl Importer for Entry {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
         let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -96,7 +96,7 @@ impl<'a> File<'a> {
         line: u64,
         text: &'a str,
         mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         if let Some(failed) = text.trim_start().strip_prefix("--- FAIL: Benchmark") {
             let name = failed.split_whitespace().next().unwrap_or(failed);
@@ -184,9 +184,9 @@ impl<'a> File<'a> {
 
     fn append(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let packages: BTreeSet<_> = self.results.iter().map(|result| result.package).collect();
         let has_packages = packages.len() > 1 && mapping.subject.as_deref() != Some(PACKAGE);
@@ -213,7 +213,7 @@ impl<'a> File<'a> {
                 PACKAGE if has_packages => result.package.unwrap_or(ABSENT).to_owned(),
                 key => result.parts.get(key).copied().unwrap_or(ABSENT).to_owned(),
             };
-            let row = Row {
+            let row = ImportedRow {
                 subject: result.subject.unwrap_or(source.subject).to_owned(),
                 levels: dimensions.iter().map(level).collect(),
                 execution: Some(execution),
@@ -230,7 +230,7 @@ impl<'a> File<'a> {
         &self,
         result: &Measured<'_>,
         mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<Vec<Sample>, Trouble> {
         let line = result.line;
         let mut samples: Vec<Sample> = Vec::new();
@@ -381,7 +381,7 @@ impl<'a> Measured<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Direction as Better;
+    use crate::MappingDirection as Better;
     use crate::picture::{picture, read, refusal};
     use expect_test::{Expect, expect};
 

@@ -1,12 +1,12 @@
 //! Results of fio (`--output-format=json` or `json+`): each file is a replicate.
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::percentile;
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use model::{CaveatCode, Direction, Histogram, Metric, Reduction, Sample, Unit};
-use outputs::fio::{Latency, PERCENTILES, Report, Stream, Traffic};
+use outputs::fio::{FioLatency, FioReport, FioStream, PERCENTILES, Traffic};
 use outputs::{Percentile, Trouble};
 
 pub(crate) static ENTRY: Entry = Entry;
@@ -38,11 +38,11 @@ impl Importer for Entry {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         _mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
-        let report = Report::parse(source.bytes)?;
+        let report = FioReport::parse(source.bytes)?;
         table.declare(&["job", "direction"], &[])?;
         for job in &report.idle {
             let item = format!("{} {job}", source.subject);
@@ -57,7 +57,7 @@ impl Importer for Entry {
                 Err(error) => (Vec::new(), Some(format!("fio reported error {error}"))),
                 Ok(traffic) => (samples(traffic, &label, table)?, None),
             };
-            let row = Row {
+            let row = ImportedRow {
                 subject: source.subject.to_owned(),
                 levels,
                 execution: Some(execution.clone()),
@@ -71,11 +71,15 @@ impl Importer for Entry {
     }
 }
 
-fn label(subject: &str, stream: &Stream) -> String {
+fn label(subject: &str, stream: &FioStream) -> String {
     format!("{subject} {} {}", stream.job, stream.direction.name())
 }
 
-fn samples(traffic: Traffic, label: &str, table: &mut Table) -> Result<Vec<Sample>, Trouble> {
+fn samples(
+    traffic: Traffic,
+    label: &str,
+    table: &mut ImportedTable,
+) -> Result<Vec<Sample>, Trouble> {
     let mut samples = Vec::new();
     for (name, summary, value) in [
         ("iops", "I/Os in a second", traffic.rate),
@@ -87,14 +91,14 @@ fn samples(traffic: Traffic, label: &str, table: &mut Table) -> Result<Vec<Sampl
     }
     table.judge("iops");
     samples.extend(match traffic.latency {
-        Latency::Absent => Vec::new(),
-        Latency::Distribution { name, histogram } => {
+        FioLatency::Absent => Vec::new(),
+        FioLatency::Distribution { name, histogram } => {
             distribution_sample(histogram, name, label, table)?
         }
-        Latency::Printed { name, count, values } => {
+        FioLatency::Printed { name, count, values } => {
             printed_samples(count, &values, name, label, table)?
         }
-        Latency::Uncombinable => {
+        FioLatency::Uncombinable => {
             let what = "percentiles of several entries of a job, which cannot be combined";
             table.notice(CaveatCode::SummaryOnly, what, label);
             Vec::new()
@@ -109,7 +113,7 @@ fn distribution_sample(
     histogram: Histogram,
     name: &str,
     label: &str,
-    table: &mut Table,
+    table: &mut ImportedTable,
 ) -> Result<Vec<Sample>, Trouble> {
     if histogram.clamped() > 0 {
         table.notice(CaveatCode::Clamped, "latencies of more than an hour", label);
@@ -133,7 +137,7 @@ fn printed_samples(
     values: &[(Percentile, f64)],
     name: &str,
     label: &str,
-    table: &mut Table,
+    table: &mut ImportedTable,
 ) -> Result<Vec<Sample>, Trouble> {
     let mut samples = Vec::new();
     for (percentile, value_ns) in values {
@@ -149,7 +153,7 @@ fn printed_samples(
     Ok(samples)
 }
 
-fn judge(percentile: Percentile, id: &str, table: &mut Table) {
+fn judge(percentile: Percentile, id: &str, table: &mut ImportedTable) {
     if [Percentile::whole(50), Percentile::whole(99)].contains(&percentile) {
         table.judge(id);
     }

@@ -1,14 +1,14 @@
 //! What Gatling keeps of a run: the log of every request, or a summary of it; each file is a
 //! replicate.
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::metrics::metric_id;
 use crate::percentile;
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use model::{CaveatCode, Direction, Histogram, Metric, Reduction, Sample, Unit};
-use outputs::gatling::{Kind, Log, PERCENTILES, Statistics, Summary};
+use outputs::gatling::{GatlingSummary, Log, PERCENTILES, RequestGroup, RequestStatistics};
 use outputs::{Percentile, Trouble};
 use std::ops::Range;
 
@@ -70,14 +70,14 @@ impl Importer for Entry {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         _mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
         let label = source.subject;
         let (samples, failure) = if bytes.trim_ascii_start().starts_with(b"{") {
-            let summary = Summary::parse(bytes)?;
+            let summary = GatlingSummary::parse(bytes)?;
             begin(table)?;
             of_summary(&summary, label, table)?
         } else {
@@ -85,7 +85,7 @@ impl Importer for Entry {
             begin(table)?;
             of_log(&log, label, table)?
         };
-        let row = Row {
+        let row = ImportedRow {
             subject: label.to_owned(),
             levels: Vec::new(),
             execution: Some(table.next_execution()),
@@ -100,7 +100,7 @@ impl Importer for Entry {
 /// What was measured, or why nothing was.
 type Outcome = (Vec<Sample>, Option<String>);
 
-fn begin(table: &mut Table) -> Result<(), Trouble> {
+fn begin(table: &mut ImportedTable) -> Result<(), Trouble> {
     table.declare(&[], &[])?;
     table.is_closed_loop = true;
     Ok(())
@@ -114,12 +114,12 @@ fn none_right(failed: u64) -> Outcome {
     (Vec::new(), Some(format!("none of {failed} requests got a right answer")))
 }
 
-fn of_log(log: &Log, label: &str, table: &mut Table) -> Result<Outcome, Trouble> {
+fn of_log(log: &Log, label: &str, table: &mut ImportedTable) -> Result<Outcome, Trouble> {
     let Some(span_ms) = log.span_ms() else { return Err(none_asked()) };
     let kinds = log.kinds(0..u64::MAX);
     notice_failures(log, &kinds, label, table);
     let latency = Histogram::merged(kinds.iter().map(|kind| &kind.latency));
-    let failed: u64 = kinds.iter().map(Kind::failed).sum();
+    let failed: u64 = kinds.iter().map(RequestGroup::failed).sum();
     if latency.count() == 0 {
         return Ok(none_right(failed));
     }
@@ -150,7 +150,7 @@ fn of_log(log: &Log, label: &str, table: &mut Table) -> Result<Outcome, Trouble>
 }
 
 /// What is in no latency, and why.
-fn notice_failures(log: &Log, kinds: &[Kind], label: &str, table: &mut Table) {
+fn notice_failures(log: &Log, kinds: &[RequestGroup], label: &str, table: &mut ImportedTable) {
     let code = CaveatCode::ConditionalSuccess;
     for kind in kinds {
         let first = kind.failures.iter().max_by_key(|(_, count)| **count);
@@ -170,7 +170,7 @@ fn notice_failures(log: &Log, kinds: &[Kind], label: &str, table: &mut Table) {
 }
 
 /// Whether the thirds of a run resemble each other.
-fn notice_drift(log: &Log, span_ms: &Range<u64>, label: &str, table: &mut Table) {
+fn notice_drift(log: &Log, span_ms: &Range<u64>, label: &str, table: &mut ImportedTable) {
     let third_ms = (span_ms.end - span_ms.start) / 3;
     let bounds_ms = [0, span_ms.start + third_ms, span_ms.end - third_ms, u64::MAX];
     let medians = bounds_ms.windows(2).filter_map(|ends| median_ms(log, ends[0]..ends[1]));
@@ -193,8 +193,12 @@ fn median_ms(log: &Log, window_ms: Range<u64>) -> Option<u64> {
     (took_ms.len() >= FEWEST).then(|| took_ms[(took_ms.len() - 1) / 2])
 }
 
-fn of_summary(summary: &Summary, label: &str, table: &mut Table) -> Result<Outcome, Trouble> {
-    let Statistics { ok, failed, .. } = &summary.all;
+fn of_summary(
+    summary: &GatlingSummary,
+    label: &str,
+    table: &mut ImportedTable,
+) -> Result<Outcome, Trouble> {
+    let RequestStatistics { ok, failed, .. } = &summary.all;
     let failures = failed.map_or(0, |figures| figures.count);
     let Some(right) = ok else {
         return if failures == 0 { Err(none_asked()) } else { Ok(none_right(failures)) };
@@ -233,7 +237,11 @@ impl Part<'_> {
     }
 
     /// One sample that every percentile shares.
-    fn distribution(&self, latency: Histogram, table: &mut Table) -> Result<Sample, Trouble> {
+    fn distribution(
+        &self,
+        latency: Histogram,
+        table: &mut ImportedTable,
+    ) -> Result<Sample, Trouble> {
         let source = self.id("latency");
         if latency.clamped() > 0 {
             let what = "latencies of more than an hour";
@@ -252,7 +260,11 @@ impl Part<'_> {
     }
 
     /// Percentiles as printed, and the share of failures last.
-    fn figures(&self, stated: &Statistics, table: &mut Table) -> Result<Vec<Sample>, Trouble> {
+    fn figures(
+        &self,
+        stated: &RequestStatistics,
+        table: &mut ImportedTable,
+    ) -> Result<Vec<Sample>, Trouble> {
         let mut samples = Vec::new();
         match stated.ok {
             None => {
@@ -271,7 +283,8 @@ impl Part<'_> {
                 }
             }
         }
-        let count = |figures: Option<outputs::gatling::Figures>| figures.map_or(0, |all| all.count);
+        let count =
+            |figures: Option<outputs::gatling::ResponseTimes>| figures.map_or(0, |all| all.count);
         samples.push(self.failed(count(stated.failed), count(stated.ok), table)?);
         Ok(samples)
     }
@@ -282,7 +295,7 @@ impl Part<'_> {
         percentile: Percentile,
         reduction: Reduction,
         value_ns: f64,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<String, Trouble> {
         let source = self.id("latency");
         let metric = percentile::metric(percentile, &source, reduction);
@@ -298,7 +311,7 @@ impl Part<'_> {
         Ok(id)
     }
 
-    fn rate(&self, rate: f64, table: &mut Table) -> Result<Sample, Trouble> {
+    fn rate(&self, rate: f64, table: &mut ImportedTable) -> Result<Sample, Trouble> {
         let (unit, higher) = (Unit::PerSecond, Direction::Higher);
         let (id, summary) =
             (self.id("answers_per_second"), self.summary("right answers in a second"));
@@ -307,7 +320,12 @@ impl Part<'_> {
     }
 
     /// At least one failed or was answered.
-    fn failed(&self, failed: u64, right: u64, table: &mut Table) -> Result<Sample, Trouble> {
+    fn failed(
+        &self,
+        failed: u64,
+        right: u64,
+        table: &mut ImportedTable,
+    ) -> Result<Sample, Trouble> {
         let (unit, lower) = (Unit::Fraction, Direction::Lower);
         let (id, summary) = (self.id("failed"), self.summary("failures as a part of all requests"));
         let id = table.know(Metric::new(id, unit, lower, Reduction::Mean, summary))?;
@@ -315,7 +333,13 @@ impl Part<'_> {
         Ok(Sample::values(&id, vec![failed as f64 / all as f64]))
     }
 
-    fn notice(&self, code: CaveatCode, what: &str, percentile: Percentile, table: &mut Table) {
+    fn notice(
+        &self,
+        code: CaveatCode,
+        what: &str,
+        percentile: Percentile,
+        table: &mut ImportedTable,
+    ) {
         let item = format!("{} {}_{}", self.label, self.id("latency"), percentile.name());
         table.notice(code, what, &item);
     }

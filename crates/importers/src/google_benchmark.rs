@@ -1,13 +1,13 @@
 //! Results of Google Benchmark (`--benchmark_format=json`): each file is a replicate.
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::metrics::unit;
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
 use outputs::Trouble;
-use outputs::{Json, Place};
+use outputs::{Json, JsonNode};
 use std::collections::BTreeSet;
 
 pub(crate) static ENTRY: Entry = Entry;
@@ -30,7 +30,7 @@ pub(crate) struct Entry;
 
 /// One entry of the list of benchmarks.
 struct Entered<'a> {
-    place: Place<'a>,
+    place: JsonNode<'a>,
     benchmark: &'a str,
     /// `mean`, `cv`, …; of an iteration there is none.
     aggregate: Option<&'a str>,
@@ -43,12 +43,12 @@ impl Importer for Entry {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let json = Json::parse(source.bytes)?;
-        let list = Place::root(&json).member("benchmarks")?;
+        let list = JsonNode::root(&json).member("benchmarks")?;
         let entries: Vec<Entered<'_>> =
             list.items()?.into_iter().map(Entered::of).collect::<Result<_, _>>()?;
         table.declare(&["benchmark"], &[])?;
@@ -94,7 +94,7 @@ impl Importer for Entry {
 }
 
 impl<'a> Entered<'a> {
-    fn of(place: Place<'a>) -> Result<Self, Trouble> {
+    fn of(place: JsonNode<'a>) -> Result<Self, Trouble> {
         let name = place.member("name")?.text()?;
         let run_name = place.optional("run_name")?.map(|name| name.text()).transpose()?;
         let aggregate = match place.optional("run_type")?.map(|kind| kind.text()).transpose()? {
@@ -114,10 +114,10 @@ impl<'a> Entered<'a> {
 
     fn append(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         mapping: &Mapping,
         execution: &str,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let is_set = |key: &str| match self.place.optional(key)? {
             Some(flag) => flag.boolean(),
@@ -136,7 +136,7 @@ impl<'a> Entered<'a> {
         } else {
             (self.samples(mapping, table)?, None)
         };
-        let row = Row {
+        let row = ImportedRow {
             subject: source.subject.to_owned(),
             levels: vec![self.benchmark.to_owned()],
             execution: Some(execution.to_owned()),
@@ -147,7 +147,11 @@ impl<'a> Entered<'a> {
         table.push(None, row)
     }
 
-    fn samples(&self, mapping: &Mapping, table: &mut Table) -> Result<Vec<Sample>, Trouble> {
+    fn samples(
+        &self,
+        mapping: &Mapping,
+        table: &mut ImportedTable,
+    ) -> Result<Vec<Sample>, Trouble> {
         let mut samples = Vec::new();
         let time_unit = self.place.member("time_unit")?;
         let scale = match unit(time_unit.text()?) {
@@ -182,7 +186,7 @@ const KNOWN: [&str; 4] = ["real_time", "cpu_time", "items_per_second", "bytes_pe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Direction as Better;
+    use crate::MappingDirection as Better;
     use crate::picture::{imported, picture, read, refusal};
     use expect_test::{Expect, expect};
 

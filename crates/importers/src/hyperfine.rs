@@ -1,12 +1,12 @@
 //! Results of hyperfine (`--export-json`): each run of a command is a replicate.
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
 use outputs::Trouble;
-use outputs::{Json, Place};
+use outputs::{Json, JsonNode};
 use std::collections::BTreeSet;
 
 pub(crate) static ENTRY: Entry = Entry;
@@ -31,7 +31,7 @@ pub(crate) struct Entry;
 
 /// One command with its runs.
 struct Measured<'a> {
-    place: Place<'a>,
+    place: JsonNode<'a>,
     command: &'a str,
     parameters: Vec<(&'a str, String)>,
 }
@@ -43,12 +43,12 @@ impl Importer for Entry {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let json = Json::parse(source.bytes)?;
-        let results = Place::root(&json).member("results")?;
+        let results = JsonNode::root(&json).member("results")?;
         let results: Vec<Measured<'_>> =
             results.items()?.into_iter().map(Measured::of).collect::<Result<_, _>>()?;
         let Some(first) = results.first() else {
@@ -109,7 +109,7 @@ fn refuse_commands_of_one_level(results: &[Measured<'_>]) -> Result<(), Trouble>
 }
 
 impl<'a> Measured<'a> {
-    fn of(place: Place<'a>) -> Result<Self, Trouble> {
+    fn of(place: JsonNode<'a>) -> Result<Self, Trouble> {
         let command = place.member("command")?.text()?;
         let mut parameters = Vec::new();
         if let Some(given) = place.optional("parameters")? {
@@ -123,10 +123,10 @@ impl<'a> Measured<'a> {
 
     fn append(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         mapping: &Mapping,
         dimensions: &[&str],
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let is_file = |name: &str| name == FILE && self.parameter(FILE).is_none();
         let subject = match mapping.subject.as_deref() {
@@ -148,7 +148,7 @@ impl<'a> Measured<'a> {
                 Ok(time_ns) => (vec![Sample::values("time", vec![time_ns])], None),
                 Err(reason) => (Vec::new(), Some(reason)),
             };
-            let row = Row {
+            let row = ImportedRow {
                 subject: subject.to_owned(),
                 levels: levels.clone(),
                 execution: Some(table.next_execution()),
@@ -162,7 +162,7 @@ impl<'a> Measured<'a> {
     }
 
     /// Times in nanoseconds, or why a run failed; of a summary its mean.
-    fn runs(&self, table: &mut Table) -> Result<Vec<Result<f64, String>>, Trouble> {
+    fn runs(&self, table: &mut ImportedTable) -> Result<Vec<Result<f64, String>>, Trouble> {
         let items = |name: &str| match self.place.optional(name)? {
             Some(list) => list.items(),
             None => Ok(Vec::new()),
@@ -200,7 +200,7 @@ impl<'a> Measured<'a> {
 }
 
 /// Why a run failed; a null stands for a signal.
-fn failure(code: &Place<'_>) -> Result<Option<String>, Trouble> {
+fn failure(code: &JsonNode<'_>) -> Result<Option<String>, Trouble> {
     if code.is_null() {
         return Ok(Some("ended by a signal".to_owned()));
     }

@@ -1,13 +1,13 @@
 //! The formats: one file each, one line here.
 
 use crate::mapping::Mapping;
-use crate::table::Table;
+use crate::table::ImportedTable;
 use contract::Description;
 use outputs::Trouble;
 
 /// One file to import.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
+pub struct ImportFile<'a> {
     /// The subject it belongs to, as declared, or else the file's stem: used by formats
     /// that do not name their subjects.
     pub subject: &'a str,
@@ -29,9 +29,9 @@ pub trait Importer: Sync {
     /// When the file is not of this format, or holds what is no number; with its line.
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble>;
 }
 

@@ -3,13 +3,13 @@
 mod study;
 mod workbook;
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use model::{CaveatCode, Direction, Metric, Reduction, Sample, format_size};
 use outputs::Trouble;
-use outputs::iozone::{Cell, LEAST_SHARE, Mode, Report, Unit};
+use outputs::iozone::{IozoneRate, IozoneReport, LEAST_SHARE, Mode, RateUnit};
 
 pub(crate) static ENTRY: Entry = Entry;
 
@@ -49,9 +49,9 @@ impl Importer for Entry {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         _mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         table.is_closed_loop = true;
         if workbook::is_one(source.bytes) {
@@ -64,15 +64,19 @@ impl Importer for Entry {
             let remedy = "save it as .xlsx, or each sheet as .csv";
             return Err(Trouble::new("it is a workbook of Excel 97 to 2003", remedy));
         }
-        if Report::is_likely(source.bytes) {
-            return report(source, &Report::parse(source.bytes)?, table);
+        if IozoneReport::is_likely(source.bytes) {
+            return report(source, &IozoneReport::parse(source.bytes)?, table);
         }
         study::append(&study::of_text(source)?, table)
     }
 }
 
 /// What iozone itself wrote: one execution.
-fn report(source: &Source<'_>, report: &Report, table: &mut Table) -> Result<(), Trouble> {
+fn report(
+    source: &ImportFile<'_>,
+    report: &IozoneReport,
+    table: &mut ImportedTable,
+) -> Result<(), Trouble> {
     match report.mode {
         Mode::Throughput { processes: Some(_) } => {
             table.declare(&["operation", "record", "processes"], &["record", "processes"])?;
@@ -90,7 +94,7 @@ fn report(source: &Source<'_>, report: &Report, table: &mut Table) -> Result<(),
             let item = format!("{} {}", source.subject, levels.join(" "));
             table.notice(CaveatCode::UnequalShares, UNEQUAL, &item);
         }
-        let row = Row {
+        let row = ImportedRow {
             subject: source.subject.to_owned(),
             levels,
             execution: Some(execution.clone()),
@@ -103,7 +107,7 @@ fn report(source: &Source<'_>, report: &Report, table: &mut Table) -> Result<(),
     Ok(())
 }
 
-fn levels(mode: Mode, cell: &Cell) -> Vec<String> {
+fn levels(mode: Mode, cell: &IozoneRate) -> Vec<String> {
     let mut levels = vec![cell.operation.id().to_owned(), format_size(cell.record_bytes)];
     match mode {
         Mode::Throughput { processes } => levels.extend(processes.map(|count| count.to_string())),
@@ -113,12 +117,12 @@ fn levels(mode: Mode, cell: &Cell) -> Vec<String> {
 }
 
 /// Makes the metric known; all files of an import have the same.
-fn metric(unit: Unit, table: &mut Table) -> Result<String, Trouble> {
+fn metric(unit: RateUnit, table: &mut ImportedTable) -> Result<String, Trouble> {
     let (id, unit, summary) = match unit {
-        Unit::BytesPerSecond => {
+        RateUnit::BytesPerSecond => {
             ("throughput", model::Unit::BytesPerSecond, "bytes in a second, all processes together")
         }
-        Unit::OperationsPerSecond => (
+        RateUnit::OperationsPerSecond => (
             "operation_rate",
             model::Unit::PerSecond,
             "operations in a second, all processes together",

@@ -1,12 +1,12 @@
 //! Results of iperf3's client (`--json`): each file is a replicate.
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use model::{CaveatCode, Direction, Metric, Reduction, Sample, Unit};
 use outputs::Trouble;
-use outputs::iperf3::{Failure, Flow, Protocol, Report};
+use outputs::iperf3::{Flow, Iperf3Failure, Iperf3Report, Protocol};
 
 pub(crate) static ENTRY: Entry = Entry;
 
@@ -31,13 +31,13 @@ impl Importer for Entry {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         _mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
-        let report = Report::parse(source.bytes).map_err(|failure| match failure {
-            Failure::Unreadable(trouble) => trouble,
-            Failure::Reported(said) => {
+        let report = Iperf3Report::parse(source.bytes).map_err(|failure| match failure {
+            Iperf3Failure::Unreadable(trouble) => trouble,
+            Iperf3Failure::Reported(said) => {
                 Trouble::new(format!("iperf3 failed: {said}"), "leave this file out")
             }
         })?;
@@ -46,7 +46,7 @@ impl Importer for Entry {
         for (level, flow) in [("out", &report.outwards), ("in", &report.inwards)] {
             let Some(flow) = flow else { continue };
             let samples = samples(flow, &format!("{} {level}", source.subject), table)?;
-            let row = Row {
+            let row = ImportedRow {
                 subject: source.subject.to_owned(),
                 levels: vec![level.to_owned()],
                 execution: Some(execution.clone()),
@@ -60,9 +60,9 @@ impl Importer for Entry {
     }
 }
 
-fn samples(flow: &Flow, label: &str, table: &mut Table) -> Result<Vec<Sample>, Trouble> {
+fn samples(flow: &Flow, label: &str, table: &mut ImportedTable) -> Result<Vec<Sample>, Trouble> {
     let mut samples = Vec::new();
-    let mut add = |table: &mut Table, id: &str, unit, better, summary: &str, value: f64| {
+    let mut add = |table: &mut ImportedTable, id: &str, unit, better, summary: &str, value: f64| {
         let metric = Metric::new(id, unit, better, Reduction::Mean, summary);
         table.know(metric).map(|id| samples.push(Sample::values(&id, vec![value])))
     };

@@ -26,8 +26,8 @@ mod table;
 mod tidy;
 mod wrk;
 
-pub use assemble::{Assembled, Settings, import};
-pub use importer::{IMPORTERS, Importer, Source};
-pub use mapping::{Direction, Mapping, ValueColumn};
+pub use assemble::{Assembled, ImportSettings, import};
+pub use importer::{IMPORTERS, ImportFile, Importer};
+pub use mapping::{Mapping, MappingDirection, ValueColumn};
 pub use outputs::Trouble;
-pub use table::{Row, Table};
+pub use table::{ImportedRow, ImportedTable};

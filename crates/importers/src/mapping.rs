@@ -8,18 +8,18 @@ use std::collections::BTreeMap;
 /// Which way is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Direction {
+pub enum MappingDirection {
     /// Lower values are better.
     Lower,
     /// Higher values are better.
     Higher,
 }
 
-impl From<Direction> for model::Direction {
-    fn from(direction: Direction) -> Self {
+impl From<MappingDirection> for model::Direction {
+    fn from(direction: MappingDirection) -> Self {
         match direction {
-            Direction::Lower => Self::Lower,
-            Direction::Higher => Self::Higher,
+            MappingDirection::Lower => Self::Lower,
+            MappingDirection::Higher => Self::Higher,
         }
     }
 }
@@ -32,7 +32,7 @@ pub struct ValueColumn {
     pub column: String,
     /// Which way is better; may also come from [`Mapping::direction`] or [`Mapping::better`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub direction: Option<Direction>,
+    pub direction: Option<MappingDirection>,
     /// `ms`, `kB/s`, …; may also come from [`Mapping::unit`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
@@ -76,8 +76,8 @@ pub struct Mapping {
     pub values: Vec<ValueColumn>,
     /// Which way is better, by metric.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub better: BTreeMap<String, Direction>,
-    /// What others have published of these numbers, as an experiment writes it. Whoever
+    pub better: BTreeMap<String, MappingDirection>,
+    /// What others have published of these numbers, as an experiment writes it. The crate that
     /// knows how experiments are written reads it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<toml::Table>,
@@ -124,8 +124,8 @@ impl Mapping {
             (rest.is_empty() || rest.starts_with(':')).then_some((column, rest))
         };
         let (column, rest, direction) = match (split("higher"), split("lower")) {
-            (Some((column, rest)), _) => (column, rest, Some(Direction::Higher)),
-            (None, Some((column, rest))) => (column, rest, Some(Direction::Lower)),
+            (Some((column, rest)), _) => (column, rest, Some(MappingDirection::Higher)),
+            (None, Some((column, rest))) => (column, rest, Some(MappingDirection::Lower)),
             (None, None) => (text, "", None),
         };
         if column.is_empty() {
@@ -149,8 +149,11 @@ mod tests {
         };
         let owned = |text: &str| text.to_owned();
         assert_eq!(read("kBps"), (owned("kBps"), None, None));
-        assert_eq!(read("kBps:higher"), (owned("kBps"), Some(Direction::Higher), None));
-        assert_eq!(read("a:b:lower:us"), (owned("a:b"), Some(Direction::Lower), Some(owned("us"))));
+        assert_eq!(read("kBps:higher"), (owned("kBps"), Some(MappingDirection::Higher), None));
+        assert_eq!(
+            read("a:b:lower:us"),
+            (owned("a:b"), Some(MappingDirection::Lower), Some(owned("us")))
+        );
         assert!(Mapping::value(":higher").is_err());
     }
 
@@ -160,7 +163,7 @@ mod tests {
             subject: Some("scheduler".to_owned()),
             parameters: vec!["size".to_owned(), "a \"quoted\" name".to_owned()],
             values: vec![Mapping::value("kBps:higher:kB/s").unwrap()],
-            better: BTreeMap::from([("x".to_owned(), Direction::Lower)]),
+            better: BTreeMap::from([("x".to_owned(), MappingDirection::Lower)]),
             primary: vec!["kbps".to_owned()],
             claims: vec![toml::from_str("says = 'a'\nsubject = 'b'\n").unwrap()],
             ..Mapping::default()

@@ -1,9 +1,9 @@
 //! Counts of `perf stat -x,`: each execution of the program is a replicate.
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::metrics::{number, unit};
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
 use outputs::Trouble;
@@ -87,9 +87,9 @@ impl Importer for Entry {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
         let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -239,7 +239,7 @@ fn refuse_unequal(executions: &[Vec<Counted<'_>>]) -> Result<(), Trouble> {
 fn judge_headline(
     executions: &[Vec<Counted<'_>>],
     mapping: &Mapping,
-    table: &mut Table,
+    table: &mut ImportedTable,
 ) -> Result<(), Trouble> {
     let all = || executions.iter().flatten().filter(|counted| counted.value.is_some());
     let metrics: Vec<&Counted<'_>> = all().filter(|c| c.direction(mapping).is_some()).collect();
@@ -264,7 +264,7 @@ fn judge_headline(
 fn metric_of(
     counted: &Counted<'_>,
     mapping: &Mapping,
-    table: &mut Table,
+    table: &mut ImportedTable,
 ) -> Result<Option<(String, f64)>, Trouble> {
     let Some(direction) = counted.direction(mapping) else { return Ok(None) };
     let (unit, scale) = match counted.unit {
@@ -280,9 +280,9 @@ fn metric_of(
 
 fn append(
     execution: &[Counted<'_>],
-    source: &Source<'_>,
+    source: &ImportFile<'_>,
     mapping: &Mapping,
-    table: &mut Table,
+    table: &mut ImportedTable,
 ) -> Result<(), Trouble> {
     let mut samples = Vec::new();
     for counted in execution {
@@ -305,7 +305,7 @@ fn append(
         }
         samples.push(Sample::values(&id, vec![value]));
     }
-    let row = Row {
+    let row = ImportedRow {
         subject: source.subject.to_owned(),
         levels: Vec::new(),
         execution: Some(table.next_execution()),
@@ -319,7 +319,7 @@ fn append(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Direction as Better;
+    use crate::MappingDirection as Better;
     use crate::picture::{picture, read, refusal};
     use expect_test::{Expect, expect};
 

@@ -1,6 +1,6 @@
 //! What an importer makes of files, drawn compactly for tests.
 
-use crate::{Assembled, Importer, Mapping, Settings, Source, Table, Trouble};
+use crate::{Assembled, ImportFile, ImportSettings, ImportedTable, Importer, Mapping, Trouble};
 use model::{Comparisons, ImportedDesign, Sample, SampleData};
 use std::fmt::Write;
 
@@ -9,11 +9,11 @@ pub(crate) fn read(
     importer: &dyn Importer,
     files: &[(&str, &[u8])],
     mapping: &Mapping,
-) -> Result<Table, Trouble> {
-    let mut table = Table::default();
+) -> Result<ImportedTable, Trouble> {
+    let mut table = ImportedTable::default();
     for (index, (subject, bytes)) in files.iter().enumerate() {
         let execution = 1 + files[..index].iter().filter(|(earlier, _)| earlier == subject).count();
-        importer.read(&Source { subject, execution, bytes }, mapping, &mut table)?;
+        importer.read(&ImportFile { subject, execution, bytes }, mapping, &mut table)?;
     }
     Ok(table)
 }
@@ -26,7 +26,7 @@ pub(crate) fn refusal(importer: &dyn Importer, bytes: &[u8], mapping: &Mapping) 
 }
 
 /// Dimensions, metrics, rows and caveats, a line each.
-pub(crate) fn picture(table: &Table) -> String {
+pub(crate) fn picture(table: &ImportedTable) -> String {
     let mut text = String::new();
     for name in &table.dimensions {
         let kind = if table.fixed.contains(name) { "fixed" } else { "covered" };
@@ -84,8 +84,8 @@ fn samples(text: &mut String, samples: &[Sample]) {
 }
 
 /// Settings that decide nothing.
-pub(crate) fn settings() -> Settings {
-    Settings {
+pub(crate) fn settings() -> ImportSettings {
+    ImportSettings {
         name: "test".to_owned(),
         title: "Test".to_owned(),
         files: "file".to_owned(),
@@ -102,8 +102,8 @@ pub(crate) fn imported(
     files: &[(&str, &[u8])],
     mapping: &Mapping,
 ) -> Result<Assembled, (usize, Trouble)> {
-    let sources: Vec<Source<'_>> =
-        files.iter().map(|(subject, bytes)| Source { subject, execution: 1, bytes }).collect();
+    let sources: Vec<ImportFile<'_>> =
+        files.iter().map(|(subject, bytes)| ImportFile { subject, execution: 1, bytes }).collect();
     crate::import(importer, &sources, mapping, &settings())
 }
 

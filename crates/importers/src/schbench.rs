@@ -1,13 +1,13 @@
 //! Results of schbench (`-j`): each file is a replicate of summary percentiles.
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::percentile;
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
 use outputs::Trouble;
-use outputs::{Json, Percentile, Place};
+use outputs::{Json, JsonNode, Percentile};
 
 pub(crate) static ENTRY: Entry = Entry;
 
@@ -44,12 +44,12 @@ impl Importer for Entry {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         _mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let (json, text) = Json::parse_first(source.bytes)?;
-        let values = Place::root(&json).member("int")?;
+        let values = JsonNode::root(&json).member("int")?;
         let text = String::from_utf8_lossy(text);
         table.declare(&[], &[])?;
         table.is_closed_loop = true;
@@ -67,7 +67,7 @@ impl Importer for Entry {
             let cause = "it has neither a percentile that may be used nor requests per second";
             return Err(Trouble::new(cause, "give a longer run of schbench -j"));
         }
-        let row = Row {
+        let row = ImportedRow {
             subject: source.subject.to_owned(),
             levels: Vec::new(),
             execution: Some(table.next_execution()),
@@ -81,11 +81,11 @@ impl Importer for Entry {
 
 /// The percentiles of one latency that may be used, given how many it was taken from.
 fn percentiles(
-    values: &Place<'_>,
+    values: &JsonNode<'_>,
     latency: &str,
     count: Option<u64>,
     subject: &str,
-    table: &mut Table,
+    table: &mut ImportedTable,
 ) -> Result<Vec<Sample>, Trouble> {
     let mut samples: Vec<Sample> = Vec::new();
     for (key, place) in values.members()? {
@@ -115,7 +115,7 @@ fn percentiles(
 }
 
 /// The average over the run: of the JSON, or else of the text after it.
-fn requests_per_second(values: &Place<'_>, text: &str) -> Result<Option<f64>, Trouble> {
+fn requests_per_second(values: &JsonNode<'_>, text: &str) -> Result<Option<f64>, Trouble> {
     if let Some(place) = values.optional("average_rps")? {
         return Ok(Some(place.amount()?));
     }

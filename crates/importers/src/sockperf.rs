@@ -1,8 +1,8 @@
 //! Logs of sockperf's client (`--full-log`): each file is a replicate.
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use model::{CaveatCode, Metric, Reduction, Sample};
 use outputs::sockperf::round_trips;
@@ -35,9 +35,9 @@ impl Importer for Entry {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         _mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let remedy = "give the file that sockperf wrote with --full-log";
         let text =
@@ -67,7 +67,7 @@ impl Importer for Entry {
             }
         }
         let execution = table.next_execution();
-        let row = Row {
+        let row = ImportedRow {
             subject: source.subject.to_owned(),
             levels: Vec::new(),
             execution: Some(execution),

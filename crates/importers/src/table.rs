@@ -22,7 +22,7 @@ const LONGEST_NAME: usize = 200;
 
 /// Everything the files hold.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
+pub struct ImportedTable {
     /// Names of the parameters that tell workloads apart, in order.
     pub dimensions: Vec<String>,
     /// Those of them that one execution fixes; the others it covers.
@@ -32,7 +32,7 @@ pub struct Table {
     /// Ids of the metrics that are judged; all of them where empty.
     pub primary: Vec<String>,
     /// Rows in the order they were measured, as far as the file tells.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ImportedRow>,
     /// What the importer noticed.
     pub caveats: Vec<Caveat>,
     /// Units that are not ours, by metric: values are shown as they stand.
@@ -43,7 +43,7 @@ pub struct Table {
 
 /// What was measured at one place of one execution.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct ImportedRow {
     /// The subject.
     pub subject: String,
     /// A level of each dimension.
@@ -58,7 +58,7 @@ pub struct Row {
     pub failure: Option<String>,
 }
 
-impl Table {
+impl ImportedTable {
     /// Sets the dimensions, which every file of an import must share.
     ///
     /// # Errors
@@ -210,7 +210,7 @@ impl Table {
     ///
     /// # Errors
     /// When there are too many, or a name is empty, too long or no text.
-    pub fn push(&mut self, line: Option<u64>, row: Row) -> Result<(), Trouble> {
+    pub fn push(&mut self, line: Option<u64>, row: ImportedRow) -> Result<(), Trouble> {
         let trouble =
             |cause: String, remedy: &str| Trouble { line, cause, remedy: remedy.to_owned() };
         if self.rows.len() >= MOST_ROWS {
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn two_names_that_would_become_one_id_are_refused() {
-        let mut table = Table::default();
+        let mut table = ImportedTable::default();
         let mut metric = |name| table.metric(name, Unit::Count, Direction::Lower, Reduction::Mean);
         assert_eq!(metric("page-faults"), Ok("page_faults".to_owned()));
         assert_eq!(metric("page-faults"), Ok("page_faults".to_owned()));
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_notice_names_each_thing_once_and_not_too_many() {
-        let mut table = Table::default();
+        let mut table = ImportedTable::default();
         for _ in 0..2 {
             for index in 0..100 {
                 table.notice(CaveatCode::AbsentValues, "left out", &format!("p{index}"));

@@ -1,9 +1,9 @@
 //! Tidy tables: a header, and in each row what was measured once.
 
-use crate::importer::{Importer, Source};
-use crate::mapping::{Direction, Mapping, ValueColumn};
+use crate::importer::{ImportFile, Importer};
+use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use csv::StringRecord;
 use model::{Caveat, CaveatCode, Reduction, Sample, Unit};
@@ -49,7 +49,7 @@ struct Columns {
     direction: Option<usize>,
     values: Vec<(usize, ValueColumn)>,
     /// Which way is better, by metric.
-    better: BTreeMap<String, Direction>,
+    better: BTreeMap<String, MappingDirection>,
 }
 
 impl Importer for Tidy {
@@ -62,9 +62,9 @@ impl Importer for Tidy {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
         let mut reader = csv::ReaderBuilder::new()
@@ -116,14 +116,14 @@ fn fixed(mapping: &Mapping, dimensions: &[String]) -> Vec<String> {
 }
 
 /// Puts rows in the order of a column, by number where all are numbers.
-fn sort(rows: &mut [Row], orders: &[String]) {
+fn sort(rows: &mut [ImportedRow], orders: &[String]) {
     let numbers: Option<Vec<f64>> = orders.iter().map(|text| text.parse().ok()).collect();
     let mut places: Vec<usize> = (0..rows.len()).collect();
     match &numbers {
         Some(numbers) => places.sort_by(|a, b| numbers[*a].total_cmp(&numbers[*b])),
         None => places.sort_by(|a, b| orders[*a].cmp(&orders[*b])),
     }
-    let sorted: Vec<Row> = places.into_iter().map(|place| rows[place].clone()).collect();
+    let sorted: Vec<ImportedRow> = places.into_iter().map(|place| rows[place].clone()).collect();
     rows.clone_from_slice(&sorted);
 }
 
@@ -262,11 +262,11 @@ impl Columns {
 
     fn row(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         record: &StringRecord,
         line: u64,
-        table: &mut Table,
-    ) -> Result<Row, Trouble> {
+        table: &mut ImportedTable,
+    ) -> Result<ImportedRow, Trouble> {
         let text = |place: usize| record[place].to_owned();
         let mut samples = Vec::with_capacity(self.values.len());
         for (place, value) in &self.values {
@@ -276,7 +276,7 @@ impl Columns {
         for place in &self.replicate {
             execution.push(filled(record, line, *place, "it identifies no execution")?);
         }
-        Ok(Row {
+        Ok(ImportedRow {
             subject: self.subject.map_or_else(|| source.subject.to_owned(), text),
             levels: self.parameters.iter().copied().map(text).collect(),
             execution: match execution.as_slice() {
@@ -297,7 +297,7 @@ impl Columns {
         line: u64,
         place: usize,
         value: &ValueColumn,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<Sample, Trouble> {
         let name = match self.metric {
             Some(place) => filled(record, line, place, "it names no metric")?,
@@ -335,7 +335,7 @@ impl Columns {
         line: u64,
         value: &ValueColumn,
         name: &str,
-        table: &Table,
+        table: &ImportedTable,
     ) -> Result<model::Direction, Trouble> {
         if let Some(place) = self.direction {
             return match record[place].to_ascii_lowercase().as_str() {
@@ -366,7 +366,7 @@ impl Columns {
 mod tests {
     use super::*;
     use crate::picture::{campaign, imported, picture, read, refusal};
-    use crate::{Assembled, Settings};
+    use crate::{Assembled, ImportSettings};
     use expect_test::{Expect, expect};
     use model::Comparisons;
 
@@ -708,12 +708,12 @@ mod tests {
     #[test]
     fn the_reference_comes_first_and_must_exist() {
         let text = b"s,v\na,1\nb,1\nc,1\n";
-        let settings = |reference: &str| Settings {
+        let settings = |reference: &str| ImportSettings {
             reference: Some(reference.to_owned()),
             comparisons: Comparisons::All,
             ..crate::picture::settings()
         };
-        let source = Source { subject: "x", execution: 1, bytes: text };
+        let source = ImportFile { subject: "x", execution: 1, bytes: text };
         let import = |reference| {
             crate::import(
                 &CSV,

@@ -1,12 +1,12 @@
 //! What wrk prints: each file is a replicate.
 
-use crate::importer::{Importer, Source};
+use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::percentile;
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use contract::Description;
 use model::{CaveatCode, Direction, Metric, Reduction, Sample, Unit};
-use outputs::wrk::{Errors, Failure, PERCENTILES, Report, Time};
+use outputs::wrk::{Errors, PERCENTILES, Time, WrkFailure, WrkReport};
 use outputs::{Percentile, Trouble};
 
 pub(crate) static ENTRY: Entry = Entry;
@@ -42,16 +42,16 @@ impl Importer for Entry {
 
     fn read(
         &self,
-        source: &Source<'_>,
+        source: &ImportFile<'_>,
         _mapping: &Mapping,
-        table: &mut Table,
+        table: &mut ImportedTable,
     ) -> Result<(), Trouble> {
         let remedy = "give what wrk printed";
         let text =
             std::str::from_utf8(source.bytes).map_err(|_| Trouble::new("it is no text", remedy))?;
-        let report = Report::parse(text).map_err(|failure| match failure {
-            Failure::Unreadable(trouble) => trouble,
-            Failure::Reported(said) => {
+        let report = WrkReport::parse(text).map_err(|failure| match failure {
+            WrkFailure::Unreadable(trouble) => trouble,
+            WrkFailure::Reported(said) => {
                 Trouble::new(format!("wrk did not run: {said}"), "leave this file out")
             }
         })?;
@@ -62,7 +62,7 @@ impl Importer for Entry {
         } else {
             (samples(&report, source.subject, table)?, None)
         };
-        let row = Row {
+        let row = ImportedRow {
             subject: source.subject.to_owned(),
             levels: Vec::new(),
             execution: Some(table.next_execution()),
@@ -74,7 +74,11 @@ impl Importer for Entry {
     }
 }
 
-fn samples(report: &Report, label: &str, table: &mut Table) -> Result<Vec<Sample>, Trouble> {
+fn samples(
+    report: &WrkReport,
+    label: &str,
+    table: &mut ImportedTable,
+) -> Result<Vec<Sample>, Trouble> {
     let mut samples = percentiles(report, label, table)?;
     let (right, asked) = (report.right(), report.asked());
     if right < asked {
@@ -108,7 +112,11 @@ fn samples(report: &Report, label: &str, table: &mut Table) -> Result<Vec<Sample
     Ok(samples)
 }
 
-fn percentiles(report: &Report, label: &str, table: &mut Table) -> Result<Vec<Sample>, Trouble> {
+fn percentiles(
+    report: &WrkReport,
+    label: &str,
+    table: &mut ImportedTable,
+) -> Result<Vec<Sample>, Trouble> {
     let times = report.latency.and_then(|latency| latency.percentiles);
     let Some(times) = times else {
         let what = "only a mean latency is given, and left out: percentiles come with --latency";
@@ -145,7 +153,7 @@ fn percentiles(report: &Report, label: &str, table: &mut Table) -> Result<Vec<Sa
     Ok(samples)
 }
 
-fn failures(report: &Report) -> String {
+fn failures(report: &WrkReport) -> String {
     let Errors { connect, read, write, timeout } = report.errors;
     let counts = [
         ("wrong", report.wrong),

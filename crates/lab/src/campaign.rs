@@ -2,7 +2,7 @@
 
 use crate::pacing::{Clock, Pacing};
 use crate::schedule::{Schedule, is_hopeless};
-use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
+use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Venue, VenueSession};
 use model::{Caveat, Findings, Plan, Record, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub struct Order<'a> {
     pub unix_ns: u64,
     /// Four hexadecimal digits of the directory's name.
     pub unique: u16,
-    /// Who watched since the last call, if anybody did: a record says so.
+    /// Clients of the dashboard since the last call, if there were any: a record says so.
     pub watched: &'a dyn Fn() -> Option<Caveat>,
 }
 
@@ -105,7 +105,7 @@ pub fn judge(directory: &Path) -> Result<Findings> {
 
 /// Judges records that were loaded; nothing is written. A campaign that can still go on
 /// has no verdict yet.
-pub fn judge_records(loaded: &store::Loaded) -> Findings {
+pub fn judge_records(loaded: &store::LoadedCampaign) -> Findings {
     let mut findings = verdicts(loaded);
     // Imported numbers come from machines that nobody knows.
     if let Some(environment) = &loaded.environment {
@@ -114,7 +114,7 @@ pub fn judge_records(loaded: &store::Loaded) -> Findings {
     findings
 }
 
-fn verdicts(loaded: &store::Loaded) -> Findings {
+fn verdicts(loaded: &store::LoadedCampaign) -> Findings {
     if loaded.state == CampaignState::Unfinished {
         return analysis::live(&loaded.plan, &loaded.records);
     }
@@ -174,7 +174,7 @@ fn run_blocks(
     order: &Order<'_>,
     clock: Clock,
     campaign: &mut Campaign,
-    session: &mut dyn Session,
+    session: &mut dyn VenueSession,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<()> {
     let fingerprint = session.fingerprint()?;
@@ -324,7 +324,7 @@ fn repeat(
 fn run_trial(
     order: &Order<'_>,
     campaign: &mut Campaign,
-    session: &mut dyn Session,
+    session: &mut dyn VenueSession,
     trial: &Trial,
     digest: &str,
     pacing: Option<&mut Pacing>,
@@ -337,7 +337,7 @@ fn run_trial(
         Some(_) => BTreeMap::new(),
         None => campaign.fingerprint_difference(&session.fingerprint()?),
     };
-    // Who watched before is not of this trial.
+    // Clients that were connected before are not of this trial.
     let _ = (order.watched)();
     let began_unix_ns = pacing.as_ref().map(|pacing| pacing.unix_ns());
     let mut record = session.run(trial, on_event)?;

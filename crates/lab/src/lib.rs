@@ -6,11 +6,11 @@
 //! one event stream.
 
 mod campaign;
+mod event_line;
 mod pacing;
 mod progress;
 mod schedule;
-mod told;
 
 pub use campaign::{Ended, Order, judge, judge_records, run};
-pub use progress::Progress;
-pub use told::told;
+pub use event_line::event_line;
+pub use progress::CampaignProgress;

@@ -14,9 +14,9 @@ struct Taken {
 }
 
 /// Trials done and the time left, scaled by how the estimates held so far. The first trial of a boot
-/// is apart: what stands for all of them is started and warmed up in it.
+/// is apart: a long-lived service is started and warmed up in it.
 #[derive(Debug, Default, Clone)]
-pub struct Progress {
+pub struct CampaignProgress {
     plan: Option<Plan>,
     total: usize,
     done: usize,
@@ -26,7 +26,7 @@ pub struct Progress {
     current: Option<(u32, String, String)>,
 }
 
-impl Progress {
+impl CampaignProgress {
     /// Takes in an event.
     pub fn note(&mut self, event: &Event) {
         match event {

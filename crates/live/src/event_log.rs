@@ -1,4 +1,4 @@
-//! `logs/events.jsonl`: what happened in a campaign and when, for those who watch it. No
+//! `logs/events.jsonl`: what happened in a campaign and when, for dashboard and `top`. No
 //! verdict rests on it: a line that cannot be written is no reason to stop.
 
 use contract::Event;

@@ -2,15 +2,15 @@
 
 use crate::event_log::{EventTail, Happened, Line};
 use crate::latencies::Latencies;
-use crate::snapshot::{Current, LiveVerdict, LogLine, Snapshot, State, Trials};
+use crate::live_campaign::{Current, LiveCampaign, LiveVerdict, LogLine, RunState, Trials};
 use contract::{Event, Result};
-use lab::Progress;
+use lab::CampaignProgress;
 use model::{Findings, Outcome, Phase, Plan, Role};
 use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
-use store::{Loaded, Tail};
+use store::{LoadedCampaign, ReadPosition};
 use sys::{Machine, Process};
 
 /// Lines of the log that are kept.
@@ -22,12 +22,12 @@ const DOCUMENTS: [&str; 3] = ["plan.json", "state.json", "environment.json"];
 #[derive(Debug)]
 pub struct Follower {
     machine: Machine,
-    loaded: Loaded,
+    loaded: LoadedCampaign,
     written: Vec<Option<SystemTime>>,
-    records: Tail,
+    records: ReadPosition,
     events: EventTail,
     runner: Option<(Process, String)>,
-    progress: Progress,
+    progress: CampaignProgress,
     current: Option<Running>,
     latencies: Latencies,
     log: VecDeque<LogLine>,
@@ -58,10 +58,10 @@ impl Follower {
             machine: machine.clone(),
             loaded: store::load_without_records(directory)?,
             written: written(directory),
-            records: Tail::default(),
+            records: ReadPosition::default(),
             events: EventTail::default(),
             runner: None,
-            progress: Progress::default(),
+            progress: CampaignProgress::default(),
             current: None,
             latencies: Latencies::default(),
             log: VecDeque::new(),
@@ -83,7 +83,7 @@ impl Follower {
         let mut is_changed = now != self.written;
         if is_changed {
             let records = std::mem::take(&mut self.loaded.records);
-            self.loaded = Loaded { records, ..store::load_without_records(&directory)? };
+            self.loaded = LoadedCampaign { records, ..store::load_without_records(&directory)? };
             self.written = now;
         }
         // Events first: a record is on disk before its event is, so each event finds its record.
@@ -104,7 +104,7 @@ impl Follower {
         let at_ms = line.at_ms;
         if let Some(event) = self.event(line.happened, at_ms) {
             self.progress.note(&event);
-            if let Some(text) = lab::told(&event) {
+            if let Some(text) = lab::event_line(&event) {
                 self.log.push_back(LogLine { at_ms, text });
                 let surplus = self.log.len().saturating_sub(MOST_LINES);
                 self.log.drain(..surplus);
@@ -121,7 +121,7 @@ impl Follower {
                 None
             }
             Happened::Started { trials_done, trials_left } => {
-                self.progress = Progress::default();
+                self.progress = CampaignProgress::default();
                 let plan = Box::new(self.loaded.plan.clone());
                 Some(Event::CampaignStarted { plan, trials_done, trials_left })
             }
@@ -173,7 +173,7 @@ impl Follower {
     }
 
     /// Everything that the directory says.
-    pub fn loaded(&self) -> &Loaded {
+    pub fn loaded(&self) -> &LoadedCampaign {
         &self.loaded
     }
 
@@ -189,16 +189,16 @@ impl Follower {
     }
 
     /// What it looks like.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> LiveCampaign {
         let plan = &self.loaded.plan;
-        let state = State::of(self.loaded.state, || self.runner().is_some());
-        let is_running = state == State::Running;
+        let state = RunState::of(self.loaded.state, || self.runner().is_some());
+        let is_running = state == RunState::Running;
         let hides_absolute = match &self.findings {
             Some(findings) => findings.findings.iter().any(|finding| finding.is_emulated),
             // Until then nobody knows whether a guest's processor is a real one.
             None => plan.vm.is_some(),
         };
-        Snapshot {
+        LiveCampaign {
             name: self.name(),
             title: plan.title.clone(),
             venue: plan.venue.clone(),

@@ -1,6 +1,6 @@
 //! Percentiles of each finished trial, over the last of them.
 
-use crate::snapshot::{Latency, LatencyPoint};
+use crate::live_campaign::{LatencyPoint, LatencySeries};
 use model::{Histogram, Outcome, Plan, Record, SampleData};
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const LEAST_BEYOND: f64 = 10.0;
 
 /// Percentiles so far, in the order of workloads and sources as they first came.
 #[derive(Debug, Default)]
-pub(crate) struct Latencies(Vec<Latency>);
+pub(crate) struct Latencies(Vec<LatencySeries>);
 
 impl Latencies {
     /// Takes in a record.
@@ -34,14 +34,14 @@ impl Latencies {
         }
     }
 
-    fn of(&mut self, plan: &Plan, workload: &str, source: &str) -> Option<&mut Latency> {
-        let is_it = |one: &Latency| one.workload == workload && one.source == source;
+    fn of(&mut self, plan: &Plan, workload: &str, source: &str) -> Option<&mut LatencySeries> {
+        let is_it = |one: &LatencySeries| one.workload == workload && one.source == source;
         if let Some(place) = self.0.iter().position(is_it) {
             return self.0.get_mut(place);
         }
         let metrics = &plan.workload(workload)?.metrics;
         let unit = metrics.iter().find(|metric| metric.source == source)?.unit;
-        self.0.push(Latency {
+        self.0.push(LatencySeries {
             workload: workload.to_owned(),
             source: source.to_owned(),
             unit,
@@ -51,7 +51,7 @@ impl Latencies {
     }
 
     /// All of them.
-    pub(crate) fn all(&self) -> &[Latency] {
+    pub(crate) fn all(&self) -> &[LatencySeries] {
         &self.0
     }
 }

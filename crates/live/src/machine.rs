@@ -4,13 +4,13 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use sys::{CpuTime, Machine, Pressure, Process, ProcessStat, monotonic_ns, waited_ns_by_cpu};
 
-/// Who runs what is looked up this often: it means a look at every process.
+/// The processes of the campaign are looked up this often: it means a look at every process.
 const LOOKED_UP_EVERY_NS: u64 = 1_000_000_000;
 
 /// The machine over the time since the sample before.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Sample {
+pub struct MachineSample {
     /// Milliseconds since 1970.
     pub at_ms: u64,
     /// Each CPU that is online.
@@ -76,7 +76,7 @@ impl Sampler {
 
     /// The machine since the last call; `None` the first time, or where the kernel does not
     /// tell CPU times. `campaign` is the process that runs one.
-    pub fn sample(&mut self, campaign: Option<Process>, at_ms: u64) -> Option<Sample> {
+    pub fn sample(&mut self, campaign: Option<Process>, at_ms: u64) -> Option<MachineSample> {
         let now = self.counters()?;
         self.note_own(campaign, &now);
         let before = self.before.replace(now.clone())?;
@@ -86,7 +86,7 @@ impl Sampler {
             return None;
         }
         let pressure = now.pressure_us.zip(before.pressure_us);
-        Some(Sample {
+        Some(MachineSample {
             at_ms,
             cpus: cpus(&before, &now, elapsed_ns),
             steal: share(spent.steal, spent.total()),

@@ -57,8 +57,8 @@ pub use parameters::{ParameterValue, Parameters};
 pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
-    Background, Block, Imported, ImportedDesign, Plan, Session, SimSettings, Sitting, Subject,
-    Trial, UseCase, Variant, WorkloadPlan,
+    Background, BackgroundSession, Block, Imported, ImportedDesign, Plan, SimSettings, Sitting,
+    Subject, Trial, UseCase, Variant, WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,

@@ -197,7 +197,7 @@ pub struct Background {
     /// Number of busy loops.
     pub hogs: u32,
     /// Whether they compete as tasks of the workload's session or as a group of their own.
-    pub session: Session,
+    pub session: BackgroundSession,
     /// Whether hog n is pinned to the nth CPU the workload may use.
     pub is_pinned: bool,
 }
@@ -205,7 +205,7 @@ pub struct Background {
 /// Which autogroup background load belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Session {
+pub enum BackgroundSession {
     /// The workload's own.
     Same,
     /// Its own session, hence its own autogroup.

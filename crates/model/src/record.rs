@@ -46,7 +46,7 @@ pub struct Record {
 
 impl Record {
     /// What is known of a trial before anything was measured; times, boot and place in the
-    /// campaign are for whoever runs it.
+    /// campaign are added by its runner.
     pub fn of(trial: &Trial, outcome: Outcome) -> Self {
         Self {
             format: RECORD_FORMAT.to_owned(),

@@ -25,7 +25,7 @@ pub struct StorageTarget {
     /// that is known beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_by: Option<String>,
-    /// Of a device: whoever opens it for writing makes sure that it is still this one.
+    /// Of a device: a process that opens it for writing makes sure that it is still this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<DeviceIdentity>,
 }

@@ -1,7 +1,7 @@
 //! What fio prints with `--output-format=json` or `json+`.
 
 use crate::format::{Format, Reaction};
-use crate::json::{Json, Place};
+use crate::json::{Json, JsonNode};
 use crate::percentile::Percentile;
 use crate::trouble::Trouble;
 use model::Histogram;
@@ -17,7 +17,7 @@ const MOST_EVENTS: u64 = 1 << 53;
 
 /// Which way bytes went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Direction {
+pub enum IoDirection {
     /// From the device.
     Read,
     /// To the device.
@@ -26,7 +26,7 @@ pub enum Direction {
     Trim,
 }
 
-impl Direction {
+impl IoDirection {
     /// In fio's order.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
 
@@ -42,11 +42,11 @@ impl Direction {
 
 /// What one execution of fio measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct FioReport {
     /// What fio calls its version (`fio-3.33`), where the file tells.
     pub version: Option<String>,
     /// Jobs by name and direction, in the order of the file; never none.
-    pub streams: Vec<Stream>,
+    pub streams: Vec<FioStream>,
     /// Names of jobs that did no I/O, one for each entry.
     pub idle: Vec<String>,
     /// Whether some job waited for its queue: it has no `rate_process`.
@@ -55,13 +55,13 @@ pub struct Report {
 
 /// All entries of one name, group and direction: they ran at the same time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stream {
+pub struct FioStream {
     /// The job's name.
     pub job: String,
     /// Its reporting group; groups may have run one after the other.
     pub group: u64,
     /// Which way.
-    pub direction: Direction,
+    pub direction: IoDirection,
     /// What it did, or the error code that fio reported.
     pub outcome: Result<Traffic, i64>,
 }
@@ -76,12 +76,12 @@ pub struct Traffic {
     /// Bytes in a second, over time.
     pub bandwidth: f64,
     /// How long I/Os took.
-    pub latency: Latency,
+    pub latency: FioLatency,
 }
 
 /// What is known about a latency.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Latency {
+pub enum FioLatency {
     /// Nothing.
     Absent,
     /// Every I/O, in nanoseconds (`json+`).
@@ -104,7 +104,7 @@ pub enum Latency {
     Uncombinable,
 }
 
-impl Report {
+impl FioReport {
     /// Reads what fio printed; lines of notes may come before it.
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl Report {
     /// did any I/O; with its line or its place.
     pub fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
         let json = Json::parse(without_notes(bytes))?;
-        let root = Place::root(&json);
+        let root = JsonNode::root(&json);
         let jobs = root.member("jobs")?.items()?;
         if jobs.len() > MOST_JOBS {
             let cause = format!("more than {MOST_JOBS} jobs");
@@ -147,9 +147,9 @@ pub fn version(answer: &str) -> Option<(u32, u32)> {
 struct Entries<'a> {
     job: &'a str,
     group: u64,
-    direction: Direction,
+    direction: IoDirection,
     /// Their parts for this direction; more than one where `numjobs` were not grouped.
-    parts: Vec<Place<'a>>,
+    parts: Vec<JsonNode<'a>>,
     error: Option<i64>,
 }
 
@@ -165,9 +165,9 @@ fn without_notes(bytes: &[u8]) -> &[u8] {
 
 /// Entries by name and direction, in the order of the file.
 fn gathered<'a>(
-    root: &Place<'a>,
-    jobs: &[Place<'a>],
-    report: &mut Report,
+    root: &JsonNode<'a>,
+    jobs: &[JsonNode<'a>],
+    report: &mut FioReport,
 ) -> Result<Vec<Entries<'a>>, Trouble> {
     let mut streams: Vec<Entries<'_>> = Vec::new();
     let mut groups: Vec<(&str, u64)> = Vec::new();
@@ -210,12 +210,12 @@ fn gathered<'a>(
 /// The directions in which a job did any I/O; of one that failed before it did, those
 /// it was asked for.
 fn active<'a>(
-    root: &Place<'a>,
-    job: &Place<'a>,
+    root: &JsonNode<'a>,
+    job: &JsonNode<'a>,
     is_failed: bool,
-) -> Result<Vec<(Direction, Place<'a>)>, Trouble> {
+) -> Result<Vec<(IoDirection, JsonNode<'a>)>, Trouble> {
     let mut active = Vec::new();
-    for direction in Direction::ALL {
+    for direction in IoDirection::ALL {
         if let Some(part) = job.optional(direction.name())?
             && part.member("total_ios")?.count()? > 0
         {
@@ -226,18 +226,22 @@ fn active<'a>(
         // `read` is what fio does where nothing is said.
         let asked = option(root, job, "rw")?.map_or(Ok("read"), |asked| asked.text())?;
         let is_mixed = asked.contains("rw") || asked.contains("readwrite");
-        let is_asked = |direction: &Direction| {
-            asked.contains(direction.name()) || (is_mixed && *direction != Direction::Trim)
+        let is_asked = |direction: &IoDirection| {
+            asked.contains(direction.name()) || (is_mixed && *direction != IoDirection::Trim)
         };
         active.extend(
-            Direction::ALL.into_iter().filter(is_asked).map(|direction| (direction, job.clone())),
+            IoDirection::ALL.into_iter().filter(is_asked).map(|direction| (direction, job.clone())),
         );
     }
     Ok(active)
 }
 
 /// An option of a job, or of all jobs.
-fn option<'a>(root: &Place<'a>, job: &Place<'a>, name: &str) -> Result<Option<Place<'a>>, Trouble> {
+fn option<'a>(
+    root: &JsonNode<'a>,
+    job: &JsonNode<'a>,
+    name: &str,
+) -> Result<Option<JsonNode<'a>>, Trouble> {
     for (place, key) in [(job, "job options"), (root, "global options")] {
         if let Some(options) = place.optional(key)?
             && let Some(found) = options.optional(name)?
@@ -249,13 +253,13 @@ fn option<'a>(root: &Place<'a>, job: &Place<'a>, name: &str) -> Result<Option<Pl
 }
 
 impl Entries<'_> {
-    fn stream(&self) -> Result<Stream, Trouble> {
+    fn stream(&self) -> Result<FioStream, Trouble> {
         let outcome = match self.error {
             Some(error) => Err(error),
             None => Ok(self.traffic()?),
         };
         let (group, direction) = (self.group, self.direction);
-        Ok(Stream { job: self.job.to_owned(), group, direction, outcome })
+        Ok(FioStream { job: self.job.to_owned(), group, direction, outcome })
     }
 
     fn traffic(&self) -> Result<Traffic, Trouble> {
@@ -276,24 +280,24 @@ impl Entries<'_> {
         Ok(Traffic { completed, rate, bandwidth, latency: self.latency()? })
     }
 
-    fn latency(&self) -> Result<Latency, Trouble> {
+    fn latency(&self) -> Result<FioLatency, Trouble> {
         let mut name = None;
-        let mut known = Latency::Absent;
+        let mut known = FioLatency::Absent;
         for part in &self.parts {
             let Some((found, place)) = latency_of(part)? else { continue };
             if *name.get_or_insert(found) != found {
                 return Err(place.trouble("is another latency than that of the entry before"));
             }
-            known = match (known, Latency::of(found, &place)?) {
-                (Latency::Absent, latency) => latency,
+            known = match (known, FioLatency::of(found, &place)?) {
+                (FioLatency::Absent, latency) => latency,
                 (
-                    Latency::Distribution { name, mut histogram },
-                    Latency::Distribution { histogram: other, .. },
+                    FioLatency::Distribution { name, mut histogram },
+                    FioLatency::Distribution { histogram: other, .. },
                 ) => {
                     histogram.merge(&other);
-                    Latency::Distribution { name, histogram }
+                    FioLatency::Distribution { name, histogram }
                 }
-                _ => return Ok(Latency::Uncombinable),
+                _ => return Ok(FioLatency::Uncombinable),
             };
         }
         Ok(known)
@@ -301,7 +305,7 @@ impl Entries<'_> {
 }
 
 /// Completion latency, or total latency where its percentiles were asked for.
-fn latency_of<'a>(part: &Place<'a>) -> Result<Option<(&'static str, Place<'a>)>, Trouble> {
+fn latency_of<'a>(part: &JsonNode<'a>) -> Result<Option<(&'static str, JsonNode<'a>)>, Trouble> {
     for (name, key) in [("clat", "clat_ns"), ("lat", "lat_ns")] {
         if let Some(place) = part.optional(key)?
             && (place.optional("percentile")?.is_some() || place.optional("bins")?.is_some())
@@ -315,8 +319,8 @@ fn latency_of<'a>(part: &Place<'a>) -> Result<Option<(&'static str, Place<'a>)>,
     Ok(None)
 }
 
-impl Latency {
-    fn of(name: &'static str, place: &Place<'_>) -> Result<Self, Trouble> {
+impl FioLatency {
+    fn of(name: &'static str, place: &JsonNode<'_>) -> Result<Self, Trouble> {
         if let Some(bins) = place.optional("bins")? {
             return Ok(Self::Distribution { name, histogram: distribution(&bins)? });
         }
@@ -336,7 +340,7 @@ impl Latency {
     }
 }
 
-fn distribution(bins: &Place<'_>) -> Result<Histogram, Trouble> {
+fn distribution(bins: &JsonNode<'_>) -> Result<Histogram, Trouble> {
     let mut histogram = Histogram::new();
     let mut events = 0_u64;
     for (key, place) in bins.members()? {
@@ -388,7 +392,7 @@ pub(crate) const FORMAT: Format = Format {
 
 /// What is accepted has jobs, whose rates are numbers.
 fn run(bytes: &[u8]) -> Reaction {
-    let report = Report::parse(bytes);
+    let report = FioReport::parse(bytes);
     match &report {
         Ok(report) => {
             assert!(!report.streams.is_empty(), "no job did anything");
@@ -407,7 +411,7 @@ mod tests {
     use super::*;
 
     fn cause(jobs: &str) -> String {
-        let trouble = Report::parse(format!("{{\"jobs\": {jobs}}}").as_bytes()).unwrap_err();
+        let trouble = FioReport::parse(format!("{{\"jobs\": {jobs}}}").as_bytes()).unwrap_err();
         assert!(!trouble.remedy.is_empty());
         trouble.cause
     }
@@ -426,7 +430,7 @@ mod tests {
   "clat_ns": {"bins": {"500": 2, "900": 1}}}},
  {"jobname": "b", "error": 5, "job options": {"rw": "randrw"}},
  {"jobname": "c", "read": {"total_ios": 0}}]}"#;
-        let report = Report::parse(text.as_bytes()).unwrap();
+        let report = FioReport::parse(text.as_bytes()).unwrap();
         assert_eq!(report.version.as_deref(), Some("fio-3.33"));
         assert_eq!(report.idle, ["c"]);
         assert!(report.is_closed_loop);
@@ -434,12 +438,12 @@ mod tests {
             .iter()
             .map(|stream| (stream.direction, stream.outcome.clone().unwrap_err()))
             .collect();
-        assert_eq!(failed, [(Direction::Read, 5), (Direction::Write, 5)]);
-        let Stream { job, group, direction, outcome } = &report.streams[0];
-        assert_eq!((job.as_str(), *group, *direction), ("a", 2, Direction::Write));
+        assert_eq!(failed, [(IoDirection::Read, 5), (IoDirection::Write, 5)]);
+        let FioStream { job, group, direction, outcome } = &report.streams[0];
+        assert_eq!((job.as_str(), *group, *direction), ("a", 2, IoDirection::Write));
         let traffic = outcome.as_ref().unwrap();
         assert_eq!((traffic.completed, traffic.rate, traffic.bandwidth), (3, 2.5, 4096.0));
-        let Latency::Distribution { name, histogram } = &traffic.latency else {
+        let FioLatency::Distribution { name, histogram } = &traffic.latency else {
             panic!("no bins: {traffic:?}")
         };
         assert_eq!((*name, histogram.count()), ("clat", 3));

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use statistics::{Figures, PERCENTILES, Statistics, Summary};
+pub use statistics::{GatlingSummary, PERCENTILES, RequestStatistics, ResponseTimes};
 
 /// Names like these many come from identifiers in them, and a distribution of each would take a
 /// quarter of a megabyte.
@@ -45,9 +45,9 @@ pub struct Log {
     /// When the run began: milliseconds since 1970, by the generator's clock.
     pub started_unix_ms: u64,
     /// In the order in which they ended, roughly.
-    pub requests: Vec<Request>,
+    pub requests: Vec<LoggedRequest>,
     /// What users failed at without a request: one that could not be made is in no count.
-    pub errors: Vec<Error>,
+    pub errors: Vec<LoggedError>,
     /// Users who began.
     pub users_began: u64,
     /// Of those, the ones who ended; where some did not, requests under way are in no log.
@@ -56,7 +56,7 @@ pub struct Log {
 
 /// One request that was answered, or failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct LoggedRequest {
     /// With the groups it is in: `cart / list`. A comma in the name of a group is a space.
     pub name: Arc<str>,
     /// When it began.
@@ -69,7 +69,7 @@ pub struct Request {
 
 /// Something that went wrong outside requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
+pub struct LoggedError {
     /// When.
     pub at_ms: u64,
     /// What, in Gatling's words.
@@ -78,7 +78,7 @@ pub struct Error {
 
 /// The requests of one name that began within a window.
 #[derive(Debug, Clone)]
-pub struct Kind {
+pub struct RequestGroup {
     /// With its groups.
     pub name: Arc<str>,
     /// Nanoseconds from the beginning to the answer of those that did not fail, in steps of a
@@ -106,12 +106,12 @@ impl Log {
 
     /// Every name of the log in the order of appearance, with those of its requests that began
     /// within `window_ms`: how late they were answered does not matter.
-    pub fn kinds(&self, window_ms: Range<u64>) -> Vec<Kind> {
-        let mut kinds: Vec<Kind> = Vec::new();
+    pub fn kinds(&self, window_ms: Range<u64>) -> Vec<RequestGroup> {
+        let mut kinds: Vec<RequestGroup> = Vec::new();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for request in &self.requests {
             let place = *places.entry(&request.name).or_insert_with(|| {
-                kinds.push(Kind::none(request.name.clone()));
+                kinds.push(RequestGroup::none(request.name.clone()));
                 kinds.len() - 1
             });
             kinds[place].count(request, &window_ms);
@@ -132,12 +132,12 @@ impl Log {
     }
 }
 
-impl Kind {
+impl RequestGroup {
     fn none(name: Arc<str>) -> Self {
         Self { name, latency: Histogram::new(), failures: BTreeMap::new(), answers: 0 }
     }
 
-    fn count(&mut self, request: &Request, window_ms: &Range<u64>) {
+    fn count(&mut self, request: &LoggedRequest, window_ms: &Range<u64>) {
         let has_begun = window_ms.contains(&request.start_ms);
         match &request.failure {
             None => {
@@ -160,7 +160,7 @@ impl Kind {
     }
 }
 
-impl Request {
+impl LoggedRequest {
     /// A request whose times fit each other; what is wrong with them.
     fn new(
         name: Arc<str>,
@@ -318,7 +318,7 @@ mod tests {
     const TEXT_LOG: &[u8] = golden!("small-3.10.3.log");
 
     /// Name, beginning, end and failure of some requests.
-    fn rows(requests: &[Request]) -> Vec<(&str, u64, u64, Option<&str>)> {
+    fn rows(requests: &[LoggedRequest]) -> Vec<(&str, u64, u64, Option<&str>)> {
         let all = requests.iter();
         all.map(|r| (&*r.name, r.start_ms, r.end_ms, r.failure.as_deref())).collect()
     }
@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_window_counts_requests_that_begin_in_it_and_answers_that_come_in_it() {
-        let request = |name: &str, start_ms, end_ms, failure: Option<&str>| Request {
+        let request = |name: &str, start_ms, end_ms, failure: Option<&str>| LoggedRequest {
             name: name.into(),
             start_ms,
             end_ms,

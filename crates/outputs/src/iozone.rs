@@ -106,7 +106,7 @@ impl Operation {
 
 /// What a rate counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum RateUnit {
     /// Bytes in a second.
     BytesPerSecond,
     /// Operations in a second (`-O`); each moves one record.
@@ -127,20 +127,20 @@ pub enum Mode {
 
 /// What one execution of iozone measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct IozoneReport {
     /// `3.414`, where the report tells.
     pub version: Option<String>,
     /// How it was run.
     pub mode: Mode,
     /// What its rates count.
-    pub unit: Unit,
+    pub unit: RateUnit,
     /// What it measured, in its order; never none.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<IozoneRate>,
 }
 
 /// One rate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cell {
+pub struct IozoneRate {
     /// What was done.
     pub operation: Operation,
     /// Size of a record in bytes.
@@ -154,7 +154,7 @@ pub struct Cell {
     pub least_share: Option<f64>,
 }
 
-impl Report {
+impl IozoneReport {
     /// Reads what iozone printed, or wrote with `-b`.
     ///
     /// # Errors
@@ -169,8 +169,8 @@ impl Report {
         excel::is_one(bytes) || text::is_one(bytes)
     }
 
-    fn push(&mut self, cell: Cell) -> Result<(), String> {
-        let is_same = |known: &Cell| {
+    fn push(&mut self, cell: IozoneRate) -> Result<(), String> {
+        let is_same = |known: &IozoneRate| {
             (known.operation, known.record_bytes, known.file_bytes)
                 == (cell.operation, cell.record_bytes, cell.file_bytes)
         };
@@ -242,7 +242,7 @@ pub(crate) const FORMAT: Format = Format {
 
 /// A rate that is read is one.
 fn run(bytes: &[u8]) -> Reaction {
-    let report = Report::parse(bytes);
+    let report = IozoneReport::parse(bytes);
     match &report {
         Ok(report) => {
             assert!(!report.cells.is_empty(), "a report without numbers");

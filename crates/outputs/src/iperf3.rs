@@ -1,7 +1,7 @@
 //! What the client of iperf3 prints with `--json`.
 
 use crate::format::{Format, Reaction};
-use crate::json::{Json, Place};
+use crate::json::{Json, JsonNode};
 use crate::trouble::Trouble;
 
 /// More streams than this no client of iperf3 has (`MAX_STREAMS` of its iperf.h is 128, and
@@ -12,7 +12,7 @@ const REPEATED: [&str; 3] = ["sock_bufsize", "sndbuf_actual", "rcvbuf_actual"];
 
 /// What one execution of the client measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct Iperf3Report {
     /// What iperf3 calls its version (`iperf 3.12`).
     pub version: String,
     /// From the client to the server, unless only the other way was asked for.
@@ -68,35 +68,35 @@ pub struct Datagrams {
 
 /// Why there is no report.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Failure {
+pub enum Iperf3Failure {
     /// iperf3 says itself that it failed, and of what.
     Reported(String),
     /// It is not what iperf3 prints, or a number is missing.
     Unreadable(Trouble),
 }
 
-impl From<Trouble> for Failure {
+impl From<Trouble> for Iperf3Failure {
     fn from(trouble: Trouble) -> Self {
         Self::Unreadable(trouble)
     }
 }
 
-impl Report {
+impl Iperf3Report {
     /// Reads what the client printed.
     ///
     /// # Errors
     /// When iperf3 failed, when this is not its JSON, or when a number is missing, negative or
     /// not finite; with its line or its place.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Failure> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, Iperf3Failure> {
         let json = Json::parse_without(bytes, &REPEATED)?;
-        let root = Place::root(&json);
+        let root = JsonNode::root(&json);
         if let Some(error) = root.optional("error")? {
-            return Err(Failure::Reported(error.text()?.to_owned()));
+            return Err(Iperf3Failure::Reported(error.text()?.to_owned()));
         }
         Ok(Self::read(&root)?)
     }
 
-    fn read(root: &Place<'_>) -> Result<Self, Trouble> {
+    fn read(root: &JsonNode<'_>) -> Result<Self, Trouble> {
         let start = root.member("start")?;
         let version = start.member("version")?.text()?.to_owned();
         let test = start.member("test_start")?;
@@ -128,7 +128,7 @@ pub fn version(answer: &str) -> Option<(u32, u32)> {
 /// One direction; where both were asked for, its streams are those of which the client is or is
 /// not the sender.
 fn flow(
-    end: &Place<'_>,
+    end: &JsonNode<'_>,
     suffix: &str,
     is_udp: bool,
     sender: Option<bool>,
@@ -151,7 +151,7 @@ fn flow(
     Ok(Flow { sent: total(&sent)?, received: total(&received)?, protocol })
 }
 
-fn total(place: &Place<'_>) -> Result<Total, Trouble> {
+fn total(place: &JsonNode<'_>) -> Result<Total, Trouble> {
     let (bytes, seconds) = (place.member("bytes")?.count()?, place.member("seconds")?.amount()?);
     if seconds <= 0.0 {
         return Err(place.trouble("took no time"));
@@ -160,7 +160,7 @@ fn total(place: &Place<'_>) -> Result<Total, Trouble> {
 }
 
 /// Which the sums do not have.
-fn reordered(end: &Place<'_>, sender: Option<bool>) -> Result<u64, Trouble> {
+fn reordered(end: &JsonNode<'_>, sender: Option<bool>) -> Result<u64, Trouble> {
     let streams = end.member("streams")?.items()?;
     if streams.len() > MOST_STREAMS {
         return Err(end.trouble(format_args!("has more than {MOST_STREAMS} streams")));
@@ -210,7 +210,7 @@ pub(crate) const FORMAT: Format = Format {
 
 /// What is accepted has a rate.
 fn run(bytes: &[u8]) -> Reaction {
-    let report = Report::parse(bytes);
+    let report = Iperf3Report::parse(bytes);
     match &report {
         Ok(report) => {
             assert!(report.outwards.is_some() || report.inwards.is_some(), "no direction");
@@ -223,8 +223,8 @@ fn run(bytes: &[u8]) -> Reaction {
                 }
             }
         }
-        Err(Failure::Reported(_)) => {}
-        Err(Failure::Unreadable(trouble)) => trouble.check(),
+        Err(Iperf3Failure::Reported(_)) => {}
+        Err(Iperf3Failure::Unreadable(trouble)) => trouble.check(),
     }
     Reaction::of(report.ok().as_ref())
 }
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn each_direction_has_its_own_numbers() {
-        let report = Report::parse(golden!("tcp_bidir")).unwrap();
+        let report = Iperf3Report::parse(golden!("tcp_bidir")).unwrap();
         assert_eq!(report.version, "iperf 3.12");
         let (outwards, inwards) = (report.outwards.unwrap(), report.inwards.unwrap());
         assert_eq!(tcp(&outwards), (854_589_440, 853_278_720, Some(5)));
@@ -256,17 +256,17 @@ mod tests {
 
     #[test]
     fn the_other_way_alone_is_told_from_the_usual_one() {
-        let report = Report::parse(golden!("tcp_reverse_two_streams")).unwrap();
+        let report = Iperf3Report::parse(golden!("tcp_reverse_two_streams")).unwrap();
         assert_eq!(report.outwards, None);
         let sums = (1_312_030_720, 1_311_244_288, Some(24));
         assert_eq!(tcp(&report.inwards.unwrap()), sums);
-        let report = Report::parse(golden!("tcp")).unwrap();
+        let report = Iperf3Report::parse(golden!("tcp")).unwrap();
         assert!(report.outwards.is_some() && report.inwards.is_none());
     }
 
     #[test]
     fn datagrams_are_lost_and_come_late() {
-        let flow = Report::parse(golden!("udp_64_bytes")).unwrap().outwards.unwrap();
+        let flow = Iperf3Report::parse(golden!("udp_64_bytes")).unwrap().outwards.unwrap();
         let Protocol::Udp(datagrams) = flow.protocol else { panic!("{flow:?}") };
         assert_eq!((datagrams.expected, datagrams.lost), (580_200, 188_821));
         assert_eq!(datagrams.reordered, 0);
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn datagrams_of_both_directions_are_told_apart() {
-        let report = Report::parse(golden!("udp_bidir")).unwrap();
+        let report = Iperf3Report::parse(golden!("udp_bidir")).unwrap();
         let datagrams = |flow: Option<Flow>| match flow.unwrap().protocol {
             Protocol::Udp(datagrams) => datagrams,
             Protocol::Tcp { .. } => panic!("no datagrams"),
@@ -288,9 +288,9 @@ mod tests {
 
     #[test]
     fn what_iperf3_says_of_its_failure_is_the_failure() {
-        let failure = Report::parse(golden!("refused")).unwrap_err();
+        let failure = Iperf3Report::parse(golden!("refused")).unwrap_err();
         let said = "unable to connect to server: Connection refused";
-        assert_eq!(failure, Failure::Reported(said.to_owned()));
+        assert_eq!(failure, Iperf3Failure::Reported(said.to_owned()));
     }
 
     #[test]
@@ -304,12 +304,12 @@ mod tests {
             ("\"seconds\":\t1.00083,", "\"seconds\":\t0,", "end.sum_sent took no time"),
         ] {
             assert!(whole.contains(what), "{what}");
-            let failure = Report::parse(whole.replace(what, instead).as_bytes()).unwrap_err();
-            let Failure::Unreadable(trouble) = failure else { panic!("{failure:?}") };
+            let failure = Iperf3Report::parse(whole.replace(what, instead).as_bytes()).unwrap_err();
+            let Iperf3Failure::Unreadable(trouble) = failure else { panic!("{failure:?}") };
             assert_eq!(trouble.cause, cause);
         }
         let without = whole.replace("\"retransmits\"", "\"unknown\"");
-        let flow = Report::parse(without.as_bytes()).unwrap().outwards.unwrap();
+        let flow = Iperf3Report::parse(without.as_bytes()).unwrap().outwards.unwrap();
         assert_eq!(flow.protocol, Protocol::Tcp { retransmits: None });
     }
 

@@ -168,12 +168,12 @@ impl<'de> Visitor<'de> for Builder<'_> {
 
 /// A value and where it stands.
 #[derive(Debug, Clone)]
-pub struct Place<'a> {
+pub struct JsonNode<'a> {
     value: &'a Json,
     path: String,
 }
 
-impl<'a> Place<'a> {
+impl<'a> JsonNode<'a> {
     /// The whole document.
     pub fn root(value: &'a Json) -> Self {
         Self { value, path: String::new() }
@@ -189,18 +189,18 @@ impl<'a> Place<'a> {
     ///
     /// # Errors
     /// When this is no object.
-    pub fn optional(&self, key: &str) -> Result<Option<Place<'a>>, Trouble> {
+    pub fn optional(&self, key: &str) -> Result<Option<JsonNode<'a>>, Trouble> {
         let found = self.object()?.iter().find(|(known, _)| known == key);
         Ok(found
             .filter(|(_, value)| *value != Json::Null)
-            .map(|(_, value)| Place { value, path: self.path_of(key) }))
+            .map(|(_, value)| JsonNode { value, path: self.path_of(key) }))
     }
 
     /// A member that must be there.
     ///
     /// # Errors
     /// When it is not, or is null, or this is no object.
-    pub fn member(&self, key: &str) -> Result<Place<'a>, Trouble> {
+    pub fn member(&self, key: &str) -> Result<JsonNode<'a>, Trouble> {
         self.optional(key)?.ok_or_else(|| self.trouble(format_args!("has no `{key}`")))
     }
 
@@ -208,9 +208,9 @@ impl<'a> Place<'a> {
     ///
     /// # Errors
     /// When this is no object.
-    pub fn members(&self) -> Result<Vec<(&'a str, Place<'a>)>, Trouble> {
+    pub fn members(&self) -> Result<Vec<(&'a str, JsonNode<'a>)>, Trouble> {
         let place = |(key, value): &'a (String, Json)| {
-            (key.as_str(), Place { value, path: self.path_of(key) })
+            (key.as_str(), JsonNode { value, path: self.path_of(key) })
         };
         Ok(self.object()?.iter().map(place).collect())
     }
@@ -219,9 +219,9 @@ impl<'a> Place<'a> {
     ///
     /// # Errors
     /// When this is no list.
-    pub fn items(&self) -> Result<Vec<Place<'a>>, Trouble> {
+    pub fn items(&self) -> Result<Vec<JsonNode<'a>>, Trouble> {
         let Json::List(items) = self.value else { return Err(self.trouble("is no list")) };
-        let place = |(index, value)| Place { value, path: format!("{}[{index}]", self.path) };
+        let place = |(index, value)| JsonNode { value, path: format!("{}[{index}]", self.path) };
         Ok(items.iter().enumerate().map(place).collect())
     }
 
@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn a_value_of_the_wrong_kind_is_named_by_its_path() {
         let json = Json::parse(br#"{"a": [{"b": -1}, {"b": "x"}], "n": null}"#).unwrap();
-        let root = Place::root(&json);
+        let root = JsonNode::root(&json);
         let items = root.member("a").unwrap().items().unwrap();
         let cause = |trouble: Trouble| trouble.cause;
         assert_eq!(

@@ -10,7 +10,7 @@ mod percentile;
 mod trouble;
 
 pub use format::{Format, Reaction};
-pub use json::{Json, Place, line_of};
+pub use json::{Json, JsonNode, line_of};
 pub use percentile::Percentile;
 pub use trouble::Trouble;
 

@@ -14,7 +14,7 @@ const HEADING: &str = "packet, txTime(sec), rxTime(sec), ";
 /// What one execution of the client says of its messages. Those of its first 400 ms and of its
 /// last 50 ms are left out, by itself.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct SockperfReport {
     /// What sockperf calls its version (`3.7-no.git`).
     pub version: String,
     /// Time that is counted.
@@ -33,22 +33,25 @@ pub struct Report {
 
 /// Why there is no report.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Failure {
+pub enum SockperfFailure {
     /// sockperf says itself that it failed, and of what.
     Reported(String),
     /// It is not what sockperf prints, or a number is missing.
     Unreadable(Trouble),
 }
 
-impl Report {
+impl SockperfReport {
     /// Reads what the client printed.
     ///
     /// # Errors
     /// When sockperf failed, when this is not its text, or when a number is missing.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
+    pub fn parse(text: &str) -> Result<Self, SockperfFailure> {
         let text = without_colours(text);
         let unreadable = |cause: String| {
-            Failure::Unreadable(Trouble::new(cause, "give what the client of sockperf 3 prints"))
+            SockperfFailure::Unreadable(Trouble::new(
+                cause,
+                "give what the client of sockperf 3 prints",
+            ))
         };
         let mut lines = text.lines();
         let complaint = text.lines().find_map(|line| {
@@ -61,7 +64,7 @@ impl Report {
             Some(line.trim_start_matches("sockperf: ").trim().to_owned())
         });
         if let Some(said) = complaint {
-            return Err(Failure::Reported(said));
+            return Err(SockperfFailure::Reported(said));
         }
         let number = |line: &str, name: &str| {
             number_after(&text, line, name)
@@ -181,10 +184,10 @@ pub(crate) const FORMAT: Format = Format {
 
 fn run(bytes: &[u8]) -> Reaction {
     let Ok(text) = std::str::from_utf8(bytes) else { return Reaction::Refused };
-    match Report::parse(text) {
+    match SockperfReport::parse(text) {
         Ok(report) => assert!(report.seconds > 0.0 && report.seconds.is_finite()),
-        Err(Failure::Reported(_)) => {}
-        Err(Failure::Unreadable(trouble)) => trouble.check(),
+        Err(SockperfFailure::Reported(_)) => {}
+        Err(SockperfFailure::Unreadable(trouble)) => trouble.check(),
     }
     let trips = round_trips(text);
     if let Err(trouble) = &trips {
@@ -205,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_run_says_what_came_back() {
-        let expected = Report {
+        let expected = SockperfReport {
             version: "3.7-no.git".to_owned(),
             seconds: 0.57,
             sent: 59_458,
@@ -214,8 +217,8 @@ mod tests {
             duplicated: 0,
             reordered: 0,
         };
-        assert_eq!(Report::parse(golden!("ping_pong.txt")), Ok(expected));
-        let report = Report::parse(golden!("under_load.txt")).unwrap();
+        assert_eq!(SockperfReport::parse(golden!("ping_pong.txt")), Ok(expected));
+        let report = SockperfReport::parse(golden!("under_load.txt")).unwrap();
         assert_eq!((report.sent, report.received), (401, 5));
     }
 
@@ -232,7 +235,10 @@ mod tests {
                 "No valid observations found. Try tune parameters: --time/--mps/--reply-every",
             ),
         ] {
-            assert_eq!(Report::parse(text), Err(Failure::Reported(said.to_owned())));
+            assert_eq!(
+                SockperfReport::parse(text),
+                Err(SockperfFailure::Reported(said.to_owned()))
+            );
         }
     }
 
@@ -246,8 +252,8 @@ mod tests {
             ("dropped", "lost", "no `dropped messages = ` after `# dropped messages`"),
             ("version #", "", "no version"),
         ] {
-            let failure = Report::parse(&whole.replace(what, instead)).unwrap_err();
-            let Failure::Unreadable(trouble) = failure else { panic!("{failure:?}") };
+            let failure = SockperfReport::parse(&whole.replace(what, instead)).unwrap_err();
+            let SockperfFailure::Unreadable(trouble) = failure else { panic!("{failure:?}") };
             assert_eq!(trouble.cause, cause);
         }
     }

@@ -41,7 +41,7 @@ const REMEDY: &str = "give all that wrk 4.1 printed";
 
 /// What one execution says.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct WrkReport {
     /// What was asked for.
     pub url: String,
     /// Threads of the generator.
@@ -61,7 +61,7 @@ pub struct Report {
     /// What went wrong with connections.
     pub errors: Errors,
     /// None where no answer came in time.
-    pub latency: Option<Latency>,
+    pub latency: Option<WrkLatency>,
 }
 
 /// What went wrong with connections, each counted once.
@@ -79,7 +79,7 @@ pub struct Errors {
 
 /// Latencies, with what wrk added and without what it left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Latency {
+pub struct WrkLatency {
     /// Their mean.
     pub mean: Time,
     /// Their standard deviation.
@@ -101,33 +101,33 @@ pub struct Time {
 
 /// Why there is no report.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Failure {
+pub enum WrkFailure {
     /// wrk says itself that it did not run, and why.
     Reported(String),
     /// It is not what wrk prints, or a number is missing.
     Unreadable(Trouble),
 }
 
-impl From<Trouble> for Failure {
+impl From<Trouble> for WrkFailure {
     fn from(trouble: Trouble) -> Self {
         Self::Unreadable(trouble)
     }
 }
 
-impl Report {
+impl WrkReport {
     /// Reads what wrk printed. What a script of the user's prints before and after is passed
     /// over.
     ///
     /// # Errors
     /// When wrk did not run, when this is not its text, or when a number is missing or
     /// contradicts another; with its line.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
+    pub fn parse(text: &str) -> Result<Self, WrkFailure> {
         let lines: Vec<(u64, &str)> = (1..).zip(text.lines()).collect();
         let Some(from) = lines.iter().position(|(_, line)| line.starts_with("Running ")) else {
             let complains = |line: &&str| COMPLAINTS.iter().any(|words| line.starts_with(words));
             let complaint = text.lines().find(complains);
             return Err(match complaint {
-                Some(said) => Failure::Reported(said.trim().to_owned()),
+                Some(said) => WrkFailure::Reported(said.trim().to_owned()),
                 None => Trouble::new("no line of a run that began", REMEDY).into(),
             });
         };
@@ -168,7 +168,7 @@ impl Report {
             let cause = format!("{answers} requests in {} ns are not {rate} in a second", time.ns);
             Trouble::new(cause, REMEDY)
         })?;
-        let latency = Latency::read(lines)?;
+        let latency = WrkLatency::read(lines)?;
         Ok(Self {
             url,
             threads,
@@ -213,7 +213,7 @@ fn seconds(answers: u64, time: Time, rate: f64) -> Option<f64> {
     Some(if is_rate_better { answers / rate } else { printed })
 }
 
-impl Latency {
+impl WrkLatency {
     /// None where wrk recorded none, for which it prints zeros.
     fn read(lines: &Lines<'_>) -> Result<Option<Self>, Trouble> {
         let [mean, deviation, max] = lines.one("    Latency ", |_, rest| {
@@ -356,16 +356,16 @@ pub(crate) const FORMAT: Format = Format {
 
 fn run(bytes: &[u8]) -> Reaction {
     let Ok(text) = std::str::from_utf8(bytes) else { return Reaction::Refused };
-    let report = Report::parse(text);
+    let report = WrkReport::parse(text);
     match &report {
         Ok(report) => report.check(),
-        Err(Failure::Reported(said)) => assert!(!said.is_empty()),
-        Err(Failure::Unreadable(trouble)) => trouble.check(),
+        Err(WrkFailure::Reported(said)) => assert!(!said.is_empty()),
+        Err(WrkFailure::Unreadable(trouble)) => trouble.check(),
     }
     Reaction::of(report.ok().as_ref())
 }
 
-impl Report {
+impl WrkReport {
     /// What is accepted took time, and its percentiles ascend.
     fn check(&self) {
         assert!(self.seconds > 0.0 && self.seconds.is_finite(), "{self:?}");
@@ -394,18 +394,18 @@ mod tests {
     }
 
     fn unreadable(text: &str) -> String {
-        match Report::parse(text).unwrap_err() {
-            Failure::Unreadable(trouble) => {
+        match WrkReport::parse(text).unwrap_err() {
+            WrkFailure::Unreadable(trouble) => {
                 assert!(!trouble.remedy.is_empty());
                 trouble.to_string()
             }
-            Failure::Reported(said) => panic!("wrk said {said}"),
+            WrkFailure::Reported(said) => panic!("wrk said {said}"),
         }
     }
 
     #[test]
     fn a_run_says_how_many_were_answered_and_how_fast() {
-        let report = Report::parse(golden!("t1_c10__idle")).unwrap();
+        let report = WrkReport::parse(golden!("t1_c10__idle")).unwrap();
         assert_eq!(report.url, "http://127.0.0.1:8099/");
         assert_eq!((report.threads, report.connections), (1, 10));
         assert_eq!((report.answers, report.rate), (140_014, 127_283.37));
@@ -420,7 +420,7 @@ mod tests {
 
     #[test]
     fn times_come_in_microseconds_milliseconds_seconds_and_minutes() {
-        let percentiles = |text| ns(Report::parse(text).unwrap().latency.unwrap().percentiles);
+        let percentiles = |text| ns(WrkReport::parse(text).unwrap().latency.unwrap().percentiles);
         assert_eq!(
             percentiles(golden!("t2_c50")),
             Some([254_000, 1_500_000, 3_000_000, 51_510_000])
@@ -430,14 +430,14 @@ mod tests {
             Some([63_000, 1_380_000, 3_290_000, 6_760_000])
         );
         assert_eq!(percentiles(golden!("slow_seconds")), Some([1_340_000_000; 4]));
-        let minute = Report::parse(golden!("minute")).unwrap();
+        let minute = WrkReport::parse(golden!("minute")).unwrap();
         assert!((minute.seconds - 61.0).abs() < 0.1, "{}", minute.seconds);
         assert_eq!(Time::parse("1.02m"), Some(Time { ns: 61_200_000_000, step_ns: 600_000_000 }));
     }
 
     #[test]
     fn without_latency_there_is_a_mean_and_no_percentile() {
-        let report = Report::parse(golden!("nolat_t1_c1")).unwrap();
+        let report = WrkReport::parse(golden!("nolat_t1_c1")).unwrap();
         let latency = report.latency.unwrap();
         assert_eq!((latency.mean.ns, latency.percentiles), (508_780, None));
         assert_eq!((report.answers, report.right()), (69_603, 69_603));
@@ -445,13 +445,13 @@ mod tests {
 
     #[test]
     fn wrong_and_late_answers_are_answers_and_not_right() {
-        let report = Report::parse(golden!("non2xx")).unwrap();
+        let report = WrkReport::parse(golden!("non2xx")).unwrap();
         assert_eq!((report.answers, report.wrong, report.right()), (48, 48, 0));
         assert!(report.latency.is_some(), "wrk times wrong answers too");
-        let report = Report::parse(golden!("timeout")).unwrap();
+        let report = WrkReport::parse(golden!("timeout")).unwrap();
         assert_eq!(report.errors, Errors { timeout: 4, ..Errors::default() });
         assert_eq!((report.answers, report.right(), report.asked()), (4, 0, 4));
-        let report = Report::parse(golden!("drop")).unwrap();
+        let report = WrkReport::parse(golden!("drop")).unwrap();
         assert_eq!(report.errors, Errors { read: 1479, ..Errors::default() });
         assert_eq!((report.answers, report.asked()), (0, 1479));
     }
@@ -460,7 +460,7 @@ mod tests {
     fn the_zeros_of_nothing_are_no_latencies() {
         for text in [golden!("timeout"), golden!("drop")] {
             assert!(text.contains("99%    0.00us"));
-            assert_eq!(Report::parse(text).unwrap().latency, None);
+            assert_eq!(WrkReport::parse(text).unwrap().latency, None);
         }
     }
 
@@ -470,7 +470,7 @@ mod tests {
             (golden!("refused"), "unable to connect to 127.0.0.1:8096 Connection refused"),
             (golden!("badurl"), "invalid URL: foo"),
         ] {
-            assert_eq!(Report::parse(text), Err(Failure::Reported(said.to_owned())));
+            assert_eq!(WrkReport::parse(text), Err(WrkFailure::Reported(said.to_owned())));
         }
     }
 
@@ -512,7 +512,7 @@ mod tests {
     fn a_report_that_is_cut_anywhere_is_refused() {
         for text in [golden!("t2_c50"), golden!("nolat_t1_c1"), golden!("timeout")] {
             for end in 0..text.len() - 1 {
-                assert!(Report::parse(&text[..end]).is_err(), "{}", &text[..end]);
+                assert!(WrkReport::parse(&text[..end]).is_err(), "{}", &text[..end]);
             }
         }
     }
@@ -521,6 +521,6 @@ mod tests {
     fn what_a_script_prints_around_a_run_is_passed_over() {
         let whole = golden!("nolat_t1_c1");
         let around = format!("unable to find nothing\n{whole}Requests/sec: 5.00\n");
-        assert_eq!(Report::parse(&around), Report::parse(whole));
+        assert_eq!(WrkReport::parse(&around), WrkReport::parse(whole));
     }
 }

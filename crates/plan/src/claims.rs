@@ -1,6 +1,6 @@
 //! `[[claims]]`: what others have published, to be confirmed or refuted.
 
-mod across;
+mod cross_workload;
 
 use crate::document::{Entry, Node, Table, Value};
 use crate::levels::Levels;
@@ -8,8 +8,8 @@ use crate::problems::Problems;
 use crate::settable::Settable;
 use crate::settings::TITLE_LIMIT;
 use crate::{settable, values};
-use across::Across;
 use contract::Catalogue;
+use cross_workload::CrossWorkload;
 use model::{
     Claim, Claimed, ClaimedEffect, ClaimedMetrics, Comparisons, Level, Subject, WorkloadPlan,
 };
@@ -76,7 +76,7 @@ impl Reader<'_, '_, '_> {
         let effect = self.effect(table, item);
         if let Some(entry) = table.get("workloads") {
             let across = self.across(table, item, entry, metric.as_ref());
-            let Across { workloads, subject } = across?;
+            let CrossWorkload { workloads, subject } = across?;
             return Some(Claim {
                 says: says?,
                 source,

@@ -11,7 +11,7 @@ const TEXT_LIMIT: usize = 1 << 20;
 
 /// Where something was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SourceLocation {
     /// Bytes of the experiment's text.
     Span {
         /// First byte.
@@ -23,12 +23,12 @@ pub(crate) enum Place {
     Option(String),
 }
 
-impl Place {
+impl SourceLocation {
     /// First byte, where it is in the text.
     pub(crate) fn start(&self) -> Option<usize> {
         match self {
-            Place::Span { start, .. } => Some(*start),
-            Place::Option(_) => None,
+            SourceLocation::Span { start, .. } => Some(*start),
+            SourceLocation::Option(_) => None,
         }
     }
 }
@@ -37,7 +37,7 @@ impl Place {
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     /// Where the value is.
-    pub(crate) place: Place,
+    pub(crate) place: SourceLocation,
     /// The value.
     pub(crate) value: Value,
 }
@@ -74,7 +74,7 @@ pub(crate) struct Entry {
     /// The key.
     pub(crate) key: String,
     /// Where the key is.
-    pub(crate) place: Place,
+    pub(crate) place: SourceLocation,
     /// Its value.
     pub(crate) node: Node,
 }
@@ -122,7 +122,7 @@ impl Node {
 pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Table> {
     if text.len() > TEXT_LIMIT {
         let cause = format!("the experiment is longer than {} KiB", TEXT_LIMIT >> 10);
-        problems.report(&Place::Span { start: 0, end: 0 }, cause);
+        problems.report(&SourceLocation::Span { start: 0, end: 0 }, cause);
         return None;
     }
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -139,7 +139,7 @@ pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Table> {
     slips.truncate(if is_readable { slips.len() } else { 1 });
     for (start, end, message) in slips {
         let cause = format!("this is not TOML: {message}");
-        let found = problems.report(&Place::Span { start, end }, cause).own_line();
+        let found = problems.report(&SourceLocation::Span { start, end }, cause).own_line();
         if !is_readable {
             found.hint("everything after this could not be read; fix it and look again");
         }
@@ -172,7 +172,7 @@ fn convert_table(table: &DeTable<'_>, text: &str) -> Table {
         .iter()
         .map(|(key, value)| {
             let span = key.span();
-            let place = Place::Span { start: span.start, end: span.end };
+            let place = SourceLocation::Span { start: span.start, end: span.end };
             let key = key.get_ref().to_string();
             (span.start, Entry { key, place, node: convert(value, text) })
         })
@@ -195,11 +195,11 @@ fn convert(value: &Spanned<DeValue<'_>>, text: &str) -> Node {
         DeValue::Array(list) => Value::List(list.iter().map(|item| convert(item, text)).collect()),
         DeValue::Table(table) => Value::Table(convert_table(table, text)),
     };
-    Node { place: Place::Span { start: span.start, end: span.end }, value: converted }
+    Node { place: SourceLocation::Span { start: span.start, end: span.end }, value: converted }
 }
 
 /// The value of an option: as TOML where it is a TOML value, else as text.
-pub(crate) fn option_value(text: &str, place: &Place) -> Node {
+pub(crate) fn option_value(text: &str, place: &SourceLocation) -> Node {
     let parsed = format!("value = {text}");
     let value = DeTable::parse(&parsed)
         .ok()
@@ -214,7 +214,7 @@ pub(crate) fn option_value(text: &str, place: &Place) -> Node {
     node
 }
 
-fn move_to(node: &mut Node, place: &Place) {
+fn move_to(node: &mut Node, place: &SourceLocation) {
     node.place = place.clone();
     match &mut node.value {
         Value::List(items) => items.iter_mut().for_each(|item| move_to(item, place)),

@@ -1,7 +1,7 @@
 //! Levels as they are written: names that stand for others are resolved, then the
 //! factor reads them.
 
-use crate::document::{Node, Place};
+use crate::document::{Node, SourceLocation};
 use crate::problems::Problems;
 use crate::settable::Settable;
 use model::Level;
@@ -20,7 +20,7 @@ pub(crate) fn as_written(_: &str, _: &str) -> Option<Result<Vec<String>, String>
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
     pub(crate) level: Level,
-    pub(crate) place: Place,
+    pub(crate) place: SourceLocation,
 }
 
 /// Reads levels and remembers what names were taken as.
@@ -44,7 +44,7 @@ impl<'a> Levels<'a> {
         &mut self,
         settable: Settable,
         node: &Node,
-        key: &Place,
+        key: &SourceLocation,
         problems: &mut Problems,
     ) -> Option<Written> {
         let text = scalar(settable, node, problems)?;
@@ -118,7 +118,7 @@ fn parsed(
     settable: Settable,
     text: &str,
     node: &Node,
-    key: &Place,
+    key: &SourceLocation,
     problems: &mut Problems,
 ) -> Option<Written> {
     match settable.parse(text) {

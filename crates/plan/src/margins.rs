@@ -1,6 +1,6 @@
 //! Equivalence margins: what counts as no difference, declared before the run.
 
-use crate::document::{Node, Place, Value};
+use crate::document::{Node, SourceLocation, Value};
 use crate::problems::Problems;
 use crate::values;
 use model::{Metric, Reduction};
@@ -20,8 +20,8 @@ pub(crate) struct Margins {
 #[derive(Debug, Clone)]
 struct Declared {
     margin: f64,
-    key: Place,
-    value: Place,
+    key: SourceLocation,
+    value: SourceLocation,
 }
 
 impl Margins {
@@ -55,7 +55,7 @@ impl Margins {
     }
 }
 
-fn declared(node: &Node, key: &Place, problems: &mut Problems) -> Option<Declared> {
+fn declared(node: &Node, key: &SourceLocation, problems: &mut Problems) -> Option<Declared> {
     let margin = values::margin(node, problems)?;
     Some(Declared { margin, key: key.clone(), value: node.place.clone() })
 }

@@ -5,7 +5,7 @@
 
 use crate::names::name_of_levels;
 use crate::problem::ExperimentProblem;
-use crate::written::{key, list, quoted};
+use crate::toml_text::{key, list, quoted};
 use contract::Catalogue;
 use std::fmt::Write;
 

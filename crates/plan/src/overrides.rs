@@ -1,6 +1,6 @@
 //! `--set key=value`: writes into the tree what could have been written in the file.
 
-use crate::document::{Entry, Node, Place, Table, Value, option_value};
+use crate::document::{Entry, Node, SourceLocation, Table, Value, option_value};
 use crate::problems::Problems;
 
 /// Tables that an option may create where the file has none.
@@ -9,7 +9,7 @@ const CREATED: [&str; 5] = ["margin", "sim", "vm", "quick", "factors"];
 /// Applies the options in order; the last one wins.
 pub(crate) fn apply(table: &mut Table, overrides: &[(String, String)], problems: &mut Problems) {
     for (path, value) in overrides {
-        let place = Place::Option(format!("--set {path}={value}"));
+        let place = SourceLocation::Option(format!("--set {path}={value}"));
         let node = option_value(value, &place);
         let steps: Vec<&str> = path.split('.').collect();
         if steps.iter().any(|step| step.trim().is_empty()) {
@@ -36,7 +36,7 @@ fn set_workload(
     label: &str,
     rest: &[&str],
     node: Node,
-    place: &Place,
+    place: &SourceLocation,
     problems: &mut Problems,
 ) {
     let list = table.get_mut("workloads").and_then(|entry| match &mut entry.node.value {
@@ -83,7 +83,7 @@ fn set_subject(
     subject: &str,
     rest: &[&str],
     node: Node,
-    place: &Place,
+    place: &SourceLocation,
     problems: &mut Problems,
 ) {
     let Some(Entry { node: Node { value: Value::Table(subjects), .. }, .. }) =
@@ -107,7 +107,13 @@ fn set_subject(
 }
 
 /// Sets a value, going down through tables.
-fn set(table: &mut Table, steps: &[&str], node: Node, place: &Place, problems: &mut Problems) {
+fn set(
+    table: &mut Table,
+    steps: &[&str],
+    node: Node,
+    place: &SourceLocation,
+    problems: &mut Problems,
+) {
     let [step, rest @ ..] = steps else { return };
     if rest.is_empty() {
         match table.get_mut(step) {

@@ -1,6 +1,6 @@
 //! `duration` and `every`: campaigns that go on for a time, with a block each hour.
 
-use crate::document::{Entry, Place, Table};
+use crate::document::{Entry, SourceLocation, Table};
 use crate::planning::LEAST_BLOCKS;
 use crate::problems::Problems;
 use crate::settings::BLOCK_LIMIT;
@@ -63,7 +63,7 @@ pub(crate) fn read(table: &Table, problems: &mut Problems) -> Paced {
 }
 
 /// As many blocks as begin and could end in the time.
-fn count(pace: Pace, place: &Place, problems: &mut Problems) -> Option<u32> {
+fn count(pace: Pace, place: &SourceLocation, problems: &mut Problems) -> Option<u32> {
     let blocks = pace.duration_ns / pace.every_ns;
     let makes = format!(
         "a block every {} for {} makes {blocks}",
@@ -83,7 +83,8 @@ fn count(pace: Pace, place: &Place, problems: &mut Problems) -> Option<u32> {
 }
 
 fn is_option(entry: &Entry) -> bool {
-    matches!(entry.place, Place::Option(_)) || matches!(entry.node.place, Place::Option(_))
+    matches!(entry.place, SourceLocation::Option(_))
+        || matches!(entry.node.place, SourceLocation::Option(_))
 }
 
 /// What a plan says of its blocks' beginnings, one of which is expected to take `block_ns`.

@@ -1,12 +1,17 @@
 //! What a workload has beside its guest: a second guest as its far side, or load from the host.
 
-use crate::document::Place;
+use crate::document::SourceLocation;
 use crate::problems::Problems;
-use crate::settings::Settings;
+use crate::settings::ExperimentSettings;
 use crate::workloads::Planned;
 
 /// Reports where the experiment's machines cannot have one beside them.
-pub(crate) fn check(workload: &str, place: &Place, settings: &Settings, problems: &mut Problems) {
+pub(crate) fn check(
+    workload: &str,
+    place: &SourceLocation,
+    settings: &ExperimentSettings,
+    problems: &mut Problems,
+) {
     if settings.venue == "vm" {
         return check_reachable(workload, "a second guest", place, settings, problems);
     }
@@ -19,8 +24,8 @@ pub(crate) fn check(workload: &str, place: &Place, settings: &Settings, problems
 pub(crate) fn check_reachable(
     workload: &str,
     what: &str,
-    place: &Place,
-    settings: &Settings,
+    place: &SourceLocation,
+    settings: &ExperimentSettings,
     problems: &mut Problems,
 ) {
     let vm = &settings.vm;

@@ -1,11 +1,11 @@
 //! From a read experiment to a plan: the control arm, `--quick`, the budget, the order.
 
 use crate::claims::Asked;
-use crate::document::{self, Place};
+use crate::document::{self, SourceLocation};
 use crate::levels::{Levels, Resolve, as_written};
 use crate::problem::ExperimentProblem;
 use crate::problems::Problems;
-use crate::settings::{self, Control, LARGEST_SEED, Settings};
+use crate::settings::{self, Control, ExperimentSettings, LARGEST_SEED};
 use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
 use crate::{boots, claims, digest, order, overrides, pace, peer, quick, use_cases, within};
@@ -27,7 +27,7 @@ const LONGEST_NS: u128 = 365 * 86_400 * 1_000_000_000;
 
 /// An experiment and how it should be planned.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
+pub struct PlanRequest<'a> {
     /// The experiment's text.
     pub text: &'a str,
     /// The file's stem: names the campaign.
@@ -46,7 +46,7 @@ pub struct Request<'a> {
     pub resolve: &'a Resolve<'a>,
 }
 
-impl Default for Request<'_> {
+impl Default for PlanRequest<'_> {
     fn default() -> Self {
         Self {
             text: "",
@@ -68,7 +68,7 @@ impl Default for Request<'_> {
 pub fn plan(
     catalogue: &Catalogue,
     default_probes: &[&str],
-    request: &Request<'_>,
+    request: &PlanRequest<'_>,
 ) -> Result<Plan, Vec<ExperimentProblem>> {
     let mut problems = Problems::default();
     let planned = try_plan(catalogue, default_probes, request, &mut problems);
@@ -81,7 +81,7 @@ pub fn plan(
 fn try_plan(
     catalogue: &Catalogue,
     default_probes: &[&str],
-    request: &Request<'_>,
+    request: &PlanRequest<'_>,
     problems: &mut Problems,
 ) -> Option<Plan> {
     let mut table = document::read(request.text, problems)?;
@@ -118,7 +118,7 @@ fn try_plan(
     let budget = request
         .budget_ns
         .map(|budget_ns| {
-            (budget_ns, Place::Option(format!("--budget {}", format_duration(budget_ns))))
+            (budget_ns, SourceLocation::Option(format!("--budget {}", format_duration(budget_ns))))
         })
         .or_else(|| {
             let entry = table.get("budget")?;
@@ -151,7 +151,7 @@ fn try_plan(
 
 /// What only all parts together show.
 fn check_together(
-    settings: &Settings,
+    settings: &ExperimentSettings,
     arms: &[Arm],
     workloads: &[Planned],
     problems: &mut Problems,
@@ -174,7 +174,8 @@ fn check_together(
     }
     let trials = arms.len() as u64 * workloads.len() as u64 * u64::from(settings.blocks);
     if trials > TRIAL_LIMIT {
-        let place = arms.first().map_or(Place::Span { start: 0, end: 0 }, |arm| arm.place.clone());
+        let place =
+            arms.first().map_or(SourceLocation::Span { start: 0, end: 0 }, |arm| arm.place.clone());
         let cause = format!("up to {trials} trials; the limit is {TRIAL_LIMIT}");
         problems.report(&place, cause).hint("use fewer blocks, subjects or workloads");
     }
@@ -183,7 +184,8 @@ fn check_together(
         .map(|w| u128::from(w.plan.expected_ns) * u128::from(w.plan.invocations))
         .sum::<u128>();
     if longest * arms.len() as u128 * u128::from(settings.blocks) > LONGEST_NS {
-        let place = arms.first().map_or(Place::Span { start: 0, end: 0 }, |arm| arm.place.clone());
+        let place =
+            arms.first().map_or(SourceLocation::Span { start: 0, end: 0 }, |arm| arm.place.clone());
         problems.report(&place, "the campaign would take more than a year");
     }
 }
@@ -210,8 +212,8 @@ fn setting_ns(subjects: &[Subject], catalogue: &Catalogue) -> BTreeMap<String, u
 }
 
 fn draft(
-    request: &Request<'_>,
-    settings: Settings,
+    request: &PlanRequest<'_>,
+    settings: ExperimentSettings,
     arms: &[Arm],
     mut workloads: Vec<Planned>,
 ) -> Draft {
@@ -321,7 +323,7 @@ impl Draft {
     /// control goes, then it is a problem.
     fn fit(
         &mut self,
-        budget: Option<(u64, Place)>,
+        budget: Option<(u64, SourceLocation)>,
         catalogue: &Catalogue,
         problems: &mut Problems,
     ) -> Option<()> {

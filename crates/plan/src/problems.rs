@@ -1,25 +1,25 @@
 //! Collects problems while an experiment is read, so that none hides another.
 
-use crate::document::Place;
+use crate::document::SourceLocation;
 use crate::problem::ExperimentProblem;
 
 /// Problems found so far, by place in the text or on the command line.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
-    found: Vec<Found>,
+    found: Vec<UnplacedProblem>,
 }
 
 /// One problem whose place is not yet a line.
 #[derive(Debug)]
-pub(crate) struct Found {
-    place: Place,
+pub(crate) struct UnplacedProblem {
+    place: SourceLocation,
     cause: String,
     nearest: Option<String>,
     hint: Option<String>,
     owns_line: bool,
 }
 
-impl Found {
+impl UnplacedProblem {
     /// Suggests the candidate that resembles `name`, if one does.
     pub(crate) fn near<'c>(
         &mut self,
@@ -37,7 +37,7 @@ impl Found {
     }
 }
 
-impl Found {
+impl UnplacedProblem {
     /// Silences whatever else would be said of its line: what could not be read
     /// there has no other meaning.
     pub(crate) fn own_line(&mut self) -> &mut Self {
@@ -48,8 +48,12 @@ impl Found {
 
 impl Problems {
     /// Notes a problem; the answer takes a suggestion and a hint.
-    pub(crate) fn report(&mut self, place: &Place, cause: impl Into<String>) -> &mut Found {
-        self.found.push(Found {
+    pub(crate) fn report(
+        &mut self,
+        place: &SourceLocation,
+        cause: impl Into<String>,
+    ) -> &mut UnplacedProblem {
+        self.found.push(UnplacedProblem {
             place: place.clone(),
             cause: cause.into(),
             nearest: None,
@@ -78,7 +82,7 @@ impl Problems {
             .filter(|found| found.owns_line)
             .filter_map(|found| found.place.start().map(|start| position(text, start)))
             .collect();
-        let is_silenced = |found: &Found, problem: &ExperimentProblem| {
+        let is_silenced = |found: &UnplacedProblem, problem: &ExperimentProblem| {
             !found.owns_line && owners.iter().any(|(line, _)| *line == problem.line)
         };
         let mut problems: Vec<ExperimentProblem> = self
@@ -100,18 +104,18 @@ impl Problems {
     }
 }
 
-impl Found {
+impl UnplacedProblem {
     fn located(&self, text: &str) -> ExperimentProblem {
         let (line, column, width, given_by) = match &self.place {
-            Place::Option(option) => (0, 0, 0, Some(option.clone())),
-            &Place::Span { start, end } => {
+            SourceLocation::Option(option) => (0, 0, 0, Some(option.clone())),
+            &SourceLocation::Span { start, end } => {
                 let (line, column) = position(text, start);
                 let meant = text.get(start..end).unwrap_or_default();
                 let width = meant.lines().next().unwrap_or_default().chars().count();
                 (line, column, width.max(1), None)
             }
         };
-        let Found { cause, nearest, hint, .. } = self;
+        let UnplacedProblem { cause, nearest, hint, .. } = self;
         ExperimentProblem {
             line,
             column,

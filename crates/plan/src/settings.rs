@@ -1,6 +1,6 @@
 //! The keys at the top of an experiment, apart from subjects and workloads.
 
-use crate::document::{Entry, Node, Place, Table, Value};
+use crate::document::{Entry, Node, SourceLocation, Table, Value};
 use crate::margins::Margins;
 use crate::planning::LEAST_BLOCKS;
 use crate::problems::Problems;
@@ -75,14 +75,14 @@ pub(crate) struct FailureRate {
     /// Subject id as written.
     pub(crate) subject: String,
     /// Where.
-    pub(crate) place: Place,
+    pub(crate) place: SourceLocation,
     /// Probability.
     pub(crate) rate: f64,
 }
 
 /// Everything the top level declares.
 #[derive(Debug, Clone)]
-pub(crate) struct Settings {
+pub(crate) struct ExperimentSettings {
     pub(crate) title: Option<String>,
     pub(crate) venue: String,
     pub(crate) blocks: u32,
@@ -102,7 +102,7 @@ pub(crate) struct Settings {
     pub(crate) vm: VmSettings,
 }
 
-impl Settings {
+impl ExperimentSettings {
     fn defaults(default_probes: Vec<String>) -> Self {
         Self {
             title: None,
@@ -134,13 +134,13 @@ pub(crate) fn read(
     default_probes: &[&str],
     venue_option: Option<&str>,
     problems: &mut Problems,
-) -> Settings {
+) -> ExperimentSettings {
     let defaults = default_probes
         .iter()
         .filter(|id| catalogue.probe(id).is_some())
         .map(|id| (*id).to_owned())
         .collect();
-    let mut settings = Settings::defaults(defaults);
+    let mut settings = ExperimentSettings::defaults(defaults);
     for entry in &table.entries {
         let is_known = KEYS.contains(&entry.key.as_str()) || catalogue.factor(&entry.key).is_some();
         if is_known {
@@ -160,7 +160,7 @@ pub(crate) fn read(
         settings.looks.clear();
     }
     if let Some(venue) = venue_option {
-        let place = Place::Option(format!("--venue {venue}"));
+        let place = SourceLocation::Option(format!("--venue {venue}"));
         read_venue(venue, &place, &mut settings, problems);
     } else {
         refuse_foreign(table, &settings.venue, problems);
@@ -182,7 +182,7 @@ fn refuse_foreign(table: &Table, venue: &str, problems: &mut Problems) {
 fn read_key(
     entry: &Entry,
     catalogue: &Catalogue,
-    settings: &mut Settings,
+    settings: &mut ExperimentSettings,
     problems: &mut Problems,
 ) {
     let node = &entry.node;
@@ -227,7 +227,7 @@ fn read_key(
     }
 }
 
-fn read_title(node: &Node, settings: &mut Settings, problems: &mut Problems) {
+fn read_title(node: &Node, settings: &mut ExperimentSettings, problems: &mut Problems) {
     let Some(title) = values::text(node, "title", problems) else { return };
     if title.chars().count() > TITLE_LIMIT || title.chars().any(char::is_control) {
         let cause = format!("`title` is one line of at most {TITLE_LIMIT} characters");
@@ -237,7 +237,12 @@ fn read_title(node: &Node, settings: &mut Settings, problems: &mut Problems) {
     }
 }
 
-fn read_venue(venue: &str, place: &Place, settings: &mut Settings, problems: &mut Problems) {
+fn read_venue(
+    venue: &str,
+    place: &SourceLocation,
+    settings: &mut ExperimentSettings,
+    problems: &mut Problems,
+) {
     if VENUES.contains(&venue) {
         settings.venue = venue.to_owned();
     } else {
@@ -248,7 +253,7 @@ fn read_venue(venue: &str, place: &Place, settings: &mut Settings, problems: &mu
     }
 }
 
-fn read_blocks(node: &Node, settings: &mut Settings, problems: &mut Problems) {
+fn read_blocks(node: &Node, settings: &mut ExperimentSettings, problems: &mut Problems) {
     if let Value::List(items) = &node.value {
         read_looks(node, items, settings, problems);
     } else if let Some(blocks) = values::count(node, "blocks", 1..=BLOCK_LIMIT, problems) {
@@ -257,7 +262,12 @@ fn read_blocks(node: &Node, settings: &mut Settings, problems: &mut Problems) {
 }
 
 /// Block counts at which the campaign is judged and may stop.
-fn read_looks(node: &Node, items: &[Node], settings: &mut Settings, problems: &mut Problems) {
+fn read_looks(
+    node: &Node,
+    items: &[Node],
+    settings: &mut ExperimentSettings,
+    problems: &mut Problems,
+) {
     let least = u64::from(LEAST_BLOCKS);
     let before = problems.len();
     let counts: Vec<u32> = items
@@ -288,7 +298,7 @@ pub(crate) fn invocations(node: &Node, problems: &mut Problems) -> Option<u32> {
     u32::try_from(count).ok()
 }
 
-fn read_control(node: &Node, settings: &mut Settings, problems: &mut Problems) {
+fn read_control(node: &Node, settings: &mut ExperimentSettings, problems: &mut Problems) {
     settings.control = match &node.value {
         Value::Flag(true) => Control::On,
         Value::Flag(false) => Control::Off,
@@ -318,7 +328,7 @@ fn read_order(node: &Node, problems: &mut Problems) {
 fn read_comparisons(
     node: &Node,
     catalogue: &Catalogue,
-    settings: &mut Settings,
+    settings: &mut ExperimentSettings,
     problems: &mut Problems,
 ) {
     let Some(comparisons) = values::text(node, "comparisons", problems) else { return };
@@ -351,7 +361,7 @@ fn read_comparisons(
 fn read_probes(
     node: &Node,
     catalogue: &Catalogue,
-    settings: &mut Settings,
+    settings: &mut ExperimentSettings,
     problems: &mut Problems,
 ) {
     let Some(named) = values::texts(node, "probes", problems) else { return };
@@ -370,7 +380,7 @@ fn read_probes(
     }
 }
 
-fn read_sim(node: &Node, settings: &mut Settings, problems: &mut Problems) {
+fn read_sim(node: &Node, settings: &mut ExperimentSettings, problems: &mut Problems) {
     let Some(table) = values::table(node, "`sim`", problems) else { return };
     for entry in &table.entries {
         match entry.key.as_str() {
@@ -402,7 +412,7 @@ fn read_sim(node: &Node, settings: &mut Settings, problems: &mut Problems) {
     }
 }
 
-fn read_failure_rate(entry: &Entry, settings: &mut Settings, problems: &mut Problems) {
+fn read_failure_rate(entry: &Entry, settings: &mut ExperimentSettings, problems: &mut Problems) {
     if let Some(rate) = values::number(&entry.node, "failure_rate", 0.0..=1.0, problems) {
         settings.failure_rates.push(FailureRate {
             subject: entry.key.clone(),
@@ -414,7 +424,7 @@ fn read_failure_rate(entry: &Entry, settings: &mut Settings, problems: &mut Prob
 
 /// The rates by subject id; a subject that does not exist is a problem.
 pub(crate) fn failure_rates(
-    settings: &Settings,
+    settings: &ExperimentSettings,
     subject_ids: &[&str],
     problems: &mut Problems,
 ) -> BTreeMap<String, f64> {

@@ -1,6 +1,6 @@
 //! The arms: named subjects, levels common to all, and full crossing.
 
-use crate::document::{Entry, Node, Place, Table, Value};
+use crate::document::{Entry, Node, SourceLocation, Table, Value};
 use crate::levels::{Levels, Written};
 use crate::names::{NAME_LIMIT, is_kebab, name_of_levels};
 use crate::problems::Problems;
@@ -20,7 +20,7 @@ pub(crate) struct Arm {
     /// Its id.
     pub(crate) id: String,
     /// Where it comes from.
-    pub(crate) place: Place,
+    pub(crate) place: SourceLocation,
     levels: BTreeMap<String, Written>,
     /// Whether every level could be read; otherwise it resembles others by mistake.
     is_whole: bool,
@@ -72,9 +72,11 @@ pub(crate) fn read(
         (Some(named), Some(crossed)) => product(&named, &crossed),
         (Some(arms), None) | (None, Some(arms)) => arms,
         (None, None) => {
-            problems.report(&Place::Span { start: 0, end: 0 }, "nothing is compared").hint(
-                "name the arms: [subjects.baseline] and [subjects.other], or cross [factors]",
-            );
+            problems
+                .report(&SourceLocation::Span { start: 0, end: 0 }, "nothing is compared")
+                .hint(
+                    "name the arms: [subjects.baseline] and [subjects.other], or cross [factors]",
+                );
             Vec::new()
         }
     };

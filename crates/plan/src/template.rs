@@ -1,7 +1,7 @@
 //! `schedlab new`: an experiment to start from, made from the catalogue.
 
 use crate::settable;
-use crate::written::{key, quoted};
+use crate::toml_text::{key, quoted};
 use contract::{Catalogue, Factor, Knob, Parameter, Workload};
 use model::format_duration;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! `[use_cases.NAME]`: what the subjects are wanted for, as weights over workloads.
 
-use crate::document::{Entry, Place, Table};
+use crate::document::{Entry, SourceLocation, Table};
 use crate::names::is_kebab;
 use crate::problems::Problems;
 use crate::values;
@@ -66,7 +66,7 @@ fn use_case(case: &Entry, workloads: &[Planned], problems: &mut Problems) -> Opt
 /// `WORKLOAD` means its first primary metric; `WORKLOAD/METRIC` any primary one.
 fn component(
     name: &str,
-    place: &Place,
+    place: &SourceLocation,
     workloads: &[Planned],
     problems: &mut Problems,
 ) -> Option<(String, String)> {

@@ -1,6 +1,6 @@
 //! `[vm]`: the virtual machines of an experiment, alike for every boot.
 
-use crate::document::{Entry, Node, Place, Table, Value};
+use crate::document::{Entry, Node, SourceLocation, Table, Value};
 use crate::problems::Problems;
 use crate::values;
 use contract::{Catalogue, Knob};
@@ -275,7 +275,7 @@ fn be_deterministic(table: &Table, settings: &mut VmSettings, problems: &mut Pro
 
 /// Every machine needs a kernel, which is a factor like any other.
 pub(crate) fn check_kernels<'a>(
-    arms: impl Iterator<Item = (&'a str, &'a Place, bool)>,
+    arms: impl Iterator<Item = (&'a str, &'a SourceLocation, bool)>,
     catalogue: &Catalogue,
     problems: &mut Problems,
 ) {
@@ -283,7 +283,7 @@ pub(crate) fn check_kernels<'a>(
     if !kernel.is_some_and(|factor| matches!(factor.knob(), Knob::Boot(_))) {
         return;
     }
-    let lacking: Vec<(&str, &Place)> =
+    let lacking: Vec<(&str, &SourceLocation)> =
         arms.filter(|(_, _, has_kernel)| !has_kernel).map(|(id, place, _)| (id, place)).collect();
     let Some((_, place)) = lacking.first() else { return };
     let ids: Vec<String> = lacking.iter().map(|(id, _)| format!("`{id}`")).collect();

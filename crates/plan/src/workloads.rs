@@ -2,17 +2,17 @@
 
 mod parameters;
 
-use crate::document::{Node, Place, Table, Value};
+use crate::document::{Node, SourceLocation, Table, Value};
 use crate::margins::{self, Margins};
 use crate::names::is_label;
 use crate::overrides::label_of;
 use crate::peer;
 use crate::problems::Problems;
-use crate::settings::{self, Settings};
+use crate::settings::{self, ExperimentSettings};
 use crate::subjects::Arm;
 use crate::values;
 use contract::{Catalogue, Cost, Workload};
-use model::{Background, Metric, Reduction, Session, Unit, Variant, WorkloadPlan};
+use model::{Background, BackgroundSession, Metric, Reduction, Unit, Variant, WorkloadPlan};
 use parameters::{Configuration, Configurations};
 use std::collections::BTreeMap;
 
@@ -55,11 +55,11 @@ pub(crate) struct Planned {
 pub(crate) fn read(
     table: &Table,
     catalogue: &Catalogue,
-    settings: &Settings,
+    settings: &ExperimentSettings,
     arms: &[Arm],
     problems: &mut Problems,
 ) -> Vec<Planned> {
-    let top = Place::Span { start: 0, end: 0 };
+    let top = SourceLocation::Span { start: 0, end: 0 };
     let Some(entry) = table.get("workloads") else {
         problems.report(&top, "nothing runs").hint(
             "add at least one [[workloads]] with a `use`; `schedlab list workloads` shows all",
@@ -144,7 +144,7 @@ fn check_used(arms: &[Arm], planned: &[Planned], problems: &mut Problems) {
     }
 }
 
-fn probe_metrics(catalogue: &Catalogue, settings: &Settings) -> Vec<Metric> {
+fn probe_metrics(catalogue: &Catalogue, settings: &ExperimentSettings) -> Vec<Metric> {
     settings
         .probes
         .iter()
@@ -168,7 +168,7 @@ fn with_probe_metrics(mut workload: Planned, probes: &[Metric]) -> Planned {
 
 struct Reader<'a, 'p> {
     catalogue: &'a Catalogue,
-    settings: &'a Settings,
+    settings: &'a ExperimentSettings,
     arms: &'a [Arm],
     problems: &'p mut Problems,
 }
@@ -239,7 +239,11 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn entry(&mut self, table: &Table, item: &Node) -> Option<(&'static dyn Workload, Place)> {
+    fn entry(
+        &mut self,
+        table: &Table,
+        item: &Node,
+    ) -> Option<(&'static dyn Workload, SourceLocation)> {
         let ids = self.catalogue.workloads.iter().map(|workload| workload.describe().id);
         let Some(entry) = table.get("use") else {
             self.problems
@@ -266,7 +270,7 @@ impl Reader<'_, '_> {
         label: &Option<String>,
     ) -> Vec<Metric> {
         let mut each: Vec<&Vec<Metric>> = all.each().map(|one| &one.metrics).collect();
-        // In the order of what has most of them; who has fewer leaves some out.
+        // In the order of the subject that has most of them; others leave some out.
         each.sort_by_key(|own| std::cmp::Reverse(own.len()));
         let mut metrics: Vec<Metric> = Vec::new();
         for metric in each.into_iter().flatten() {
@@ -371,7 +375,7 @@ impl Reader<'_, '_> {
     }
 
     /// A probe on every event forbids latency questions (docs/method.md#m-obstacles).
-    fn check_observers(&mut self, metric: &Metric, place: &Place) {
+    fn check_observers(&mut self, metric: &Metric, place: &SourceLocation) {
         let is_latency =
             metric.unit == Unit::Nanoseconds && matches!(metric.reduction, Reduction::Quantile(_));
         let watcher = self
@@ -453,8 +457,8 @@ impl Reader<'_, '_> {
             && let Some(session) = values::text(&entry.node, "session", self.problems)
         {
             match session {
-                "same" => load.session = Session::Same,
-                "separate" => load.session = Session::Separate,
+                "same" => load.session = BackgroundSession::Same,
+                "separate" => load.session = BackgroundSession::Separate,
                 other => {
                     self.problems
                         .report(&entry.node.place, format!("unknown session `{other}`"))
@@ -474,7 +478,7 @@ impl Reader<'_, '_> {
 /// hog per core", in which autogroup does not decide the shares.
 fn background(hogs: u64) -> Background {
     let hogs = u32::try_from(hogs).unwrap_or(u32::MAX);
-    Background { hogs, session: Session::Same, is_pinned: true }
+    Background { hogs, session: BackgroundSession::Same, is_pinned: true }
 }
 
 /// The time limit of a workload that declares none.

@@ -2,7 +2,7 @@
 
 use crate::rate::{share, share_metric};
 use crate::system_time::Window;
-use contract::{Attached, Cost, Description, Probe, Requirement, Result, Target};
+use contract::{AttachedProbe, Cost, Description, Probe, ProbeTarget, Requirement, Result};
 use model::{Metric, RunReport, Sample};
 use sys::{CpuTime, Machine};
 
@@ -49,14 +49,14 @@ impl Probe for Entry {
         Vec::new()
     }
 
-    fn attach(&self, machine: &Machine, _target: &Target) -> Result<Box<dyn Attached>> {
+    fn attach(&self, machine: &Machine, _target: &ProbeTarget) -> Result<Box<dyn AttachedProbe>> {
         Ok(Box::new(Modes(Window::new(machine))))
     }
 }
 
 struct Modes(Window);
 
-impl Attached for Modes {
+impl AttachedProbe for Modes {
     fn start(&mut self) -> Result<()> {
         self.0.start()
     }

@@ -1,6 +1,6 @@
 //! Energy of the CPU packages and of memory.
 
-use contract::{Attached, Cost, Description, Error, Probe, Requirement, Result, Target};
+use contract::{AttachedProbe, Cost, Description, Error, Probe, ProbeTarget, Requirement, Result};
 use model::{Direction, Metric, Reduction, RunReport, Sample, Unit};
 use std::collections::BTreeMap;
 use sys::Machine;
@@ -89,7 +89,7 @@ impl Probe for Entry {
         })]
     }
 
-    fn attach(&self, machine: &Machine, _target: &Target) -> Result<Box<dyn Attached>> {
+    fn attach(&self, machine: &Machine, _target: &ProbeTarget) -> Result<Box<dyn AttachedProbe>> {
         Ok(Box::new(Metered { machine: machine.clone(), before: BTreeMap::new(), began_ns: 0 }))
     }
 }
@@ -124,7 +124,7 @@ struct Metered {
     began_ns: u64,
 }
 
-impl Attached for Metered {
+impl AttachedProbe for Metered {
     fn start(&mut self) -> Result<()> {
         self.before = read_all(&self.machine)?;
         self.began_ns = sys::monotonic_ns();

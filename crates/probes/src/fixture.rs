@@ -1,6 +1,6 @@
 //! Machines and runs for the tests of this crate.
 
-use contract::{Probe, Target};
+use contract::{Probe, ProbeTarget};
 use model::{RunReport, Sample};
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
@@ -51,8 +51,8 @@ pub(crate) fn report() -> RunReport {
     RunReport { wall_ns: 1_000_000_000, operations: Some(100), ..RunReport::default() }
 }
 
-pub(crate) fn target(pid: i32) -> Target {
-    Target {
+pub(crate) fn target(pid: i32) -> ProbeTarget {
+    ProbeTarget {
         pid,
         group: pid,
         cgroups: Vec::new(),

@@ -2,7 +2,7 @@
 
 use crate::rate::{share, share_metric};
 use crate::system_time::Window;
-use contract::{Attached, Cost, Description, Probe, Requirement, Result, Target};
+use contract::{AttachedProbe, Cost, Description, Probe, ProbeTarget, Requirement, Result};
 use model::{Metric, RunReport, Sample};
 use sys::{Cgroup, Machine};
 
@@ -43,7 +43,7 @@ impl Probe for Entry {
         Vec::new()
     }
 
-    fn attach(&self, machine: &Machine, target: &Target) -> Result<Box<dyn Attached>> {
+    fn attach(&self, machine: &Machine, target: &ProbeTarget) -> Result<Box<dyn AttachedProbe>> {
         Ok(Box::new(Foreign::new(machine, target)))
     }
 }
@@ -61,7 +61,7 @@ struct Foreign {
 }
 
 impl Foreign {
-    fn new(machine: &Machine, target: &Target) -> Self {
+    fn new(machine: &Machine, target: &ProbeTarget) -> Self {
         Self {
             machine: machine.clone(),
             window: Window::new(machine),
@@ -83,7 +83,7 @@ impl Foreign {
     }
 }
 
-impl Attached for Foreign {
+impl AttachedProbe for Foreign {
     fn start(&mut self) -> Result<()> {
         let ticks: Vec<u64> =
             self.background.iter().map(|(pid, _)| self.ticks(*pid).unwrap_or(0)).collect();

@@ -1,6 +1,6 @@
 //! CPU frequency and throttling.
 
-use contract::{Attached, Cost, Description, Error, Probe, Requirement, Result, Target};
+use contract::{AttachedProbe, Cost, Description, Error, Probe, ProbeTarget, Requirement, Result};
 use model::{CpuList, Direction, Metric, Reduction, RunReport, Sample, Unit};
 use std::collections::BTreeMap;
 use sys::Machine;
@@ -69,7 +69,7 @@ impl Probe for Entry {
         })]
     }
 
-    fn attach(&self, machine: &Machine, target: &Target) -> Result<Box<dyn Attached>> {
+    fn attach(&self, machine: &Machine, target: &ProbeTarget) -> Result<Box<dyn AttachedProbe>> {
         Ok(Box::new(Clocked { machine: machine.clone(), cpus: target.cpus.clone(), before: None }))
     }
 }
@@ -80,7 +80,7 @@ struct Clocked {
     before: Option<u64>,
 }
 
-impl Attached for Clocked {
+impl AttachedProbe for Clocked {
     fn start(&mut self) -> Result<()> {
         self.before = throttles(&self.machine, &self.cpus)?;
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::perf_access::{self, Counters};
 use crate::rate::EventRate;
-use contract::{Attached, Cost, Description, Probe, Requirement, Result, Target};
+use contract::{AttachedProbe, Cost, Description, Probe, ProbeTarget, Requirement, Result};
 use model::{Direction, Metric, Reduction, RunReport, Sample, Unit};
 use sys::{Machine, PerfEvent};
 
@@ -76,14 +76,14 @@ impl Probe for Entry {
         vec![perf_access::requirement("hardware performance counters", EVENTS)]
     }
 
-    fn attach(&self, _machine: &Machine, target: &Target) -> Result<Box<dyn Attached>> {
+    fn attach(&self, _machine: &Machine, target: &ProbeTarget) -> Result<Box<dyn AttachedProbe>> {
         Ok(Box::new(Counting(Counters::open(EVENTS, target.pid)?)))
     }
 }
 
 struct Counting(Counters);
 
-impl Attached for Counting {
+impl AttachedProbe for Counting {
     fn start(&mut self) -> Result<()> {
         self.0.enable()
     }

@@ -1,6 +1,6 @@
 //! The machine's load before and after the run.
 
-use contract::{Attached, Cost, Description, Error, Probe, Requirement, Result, Target};
+use contract::{AttachedProbe, Cost, Description, Error, Probe, ProbeTarget, Requirement, Result};
 use model::{Direction, Metric, Reduction, RunReport, Sample, Unit};
 use sys::Machine;
 
@@ -46,7 +46,7 @@ impl Probe for Entry {
         Vec::new()
     }
 
-    fn attach(&self, machine: &Machine, _target: &Target) -> Result<Box<dyn Attached>> {
+    fn attach(&self, machine: &Machine, _target: &ProbeTarget) -> Result<Box<dyn AttachedProbe>> {
         Ok(Box::new(Load { machine: machine.clone(), before: None }))
     }
 }
@@ -56,7 +56,7 @@ struct Load {
     before: Option<f64>,
 }
 
-impl Attached for Load {
+impl AttachedProbe for Load {
     fn start(&mut self) -> Result<()> {
         self.before = Some(read(&self.machine)?);
         Ok(())

@@ -1,6 +1,6 @@
 //! What observing costs on this machine, measured rather than claimed.
 
-use contract::{Error, Probe, Result, Target};
+use contract::{Error, Probe, ProbeTarget, Result};
 use model::RunReport;
 use std::process::{Child, Command, Stdio};
 use sys::Machine;
@@ -16,7 +16,7 @@ const REPETITIONS: usize = 21;
 /// When the probe cannot be attached here.
 pub fn cost_of(entry: &dyn Probe, machine: &Machine) -> Result<u64> {
     let idle = IdleChild::start()?;
-    let target = Target {
+    let target = ProbeTarget {
         pid: idle.pid(),
         group: idle.pid(),
         cgroups: Vec::new(),

@@ -1,7 +1,7 @@
 //! How long tasks waited for CPU, I/O and memory.
 
 use crate::rate::{share, share_metric};
-use contract::{Attached, Cost, Description, Error, Probe, Requirement, Result, Target};
+use contract::{AttachedProbe, Cost, Description, Error, Probe, ProbeTarget, Requirement, Result};
 use model::{Metric, RunReport, Sample};
 use sys::{Machine, Pressure};
 
@@ -70,7 +70,7 @@ impl Probe for Entry {
         })]
     }
 
-    fn attach(&self, machine: &Machine, target: &Target) -> Result<Box<dyn Attached>> {
+    fn attach(&self, machine: &Machine, target: &ProbeTarget) -> Result<Box<dyn AttachedProbe>> {
         let file = |resource: &Resource| {
             let own = target
                 .cgroups
@@ -101,7 +101,7 @@ impl Waiting {
     }
 }
 
-impl Attached for Waiting {
+impl AttachedProbe for Waiting {
     fn start(&mut self) -> Result<()> {
         self.before = self.read_all()?;
         self.began_ns = sys::monotonic_ns();

@@ -1,7 +1,7 @@
 //! How long the workload's threads waited for a CPU.
 
 use crate::rate::{TimeRate, share, share_metric};
-use contract::{Attached, Cost, Description, Error, Probe, Requirement, Result, Target};
+use contract::{AttachedProbe, Cost, Description, Error, Probe, ProbeTarget, Requirement, Result};
 use model::{Direction, Metric, Reduction, RunReport, Sample, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use sys::{Cgroup, Machine, ProcessStat, TaskSchedstat};
@@ -67,7 +67,7 @@ impl Probe for Entry {
             let text = machine
                 .read("/proc/self/schedstat")
                 .map_err(|error| (error.to_string(), remedy.to_owned()))?;
-            // Without sched_info the kernel shows three zeroes, even for us, who run.
+            // Without sched_info the kernel shows three zeroes, even for this process, which runs.
             match TaskSchedstat::parse(&text) {
                 Some(own) if own.timeslices > 0 => Ok(()),
                 _ => Err((
@@ -78,7 +78,7 @@ impl Probe for Entry {
         })]
     }
 
-    fn attach(&self, machine: &Machine, target: &Target) -> Result<Box<dyn Attached>> {
+    fn attach(&self, machine: &Machine, target: &ProbeTarget) -> Result<Box<dyn AttachedProbe>> {
         Ok(Box::new(Delays {
             machine: machine.clone(),
             group: target.group,
@@ -129,7 +129,7 @@ impl Delays {
     }
 }
 
-impl Attached for Delays {
+impl AttachedProbe for Delays {
     fn start(&mut self) -> Result<()> {
         self.before = self.read_all()?;
         Ok(())

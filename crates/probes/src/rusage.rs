@@ -1,7 +1,7 @@
 //! What the workload's own process accounts for: switches, faults and CPU time.
 
 use crate::rate::{EventRate, TimeRate};
-use contract::{Attached, Cost, Description, Probe, Requirement, Result, Target};
+use contract::{AttachedProbe, Cost, Description, Probe, ProbeTarget, Requirement, Result};
 use model::{Metric, RunReport, Sample};
 use sys::Machine;
 
@@ -65,7 +65,7 @@ impl Probe for Entry {
         Vec::new()
     }
 
-    fn attach(&self, _machine: &Machine, _target: &Target) -> Result<Box<dyn Attached>> {
+    fn attach(&self, _machine: &Machine, _target: &ProbeTarget) -> Result<Box<dyn AttachedProbe>> {
         Ok(Box::new(Reported))
     }
 }
@@ -73,7 +73,7 @@ impl Probe for Entry {
 /// Everything is in the workload's report.
 struct Reported;
 
-impl Attached for Reported {
+impl AttachedProbe for Reported {
     fn start(&mut self) -> Result<()> {
         Ok(())
     }

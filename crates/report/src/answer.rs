@@ -38,7 +38,7 @@ fn sentence(findings: &Findings, hides_absolute: bool, language: Language) -> St
     if primary.is_empty() {
         return control_only(findings, language);
     }
-    let told = Told { hides_absolute, language };
+    let told = AnswerStyle { hides_absolute, language };
     let clauses: Vec<(Verdict, String)> = ORDER
         .into_iter()
         .filter_map(|verdict| Some((verdict, told.clause(&primary, verdict)?)))
@@ -93,12 +93,12 @@ fn is_told(obstacle: Obstacle) -> bool {
 
 /// How findings are told.
 #[derive(Clone, Copy)]
-struct Told {
+struct AnswerStyle {
     hides_absolute: bool,
     language: Language,
 }
 
-impl Told {
+impl AnswerStyle {
     /// All findings with one verdict: `a is better …, b is better …, and 3 more are better`.
     fn clause(self, primary: &[&Finding], verdict: Verdict) -> Option<String> {
         let language = self.language;

@@ -41,13 +41,13 @@ pub struct Divided {
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub more: Option<BlockMean>,
     /// Its parts, in the workload's order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BreakdownPart>,
 }
 
 /// One part of a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Part {
+pub struct BreakdownPart {
     /// Metric id.
     pub metric: String,
     /// The metric without the words that all parts share.
@@ -108,7 +108,7 @@ impl BlockMean {
 impl Divided {
     /// `s1 13.4 us: exchange 5.20 us (39 %), to client 4.10 us (31 %)`.
     pub(crate) fn line(&self, unit: Unit) -> String {
-        let part = |part: &Part| {
+        let part = |part: &BreakdownPart| {
             format!("{} {} ({:.0} %)", part.name, value(part.mean.mean, unit), 100.0 * part.share)
         };
         let parts: Vec<String> = self.parts.iter().map(part).collect();
@@ -137,7 +137,8 @@ impl Breakdown {
                 subject = first.subject
             )
         });
-        let is_new = |part: &&Part| first.parts.iter().all(|known| known.metric != part.metric);
+        let is_new =
+            |part: &&BreakdownPart| first.parts.iter().all(|known| known.metric != part.metric);
         let new = self.subjects.iter().skip(1).flat_map(|one| {
             let parts = one.parts.iter().filter(is_new).map(|part| {
                 let time = part.mean.words(self.unit, language);
@@ -242,7 +243,7 @@ fn divided(
     let means: Vec<(&str, BlockMean)> =
         parts.iter().filter_map(|metric| Some((*metric, of(metric)?))).collect();
     let sum: f64 = means.iter().map(|(_, part)| part.mean).sum();
-    let part = |(metric, mean): (&str, BlockMean)| Part {
+    let part = |(metric, mean): (&str, BlockMean)| BreakdownPart {
         metric: metric.to_owned(),
         name: metric.strip_suffix("_mean").unwrap_or(metric).replace('_', " "),
         mean,

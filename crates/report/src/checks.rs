@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "CheckState"))]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum CheckState {
     /// Nothing is wrong.
     Passed,
     /// Read the detail before believing.
@@ -27,7 +27,7 @@ pub struct Check {
     /// What, in a few words.
     pub name: String,
     /// How it came out.
-    pub state: State,
+    pub state: CheckState,
     /// What was seen, in one sentence.
     pub detail: String,
     /// The caveats that speak against it.
@@ -130,7 +130,7 @@ pub fn checks(report: &Report) -> Vec<Check> {
             .map(|code| code.as_str())
             .filter(|code| report.caveats.iter().any(|caveat| caveat.code == *code))
             .collect();
-        let state = if told.is_empty() { State::Passed } else { State::Warned };
+        let state = if told.is_empty() { CheckState::Passed } else { CheckState::Warned };
         let detail = if told.is_empty() { language.word(good).to_owned() } else { told.join(", ") };
         Check { name: language.word(name).to_owned(), state, detail, caveats: told }
     }));
@@ -168,13 +168,15 @@ fn control(report: &Report) -> Check {
     let able = controls.iter().filter(|finding| is_judged && could_differ(finding)).count();
     let language = report.language;
     let (state, detail) = match (controls.len(), differ) {
-        (0, _) => (State::NotApplicable, language.word("the campaign has no control").to_owned()),
+        (0, _) => {
+            (CheckState::NotApplicable, language.word("the campaign has no control").to_owned())
+        }
         (all, 0) if able == 0 => (
-            State::Warned,
+            CheckState::Warned,
             say!(language, "too little data to tell a twin apart in any of {all} comparisons", all),
         ),
         (all, 0) if able < all => (
-            State::Passed,
+            CheckState::Passed,
             say!(
                 language,
                 "not told apart from its twin in {able} comparisons; {rest} have too little data for it",
@@ -183,11 +185,11 @@ fn control(report: &Report) -> Check {
             ),
         ),
         (all, 0) => (
-            State::Passed,
+            CheckState::Passed,
             say!(language, "not told apart from its twin in {all} comparisons", all),
         ),
         (all, differ) => (
-            State::Failed,
+            CheckState::Failed,
             say!(
                 language,
                 "told apart from its twin in {differ} of {all} comparisons",
@@ -208,15 +210,15 @@ fn trials(report: &Report) -> Check {
         .fold((0, 0), |(failed, invalid), count| (failed + count.failed, invalid + count.invalid));
     let all: u64 = counts.iter().map(|count| count.trials).sum();
     let (state, detail) = if all == 0 {
-        (State::NotApplicable, language.word("no trial ran").to_owned())
+        (CheckState::NotApplicable, language.word("no trial ran").to_owned())
     } else if failed + invalid == 0 {
         (
-            State::Passed,
+            CheckState::Passed,
             say!(language, "every level was read back in force in all {all} trials", all),
         )
     } else {
         (
-            State::Warned,
+            CheckState::Warned,
             say!(
                 language,
                 "{failed} of {all} trials failed and {invalid} broke a rule",

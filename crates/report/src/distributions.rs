@@ -10,14 +10,15 @@ pub(crate) const LEAST_BEYOND: f64 = 10.0;
 /// The histograms of each run, by place of the workload and the source's name, then by place of
 /// the subject. They stay where they are: a campaign has thousands, and a merged one has room
 /// for every value.
-pub(crate) type Found<'r> = BTreeMap<(usize, &'r str), BTreeMap<usize, Vec<Vec<&'r Histogram>>>>;
+pub(crate) type RunHistograms<'r> =
+    BTreeMap<(usize, &'r str), BTreeMap<usize, Vec<Vec<&'r Histogram>>>>;
 
-pub(crate) fn histograms(report: &Report) -> Found<'_> {
+pub(crate) fn histograms(report: &Report) -> RunHistograms<'_> {
     let workloads: BTreeMap<&str, usize> =
         report.design.workloads.iter().enumerate().map(|(at, label)| (&**label, at)).collect();
     let subjects: BTreeMap<&str, usize> =
         report.subjects.iter().enumerate().map(|(at, subject)| (&*subject.id, at)).collect();
-    let mut found = Found::new();
+    let mut found = RunHistograms::new();
     for record in report.records.iter().filter(|record| record.outcome == Outcome::Completed) {
         let (Some(workload), Some(subject)) =
             (workloads.get(&*record.workload), subjects.get(&*record.subject))

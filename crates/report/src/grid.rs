@@ -241,7 +241,7 @@ fn grid(inputs: &Inputs<'_>, shape: Shape, runs: &BTreeMap<[&str; 3], Vec<GridRu
     });
     let subjects = subjects.collect();
     let places = places(&questions);
-    let asked: Vec<(&Finding, Place)> = inputs
+    let asked: Vec<(&Finding, CellIndex)> = inputs
         .findings
         .findings
         .iter()
@@ -258,10 +258,10 @@ fn grid(inputs: &Inputs<'_>, shape: Shape, runs: &BTreeMap<[&str; 3], Vec<GridRu
 }
 
 /// Row and column.
-type Place = (usize, usize);
+type CellIndex = (usize, usize);
 
 /// Where each question is.
-fn places(questions: &Cells<CellQuestion>) -> BTreeMap<(&str, &str), Place> {
+fn places(questions: &Cells<CellQuestion>) -> BTreeMap<(&str, &str), CellIndex> {
     let mut places = BTreeMap::new();
     for (row, cells) in questions.iter().enumerate() {
         for (column, cell) in cells.iter().enumerate() {
@@ -275,7 +275,7 @@ fn places(questions: &Cells<CellQuestion>) -> BTreeMap<(&str, &str), Place> {
 
 /// What may be done with a grid's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     /// Means of them mean something.
     Averaged,
     /// Quantiles: percentiles are never averaged over cells.
@@ -284,7 +284,7 @@ enum Kind {
     Share,
 }
 
-impl Kind {
+impl ValueKind {
     fn is_averaged(self) -> bool {
         self == Self::Averaged
     }
@@ -307,10 +307,10 @@ fn by_column<T, M>(cells: &Cells<T>, of: impl Fn(Vec<Option<&T>>) -> M) -> Vec<M
     (0..count).map(|column| of(cells.iter().map(|row| row[column].as_ref()).collect())).collect()
 }
 
-fn value(runs: &[GridRun], kind: Kind) -> Option<GridValue> {
+fn value(runs: &[GridRun], kind: ValueKind) -> Option<GridValue> {
     let values: Vec<f64> = runs.iter().map(|run| run.value).collect();
     let arithmetic = mean(&values)?;
-    let mean = if kind == Kind::Share { arithmetic } else { geometric(&values)? };
+    let mean = if kind == ValueKind::Share { arithmetic } else { geometric(&values)? };
     let mut runs = runs.to_vec();
     runs.sort_by_key(|run| run.block);
     Some(GridValue { mean: round(mean), arithmetic: round(arithmetic), runs })
@@ -341,9 +341,9 @@ fn grid_ratio(cells: &[Option<&GridEffect>]) -> Option<GridRatio> {
 }
 
 fn comparisons(
-    asked: &[(&Finding, Place)],
+    asked: &[(&Finding, CellIndex)],
     questions: &Cells<CellQuestion>,
-    kind: Kind,
+    kind: ValueKind,
 ) -> Vec<GridComparison> {
     let mut comparisons: Vec<GridComparison> = Vec::new();
     for (finding, (row, column)) in asked {

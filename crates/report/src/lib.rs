@@ -18,13 +18,13 @@ mod ladder;
 mod over_time;
 mod page;
 mod quantities;
+mod rankings;
 mod render;
 mod series;
-mod standings;
 mod view;
 mod wrap;
 
-pub use breakdown::{BlockMean, Breakdown, Divided, Part};
+pub use breakdown::{BlockMean, Breakdown, BreakdownPart, Divided};
 pub use compare::{Comparison, Fact, Facts, compare};
 pub use ejections::Ejections;
 pub use explain::explain;

@@ -23,7 +23,7 @@ pub fn value(value: f64, unit: Unit) -> String {
     }
 }
 
-/// Who is compared with whom.
+/// Which subject is compared with which.
 pub(crate) fn versus(question: &Question, language: Language) -> String {
     against(&question.subject, &question.reference, language)
 }

@@ -1,6 +1,6 @@
 //! A browser of this machine, as the printer of pages that it is: nothing else asks for one.
 
-use crate::surroundings::search_path;
+use crate::environment::search_path;
 use contract::{Description, Error, ErrorKind, Interrupt, Result};
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 use std::os::unix::process::CommandExt;

@@ -379,7 +379,7 @@ pub(crate) struct Json {
 pub(crate) struct List {
     /// Which kind; all of them when left out
     #[arg(value_enum)]
-    pub kind: Option<Kind>,
+    pub kind: Option<ListKind>,
     /// The full documentation of one entry
     #[arg(long, value_name = "ID")]
     pub explain: Option<String>,
@@ -389,7 +389,7 @@ pub(crate) struct List {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
+pub(crate) enum ListKind {
     /// What can run
     Workloads,
     /// What can be set

@@ -37,9 +37,9 @@ pub(crate) use import::DEFAULT_ALPHA;
 pub(crate) use reports::formats as report_formats;
 
 use crate::cli::{Action, Cli, Common};
+use crate::environment::{MachineChoice, cache_directory};
 use crate::exit::ExitCode;
 use crate::output::tell;
-use crate::surroundings::{MachineChoice, cache_directory};
 use artefacts::Schedulers;
 use assembly::{executable, machine_arguments};
 use clap::{CommandFactory, Parser};

@@ -1,5 +1,5 @@
 //! The dashboard beside a run: `schedlab serve` as a process of its own, without privileges and
-//! at the lowest priority. The run hands it nothing but its end; it tells the run who watches.
+//! at the lowest priority. The run hands it nothing but its end; it reports its clients to the run.
 
 use crate::output::tell;
 use assembly::executable;
@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Whoever watches is shown the end for so long before the dashboard ends too.
+/// Clients are shown the end for so long before the dashboard ends too.
 pub(crate) const LINGERS: Duration = Duration::from_secs(3);
 /// It ends by itself sooner than this.
 const LONGEST_END: Duration = Duration::from_secs(20);
@@ -23,30 +23,30 @@ const END_CHECKED_EVERY: Duration = Duration::from_millis(20);
 /// What it tells, a line each.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Told {
-    /// It listens; the address lets in whoever opens it.
+pub(crate) enum ServeMessage {
+    /// It listens; the address holds the token.
     Ready { address: String },
     /// So many watch.
     Watchers { count: usize },
 }
 
 /// A dashboard that runs.
-pub(crate) struct Dashboard {
+pub(crate) struct DashboardProcess {
     child: Child,
     input: Option<ChildStdin>,
-    watching: Arc<Mutex<Watching>>,
+    watching: Arc<Mutex<ClientCount>>,
 }
 
-/// Who watches, since somebody last asked.
+/// Clients since the last call of [`Self::take`].
 #[derive(Debug)]
-struct Watching {
+struct ClientCount {
     now: usize,
     most: usize,
     since: Instant,
     watched: Duration,
 }
 
-impl Watching {
+impl ClientCount {
     fn note(&mut self, count: usize, at: Instant) {
         if self.now > 0 {
             self.watched += at.saturating_duration_since(self.since);
@@ -69,11 +69,11 @@ impl Watching {
     }
 }
 
-fn lock(watching: &Mutex<Watching>) -> MutexGuard<'_, Watching> {
+fn lock(watching: &Mutex<ClientCount>) -> MutexGuard<'_, ClientCount> {
     watching.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Dashboard {
+impl DashboardProcess {
     /// Starts it, and tells its address.
     ///
     /// # Errors
@@ -101,11 +101,11 @@ impl Dashboard {
             return Err(Error::environment(attempted, "it has no standard streams"));
         };
         let at = Instant::now();
-        let watching = Watching { now: 0, most: 0, since: at, watched: Duration::ZERO };
+        let watching = ClientCount { now: 0, most: 0, since: at, watched: Duration::ZERO };
         let dashboard =
             Self { child, input: Some(input), watching: Arc::new(Mutex::new(watching)) };
         let mut output = BufReader::new(output);
-        let Some(Told::Ready { address }) = next(&mut output) else {
+        let Some(ServeMessage::Ready { address }) = next(&mut output) else {
             return Err(Error::new(
                 ErrorKind::Environment,
                 attempted,
@@ -124,7 +124,7 @@ impl Dashboard {
             .name("dashboard".to_owned())
             .spawn(move || {
                 while let Some(told) = next(&mut output) {
-                    if let Told::Watchers { count } = told {
+                    if let ServeMessage::Watchers { count } = told {
                         lock(&watching).note(count, Instant::now());
                     }
                 }
@@ -134,20 +134,20 @@ impl Dashboard {
         Ok(())
     }
 
-    /// Who watched since the last call.
+    /// Clients since the last call.
     pub(crate) fn watched(&self) -> Option<Caveat> {
         lock(&self.watching).take(Instant::now())
     }
 }
 
 /// What it tells next; `None` when it has ended, or tells what nobody understands.
-fn next(output: &mut impl BufRead) -> Option<Told> {
+fn next(output: &mut impl BufRead) -> Option<ServeMessage> {
     let mut line = String::new();
     output.read_line(&mut line).ok().filter(|length| *length > 0)?;
     serde_json::from_str(&line).ok()
 }
 
-impl Drop for Dashboard {
+impl Drop for DashboardProcess {
     /// The end of its input is its sign to end.
     fn drop(&mut self) {
         self.input = None;
@@ -171,7 +171,7 @@ mod tests {
     fn a_record_says_who_watched_during_its_trial_and_no_other() {
         let began = Instant::now();
         let after = |seconds| began + Duration::from_secs(seconds);
-        let mut watching = Watching { now: 0, most: 0, since: began, watched: Duration::ZERO };
+        let mut watching = ClientCount { now: 0, most: 0, since: began, watched: Duration::ZERO };
         assert_eq!(watching.take(after(1)), None);
         watching.note(2, after(2));
         watching.note(1, after(4));

@@ -6,15 +6,15 @@ mod browser;
 mod cli;
 mod commands;
 mod dashboard;
+mod environment;
 mod exit;
 mod known_schedulers;
-mod observer;
 mod output;
 mod progress;
 #[cfg(feature = "top")]
 mod screen;
-mod surroundings;
 mod terminal;
+mod unprivileged;
 
 pub use assembly::catalogue;
 pub use cli::command;

@@ -1,6 +1,6 @@
 //! Data on standard output, everything else on standard error.
 
-use crate::surroundings::FONTS;
+use crate::environment::FONTS;
 use contract::{Error, Result};
 use report::{Language, Page};
 use rustix::termios::tcgetwinsize;

@@ -3,7 +3,7 @@
 
 use crate::output::{tell, width};
 use contract::Event;
-use lab::Progress;
+use lab::CampaignProgress;
 use model::{Outcome, Phase, Record};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ const TOLD_EVERY: Duration = Duration::from_secs(60);
 
 /// Draws a campaign's events.
 pub(crate) struct ProgressLine {
-    progress: Progress,
+    progress: CampaignProgress,
     is_terminal: bool,
     is_verbose: bool,
     is_drawn: bool,
@@ -25,7 +25,7 @@ pub(crate) struct ProgressLine {
 impl ProgressLine {
     pub(crate) fn new(is_verbose: bool) -> Self {
         Self {
-            progress: Progress::default(),
+            progress: CampaignProgress::default(),
             is_terminal: std::io::stderr().is_terminal(),
             is_verbose,
             is_drawn: false,
@@ -37,7 +37,7 @@ impl ProgressLine {
     /// Takes in an event and draws.
     pub(crate) fn note(&mut self, event: &Event) {
         self.progress.note(event);
-        if let Some(text) = lab::told(event) {
+        if let Some(text) = lab::event_line(event) {
             self.line(&text);
         }
         match event {

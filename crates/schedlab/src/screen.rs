@@ -1,7 +1,9 @@
 //! What `schedlab top` shows: the same snapshot as the dashboard, in characters.
 
 use crate::progress::human_duration;
-use live::{Current, Latency, LatencyPoint, LiveVerdict, Sample, Snapshot, State};
+use live::{
+    Current, LatencyPoint, LatencySeries, LiveCampaign, LiveVerdict, MachineSample, RunState,
+};
 use model::{Role, Unit, Verdict};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -79,8 +81,8 @@ impl Look {
 #[derive(Debug)]
 pub(crate) struct Screen {
     look: Look,
-    snapshot: Option<Snapshot>,
-    sample: Option<Sample>,
+    snapshot: Option<LiveCampaign>,
+    sample: Option<MachineSample>,
     problems: Vec<String>,
     first: usize,
 }
@@ -91,7 +93,7 @@ impl Screen {
     }
 
     /// Takes in what was seen last.
-    pub(crate) fn note(&mut self, snapshot: Option<Snapshot>, sample: Option<Sample>) {
+    pub(crate) fn note(&mut self, snapshot: Option<LiveCampaign>, sample: Option<MachineSample>) {
         self.snapshot = snapshot;
         self.sample = sample.or(self.sample.take());
     }
@@ -137,7 +139,7 @@ impl Screen {
         self.draw_log(frame, log, snapshot);
     }
 
-    fn draw_head(&self, frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
+    fn draw_head(&self, frame: &mut Frame<'_>, area: Rect, snapshot: &LiveCampaign) {
         let lines = [Constraint::Length(1); 4];
         let [title, facts, progress, current] = Layout::vertical(lines).areas(area);
         let bold = Style::new().add_modifier(Modifier::BOLD);
@@ -196,8 +198,8 @@ impl Screen {
         frame.render_widget(Paragraph::new(text), area);
     }
 
-    fn draw_verdicts(&self, frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
-        let is_over = matches!(snapshot.state, State::Finished | State::StoppedEarly);
+    fn draw_verdicts(&self, frame: &mut Frame<'_>, area: Rect, snapshot: &LiveCampaign) {
+        let is_over = matches!(snapshot.state, RunState::Finished | RunState::StoppedEarly);
         let is_sequence = snapshot.verdicts.iter().any(|one| one.is_sequence);
         let title = match (is_over, is_sequence) {
             (true, false) => "Verdicts (+ is better)",
@@ -251,7 +253,7 @@ impl Screen {
         ])
     }
 
-    fn percentile_lines(&self, snapshot: &Snapshot) -> Vec<Line<'static>> {
+    fn percentile_lines(&self, snapshot: &LiveCampaign) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         for latency in snapshot.latencies.iter().take(MOST_LATENCIES) {
             for (subject, points) in last_of_each(latency) {
@@ -282,7 +284,7 @@ impl Screen {
         shown.iter().map(|value| height(*value)).collect()
     }
 
-    fn draw_log(&self, frame: &mut Frame<'_>, area: Rect, snapshot: &Snapshot) {
+    fn draw_log(&self, frame: &mut Frame<'_>, area: Rect, snapshot: &LiveCampaign) {
         let told = snapshot.log.iter().map(|line| &line.text).chain(&self.problems);
         let lines: Vec<Line<'_>> = told.map(|text| Line::raw(text.as_str())).collect();
         let first = lines.len().saturating_sub(usize::from(LOG_LINES));
@@ -297,12 +299,12 @@ fn left_out(shown: usize, all: usize) -> String {
     if count == 0 { String::new() } else { format!("; {count} of {all} not shown") }
 }
 
-fn state_name(state: State) -> &'static str {
+fn state_name(state: RunState) -> &'static str {
     match state {
-        State::Running => "running",
-        State::Interrupted => "interrupted: the same command goes on",
-        State::Finished => "finished",
-        State::StoppedEarly => "stopped early",
+        RunState::Running => "running",
+        RunState::Interrupted => "interrupted: the same command goes on",
+        RunState::Finished => "finished",
+        RunState::StoppedEarly => "stopped early",
     }
 }
 
@@ -323,7 +325,7 @@ fn signed_percent(ratio: f64) -> String {
 }
 
 /// The points of each subject, in the order in which subjects first came.
-fn last_of_each(latency: &Latency) -> Vec<(&str, Vec<&LatencyPoint>)> {
+fn last_of_each(latency: &LatencySeries) -> Vec<(&str, Vec<&LatencyPoint>)> {
     let mut all: Vec<(&str, Vec<&LatencyPoint>)> = Vec::new();
     // Where fewer than ten values lie beyond the median there is nothing to show.
     for point in latency.points.iter().filter(|point| point.p50.is_some()) {
@@ -371,7 +373,7 @@ mod tests {
         }
     }
 
-    fn snapshot(title: &str) -> Snapshot {
+    fn snapshot(title: &str) -> LiveCampaign {
         let point = |order, p99| LatencyPoint {
             order,
             at_ms: order,
@@ -380,13 +382,13 @@ mod tests {
             p99: Some(p99),
             p999: None,
         };
-        Snapshot {
+        LiveCampaign {
             name: "first-look-20261122-101530-ab12".to_owned(),
             title: title.to_owned(),
             venue: "host".to_owned(),
             is_quick: true,
             hides_absolute: false,
-            state: State::Running,
+            state: RunState::Running,
             begun_ms: 0,
             trials: Trials { done: 104, total: 48, failed: 1, invalid: 0 },
             left_ms: Some(81_000),
@@ -402,7 +404,7 @@ mod tests {
             revision: 12,
             judged_trials: 12,
             verdicts: vec![verdict("fifo", Some(1.25)), verdict("batch", None)],
-            latencies: vec![Latency {
+            latencies: vec![LatencySeries {
                 workload: "wakeup".to_owned(),
                 source: "wakeup_latency".to_owned(),
                 unit: Unit::Nanoseconds,
@@ -424,7 +426,7 @@ mod tests {
     fn screen(title: &str, is_unicode: bool) -> Screen {
         let mut screen = Screen::new(Look { is_unicode, is_colour: false });
         let cpu = |cpu, busy, waiting| CpuSample { cpu, busy, waiting: Some(waiting) };
-        let sample = Sample {
+        let sample = MachineSample {
             at_ms: 0,
             cpus: vec![cpu(0, 0.1, 0.25), cpu(1, 1.0, 1.5)],
             steal: 0.004,
@@ -460,7 +462,7 @@ mod tests {
     #[test]
     fn a_campaign_that_was_ended_early_keeps_intervals_that_hold_at_every_look() {
         let mut screen = screen("Which policy?", true);
-        let over = Snapshot { state: State::StoppedEarly, ..snapshot("Which policy?") };
+        let over = LiveCampaign { state: RunState::StoppedEarly, ..snapshot("Which policy?") };
         screen.note(Some(over), None);
         let text = drawn(&screen, 80);
         assert!(text.contains("Verdicts (+ is better; intervals hold"), "{text}");
@@ -475,8 +477,8 @@ mod tests {
             role: Role::Control,
             ..verdict("baseline-of-everything-again", Some(1.0))
         };
-        for state in [State::Running, State::Finished] {
-            let over = Snapshot { state, verdicts: vec![long.clone()], ..snapshot("Which?") };
+        for state in [RunState::Running, RunState::Finished] {
+            let over = LiveCampaign { state, verdicts: vec![long.clone()], ..snapshot("Which?") };
             screen.note(Some(over), None);
             let text = drawn(&screen, 80);
             for part in ["fio-", "p99 ", "bas", "n (A/A)", "…"] {
@@ -495,7 +497,7 @@ mod tests {
         let whole = snapshot("Which?");
         let latencies = vec![whole.latencies[0].clone(); MOST_LATENCIES + 3];
         let verdicts = vec![verdict("fifo", None); 30];
-        screen.note(Some(Snapshot { latencies, verdicts, ..whole }), None);
+        screen.note(Some(LiveCampaign { latencies, verdicts, ..whole }), None);
         let text = drawn(&screen, 80);
         let shown = text.matches("wakeup wakeup latency").count();
         let all = MOST_LATENCIES + 3;

@@ -5,7 +5,8 @@ use crate::level::Scheduler;
 use crate::own::can_load;
 use crate::published::{Published, how_to_get, published};
 use contract::{
-    Description, Factor, Held, HeldKnob, Holder, Knob, NotHeld, Program, Requirement, join_words,
+    Description, Factor, Held, HeldKnob, Knob, NotHeld, Program, Requirement, Supervisor,
+    join_words,
 };
 use model::Level;
 use std::collections::BTreeMap;
@@ -132,14 +133,14 @@ impl HeldKnob for Entry {
         &self,
         machine: &Machine,
         level: &Level,
-        holder: &mut dyn Holder,
+        supervisor: &mut dyn Supervisor,
     ) -> Result<Box<dyn Held>, NotHeld> {
         let scheduler = scheduler(level).map_err(NotHeld::Refused)?;
         if scheduler == Scheduler::Fair {
             return Ok(Box::new(Fair::acquire(machine)?));
         }
         let start = start(machine, &scheduler).map_err(NotHeld::Refused)?;
-        let mut in_charge = InCharge::acquire(machine, &start, holder)?;
+        let mut in_charge = InCharge::acquire(machine, &start, supervisor)?;
         if let Scheduler::Own(choice) = &scheduler {
             in_charge.note("in_force", choice.in_force());
         }

@@ -1,6 +1,6 @@
 //! A scheduler in charge: brought there, watched, and taken out again.
 
-use contract::{Error, Held, Holder, Keeper, Lost, NotHeld, Program, Result};
+use contract::{Error, Held, HolderProcess, Lost, NotHeld, Program, Result, Supervisor};
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 use sys::{KernelLog, Machine, SchedExt};
@@ -32,7 +32,7 @@ pub(crate) struct Start {
 /// A loaded scheduler and the process that keeps it loaded.
 pub(crate) struct InCharge {
     machine: Machine,
-    keeper: Box<dyn Keeper>,
+    process: Box<dyn HolderProcess>,
     log: Option<KernelLog>,
     reading: SchedExt,
     facts: Vec<(String, String)>,
@@ -43,7 +43,7 @@ impl InCharge {
     pub(crate) fn acquire(
         machine: &Machine,
         start: &Start,
-        holder: &mut dyn Holder,
+        supervisor: &mut dyn Supervisor,
     ) -> Result<Self, NotHeld> {
         let before = SchedExt::read(machine);
         if let Some(ops) = &before.ops {
@@ -51,10 +51,10 @@ impl InCharge {
         }
         let log = KernelLog::from_now(machine).ok();
         let began = Instant::now();
-        let keeper = holder.start(&start.program, &start.arguments)?;
+        let process = supervisor.start(&start.program, &start.arguments)?;
         let mut scheduler = Self {
             machine: machine.clone(),
-            keeper,
+            process,
             log,
             reading: SchedExt::default(),
             facts: Vec::new(),
@@ -66,8 +66,8 @@ impl InCharge {
             _ => true,
         };
         while !(SchedExt::is_in_charge(machine) && is_counted()) {
-            if let Some(how) = scheduler.keeper.ended() {
-                let why = scheduler.keeper.last_words();
+            if let Some(how) = scheduler.process.ended() {
+                let why = scheduler.process.last_lines();
                 return Err(NotHeld::Refused(said(&format!("its program ended with {how}"), &why)));
             }
             if began.elapsed() > start.patience {
@@ -80,10 +80,10 @@ impl InCharge {
                 } else {
                     "it did not come into charge"
                 };
-                let words = scheduler.keeper.last_words();
+                let words = scheduler.process.last_lines();
                 return Err(NotHeld::Refused(said(&format!("{why} within {patience}"), &words)));
             }
-            holder.pause()?;
+            supervisor.pause()?;
         }
         let took = began.elapsed();
         // What is said of its coming is no reason of its leaving.
@@ -119,7 +119,7 @@ impl InCharge {
             messages.extend(log.messages());
         }
         let reasons = told(&messages);
-        if reasons.is_empty() { self.keeper.last_words() } else { reasons }
+        if reasons.is_empty() { self.process.last_lines() } else { reasons }
     }
 }
 
@@ -151,12 +151,12 @@ impl Held for InCharge {
     fn check(&mut self) -> Result<(), Lost> {
         let now = SchedExt::read(&self.machine);
         let is_same = now == self.reading && SchedExt::is_in_charge(&self.machine);
-        let ended = self.keeper.ended();
+        let ended = self.process.ended();
         if is_same && ended.is_none() {
             return Ok(());
         }
         let reasons = self.last_reasons();
-        let ended = ended.or_else(|| self.keeper.ended());
+        let ended = ended.or_else(|| self.process.ended());
         let program =
             ended.map_or_else(String::new, |how| format!("; its program ended with {how}"));
         let was = &self.reading;
@@ -165,7 +165,7 @@ impl Held for InCharge {
     }
 
     fn group(&self) -> Option<i32> {
-        Some(self.keeper.group())
+        Some(self.process.group())
     }
 
     fn facts(&self) -> Vec<(String, String)> {
@@ -173,16 +173,16 @@ impl Held for InCharge {
     }
 
     fn release(mut self: Box<Self>) -> Result<()> {
-        self.keeper.terminate();
+        self.process.terminate();
         let deadline = Instant::now() + LEAVE_PATIENCE;
         let is_gone = left(&self.machine, LEAVE_PATIENCE);
         // The kernel lets go of it before its program is done with tidying up.
-        while is_gone && self.keeper.ended().is_none() && Instant::now() < deadline {
+        while is_gone && self.process.ended().is_none() && Instant::now() < deadline {
             std::thread::sleep(INTERVAL);
         }
-        let Self { machine, keeper, reading, .. } = *self;
+        let Self { machine, process, reading, .. } = *self;
         // With its last descriptor the kernel lets go of it, whatever its program thinks.
-        drop(keeper);
+        drop(process);
         if is_gone || left(&machine, LEAVE_PATIENCE) {
             return Ok(());
         }
@@ -233,7 +233,7 @@ impl Held for Fair {
     }
 }
 
-/// A sentence, and a program's last words where it had any.
+/// A sentence, and the last lines of a program's log where there are any.
 fn said(sentence: &str, words: &str) -> String {
     match words.trim() {
         "" => sentence.to_owned(),

@@ -5,21 +5,21 @@
 //!
 //! [`ALGORITHM`]: Algorithm
 
-mod called;
 mod choice;
 mod page;
+mod required_kfuncs;
 mod running;
 mod serve;
 mod statistics;
 pub mod trace;
 
-pub(crate) use called::can_load;
 pub use choice::Choice;
+pub(crate) use required_kfuncs::can_load;
 pub use running::{Exit, Options, Running};
 pub use serve::{keep, serve};
 #[cfg(feature = "fixtures")]
 pub use stall::stall;
-pub use statistics::Statistics;
+pub use statistics::SchedulerStatistics;
 
 use contract::Parameter;
 

@@ -1,8 +1,8 @@
 //! The dashboard apart from its connections: what a request is answered with.
 
 use crate::guard::Guard;
+use crate::live_feed::LiveState;
 use crate::routes;
-use crate::watch::Desk;
 use crate::{Documents, Token};
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -17,7 +17,7 @@ use sys::Machine;
 /// Bytes of an answer that [`Dashboard::answer`] keeps.
 const MOST_BYTES: usize = 64 << 20;
 
-/// What is shown, and to whom.
+/// What is shown, and to which clients.
 pub struct Shown {
     /// Directory of campaigns.
     pub results: PathBuf,
@@ -25,7 +25,7 @@ pub struct Shown {
     pub machine: Machine,
     /// Names beside those of this machine's loopback that requests may be meant for.
     pub hosts: Vec<String>,
-    /// What whoever asks must have.
+    /// What a client must have.
     pub token: Token,
     /// What is written elsewhere.
     pub documents: Arc<dyn Documents>,
@@ -36,13 +36,13 @@ pub struct Shown {
 /// A dashboard.
 #[derive(Clone)]
 pub struct Dashboard {
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) live_state: Arc<LiveState>,
     router: Router,
 }
 
 /// What a request was answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct HttpAnswer {
     /// The status code.
     pub status: u16,
     /// Names in lower case, and values.
@@ -55,9 +55,9 @@ impl Dashboard {
     /// The dashboard that clients reach at a port.
     pub fn new(shown: Shown, port: u16) -> Self {
         let guard = Guard::new(shown.token, shown.hosts, port);
-        let desk = Desk::open(shown.results, shown.machine, shown.on_watchers);
-        let router = routes::router(Arc::clone(&desk), shown.documents, guard);
-        Self { desk, router }
+        let live_state = LiveState::open(shown.results, shown.machine, shown.on_watchers);
+        let router = routes::router(Arc::clone(&live_state), shown.documents, guard);
+        Self { live_state, router }
     }
 
     /// What answers the requests of a connection.
@@ -75,7 +75,7 @@ impl Dashboard {
         method: &str,
         target: &str,
         headers: &[(&str, &[u8])],
-    ) -> Result<Option<Answer>> {
+    ) -> Result<Option<HttpAnswer>> {
         let mut request = Request::builder().method(method).uri(target);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -104,7 +104,7 @@ impl Dashboard {
                 let whole = to_bytes(body, MOST_BYTES).await;
                 whole.map_err(|error| failed(std::io::Error::other(error)))?.to_vec()
             };
-            Ok(Some(Answer { status: head.status.as_u16(), headers, body }))
+            Ok(Some(HttpAnswer { status: head.status.as_u16(), headers, body }))
         })
     }
 }

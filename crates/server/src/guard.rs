@@ -1,4 +1,4 @@
-//! Who may ask: whoever has the token, from a page of ours, by a name of this machine. The
+//! Access: a request needs the token, a page of ours, and a name of this machine. The
 //! last keeps out pages whose name was made to mean this machine (DNS rebinding).
 
 use axum::extract::rejection::QueryRejection;
@@ -16,7 +16,7 @@ use subtle::ConstantTimeEq;
 const TOKEN_BYTES: usize = 24;
 /// Names of the loopback.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// Said to whoever has no token.
+/// Sent to a client without a token.
 const WHO_ARE_YOU: &str = "This dashboard wants its token: open the address that schedlab printed when it \
                            started (http://.../login?t=...), or send `Authorization: Bearer TOKEN`.\n";
 
@@ -153,7 +153,7 @@ pub(crate) async fn check(
     response
 }
 
-/// What a page of ours never needs is forbidden to it, and to whoever would frame or keep it.
+/// What a page of ours never needs is forbidden to it, and to pages that would frame or keep it.
 const HEADERS: [(&str, &str); 8] = [
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),

@@ -2,18 +2,18 @@
 //!
 //! This crate must not know how a campaign runs or what a report looks like: it reads the
 //! directories of campaigns as [`live`] does, and is handed what writes a page
-//! ([`Documents`]). It promises to change nothing, to answer those alone who have the token, on
+//! ([`Documents`]). It promises to change nothing, to answer only clients with the token, on
 //! this machine unless its user says otherwise, and to work only while somebody looks.
 
 mod dashboard;
 mod guard;
 mod listing;
+mod live_feed;
 mod metrics;
 mod routes;
 mod stream;
-mod watch;
 
-pub use dashboard::{Answer, Dashboard, Shown};
+pub use dashboard::{Dashboard, HttpAnswer, Shown};
 pub use guard::Token;
 
 use contract::{Error, Interrupt, Result};
@@ -24,7 +24,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::Loaded;
+use store::LoadedCampaign;
 use tokio::net::TcpListener;
 
 /// A request whose head takes longer to come is dropped.
@@ -38,7 +38,7 @@ pub trait Documents: Send + Sync {
     ///
     /// # Errors
     /// When it cannot be written.
-    fn page(&self, loaded: &Loaded, findings: &Findings) -> Result<String>;
+    fn page(&self, loaded: &LoadedCampaign, findings: &Findings) -> Result<String>;
 
     /// The series over all finished campaigns of a directory, `schedlab.history/1`.
     ///
@@ -53,14 +53,14 @@ pub trait Documents: Send + Sync {
 }
 
 /// What to serve, and where.
-pub struct Settings {
-    /// What is shown, and to whom.
+pub struct ServerSettings {
+    /// What is shown, and to which clients.
     pub shown: Shown,
     /// Where to listen; port 0 takes a free one.
     pub listen: SocketAddr,
     /// The wish to stop.
     pub interrupt: Interrupt,
-    /// How long whoever watches is shown how a campaign ended, once the wish to stop is there.
+    /// How long clients are shown how a campaign ended, once the wish to stop is there.
     pub lingers: Duration,
 }
 
@@ -68,7 +68,10 @@ pub struct Settings {
 ///
 /// # Errors
 /// When it cannot listen there.
-pub fn serve(settings: Settings, on_ready: impl FnOnce(SocketAddr) -> Result<()>) -> Result<()> {
+pub fn serve(
+    settings: ServerSettings,
+    on_ready: impl FnOnce(SocketAddr) -> Result<()>,
+) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -76,7 +79,10 @@ pub fn serve(settings: Settings, on_ready: impl FnOnce(SocketAddr) -> Result<()>
     runtime.block_on(listen(settings, on_ready))
 }
 
-async fn listen(settings: Settings, on_ready: impl FnOnce(SocketAddr) -> Result<()>) -> Result<()> {
+async fn listen(
+    settings: ServerSettings,
+    on_ready: impl FnOnce(SocketAddr) -> Result<()>,
+) -> Result<()> {
     let attempted = || format!("cannot listen on {}", settings.listen);
     let listener = TcpListener::bind(settings.listen).await.map_err(|error| {
         Error::new(
@@ -91,16 +97,16 @@ async fn listen(settings: Settings, on_ready: impl FnOnce(SocketAddr) -> Result<
     let lingers = settings.lingers;
     let documents = Arc::clone(&settings.shown.documents);
     let dashboard = Dashboard::new(settings.shown, address.port());
-    let desk = Arc::clone(&dashboard.desk);
-    let follower = watch::follow(Arc::clone(&desk), documents, &interrupt)?;
+    let live_state = Arc::clone(&dashboard.live_state);
+    let follower = live_feed::follow(Arc::clone(&live_state), documents, &interrupt)?;
     on_ready(address)?;
     let mut ends_at = None;
     loop {
-        // The last news come from the follower; then those who watch may ask for the page.
+        // The last news come from the follower; then clients may ask for the page.
         if follower.is_finished() {
-            let lingers = if desk.watchers() > 0 { lingers } else { Duration::ZERO };
+            let lingers = if live_state.watchers() > 0 { lingers } else { Duration::ZERO };
             let ends_at = *ends_at.get_or_insert_with(|| Instant::now() + lingers);
-            if Instant::now() >= ends_at || desk.watchers() == 0 {
+            if Instant::now() >= ends_at || live_state.watchers() == 0 {
                 return Ok(());
             }
         }
@@ -128,6 +134,6 @@ async fn listen(settings: Settings, on_ready: impl FnOnce(SocketAddr) -> Result<
 /// Shows the types of what a server tells to what declares them for the front end.
 #[cfg(feature = "typescript")]
 pub fn visit_protocol(visitor: &mut impl ts_rs::TypeVisitor) {
-    watch::visit_events(visitor);
+    live_feed::visit_events(visitor);
     listing::visit_listing(visitor);
 }

@@ -2,14 +2,14 @@
 //! as long as they do not change.
 
 use contract::{Error, Result};
-use live::State;
+use live::RunState;
 use model::{Role, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use store::{CampaignState, Found};
+use store::{CampaignEntry, CampaignState};
 use sys::Machine;
 
 /// What decides whether a campaign is read again.
@@ -17,7 +17,7 @@ const FILES: [&str; 3] = ["records.jsonl", "state.json", "findings.json"];
 
 /// What is known of campaigns.
 #[derive(Default)]
-pub(crate) struct Known(BTreeMap<PathBuf, (Vec<Option<Mark>>, Row)>);
+pub(crate) struct ListingCache(BTreeMap<PathBuf, (Vec<Option<Mark>>, Row)>);
 
 /// Length and time of a file.
 type Mark = (u64, SystemTime);
@@ -31,7 +31,7 @@ struct Row {
     venue: String,
     kernel: Option<String>,
     begun_ms: u64,
-    state: State,
+    state: RunState,
     trials_done: usize,
     trials_total: usize,
     is_quick: bool,
@@ -54,7 +54,7 @@ pub(crate) fn visit_listing(visitor: &mut impl ts_rs::TypeVisitor) {
     visitor.visit::<Listing>();
 }
 
-impl Known {
+impl ListingCache {
     /// The listing, the newest campaign first.
     pub(crate) fn json(&mut self, results: &Path, machine: &Machine) -> Result<String> {
         let found = store::all(results)?;
@@ -92,11 +92,11 @@ fn mark(path: &Path) -> Option<Mark> {
     Some((metadata.len(), metadata.modified().ok()?))
 }
 
-fn state(recorded: CampaignState, found: &Found, machine: &Machine) -> State {
-    State::of(recorded, || live::is_running(&found.directory, machine))
+fn state(recorded: CampaignState, found: &CampaignEntry, machine: &Machine) -> RunState {
+    RunState::of(recorded, || live::is_running(&found.directory, machine))
 }
 
-fn row(found: &Found, machine: &Machine) -> Result<Row> {
+fn row(found: &CampaignEntry, machine: &Machine) -> Result<Row> {
     let loaded = store::load_without_records(&found.directory)?;
     let findings = store::load_findings(&found.directory)?;
     let verdicts = findings.filter(|_| loaded.is_finished).map(|findings| {

@@ -2,8 +2,8 @@
 //! units are those of the convention (prometheus.io/docs/practices/naming). Labels are the plan's
 //! own words, and there are never more than [`MOST_OF_A_KIND`] comparisons, or latencies.
 
-use crate::watch::Desk;
-use live::{Latency, LatencyPoint, Sample, Snapshot, State};
+use crate::live_feed::LiveState;
+use live::{LatencyPoint, LatencySeries, LiveCampaign, MachineSample, RunState};
 use model::{Unit, Verdict};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder, text};
 use prometheus_client::metrics::family::Family;
@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicU64;
 
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// More comparisons, or latencies of a subject, would be a load on whoever keeps them; they are
+/// More comparisons, or latencies of a subject, would be a load on the scraper; they are
 /// counted as omitted.
 const MOST_OF_A_KIND: usize = 200;
 
@@ -84,14 +84,18 @@ impl EncodeLabelValue for Word {
 ///
 /// # Errors
 /// When it cannot be encoded.
-pub(crate) fn text(desk: &Desk) -> Result<String, fmt::Error> {
-    encoded(desk.watchers(), desk.snapshot().as_ref(), desk.last_sample().as_ref())
+pub(crate) fn text(live_state: &LiveState) -> Result<String, fmt::Error> {
+    encoded(
+        live_state.watchers(),
+        live_state.snapshot().as_ref(),
+        live_state.last_sample().as_ref(),
+    )
 }
 
 fn encoded(
     watchers: usize,
-    snapshot: Option<&Snapshot>,
-    sample: Option<&Sample>,
+    snapshot: Option<&LiveCampaign>,
+    sample: Option<&MachineSample>,
 ) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("schedlab");
     let count: Gauge = Gauge::default();
@@ -110,12 +114,12 @@ fn encoded(
     Ok(text)
 }
 
-fn campaign(registry: &mut Registry, snapshot: &Snapshot) {
+fn campaign(registry: &mut Registry, snapshot: &LiveCampaign) {
     let state = match snapshot.state {
-        State::Running => "running",
-        State::Interrupted => "interrupted",
-        State::Finished => "finished",
-        State::StoppedEarly => "stopped_early",
+        RunState::Running => "running",
+        RunState::Interrupted => "interrupted",
+        RunState::Finished => "finished",
+        RunState::StoppedEarly => "stopped_early",
     };
     let info = Family::<Campaign, Gauge>::default();
     let labels = Campaign { campaign: snapshot.name.clone(), venue: snapshot.venue.clone(), state };
@@ -142,7 +146,7 @@ fn campaign(registry: &mut Registry, snapshot: &Snapshot) {
     }
 }
 
-fn comparisons(registry: &mut Registry, snapshot: &Snapshot) {
+fn comparisons(registry: &mut Registry, snapshot: &LiveCampaign) {
     let numbers = [(); 3].map(|()| Family::<Comparison, Number>::default());
     let verdicts = Family::<Judged, Gauge>::default();
     let pairs = Family::<Comparison, Gauge>::default();
@@ -184,7 +188,7 @@ fn omitted(count: usize) -> Gauge {
 }
 
 /// The last trial of each subject, and nothing of those before: what it did not tell is not known.
-fn latencies(registry: &mut Registry, snapshot: &Snapshot) {
+fn latencies(registry: &mut Registry, snapshot: &LiveCampaign) {
     let family = Family::<Quantile, Number>::default();
     let timed = snapshot.latencies.iter().filter(|one| one.unit == Unit::Nanoseconds);
     let last: Vec<_> = timed
@@ -202,13 +206,13 @@ fn latencies(registry: &mut Registry, snapshot: &Snapshot) {
 }
 
 /// Each subject's last point.
-fn last_of_each(latency: &Latency) -> Vec<&LatencyPoint> {
+fn last_of_each(latency: &LatencySeries) -> Vec<&LatencyPoint> {
     let by_subject = latency.points.iter().map(|point| (point.subject.as_str(), point));
     by_subject.collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
 fn quantiles<'a>(
-    latency: &'a Latency,
+    latency: &'a LatencySeries,
     point: &'a LatencyPoint,
 ) -> impl Iterator<Item = (Quantile, u64)> + 'a {
     let all = [("0.5", point.p50), ("0.99", point.p99), ("0.999", point.p999)];
@@ -223,7 +227,7 @@ fn quantiles<'a>(
     })
 }
 
-fn machine(registry: &mut Registry, sample: &Sample) {
+fn machine(registry: &mut Registry, sample: &MachineSample) {
     let busy = Family::<Cpu, Number>::default();
     let waiting = Family::<Cpu, Number>::default();
     for one in &sample.cpus {
@@ -259,7 +263,7 @@ mod tests {
     /// The dashboard that goes with these metrics.
     const GRAFANA: &str = include_str!("../../../docs/grafana/schedlab.json");
 
-    fn snapshot(comparisons: usize, word: &str) -> Snapshot {
+    fn snapshot(comparisons: usize, word: &str) -> LiveCampaign {
         let verdict = |number: usize| LiveVerdict {
             workload: word.to_owned(),
             metric: "latency_p99".to_owned(),
@@ -277,13 +281,13 @@ mod tests {
             low: Some(1.1),
             high: Some(1.5),
         };
-        Snapshot {
+        LiveCampaign {
             name: "first-20261122-101530-ab12".to_owned(),
             title: String::new(),
             venue: "host".to_owned(),
             is_quick: false,
             hides_absolute: false,
-            state: State::Running,
+            state: RunState::Running,
             begun_ms: 0,
             trials: Trials { done: 3, total: 12, failed: 1, invalid: 0 },
             left_ms: Some(81_500),
@@ -291,7 +295,7 @@ mod tests {
             revision: 3,
             judged_trials: 3,
             verdicts: (0..comparisons).map(verdict).collect(),
-            latencies: vec![Latency {
+            latencies: vec![LatencySeries {
                 workload: word.to_owned(),
                 source: "wakeup_latency".to_owned(),
                 unit: Unit::Nanoseconds,
@@ -308,8 +312,8 @@ mod tests {
         LatencyPoint { order: 0, at_ms: 0, subject: subject.to_owned(), p50, p99, p999: None }
     }
 
-    fn sample() -> Sample {
-        Sample {
+    fn sample() -> MachineSample {
+        MachineSample {
             at_ms: 0,
             cpus: vec![CpuSample { cpu: 3, busy: 0.5, waiting: Some(1.5) }],
             steal: 0.25,
@@ -319,7 +323,7 @@ mod tests {
         }
     }
 
-    fn lines(snapshot: &Snapshot) -> Vec<String> {
+    fn lines(snapshot: &LiveCampaign) -> Vec<String> {
         let text = encoded(2, Some(snapshot), Some(&sample())).unwrap();
         assert!(text.ends_with("# EOF\n"), "{text}");
         text.lines().map(str::to_owned).collect()
@@ -352,7 +356,7 @@ mod tests {
         *points = (0..MOST_OF_A_KIND - 10)
             .map(|number| point(&format!("subject-{number:03}"), Some(1), Some(2)))
             .collect();
-        let other = Latency { source: "other".to_owned(), ..large.latencies[0].clone() };
+        let other = LatencySeries { source: "other".to_owned(), ..large.latencies[0].clone() };
         large.latencies.push(other);
         let all = lines(&large);
         let count = |name: &str| all.iter().filter(|line| line.starts_with(name)).count();

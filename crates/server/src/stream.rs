@@ -1,7 +1,7 @@
-//! Events that the server sends. Who reads slowly gets the latest and misses what was between:
-//! nobody can hold the campaign up.
+//! Events that the server sends. A slow client gets the latest and misses what was between:
+//! no client can hold the campaign up.
 
-use crate::watch::{Desk, Seat};
+use crate::live_feed::{LiveState, Subscription};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -14,34 +14,35 @@ use tokio::sync::watch::Receiver;
 /// More would be a workload of their own.
 const MOST_WATCHERS: usize = 16;
 
-/// One who watches, and what comes next for them.
-struct Watching {
-    desk: Arc<Desk>,
-    _seat: Seat,
+/// A client of the event stream, and what it is sent next.
+struct Subscriber {
+    live_state: Arc<LiveState>,
+    _subscription: Subscription,
     told: Receiver<Arc<str>>,
     sampled: Receiver<Arc<str>>,
     has_samples: bool,
 }
 
-pub(crate) async fn events(State(desk): State<Arc<Desk>>) -> Response {
-    let Some(seat) = desk.seat(MOST_WATCHERS) else {
+pub(crate) async fn events(State(live_state): State<Arc<LiveState>>) -> Response {
+    let Some(subscription) = live_state.subscribe(MOST_WATCHERS) else {
         let told = format!("{MOST_WATCHERS} are watching already.\n");
         return (StatusCode::SERVICE_UNAVAILABLE, told).into_response();
     };
-    let (mut told, mut sampled) = (desk.told(), desk.sampled());
-    // What is known already is news to who comes.
+    let (mut told, mut sampled) = (live_state.told(), live_state.sampled());
+    // What is known already is news to a new client.
     told.mark_changed();
     sampled.mark_unchanged();
-    let watching = Watching { desk, _seat: seat, told, sampled, has_samples: false };
+    let watching =
+        Subscriber { live_state, _subscription: subscription, told, sampled, has_samples: false };
     Sse::new(news(watching)).keep_alive(KeepAlive::default()).into_response()
 }
 
-fn news(watching: Watching) -> impl Stream<Item = Result<Event, Infallible>> {
+fn news(watching: Subscriber) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold(watching, |mut watching| async move {
         loop {
             if !watching.has_samples {
                 watching.has_samples = true;
-                let event = Event::default().event("samples").data(watching.desk.samples());
+                let event = Event::default().event("samples").data(watching.live_state.samples());
                 return Some((Ok(event), watching));
             }
             let (kind, data) = tokio::select! {

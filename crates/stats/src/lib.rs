@@ -64,7 +64,7 @@ pub use signed_rank::{SignedRank, sign_flip};
 pub use signed_rank_null::{signed_rank_cdf, signed_rank_survival};
 pub use spending::spent_at_looks;
 pub use steady::mser5_truncation;
-pub use stretches::Trend;
+pub use stretches::MonotoneTrend;
 pub use student::{t_cdf, t_quantile, t_survival};
 pub use t_test::TTest;
 pub use trend::{mann_kendall, theil_sen};

@@ -13,7 +13,7 @@ const MOST_CORRELATED: f64 = 0.95;
 
 /// The trend of a series: Theil's and Sen's slope, Mann's and Kendall's test of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trend {
+pub struct MonotoneTrend {
     /// Slopes of all pairs inside stretches, ascending.
     slopes: Vec<f64>,
     /// Pairs that rise less pairs that fall.
@@ -32,7 +32,7 @@ enum Null {
     Normal(f64),
 }
 
-impl Trend {
+impl MonotoneTrend {
     /// The trend of stretches of times and values. The slope is the median over pairs
     /// (Theil 1950, Sen 1968), the test Mann's (1945) and Kendall's (1975) with the score and
     /// its variance summed over stretches, as those of seasons are (Hirsch, Slack and Smith
@@ -203,7 +203,7 @@ mod tests {
     }
 
     fn rejected(alpha: f64, draw: impl Fn(u64) -> Vec<Vec<(f64, f64)>>) -> f64 {
-        let wrong = (0..1_000).filter(|seed| Trend::of(&draw(*seed)).unwrap().p() < alpha);
+        let wrong = (0..1_000).filter(|seed| MonotoneTrend::of(&draw(*seed)).unwrap().p() < alpha);
         wrong.count() as f64 / 1_000.0
     }
 
@@ -211,7 +211,7 @@ mod tests {
     fn of_one_stretch_it_is_the_test_of_the_whole() {
         for seed in 0..40 {
             let values = noise(seed, 14);
-            let trend = Trend::of(&[hourly(&values)]).unwrap();
+            let trend = MonotoneTrend::of(&[hourly(&values)]).unwrap();
             assert_eq!(Some(trend.slope()), theil_sen(&values));
             if trend.correlation() == 0.0 {
                 assert_eq!(Some(trend.p()), mann_kendall(&values), "{seed}");
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_line_has_its_slope_and_the_smallest_p() {
         let line: Vec<f64> = (0..6).map(|hour| 3.0 * f64::from(hour)).collect();
-        let trend = Trend::of(&[hourly(&line)]).unwrap();
+        let trend = MonotoneTrend::of(&[hourly(&line)]).unwrap();
         assert!((trend.p() - 2.0 / 720.0).abs() < 1e-15);
         assert_eq!((trend.slope(), trend.interval(0.05)), (3.0, (3.0, 3.0)));
         let none = trend.interval(0.002);
@@ -237,15 +237,15 @@ mod tests {
         let rises: Vec<f64> = (0..10).map(|hour| f64::from(hour) * 0.5).collect();
         let again: Vec<(f64, f64)> =
             hourly(&rises).iter().map(|(hour, value)| (hour + 30.0, *value)).collect();
-        let both = Trend::of(&[hourly(&rises), again.clone()]).unwrap();
+        let both = MonotoneTrend::of(&[hourly(&rises), again.clone()]).unwrap();
         assert_eq!(both.slope(), 0.5);
         assert!(both.p() < 1e-9, "{}", both.p());
         // The same level twice as high behind the gap, without a trend inside.
         let flat = noise(3, 10);
         let higher = noise(4, 10).iter().map(|value| value + 50.0).collect::<Vec<_>>();
-        let apart = Trend::of(&[hourly(&flat), hourly(&higher)]).unwrap();
+        let apart = MonotoneTrend::of(&[hourly(&flat), hourly(&higher)]).unwrap();
         assert!(apart.p() > 0.05, "{}", apart.p());
-        let joined = Trend::of(&[hourly(&[flat, higher].concat())]).unwrap();
+        let joined = MonotoneTrend::of(&[hourly(&[flat, higher].concat())]).unwrap();
         assert!(joined.p() < 0.05, "{}", joined.p());
     }
 
@@ -258,7 +258,7 @@ mod tests {
                 *counts.entry((first + second as i64).abs()).or_insert(0) += 1;
             }
         }
-        let trend = Trend::of(&[hourly(&[1.0, 2.0]), hourly(&[5.0, 6.0, 7.0])]).unwrap();
+        let trend = MonotoneTrend::of(&[hourly(&[1.0, 2.0]), hourly(&[5.0, 6.0, 7.0])]).unwrap();
         assert!((trend.p() - f64::from(counts[&4]) / 12.0).abs() < 1e-15, "{}", trend.p());
     }
 
@@ -313,7 +313,7 @@ mod tests {
             let holds = (0..1_000).filter(|seed| {
                 let tilted: Vec<(f64, f64)> =
                     hourly(&noise(*seed, count)).iter().map(|(x, y)| (*x, y + 0.3 * x)).collect();
-                let (low, high) = Trend::of(&[tilted]).unwrap().interval(0.05);
+                let (low, high) = MonotoneTrend::of(&[tilted]).unwrap().interval(0.05);
                 low <= 0.3 && 0.3 <= high
             });
             let share = holds.count() as f64 / 1_000.0;
@@ -323,14 +323,17 @@ mod tests {
 
     #[test]
     fn what_has_no_trend_has_none() {
-        assert_eq!(Trend::of(&[]), None);
-        assert_eq!(Trend::of(&[hourly(&[1.0, 2.0, 3.0])]), None);
-        assert_eq!(Trend::of(&[hourly(&[1.0; 9])]), None);
-        assert_eq!(Trend::of(&[hourly(&[1.0, 2.0, f64::NAN, 4.0])]), None);
-        assert_eq!(Trend::of(&[vec![(0.0, 1.0), (0.0, 2.0), (1.0, 3.0), (2.0, 4.0)]]), None);
+        assert_eq!(MonotoneTrend::of(&[]), None);
+        assert_eq!(MonotoneTrend::of(&[hourly(&[1.0, 2.0, 3.0])]), None);
+        assert_eq!(MonotoneTrend::of(&[hourly(&[1.0; 9])]), None);
+        assert_eq!(MonotoneTrend::of(&[hourly(&[1.0, 2.0, f64::NAN, 4.0])]), None);
+        assert_eq!(
+            MonotoneTrend::of(&[vec![(0.0, 1.0), (0.0, 2.0), (1.0, 3.0), (2.0, 4.0)]]),
+            None
+        );
         // Levels differ between stretches of one value: no pair is inside one.
         assert_eq!(
-            Trend::of(&[hourly(&[1.0]), hourly(&[2.0]), hourly(&[3.0]), hourly(&[4.0])]),
+            MonotoneTrend::of(&[hourly(&[1.0]), hourly(&[2.0]), hourly(&[3.0]), hourly(&[4.0])]),
             None
         );
     }
@@ -348,7 +351,7 @@ mod tests {
             }).collect();
             let (first, second) = values.split_at(cut.min(values.len()));
             let stretches = [hourly(first), hourly(second)];
-            if let Some(trend) = Trend::of(&stretches) {
+            if let Some(trend) = MonotoneTrend::of(&stretches) {
                 let (low, high) = trend.interval(0.05);
                 prop_assert!(low <= trend.slope() && trend.slope() <= high);
                 prop_assert_eq!(low > 0.0 || high < 0.0, trend.p() < 0.05, "{:?}", trend);

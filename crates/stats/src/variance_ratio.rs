@@ -10,20 +10,20 @@ use crate::exact::{above_zero, exp};
 /// and at most 2e10.
 pub fn f_cdf(value: f64, above: f64, below: f64) -> f64 {
     match place(value, above, below) {
-        Place::Undefined => f64::NAN,
-        Place::Lowest => 0.0,
-        Place::Highest => 1.0,
-        Place::Inside(tail) => above_zero(tail.lower()),
+        TailPosition::Undefined => f64::NAN,
+        TailPosition::Lowest => 0.0,
+        TailPosition::Highest => 1.0,
+        TailPosition::Inside(tail) => above_zero(tail.lower()),
     }
 }
 
 /// P(F > value), with the relative accuracy of `f_cdf` in the upper tail.
 pub fn f_survival(value: f64, above: f64, below: f64) -> f64 {
     match place(value, above, below) {
-        Place::Undefined => f64::NAN,
-        Place::Lowest => 1.0,
-        Place::Highest => 0.0,
-        Place::Inside(tail) => above_zero(tail.upper()),
+        TailPosition::Undefined => f64::NAN,
+        TailPosition::Lowest => 1.0,
+        TailPosition::Highest => 0.0,
+        TailPosition::Inside(tail) => above_zero(tail.upper()),
     }
 }
 
@@ -42,7 +42,7 @@ pub fn f_quantile(probability: f64, above: f64, below: f64) -> f64 {
     below / above * exp(Beta::new(above / 2.0, below / 2.0).logit_quantile(probability))
 }
 
-enum Place {
+enum TailPosition {
     Undefined,
     Lowest,
     Highest,
@@ -53,22 +53,22 @@ fn are_degrees(above: f64, below: f64) -> bool {
     Beta::is_defined(above / 2.0, below / 2.0)
 }
 
-fn place(value: f64, above: f64, below: f64) -> Place {
+fn place(value: f64, above: f64, below: f64) -> TailPosition {
     if value.is_nan() || !are_degrees(above, below) {
-        return Place::Undefined;
+        return TailPosition::Undefined;
     }
     if value <= 0.0 {
-        return Place::Lowest;
+        return TailPosition::Lowest;
     }
     if value == f64::INFINITY {
-        return Place::Highest;
+        return TailPosition::Highest;
     }
     // In this order neither factor overflows before the ratio itself is out of reach.
     let ratio = value * (above / below);
     let smallest = f64::MIN_POSITIVE;
     let x = (1.0 / (1.0 + 1.0 / ratio)).max(smallest);
     let y = (1.0 / (1.0 + ratio)).max(smallest);
-    Place::Inside(Beta::new(above / 2.0, below / 2.0).at(x, y))
+    TailPosition::Inside(Beta::new(above / 2.0, below / 2.0).at(x, y))
 }
 
 #[cfg(test)]

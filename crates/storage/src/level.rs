@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// A target as its level names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum TargetLevel {
     /// New files in a directory; in the campaign's scratch directory where none is named.
     File(Option<PathBuf>),
     /// A loop device over a file in a directory.
@@ -29,7 +29,7 @@ const MOST_DEPTH: u32 = 1024;
 /// Longest time for a request; beyond it the kernel gives up on it (30 s).
 const LONGEST_NS: u64 = 1_000_000_000;
 
-impl Target {
+impl TargetLevel {
     /// # Errors
     /// Why the text is no level, in one sentence.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
@@ -107,7 +107,7 @@ fn absolute(text: &str) -> Result<PathBuf, String> {
     Err(format!("`{text}` is not an absolute path"))
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for TargetLevel {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let timed = |name: &str, bytes: u64, ns: u64| {
             let time = if ns > 0 { format!(":{}", format_duration(ns)) } else { String::new() };
@@ -149,9 +149,9 @@ mod tests {
             ("scsi:256M:0ms", "scsi:256M"),
             ("device:/dev/sdb", "device:/dev/sdb"),
         ] {
-            let target = Target::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let target = TargetLevel::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(target.to_string(), canonical);
-            assert_eq!(Target::parse(canonical).as_ref(), Ok(&target));
+            assert_eq!(TargetLevel::parse(canonical).as_ref(), Ok(&target));
         }
     }
 
@@ -177,7 +177,7 @@ mod tests {
             "null:1G:1ms:x",
             "device:/dev/s\nb",
         ] {
-            assert!(Target::parse(text).is_err(), "{text}");
+            assert!(TargetLevel::parse(text).is_err(), "{text}");
         }
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn settle(machine: &Machine, device: &str) {
         let written = file.read(machine).and_then(|current| file.write(machine, &current));
         written.is_err_and(|error| error.is_absent())
     };
-    // One that stays refused is told by whoever sets an elevator.
+    // One that stays refused is reported where an elevator is set.
     while is_refused() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));
     }

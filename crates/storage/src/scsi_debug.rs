@@ -2,7 +2,7 @@
 //! (drivers/scsi/scsi_debug.c, 5.10 to 6.18). Size and time are arguments of its module, so
 //! that one guest has one kind of them; hosts come and go through `add_host`. Only in a machine
 //! that vanishes after its trials: all disks share one memory and one time, `add_host` takes
-//! away the last host whoever made it, and nobody takes ours away when we are killed.
+//! away the last host, also another program's, and ours stays when we are killed.
 
 use contract::{Error, Held, Lost, NotHeld, Result};
 use model::{StorageKind, StorageTarget};

@@ -1,8 +1,10 @@
 //! The factor: what I/O trials read and write.
 
-use crate::level::Target;
+use crate::level::TargetLevel;
 use crate::{directory, loop_device, null_block, raw_device, scsi_debug};
-use contract::{Description, Factor, Held, HeldKnob, Holder, Knob, NotHeld, Requirement, Result};
+use contract::{
+    Description, Factor, Held, HeldKnob, Knob, NotHeld, Requirement, Result, Supervisor,
+};
 use model::{Level, StorageKind, StorageTarget};
 use std::path::{Path, PathBuf};
 use sys::Machine;
@@ -57,7 +59,7 @@ impl Factor for Entry {
     }
 
     fn parse(&self, text: &str) -> Result<Level, String> {
-        Target::parse(text).map(|target| Level::canonical(target.to_string()))
+        TargetLevel::parse(text).map(|target| Level::canonical(target.to_string()))
     }
 
     /// Before every knob of its queue.
@@ -68,7 +70,7 @@ impl Factor for Entry {
     fn requires(&self, level: &Level) -> Vec<Requirement> {
         let level = level.clone();
         vec![Requirement::check(format!("the target {level}"), move |machine| {
-            let target = Target::parse(level.as_str()).map_err(|why| (why, String::new()))?;
+            let target = TargetLevel::parse(level.as_str()).map_err(|why| (why, String::new()))?;
             refusal(machine, &target).map_or(Ok(()), Err)
         })]
     }
@@ -83,17 +85,19 @@ impl Factor for Entry {
             cached_by: None,
             identity: None,
         };
-        match Target::parse(level.as_str()).ok()? {
-            Target::File(Some(path)) => Some(sys::directory_target(machine, &path)),
-            Target::File(None) => None,
+        match TargetLevel::parse(level.as_str()).ok()? {
+            TargetLevel::File(Some(path)) => Some(sys::directory_target(machine, &path)),
+            TargetLevel::File(None) => None,
             // All loop devices of a kernel are alike: the first speaks for the one to come.
-            Target::Loop(bytes, _) => {
+            TargetLevel::Loop(bytes, _) => {
                 let first = "loop0".to_owned();
                 let is_there = machine.exists(&format!("/sys/block/{first}"));
                 Some(disk(is_there.then_some(first), bytes, true))
             }
-            Target::Null(bytes, ..) | Target::Scsi(bytes, _) => Some(disk(None, bytes, true)),
-            Target::Device(path) => {
+            TargetLevel::Null(bytes, ..) | TargetLevel::Scsi(bytes, _) => {
+                Some(disk(None, bytes, true))
+            }
+            TargetLevel::Device(path) => {
                 let real = std::fs::canonicalize(path).ok()?;
                 let name = real.file_name()?.to_string_lossy().into_owned();
                 let bytes = sys::device_bytes(machine, &name)?;
@@ -103,21 +107,23 @@ impl Factor for Entry {
     }
 
     fn modules(&self, level: &Level) -> Vec<String> {
-        match Target::parse(level.as_str()) {
-            Ok(Target::Loop(..)) => vec!["?loop".to_owned()],
-            Ok(Target::Null(..)) => {
+        match TargetLevel::parse(level.as_str()) {
+            Ok(TargetLevel::Loop(..)) => vec!["?loop".to_owned()],
+            Ok(TargetLevel::Null(..)) => {
                 vec!["?configfs".to_owned(), "null_blk nr_devices=0".to_owned()]
             }
-            Ok(Target::Scsi(bytes, _)) => vec!["sd_mod".to_owned(), scsi_debug::arguments(bytes)],
-            Ok(Target::Device(_)) => vec!["virtio_blk".to_owned()],
-            Ok(Target::File(_)) | Err(_) => Vec::new(),
+            Ok(TargetLevel::Scsi(bytes, _)) => {
+                vec!["sd_mod".to_owned(), scsi_debug::arguments(bytes)]
+            }
+            Ok(TargetLevel::Device(_)) => vec!["virtio_blk".to_owned()],
+            Ok(TargetLevel::File(_)) | Err(_) => Vec::new(),
         }
     }
 
     fn setting_ns(&self, level: &Level) -> u64 {
-        match Target::parse(level.as_str()) {
-            Ok(Target::Loop(..) | Target::Null(..)) => 50_000_000,
-            Ok(Target::Scsi(..)) => 500_000_000,
+        match TargetLevel::parse(level.as_str()) {
+            Ok(TargetLevel::Loop(..) | TargetLevel::Null(..)) => 50_000_000,
+            Ok(TargetLevel::Scsi(..)) => 500_000_000,
             _ => 0,
         }
     }
@@ -128,21 +134,21 @@ impl Factor for Entry {
 }
 
 /// Why this machine cannot have it, and what to do; changes nothing.
-fn refusal(machine: &Machine, target: &Target) -> Option<(String, String)> {
+fn refusal(machine: &Machine, target: &TargetLevel) -> Option<(String, String)> {
     match target {
-        Target::File(None) => None,
-        Target::File(Some(path)) => directory::refusal(path),
-        Target::Loop(bytes, path) => loop_device::refusal(machine).or_else(|| {
+        TargetLevel::File(None) => None,
+        TargetLevel::File(Some(path)) => directory::refusal(path),
+        TargetLevel::Loop(bytes, path) => loop_device::refusal(machine).or_else(|| {
             let path = path.clone().or_else(|| scratch(machine))?;
             directory::refusal(&path).or_else(|| no_space(&path, *bytes))
         }),
-        Target::Null(..) => null_block::refusal(machine),
-        Target::Scsi(..) => scsi_debug::refusal(machine),
-        Target::Device(path) => raw_device::refusal(machine, path),
+        TargetLevel::Null(..) => null_block::refusal(machine),
+        TargetLevel::Scsi(..) => scsi_debug::refusal(machine),
+        TargetLevel::Device(path) => raw_device::refusal(machine, path),
     }
 }
 
-/// Where files lie that no level places: the executor says it, and whoever checks beforehand.
+/// Where files lie that no level places: the executor says it, and the check before a run.
 fn scratch(machine: &Machine) -> Option<PathBuf> {
     let target = machine.target().filter(|target| target.kind == StorageKind::Directory)?;
     Some(PathBuf::from(&target.path))
@@ -164,19 +170,21 @@ impl HeldKnob for Entry {
         &self,
         machine: &Machine,
         level: &Level,
-        _holder: &mut dyn Holder,
+        _holder: &mut dyn Supervisor,
     ) -> Result<Box<dyn Held>, NotHeld> {
-        let target = Target::parse(level.as_str()).map_err(NotHeld::Refused)?;
+        let target = TargetLevel::parse(level.as_str()).map_err(NotHeld::Refused)?;
         let or_scratch = |path: Option<PathBuf>| {
             let nowhere = || NotHeld::Refused("there is no scratch directory".to_owned());
             path.or_else(|| scratch(machine)).ok_or_else(nowhere)
         };
         match target {
-            Target::File(path) => directory::hold(machine, &or_scratch(path)?),
-            Target::Loop(bytes, path) => loop_device::hold(machine, bytes, &or_scratch(path)?),
-            Target::Null(bytes, time_ns, depth) => null_block::hold(machine, bytes, time_ns, depth),
-            Target::Scsi(bytes, time_ns) => scsi_debug::hold(machine, bytes, time_ns),
-            Target::Device(path) => raw_device::hold(machine, &path),
+            TargetLevel::File(path) => directory::hold(machine, &or_scratch(path)?),
+            TargetLevel::Loop(bytes, path) => loop_device::hold(machine, bytes, &or_scratch(path)?),
+            TargetLevel::Null(bytes, time_ns, depth) => {
+                null_block::hold(machine, bytes, time_ns, depth)
+            }
+            TargetLevel::Scsi(bytes, time_ns) => scsi_debug::hold(machine, bytes, time_ns),
+            TargetLevel::Device(path) => raw_device::hold(machine, &path),
         }
     }
 }

@@ -22,7 +22,7 @@ const LARGEST_SMALL: u64 = 16 << 20;
 
 /// Everything a campaign's directory says.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedCampaign {
     /// The plan, blocks appended by re-runs included.
     pub plan: Plan,
     /// Every complete record, in the order they were appended.
@@ -47,7 +47,7 @@ pub struct Loaded {
 /// # Errors
 /// When a file is missing, broken, too large or of an unknown version; the
 /// error names the file, and the line of a broken record.
-pub fn load(directory: &Path) -> Result<Loaded> {
+pub fn load(directory: &Path) -> Result<LoadedCampaign> {
     let mut loaded = load_without_records(directory)?;
     let scanned = scan(&directory.join("records.jsonl"))?;
     loaded.records = scanned.records;
@@ -55,15 +55,15 @@ pub fn load(directory: &Path) -> Result<Loaded> {
     Ok(loaded)
 }
 
-/// Everything but the records: for who reads them as they come ([`crate::Tail`]).
+/// Everything but the records: for readers that follow a growing file ([`crate::ReadPosition`]).
 ///
 /// # Errors
 /// Like [`load`].
-pub fn load_without_records(directory: &Path) -> Result<Loaded> {
+pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
     let plan = read_plan(directory)?;
     let state = read_state(directory)?;
     let environment = read_environment(directory)?.map(|document| document.fingerprint);
-    Ok(Loaded {
+    Ok(LoadedCampaign {
         plan,
         records: Vec::new(),
         caveats: state.caveats,

@@ -45,9 +45,10 @@ pub fn resolve(results: &Path, name: &str) -> Result<PathBuf> {
         read_plan(path)?;
     }
     let found = all(results)?;
-    let names: Vec<String> = found.iter().map(Found::name).collect();
+    let names: Vec<String> = found.iter().map(CampaignEntry::name).collect();
     // A pilot has no verdict to come back to; by its name it can still be opened.
-    let is_pilot = |found: &&Found| read_plan(&found.directory).is_ok_and(|plan| plan.is_pilot);
+    let is_pilot =
+        |found: &&CampaignEntry| read_plan(&found.directory).is_ok_and(|plan| plan.is_pilot);
     if name == "last"
         && let Some(newest) = found.iter().find(|found| !is_pilot(found))
     {
@@ -95,7 +96,7 @@ pub fn finished(results: &Path) -> Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// When it cannot be listed.
-pub fn all(results: &Path) -> Result<Vec<Found>> {
+pub fn all(results: &Path) -> Result<Vec<CampaignEntry>> {
     let entries = match fs::read_dir(results) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -108,7 +109,7 @@ pub fn all(results: &Path) -> Result<Vec<Found>> {
             continue;
         }
         let state = read_state(&directory).ok();
-        found.push(Found {
+        found.push(CampaignEntry {
             created_unix_ns: state.as_ref().map_or(0, |state| state.created_unix_ns),
             state: state.map(|state| state.state),
             directory,
@@ -120,7 +121,7 @@ pub fn all(results: &Path) -> Result<Vec<Found>> {
 
 /// A campaign as a listing shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct CampaignEntry {
     /// Where it lies.
     pub directory: PathBuf,
     /// When it was created, nanoseconds since 1970; 0 where nobody knows.
@@ -129,7 +130,7 @@ pub struct Found {
     pub state: Option<CampaignState>,
 }
 
-impl Found {
+impl CampaignEntry {
     /// Its directory's name.
     pub fn name(&self) -> String {
         self.directory
@@ -141,7 +142,11 @@ impl Found {
 
 /// Why a campaign is not the one to go on with: `None` when it is, `Some(None)`
 /// when it is not even a candidate, so that nobody needs to hear of it.
-fn obstacle(campaign: &Found, digest: &str, identity: &Fingerprint) -> Option<Option<String>> {
+fn obstacle(
+    campaign: &CampaignEntry,
+    digest: &str,
+    identity: &Fingerprint,
+) -> Option<Option<String>> {
     let Some(state) = campaign.state else {
         return Some(Some("its state cannot be read".to_owned()));
     };

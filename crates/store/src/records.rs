@@ -31,17 +31,17 @@ pub struct Scan {
 /// Reads all complete records. A line counts as complete when its line feed is
 /// there: `append` writes it last and acknowledges nothing before.
 pub fn scan(path: &Path) -> Result<Scan> {
-    scan_behind(path, &Tail::default())
+    scan_behind(path, &ReadPosition::default())
 }
 
 /// How much of a growing file of records was read already.
 #[derive(Debug, Clone, Default)]
-pub struct Tail {
+pub struct ReadPosition {
     bytes: u64,
     records: usize,
 }
 
-impl Tail {
+impl ReadPosition {
     /// The records that a campaign completed since the last call.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Tail {
     }
 }
 
-fn scan_behind(path: &Path, read: &Tail) -> Result<Scan> {
+fn scan_behind(path: &Path, read: &ReadPosition) -> Result<Scan> {
     let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
     file.seek(SeekFrom::Start(read.bytes)).map_err(|error| unreadable(path, &error))?;
     let mut reader = BufReader::new(file);
@@ -223,7 +223,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("records.jsonl");
         let line = |n| format!("{}\n", serde_json::to_string(&record(n, vec![1.0])).unwrap());
-        let mut tail = Tail::default();
+        let mut tail = ReadPosition::default();
         let mut count = |text: &str| {
             fs::write(&path, text).unwrap();
             tail.read(directory.path()).unwrap().len()

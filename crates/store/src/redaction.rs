@@ -11,11 +11,11 @@ mod kind;
 mod patterns;
 mod replacer;
 
-pub use kind::Kind;
+pub use kind::SecretKind;
 
 use crate::documents::{ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, fingerprint_digest};
 use crate::durable::{failed, read_limited};
-use crate::load::Loaded;
+use crate::load::LoadedCampaign;
 use contract::{Error, Result};
 use model::{Fingerprint, Plan, Record};
 use replacer::Replacer;
@@ -53,9 +53,9 @@ const SHORTEST_NAME: usize = 2;
 
 /// What is known besides the campaign.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct KnownSecrets {
     /// Secrets of this machine, and those that the user named.
-    pub secrets: Vec<(Kind, String)>,
+    pub secrets: Vec<(SecretKind, String)>,
     /// Words of ours in lower case: in a command line they give nothing away.
     pub ordinary: BTreeSet<String>,
 }
@@ -86,7 +86,7 @@ impl Redaction {
 pub fn redact(
     source: &Path,
     name: &str,
-    known: &Known,
+    known: &KnownSecrets,
     target: &Path,
 ) -> Result<(String, Redaction)> {
     let loaded = crate::load(source)?;
@@ -171,7 +171,7 @@ fn redacted_record(
     let mut redacted: Record = document(value)?;
     redacted.fingerprint = match after {
         Some(document) if Some(&*record.fingerprint) == before => document.digest.clone(),
-        _ => replacer.placeholder(Kind::Identifier, &record.fingerprint),
+        _ => replacer.placeholder(SecretKind::Identifier, &record.fingerprint),
     };
     Ok(redacted)
 }
@@ -180,13 +180,13 @@ fn redacted_record(
 /// what a later one gives away.
 fn learn(
     replacer: &mut Replacer,
-    known: &Known,
-    loaded: &Loaded,
+    known: &KnownSecrets,
+    loaded: &LoadedCampaign,
     experiment: Option<&str>,
 ) -> Result<()> {
     for (kind, secret) in &known.secrets {
         let lower = secret.trim().to_lowercase();
-        let is_asked_for = *kind == Kind::Word;
+        let is_asked_for = *kind == SecretKind::Word;
         let is_name = lower.chars().count() >= SHORTEST_NAME && !NOBODYS.contains(&&*lower);
         if is_asked_for || is_name {
             replacer.add(*kind, secret);
@@ -227,11 +227,11 @@ fn redact_options(plan: &mut Value, replacer: &mut Replacer) {
         }
     }
     if let Some(Value::String(digest)) = plan.pointer_mut("/imported/digest") {
-        *digest = replacer.placeholder(Kind::Identifier, digest);
+        *digest = replacer.placeholder(SecretKind::Identifier, digest);
     }
 }
 
-/// A digest of what is left: that of the campaign would confirm whoever guesses what is missing.
+/// A digest of what is left: that of the campaign would confirm a guess of what is missing.
 fn digest(plan: &Plan) -> Result<String> {
     let bare = Plan { digest: String::new(), ..plan.clone() };
     let text = serde_json::to_vec(&bare).map_err(|error| unreadable(&error))?;
@@ -375,9 +375,10 @@ mod tests {
         )
     }
 
-    fn known(user: &str, host: &str) -> Known {
-        let secrets = vec![(Kind::User, user.to_owned()), (Kind::Host, host.to_owned())];
-        Known { secrets, ordinary: BTreeSet::new() }
+    fn known(user: &str, host: &str) -> KnownSecrets {
+        let secrets =
+            vec![(SecretKind::User, user.to_owned()), (SecretKind::Host, host.to_owned())];
+        KnownSecrets { secrets, ordinary: BTreeSet::new() }
     }
 
     /// Everything in a redacted bundle of that campaign, as text.

@@ -1,4 +1,4 @@
-//! Block devices as the kernel shows them: which one serves a file, and who uses one.
+//! Block devices as the kernel shows them: which one serves a file, and what uses one.
 
 use crate::{Machine, MachineError};
 use model::{DeviceIdentity, StorageKind, StorageTarget};
@@ -46,7 +46,7 @@ pub fn device_bytes(machine: &Machine, device: &str) -> Option<u64> {
     text.trim().parse::<u64>().ok()?.checked_mul(512)
 }
 
-/// Whether it is a disk that turns, as far as the kernel is to be believed: loop, virtio and null
+/// Whether it is a rotational disk, as far as the kernel is to be believed: loop, virtio and null
 /// devices say that they turn, or say nothing.
 pub fn is_rotating(machine: &Machine, device: &str) -> bool {
     let is_disk = device.starts_with("sd") || device.starts_with("hd");
@@ -66,7 +66,7 @@ pub fn directory_target(machine: &Machine, directory: &Path) -> StorageTarget {
     StorageTarget {
         kind: StorageKind::Directory,
         path: directory.display().to_string(),
-        // Without one there is no queue to speak of; whoever needs it tells.
+        // Without one there is no queue to speak of; what needs it says so.
         device: device_below(machine, directory).ok().flatten(),
         size_bytes: 0,
         is_made: false,
@@ -324,7 +324,7 @@ mod tests {
     fn an_open_device_is_the_one_that_sysfs_names() {
         let machine = Machine::host("/nonexistent");
         let devices = machine.list("/sys/block").unwrap();
-        // Loop devices are attached and detached by whoever tests beside us.
+        // Loop devices are attached and detached by other tests meanwhile.
         let lasting = devices.iter().filter(|name| !name.starts_with("loop"));
         let opened = { lasting }.find_map(|name| {
             let file = std::fs::File::open(format!("/dev/{name}")).ok()?;

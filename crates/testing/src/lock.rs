@@ -13,7 +13,7 @@ const DIRECTORY: &str = "/run/lock";
 
 /// Held until it is dropped; the kernel lets it go with the process, whatever ends that.
 #[derive(Debug)]
-pub struct Lock {
+pub struct TestLock {
     _file: File,
 }
 
@@ -22,10 +22,10 @@ pub struct Lock {
 /// # Panics
 /// Where the file cannot be made or locked.
 #[must_use]
-pub fn lock(resource: &str) -> Lock {
+pub fn lock(resource: &str) -> TestLock {
     let file = open(resource);
     file.lock().unwrap_or_else(|error| panic!("cannot lock {resource}: {error}"));
-    Lock { _file: file }
+    TestLock { _file: file }
 }
 
 /// Waits until no test has the resource alone, and shares it.
@@ -33,10 +33,10 @@ pub fn lock(resource: &str) -> Lock {
 /// # Panics
 /// Where the file cannot be made or locked.
 #[must_use]
-pub fn share(resource: &str) -> Lock {
+pub fn share(resource: &str) -> TestLock {
     let file = open(resource);
     file.lock_shared().unwrap_or_else(|error| panic!("cannot share {resource}: {error}"));
-    Lock { _file: file }
+    TestLock { _file: file }
 }
 
 /// A file of the user's own: who runs tests as another user turns no knobs.

@@ -27,7 +27,7 @@ const MOST_NAMED: usize = 3;
 /// Deeper cpusets than this are not looked for.
 const DEEPEST_CPUSET: usize = 8;
 
-/// Who would be harmed; nobody is `Ok`. Tasks that end meanwhile are passed over.
+/// The tasks that would be harmed; none is `Ok`. Tasks that end meanwhile are passed over.
 pub(crate) fn check(machine: &Machine, going: &CpuList) -> Result<(), (String, String)> {
     if going.is_empty() {
         return Ok(());

@@ -1,8 +1,10 @@
 //! The host: trials on the machine in front of the user.
 
 use crate::programs::Programs;
-use contract::{Catalogue, Description, Error, Event, Interrupt, Missing, Result, Session, Venue};
-use executor::{Executor, Settings};
+use contract::{
+    Catalogue, Description, Error, Event, Interrupt, Missing, Result, Venue, VenueSession,
+};
+use executor::{Executor, ExecutorSettings};
 use model::{Fingerprint, Plan, Record, Trial};
 use std::path::{Path, PathBuf};
 use sys::Machine;
@@ -74,8 +76,8 @@ impl Venue for Host {
         workspace: &Path,
         interrupt: &Interrupt,
         _on_event: &mut dyn FnMut(Event),
-    ) -> Result<Box<dyn Session>> {
-        let settings = Settings {
+    ) -> Result<Box<dyn VenueSession>> {
+        let settings = ExecutorSettings {
             machine: self.settings.machine.clone(),
             catalogue: self.settings.catalogue,
             executable: self.settings.executable.clone(),
@@ -94,7 +96,7 @@ struct HostSession {
     programs: Programs,
 }
 
-impl Session for HostSession {
+impl VenueSession for HostSession {
     fn fingerprint(&mut self) -> Result<Fingerprint> {
         let mut fingerprint = self.executor.fingerprint()?;
         fingerprint.0.extend(self.programs.digests()?.0);

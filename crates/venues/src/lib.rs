@@ -12,8 +12,8 @@ mod vm;
 pub use host::{Host, HostSettings};
 pub use sim::{SIM_EFFECT, SIM_SCENARIOS, Sim, SimEffect};
 pub use vm::{
-    CommandLine, Execution, GuestCost, InputSource, Kernel, Origin, Part, Streams, Vcpus, Vm,
-    VmHost, artefact_error, execute, guest_cost, inspect, snapshot,
+    CommandLine, Execution, GuestCost, InputSource, KernelFactor, Origin, Streams, Vcpus, Vm,
+    VmHost, VmPrerequisite, artefact_error, execute, guest_cost, inspect, snapshot,
 };
 
 /// Every venue, for listings.

@@ -5,8 +5,8 @@
 //! process + iteration, in six scenarios.
 
 use contract::{
-    Catalogue, Description, Event, Factor, Interrupt, Knob, Missing, Requirement, Result, Session,
-    Venue,
+    Catalogue, Description, Event, Factor, Interrupt, Knob, Missing, Requirement, Result, Venue,
+    VenueSession,
 };
 use model::{
     Fingerprint, Histogram, Invocation, Level, LevelReading, Metric, Outcome, Plan, Record,
@@ -82,7 +82,7 @@ impl Venue for Sim {
         _workspace: &Path,
         interrupt: &Interrupt,
         _on_event: &mut dyn FnMut(Event),
-    ) -> Result<Box<dyn Session>> {
+    ) -> Result<Box<dyn VenueSession>> {
         let settings = plan
             .sim
             .clone()
@@ -117,7 +117,7 @@ struct SimSession {
     interrupt: Interrupt,
 }
 
-impl Session for SimSession {
+impl VenueSession for SimSession {
     fn fingerprint(&mut self) -> Result<Fingerprint> {
         let text = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         Ok(Fingerprint(BTreeMap::from([

@@ -12,10 +12,10 @@ mod emulator;
 mod execute;
 mod files;
 mod guest;
+mod host_load;
 mod image;
 mod inspect;
 mod kernel;
-mod outside;
 mod peer;
 mod qemu;
 mod record;
@@ -28,8 +28,8 @@ mod vcpus;
 pub use command_line::CommandLine;
 pub use cost::{GuestCost, guest_cost};
 pub use execute::{Execution, InputSource, Origin, Streams, execute};
-pub use inspect::{Part, inspect};
-pub use kernel::Kernel;
+pub use inspect::{VmPrerequisite, inspect};
+pub use kernel::KernelFactor;
 pub use vcpus::Vcpus;
 
 use crate::programs::{self, Programs, of_levels};
@@ -38,12 +38,12 @@ use artefacts::{Kernels, ToolsImage};
 use boot::Booter;
 use contract::{
     BootSpec, Catalogue, Description, Error, ErrorKind, Event, Interrupt, Knob, Missing, Result,
-    Session, Venue,
+    Venue, VenueSession,
 };
-use executor::{Settings, Watch};
+use executor::{ExecutorSettings, GuardedMachine};
 use files::{GuestFiles, is_large, with_libraries};
+use host_load::HostLoadPlan;
 use model::{CpuList, Fingerprint, Plan, Subject};
-use outside::FromHost;
 use qemu::Engine;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -154,7 +154,7 @@ impl Venue for Vm {
         missing.extend(self.absent(plan));
         let machine = &self.host.host.machine;
         let catalogue = &self.host.host.catalogue;
-        missing.extend(FromHost::of(catalogue, plan).missing(catalogue, machine));
+        missing.extend(HostLoadPlan::of(catalogue, plan).missing(catalogue, machine));
         match boot_specs(&self.host.host.catalogue, plan) {
             Err(error) => missing.push(lack("boot settings", error)),
             Ok(specs) => {
@@ -181,10 +181,10 @@ impl Venue for Vm {
         workspace: &Path,
         interrupt: &Interrupt,
         on_event: &mut dyn FnMut(Event),
-    ) -> Result<Box<dyn Session>> {
+    ) -> Result<Box<dyn VenueSession>> {
         let engine = self.engine(plan, interrupt)?;
         let facts = self.facts(plan, engine)?;
-        let settings = Settings {
+        let settings = ExecutorSettings {
             machine: self.host.host.machine.clone(),
             catalogue: self.host.host.catalogue,
             executable: self.host.host.executable.clone(),
@@ -194,9 +194,9 @@ impl Venue for Vm {
             purpose: format!("campaign {} in {}", plan.name, workspace.display()),
         };
         let logs = settings.logs.clone();
-        let watch = Watch::open(settings)?;
+        let guarded = GuardedMachine::open(settings)?;
         let vm = plan.vm.clone().unwrap_or_default();
-        let mark = watch.mark().to_owned();
+        let mark = guarded.mark().to_owned();
         let mut booter = Booter::new(self.host.clone(), vm, engine, mark, interrupt.clone());
         booter.logs = Some(logs);
         booter.files = self.files(plan)?;
@@ -206,8 +206,8 @@ impl Venue for Vm {
         let controllers = host.catalogue.controllers(&host.machine, plan);
         booter.controllers = controllers.into_iter().map(str::to_owned).collect();
         booter.modules = self.modules(plan);
-        booter.from_host = FromHost::of(&host.catalogue, plan);
-        session::open(plan, watch, booter, facts, on_event)
+        booter.from_host = HostLoadPlan::of(&host.catalogue, plan);
+        session::open(plan, guarded, booter, facts, on_event)
     }
 }
 

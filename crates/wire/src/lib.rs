@@ -12,6 +12,6 @@ mod message;
 pub use bytes::Bytes;
 pub use frame::{Corrupt, Decoder, Encoder, LONGEST_PAYLOAD};
 pub use message::{
-    Answer, BY_SERIAL, Failure, FailureKind, GuestSettings, INPUT_WINDOW, Mount, ORDERS_FILE, Pty,
-    Request, SCRATCH_DISK, SETTINGS_FILE, Stream, WIRE_FORMAT,
+    BY_SERIAL, FailureKind, GuestFailure, GuestSettings, INPUT_WINDOW, Mount, ORDERS_FILE,
+    OutputStream, Pty, SCRATCH_DISK, SETTINGS_FILE, WIRE_FORMAT, WireAnswer, WireRequest,
 };

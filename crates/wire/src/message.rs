@@ -12,7 +12,7 @@ pub const WIRE_FORMAT: &str = "schedlab.wire/1";
 /// From the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "request")]
-pub enum Request {
+pub enum WireRequest {
     /// Begins a conversation; numbers of frames begin anew.
     Hello {
         /// [`WIRE_FORMAT`].
@@ -34,7 +34,7 @@ pub enum Request {
     Fingerprint,
     /// Makes the guest ready for trials.
     Open {
-        /// What runs, for whoever meets the lock.
+        /// What runs, for the message to a process that finds the lock taken.
         purpose: String,
     },
     /// Runs a trial: phases, then the record, then its logs.
@@ -75,7 +75,7 @@ pub enum Request {
 /// From the guest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "answer")]
-pub enum Answer {
+pub enum WireAnswer {
     /// To a hello.
     Hello {
         /// [`WIRE_FORMAT`].
@@ -139,7 +139,7 @@ pub enum Answer {
     /// The program wrote something.
     Output {
         /// Where to.
-        stream: Stream,
+        stream: OutputStream,
         /// What.
         payload: Bytes,
     },
@@ -158,7 +158,7 @@ pub enum Answer {
     /// The request failed.
     Failed {
         /// Why.
-        failure: Failure,
+        failure: GuestFailure,
     },
 }
 
@@ -168,7 +168,7 @@ pub const INPUT_WINDOW: u64 = 256 << 10;
 /// Streams of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stream {
+pub enum OutputStream {
     /// Standard output, and everything of a terminal.
     Output,
     /// Standard error.
@@ -186,7 +186,7 @@ pub struct Pty {
 
 /// An error of the guest's side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct GuestFailure {
     /// Which kind.
     pub kind: FailureKind,
     /// What was attempted.
@@ -197,7 +197,7 @@ pub struct Failure {
     pub remedy: String,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for GuestFailure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.attempted, self.cause)
     }

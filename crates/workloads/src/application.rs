@@ -1,7 +1,7 @@
 //! An application under load, whatever it is: its servers are started, made ready and warm, lent
 //! to trials, loaded, looked into and stopped. What it is made of knows the workload that has it.
 
-pub(crate) mod outside;
+pub(crate) mod host_load;
 mod running;
 mod steady;
 mod usage;
@@ -12,10 +12,10 @@ use crate::http::{Fates, HttpLoad};
 use crate::nanoseconds::{MS, S};
 use crate::program::service::Server;
 use contract::{
-    Error, LaunchSpec, Load, Measurement, Parameter, Problem, Requirement, Result, Standing,
+    Error, LaunchSpec, Load, LongLivedService, Measurement, Parameter, Problem, Requirement, Result,
 };
+use host_load::HostLoadClient;
 use model::{CpuList, Direction, Metric, Parameters, Reduction, Sample, Unit};
-use outside::Outside;
 use running::Running;
 use std::collections::BTreeMap;
 use std::io;
@@ -24,7 +24,7 @@ use std::path::Path;
 use std::time::Duration;
 use steady::WINDOWS;
 use sys::Machine;
-use warm::Warm;
+use warm::WarmApplication;
 
 /// What a workload knows of its application.
 pub(crate) trait Application {
@@ -56,11 +56,11 @@ pub(crate) trait Application {
         Ok(None)
     }
 
-    /// Who sends the load in its place from the host of the guest that it is in; nobody where the
+    /// The client of the load generator on the host of the guest that it is in; none where the
     /// load is sent from here.
-    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<Outside>;
+    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<HostLoadClient>;
 
-    /// Who looks into it around a run; nobody where its load checks all.
+    /// What inspects it around a run; none where its load checks all.
     fn inspection(&self, address: SocketAddr) -> Option<Box<dyn Inspection>> {
         let _ = address;
         None
@@ -277,7 +277,7 @@ impl Conduct {
         vec![Requirement::check(format!("CPUs {cpus} for the generator"), move |machine| {
             let online =
                 machine.online_cpus().map_err(|error| (error.to_string(), String::new()))?;
-            let is_elsewhere = outside::is_used(machine, &conduct);
+            let is_elsewhere = host_load::is_used(machine, &conduct);
             if is_elsewhere || cpus.iter().all(|cpu| online.contains(cpu)) {
                 return Ok(());
             }
@@ -355,7 +355,7 @@ pub(crate) fn metrics(
 /// What failed.
 pub(crate) fn send(load: HttpLoad, conduct: &Conduct) -> Result<String> {
     running::place_generator(conduct)?;
-    load.send_from_outside()
+    load.send_from_host()
 }
 
 /// Has an application stand for all trials.
@@ -366,11 +366,11 @@ pub(crate) fn stand(
     application: &dyn Application,
     machine: &Machine,
     launch: &LaunchSpec,
-) -> Result<Box<dyn Standing>> {
-    Ok(Box::new(Warm::start(application, machine, launch)?))
+) -> Result<Box<dyn LongLivedService>> {
+    Ok(Box::new(WarmApplication::start(application, machine, launch)?))
 }
 
-/// An application that is loaded in a trial: started for it, or the one that stands.
+/// An application that is loaded in a trial: started for it, or the long-lived one.
 ///
 /// # Errors
 /// What could not be started, set up or given its levels.

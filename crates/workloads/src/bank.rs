@@ -4,14 +4,14 @@ mod books;
 mod servers;
 mod streams;
 
-use crate::application::outside::{self, Outside};
+use crate::application::host_load::{self, HostLoadClient};
 use crate::application::{self, Application, Conduct, Inspection, Started};
 use crate::http::{self, DURATION, HttpLoad, LOAD, WARM_UP};
 use crate::nanoseconds::S;
 use books::Books;
 use contract::{
-    Configured, Description, Error, LaunchSpec, Load, Parameter, Problem, Result, Service,
-    ServiceFacts, Standing, Workload, WorkloadFacts,
+    Configured, Description, Error, LaunchSpec, Load, LongLivedService, Parameter, Problem, Result,
+    Service, ServiceFacts, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Unit};
 use servers::Servers;
@@ -102,7 +102,7 @@ impl Workload for Entry {
         let load = streams
             .scenario(0)
             .map_err(|why| why.into_iter().map(Problem::from).collect())
-            .and_then(|scenario| http::Settings::of_scenario(parameters, scenario));
+            .and_then(|scenario| http::HttpSettings::of_scenario(parameters, scenario));
         let load = load.map_err(|why: Vec<Problem>| wrong.extend(why)).ok();
         let conduct = Conduct::of(parameters).map_err(|why| wrong.extend(why)).ok();
         let (Some(load), Some(conduct)) = (load, conduct) else { return Err(wrong) };
@@ -123,7 +123,7 @@ struct Bank {
     streams: Streams,
     conduct: Conduct,
     /// Whose scenario is that of no trial: each draws its own transfers.
-    load: http::Settings,
+    load: http::HttpSettings,
     stands: Option<String>,
     /// As they were declared: by these the host knows the load that it is asked for.
     parameters: Parameters,
@@ -174,16 +174,16 @@ impl Service for Bank {
         ServiceFacts {
             servers: self.servers.names(),
             stands: self.stands.clone(),
-            port_for_outside: is_from_host.then_some(servers::PORT_FOR_OUTSIDE),
-            requires_outside: self.conduct.requirements(),
+            host_load_port: is_from_host.then_some(servers::HOST_LOAD_SERVICE_PORT),
+            host_load_requires: self.conduct.requirements(),
         }
     }
 
-    fn stand(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Standing>> {
+    fn stand(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn LongLivedService>> {
         application::stand(self, machine, launch)
     }
 
-    fn send_from_outside(&self, to: SocketAddr, launch: &LaunchSpec) -> Result<String> {
+    fn send_from_host(&self, to: SocketAddr, launch: &LaunchSpec) -> Result<String> {
         application::send(self.load(to, launch)?, &self.conduct)
     }
 }
@@ -195,7 +195,7 @@ impl Application for Bank {
         launch: &LaunchSpec,
         levels: Option<&LaunchSpec>,
     ) -> Result<Started> {
-        let is_loaded_from_outside = outside::is_used(machine, &self.conduct);
+        let is_loaded_from_outside = host_load::is_used(machine, &self.conduct);
         let within = self.conduct.ready_within;
         self.servers.start(machine, (launch, levels), (within, is_loaded_from_outside))
     }
@@ -208,8 +208,8 @@ impl Application for Bank {
         HttpLoad::of(self.load.clone().at(address).with_scenario(scenario), launch)
     }
 
-    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<Outside> {
-        Outside::of(machine, &self.conduct, (DESCRIPTION.id, &self.parameters), launch)
+    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<HostLoadClient> {
+        HostLoadClient::of(machine, &self.conduct, (DESCRIPTION.id, &self.parameters), launch)
     }
 
     fn inspection(&self, address: SocketAddr) -> Option<Box<dyn Inspection>> {

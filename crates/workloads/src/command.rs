@@ -3,7 +3,7 @@
 pub(crate) mod pick;
 
 use crate::nanoseconds::{MS, S};
-use crate::program::{Program, Run, Surroundings, WHERE_OUTPUT_IS};
+use crate::program::{Program, ProgramEnvironment, Run, WHERE_OUTPUT_IS};
 use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, ProgramFile,
     Requirement, Result, Tables, Workload, WorkloadFacts,
@@ -127,7 +127,7 @@ impl Workload for Entry {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Ok(Box::new(Settings {
+        Ok(Box::new(CommandSettings {
             program: program.clone(),
             words: words.to_vec(),
             directory: PathBuf::from(DIRECTORY.of(parameters)),
@@ -144,7 +144,7 @@ impl Workload for Entry {
 }
 
 /// What was declared.
-struct Settings {
+struct CommandSettings {
     /// The first of the words.
     program: String,
     words: Vec<String>,
@@ -157,7 +157,7 @@ struct Settings {
     expected_ns: u64,
 }
 
-impl Configured for Settings {
+impl Configured for CommandSettings {
     fn metrics(&self) -> Vec<Metric> {
         built_in_metrics().into_iter().chain(self.picks.iter().map(Pick::metric)).collect()
     }
@@ -190,14 +190,14 @@ impl Configured for Settings {
     fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         let has_directory = !self.directory.as_os_str().is_empty();
         let directory = has_directory.then(|| self.directory.clone());
-        let surroundings = Surroundings { directory, ..Surroundings::default() };
+        let surroundings = ProgramEnvironment { directory, ..ProgramEnvironment::default() };
         let program = Program::start(machine, &self.words, surroundings, self.limit_bytes, launch)?;
         let (picks, expected) = (self.picks.clone(), self.expected_exit);
         Ok(Box::new(Command { program, picks, expected, changed_level: None }))
     }
 }
 
-impl Settings {
+impl CommandSettings {
     fn programs(&self) -> Vec<ProgramFile> {
         let mut files = vec![ProgramFile::Program(self.program.clone())];
         let name = Path::new(&self.program).file_name().unwrap_or_default().to_string_lossy();
@@ -252,7 +252,7 @@ impl Load for Command {
         let run = self.program.run()?;
         self.changed_level.clone_from(&run.changed_level);
         if run.termination != Termination::Exited(self.expected) {
-            let last = run.last_words();
+            let last = run.last_lines();
             return Err(Error::new(
                 contract::ErrorKind::Environment,
                 format!("{} failed", self.program.name()),

@@ -4,12 +4,12 @@ mod arguments;
 mod job_file;
 
 use crate::nanoseconds::S;
-use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
+use crate::program::{Program, ProgramEnvironment, WHERE_OUTPUT_IS, answer_of};
+use crate::storage::data_location::{self, DataLocation};
 use crate::storage::pattern::Pattern;
-use crate::storage::place::{self, Place};
-use crate::storage::target::{Target, is_aligned};
+use crate::storage::target::{WorkloadFiles, is_aligned};
 use crate::storage::transfer::{lay_out, unwritable};
-use crate::storage::{self, MARGIN, direct, room};
+use crate::storage::{self, MARGIN, direct, free_space};
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
     ProgramFile, Requirement, Result, Workload, WorkloadFacts,
@@ -17,7 +17,7 @@ use contract::{
 use model::{
     Caveat, CaveatCode, Direction as Better, Histogram, Metric, Parameters, Reduction, Sample, Unit,
 };
-use outputs::fio::{Direction, Latency, Report, Traffic, version};
+use outputs::fio::{FioLatency, FioReport, IoDirection, Traffic, version};
 use rustix::fs::{Advice, fadvise};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -195,11 +195,11 @@ impl Jobs {
         problems
     }
 
-    fn directions(&self) -> Vec<Direction> {
+    fn directions(&self) -> Vec<IoDirection> {
         match self.pattern.as_str() {
-            "read" | "randread" => vec![Direction::Read],
-            "write" | "randwrite" => vec![Direction::Write],
-            _ => vec![Direction::Read, Direction::Write],
+            "read" | "randread" => vec![IoDirection::Read],
+            "write" | "randwrite" => vec![IoDirection::Write],
+            _ => vec![IoDirection::Read, IoDirection::Write],
         }
     }
 
@@ -213,7 +213,7 @@ impl Jobs {
         &self,
         machine: &Machine,
         launch: &LaunchSpec,
-        target: &Target,
+        target: &WorkloadFiles,
     ) -> Result<Vec<String>> {
         if let Some(file) = &self.file {
             return Ok(arguments::of_file(&checked_copy(file, target, &launch.scratch)?));
@@ -221,7 +221,7 @@ impl Jobs {
         if !target.is_device() {
             let layout = arguments::layout(self, launch, target);
             answer_of(machine, &layout, "cannot lay out the files of fio")?;
-        } else if self.directions().contains(&Direction::Read) {
+        } else if self.directions().contains(&IoDirection::Read) {
             fill_device(self, launch)?;
         }
         Ok(arguments::own(self, launch, target))
@@ -240,7 +240,7 @@ impl Configured for Jobs {
         match &self.file {
             Some(file) => requirements.push(is_file(file.clone())),
             None => {
-                requirements.push(room::requirement(self.jobs, self.size_bytes));
+                requirements.push(free_space::requirement(self.jobs, self.size_bytes));
                 requirements.extend(self.is_direct.then(direct::requirement));
             }
         }
@@ -256,14 +256,14 @@ impl Configured for Jobs {
     fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         check_version(machine)?;
         let is_own = self.file.is_none();
-        let target = Target::prepare(launch, if is_own { self.bytes() } else { 0 })?;
+        let target = WorkloadFiles::prepare(launch, if is_own { self.bytes() } else { 0 })?;
         if is_own && self.is_direct {
             target.check_direct()?;
         }
         let words = self.words(machine, launch, &target)?;
         // Notes that jobs write down beside a device vanish with the trial.
         let directory = if target.is_device() { &launch.scratch } else { target.path() };
-        let surroundings = Surroundings {
+        let surroundings = ProgramEnvironment {
             directory: Some(directory.to_owned()),
             variables: vec![("SCHEDLAB_TARGET", target.path().display().to_string())],
         };
@@ -273,7 +273,7 @@ impl Configured for Jobs {
             directions: self.directions(),
             changed_level: None,
             clamped: 0,
-            host_cache: place::host_cache(launch),
+            host_cache: data_location::host_cache(launch),
             _target: target,
         }))
     }
@@ -289,14 +289,14 @@ fn is_file(path: String) -> Requirement {
     })
 }
 
-fn metrics_of(direction: Direction) -> Vec<Metric> {
+fn metrics_of(direction: IoDirection) -> Vec<Metric> {
     let name = direction.name();
     let rate = |what: &str, unit, summary: String| {
         let id = format!("{name}_{what}");
         let metric = Metric::new(id, unit, Better::Higher, Reduction::Mean, summary);
         Metric { margin: MARGIN, ..metric }
     };
-    let done = if direction == Direction::Read { "read" } else { "written" };
+    let done = if direction == IoDirection::Read { "read" } else { "written" };
     let mut metrics = vec![
         rate("throughput", Unit::BytesPerSecond, format!("Bytes {done} in a second, by all jobs")),
         rate("iops", Unit::PerSecond, format!("Blocks {done} in a second, by all jobs")),
@@ -311,7 +311,7 @@ fn metrics_of(direction: Direction) -> Vec<Metric> {
 /// below a loop device, answers zeros without any I/O. fio lays out files of its own accord.
 fn fill_device(jobs: &Jobs, launch: &LaunchSpec) -> Result<()> {
     let (jobs, size) = (jobs.jobs, jobs.size_bytes);
-    let place = Place::open(launch, jobs, size)?;
+    let place = DataLocation::open(launch, jobs, size)?;
     for job in 0..jobs {
         // Through the page cache: fio's sizes need not be whole blocks of the device.
         let region = place.region(job, size, FILLING, false)?;
@@ -325,7 +325,7 @@ fn fill_device(jobs: &Jobs, launch: &LaunchSpec) -> Result<()> {
 }
 
 /// The job file as it was when it was looked at: it cannot change between that and the run.
-fn checked_copy(job_file: &str, target: &Target, scratch: &Path) -> Result<PathBuf> {
+fn checked_copy(job_file: &str, target: &WorkloadFiles, scratch: &Path) -> Result<PathBuf> {
     let unreadable = |error| Error::environment(format!("cannot read {job_file}"), error);
     let text = std::fs::read(job_file).map_err(unreadable)?;
     let problems = job_file::problems(&String::from_utf8_lossy(&text), target.is_device());
@@ -354,11 +354,11 @@ fn check_version(machine: &Machine) -> Result<()> {
 
 struct Fio {
     program: Program,
-    directions: Vec<Direction>,
+    directions: Vec<IoDirection>,
     changed_level: Option<String>,
     clamped: u64,
     host_cache: Option<Caveat>,
-    _target: Target,
+    _target: WorkloadFiles,
 }
 
 impl Load for Fio {
@@ -376,9 +376,9 @@ impl Load for Fio {
         let run = self.program.run()?;
         self.changed_level.clone_from(&run.changed_level);
         if run.termination != Termination::Exited(0) {
-            return Err(failed(format!("{}{}", run.termination, run.last_words())));
+            return Err(failed(format!("{}{}", run.termination, run.last_lines())));
         }
-        let report = Report::parse(run.stdout.as_bytes()).map_err(failed)?;
+        let report = FioReport::parse(run.stdout.as_bytes()).map_err(failed)?;
         let (samples, operations) = samples(&report, &self.directions).map_err(failed)?;
         let counts = samples.iter().map(|sample| match &sample.data {
             model::SampleData::Histogram(histogram) => histogram.clamped(),
@@ -394,7 +394,7 @@ fn failed(cause: impl std::fmt::Display) -> Error {
 }
 
 /// What was measured for each direction, and how many I/Os that were; or why it is nothing.
-fn samples(report: &Report, wanted: &[Direction]) -> Result<(Vec<Sample>, u64), String> {
+fn samples(report: &FioReport, wanted: &[IoDirection]) -> Result<(Vec<Sample>, u64), String> {
     if let Some(job) = report.idle.first() {
         return Err(format!("the job {job} did no I/O"));
     }
@@ -438,7 +438,7 @@ fn samples(report: &Report, wanted: &[Direction]) -> Result<(Vec<Sample>, u64), 
 
 fn distribution<'t>(traffic: &'t Traffic, job: &str) -> Result<&'t Histogram, String> {
     match &traffic.latency {
-        Latency::Distribution { histogram, .. } if histogram.count() > 0 => Ok(histogram),
+        FioLatency::Distribution { histogram, .. } if histogram.count() > 0 => Ok(histogram),
         _ => Err(format!("the job {job} reports no latency of each I/O")),
     }
 }
@@ -457,16 +457,16 @@ mod tests {
         )
     }
 
-    fn of(jobs: &[String], wanted: &[Direction]) -> Result<(Vec<Sample>, u64), String> {
+    fn of(jobs: &[String], wanted: &[IoDirection]) -> Result<(Vec<Sample>, u64), String> {
         let text = format!("{{\"jobs\": [{}]}}", jobs.join(", "));
-        let report = Report::parse(text.as_bytes()).map_err(|trouble| trouble.to_string())?;
+        let report = FioReport::parse(text.as_bytes()).map_err(|trouble| trouble.to_string())?;
         samples(&report, wanted)
     }
 
     #[test]
     fn jobs_that_ran_together_are_added_up() {
         let jobs = [job("a", "", &part("read", "2.5")), job("b", "", &part("read", "4"))];
-        let (samples, operations) = of(&jobs, &[Direction::Read]).unwrap();
+        let (samples, operations) = of(&jobs, &[IoDirection::Read]).unwrap();
         assert_eq!(operations, 60);
         assert_eq!(samples[0], Sample::values("read_throughput", vec![8192.0]));
         assert_eq!(samples[1], Sample::values("read_iops", vec![6.5]));
@@ -477,7 +477,7 @@ mod tests {
     #[test]
     fn what_is_missing_or_failed_is_never_zero() {
         let read = part("read", "2.5");
-        let both = [Direction::Read, Direction::Write];
+        let both = [IoDirection::Read, IoDirection::Write];
         for (jobs, wanted, cause) in [
             (vec![job("a", "", &read)], &both[..], "no rate of writes"),
             (

@@ -8,6 +8,7 @@ mod events;
 mod exchange;
 mod frame;
 mod generator;
+mod placement_metrics;
 mod poller;
 mod pool;
 mod queue;
@@ -16,12 +17,11 @@ mod role;
 mod settings;
 mod stages;
 mod usage;
-mod whereabouts;
 mod worker;
 
+use crate::memfd_message::MemfdMessage;
 use crate::nanoseconds::{MS, S};
-use crate::process::{Family, Herd, allow_open_files};
-use crate::said::Said;
+use crate::process::{ChildProcesses, StartBarrier, allow_open_files};
 use clock::Clock;
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
@@ -32,7 +32,7 @@ use generator::Measured;
 use model::{Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit};
 use poller::Waiting;
 use queue::BellKind;
-use settings::{PARAMETERS, REQUESTS, Route, Settings, Stage, WARM_UP};
+use settings::{GatewaySettings, PARAMETERS, REQUESTS, Route, Stage, WARM_UP};
 use stages::Stages;
 use std::io;
 use sys::Machine;
@@ -108,11 +108,11 @@ impl Workload for Entry {
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
-        Ok(Box::new(Settings::of(parameters)?))
+        Ok(Box::new(GatewaySettings::of(parameters)?))
     }
 }
 
-impl Configured for Settings {
+impl Configured for GatewaySettings {
     fn metrics(&self) -> Vec<Metric> {
         let mut metrics =
             Metric::latency_quantiles("round_trip", "Time from a request to its reply");
@@ -151,7 +151,7 @@ impl Configured for Settings {
             Direction::Lower,
             "Context switches of the gateway for one request",
         ));
-        metrics.extend(whereabouts::metrics(self));
+        metrics.extend(placement_metrics::metrics(self));
         let whole = "round_trip_mean";
         let mean = |id: String, summary: String| {
             Metric::new(id, Unit::Nanoseconds, Direction::Lower, Reduction::Quotient, summary)
@@ -191,16 +191,16 @@ impl Configured for Settings {
 
     fn prepare(&self, _: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         let clock = if self.counts_cycles { Clock::cycles() } else { Clock::Monotonic };
-        let settings = Settings { seed: launch.seed, clock, ..self.clone() };
+        let settings = GatewaySettings { seed: launch.seed, clock, ..self.clone() };
         allow_open_files(2 * settings.sessions as u64 + settings.workers as u64 * 4 + OTHER_FILES)?;
         Ok(Box::new(Processes::start(settings, launch)?))
     }
 }
 
-impl Settings {
+impl GatewaySettings {
     fn requirements(&self) -> Vec<Requirement> {
         let mut needs = Vec::new();
-        // Who spins and shares its CPU keeps others from what it waits for: workers that poll,
+        // A thread that spins and shares its CPU delays what it waits for: workers that poll,
         // and the generator of an open loop.
         let workers = if self.waiting == Waiting::Poll { self.workers } else { 0 };
         let spinning = workers + usize::from(self.rate.is_some());
@@ -235,11 +235,11 @@ fn summary(stage: Stage) -> &'static str {
 
 /// The three processes, each waiting for its start.
 struct Processes {
-    family: Family,
-    settings: Settings,
+    family: ChildProcesses,
+    settings: GatewaySettings,
     /// What each says when it ends: exchange, gateway, generator.
-    said: [Said; 3],
-    herd: Herd,
+    results: [MemfdMessage; 3],
+    barrier: StartBarrier,
     seen: Option<Seen>,
 }
 
@@ -252,7 +252,7 @@ struct Seen {
 }
 
 impl Processes {
-    fn start(settings: Settings, launch: &LaunchSpec) -> Result<Self> {
+    fn start(settings: GatewaySettings, launch: &LaunchSpec) -> Result<Self> {
         let failed = |what: &'static str| {
             move |error: io::Error| {
                 let remedy = if error.kind() == io::ErrorKind::AddrInUse {
@@ -269,30 +269,30 @@ impl Processes {
             connection::listen(0, false).map_err(failed("cannot open the exchange's port"))?;
         let exchange_port =
             exchange.local_addr().map_err(failed("cannot open the exchange's port"))?.port();
-        let herd = Herd::new()?;
-        let said = [Said::new()?, Said::new()?, Said::new()?];
-        let mut family = Family::new()?;
-        let is_ready = || herd.ready();
+        let barrier = StartBarrier::new()?;
+        let results = [MemfdMessage::new()?, MemfdMessage::new()?, MemfdMessage::new()?];
+        let mut family = ChildProcesses::new()?;
+        let is_ready = || barrier.ready();
         family.fork("the exchange", launch, || {
             let usage = exchange::serve(&settings, &exchange, is_ready)?;
-            said[0].say(&usage)
+            results[0].write(&usage)
         })?;
-        herd.await_one(&mut family)?;
+        barrier.await_one(&mut family)?;
         drop(exchange);
         let mut listeners = Some(listeners);
         family.fork("the gateway", launch, || {
             let listeners = listeners.take().unwrap_or_default();
             let served = worker::serve(&settings, launch, listeners, exchange_port, is_ready)?;
-            said[1].say(&served)
+            results[1].write(&served)
         })?;
-        herd.await_one(&mut family)?;
+        barrier.await_one(&mut family)?;
         drop(listeners);
         family.fork("the generator", launch, || {
-            let measured = generator::generate(&settings, port, || herd.wait())?;
-            said[2].say(&measured)
+            let measured = generator::generate(&settings, port, || barrier.wait())?;
+            results[2].write(&measured)
         })?;
-        herd.await_one(&mut family)?;
-        Ok(Self { family, settings, said, herd, seen: None })
+        barrier.await_one(&mut family)?;
+        Ok(Self { family, settings, results, barrier, seen: None })
     }
 
     fn measurement(&self, seen: &Seen) -> Result<Measurement> {
@@ -320,7 +320,7 @@ impl Processes {
             Sample::quotient("gateway_switches", switches as f64, operations),
         ];
         let tasks = (&measured.usage, served, &gateway);
-        samples.extend(whereabouts::samples(&self.settings, tasks, operations));
+        samples.extend(placement_metrics::samples(&self.settings, tasks, operations));
         let mean = |name: &str, sum_ns: u64| {
             Sample::quotient(&format!("{name}_mean"), sum_ns as f64, requests as f64)
         };
@@ -396,11 +396,11 @@ impl Processes {
 
 impl Load for Processes {
     fn run(&mut self) -> Result<Measurement> {
-        self.herd.release()?;
+        self.barrier.release()?;
         self.family.reap()?;
-        let exchange = self.said[0].heard("the exchange")?;
-        let served = self.said[1].heard("the gateway")?;
-        let measured: Measured = self.said[2].heard("the generator")?;
+        let exchange = self.results[0].read("the exchange")?;
+        let served = self.results[1].read("the gateway")?;
+        let measured: Measured = self.results[2].read("the generator")?;
         let stages = Stages::try_from(&measured.stages)
             .map_err(|error| Error::environment("cannot read the round trips", error))?;
         let seen = Seen { measured, served, exchange, stages };

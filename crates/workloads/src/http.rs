@@ -5,8 +5,8 @@ mod capacity;
 mod conflicts;
 mod connection;
 mod engine;
+mod host_load;
 mod metrics;
-mod outside;
 mod response;
 mod scenario;
 mod schedule;
@@ -39,7 +39,7 @@ use sys::Machine;
 use tally::Tally;
 
 pub(crate) use scenario::Scenario;
-pub(crate) use settings::{ADDRESS, DURATION, LOAD, SCENARIO_AT, Settings, WARM_UP};
+pub(crate) use settings::{ADDRESS, DURATION, HttpSettings, LOAD, SCENARIO_AT, WARM_UP};
 pub(crate) use tally::Fates;
 
 static DESCRIPTION: Description = Description {
@@ -142,7 +142,7 @@ impl Workload for Entry {
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
-        Ok(Box::new(Settings::sent_by_us(parameters)?))
+        Ok(Box::new(HttpSettings::sent_by_us(parameters)?))
     }
 
     fn usual_metrics(&self) -> Vec<Metric> {
@@ -150,7 +150,7 @@ impl Workload for Entry {
     }
 }
 
-impl Configured for Settings {
+impl Configured for HttpSettings {
     fn metrics(&self) -> Vec<Metric> {
         metrics_of(self)
     }
@@ -184,7 +184,7 @@ impl Configured for Settings {
 }
 
 /// The metrics of a load.
-pub(crate) fn metrics_of(settings: &Settings) -> Vec<Metric> {
+pub(crate) fn metrics_of(settings: &HttpSettings) -> Vec<Metric> {
     if settings.is_search() {
         return metrics::of_search();
     }
@@ -217,7 +217,7 @@ fn draw() -> Result<u64> {
 
 /// A load that is ready to be sent.
 pub(crate) struct HttpLoad {
-    settings: Settings,
+    settings: HttpSettings,
     log: PathBuf,
     /// That requests were counted wrongly.
     unaccounted: Option<String>,
@@ -250,7 +250,7 @@ impl Load for HttpLoad {
         if let Some(unaccounted) = self.unaccounted.take() {
             return Err(unaccounted);
         }
-        let Settings { to, scenario, run, seed, .. } = &self.settings;
+        let HttpSettings { to, scenario, run, seed, .. } = &self.settings;
         ask(*to, scenario, &scenario.check, (*run, *seed), CHECK, CHECKED_WITHIN_NS)
             .map_err(|why| format!("the check after the load failed: {why}"))
     }
@@ -259,9 +259,9 @@ impl Load for HttpLoad {
 impl HttpLoad {
     /// # Errors
     /// What cannot be had.
-    pub(crate) fn of(settings: Settings, launch: &LaunchSpec) -> Result<Self> {
+    pub(crate) fn of(settings: HttpSettings, launch: &LaunchSpec) -> Result<Self> {
         crate::process::allow_open_files(settings.connections as u64 + OTHER_FILES)?;
-        let settings = Settings { seed: launch.seed, run: draw()?, ..settings };
+        let settings = HttpSettings { seed: launch.seed, run: draw()?, ..settings };
         let (log, fates) = (launch.log.clone(), BTreeMap::new());
         Ok(Self { settings, log, unaccounted: None, fates })
     }
@@ -271,7 +271,7 @@ impl HttpLoad {
         &self.fates
     }
 
-    fn generate(&mut self, settings: &Settings) -> Result<Tally> {
+    fn generate(&mut self, settings: &HttpSettings) -> Result<Tally> {
         let tally = Generator::new(settings)
             .and_then(Generator::run)
             .map_err(|error| Error::environment("the generator failed", error))?;
@@ -292,7 +292,7 @@ impl HttpLoad {
     /// That an answer was wrong, and what it said.
     pub(crate) fn set_up(&mut self) -> Result<()> {
         self.fates.clear();
-        let Settings { to, scenario, run, seed, .. } = &self.settings;
+        let HttpSettings { to, scenario, run, seed, .. } = &self.settings;
         ask(*to, scenario, &scenario.setup, (*run, *seed), SET_UP, CHECKED_WITHIN_NS).map_err(
             |why| Error::new(ErrorKind::Environment, "the set-up before the load failed", why, ""),
         )
@@ -306,7 +306,7 @@ impl HttpLoad {
     /// # Errors
     /// What the kernel answers.
     pub(crate) fn window_ns(&mut self, length_ns: u64) -> Result<Option<u64>> {
-        let settings = Settings {
+        let settings = HttpSettings {
             flow: Flow::Closed,
             connections: self.settings.connections.min(WARMING_CONNECTIONS),
             course: Course { ramp_up_ns: 0, hold_ns: length_ns, ramp_down_ns: 0 },
@@ -324,7 +324,8 @@ impl HttpLoad {
         let (mut answered, mut silent) = (0, 0);
         let found = capacity::search::<Unsustained>(self.settings.scale, target_ns, |scale| {
             let run = draw().map_err(Unsustained::Error)?;
-            let settings = Settings { scale, course, measured_ns, run, ..self.settings.clone() };
+            let settings =
+                HttpSettings { scale, course, measured_ns, run, ..self.settings.clone() };
             settings.check_rate().map_err(Unsustained::Cause)?;
             let tally = self.generate(&settings).map_err(Unsustained::Error)?;
             self.tell_failures(&tally).map_err(Unsustained::Error)?;

@@ -4,11 +4,11 @@
 mod checks;
 pub(crate) mod cost;
 mod engine;
+#[cfg(test)]
+mod faulty_device;
 mod load;
 mod operation;
 mod phases;
-#[cfg(test)]
-mod relay;
 mod ring;
 mod settings;
 mod suspicion;
@@ -16,12 +16,12 @@ mod turn;
 mod worker;
 
 use crate::nanoseconds::MS;
-use crate::storage::{self, MARGIN, caches, direct, room};
+use crate::storage::{self, MARGIN, caches, direct, free_space};
 use contract::{
     Configured, Description, LaunchSpec, Load, Parameter, Problem, Result, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Unit};
-use settings::{DROP_CACHES, Drops, EngineKind, PARAMETERS, SIZE, Settings};
+use settings::{DROP_CACHES, Drops, EngineKind, IoSettings, PARAMETERS, SIZE};
 use sys::Machine;
 
 static DESCRIPTION: Description = Description {
@@ -103,11 +103,11 @@ impl Workload for Entry {
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
-        Ok(Box::new(Settings::of(parameters)?))
+        Ok(Box::new(IoSettings::of(parameters)?))
     }
 }
 
-impl Configured for Settings {
+impl Configured for IoSettings {
     fn metrics(&self) -> Vec<Metric> {
         let rate = |id: String, summary: String| {
             let reduction = Reduction::Quotient;
@@ -150,7 +150,7 @@ impl Configured for Settings {
         let drops = self.drops != Drops::No;
         let ring = (self.engine == EngineKind::IoUring).then(ring::requirement);
         let moves = self.engine != EngineKind::Null;
-        let room = moves.then(|| room::requirement(self.threads.into(), self.size));
+        let room = moves.then(|| free_space::requirement(self.threads.into(), self.size));
         let direct = (moves && self.is_direct).then(direct::requirement);
         let dropping = drops.then(caches::requirement);
         WorkloadFacts {

@@ -7,12 +7,12 @@ mod settings;
 mod stream;
 
 use crate::nanoseconds::MS;
-use crate::storage::{self, MARGIN, caches, direct, room};
+use crate::storage::{self, MARGIN, caches, direct, free_space};
 use contract::{
     Configured, Description, LaunchSpec, Load, Parameter, Problem, Result, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Unit};
-use settings::{DROP_CACHES, DURATION, PARAMETERS, SIZE, Settings, Victim, WARMUP};
+use settings::{DROP_CACHES, DURATION, IoMixSettings, PARAMETERS, SIZE, Victim, WARMUP};
 use sys::Machine;
 
 static DESCRIPTION: Description = Description {
@@ -81,11 +81,11 @@ impl Workload for Entry {
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
-        Ok(Box::new(Settings::of(parameters)?))
+        Ok(Box::new(IoMixSettings::of(parameters)?))
     }
 }
 
-impl Configured for Settings {
+impl Configured for IoMixSettings {
     fn metrics(&self) -> Vec<Metric> {
         let mut metrics = Metric::latency_quantiles("victim_latency", "Time of one read");
         // The tail is what an elevator is asked for.
@@ -133,7 +133,7 @@ impl Configured for Settings {
         let dropping = self.drops.then(caches::requirement);
         let is_direct = self.is_direct || self.is_stream_direct;
         let files = u64::from(self.readers) + u64::from(self.streams);
-        let room = room::requirement(files, self.size);
+        let room = free_space::requirement(files, self.size);
         let direct = is_direct.then(direct::requirement);
         let layout_ns = storage::expected_ns(files.saturating_mul(self.size));
         let own_ns = self.warmup_ns + self.duration_ns + 300 * MS;

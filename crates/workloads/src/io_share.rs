@@ -1,18 +1,18 @@
 //! Processes in control groups of their own, or with priorities of their own, that all want
-//! the device at once: who gets how much.
+//! the device at once: which process gets how much.
 
 mod load;
 mod settings;
 mod sharer;
 
 use crate::nanoseconds::MS;
-use crate::storage::{self, MARGIN, direct, room};
+use crate::storage::{self, MARGIN, direct, free_space};
 use contract::{
     Configured, Description, LaunchSpec, Load, Parameter, Problem, Requirement, Result, Workload,
     WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Unit};
-use settings::{DURATION, PARAMETERS, SIZE, Settings, WARMUP};
+use settings::{DURATION, IoShareSettings, PARAMETERS, SIZE, WARMUP};
 use sys::Machine;
 
 static DESCRIPTION: Description = Description {
@@ -66,11 +66,11 @@ impl Workload for Entry {
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
-        Ok(Box::new(Settings::of(parameters)?))
+        Ok(Box::new(IoShareSettings::of(parameters)?))
     }
 }
 
-impl Configured for Settings {
+impl Configured for IoShareSettings {
     fn metrics(&self) -> Vec<Metric> {
         let share = |id, direction, summary| {
             Metric::new(id, Unit::Fraction, direction, Reduction::Mean, summary)
@@ -101,7 +101,7 @@ impl Configured for Settings {
 
     fn facts(&self) -> WorkloadFacts {
         let groups = (!self.weights.is_empty()).then(Requirement::io_group);
-        let room = room::requirement(self.processes.into(), self.size);
+        let room = free_space::requirement(self.processes.into(), self.size);
         let bytes = u64::from(self.processes).saturating_mul(self.size);
         let own_ns = self.warmup_ns + self.duration_ns + 300 * MS;
         WorkloadFacts {

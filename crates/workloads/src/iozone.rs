@@ -2,15 +2,15 @@
 
 mod phases;
 
-use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of};
-use crate::storage::target::Target;
-use crate::storage::{self, MARGIN, direct, place, room};
+use crate::program::{Program, ProgramEnvironment, WHERE_OUTPUT_IS, answer_of};
+use crate::storage::target::WorkloadFiles;
+use crate::storage::{self, MARGIN, data_location, direct, free_space};
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
     ProgramFile, Requirement, Result, Workload, WorkloadFacts,
 };
 use model::{Caveat, CaveatCode, Direction, Metric, Parameters, Reduction, Sample, Unit};
-use outputs::iozone::{KILOBYTE, LEAST_SHARE, Mode, Operation, Report, version};
+use outputs::iozone::{IozoneReport, KILOBYTE, LEAST_SHARE, Mode, Operation, version};
 use phases::Phases;
 use std::path::{Path, PathBuf};
 use sys::{Machine, Termination};
@@ -83,13 +83,13 @@ impl Workload for Entry {
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
-        Ok(Box::new(Settings::of(parameters)?))
+        Ok(Box::new(IozoneSettings::of(parameters)?))
     }
 }
 
 /// What was declared.
 #[derive(Debug)]
-struct Settings {
+struct IozoneSettings {
     record_bytes: u64,
     /// Of each process's file.
     size_bytes: u64,
@@ -98,7 +98,7 @@ struct Settings {
     phases: Phases,
 }
 
-impl Settings {
+impl IozoneSettings {
     /// # Errors
     /// All that cannot be meant.
     fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
@@ -126,7 +126,7 @@ impl Settings {
     }
 }
 
-impl Configured for Settings {
+impl Configured for IozoneSettings {
     fn metrics(&self) -> Vec<Metric> {
         let metric = |operation: &Operation| {
             let id = operation.id();
@@ -149,7 +149,7 @@ impl Configured for Settings {
             }
             Err(("iozone is not on PATH".to_owned(), HOW_TO_GET.to_owned()))
         });
-        let room = room::requirement(self.processes, self.size_bytes);
+        let room = free_space::requirement(self.processes, self.size_bytes);
         let direct = self.is_direct.then(direct::requirement);
         let each_ns = PHASE_NS.saturating_add(storage::expected_ns(self.bytes()));
         WorkloadFacts {
@@ -162,7 +162,7 @@ impl Configured for Settings {
     fn prepare(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         check_version(machine)?;
         let processes = self.processes;
-        let target = Target::prepare(launch, self.bytes())?;
+        let target = WorkloadFiles::prepare(launch, self.bytes())?;
         if target.is_device() && processes > 1 {
             return Err(Error::usage(
                 format!("cannot run iozone on {}", target.path().display()),
@@ -178,7 +178,8 @@ impl Configured for Settings {
         // What iozone itself may drop lies with its files.
         let directory =
             if target.is_device() { launch.scratch.clone() } else { target.path().to_owned() };
-        let surroundings = Surroundings { directory: Some(directory), ..Surroundings::default() };
+        let surroundings =
+            ProgramEnvironment { directory: Some(directory), ..ProgramEnvironment::default() };
         let program = Program::start(machine, &words, surroundings, OUTPUT_LIMIT, launch)?;
         let log = launch.log.clone();
         let run = Iozone {
@@ -189,7 +190,7 @@ impl Configured for Settings {
             log,
             changed_level: None,
             unequal: Vec::new(),
-            host_cache: place::host_cache(launch),
+            host_cache: data_location::host_cache(launch),
             _target: target,
         };
         Ok(Box::new(run))
@@ -201,7 +202,7 @@ fn source(operation: Operation) -> String {
 }
 
 /// What iozone is started with, word by word.
-fn arguments(settings: &Settings, target: &Target, report: &Path) -> Vec<String> {
+fn arguments(settings: &IozoneSettings, target: &WorkloadFiles, report: &Path) -> Vec<String> {
     let mut words = vec!["iozone".to_owned(), "-R".to_owned()];
     for test in &settings.phases.tests {
         words.extend(["-i".to_owned(), test.to_string()]);
@@ -253,7 +254,7 @@ struct Iozone {
     changed_level: Option<String>,
     unequal: Vec<String>,
     host_cache: Option<Caveat>,
-    _target: Target,
+    _target: WorkloadFiles,
 }
 
 impl Load for Iozone {
@@ -270,9 +271,9 @@ impl Load for Iozone {
         let run = self.program.run()?;
         self.changed_level.clone_from(&run.changed_level);
         if run.termination != Termination::Exited(0) {
-            return Err(failed(format!("{}{}", run.termination, run.last_words())));
+            return Err(failed(format!("{}{}", run.termination, run.last_lines())));
         }
-        let report = Report::parse(run.stdout.as_bytes()).map_err(failed)?;
+        let report = IozoneReport::parse(run.stdout.as_bytes()).map_err(failed)?;
         keep(&self.report, &self.log)?;
         let samples = samples(&report, &self.reported, self.processes).map_err(failed)?;
         self.unequal = unequal(&report);
@@ -293,11 +294,15 @@ fn keep(report: &Path, log: &Path) -> Result<()> {
     })
 }
 
-fn samples(report: &Report, wanted: &[Operation], processes: u64) -> Result<Vec<Sample>, String> {
+fn samples(
+    report: &IozoneReport,
+    wanted: &[Operation],
+    processes: u64,
+) -> Result<Vec<Sample>, String> {
     if report.mode != (Mode::Throughput { processes: Some(processes) }) {
         return Err(format!("it did not run with {processes} processes in throughput mode"));
     }
-    if report.unit != outputs::iozone::Unit::BytesPerSecond {
+    if report.unit != outputs::iozone::RateUnit::BytesPerSecond {
         return Err("its rates are not in bytes".to_owned());
     }
     let sample = |operation: &Operation| {
@@ -308,8 +313,8 @@ fn samples(report: &Report, wanted: &[Operation], processes: u64) -> Result<Vec<
     wanted.iter().map(sample).collect()
 }
 
-fn unequal(report: &Report) -> Vec<String> {
-    let told = |cell: &outputs::iozone::Cell| {
+fn unequal(report: &IozoneReport) -> Vec<String> {
+    let told = |cell: &outputs::iozone::IozoneRate| {
         let share = cell.least_share.filter(|share| *share < LEAST_SHARE)?;
         let id = cell.operation.id();
         Some(format!("{id}: the slowest process had done {:.0} % of its file", 100.0 * share))
@@ -327,11 +332,11 @@ mod tests {
         };
     }
 
-    fn settings(given: &[(&str, &str)]) -> Result<Settings, Vec<Problem>> {
-        Settings::of(&Parameter::values(PARAMETERS, given)?)
+    fn settings(given: &[(&str, &str)]) -> Result<IozoneSettings, Vec<Problem>> {
+        IozoneSettings::of(&Parameter::values(PARAMETERS, given)?)
     }
 
-    fn words(given: &[(&str, &str)], target: &Target) -> String {
+    fn words(given: &[(&str, &str)], target: &WorkloadFiles) -> String {
         let settings = settings(given).unwrap();
         arguments(&settings, target, Path::new("/scratch/report.xls")).join(" ")
     }
@@ -339,7 +344,7 @@ mod tests {
     #[test]
     fn the_words_are_those_of_the_study() {
         let directory = tempfile::tempdir().unwrap();
-        let target = Target::Directory(directory.path().join("own"));
+        let target = WorkloadFiles::Directory(directory.path().join("own"));
         let files = directory.path().join("own/file-").display().to_string();
         assert_eq!(
             words(&[("processes", "2"), ("record", "8k"), ("size", "32M")], &target),
@@ -355,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_device_is_never_unlinked() {
-        let device = Target::Device(PathBuf::from("/dev/loop3"));
+        let device = WorkloadFiles::Device(PathBuf::from("/dev/loop3"));
         let found = words(&[("processes", "1"), ("operations", "random_read")], &device);
         assert_eq!(
             found,
@@ -386,7 +391,7 @@ mod tests {
 
     #[test]
     fn each_operation_has_its_rate_and_what_is_missing_is_never_zero() {
-        let report = Report::parse(golden!("t2_r64k_I")).unwrap();
+        let report = IozoneReport::parse(golden!("t2_r64k_I")).unwrap();
         let wanted = [Operation::Write, Operation::RandomRead];
         let found = samples(&report, &wanted, 2).unwrap();
         assert_eq!(
@@ -400,7 +405,7 @@ mod tests {
         assert_eq!(missing, "it has no throughput of reverse_read");
         let other = samples(&report, &wanted, 3).unwrap_err();
         assert_eq!(other, "it did not run with 3 processes in throughput mode");
-        let operations = Report::parse(golden!("t2_threads_ops")).unwrap();
+        let operations = IozoneReport::parse(golden!("t2_threads_ops")).unwrap();
         let found = samples(&operations, &wanted, 2).unwrap_err();
         assert_eq!(found, "its rates are not in bytes");
         assert_eq!(unequal(&report), Vec::<String>::new());

@@ -3,13 +3,13 @@
 use crate::address::one_machine;
 use crate::nanoseconds::S;
 use crate::program::service::{Port, Server};
-use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of, whole_seconds};
+use crate::program::{Program, ProgramEnvironment, WHERE_OUTPUT_IS, answer_of, whole_seconds};
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
     Requirement, Result, Workload, WorkloadFacts,
 };
 use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
-use outputs::iperf3::{Failure, Flow, Protocol, Report, version};
+use outputs::iperf3::{Flow, Iperf3Failure, Iperf3Report, Protocol, version};
 use std::net::SocketAddr;
 use sys::{Machine, Termination};
 
@@ -117,17 +117,17 @@ impl Workload for Entry {
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
-        Ok(Box::new(Settings::of(parameters)?))
+        Ok(Box::new(Iperf3Settings::of(parameters)?))
     }
 }
 
 /// What was declared.
 #[derive(Debug)]
-struct Settings {
+struct Iperf3Settings {
     /// Where the user has started a server, if so.
     address: Option<SocketAddr>,
     is_udp: bool,
-    way: Way,
+    way: TransferMode,
     connections: u64,
     /// Bytes of a write or a datagram; 0: iperf3's own choice.
     size: u64,
@@ -139,13 +139,13 @@ struct Settings {
 
 /// Who sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum TransferMode {
     Out,
     In,
     Both,
 }
 
-impl Settings {
+impl Iperf3Settings {
     /// # Errors
     /// All that cannot be meant.
     fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
@@ -161,9 +161,9 @@ impl Settings {
             address,
             is_udp: PROTOCOL.of(parameters) == "udp",
             way: match DIRECTION.of(parameters) {
-                "in" => Way::In,
-                "both" => Way::Both,
-                _ => Way::Out,
+                "in" => TransferMode::In,
+                "both" => TransferMode::Both,
+                _ => TransferMode::Out,
             },
             connections: CONNECTIONS.of(parameters),
             size: SIZE.of(parameters),
@@ -189,7 +189,7 @@ impl Settings {
         if !self.is_udp {
             return wrong;
         }
-        if self.way == Way::Both {
+        if self.way == TransferMode::Both {
             wrong.push("datagrams go one way: use direction = \"out\" or \"in\"".into());
         }
         if is_elsewhere && bandwidth == 0 {
@@ -209,7 +209,7 @@ impl Settings {
 
     /// What is appended to the names of metrics, for each direction.
     fn suffixes(&self) -> &'static [&'static str] {
-        if self.way == Way::Both { &["_out", "_in"] } else { &[""] }
+        if self.way == TransferMode::Both { &["_out", "_in"] } else { &[""] }
     }
 
     fn expected_ns(&self) -> u64 {
@@ -217,7 +217,7 @@ impl Settings {
     }
 }
 
-impl Configured for Settings {
+impl Configured for Iperf3Settings {
     fn metrics(&self) -> Vec<Metric> {
         if self.is_udp {
             return metrics_of_datagrams();
@@ -257,7 +257,7 @@ impl Configured for Settings {
         };
         let words = client(self, address);
         let program =
-            Program::start(machine, &words, Surroundings::default(), OUTPUT_LIMIT, launch)?
+            Program::start(machine, &words, ProgramEnvironment::default(), OUTPUT_LIMIT, launch)?
                 .ending_within(self.expected_ns() + PATIENCE_NS);
         Ok(Box::new(Iperf3 { program, server, suffixes: self.suffixes(), changed_level: None }))
     }
@@ -286,7 +286,7 @@ fn server(address: SocketAddr) -> Vec<String> {
     ["iperf3", "--server", "--one-off", "--bind", &ip, "--port", &port].map(str::to_owned).into()
 }
 
-fn client(settings: &Settings, address: SocketAddr) -> Vec<String> {
+fn client(settings: &Iperf3Settings, address: SocketAddr) -> Vec<String> {
     let seconds = |ns: u64| (ns / S).to_string();
     let connections = settings.connections;
     // Its rate is one stream's, in bits.
@@ -307,9 +307,9 @@ fn client(settings: &Settings, address: SocketAddr) -> Vec<String> {
     }
     words.extend(settings.is_udp.then(|| "--udp".to_owned()));
     words.extend(match settings.way {
-        Way::Out => None,
-        Way::In => Some("--reverse".to_owned()),
-        Way::Both => Some("--bidir".to_owned()),
+        TransferMode::Out => None,
+        TransferMode::In => Some("--reverse".to_owned()),
+        TransferMode::Both => Some("--bidir".to_owned()),
     });
     words
 }
@@ -343,11 +343,11 @@ impl Load for Iperf3 {
         let run = self.program.run()?;
         self.changed_level.clone_from(&run.changed_level);
         let is_done = run.termination == Termination::Exited(0);
-        let why = match Report::parse(run.stdout.as_bytes()) {
+        let why = match Iperf3Report::parse(run.stdout.as_bytes()) {
             Ok(report) if is_done => return measured(&report, self.suffixes).map_err(failed),
-            Err(Failure::Reported(said)) => said,
-            Err(Failure::Unreadable(trouble)) if is_done => trouble.to_string(),
-            _ => format!("{}{}", run.termination, run.last_words()),
+            Err(Iperf3Failure::Reported(said)) => said,
+            Err(Iperf3Failure::Unreadable(trouble)) if is_done => trouble.to_string(),
+            _ => format!("{}{}", run.termination, run.last_lines()),
         };
         Err(self.server.as_mut().and_then(Server::killed).unwrap_or_else(|| failed(why)))
     }
@@ -358,7 +358,7 @@ fn failed(cause: impl std::fmt::Display) -> Error {
 }
 
 /// What was measured in each direction; or why it is nothing.
-fn measured(report: &Report, suffixes: &[&str]) -> Result<Measurement, String> {
+fn measured(report: &Iperf3Report, suffixes: &[&str]) -> Result<Measurement, String> {
     let flows: Vec<&Flow> = [&report.outwards, &report.inwards].into_iter().flatten().collect();
     if flows.len() != suffixes.len() {
         return Err(format!("it reports {} directions of {}", flows.len(), suffixes.len()));
@@ -403,8 +403,8 @@ mod tests {
         Flow { sent: total, received: total, protocol }
     }
 
-    fn report(outwards: Flow, inwards: Option<Flow>) -> Report {
-        Report { version: "iperf 3.12".to_owned(), outwards: Some(outwards), inwards }
+    fn report(outwards: Flow, inwards: Option<Flow>) -> Iperf3Report {
+        Iperf3Report { version: "iperf 3.12".to_owned(), outwards: Some(outwards), inwards }
     }
 
     #[test]
@@ -441,7 +441,7 @@ mod tests {
         let settings = |bandwidth: u64| {
             let bandwidth = bandwidth.to_string();
             let given = [(BANDWIDTH.name(), bandwidth.as_str()), (CONNECTIONS.name(), "16")];
-            Settings::of(&Parameter::values(PARAMETERS, &given).unwrap())
+            Iperf3Settings::of(&Parameter::values(PARAMETERS, &given).unwrap())
         };
         let bits = |bandwidth| {
             let settings = settings(bandwidth).unwrap();

@@ -3,7 +3,7 @@
 
 use crate::instant::{sleep_for, timespec};
 use crate::nanoseconds::{MS, S};
-use crate::process::{Family, read_full, write_full};
+use crate::process::{ChildProcesses, read_full, write_full};
 use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Result,
     Workload, WorkloadFacts,
@@ -247,7 +247,7 @@ struct Client {
 
 struct Bursts {
     machine: Machine,
-    family: Family,
+    family: ChildProcesses,
     clients: Vec<Client>,
     written_ns: Vec<u64>,
     random: ChaCha8Rng,
@@ -269,7 +269,7 @@ impl Bursts {
         crate::process::allow_open_files(clients * 2 + 64)?;
         let mut bursts = Self {
             machine: machine.clone(),
-            family: Family::new()?,
+            family: ChildProcesses::new()?,
             clients: Vec::new(),
             written_ns: Vec::new(),
             random: ChaCha8Rng::seed_from_u64(launch.seed),

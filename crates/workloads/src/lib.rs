@@ -1,7 +1,7 @@
 //! What is run: native workloads, adapters of `fio`, `iozone`, `iperf3` and `sockperf`, any
 //! program through `command`, and services under load.
 //!
-//! This crate must not know who starts a workload, what is set around it or
+//! This crate must not know what starts a workload, what is set around it or
 //! what is observed beside it. Each file holds one workload; the rest are what
 //! several of them share (threads behind a gate, forked processes, futexes,
 //! the CPU work, programs, where files lie). Background load is the executor's.
@@ -12,13 +12,13 @@ mod crew;
 
 mod futex;
 mod instant;
+mod memfd_message;
 mod nanoseconds;
 mod placement;
 mod process;
 mod program;
-mod said;
 mod sample_cost;
-mod shared;
+mod shared_counters;
 mod storage;
 mod work;
 

@@ -1,8 +1,8 @@
 //! hackbench's message storm: groups of senders that each write to every
 //! receiver of their group.
 
-use crate::process::{Family, Herd, allow_open_files, read_full, write_full};
-use crate::shared::SharedCounters;
+use crate::process::{ChildProcesses, StartBarrier, allow_open_files, read_full, write_full};
+use crate::shared_counters::SharedCounters;
 use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Result,
     Workload, WorkloadFacts,
@@ -130,11 +130,11 @@ impl Configured for Shape {
 
     fn prepare(&self, _: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Load>> {
         let shape = self.clone();
-        let herd = Herd::of(shape.connection()?, shape.connection()?);
+        let barrier = StartBarrier::of(shape.connection()?, shape.connection()?);
         if shape.is_threaded {
-            Ok(Box::new(Threads::start(shape, herd, launch)?))
+            Ok(Box::new(Threads::start(shape, barrier, launch)?))
         } else {
-            Ok(Box::new(Processes::start(shape, herd, launch)?))
+            Ok(Box::new(Processes::start(shape, barrier, launch)?))
         }
     }
 }
@@ -223,26 +223,26 @@ fn receive(
 }
 
 struct Processes {
-    family: Family,
+    family: ChildProcesses,
     shape: Shape,
-    herd: Herd,
+    barrier: StartBarrier,
     received: SharedCounters,
 }
 
 impl Processes {
-    fn start(shape: Shape, herd: Herd, launch: &LaunchSpec) -> Result<Self> {
+    fn start(shape: Shape, barrier: StartBarrier, launch: &LaunchSpec) -> Result<Self> {
         allow_open_files(shape.fan * 2 + 64)?;
         let received = SharedCounters::new(1)?;
-        let mut processes = Self { family: Family::new()?, shape, herd, received };
+        let mut processes = Self { family: ChildProcesses::new()?, shape, barrier, received };
         for _ in 0..processes.shape.groups {
             processes.start_group(launch)?;
         }
-        processes.herd.await_ready(&mut processes.family)?;
+        processes.barrier.await_ready(&mut processes.family)?;
         Ok(processes)
     }
 
     fn start_group(&mut self, launch: &LaunchSpec) -> Result<()> {
-        let Self { family, shape, herd, received } = self;
+        let Self { family, shape, barrier, received } = self;
         let mut writers = Vec::new();
         for _ in 0..shape.fan {
             let (reader, writer) = shape.connection()?;
@@ -251,7 +251,7 @@ impl Processes {
                 // The receiver must not keep its own writing end open.
                 kept = None;
                 let mut buffer = vec![0; shape.size];
-                herd.wait()?;
+                barrier.wait()?;
                 receive(shape, &reader, &mut buffer, &received[0])
             })?;
             writers.extend(kept);
@@ -259,7 +259,7 @@ impl Processes {
         for _ in 0..shape.fan {
             family.fork("a task of messaging", launch, || {
                 let message = vec![0; shape.size];
-                herd.wait()?;
+                barrier.wait()?;
                 send(shape, &writers, &message)
             })?;
         }
@@ -270,7 +270,7 @@ impl Processes {
 impl Load for Processes {
     fn run(&mut self) -> Result<Measurement> {
         let start_ns = sys::monotonic_ns();
-        self.herd.release()?;
+        self.barrier.release()?;
         self.family.reap()?;
         let makespan_ns = sys::monotonic_ns() - start_ns;
         self.shape.measurement(makespan_ns, self.received[0].load(Ordering::SeqCst))
@@ -279,7 +279,7 @@ impl Load for Processes {
 
 struct Threads {
     shape: Shape,
-    herd: Arc<Herd>,
+    barrier: Arc<StartBarrier>,
     received: Arc<AtomicU64>,
     is_abandoned: Arc<AtomicBool>,
     ends: Receiver<io::Result<()>>,
@@ -289,12 +289,12 @@ struct Threads {
 }
 
 impl Threads {
-    fn start(shape: Shape, herd: Herd, launch: &LaunchSpec) -> Result<Self> {
+    fn start(shape: Shape, barrier: StartBarrier, launch: &LaunchSpec) -> Result<Self> {
         allow_open_files(shape.groups * shape.fan * 2 + 64)?;
         let (sender, ends) = mpsc::channel();
         let mut threads = Self {
             shape,
-            herd: Arc::new(herd),
+            barrier: Arc::new(barrier),
             received: Arc::default(),
             is_abandoned: Arc::default(),
             ends,
@@ -305,7 +305,7 @@ impl Threads {
             threads.start_group(launch, &sender)?;
         }
         for _ in 0..threads.shape.tasks() {
-            threads.herd.hear()?;
+            threads.barrier.hear()?;
         }
         match threads.ends.try_recv() {
             Ok(Err(error)) => Err(Error::environment("a thread could not start", error)),
@@ -343,7 +343,7 @@ impl Threads {
         ends: &Sender<io::Result<()>>,
         act: impl FnOnce(&mut [u8]) -> io::Result<()> + Send + 'static,
     ) -> Result<()> {
-        let (herd, launch, ends) = (Arc::clone(&self.herd), launch.clone(), ends.clone());
+        let (barrier, launch, ends) = (Arc::clone(&self.barrier), launch.clone(), ends.clone());
         let is_abandoned = Arc::clone(&self.is_abandoned);
         let size = self.shape.size;
         let life = move || {
@@ -351,7 +351,7 @@ impl Threads {
             if let Err(error) = launch.enter_task() {
                 let _ = ends.send(Err(error));
             }
-            let outcome = herd.wait().and_then(|()| {
+            let outcome = barrier.wait().and_then(|()| {
                 if is_abandoned.load(Ordering::SeqCst) { Ok(()) } else { act(&mut buffer) }
             });
             let _ = ends.send(outcome);
@@ -368,7 +368,7 @@ impl Threads {
 impl Load for Threads {
     fn run(&mut self) -> Result<Measurement> {
         let start_ns = sys::monotonic_ns();
-        self.herd.release()?;
+        self.barrier.release()?;
         for thread in self.threads.drain(..) {
             thread.join().map_err(|_| {
                 Error::environment("a thread of the workload failed", "it panicked")
@@ -386,7 +386,7 @@ impl Load for Threads {
 impl Drop for Threads {
     fn drop(&mut self) {
         self.is_abandoned.store(true, Ordering::SeqCst);
-        if !self.threads.is_empty() && self.herd.release().is_ok() {
+        if !self.threads.is_empty() && self.barrier.release().is_ok() {
             for thread in self.threads.drain(..) {
                 let _ = thread.join();
             }

@@ -12,9 +12,9 @@ mod far;
 mod frame;
 mod messages;
 mod namespace;
+mod namespace_link;
 mod near;
 mod pace;
-mod part;
 mod processes;
 mod relay;
 mod request;
@@ -22,21 +22,21 @@ mod sequence;
 mod server;
 mod settings;
 mod stream;
+mod thread_result;
 mod tunnel;
-mod wire;
 
 use crate::nanoseconds::MS;
 use contract::{
     Configured, Description, LaunchSpec, Load, Parameter, Problem, Requirement, Result,
     SUBJECTS_LINK, Workload, WorkloadFacts,
 };
-use control::{Answer, Asked, Sent, Test};
+use control::{Asked, FarAnswer, Sent, Test};
 use model::{Direction, Metric, Parameters, Reduction, Unit};
-use part::{Part, Told};
+use namespace_link::NamespaceLink;
 use processes::Processes;
-use settings::{DURATION, PARAMETERS, Place, Settings, WARM_UP};
+use settings::{DURATION, FarLocation, NetSettings, PARAMETERS, WARM_UP};
 use sys::Machine;
-use wire::Wire;
+use thread_result::{NearReport, ThreadResult};
 
 pub use server::NetServer;
 
@@ -57,13 +57,13 @@ pub fn network_run_asked_for(message: &[u8]) -> Result<[u64; 4], String> {
 /// Why that is no measurement.
 pub fn network_stream_as_answered(message: &[u8]) -> Result<(f64, f64), String> {
     let report = match channel::decode(message).map_err(|error| error.to_string())? {
-        Answer::Report(report) => report,
+        FarAnswer::Report(report) => report,
         other => return Err(near::unexpected(&other).to_string()),
     };
     let (total, second_ns) = (1 << 20, 1_000_000_000);
     let sent = Sent { total, measured: total, ended_ns: second_ns, ..Sent::default() };
-    let part = Part { sent: Some(sent), ..Part::none() };
-    let told = Told::of(&[part], second_ns, report);
+    let part = ThreadResult { sent: Some(sent), ..ThreadResult::none() };
+    let told = NearReport::of(&[part], second_ns, report);
     match counts::broken(Test::Stream, &told) {
         Some(why) => Err(why),
         None => {
@@ -145,11 +145,11 @@ impl Workload for Entry {
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
-        Ok(Box::new(Settings::of(parameters)?))
+        Ok(Box::new(NetSettings::of(parameters)?))
     }
 }
 
-impl Configured for Settings {
+impl Configured for NetSettings {
     fn metrics(&self) -> Vec<Metric> {
         let mut metrics = of_test(self.asked.test);
         if self.asked.rate > 0 {
@@ -168,15 +168,15 @@ impl Configured for Settings {
         let Asked { test, rate, warm_up_ns, duration_ns, .. } = self.asked;
         let waits = matches!(test, Test::Connect | Test::Request);
         let requirement = match self.place {
-            Place::Namespace => Some(Wire::requirement(self.join)),
-            Place::Guest => Some(second_guest()),
-            Place::Loopback | Place::Address(_) => None,
+            FarLocation::Namespace => Some(NamespaceLink::requirement(self.join)),
+            FarLocation::Guest => Some(second_guest()),
+            FarLocation::Loopback | FarLocation::Address(_) => None,
         };
         let delays_ns = 10 * self.join.delay_ns();
         WorkloadFacts {
             is_closed_loop: waits && rate == 0,
             requirements: requirement.into_iter().collect(),
-            needs_peer: self.place == Place::Guest,
+            needs_peer: self.place == FarLocation::Guest,
             ..WorkloadFacts::open_loop(warm_up_ns + duration_ns + delays_ns + AROUND_NS)
         }
     }
@@ -259,8 +259,8 @@ fn fraction(id: &str, summary: &str) -> Metric {
 mod tests {
     use super::*;
 
-    fn with(settings: &[(&str, &str)]) -> Result<Settings, Vec<Problem>> {
-        Settings::of(&Parameter::values(PARAMETERS, settings)?)
+    fn with(settings: &[(&str, &str)]) -> Result<NetSettings, Vec<Problem>> {
+        NetSettings::of(&Parameter::values(PARAMETERS, settings)?)
     }
 
     fn needs(settings: &[(&str, &str)]) -> Vec<Requirement> {

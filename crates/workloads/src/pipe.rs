@@ -1,7 +1,7 @@
 //! Ping-pong over two pipes: the cost of one wake-up and one switch each way.
 
-use crate::process::{Family, read_full, write_full};
-use crate::shared::SharedCounters;
+use crate::process::{ChildProcesses, read_full, write_full};
+use crate::shared_counters::SharedCounters;
 use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Requirement,
     Result, Workload, WorkloadFacts,
@@ -308,7 +308,7 @@ impl Load for Threads {
 /// The processes are reaped inside the run, as the reference does, because
 /// getrusage(2) knows a child's switches only once it has been waited for.
 struct Processes {
-    family: Family,
+    family: ChildProcesses,
     gate: OwnedFd,
     /// The parts' times, then each task's count of messages on its own CPU.
     results: SharedCounters,
@@ -325,7 +325,7 @@ impl Processes {
         let (ready, ready_writer) = pipe()?;
         let parts = PARTS as usize;
         let results = SharedCounters::new(parts + 2)?;
-        let mut family = Family::new()?;
+        let mut family = ChildProcesses::new()?;
         let [mut ping, mut pong] = players;
         for (index, player) in [&mut ping, &mut pong].into_iter().enumerate() {
             family.fork("a task of the pipe", launch, || {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a workload forks only while its process has one thread. Every
 //! lock is then free in the child, so it may allocate and use `std`. The
-//! executor starts us as a single-threaded process, and [`Family::fork`] counts
+//! executor starts us as a single-threaded process, and [`ChildProcesses::fork`] counts
 //! `/proc/self/task` before each fork.
 
 use contract::{Error, LaunchSpec, Result};
@@ -26,14 +26,14 @@ const COMPLAINED: i32 = 1;
 
 /// The processes of one workload and the pipe through which a child says what
 /// went wrong before it ends.
-pub(crate) struct Family {
+pub(crate) struct ChildProcesses {
     /// Process id and what it is called.
     children: Vec<(i32, &'static str)>,
     complaints: OwnedFd,
     complaint_writer: OwnedFd,
 }
 
-impl Family {
+impl ChildProcesses {
     /// A family without children.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl Family {
         self.first_complaint().map(|(_, what)| what)
     }
 
-    /// Who complained first, and of what.
+    /// The process that complained first, and of what.
     fn first_complaint(&self) -> Option<(String, String)> {
         let mut text = [0_u8; LONGEST_COMPLAINT];
         let length = rustix::io::read(&self.complaints, &mut text).unwrap_or(0);
@@ -158,7 +158,7 @@ impl Family {
     }
 
     /// Why the run cannot go on, where this child has ended. The others feel its end, and their
-    /// ends may be told sooner: one that a signal has ended is to blame, then who complained
+    /// ends may be told sooner: one that a signal has ended is to blame, then the one to complain
     /// first.
     fn failure(&mut self, first: (&'static str, Termination)) -> Error {
         let is_signalled =
@@ -243,7 +243,7 @@ impl Family {
     }
 }
 
-impl Drop for Family {
+impl Drop for ChildProcesses {
     fn drop(&mut self) {
         self.kill();
     }
@@ -251,12 +251,12 @@ impl Drop for Family {
 
 /// The start of forked tasks: each reports ready and polls for a byte that stays unread, so
 /// that one write releases all of them.
-pub(crate) struct Herd {
+pub(crate) struct StartBarrier {
     ready: (OwnedFd, OwnedFd),
     wake: (OwnedFd, OwnedFd),
 }
 
-impl Herd {
+impl StartBarrier {
     /// A start over two pipes or pairs of sockets: of each the reading end, then the writing end.
     pub(crate) fn of(ready: (OwnedFd, OwnedFd), wake: (OwnedFd, OwnedFd)) -> Self {
         Self { ready, wake }
@@ -296,7 +296,7 @@ impl Herd {
     ///
     /// # Errors
     /// What a task that died said.
-    pub(crate) fn await_ready(&self, family: &mut Family) -> Result<()> {
+    pub(crate) fn await_ready(&self, family: &mut ChildProcesses) -> Result<()> {
         for _ in 0..family.children.len() {
             self.await_one(family)?;
         }
@@ -307,7 +307,7 @@ impl Herd {
     ///
     /// # Errors
     /// What a task that died said.
-    pub(crate) fn await_one(&self, family: &mut Family) -> Result<()> {
+    pub(crate) fn await_one(&self, family: &mut ChildProcesses) -> Result<()> {
         let timeout = crate::instant::timespec(GLANCE_NS);
         loop {
             match poll(&mut [PollFd::new(&self.ready.0, PollFlags::IN)], Some(&timeout)) {

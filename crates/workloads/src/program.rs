@@ -4,7 +4,7 @@ pub(crate) mod service;
 
 use crate::instant::timespec;
 use crate::nanoseconds::S;
-use crate::process::{Family, read_full, write_full};
+use crate::process::{ChildProcesses, read_full, write_full};
 use contract::{Error, ErrorKind, Key, LaunchSpec, Problem, Result};
 use model::Parameters;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -28,7 +28,7 @@ pub(crate) const WHERE_OUTPUT_IS: &str = "its output is in the campaign's logs/"
 
 /// A forked program that waits for its release.
 pub(crate) struct Program {
-    family: Family,
+    family: ChildProcesses,
     child: i32,
     process: OwnedFd,
     gate: OwnedFd,
@@ -53,7 +53,7 @@ enum Ended {
 
 /// What surrounds a program.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct ProgramEnvironment {
     /// Where it runs; where we run if none.
     pub(crate) directory: Option<PathBuf>,
     /// Variables of its environment beside ours.
@@ -73,7 +73,7 @@ pub(crate) struct Run {
 
 impl Run {
     /// The end of what it printed, for an error.
-    pub(crate) fn last_words(&self) -> String {
+    pub(crate) fn last_lines(&self) -> String {
         let text = if self.stderr.trim().is_empty() { &self.stdout } else { &self.stderr };
         match text.trim().lines().last() {
             Some(line) => format!("; it said: {}", line.chars().take(QUOTED).collect::<String>()),
@@ -90,7 +90,7 @@ impl Program {
     pub(crate) fn start(
         machine: &Machine,
         words: &[String],
-        surroundings: Surroundings,
+        surroundings: ProgramEnvironment,
         limit_bytes: u64,
         launch: &LaunchSpec,
     ) -> Result<Self> {
@@ -100,7 +100,7 @@ impl Program {
         let streams = [create(&stdout)?, create(&stderr)?];
         let (gate_reader, gate) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
             .map_err(|error| Error::environment("cannot make a pipe", error))?;
-        let mut family = Family::new()?;
+        let mut family = ChildProcesses::new()?;
         // The child's copy of the gate's writing end must not keep the gate open.
         let mut gate = Some(gate);
         let child = family.fork("the program", launch, || {
@@ -336,7 +336,7 @@ fn arguments(path: &Path, words: &[String]) -> Result<Vec<CString>> {
 /// In the child: turns into the program, or says why it cannot.
 fn become_program(
     arguments: &[CString],
-    surroundings: &Surroundings,
+    surroundings: &ProgramEnvironment,
     [stdout, stderr]: &[File; 2],
 ) -> io::Result<()> {
     if let Some(directory) = &surroundings.directory {

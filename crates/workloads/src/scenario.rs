@@ -12,7 +12,7 @@ use contract::{
     Configured, Description, Error, LaunchSpec, Load, Measurement, Parameter, Problem, Result,
     Workload, WorkloadFacts,
 };
-use mix::{Kind, Mix, Task};
+use mix::{Mix, MixKind, Task};
 use model::{Direction, Histogram, Metric, Parameters, Reduction, RunReport, Sample, Unit};
 use regime::{Observed, Regime};
 use std::path::PathBuf;
@@ -112,7 +112,7 @@ impl Workload for Entry {
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
         let mix = Mix::of(parameters);
-        if mix.kind == Kind::Streaming && mix.frame_interval_ns > mix.duration_ns {
+        if mix.kind == MixKind::Streaming && mix.frame_interval_ns > mix.duration_ns {
             return Err(vec![Problem::from(format!(
                 "no frame of {} ends within a duration of {}",
                 model::format_duration(mix.frame_interval_ns),
@@ -128,7 +128,7 @@ impl Configured for Mix {
         let rate = |id: &str, summary: &str| {
             Metric::new(id, Unit::PerSecond, Direction::Higher, Reduction::Quotient, summary)
         };
-        if self.kind == Kind::Streaming {
+        if self.kind == MixKind::Streaming {
             let mut metrics = Metric::latency_quantiles(
                 "frame_latency",
                 "Time from a frame's intended start to its end",
@@ -145,7 +145,7 @@ impl Configured for Mix {
         }
         let mut metrics = vec![rate("operations_per_second", "Operations finished per second")];
         metrics.extend(Metric::latency_quantiles("operation_latency", "Time of one operation"));
-        if matches!(self.kind, Kind::IoBound | Kind::Mixed) {
+        if matches!(self.kind, MixKind::IoBound | MixKind::Mixed) {
             for metric in &mut metrics {
                 metric.margin = metric.margin.max(MARGIN);
             }
@@ -156,7 +156,7 @@ impl Configured for Mix {
     fn facts(&self) -> WorkloadFacts {
         let expected_ns = self.duration_ns + 100 * MS;
         match self.kind {
-            Kind::Streaming => WorkloadFacts::open_loop(expected_ns),
+            MixKind::Streaming => WorkloadFacts::open_loop(expected_ns),
             _ => WorkloadFacts::closed_loop(expected_ns),
         }
     }
@@ -171,7 +171,7 @@ impl Configured for Mix {
             crew: Crew::assemble(launch, members)?,
             is_stopped,
             regime: Regime::of(self),
-            is_streaming: self.kind == Kind::Streaming,
+            is_streaming: self.kind == MixKind::Streaming,
             duration_ns: self.duration_ns,
             tasks,
             cpus: cpus.min(tasks),

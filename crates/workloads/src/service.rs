@@ -2,17 +2,18 @@
 
 mod generator;
 
-use crate::application::outside::Outside;
+use crate::application::host_load::HostLoadClient;
 use crate::application::{
     self, Application, CONDUCT, Conduct, Drive, GENERATOR_AT, STEADY_WITHIN, Started,
 };
 use crate::http::{self, ADDRESS, DURATION, HttpLoad, LOAD, SCENARIO_AT, WARM_UP};
 use crate::nanoseconds::S;
-use crate::program::Surroundings;
+use crate::program::ProgramEnvironment;
 use crate::program::service::{Beginning, Server};
 use contract::{
-    Configured, Description, Error, ErrorKind, LaunchSpec, Load, Parameter, Problem, ProgramFile,
-    Requirement, Result, Service, ServiceFacts, Standing, Tables, Workload, WorkloadFacts,
+    Configured, Description, Error, ErrorKind, LaunchSpec, Load, LongLivedService, Parameter,
+    Problem, ProgramFile, Requirement, Result, Service, ServiceFacts, Tables, Workload,
+    WorkloadFacts,
 };
 use generator::Generator;
 use model::{Metric, Parameters};
@@ -150,9 +151,9 @@ impl Workload for Entry {
             None
         });
         let load = if generator::is_declared(parameters) {
-            http::Settings::sent_by_others(parameters, STEADY_WITHIN.of(parameters) > 0)
+            http::HttpSettings::sent_by_others(parameters, STEADY_WITHIN.of(parameters) > 0)
         } else {
-            http::Settings::sent_by_us(parameters)
+            http::HttpSettings::sent_by_us(parameters)
         };
         let load = load.map_err(|why| wrong.extend(why)).ok();
         let words = START.of(parameters);
@@ -205,10 +206,10 @@ struct Yours {
     /// The path that is answered once it is ready; empty: it takes connections.
     ready: String,
     conduct: Conduct,
-    load: http::Settings,
+    load: http::HttpSettings,
     /// What sends the load in our place.
     generator: Option<Generator>,
-    /// What was declared to do so, whoever does.
+    /// What was declared to do so, be it we or a generator of others.
     drive: Vec<String>,
     stands: Option<String>,
     /// As they were declared: by these the host knows the load that it is asked for.
@@ -258,16 +259,16 @@ impl Service for Yours {
         ServiceFacts {
             servers: vec![SERVICE],
             stands: self.stands.clone(),
-            port_for_outside: self.conduct.is_loaded_from_host.then_some(port),
-            requires_outside: self.conduct.requirements(),
+            host_load_port: self.conduct.is_loaded_from_host.then_some(port),
+            host_load_requires: self.conduct.requirements(),
         }
     }
 
-    fn stand(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn Standing>> {
+    fn stand(&self, machine: &Machine, launch: &LaunchSpec) -> Result<Box<dyn LongLivedService>> {
         application::stand(self, machine, launch)
     }
 
-    fn send_from_outside(&self, to: SocketAddr, launch: &LaunchSpec) -> Result<String> {
+    fn send_from_host(&self, to: SocketAddr, launch: &LaunchSpec) -> Result<String> {
         application::send(HttpLoad::of(self.load.clone().at(to), launch)?, &self.conduct)
     }
 }
@@ -304,9 +305,9 @@ impl Application for Yours {
             name: "the service",
             stem: SERVICE,
             words: &self.words,
-            surroundings: Surroundings {
+            surroundings: ProgramEnvironment {
                 directory: self.directory.clone(),
-                ..Surroundings::default()
+                ..ProgramEnvironment::default()
             },
             levels,
             within: self.conduct.ready_within,
@@ -329,8 +330,8 @@ impl Application for Yours {
         self.generator.as_ref().map(|generator| generator.start(machine, launch)).transpose()
     }
 
-    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<Outside> {
-        Outside::of(machine, &self.conduct, (DESCRIPTION.id, &self.parameters), launch)
+    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<HostLoadClient> {
+        HostLoadClient::of(machine, &self.conduct, (DESCRIPTION.id, &self.parameters), launch)
     }
 
     fn conduct(&self) -> &Conduct {

@@ -3,13 +3,13 @@
 use crate::address::one_machine;
 use crate::nanoseconds::S;
 use crate::program::service::{Port, Server};
-use crate::program::{Program, Surroundings, WHERE_OUTPUT_IS, answer_of, whole_seconds};
+use crate::program::{Program, ProgramEnvironment, WHERE_OUTPUT_IS, answer_of, whole_seconds};
 use contract::{
     Configured, Description, Error, ErrorKind, LaunchSpec, Load, Measurement, Parameter, Problem,
     Requirement, Result, Workload, WorkloadFacts,
 };
 use model::{Direction, Histogram, Metric, Parameters, Reduction, Sample, Unit};
-use outputs::sockperf::{Failure, Report, round_trips, version};
+use outputs::sockperf::{SockperfFailure, SockperfReport, round_trips, version};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use sys::{Machine, Termination};
@@ -122,7 +122,7 @@ impl Workload for Entry {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        Ok(Box::new(Settings {
+        Ok(Box::new(SockperfSettings {
             address,
             is_under_load: TEST.of(parameters) == "under_load",
             is_tcp: PROTOCOL.of(parameters) == "tcp",
@@ -136,7 +136,7 @@ impl Workload for Entry {
 
 /// What was declared.
 #[derive(Debug)]
-struct Settings {
+struct SockperfSettings {
     /// Where the user has started a server, if so.
     address: Option<SocketAddr>,
     is_under_load: bool,
@@ -150,7 +150,7 @@ struct Settings {
     duration_ns: u64,
 }
 
-impl Configured for Settings {
+impl Configured for SockperfSettings {
     fn metrics(&self) -> Vec<Metric> {
         let fraction = |id: &str, summary: &str| {
             Metric::new(id, Unit::Fraction, Direction::Lower, Reduction::Proportion, summary)
@@ -187,14 +187,14 @@ impl Configured for Settings {
         let log = launch.scratch.join("sockperf-log.csv");
         let words = client(self, address, &log.display().to_string());
         let program =
-            Program::start(machine, &words, Surroundings::default(), OUTPUT_LIMIT, launch)?
+            Program::start(machine, &words, ProgramEnvironment::default(), OUTPUT_LIMIT, launch)?
                 .ending_within(self.duration_ns + AROUND_NS + PATIENCE_NS);
         let least_s = self.least_seconds();
         Ok(Box::new(Sockperf { program, server, log, least_s, changed_level: None }))
     }
 }
 
-impl Settings {
+impl SockperfSettings {
     /// How long replies must have come: sockperf counts up to the last one, and a server that is
     /// gone would leave the reply times of the beginning.
     fn least_seconds(&self) -> f64 {
@@ -209,13 +209,13 @@ impl Settings {
     }
 }
 
-fn server(settings: &Settings, address: SocketAddr) -> Vec<String> {
+fn server(settings: &SockperfSettings, address: SocketAddr) -> Vec<String> {
     let mut words = vec!["sockperf".to_owned(), "server".to_owned()];
     words.extend(at(settings, address));
     words
 }
 
-fn client(settings: &Settings, address: SocketAddr, log: &str) -> Vec<String> {
+fn client(settings: &SockperfSettings, address: SocketAddr, log: &str) -> Vec<String> {
     let is_under_load = settings.is_under_load;
     let test = if is_under_load { "under-load" } else { "ping-pong" };
     let mut words = vec!["sockperf".to_owned(), test.to_owned()];
@@ -236,7 +236,7 @@ fn client(settings: &Settings, address: SocketAddr, log: &str) -> Vec<String> {
 }
 
 /// Where both sides meet.
-fn at(settings: &Settings, address: SocketAddr) -> Vec<String> {
+fn at(settings: &SockperfSettings, address: SocketAddr) -> Vec<String> {
     let (ip, port) = (address.ip().to_string(), address.port().to_string());
     let tcp = settings.is_tcp.then_some("--tcp");
     ["--ip", &ip, "--port", &port].into_iter().chain(tcp).map(str::to_owned).collect()
@@ -272,7 +272,7 @@ impl Load for Sockperf {
         self.changed_level.clone_from(&run.changed_level);
         let is_done = run.termination == Termination::Exited(0);
         // Its errors are on its stderr.
-        let why = match Report::parse(&format!("{}{}", run.stdout, run.stderr)) {
+        let why = match SockperfReport::parse(&format!("{}{}", run.stdout, run.stderr)) {
             Ok(report) if is_done && report.seconds >= self.least_s => {
                 let log = self.read_log()?;
                 return measured(&report, round_trips(&log).map_err(failed)?).map_err(failed);
@@ -281,9 +281,9 @@ impl Load for Sockperf {
             Ok(report) if is_done => {
                 format!("replies came for {:.3} s only, and then no more", report.seconds)
             }
-            Err(Failure::Reported(said)) => said,
-            Err(Failure::Unreadable(trouble)) if is_done => trouble.to_string(),
-            _ => format!("{}{}", run.termination, run.last_words()),
+            Err(SockperfFailure::Reported(said)) => said,
+            Err(SockperfFailure::Unreadable(trouble)) if is_done => trouble.to_string(),
+            _ => format!("{}{}", run.termination, run.last_lines()),
         };
         Err(self.server.as_mut().and_then(Server::killed).unwrap_or_else(|| failed(why)))
     }
@@ -308,7 +308,7 @@ fn failed(cause: impl std::fmt::Display) -> Error {
 }
 
 /// What was measured; or why that cannot be.
-fn measured(report: &Report, trips: Histogram) -> Result<Measurement, String> {
+fn measured(report: &SockperfReport, trips: Histogram) -> Result<Measurement, String> {
     let received = report.received;
     if trips.count() != received {
         return Err(format!("its log has {} messages of {received}", trips.count()));
@@ -329,8 +329,8 @@ fn measured(report: &Report, trips: Histogram) -> Result<Measurement, String> {
 mod tests {
     use super::*;
 
-    fn report() -> Report {
-        Report {
+    fn report() -> SockperfReport {
+        SockperfReport {
             version: "3.7".to_owned(),
             seconds: 2.0,
             sent: 60,
@@ -359,7 +359,7 @@ mod tests {
     fn a_log_of_something_else_or_a_reply_twice_is_no_measurement() {
         let found = measured(&report(), trips(49)).unwrap_err();
         assert_eq!(found, "its log has 49 messages of 50");
-        let twice = Report { duplicated: 3, ..report() };
+        let twice = SockperfReport { duplicated: 3, ..report() };
         assert_eq!(measured(&twice, trips(50)).unwrap_err(), "3 messages came twice");
     }
 }

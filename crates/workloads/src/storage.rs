@@ -3,14 +3,14 @@
 
 pub(crate) mod buffer;
 pub(crate) mod caches;
+pub(crate) mod data_location;
 pub(crate) mod direct;
 pub(crate) mod fairness;
+pub(crate) mod free_space;
 pub(crate) mod identity;
 pub(crate) mod limits;
 pub(crate) mod pattern;
-pub(crate) mod place;
 pub(crate) mod priority;
-pub(crate) mod room;
 pub(crate) mod target;
 pub(crate) mod transfer;
 

@@ -97,7 +97,7 @@ impl Workload for Entry {
     }
 
     fn configure(&self, parameters: &Parameters) -> Result<Box<dyn Configured>, Vec<Problem>> {
-        let settings = Settings::of(parameters);
+        let settings = WakeupSettings::of(parameters);
         let rate = RATE.of(parameters);
         let requests = rate * settings.duration_ns as f64 / 1e9;
         if rate > 0.0 && requests < 1.0 {
@@ -110,7 +110,7 @@ impl Workload for Entry {
 
 /// What was declared.
 #[derive(Debug, Clone)]
-struct Settings {
+struct WakeupSettings {
     message_threads: u64,
     /// Of each message thread.
     workers: u64,
@@ -128,7 +128,7 @@ struct Rate {
     is_poisson: bool,
 }
 
-impl Settings {
+impl WakeupSettings {
     fn of(parameters: &Parameters) -> Self {
         let per_second = RATE.of(parameters);
         let rate = Rate { per_second, is_poisson: ARRIVALS.of(parameters) == "poisson" };
@@ -148,7 +148,7 @@ impl Settings {
     }
 }
 
-impl Configured for Settings {
+impl Configured for WakeupSettings {
     fn metrics(&self) -> Vec<Metric> {
         let wakeup =
             Metric::latency_quantiles("wakeup_latency", "Time a woken worker waits to run");

@@ -247,13 +247,13 @@ fn facts(id: &str, parameters: &Parameters) -> WorkloadFacts {
 }
 
 /// A machine, a launch and the directory both live in.
-struct Place {
+struct TestMachine {
     machine: Machine,
     launch: LaunchSpec,
     directories: Vec<tempfile::TempDir>,
 }
 
-impl Place {
+impl TestMachine {
     fn new() -> Self {
         // Beside the build, because /tmp may be a memory file system.
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -365,7 +365,7 @@ fn every_declaration_is_sound() {
         for word in ["What it is", "What it means", "When it lies", "Reference"] {
             assert!(description.doc.contains(word), "{}: {word}", description.id);
         }
-        let place = Place::new();
+        let place = TestMachine::new();
         let parameters = match description.id {
             "command" => parameters("command", &[("run", "true")]),
             "http" => http::small(&place),
@@ -390,7 +390,7 @@ fn every_declaration_is_sound() {
 fn messaging_delivers_every_message() {
     for transport in ["socketpair", "pipe"] {
         for tasks in ["process", "thread"] {
-            let place = Place::new();
+            let place = TestMachine::new();
             let parameters = parameters(
                 "messaging",
                 &[
@@ -418,7 +418,7 @@ fn pipe_keeps_its_placement() {
                 continue;
             }
             let settings = [("loops", "505"), ("placement", placement), ("tasks", tasks)];
-            let measurement = Place::new().run("pipe", &parameters("pipe", &settings));
+            let measurement = TestMachine::new().run("pipe", &parameters("pipe", &settings));
             assert_eq!(measurement.operations, Some(505));
             assert_eq!(values(&measurement, "time_per_operation").len(), 10);
             let (same, messages) = proportion(&measurement, "same_cpu_fraction");
@@ -433,7 +433,7 @@ fn pipe_keeps_its_placement() {
 }
 
 fn pipe_refuses_two_cpus_where_it_has_one() {
-    let mut place = Place::new();
+    let mut place = TestMachine::new();
     let first = sys::affinity(0).unwrap().iter().next().unwrap();
     place.launch.affinity = Some(std::iter::once(first).collect());
     let settings = [("loops", "10"), ("placement", "cross_cpu")];
@@ -457,7 +457,7 @@ fn cyclic_counts_every_period() {
             ("pin", pin),
         ];
         let parameters = parameters("cyclic", &settings);
-        let measurement = Place::new().run("cyclic", &parameters);
+        let measurement = TestMachine::new().run("cyclic", &parameters);
         let cycles = measurement.operations.unwrap();
         if missed == "count" {
             assert_eq!(cycles, 40 + 20);
@@ -479,7 +479,7 @@ fn latt_answers_every_burst() {
         ("max_sleep", "3ms"),
         ("duration", "40ms"),
     ];
-    let measurement = Place::new().run("latt", &parameters("latt", &settings));
+    let measurement = TestMachine::new().run("latt", &parameters("latt", &settings));
     let entries = measurement.operations.unwrap();
     assert!(entries >= 3 && entries.is_multiple_of(3), "{entries}");
     for source in ["response_time", "turnaround_time", "work_time"] {
@@ -500,7 +500,7 @@ fn wakeup_measures_in_a_closed_loop() {
             ("warmup", "5ms"),
             ("duration", "60ms"),
         ];
-        let measurement = Place::new().run("wakeup", &parameters("wakeup", &settings));
+        let measurement = TestMachine::new().run("wakeup", &parameters("wakeup", &settings));
         let requests = measurement.operations.unwrap();
         assert!(requests > 10, "{requests}");
         let wakeups = histogram_count(&measurement, "wakeup_latency");
@@ -521,7 +521,7 @@ fn wakeup_sends_at_its_rate_in_an_open_loop() {
         ("arrivals", "fixed"),
     ];
     let fixed = parameters("wakeup", &settings);
-    let measurement = Place::new().run("wakeup", &fixed);
+    let measurement = TestMachine::new().run("wakeup", &fixed);
     let requests = measurement.operations.unwrap();
     assert!((99..=101).contains(&requests), "{requests}");
     for source in ["request_latency", "service_time", "generator_lateness"] {
@@ -529,8 +529,8 @@ fn wakeup_sends_at_its_rate_in_an_open_loop() {
     }
     assert!(!facts("wakeup", &fixed).is_closed_loop);
     let poisson = [&settings[..6], &[("arrivals", "poisson")]].concat();
-    let first = Place::new().run("wakeup", &parameters("wakeup", &poisson));
-    let second = Place::new().run("wakeup", &parameters("wakeup", &poisson));
+    let first = TestMachine::new().run("wakeup", &parameters("wakeup", &poisson));
+    let second = TestMachine::new().run("wakeup", &parameters("wakeup", &poisson));
     assert_eq!(first.operations, second.operations, "the seed decides when requests are due");
 }
 
@@ -544,13 +544,13 @@ fn scenarios_run_in_their_regime() {
             ("footprint", "64k"),
         ];
         let parameters = parameters("scenario", &settings);
-        let measurement = Place::new().run("scenario", &parameters);
+        let measurement = TestMachine::new().run("scenario", &parameters);
         if mix == "streaming" {
             assert_eq!(measurement.operations, Some(2 * 30));
         } else {
             assert!(measurement.operations.unwrap() > 2, "{mix}");
         }
-        let place = Place::new();
+        let place = TestMachine::new();
         let mut load = place.prepare("scenario", &parameters).unwrap();
         load.run().unwrap();
         let nothing_used = RunReport { wall_ns: 1_000_000_000, ..RunReport::default() };
@@ -579,7 +579,7 @@ fn command(
 }
 
 fn command_reports_what_a_program_used_and_said() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let directory = place.launch.scratch.display().to_string();
     let script = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; pwd; \
                   echo 'speed 12.5 ms'; echo 'speed 13 ms'; echo oops >&2; exit 3";
@@ -614,11 +614,11 @@ fn command_turns_every_failure_into_an_error() {
         (command(&["sh", "-c", long], &limit, &[]), "longer than 1k"),
         (command(&["sh", "-c", runs_on], &limit, &[]), "longer than 1k"),
     ] {
-        let place = Place::new();
+        let place = TestMachine::new();
         let error = place.prepare("command", &parameters).unwrap().run().unwrap_err();
         assert!(error.to_string().contains(why), "{error}");
     }
-    let place = Place::new();
+    let place = TestMachine::new();
     for run in [&["no-such-program"][..], &["/etc/passwd"], &["./no-such-program"]] {
         let missing = command(run, &[], &[]);
         let prepared = configured("command", &missing)
@@ -693,22 +693,22 @@ fn a_load_that_never_ran_leaves_nothing() {
         assert!(!left.iter().any(is_file_of_its), "{id}: {left:?}");
     }
     let threads = [("fan", "2"), ("loops", "10"), ("tasks", "thread")];
-    drop(Place::new().prepare("messaging", &parameters("messaging", &threads)).unwrap());
-    drop(Place::new().prepare("wakeup", &parameters("wakeup", &[("rate", "100")])).unwrap());
+    drop(TestMachine::new().prepare("messaging", &parameters("messaging", &threads)).unwrap());
+    drop(TestMachine::new().prepare("wakeup", &parameters("wakeup", &[("rate", "100")])).unwrap());
 }
 
 fn tasks_exist_before_the_run() {
-    let machine = Place::new().machine;
+    let machine = TestMachine::new().machine;
     let own = i32::try_from(std::process::id()).unwrap();
     let threads = || machine.thread_ids(own).unwrap().len() - 1;
     for (id, expected_threads) in [("wakeup", 3), ("cyclic", 2)] {
-        let load = Place::new().prepare(id, &small(id)).unwrap();
+        let load = TestMachine::new().prepare(id, &small(id)).unwrap();
         assert_eq!(threads(), expected_threads, "{id}");
         drop(load);
         nothing_is_left();
     }
     for (id, expected_children) in [("messaging", 4), ("latt", 2), ("pipe", 2), ("command", 1)] {
-        let load = Place::new().prepare(id, &small(id)).unwrap();
+        let load = TestMachine::new().prepare(id, &small(id)).unwrap();
         assert_eq!(children(&machine).len(), expected_children, "{id}");
         drop(load);
     }
@@ -725,7 +725,7 @@ fn children(machine: &Machine) -> Vec<i32> {
 
 fn a_killed_task_is_an_error_and_not_a_hang() {
     for id in ["messaging", "latt", "pipe", "command"] {
-        let place = Place::new();
+        let place = TestMachine::new();
         let mut load = place.prepare(id, &small(id)).unwrap();
         let victim = children(&place.machine)[0];
         // SAFETY: the victim is a child of ours that has not been reaped.

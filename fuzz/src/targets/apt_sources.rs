@@ -1,8 +1,8 @@
 //! apt's sources in both forms: only Debian's own archive is a mirror.
 
-use super::{Reaction, Target, on_text};
+use super::{FuzzTarget, Reaction, on_text};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "apt-sources",
     words: &[
         "deb ",

@@ -1,9 +1,9 @@
 //! `/proc/stat`: its sums never overflow.
 
-use super::{Reaction, Target, on_text};
+use super::{FuzzTarget, Reaction, on_text};
 use sys::CpuTime;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "cpu-time",
     words: &["cpu ", "cpu0 ", "18446744073709551615", "-1", "\n", "intr 5"],
     run,

@@ -1,9 +1,9 @@
 //! Experiment files: the same text gives the same plan, and a refusal says why.
 
-use super::{Reaction, Target, catalogue, on_text};
-use plan::{Request, plan, render_problems};
+use super::{FuzzTarget, Reaction, catalogue, on_text};
+use plan::{PlanRequest, plan, render_problems};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "experiment",
     words: &[
         "[subjects.a]",
@@ -35,7 +35,7 @@ pub const TARGET: Target = Target {
 fn run(bytes: &[u8]) -> Reaction {
     on_text(bytes, |text| {
         let catalogue = catalogue();
-        let request = Request { text, name: "fuzz", drawn_seed: 1, ..Request::default() };
+        let request = PlanRequest { text, name: "fuzz", drawn_seed: 1, ..PlanRequest::default() };
         let planned = plan(&catalogue, &[], &request);
         match &planned {
             Ok(planned_first) => {

@@ -1,8 +1,8 @@
 //! The rules of a machine made of files.
 
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "fake-rules",
     words: &["\"rules\"", "\"path\"", "/sys/kernel/debug/sched/base_slice_ns", "{", "}", "[", "]"],
     run,

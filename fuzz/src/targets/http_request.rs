@@ -1,20 +1,20 @@
-//! Requests to the dashboard: whatever one says, who lacks the token learns nothing, nothing is
+//! Requests to the dashboard: a client without the token learns nothing, nothing is
 //! changed, and every answer forbids what pages of ours never need. A line for method and
 //! target, one for each header; `TOKEN` stands for the token.
 
 use super::event_log::campaign;
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 use contract::Result;
 use model::Findings;
-use server::{Answer, Dashboard, Documents, Shown, Token};
+use server::{Dashboard, Documents, HttpAnswer, Shown, Token};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use store::Loaded;
+use store::LoadedCampaign;
 use sys::Machine;
 use tempfile::TempDir;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "http-request",
     words: &[
         "GET / HTTP/1.1\r\n",
@@ -100,8 +100,8 @@ fn asked(results: &Path, bytes: &[u8]) -> Reaction {
 }
 
 /// What holds of every answer.
-fn check(answer: &Answer, method: &str, knows_token: bool, secret: &str) {
-    let Answer { status, headers, body } = answer;
+fn check(answer: &HttpAnswer, method: &str, knows_token: bool, secret: &str) {
+    let HttpAnswer { status, headers, body } = answer;
     assert!(*status != 500, "{}", String::from_utf8_lossy(body));
     let is_told = !matches!(status, 401 | 403 | 405 | 421);
     assert!(knows_token || !is_told, "{status} for one who does not know the token");
@@ -121,7 +121,7 @@ fn check(answer: &Answer, method: &str, knows_token: bool, secret: &str) {
 struct Nothing;
 
 impl Documents for Nothing {
-    fn page(&self, _loaded: &Loaded, _findings: &Findings) -> Result<String> {
+    fn page(&self, _loaded: &LoadedCampaign, _findings: &Findings) -> Result<String> {
         Ok("{}".to_owned())
     }
 

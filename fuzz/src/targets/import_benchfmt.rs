@@ -1,8 +1,8 @@
 //! The Go benchmark format: what is accepted is a campaign, and a refusal says why.
 
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "import-benchfmt",
     words: &[
         "Benchmark",

@@ -1,8 +1,8 @@
 //! Gatling's logs and summaries: what is accepted is a campaign, and a refusal says why.
 
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "import-gatling",
     words: &[
         "REQUEST\t\tlist\t1795554545129\t1795554545139\tOK\t \n",

@@ -1,9 +1,9 @@
 //! iozone's text and binary report, and tables and workbooks of its numbers: what is
 //! accepted is a campaign, and a refusal says why.
 
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "import-iozone",
     words: &[
         "\tIozone: Performance Test of File I/O\n",

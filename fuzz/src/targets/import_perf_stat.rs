@@ -1,8 +1,8 @@
 //! Separated output of perf stat: what is accepted is a campaign, and a refusal says why.
 
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "import-perf-stat",
     words: &[
         "3,,cycles,7,100.00,,\n",

@@ -1,8 +1,8 @@
 //! Output of schbench -j: what is accepted is a campaign, and a refusal says why.
 
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "import-schbench",
     words: &[
         "\"int\": {",

@@ -1,8 +1,8 @@
 //! What wrk prints: what is accepted is a campaign, and a refusal says why.
 
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "import-wrk",
     words: &[
         "Running 1s test @ http://127.0.0.1:8099/\n",

@@ -1,9 +1,9 @@
 //! Journals: a torn last line is dropped, whatever was torn.
 
-use super::{Reaction, Target, on_text};
+use super::{FuzzTarget, Reaction, on_text};
 use executor::parse_journal;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "journal",
     words: &["{\"entry\":", "\"setting\"", "\"applied\"", "\"settled\"", "\"group\"", "\n", "}\n"],
     run,

@@ -1,9 +1,9 @@
 //! An archive's index of packages: what is offered can be fetched and named.
 
-use super::{Reaction, Target, on_text};
+use super::{FuzzTarget, Reaction, on_text};
 use artefacts::KernelName;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "kernel-index",
     words: &[
         "Package: linux-image-",

@@ -1,9 +1,9 @@
 //! Names of kernels, as a person writes them.
 
-use super::{Reaction, Target, on_text};
+use super::{FuzzTarget, Reaction, on_text};
 use artefacts::KernelName;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "kernel-name",
     words: &[
         "debian:",

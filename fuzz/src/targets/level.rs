@@ -1,8 +1,8 @@
 //! Levels of every factor: the canonical text of a level is its own level.
 
-use super::{Reaction, Target, on_text};
+use super::{FuzzTarget, Reaction, on_text};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "level",
     words: &[
         "fifo:10",

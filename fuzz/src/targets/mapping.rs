@@ -1,9 +1,9 @@
 //! Mappings of imports: what is read is written so that it reads the same.
 
-use super::{Reaction, Target, on_text};
+use super::{FuzzTarget, Reaction, on_text};
 use importers::Mapping;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "mapping",
     words: &[
         "subject = ",

@@ -1,8 +1,8 @@
 //! What a kernel module needs: names that become look-ups, never paths.
 
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "module-info",
     words: &["\u{7f}ELF", ".modinfo", "depends=", ",", "\0", "virtio-ring", "../"],
     run,

@@ -1,11 +1,11 @@
 //! The first message on a control connection of network tests, which anybody may send.
 
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 
 /// Ten minutes, and one before them.
 const LONGEST_NS: u64 = 660_000_000_000;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "net-hello",
     words: &[
         "{\"magic\":\"schedlab-net\",\"version\":1,\"asked\":",

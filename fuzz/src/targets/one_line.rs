@@ -1,9 +1,9 @@
 //! `schedlab vs`: arguments, one on each line, become an experiment's text.
 
-use super::{Reaction, Target, catalogue, on_text};
-use plan::{OneLine, Request, one_line, plan};
+use super::{FuzzTarget, Reaction, catalogue, on_text};
+use plan::{OneLine, PlanRequest, one_line, plan};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "one-line",
     words: &[
         "baseline",
@@ -31,7 +31,7 @@ fn run(bytes: &[u8]) -> Reaction {
         let catalogue = catalogue();
         let experiment = one_line(&catalogue, &line);
         if let Ok(experiment) = &experiment {
-            let request = Request { text: experiment, name: "fuzz", ..Request::default() };
+            let request = PlanRequest { text: experiment, name: "fuzz", ..PlanRequest::default() };
             for problem in plan(&catalogue, &[], &request).err().unwrap_or_default() {
                 let shown = problem.render("fuzz.toml", experiment);
                 assert!(!shown.contains("this is not TOML"), "unreadable: {shown}\n{experiment}");

@@ -1,10 +1,10 @@
 //! What a program printed, read by pattern, pointer and column. The first line
 //! of the input says how, the rest is the output.
 
-use super::{Reaction, Target, on_text};
+use super::{FuzzTarget, Reaction, on_text};
 use std::collections::BTreeMap;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "picked",
     words: &[
         "regex ([\\d.]+) ops\n",

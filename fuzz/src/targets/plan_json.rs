@@ -1,9 +1,9 @@
 //! Stored plans: what is read is written so that it reads the same.
 
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 use model::Plan;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "plan-json",
     words: &[
         "\"format\"",

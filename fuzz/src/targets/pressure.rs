@@ -1,9 +1,9 @@
 //! `/proc/pressure/*`: the figures stand in the text.
 
-use super::{Reaction, Target, on_text};
+use super::{FuzzTarget, Reaction, on_text};
 use sys::Pressure;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "pressure",
     words: &["some ", "full ", "total=", "avg10=0.00 ", "18446744073709551616", "\n"],
     run,

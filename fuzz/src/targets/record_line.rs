@@ -1,9 +1,9 @@
 //! A line of `records.jsonl`: what is read is written so that it reads the same.
 
-use super::{Reaction, Target};
+use super::{FuzzTarget, Reaction};
 use model::Record;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "record-line",
     words: &[
         "\"format\"",

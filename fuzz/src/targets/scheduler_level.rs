@@ -1,9 +1,9 @@
 //! Levels of the factor `scheduler`, as a person writes them.
 
-use super::{Reaction, Target, on_text};
+use super::{FuzzTarget, Reaction, on_text};
 use contract::Factor;
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "scheduler-level",
     words: &[
         "fair",

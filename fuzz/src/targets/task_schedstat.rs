@@ -1,10 +1,13 @@
 //! `/proc/PID/schedstat`: three numbers, no more and no less.
 
-use super::{Reaction, Target, on_text};
+use super::{FuzzTarget, Reaction, on_text};
 use sys::TaskSchedstat;
 
-pub const TARGET: Target =
-    Target { name: "task-schedstat", words: &["0", "18446744073709551615", " ", "\n", "-1"], run };
+pub const TARGET: FuzzTarget = FuzzTarget {
+    name: "task-schedstat",
+    words: &["0", "18446744073709551615", " ", "\n", "-1"],
+    run,
+};
 
 fn run(bytes: &[u8]) -> Reaction {
     on_text(bytes, |text| {

@@ -1,10 +1,10 @@
 //! Frames between host and guest: whatever arrives is read or refused, and what is read
 //! comes back as the same bytes.
 
-use super::{Reaction, Target};
-use wire::{Answer, Decoder, Encoder, Request};
+use super::{FuzzTarget, Reaction};
+use wire::{Decoder, Encoder, WireAnswer, WireRequest};
 
-pub const TARGET: Target = Target {
+pub const TARGET: FuzzTarget = FuzzTarget {
     name: "wire-frames",
     words: &[
         "SLW1",
@@ -26,11 +26,11 @@ pub const TARGET: Target = Target {
 };
 
 fn run(bytes: &[u8]) -> Reaction {
-    let requests = decoded::<Request>(bytes);
-    let answers = decoded::<Answer>(bytes);
+    let requests = decoded::<WireRequest>(bytes);
+    let answers = decoded::<WireAnswer>(bytes);
     // Payloads are also read without their frames, which few mutations get right.
-    let request = serde_json::from_slice::<Request>(bytes).ok();
-    let answer = serde_json::from_slice::<Answer>(bytes).ok();
+    let request = serde_json::from_slice::<WireRequest>(bytes).ok();
+    let answer = serde_json::from_slice::<WireAnswer>(bytes).ok();
     for message in requests.iter().chain(&request) {
         same_again(message);
     }

@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 use contract::Error;
 use proofs::crowd::Mix;
-use proofs::survival::{Trial, survive};
-use proofs::trace::Trace;
+use proofs::survival::{SurvivalRun, survive};
+use proofs::trace::OrderedTrace;
 use proofs::{models, recording, shares, waits};
 use schedulers::own::{Choice, Options, Running, keep, serve, stall};
 use serde_json::Value;
@@ -146,7 +146,7 @@ fn choice(text: &str) -> Result<Choice, Error> {
 
 fn run_load(load: &Load) -> Result<(), Error> {
     let choice = choice(&load.scheduler)?;
-    let trial = Trial {
+    let trial = SurvivalRun {
         duration: Duration::from_secs(load.seconds),
         mix: load.tasks.mix(),
         is_hotplugged: load.hotplug,
@@ -171,7 +171,8 @@ fn run_load(load: &Load) -> Result<(), Error> {
 fn run_replay(path: &Path) -> Result<(), Error> {
     let attempted = format!("cannot accept {}", path.display());
     let bytes = std::fs::read(path).map_err(|error| Error::environment(&attempted, error))?;
-    let trace = Trace::read(&bytes).map_err(|error| Error::environment(&attempted, error))?;
+    let trace =
+        OrderedTrace::read(&bytes).map_err(|error| Error::environment(&attempted, error))?;
     let summary =
         models::replay(&trace).map_err(|rejection| Error::environment(&attempted, rejection))?;
     tell(io::stdout(), summary.to_string().trim_end());

@@ -1,14 +1,14 @@
 //! Order of arrival: fifo.md and rr.md.
 //!
-//! One queue. Who becomes runnable, has used up its quantum or yields goes to the tail with
-//! a whole one; the head that may run on a CPU goes first; nobody is preempted.
+//! One queue. A task that becomes runnable, has used up its quantum or yields goes to the tail with
+//! a whole one; the head that may run on a CPU goes first; no task is preempted.
 
 use super::quota::{Quota, is_within};
 use super::rule;
 use super::single_queue::SingleQueue;
 use crate::replay::Replay;
-use crate::trace::{Event, Flag, Kind, Trace};
-use crate::verdict::{Rejection, Summary, Tally, Verdict};
+use crate::trace::{Flag, OrderedEvent, OrderedEventKind, OrderedTrace};
+use crate::verdict::{ModelResult, Rejection, ReplaySummary, Tally};
 use std::collections::HashMap;
 
 /// The model of both.
@@ -30,7 +30,7 @@ struct Task {
 }
 
 impl Task {
-    /// It comes to the queue, or past it: who has used up a quantum or yields gets another.
+    /// It comes to the queue, or past it: a task that has used up a quantum or yields gets another.
     fn renew(&mut self, quantum: u64) {
         if self.has_yielded || self.quota.is_used_up() {
             self.quota.left = quantum;
@@ -40,7 +40,7 @@ impl Task {
 }
 
 impl<'r, 't> Arrival<'r, 't> {
-    pub(super) fn replay(trace: &Trace, quantum: u64) -> Result<Summary, Rejection> {
+    pub(super) fn replay(trace: &OrderedTrace, quantum: u64) -> Result<ReplaySummary, Rejection> {
         let replay = Replay::new(trace);
         let mut model = Arrival {
             replay: &replay,
@@ -67,33 +67,33 @@ impl<'r, 't> Arrival<'r, 't> {
         model.tally.finish(&rules)
     }
 
-    fn take(&mut self, index: usize) -> Verdict {
+    fn take(&mut self, index: usize) -> ModelResult {
         let event = self.replay.event(index);
         self.queue.advance(event);
         match event.kind {
-            Kind::InitTask => {
+            OrderedEventKind::InitTask => {
                 self.tasks.insert(event.pid, Task::default());
                 Ok(())
             }
-            Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
-            Kind::Enqueue => self.enqueue(index, event),
-            Kind::Dispatch => self.dispatch(index, event),
-            Kind::Running => self.start(index, event),
-            Kind::Charge => self.charge(event),
-            Kind::Rescue => {
+            OrderedEventKind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
+            OrderedEventKind::Enqueue => self.enqueue(index, event),
+            OrderedEventKind::Dispatch => self.dispatch(index, event),
+            OrderedEventKind::Running => self.start(index, event),
+            OrderedEventKind::Charge => self.charge(event),
+            OrderedEventKind::Rescue => {
                 if let Some(task) = self.tasks.get_mut(&event.pid) {
                     task.renew(self.quantum);
                 }
                 Ok(())
             }
-            Kind::Stopping => self.stop(event),
-            Kind::Yield => {
+            OrderedEventKind::Stopping => self.stop(event),
+            OrderedEventKind::Yield => {
                 if let Some(task) = self.tasks.get_mut(&event.pid) {
                     task.has_yielded = true;
                 }
                 Ok(())
             }
-            Kind::Kick => {
+            OrderedEventKind::Kick => {
                 let is_right = !event.has(Flag::Preempt);
                 self.tally.check(rule::NO_PREEMPTION, is_right, event, || {
                     "nobody to be preempted".to_owned()
@@ -103,7 +103,7 @@ impl<'r, 't> Arrival<'r, 't> {
         }
     }
 
-    fn enqueue(&mut self, index: usize, event: &Event) -> Verdict {
+    fn enqueue(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         let tally = &mut self.tally;
         if let Some(task) = self.tasks.get_mut(&event.pid) {
             if event.has(Flag::Wakeup) {
@@ -118,7 +118,7 @@ impl<'r, 't> Arrival<'r, 't> {
         self.queue.offer(tally, index)
     }
 
-    fn start(&mut self, index: usize, event: &Event) -> Verdict {
+    fn start(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         if let Some(task) = self.tasks.get_mut(&event.pid) {
             task.quota.start(event.a);
         }
@@ -126,7 +126,7 @@ impl<'r, 't> Arrival<'r, 't> {
     }
 
     /// Whether its time is over is decided here.
-    fn charge(&mut self, event: &Event) -> Verdict {
+    fn charge(&mut self, event: &OrderedEvent) -> ModelResult {
         let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
         task.quota.charge(event.a);
         let left = task.quota.left;
@@ -135,14 +135,14 @@ impl<'r, 't> Arrival<'r, 't> {
         self.tally.check(rule::QUANTUM, event.d == left, event, || format!("{left} ns left"))
     }
 
-    fn stop(&mut self, event: &Event) -> Verdict {
+    fn stop(&mut self, event: &OrderedEvent) -> ModelResult {
         let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
         task.quota.stop(event.a);
         let left = task.quota.left;
         self.tally.check(rule::QUANTUM, event.d == left, event, || format!("{left} ns left"))
     }
 
-    fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
+    fn dispatch(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         self.queue.dispatch(&mut self.tally, index)?;
         self.order(index, event)?;
         if !event.has(Flag::Runnable) {
@@ -172,7 +172,7 @@ impl<'r, 't> Arrival<'r, 't> {
     }
 
     /// Nobody surely came before the chosen task and could have been taken instead.
-    fn order(&mut self, index: usize, event: &Event) -> Verdict {
+    fn order(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         let Some(chosen) = self.replay.links[index].spell else { return Ok(()) };
         let chosen = self.replay.event(self.replay.spells[chosen].enqueue);
         let mut has_rivals = false;
@@ -220,7 +220,7 @@ mod tests {
         let at = START + ran;
         script.charge((0, at), first, (10_000, QUANTUM - ran));
         script.dispatch(0, at, next, first, &[Flag::Runnable, how]).a(previous);
-        script.event(0, at + 1_000, Kind::Yield, next);
+        script.event(0, at + 1_000, OrderedEventKind::Yield, next);
         script
     }
 
@@ -258,7 +258,7 @@ mod tests {
         wrong(turns(TASK, QUANTUM / 2, OTHER, QUANTUM), rule::NO_PREEMPTION);
         wrong(turns(TASK, QUANTUM, OTHER, QUANTUM - 1), rule::QUANTUM);
         let mut kick = turns(TASK, QUANTUM, OTHER, QUANTUM);
-        kick.event(0, 90_000_000, Kind::Kick, TASK).flags(&[Flag::Preempt]);
+        kick.event(0, 90_000_000, OrderedEventKind::Kick, TASK).flags(&[Flag::Preempt]);
         wrong(kick, rule::NO_PREEMPTION);
     }
 
@@ -271,7 +271,11 @@ mod tests {
         direct.start((0, 20_000), TASK, (10_000, QUANTUM));
         assert_eq!(direct.broken_rule(), Some(rule::NO_DIRECT_DISPATCH));
         let mut elsewhere = Script::new("rr", 2).parameter("quantum", QUANTUM);
-        elsewhere.event(0, 10_000, Kind::Enqueue, TASK).a(10_000).c(1).flags(&[Flag::Wakeup]);
+        elsewhere
+            .event(0, 10_000, OrderedEventKind::Enqueue, TASK)
+            .a(10_000)
+            .c(1)
+            .flags(&[Flag::Wakeup]);
         elsewhere.dispatch(1, 20_000, TASK, 0, &[Flag::Moved]);
         assert_eq!(elsewhere.broken_rule(), Some(rule::AFFINITY));
     }
@@ -279,11 +283,16 @@ mod tests {
     /// CPU 1 idles; a task that ran there last wakes and goes to `target`.
     fn wake(target: i16, flags: &[Flag]) -> Script {
         let mut script = Script::new("rr", 2).parameter("quantum", QUANTUM);
-        script.event(0, 5_000, Kind::Idle, 0).flags(&[Flag::Idle]);
-        script.event(1, 5_000, Kind::Idle, 0).flags(&[Flag::Idle]);
-        script.event(1, 20_000, Kind::SelectCpu, TASK).target(target).a(1).c(3).flags(flags);
-        script.event(0, 30_000, Kind::Yield, TASK);
-        script.event(1, 30_000, Kind::Yield, TASK);
+        script.event(0, 5_000, OrderedEventKind::Idle, 0).flags(&[Flag::Idle]);
+        script.event(1, 5_000, OrderedEventKind::Idle, 0).flags(&[Flag::Idle]);
+        script
+            .event(1, 20_000, OrderedEventKind::SelectCpu, TASK)
+            .target(target)
+            .a(1)
+            .c(3)
+            .flags(flags);
+        script.event(0, 30_000, OrderedEventKind::Yield, TASK);
+        script.event(1, 30_000, OrderedEventKind::Yield, TASK);
         script
     }
 
@@ -298,11 +307,15 @@ mod tests {
     fn a_cpu_that_finds_nothing_while_a_task_waits_is_wrong_unless_that_came_meanwhile() {
         let script = |at| {
             let mut script = Script::new("rr", 2).parameter("quantum", QUANTUM);
-            script.event(0, 10_000, Kind::Enqueue, TASK).a(10_000).c(3).flags(&[Flag::Wakeup]);
-            script.event(0, 20_000, Kind::Yield, TASK);
+            script
+                .event(0, 10_000, OrderedEventKind::Enqueue, TASK)
+                .a(10_000)
+                .c(3)
+                .flags(&[Flag::Wakeup]);
+            script.event(0, 20_000, OrderedEventKind::Yield, TASK);
             script.dispatch(1, at, 0, 0, &[]);
-            script.event(0, 90_000, Kind::Yield, TASK);
-            script.event(1, 90_000, Kind::Yield, TASK);
+            script.event(0, 90_000, OrderedEventKind::Yield, TASK);
+            script.event(1, 90_000, OrderedEventKind::Yield, TASK);
             script
         };
         assert_eq!(script(50_000).broken_rule(), Some(rule::WORK_CONSERVED));
@@ -314,10 +327,10 @@ mod tests {
         let mut script = turns(TASK, 2_000_000, TASK, QUANTUM);
         let at = START + 3_000_000;
         script.stop((0, at), TASK, (10_000, QUANTUM - 3_000_000));
-        script.event(0, at + 1_000, Kind::Rescue, TASK).flags(flags);
+        script.event(0, at + 1_000, OrderedEventKind::Rescue, TASK).flags(flags);
         script.start((0, at + 2_000), TASK, (10_000, QUANTUM - 3_000_000));
         if is_leaving {
-            script.event(0, at + 3_000, Kind::Cpu, 0);
+            script.event(0, at + 3_000, OrderedEventKind::Cpu, 0);
         }
         script.broken_rule()
     }

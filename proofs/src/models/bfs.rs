@@ -11,8 +11,8 @@ use super::quota::{Quota, is_within};
 use super::rule;
 use super::single_queue::{SingleQueue, allows};
 use crate::replay::{Replay, Run, Timeline};
-use crate::trace::{Event, Flag, Kind, Trace};
-use crate::verdict::{Rejection, Summary, Tally, Verdict};
+use crate::trace::{Flag, OrderedEvent, OrderedEventKind, OrderedTrace};
+use crate::verdict::{ModelResult, Rejection, ReplaySummary, Tally};
 use std::collections::HashMap;
 use sticky::Stickiness;
 
@@ -38,7 +38,7 @@ struct Task {
     deadline: Option<u64>,
 }
 
-pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
+pub(super) fn replay(trace: &OrderedTrace) -> Result<ReplaySummary, Rejection> {
     let rr_interval = trace.parameter("rr_interval")?;
     let replay = Replay::new(trace);
     let mut model = Model {
@@ -83,32 +83,32 @@ impl Model<'_, '_> {
         prio_ratio(static_prio) * self.rr_interval / 128
     }
 
-    fn take(&mut self, index: usize) -> Verdict {
+    fn take(&mut self, index: usize) -> ModelResult {
         let event = self.replay.event(index);
         self.queue.advance(event);
         self.running.advance(event.end_ns);
         match event.kind {
-            Kind::InitTask => {
+            OrderedEventKind::InitTask => {
                 let task = Task { quota: Quota::default(), static_prio: event.a, deadline: None };
                 self.tasks.insert(event.pid, task);
                 Ok(())
             }
-            Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
-            Kind::Enqueue => self.enqueue(index, event),
-            Kind::Dispatch => self.dispatch(index, event),
-            Kind::Running => self.start(index, event),
-            Kind::Stopping => {
+            OrderedEventKind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
+            OrderedEventKind::Enqueue => self.enqueue(index, event),
+            OrderedEventKind::Dispatch => self.dispatch(index, event),
+            OrderedEventKind::Running => self.start(index, event),
+            OrderedEventKind::Stopping => {
                 self.charge(event.pid, event.a, true);
                 self.compare(event.pid, event, event.b, Some(event.d))
             }
-            Kind::Charge => {
+            OrderedEventKind::Charge => {
                 self.charge(event.pid, event.a, false);
                 let deadline = self.tasks.get(&event.pid).and_then(|task| task.deadline);
                 self.charged_keys.insert(event.cpu, deadline);
                 self.compare(event.pid, event, event.b, Some(event.d))
             }
-            Kind::SetWeight => self.set_weight(event),
-            Kind::Kick if event.has(Flag::Preempt) => {
+            OrderedEventKind::SetWeight => self.set_weight(event),
+            OrderedEventKind::Kick if event.has(Flag::Preempt) => {
                 // What is right for that enqueue is checked there.
                 let is_part = self.replay.links[index].is_part;
                 self.tally.check(rule::PREEMPTION, is_part, event, || {
@@ -139,7 +139,13 @@ impl Model<'_, '_> {
     }
 
     /// The scheduler's deadline and quota are the model's.
-    fn compare(&mut self, pid: i32, event: &Event, key: u64, left: Option<u64>) -> Verdict {
+    fn compare(
+        &mut self,
+        pid: i32,
+        event: &OrderedEvent,
+        key: u64,
+        left: Option<u64>,
+    ) -> ModelResult {
         let Some(task) = self.tasks.get(&pid) else { return Ok(()) };
         let (deadline, expected) = (task.deadline.unwrap_or(0), task.quota.left);
         self.tally.check(rule::DEADLINE, key == deadline, event, || {
@@ -151,7 +157,7 @@ impl Model<'_, '_> {
         })
     }
 
-    fn set_weight(&mut self, event: &Event) -> Verdict {
+    fn set_weight(&mut self, event: &OrderedEvent) -> ModelResult {
         let Some(former) = self.tasks.get(&event.pid).map(|task| task.static_prio) else {
             return Ok(());
         };
@@ -163,7 +169,7 @@ impl Model<'_, '_> {
         self.compare(event.pid, event, event.d, None)
     }
 
-    fn enqueue(&mut self, index: usize, event: &Event) -> Verdict {
+    fn enqueue(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         self.renew_if_used_up(event.pid, event.a);
         let is_now = is_within(event.a, event);
         self.tally.check(rule::DEADLINE, is_now, event, || "the time it is".to_owned())?;
@@ -191,7 +197,12 @@ impl Model<'_, '_> {
 
     /// A woken task for which no CPU is idle preempts the latest deadline, where that is
     /// later than its own.
-    fn preemption(&mut self, index: usize, event: &Event, deadline: Option<u64>) -> Verdict {
+    fn preemption(
+        &mut self,
+        index: usize,
+        event: &OrderedEvent,
+        deadline: Option<u64>,
+    ) -> ModelResult {
         let link = &self.replay.links[index];
         let preempts = (event.has(Flag::Wakeup) || event.has(Flag::Fork)) && !event.has(Flag::Sync);
         let (begin, over) = self.replay.whole(index);
@@ -236,7 +247,7 @@ impl Model<'_, '_> {
         })
     }
 
-    fn start(&mut self, index: usize, event: &Event) -> Verdict {
+    fn start(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         if let Some(task) = self.tasks.get_mut(&event.pid) {
             task.quota.start(event.a);
             if let Some(run) = self.replay.links[index].run {
@@ -247,7 +258,7 @@ impl Model<'_, '_> {
         self.compare(event.pid, event, event.b, Some(event.d))
     }
 
-    fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
+    fn dispatch(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         self.queue.dispatch(&mut self.tally, index)?;
         let mut own = None;
         if event.has(Flag::Runnable) {
@@ -274,10 +285,10 @@ impl Model<'_, '_> {
     fn displaces(
         &mut self,
         index: usize,
-        event: &Event,
+        event: &OrderedEvent,
         own: Option<u64>,
         key: Option<u64>,
-    ) -> Verdict {
+    ) -> ModelResult {
         if let (Some(own), Some(key)) = (own, key) {
             self.tally.check(rule::EARLIEST_DEADLINE, key <= own, event, || {
                 format!("task {} to go on, whose deadline {own} is before {key}", event.a)
@@ -290,8 +301,14 @@ impl Model<'_, '_> {
         })
     }
 
-    /// Nobody who surely could have been taken had to go before the one that runs.
-    fn earliest(&mut self, index: usize, event: &Event, bound: u64, or_equal: bool) -> Verdict {
+    /// No task that surely could have been taken had to go before the one that runs.
+    fn earliest(
+        &mut self,
+        index: usize,
+        event: &OrderedEvent,
+        bound: u64,
+        or_equal: bool,
+    ) -> ModelResult {
         let chosen = self.replay.links[index].spell;
         let was_sticky = chosen.is_some_and(|chosen| self.sticky.is_elsewhere(chosen, event));
         let mut rivals = 0;
@@ -357,7 +374,7 @@ mod tests {
         script.enqueue((0, 10_000), TASK, at(10_000, 120), &[Flag::Wakeup]);
         script.enqueue((0, 20_000), OTHER, at(20_000, 110), &[Flag::Wakeup]);
         script.dispatch(0, 30_000, first, 0, &[Flag::Moved]);
-        script.event(0, 40_000, Kind::Yield, first);
+        script.event(0, 40_000, OrderedEventKind::Yield, first);
         script
     }
 
@@ -373,7 +390,7 @@ mod tests {
             let mut script = script();
             let (deadline, quota) = at(10_000, 120);
             script.enqueue((0, 10_000), TASK, (deadline + key, quota - left), &[Flag::Wakeup]);
-            script.event(0, 40_000, Kind::Yield, TASK);
+            script.event(0, 40_000, OrderedEventKind::Yield, TASK);
             assert_eq!(script.broken_rule(), Some(rule::DEADLINE));
         }
     }
@@ -386,11 +403,14 @@ mod tests {
         script.start((1, 30_000), THIRD, at(10_000, 130));
         script.enqueue((0, 50_000), OTHER, at(50_000, 110), flags);
         if let Some(cpu) = kick {
-            script.event(0, 51_000, Kind::Kick, OTHER).target(cpu).flags(&[Flag::Preempt]);
+            script
+                .event(0, 51_000, OrderedEventKind::Kick, OTHER)
+                .target(cpu)
+                .flags(&[Flag::Preempt]);
         }
-        script.event(0, 60_000, Kind::Yield, TASK);
-        script.event(0, 90_000, Kind::Yield, TASK);
-        script.event(1, 90_000, Kind::Yield, TASK);
+        script.event(0, 60_000, OrderedEventKind::Yield, TASK);
+        script.event(0, 90_000, OrderedEventKind::Yield, TASK);
+        script.event(1, 90_000, OrderedEventKind::Yield, TASK);
         script
     }
 
@@ -411,7 +431,7 @@ mod tests {
         script.dispatch(0, 20_000, THIRD, 0, &[Flag::Moved]);
         script.start((0, 30_000), THIRD, at(10_000, 130));
         script.enqueue((0, 40_000), OTHER, at(40_000, 110), &[Flag::Wakeup]);
-        script.event(0, 41_000, Kind::Kick, OTHER).target(0).flags(&[Flag::Preempt]);
+        script.event(0, 41_000, OrderedEventKind::Kick, OTHER).target(0).flags(&[Flag::Preempt]);
         let both = [Flag::Runnable, Flag::Moved];
         let key = deadline(10_000, 130);
         script.charge((0, 50_000), THIRD, (key, RR_INTERVAL - 20_000));
@@ -423,10 +443,10 @@ mod tests {
         if has_other {
             script.enqueue((0, 90_000), TASK, at(90_000, 120), &[Flag::Wakeup, Flag::Sync]);
         }
-        script.event(0, 99_000, Kind::Yield, TASK);
+        script.event(0, 99_000, OrderedEventKind::Yield, TASK);
         script.dispatch(1, 120_000, THIRD, 0, &[Flag::Moved]);
-        script.event(0, 190_000, Kind::Yield, TASK);
-        script.event(1, 190_000, Kind::Yield, TASK);
+        script.event(0, 190_000, OrderedEventKind::Yield, TASK);
+        script.event(1, 190_000, OrderedEventKind::Yield, TASK);
         script
     }
 

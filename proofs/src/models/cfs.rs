@@ -12,8 +12,8 @@ use super::rule;
 use super::single_queue::SingleQueue;
 use super::weight::{NICE_0, weight};
 use crate::replay::{Replay, Run, Timeline};
-use crate::trace::{Event, Flag, Kind, Trace};
-use crate::verdict::{Rejection, Summary, Tally, Verdict};
+use crate::trace::{Flag, OrderedEvent, OrderedEventKind, OrderedTrace};
+use crate::verdict::{ModelResult, Rejection, ReplaySummary, Tally};
 use std::collections::HashMap;
 
 struct Model<'r, 't> {
@@ -57,7 +57,7 @@ struct Cpu {
     balanced_ns: Option<u64>,
 }
 
-pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
+pub(super) fn replay(trace: &OrderedTrace) -> Result<ReplaySummary, Rejection> {
     let replay = Replay::new(trace);
     let mut tally = Tally::default();
     let interval = trace.parameter("balance_interval")?;
@@ -115,38 +115,38 @@ fn ahead(one: u64, other: u64) -> i64 {
 }
 
 impl Model<'_, '_> {
-    fn take(&mut self, index: usize) -> Verdict {
+    fn take(&mut self, index: usize) -> ModelResult {
         let event = self.replay.event(index);
         self.queue.advance(event);
         self.running.advance(event.end_ns);
         match event.kind {
-            Kind::InitTask => {
+            OrderedEventKind::InitTask => {
                 let task = Task { static_prio: event.a, ..Task::default() };
                 self.tasks.insert(event.pid, task);
                 Ok(())
             }
-            Kind::SetWeight => {
+            OrderedEventKind::SetWeight => {
                 if let Some(task) = self.tasks.get_mut(&event.pid) {
                     task.static_prio = event.a;
                 }
                 Ok(())
             }
-            Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
-            Kind::Enqueue => self.enqueue(index, event),
-            Kind::Rescue => {
+            OrderedEventKind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
+            OrderedEventKind::Enqueue => self.enqueue(index, event),
+            OrderedEventKind::Rescue => {
                 if let Some(task) = self.tasks.get_mut(&event.pid) {
                     task.begin_turn(0);
                 }
                 Ok(())
             }
-            Kind::Dispatch => self.dispatch(index, event),
-            Kind::Running => {
+            OrderedEventKind::Dispatch => self.dispatch(index, event),
+            OrderedEventKind::Running => {
                 self.compare(event.pid, event, event.b)?;
                 let cpu = self.cpus.entry(event.target).or_default();
                 (cpu.running, cpu.since) = (Some(event.pid), event.a);
                 self.queue.start(&mut self.tally, index)
             }
-            Kind::Stopping => {
+            OrderedEventKind::Stopping => {
                 self.charge(event.target, event.a);
                 self.cpus.entry(event.target).or_default().running = None;
                 self.compare(event.pid, event, event.b)
@@ -169,7 +169,7 @@ impl Model<'_, '_> {
         }
     }
 
-    fn compare(&mut self, pid: i32, event: &Event, key: u64) -> Verdict {
+    fn compare(&mut self, pid: i32, event: &OrderedEvent, key: u64) -> ModelResult {
         let Some(task) = self.tasks.get_mut(&pid) else { return Ok(()) };
         let off = ahead(key, task.vruntime);
         // Another CPU that looked at the queue meanwhile may have charged it up to its own
@@ -188,7 +188,7 @@ impl Model<'_, '_> {
     }
 
     /// A look at a queue: the lowest of its members, but never less than before.
-    fn change(&mut self, event: &Event) -> Verdict {
+    fn change(&mut self, event: &OrderedEvent) -> ModelResult {
         self.charge(event.target, event.a);
         let cpu = self.cpus.entry(event.target).or_default();
         let former = cpu.min_vruntime;
@@ -212,7 +212,7 @@ impl Model<'_, '_> {
         (period * weight / load.max(1)).max(self.min_granularity)
     }
 
-    fn place(&mut self, index: usize, event: &Event) -> Verdict {
+    fn place(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         let join = self.queues.joined_by.get(&index).copied();
         let Some((join, task)) = join.zip(self.tasks.get(&event.pid).copied()) else {
             return Ok(());
@@ -244,7 +244,7 @@ impl Model<'_, '_> {
         })
     }
 
-    fn enqueue(&mut self, index: usize, event: &Event) -> Verdict {
+    fn enqueue(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         self.compare(event.pid, event, event.b)?;
         let task = self.tasks.get_mut(&event.pid);
         let vruntime = task.map(|task| {
@@ -259,7 +259,7 @@ impl Model<'_, '_> {
     }
 
     /// A woken task preempts the running one where that is ahead by more than a granularity.
-    fn preemption(&mut self, index: usize, event: &Event) -> Verdict {
+    fn preemption(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         let link = &self.replay.links[index];
         let is_new = event.has(Flag::Wakeup) || event.has(Flag::Fork);
         let is_served = link.idle_kick.is_some() || event.has(Flag::Claimed);
@@ -292,14 +292,14 @@ impl Model<'_, '_> {
         })
     }
 
-    fn pull(&mut self, event: &Event) -> Verdict {
+    fn pull(&mut self, event: &OrderedEvent) -> ModelResult {
         let cpu = self.cpus.entry(event.target).or_default();
         cpu.pulled = Some(Pull::of(event));
         let weight = self.tasks.get(&event.pid).map(|task| task.weight);
         self.queues.pull(self.replay, &mut self.tally, event, weight)
     }
 
-    fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
+    fn dispatch(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         self.queue.dispatch(&mut self.tally, index)?;
         let cpu = self.cpus.entry(event.target).or_default();
         let (pulled, seen) = (cpu.pulled.take(), cpu.seen);
@@ -377,7 +377,7 @@ mod tests {
     fn chosen(pid: i32) -> Script {
         let mut script = script(0, DEBIT, 2048);
         script.dispatch(0, 30_000, pid, 0, &[Flag::Moved]);
-        script.event(0, 40_000, Kind::Yield, pid);
+        script.event(0, 40_000, OrderedEventKind::Yield, pid);
         script
     }
 
@@ -442,8 +442,8 @@ mod tests {
             pull.flags(why);
             script.dispatch(1, at + 200, pid, 0, &[Flag::Moved]);
         }
-        script.event(0, 100_000_000, Kind::Yield, TASK);
-        script.event(1, 100_000_000, Kind::Yield, TASK);
+        script.event(0, 100_000_000, OrderedEventKind::Yield, TASK);
+        script.event(1, 100_000_000, OrderedEventKind::Yield, TASK);
         script
     }
 
@@ -468,7 +468,7 @@ mod tests {
         let mut script = script(0, DEBIT, 2048);
         script.event(0, 100_000, BALANCE, OTHER).a(1).flags(&[Flag::Idle]);
         script.dispatch(0, 100_200, OTHER, 0, &[Flag::Moved]);
-        script.event(0, 200_000, Kind::Yield, TASK);
+        script.event(0, 200_000, OrderedEventKind::Yield, TASK);
         assert_eq!(script.broken_rule(), Some(rule::PULL), "one waits here");
     }
 }

@@ -10,13 +10,13 @@ use super::rule;
 use super::single_queue::SingleQueue;
 use super::weight::{NICE_0, weight};
 use crate::replay::{Replay, Run, Timeline};
-use crate::trace::{Event, Flag, Kind, Trace};
-use crate::verdict::{Rejection, Summary, Tally, Verdict};
+use crate::trace::{Flag, OrderedEvent, OrderedEventKind, OrderedTrace};
+use crate::verdict::{ModelResult, Rejection, ReplaySummary, Tally};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// EVENT_BALANCE and EVENT_REQUEST: a request ended, and the next begins.
-const BALANCE: Kind = super::queues::BALANCE;
-const REQUEST: Kind = Kind::Own(84);
+const BALANCE: OrderedEventKind = super::queues::BALANCE;
+const REQUEST: OrderedEventKind = OrderedEventKind::Own(84);
 /// A tick at HZ=250: how much more than its slice a task may be served (eevdf.md).
 const TICK_NS: u64 = 4_000_000;
 
@@ -63,7 +63,7 @@ struct Cpu {
     balanced_ns: Option<u64>,
 }
 
-pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
+pub(super) fn replay(trace: &OrderedTrace) -> Result<ReplaySummary, Rejection> {
     let replay = Replay::new(trace);
     let mut tally = Tally::default();
     let interval = trace.parameter("balance_interval")?;
@@ -108,7 +108,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
 }
 
 /// A request ends within a change of its queue, which its CPU tells just before.
-fn requests(trace: &Trace) -> HashMap<usize, usize> {
+fn requests(trace: &OrderedTrace) -> HashMap<usize, usize> {
     let mut changes: HashMap<u16, usize> = HashMap::new();
     let mut requests = HashMap::new();
     for (index, event) in trace.events.iter().enumerate() {
@@ -133,14 +133,14 @@ struct Versions {
 }
 
 impl Versions {
-    fn of(trace: &Trace) -> Self {
+    fn of(trace: &OrderedTrace) -> Self {
         let all = trace.events.iter().enumerate().filter(|(_, event)| event.kind == CHANGE);
         let left = all.map(|(index, event)| ((event.target, event.b >> 32), index)).collect();
         Self { left, taken: HashSet::new() }
     }
 
     /// Changes of the same queue that came before this one and are told after it.
-    fn before(&mut self, index: usize, event: &Event) -> Vec<usize> {
+    fn before(&mut self, index: usize, event: &OrderedEvent) -> Vec<usize> {
         if event.kind != CHANGE || self.is_taken(index) {
             return Vec::new();
         }
@@ -189,38 +189,38 @@ impl Task {
 }
 
 impl Model<'_, '_> {
-    fn take(&mut self, index: usize) -> Verdict {
+    fn take(&mut self, index: usize) -> ModelResult {
         let event = self.replay.event(index);
         self.queue.advance(event);
         self.running.advance(event.end_ns);
         match event.kind {
-            Kind::InitTask => {
+            OrderedEventKind::InitTask => {
                 let task = Task { static_prio: event.a, ..Task::default() };
                 self.tasks.insert(event.pid, task);
                 Ok(())
             }
-            Kind::SetWeight => {
+            OrderedEventKind::SetWeight => {
                 if let Some(task) = self.tasks.get_mut(&event.pid) {
                     task.static_prio = event.a;
                 }
                 Ok(())
             }
-            Kind::Yield => {
+            OrderedEventKind::Yield => {
                 if let Some(task) = self.tasks.get_mut(&event.pid) {
                     task.has_yielded = true;
                 }
                 Ok(())
             }
-            Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
-            Kind::Enqueue => self.enqueue(index, event),
-            Kind::Dispatch => self.dispatch(index, event),
-            Kind::Running => {
+            OrderedEventKind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
+            OrderedEventKind::Enqueue => self.enqueue(index, event),
+            OrderedEventKind::Dispatch => self.dispatch(index, event),
+            OrderedEventKind::Running => {
                 self.compare(event.pid, event, event.b)?;
                 let cpu = self.cpus.entry(event.target).or_default();
                 (cpu.running, cpu.since) = (Some(event.pid), event.a);
                 self.queue.start(&mut self.tally, index)
             }
-            Kind::Stopping => {
+            OrderedEventKind::Stopping => {
                 self.charge(event.target, event.a);
                 self.cpus.entry(event.target).or_default().running = None;
                 self.compare(event.pid, event, event.b)
@@ -246,7 +246,7 @@ impl Model<'_, '_> {
         cpu.shift(i128::from(ran * NICE_0));
     }
 
-    fn compare(&mut self, pid: i32, event: &Event, key: u64) -> Verdict {
+    fn compare(&mut self, pid: i32, event: &OrderedEvent, key: u64) -> ModelResult {
         let Some(task) = self.tasks.get(&pid).copied() else { return Ok(()) };
         self.tally.check(rule::REQUEST, key == task.vd, event, || {
             format!("a virtual deadline of {}, not {key}", task.vd)
@@ -254,7 +254,7 @@ impl Model<'_, '_> {
     }
 
     /// A queue after a look at it, an arrival or a departure.
-    fn change(&mut self, index: usize, event: &Event) -> Verdict {
+    fn change(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         self.charge(event.target, event.a);
         let load = self.queues.after.get(&index).map_or(0, |members| members.load);
         let cpu = self.cpus.entry(event.target).or_default();
@@ -297,7 +297,7 @@ impl Model<'_, '_> {
     }
 
     /// Where a newcomer begins: as far behind V as it was when it left, or ahead.
-    fn place(&mut self, event: &Event) -> Verdict {
+    fn place(&mut self, event: &OrderedEvent) -> ModelResult {
         let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
         let lag = i128::from(event.b.cast_signed());
         // What V was when it left is known within what overlapped then.
@@ -317,7 +317,7 @@ impl Model<'_, '_> {
     }
 
     /// A request ends when it was served, or given back by a yield.
-    fn request(&mut self, event: &Event) -> Verdict {
+    fn request(&mut self, event: &OrderedEvent) -> ModelResult {
         let slice = self.slice;
         let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
         let is_over = task.used + USED_UP_NS >= slice || task.has_yielded;
@@ -334,7 +334,7 @@ impl Model<'_, '_> {
         })
     }
 
-    fn enqueue(&mut self, index: usize, event: &Event) -> Verdict {
+    fn enqueue(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         self.compare(event.pid, event, event.b)?;
         if let (Some(spell), Some(task)) =
             (self.replay.links[index].spell, self.tasks.get(&event.pid))
@@ -346,7 +346,7 @@ impl Model<'_, '_> {
     }
 
     /// A woken task that is eligible preempts a later deadline on its CPU.
-    fn preemption(&mut self, index: usize, event: &Event) -> Verdict {
+    fn preemption(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         let link = &self.replay.links[index];
         let is_new = event.has(Flag::Wakeup) || event.has(Flag::Fork);
         let kick = link.preempt_kick.map(|kick| self.replay.event(kick));
@@ -382,7 +382,7 @@ impl Model<'_, '_> {
         })
     }
 
-    fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
+    fn dispatch(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         self.queue.dispatch(&mut self.tally, index)?;
         let cpu = self.cpus.entry(event.target).or_default();
         let (pulled, time) = (cpu.pulled.take(), cpu.time);

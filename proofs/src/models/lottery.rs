@@ -1,7 +1,7 @@
 //! Lottery scheduling: lottery.md, and Waldspurger and Weihl, *Lottery Scheduling*, 1994.
 //!
-//! Who runs next holds the ticket that is drawn. Tickets are weights; one that did not use
-//! its whole quantum before it slept has more of them until it runs. A draw counts for who
+//! The task that holds the drawn ticket runs next. Tickets are weights; one that did not use
+//! its whole quantum before it slept has more of them until it runs. A draw counts for a task that
 //! gets the CPU in the dispatch that it was part of.
 
 use super::quota::Quota;
@@ -9,14 +9,14 @@ use super::rule;
 use super::single_queue::{SingleQueue, allows};
 use super::weight::weight;
 use crate::replay::Replay;
-use crate::trace::{Event, Flag, Kind, Trace};
-use crate::verdict::{Rejection, Summary, Tally, Verdict};
+use crate::trace::{Flag, OrderedEvent, OrderedEventKind, OrderedTrace};
+use crate::verdict::{ModelResult, Rejection, ReplaySummary, Tally};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// EVENT_DRAW: a random number, tickets in the draw, the winner's, the running task's.
-const DRAW: Kind = Kind::Own(96);
+const DRAW: OrderedEventKind = OrderedEventKind::Own(96);
 /// Classes of the drawn ticket's place among all, for uniformity.
 const CLASSES: usize = 20;
 /// What a right scheduler fails once in a thousand traces.
@@ -37,7 +37,7 @@ struct Model<'r, 't> {
     is_compensated: bool,
     tasks: HashMap<i32, Task>,
     /// By CPU: the draws of the dispatch that is under way.
-    drawn: HashMap<u16, Vec<&'t Event>>,
+    drawn: HashMap<u16, Vec<&'t OrderedEvent>>,
     /// By spell.
     tickets: Vec<u64>,
     /// By CPU: from when until when each of its operations took that put a task into the queue,
@@ -63,7 +63,7 @@ struct Task {
     used: u64,
 }
 
-pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
+pub(super) fn replay(trace: &OrderedTrace) -> Result<ReplaySummary, Rejection> {
     let replay = Replay::new(trace);
     let mut model = Model {
         replay: &replay,
@@ -103,7 +103,10 @@ fn changes(replay: &Replay<'_>) -> HashMap<u16, Vec<(u64, u64)>> {
     for (index, event) in replay.trace.events.iter().enumerate() {
         // The kernel takes a task out after `quiescent` and `exit_task`, which took its tickets
         // out: in between it is in the queue and not in the total.
-        if matches!(event.kind, Kind::Enqueue | Kind::Quiescent | Kind::ExitTask) {
+        if matches!(
+            event.kind,
+            OrderedEventKind::Enqueue | OrderedEventKind::Quiescent | OrderedEventKind::ExitTask
+        ) {
             changes.entry(event.cpu).or_default().push(replay.whole(index));
         }
     }
@@ -112,7 +115,7 @@ fn changes(replay: &Replay<'_>) -> HashMap<u16, Vec<(u64, u64)>> {
 
 impl<'t> Model<'_, 't> {
     /// Another CPU put a task into the queue, or took one out, while a draw went along it.
-    fn is_changed(&self, draw: &Event) -> bool {
+    fn is_changed(&self, draw: &OrderedEvent) -> bool {
         let others = self.changes.iter().filter(|(cpu, _)| **cpu != draw.cpu);
         others.map(|(_, changes)| changes).any(|changes| {
             // Operations of one CPU follow each other: only the last can reach into the draw.
@@ -122,22 +125,22 @@ impl<'t> Model<'_, 't> {
         })
     }
 
-    fn take(&mut self, index: usize) -> Verdict {
+    fn take(&mut self, index: usize) -> ModelResult {
         let event = self.replay.event(index);
         self.queue.advance(event);
         match event.kind {
-            Kind::InitTask => {
+            OrderedEventKind::InitTask => {
                 self.tasks.insert(event.pid, Task { prio: event.a, ..Task::default() });
                 Ok(())
             }
-            Kind::SetWeight => {
+            OrderedEventKind::SetWeight => {
                 if let Some(task) = self.tasks.get_mut(&event.pid) {
                     (task.prio, task.prio_since) = (event.a, event.end_ns);
                 }
                 Ok(())
             }
-            Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
-            Kind::Enqueue => {
+            OrderedEventKind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
+            OrderedEventKind::Enqueue => {
                 if let Some(spell) = self.replay.links[index].spell {
                     self.tickets[spell] = event.b;
                 }
@@ -145,12 +148,12 @@ impl<'t> Model<'_, 't> {
                 self.forget_quantum(event.pid);
                 self.queue.offer(&mut self.tally, index)
             }
-            Kind::Rescue => {
+            OrderedEventKind::Rescue => {
                 self.forget_quantum(event.pid);
                 Ok(())
             }
-            Kind::Dispatch => self.dispatch(index, event),
-            Kind::Running => {
+            OrderedEventKind::Dispatch => self.dispatch(index, event),
+            OrderedEventKind::Running => {
                 if let Some(task) = self.tasks.get_mut(&event.pid) {
                     if task.quota.is_used_up() {
                         task.quota.left = self.quantum;
@@ -161,7 +164,7 @@ impl<'t> Model<'_, 't> {
                 self.left(event)?;
                 self.queue.start(&mut self.tally, index)
             }
-            Kind::Stopping => {
+            OrderedEventKind::Stopping => {
                 if let Some(task) = self.tasks.get_mut(&event.pid) {
                     task.quota.stop(event.a);
                     if !event.has(Flag::Runnable) && !task.quota.is_used_up() {
@@ -170,7 +173,7 @@ impl<'t> Model<'_, 't> {
                 }
                 self.left(event)
             }
-            Kind::Kick => {
+            OrderedEventKind::Kick => {
                 let is_right = !event.has(Flag::Preempt);
                 self.tally.check(rule::NO_PREEMPTION, is_right, event, || {
                     "nobody to be preempted".to_owned()
@@ -181,14 +184,14 @@ impl<'t> Model<'_, 't> {
         }
     }
 
-    /// Who waits has a whole quantum when it is taken.
+    /// A task that waits has a whole quantum when it is taken.
     fn forget_quantum(&mut self, pid: i32) {
         if let Some(task) = self.tasks.get_mut(&pid) {
             task.quota.left = 0;
         }
     }
 
-    fn left(&mut self, event: &Event) -> Verdict {
+    fn left(&mut self, event: &OrderedEvent) -> ModelResult {
         let Some(left) = self.tasks.get(&event.pid).map(|task| task.quota.left) else {
             return Ok(());
         };
@@ -196,7 +199,7 @@ impl<'t> Model<'_, 't> {
     }
 
     /// The weight, or weight / f after only the fraction f of a quantum.
-    fn tickets(&mut self, event: &Event) -> Verdict {
+    fn tickets(&mut self, event: &OrderedEvent) -> ModelResult {
         let Some(task) = self.tasks.get(&event.pid) else { return Ok(()) };
         let (weight, ran) = (weight(task.prio), task.used);
         let expected = if !self.is_compensated || ran == 0 || ran >= self.quantum {
@@ -212,8 +215,8 @@ impl<'t> Model<'_, 't> {
         })
     }
 
-    /// The place of a ticket, and who holds it. Who gets the CPU, the dispatch says.
-    fn draw(&mut self, index: usize, event: &'t Event) -> Verdict {
+    /// The place of a ticket, and its holder. Which task gets the CPU, the dispatch says.
+    fn draw(&mut self, index: usize, event: &'t OrderedEvent) -> ModelResult {
         self.drawn.entry(event.cpu).or_default().push(event);
         let (total, own) = (event.b.max(1), event.d);
         let ticket = event.a % total;
@@ -236,8 +239,8 @@ impl<'t> Model<'_, 't> {
         if has_won { Ok(()) } else { self.holder(index, event, ticket) }
     }
 
-    /// The CPU goes to who won the last draw. Draws before it found nobody who may run there.
-    fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
+    /// The CPU goes to the winner of the last draw. Draws before it found no task that may run.
+    fn dispatch(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         self.queue.dispatch(&mut self.tally, index)?;
         let draws = self.drawn.remove(&event.cpu).unwrap_or_default();
         let previous = i32::try_from(event.a).unwrap_or_default();
@@ -247,7 +250,7 @@ impl<'t> Model<'_, 't> {
         for draw in &draws {
             self.count(draw, is_kept && !draw.has(Flag::Retry));
         }
-        let is_decided = |draw: &&Event| !draw.has(Flag::Retry);
+        let is_decided = |draw: &&OrderedEvent| !draw.has(Flag::Retry);
         match draws.iter().copied().find(is_decided) {
             Some(draw) => {
                 let is_moved = event.has(Flag::Moved) && !event.has(Flag::Kept);
@@ -275,7 +278,12 @@ impl<'t> Model<'_, 't> {
     }
 
     /// The running task has its weight in tickets, and none where it cannot go on or yielded.
-    fn own_tickets(&mut self, event: &Event, draws: &[&Event], own: Option<i32>) -> Verdict {
+    fn own_tickets(
+        &mut self,
+        event: &OrderedEvent,
+        draws: &[&OrderedEvent],
+        own: Option<i32>,
+    ) -> ModelResult {
         let task = own.map(|pid| self.tasks.get(&pid));
         let expected = match task {
             Some(None) => return Ok(()),
@@ -297,7 +305,7 @@ impl<'t> Model<'_, 't> {
         Ok(())
     }
 
-    fn count(&mut self, draw: &Event, is_won: bool) {
+    fn count(&mut self, draw: &OrderedEvent, is_won: bool) {
         if draw.d > 0 && draw.d < draw.b {
             let share = draw.d as f64 / draw.b as f64;
             self.expected += share;
@@ -307,7 +315,13 @@ impl<'t> Model<'_, 't> {
     }
 
     /// Nobody won: there were no tickets, or too many draws were in vain.
-    fn undrawn(&mut self, index: usize, event: &Event, draws: usize, has_own: bool) -> Verdict {
+    fn undrawn(
+        &mut self,
+        index: usize,
+        event: &OrderedEvent,
+        draws: usize,
+        has_own: bool,
+    ) -> ModelResult {
         let taken = self.replay.links[index].spell.map(|spell| self.replay.spells[spell].span);
         let waited = taken.is_some_and(|span| span.began_before(event.cpu, event.begin_ns));
         if draws < MOST_DRAWS && (has_own || waited) {
@@ -328,21 +342,21 @@ impl<'t> Model<'_, 't> {
     }
 
     /// The spell that the dispatch which a draw is part of ended.
-    fn taken(&self, index: usize, event: &Event) -> Option<usize> {
+    fn taken(&self, index: usize, event: &OrderedEvent) -> Option<usize> {
         let later = index + 1..self.replay.trace.events.len();
         let mut dispatches = later.filter(|later| {
             let later = self.replay.event(*later);
-            later.kind == Kind::Dispatch && later.cpu == event.cpu
+            later.kind == OrderedEventKind::Dispatch && later.cpu == event.cpu
         });
         dispatches.next().and_then(|dispatch| self.replay.links[dispatch].spell)
     }
 
     /// Along the queue, most tickets first and of equals the first to come, the ticket that was
-    /// drawn is the winner's, or that of somebody who may not run here, and it is drawn again.
-    /// Certain where those who surely wait have all tickets of the draw.
-    fn holder(&mut self, index: usize, event: &Event, ticket: u64) -> Verdict {
+    /// drawn is the winner's, or that of a task that may not run here, and it is drawn again.
+    /// Certain where the tasks that surely wait have all tickets of the draw.
+    fn holder(&mut self, index: usize, event: &OrderedEvent, ticket: u64) -> ModelResult {
         let taken = self.taken(index, event).map(|spell| (spell, &self.replay.spells[spell]));
-        // Who is taken after a draw in vain waited during that draw.
+        // A task that is taken after a draw in vain waited during that draw.
         let waited = taken.filter(|(_, spell)| match event.has(Flag::Retry) {
             true => spell.span.began_before(event.cpu, event.begin_ns),
             false => spell.pid == event.pid,
@@ -366,7 +380,7 @@ impl<'t> Model<'_, 't> {
         let held = self.held(&queue, ticket - event.d);
         let spell = |number: &usize| &self.replay.spells[*number];
         let allowed = |number: &usize| self.replay.event(spell(number).enqueue).c;
-        // Who may not run here wins nothing. Where that changed, nobody knows when.
+        // A task that may not run here wins nothing. When that changed, the trace does not say.
         let is_here = |number: &usize| allows(allowed(number), event.cpu);
         let is_sure = held.iter().all(|holder| allowed(holder) == spell(holder).allowed);
         let is_right = match winner {
@@ -383,7 +397,7 @@ impl<'t> Model<'_, 't> {
         })
     }
 
-    /// Who may hold this ticket of the queue: of those with equal tickets the first to come is
+    /// Possible holders of this ticket of the queue: of equal tickets the first to come is
     /// the first, and of two that came at once either may be.
     fn held(&self, queue: &[usize], ticket: u64) -> Vec<usize> {
         let enqueue = |spell: &usize| self.replay.spells[*spell].enqueue;
@@ -438,7 +452,7 @@ impl<'t> Model<'_, 't> {
 }
 
 /// Whether the running task holds the ticket: its tickets come first.
-fn has_won(draw: &Event) -> bool {
+fn has_won(draw: &OrderedEvent) -> bool {
     draw.a % draw.b.max(1) < draw.d
 }
 
@@ -479,7 +493,7 @@ mod tests {
         }
     }
 
-    /// Somebody who waits alone gets the idle CPU.
+    /// A task that waits alone gets the idle CPU.
     fn take(script: &mut Script, at: u64, pid: i32, tickets: u64) {
         draw(script, at, (5, tickets, (pid, tickets), 0));
         script.dispatch(0, at + 100, pid, 0, &[Flag::Moved]);
@@ -491,8 +505,8 @@ mod tests {
         script.enqueue((0, at), pid, (1_024, 0), &[Flag::Wakeup]);
         take(script, at + 1_000, pid, 1_024);
         let end = at + 2_000 + ran;
-        script.event(0, end, Kind::Stopping, pid).a(end).b(1_024).d(QUANTUM - ran);
-        script.event(0, end + 1_000, Kind::Quiescent, pid).a(1);
+        script.event(0, end, OrderedEventKind::Stopping, pid).a(end).b(1_024).d(QUANTUM - ran);
+        script.event(0, end + 1_000, OrderedEventKind::Quiescent, pid).a(1);
     }
 
     #[test]
@@ -533,7 +547,7 @@ mod tests {
     fn drawn(
         random: impl Fn(u64) -> u64,
         wins: impl Fn(u64) -> bool,
-    ) -> Result<Summary, Rejection> {
+    ) -> Result<ReplaySummary, Rejection> {
         let mut script = script();
         for number in 0..2_000 {
             let (random, at) = (random(number), 2_000 + number * 1_000);
@@ -559,7 +573,7 @@ mod tests {
         draw(&mut script, at, (ticket, 3_072, (winner, if winner == 0 { 0 } else { tickets }), 0));
         let (winner, tickets) = if winner == 0 { (OTHER, 2_048) } else { (winner, tickets) };
         script.dispatch(0, at + 100, winner, 0, &[Flag::Moved]).begin(at).c(tickets);
-        script.event(0, at + 10_000, Kind::Yield, winner);
+        script.event(0, at + 10_000, OrderedEventKind::Yield, winner);
         rule_of(&script)
     }
 
@@ -578,11 +592,15 @@ mod tests {
             let mut script = script();
             script.init(2_000, OTHER, 120);
             script.enqueue((0, 10_000), TASK, (1_024, 0), &[Flag::Wakeup]);
-            script.event(0, 20_000, Kind::Enqueue, OTHER).b(1_024).c(2).flags(&[Flag::Wakeup]);
+            script
+                .event(0, 20_000, OrderedEventKind::Enqueue, OTHER)
+                .b(1_024)
+                .c(2)
+                .flags(&[Flag::Wakeup]);
             draw(&mut script, 30_000, (ticket, 2_048, (winner, tickets), 0));
             draw(&mut script, 30_200, (5, 2_048, (TASK, 1_024), 0));
             script.dispatch(0, 30_400, TASK, 0, &[Flag::Moved]).begin(30_000).c(1_024);
-            script.event(0, 40_000, Kind::Yield, TASK);
+            script.event(0, 40_000, OrderedEventKind::Yield, TASK);
             rule_of(&script)
         };
         assert_eq!(with(1_500, 0, 0), None);
@@ -601,13 +619,13 @@ mod tests {
         for (at, pid) in [(10_000, LEAVING), (20_000, TASK), (30_000, OTHER)] {
             script.enqueue((0, at), pid, (1_024, 0), &[Flag::Wakeup]);
         }
-        script.event(1, 35_000, Kind::Quiescent, LEAVING).a(1);
-        script.event(1, over, Kind::Yield, 7);
+        script.event(1, 35_000, OrderedEventKind::Quiescent, LEAVING).a(1);
+        script.event(1, over, OrderedEventKind::Yield, 7);
         // Along the queue the ticket is the second's while the first is there, else the third's.
         draw(&mut script, 50_000, (1_500, 2_048, (TASK, 1_024), 0));
         script.dispatch(0, 50_100, TASK, 0, &[Flag::Moved]).begin(50_000).c(1_024);
-        script.event(0, 60_000, Kind::Yield, TASK);
-        script.event(1, 90_000, Kind::Yield, 7);
+        script.event(0, 60_000, OrderedEventKind::Yield, TASK);
+        script.event(1, 90_000, OrderedEventKind::Yield, 7);
         rule_of(&script)
     }
 
@@ -629,7 +647,7 @@ mod tests {
         }
         let dispatch = script.dispatch(0, 50_000, chosen, TASK, &[Flag::Runnable, how]);
         dispatch.begin(39_000).b(39_000);
-        script.event(0, 60_000, Kind::Yield, chosen);
+        script.event(0, 60_000, OrderedEventKind::Yield, chosen);
         rule_of(&script)
     }
 
@@ -650,7 +668,7 @@ mod tests {
 
     #[test]
     fn nobody_is_chosen_without_a_draw_but_after_many_in_vain() {
-        // Others wait who may not run here.
+        // Other tasks wait that may not run here.
         let vain = (1_500, 4_096, (0, 0), 1_024);
         let with = |draws: usize, outcome| contested(&vec![vain; draws], outcome);
         assert_eq!(with(MOST_DRAWS, (OTHER, Flag::Moved)), None);

@@ -1,7 +1,7 @@
 //! The multi-level feedback queue: mlfq.md, and the five rules of Arpaci-Dusseau, *Operating
 //! Systems: Three Easy Pieces*, with the better accounting.
 //!
-//! The highest level goes first, in turns; who is new begins at the top; who has used up the
+//! The highest level goes first, in turns; a new task begins at the top; one that has used up the
 //! allotment of a level, in however many pieces, goes one down; from time to time all go to
 //! the top.
 
@@ -11,13 +11,13 @@ use super::quota::Quota;
 use super::rule;
 use super::single_queue::{SingleQueue, allows};
 use crate::replay::{Replay, Run, Timeline};
-use crate::trace::{Event, Flag, Kind, Trace};
-use crate::verdict::{Rejection, Summary, Tally, Verdict};
+use crate::trace::{Flag, OrderedEvent, OrderedEventKind, OrderedTrace};
+use crate::verdict::{ModelResult, Rejection, ReplaySummary, Tally};
 use boosts::{BOOST, Boosts, SLACK_NS};
 use std::collections::HashMap;
 
 /// EVENT_DEMOTE.
-const DEMOTE: Kind = Kind::Own(113);
+const DEMOTE: OrderedEventKind = OrderedEventKind::Own(113);
 
 struct Model<'r, 't> {
     replay: &'r Replay<'t>,
@@ -30,7 +30,7 @@ struct Model<'r, 't> {
     begun_at: u64,
     boosts: u64,
     all_boosts: Boosts,
-    /// By CPU: the begin and the number of the boost that moves those who wait.
+    /// By CPU: the begin and the number of the boost that moves waiting tasks.
     walks: HashMap<u16, (u64, u64)>,
     tasks: HashMap<i32, Task>,
     /// The last spell of each task.
@@ -53,7 +53,7 @@ struct Task {
     unsure_until: Option<u64>,
 }
 
-pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
+pub(super) fn replay(trace: &OrderedTrace) -> Result<ReplaySummary, Rejection> {
     let replay = Replay::new(trace);
     let mut model = Model {
         replay: &replay,
@@ -90,7 +90,7 @@ pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
 
 impl Task {
     /// What it has is certain: no other CPU changed it at about that time.
-    fn is_sure(&self, event: &Event) -> bool {
+    fn is_sure(&self, event: &OrderedEvent) -> bool {
         let (changed_ns, cpu) = self.changed;
         let is_before = cpu == event.cpu || changed_ns + SLACK_NS < event.begin_ns;
         self.unsure_until.is_none() && is_before
@@ -98,14 +98,14 @@ impl Task {
 }
 
 impl Model<'_, '_> {
-    /// All went to the top during an operation or less than a quantum before it: whoever runs
+    /// All went to the top during an operation or less than a quantum before it: a running task
     /// may not have noticed.
     fn is_boosted(&self, (begin, end): (u64, u64)) -> bool {
         let last = self.all_boosts.last_by(end);
         last.is_some_and(|boost| boost.at.max(boost.told_ns) + self.quantum > begin)
     }
 
-    /// Who was at the end of an operation is at the top when a boost came after it; whether
+    /// A task at the end of an operation is at the top when a boost came after it; whether
     /// the operation itself saw a boost meanwhile is not certain.
     fn level_during(&self, number: usize, run: &Run, end: u64) -> Option<u64> {
         let begin = self.replay.event(run.begin);
@@ -120,25 +120,25 @@ impl Model<'_, '_> {
         self.quantum << level
     }
 
-    fn take(&mut self, index: usize) -> Verdict {
+    fn take(&mut self, index: usize) -> ModelResult {
         let event = self.replay.event(index);
         self.queue.advance(event);
         self.running.advance(event.end_ns);
         match event.kind {
-            Kind::InitTask => {
+            OrderedEventKind::InitTask => {
                 self.tasks.insert(event.pid, Task { boost: Some(0), ..Task::default() });
                 Ok(())
             }
-            Kind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
-            Kind::Enqueue => self.enqueue(index, event),
-            Kind::Dispatch => self.dispatch(index, event),
-            Kind::Running => self.start(index, event),
-            Kind::Stopping => {
+            OrderedEventKind::SelectCpu => self.queue.select_cpu(&mut self.tally, index),
+            OrderedEventKind::Enqueue => self.enqueue(index, event),
+            OrderedEventKind::Dispatch => self.dispatch(index, event),
+            OrderedEventKind::Running => self.start(index, event),
+            OrderedEventKind::Stopping => {
                 let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
                 task.quota.stop(event.a);
                 self.compare(event.pid, event, event.b, event.d)
             }
-            Kind::Charge => {
+            OrderedEventKind::Charge => {
                 let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
                 task.quota.charge(event.a);
                 self.compare(event.pid, event, event.b, event.d)
@@ -149,7 +149,7 @@ impl Model<'_, '_> {
         }
     }
 
-    fn compare(&mut self, pid: i32, event: &Event, level: u64, left: u64) -> Verdict {
+    fn compare(&mut self, pid: i32, event: &OrderedEvent, level: u64, left: u64) -> ModelResult {
         let Some(task) = self.tasks.get(&pid) else { return Ok(()) };
         if task.unsure_until.is_some() {
             self.tally.undecided(rule::ALLOTMENT);
@@ -162,7 +162,7 @@ impl Model<'_, '_> {
     }
 
     /// One goes to the top, from the level that it had: once for each boost.
-    fn lift(&mut self, event: &Event) -> Verdict {
+    fn lift(&mut self, event: &OrderedEvent) -> ModelResult {
         let (allotment, seen) = (self.allotment(0), self.all_boosts.seen_by(event));
         let walk = self.walks.get(&event.cpu).filter(|(begin, _)| *begin == event.begin_ns);
         let (least, most) = walk.map_or(seen, |(_, number)| (*number, *number));
@@ -193,8 +193,8 @@ impl Model<'_, '_> {
         })
     }
 
-    /// Who is looked at after a boost has had it.
-    fn has_boost(&mut self, pid: i32, event: &Event) -> Verdict {
+    /// A task that is looked at after a boost has had it.
+    fn has_boost(&mut self, pid: i32, event: &OrderedEvent) -> ModelResult {
         let Some(last) = self.all_boosts.last_over(event.begin_ns).map(|boost| boost.number) else {
             return Ok(());
         };
@@ -205,7 +205,7 @@ impl Model<'_, '_> {
     }
 
     /// All to the top, when the time has come: one event for all, and one for each.
-    fn boost(&mut self, event: &Event) -> Verdict {
+    fn boost(&mut self, event: &OrderedEvent) -> ModelResult {
         if event.pid != 0 {
             return self.lift(event);
         }
@@ -223,7 +223,7 @@ impl Model<'_, '_> {
     }
 
     /// The allotment is used up: a level down, with the allotment of that.
-    fn demote(&mut self, event: &Event) -> Verdict {
+    fn demote(&mut self, event: &OrderedEvent) -> ModelResult {
         let Some(task) = self.tasks.get_mut(&event.pid) else { return Ok(()) };
         task.quota.charge(event.a);
         let (is_over, is_sure) = (task.quota.is_used_up(), task.is_sure(event));
@@ -241,7 +241,7 @@ impl Model<'_, '_> {
         })
     }
 
-    fn enqueue(&mut self, index: usize, event: &Event) -> Verdict {
+    fn enqueue(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         let (allotment, (least, most)) = (self.allotment(0), self.all_boosts.seen_by(event));
         if let Some(task) = self.tasks.get_mut(&event.pid) {
             if event.has(Flag::Fork) && task.quota.left == 0 {
@@ -264,7 +264,7 @@ impl Model<'_, '_> {
     }
 
     /// A task that arrives takes the CPU of the lowest level, where that is below its own.
-    fn preemption(&mut self, index: usize, event: &Event, level: u64) -> Verdict {
+    fn preemption(&mut self, index: usize, event: &OrderedEvent, level: u64) -> ModelResult {
         let link = &self.replay.links[index];
         let arrives = event.has(Flag::Wakeup) || event.has(Flag::Fork);
         let kick = link.preempt_kick.map(|kick| self.replay.event(kick));
@@ -302,7 +302,7 @@ impl Model<'_, '_> {
         })
     }
 
-    fn start(&mut self, index: usize, event: &Event) -> Verdict {
+    fn start(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         if let Some(task) = self.tasks.get_mut(&event.pid) {
             if task.quota.is_used_up() {
                 task.quota.left = self.quantum << task.level;
@@ -320,8 +320,8 @@ impl Model<'_, '_> {
         self.queue.start(&mut self.tally, index)
     }
 
-    /// Who waited all through the last boost is taken from the top.
-    fn is_moved(&mut self, index: usize, event: &Event) -> Verdict {
+    /// A task that waited all through the last boost is taken from the top.
+    fn is_moved(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         let Some(spell) = self.replay.links[index].spell else { return Ok(()) };
         let last = self.all_boosts.last_over(event.begin_ns).map(|boost| boost.begin_ns);
         let (Some(level), Some(last)) = (self.waiting[spell], last) else { return Ok(()) };
@@ -334,7 +334,7 @@ impl Model<'_, '_> {
         })
     }
 
-    fn dispatch(&mut self, index: usize, event: &Event) -> Verdict {
+    fn dispatch(&mut self, index: usize, event: &OrderedEvent) -> ModelResult {
         self.queue.dispatch(&mut self.tally, index)?;
         self.walks.remove(&event.cpu);
         self.is_moved(index, event)?;
@@ -397,7 +397,7 @@ mod tests {
             let at = 1_000 * (number as u64 + 1);
             script.init(at, pid, 120);
             script.enqueue((0, at + 5_000), pid, (0, QUANTUM), &[Flag::Fork]);
-            script.event(0, at + 5_500, Kind::Quiescent, pid).a(1);
+            script.event(0, at + 5_500, OrderedEventKind::Quiescent, pid).a(1);
         }
         script
     }
@@ -415,7 +415,7 @@ mod tests {
         script.enqueue((0, at + 2_000), TASK, (1, 2 * QUANTUM - 1_000), &[]);
         script.enqueue((0, at + 3_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
         script.dispatch(0, at + 4_000, taken, 0, &[Flag::Moved]);
-        script.event(0, at + 5_000, Kind::Yield, taken);
+        script.event(0, at + 5_000, OrderedEventKind::Yield, taken);
         script
     }
 
@@ -471,7 +471,7 @@ mod tests {
     /// It sleeps through a boost. Then it is told to have had these, of a number and from a level.
     fn slept(lifts: &[(u64, u64)]) -> Option<&'static str> {
         let (mut script, at) = sunk();
-        script.event(0, at, Kind::Quiescent, TASK).a(1);
+        script.event(0, at, OrderedEventKind::Quiescent, TASK).a(1);
         script.event(0, at + 1_000, BOOST, 0).a(at + 1_000).b(1);
         script.dispatch(0, at + 2_000, 0, 0, &[]);
         let mut key = (1, 2 * QUANTUM - 1_000);
@@ -498,7 +498,7 @@ mod tests {
     fn waited(lift: Option<(u64, u64)>) -> Option<&'static str> {
         let (mut script, at) = sunk();
         script.enqueue((0, at), TASK, (1, 2 * QUANTUM - 1_000), &[]);
-        script.event(0, at + 1_000, Kind::Yield, OTHER);
+        script.event(0, at + 1_000, OrderedEventKind::Yield, OTHER);
         script.event(1, at + 10_000, BOOST, 0).a(at + 10_000).b(1);
         if let Some((number, from)) = lift {
             let lift = script.event(1, at + 10_200, BOOST, TASK).begin(at + 10_000);
@@ -506,7 +506,7 @@ mod tests {
         }
         script.dispatch(1, at + 10_400, THIRD, THIRD, &[Flag::Kept]);
         script.dispatch(0, at + 20_000, TASK, 0, &[Flag::Moved]);
-        script.event(0, at + 30_000, Kind::Yield, TASK);
+        script.event(0, at + 30_000, OrderedEventKind::Yield, TASK);
         script.broken_rule()
     }
 
@@ -552,7 +552,7 @@ mod tests {
         script.event(0, wake, BOOST, OTHER).a(wake).b(1).c(0);
         script.enqueue((0, wake + 1_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
         for cpu in [0, 1] {
-            script.event(cpu, wake + 9_000, Kind::Yield, OTHER);
+            script.event(cpu, wake + 9_000, OrderedEventKind::Yield, OTHER);
         }
         assert_eq!(script.broken_rule(), None);
     }
@@ -570,11 +570,14 @@ mod tests {
         script.dispatch(1, at, TASK, TASK, &[Flag::Runnable, Flag::Kept]);
         script.enqueue((0, at + 5_000), OTHER, (0, QUANTUM), &[Flag::Wakeup]);
         if kick {
-            script.event(0, at + 6_000, Kind::Kick, OTHER).target(1).flags(&[Flag::Preempt]);
+            script
+                .event(0, at + 6_000, OrderedEventKind::Kick, OTHER)
+                .target(1)
+                .flags(&[Flag::Preempt]);
         }
         for cpu in [0, 1] {
-            script.event(cpu, at + 9_000, Kind::Yield, TASK);
-            script.event(cpu, at + 19_000, Kind::Yield, TASK);
+            script.event(cpu, at + 9_000, OrderedEventKind::Yield, TASK);
+            script.event(cpu, at + 19_000, OrderedEventKind::Yield, TASK);
         }
         script
     }

@@ -6,17 +6,17 @@ use super::rule;
 use super::single_queue::SingleQueue;
 use super::weight::weight;
 use crate::replay::Replay;
-use crate::trace::{Event, Flag, Kind};
-use crate::verdict::{Tally, Verdict};
+use crate::trace::{Flag, OrderedEvent, OrderedEventKind};
+use crate::verdict::{ModelResult, Tally};
 use std::collections::HashMap;
 
 /// EVENT_QUEUE, a change of a queue; EVENT_PLACE, where a newcomer was put.
-pub(super) const CHANGE: Kind = Kind::Own(80);
-pub(super) const PLACE: Kind = Kind::Own(81);
+pub(super) const CHANGE: OrderedEventKind = OrderedEventKind::Own(80);
+pub(super) const PLACE: OrderedEventKind = OrderedEventKind::Own(81);
 /// EVENT_TICK: a look at the running task, of cfs.
-pub(super) const TICK: Kind = Kind::Own(82);
+pub(super) const TICK: OrderedEventKind = OrderedEventKind::Own(82);
 /// EVENT_BALANCE: a CPU took a task from another's queue.
-pub(super) const BALANCE: Kind = Kind::Own(83);
+pub(super) const BALANCE: OrderedEventKind = OrderedEventKind::Own(83);
 
 /// A task is charged for no more than this at once: longer without a tick, and it was the
 /// guest that did not run (per_cpu_queues.bpf.h, and on the pages).
@@ -53,7 +53,7 @@ pub(super) enum Pull {
 }
 
 impl Pull {
-    pub(super) fn of(balance: &Event) -> Self {
+    pub(super) fn of(balance: &OrderedEvent) -> Self {
         if balance.has(Flag::Idle) { Pull::Idle } else { Pull::InTurn }
     }
 }
@@ -73,7 +73,7 @@ impl Queues {
         let mut joined_by = HashMap::new();
         for (index, event) in replay.trace.events.iter().enumerate() {
             match event.kind {
-                Kind::InitTask | Kind::SetWeight => {
+                OrderedEventKind::InitTask | OrderedEventKind::SetWeight => {
                     prio.insert(event.pid, event.a);
                 }
                 kind if kind == CHANGE => {
@@ -118,9 +118,9 @@ impl Queues {
         &self,
         replay: &Replay<'_>,
         tally: &mut Tally,
-        event: &Event,
+        event: &OrderedEvent,
         weight: Option<u64>,
-    ) -> Verdict {
+    ) -> ModelResult {
         if event.has(Flag::Idle) {
             return Ok(());
         }
@@ -152,10 +152,10 @@ impl Queues {
         &self,
         queue: &SingleQueue<'_, '_>,
         tally: &mut Tally,
-        event: (usize, &Event),
+        event: (usize, &OrderedEvent),
         pull: Pull,
         last: &mut Option<u64>,
-    ) -> Verdict {
+    ) -> ModelResult {
         let (index, event) = event;
         if pull == Pull::InTurn {
             let since = last.replace(event.b);
@@ -196,7 +196,7 @@ impl Queues {
     }
 }
 
-fn sum(tally: &mut Tally, event: &Event, members: Members) -> Verdict {
+fn sum(tally: &mut Tally, event: &OrderedEvent, members: Members) -> ModelResult {
     let told = event.b & u64::from(u32::MAX);
     tally.check(rule::LOAD, told == members.load, event, || {
         format!("a load of {}, the sum of the weights of {} members", members.load, members.count)

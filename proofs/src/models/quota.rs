@@ -1,6 +1,6 @@
 //! What is left of a task's quota, from the clock readings of its events.
 
-use crate::trace::Event;
+use crate::trace::OrderedEvent;
 
 /// Less than this left is used up: RESCHED_US of BFS, and said on every page.
 pub(super) const USED_UP_NS: u64 = 100_000;
@@ -43,6 +43,6 @@ impl Quota {
 }
 
 /// Whether a clock reading was taken within its operation.
-pub(super) fn is_within(clock: u64, event: &Event) -> bool {
+pub(super) fn is_within(clock: u64, event: &OrderedEvent) -> bool {
     (event.begin_ns..=event.end_ns).contains(&clock)
 }

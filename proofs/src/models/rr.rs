@@ -2,9 +2,9 @@
 //! which fifo has as well, because its limit is on running without blocking.
 
 use super::arrival::Arrival;
-use crate::trace::Trace;
-use crate::verdict::{Rejection, Summary};
+use crate::trace::OrderedTrace;
+use crate::verdict::{Rejection, ReplaySummary};
 
-pub(super) fn replay(trace: &Trace) -> Result<Summary, Rejection> {
+pub(super) fn replay(trace: &OrderedTrace) -> Result<ReplaySummary, Rejection> {
     Arrival::replay(trace, trace.parameter("quantum")?)
 }

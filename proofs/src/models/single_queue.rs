@@ -4,8 +4,8 @@
 
 use super::rule;
 use crate::replay::{Idle, Replay, Spell, Timeline};
-use crate::trace::{Event, Flag};
-use crate::verdict::{Tally, Verdict};
+use crate::trace::{Flag, OrderedEvent};
+use crate::verdict::{ModelResult, Tally};
 
 /// The promises, checked as a replay goes on.
 pub(super) struct SingleQueue<'r, 't> {
@@ -21,7 +21,7 @@ impl<'r, 't> SingleQueue<'r, 't> {
     }
 
     /// Goes on to an event.
-    pub(super) fn advance(&mut self, event: &Event) {
+    pub(super) fn advance(&mut self, event: &OrderedEvent) {
         self.waiting.advance(event.end_ns);
         self.idle.advance(event.end_ns);
     }
@@ -41,13 +41,13 @@ impl<'r, 't> SingleQueue<'r, 't> {
     }
 
     /// By which a task began to wait.
-    pub(super) fn enqueue_of(&self, spell: &Spell) -> &'t Event {
+    pub(super) fn enqueue_of(&self, spell: &Spell) -> &'t OrderedEvent {
         self.replay.event(spell.enqueue)
     }
 
     /// `select_cpu`: an idle CPU is claimed where one is idle all the time, and the previous
     /// one where that is.
-    pub(super) fn select_cpu(&self, tally: &mut Tally, index: usize) -> Verdict {
+    pub(super) fn select_cpu(&self, tally: &mut Tally, index: usize) -> ModelResult {
         let event = self.replay.event(index);
         let mut idle = self.idle_within(event, (event.begin_ns, event.end_ns), event.c);
         let claimed = self.replay.links[index].claimed.map(|claimed| &self.replay.idles[claimed]);
@@ -69,7 +69,7 @@ impl<'r, 't> SingleQueue<'r, 't> {
     }
 
     /// `enqueue` of a task for which no CPU was claimed: an idle one is woken.
-    pub(super) fn offer(&self, tally: &mut Tally, index: usize) -> Verdict {
+    pub(super) fn offer(&self, tally: &mut Tally, index: usize) -> ModelResult {
         let event = self.replay.event(index);
         let link = &self.replay.links[index];
         if event.has(Flag::Claimed) {
@@ -93,13 +93,13 @@ impl<'r, 't> SingleQueue<'r, 't> {
         })
     }
 
-    fn idle_within(&self, event: &Event, operation: (u64, u64), allowed: u64) -> Vec<u16> {
+    fn idle_within(&self, event: &OrderedEvent, operation: (u64, u64), allowed: u64) -> Vec<u16> {
         let idle = self.idle.throughout(event.cpu, operation);
         idle.filter(|(_, idle)| allows(allowed, idle.cpu)).map(|(_, idle)| idle.cpu).collect()
     }
 
     /// A task starts to run: a dispatch of this CPU took it.
-    pub(super) fn start(&self, tally: &mut Tally, index: usize) -> Verdict {
+    pub(super) fn start(&self, tally: &mut Tally, index: usize) -> ModelResult {
         match self.replay.links[index].is_dispatched {
             None => Ok(()),
             Some(is_dispatched) => {
@@ -112,7 +112,7 @@ impl<'r, 't> SingleQueue<'r, 't> {
     }
 
     /// A dispatch: a task that may run here, and none only where none waits.
-    pub(super) fn dispatch(&self, tally: &mut Tally, index: usize) -> Verdict {
+    pub(super) fn dispatch(&self, tally: &mut Tally, index: usize) -> ModelResult {
         let event = self.replay.event(index);
         if event.pid == 0 {
             let waiting: Vec<i32> = self.others(index).map(|(_, spell)| spell.pid).collect();

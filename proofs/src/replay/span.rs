@@ -1,6 +1,6 @@
 //! Spans of time that are certain, and which of them cover an operation.
 
-use crate::trace::Event;
+use crate::trace::OrderedEvent;
 
 /// No CPU in particular: the end of the trace.
 pub(super) const NOWHERE: u16 = u16::MAX;
@@ -86,7 +86,7 @@ impl Span {
     }
 
     /// It ended with this operation: at its begin, as far as is certain.
-    pub(super) fn close(&mut self, event: &Event) {
+    pub(super) fn close(&mut self, event: &OrderedEvent) {
         (self.until, self.until_cpu) = (event.begin_ns, event.cpu);
     }
 

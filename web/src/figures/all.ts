@@ -1,4 +1,4 @@
-/** Every figure of a page, by section. Pure: drawing is left to whoever has a canvas. */
+/** Every figure of a page, by section. Pure: drawing is left to the caller, which has a canvas. */
 
 import type { Curve, Finding } from "../generated/page";
 import { type Page, runs } from "../model";

@@ -73,7 +73,7 @@ export function markdown({ columns, rows }: Table): string {
   const cell = (value: string | number): string =>
     String(value)
       .replace(/[\\`*_{}[\]<>#|~&]/g, "\\$&")
-      // GitHub calls whom a sign before a name mentions, escaped or not.
+      // GitHub notifies the user whom a sign before a name mentions, escaped or not.
       .replaceAll("@", "@&#8203;")
       .replace(/\s+/g, " ");
   const line = (cells: (string | number)[]): string => `| ${cells.map(cell).join(" | ")} |`;

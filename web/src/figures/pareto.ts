@@ -78,7 +78,7 @@ function points(reference: string, along: Finding[], up: Finding[]): Point[] {
 
 /**
  * Off the front is what another subject is at least as good as in both, and beyond the end of the
- * interval in one. Who is dominated by less than that may be on it as well.
+ * interval in one. A subject that is dominated by less than that may be on it as well.
  */
 export function front(points: Omit<Point, "isOnFront">[]): Point[] {
   return points.map((point) => ({

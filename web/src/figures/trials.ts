@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { logLabels, quantity } from "../format";
-import type { Latency } from "../generated/live";
+import type { LatencySeries } from "../generated/live";
 import { t } from "../words";
 import { base, BY_SUBJECT, type Canvas, type Choice, type Figure, SHAPE_BY_SUBJECT } from "./figure";
 import { apart, longest } from "./labels";
@@ -34,7 +34,7 @@ const NARROW = 520;
 const ROOM = 1.4;
 
 /** Latency of each finished trial, for every workload that tells some. */
-export function trialPercentiles(latencies: Latency[], subjects: string[]): Choice[] {
+export function trialPercentiles(latencies: LatencySeries[], subjects: string[]): Choice[] {
   return latencies.flatMap((latency, number) => {
     const name = `${latency.workload}, ${latency.source.replaceAll("_", " ")}`;
     if (new Set(latency.points.map(({ subject }) => subject)).size <= MOST_TOGETHER) {
@@ -47,7 +47,7 @@ export function trialPercentiles(latencies: Latency[], subjects: string[]): Choi
   });
 }
 
-function trials(latency: Latency, shown: Percentile[], id: string, subjects: string[]): Figure {
+function trials(latency: LatencySeries, shown: Percentile[], id: string, subjects: string[]): Figure {
   const data = PERCENTILES.filter(([key]) => shown.includes(key)).flatMap(([key, percentile]) =>
     latency.points.flatMap(({ order, subject, [key]: value }): Point[] =>
       value === null || value <= 0 ? [] : [{ trial: order + 1, subject, percentile, value }],
@@ -67,7 +67,7 @@ function trials(latency: Latency, shown: Percentile[], id: string, subjects: str
   };
 }
 
-function plot(latency: Latency, data: Point[], subjects: string[], canvas: Canvas): Plot.PlotOptions {
+function plot(latency: LatencySeries, data: Point[], subjects: string[], canvas: Canvas): Plot.PlotOptions {
   const { theme, width } = canvas;
   const isNarrow = width < NARROW;
   const label = ({ percentile, subject, value }: Point): string =>

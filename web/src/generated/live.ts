@@ -69,18 +69,6 @@ export interface HistorySeries {
   changes: Array<HistoryChange>;
 }
 
-/** Percentiles of one source of single events. */
-export interface Latency {
-  /** The workload. */
-  workload: string;
-  /** The source. */
-  source: string;
-  /** The unit of values. */
-  unit: Unit;
-  /** One for each finished trial. */
-  points: Array<LatencyPoint>;
-}
-
 /** Percentiles of one trial; absent where fewer than ten values lie beyond. */
 export interface LatencyPoint {
   /** The trial's place in the campaign. */
@@ -97,6 +85,18 @@ export interface LatencyPoint {
   p999: number | null;
 }
 
+/** Percentiles of one source of single events. */
+export interface LatencySeries {
+  /** The workload. */
+  workload: string;
+  /** The source. */
+  source: string;
+  /** The unit of values. */
+  unit: Unit;
+  /** One for each finished trial. */
+  points: Array<LatencyPoint>;
+}
+
 /** A campaign of the listing. */
 export interface ListedCampaign {
   name: string;
@@ -104,7 +104,7 @@ export interface ListedCampaign {
   venue: string;
   kernel: string | null;
   begun_ms: number;
-  state: State;
+  state: RunState;
   trials_done: number;
   trials_total: number;
   is_quick: boolean;
@@ -125,7 +125,7 @@ export interface LiveCampaign {
   /** Whether its values are those of no real processor. */
   hides_absolute: boolean;
   /** Whether somebody runs it. */
-  state: State;
+  state: RunState;
   /** When it was created. */
   begun_ms: number;
   /** How far it is. */
@@ -141,7 +141,7 @@ export interface LiveCampaign {
   /** What may be said so far. */
   verdicts: Array<LiveVerdict>;
   /** Percentiles of each finished trial. */
-  latencies: Array<Latency>;
+  latencies: Array<LatencySeries>;
   /** What a person must read, the newest last. */
   log: Array<LogLine>;
 }
@@ -189,7 +189,7 @@ export interface LogLine {
 }
 
 /** The machine over the time since the sample before. */
-export interface Sample {
+export interface MachineSample {
   /** Milliseconds since 1970. */
   at_ms: number;
   /** Each CPU that is online. */
@@ -207,10 +207,13 @@ export interface Sample {
   pressure: number | null;
 }
 
+/** Whether a campaign runs. */
+export type RunState = "running" | "interrupted" | "finished" | "stopped_early";
+
 /** What an event `samples` holds, the first one of a connection. An event `sample` holds one. */
 export interface Samples {
   /** The oldest first. */
-  samples: Array<Sample>;
+  samples: Array<MachineSample>;
 }
 
 /** What an event `snapshot` holds. */
@@ -220,9 +223,6 @@ export interface Snapshot {
   campaign: LiveCampaign | null;
   watchers: number;
 }
-
-/** Whether a campaign runs. */
-export type State = "running" | "interrupted" | "finished" | "stopped_early";
 
 /** The trial that runs. */
 export interface Trial {

@@ -36,6 +36,18 @@ export interface Breakdown {
   subjects: Array<Divided>;
 }
 
+/** One part of a whole. */
+export interface BreakdownPart {
+  /** Metric id. */
+  metric: string;
+  /** The metric without the words that all parts share. */
+  name: string;
+  /** How much it is. */
+  mean: BlockMean;
+  /** Its share of the parts' sum. */
+  share: number;
+}
+
 /** A warning with its code and what was seen. */
 export interface Caveat {
   /** The stable code. */
@@ -194,7 +206,7 @@ export interface Divided {
    */
   more?: BlockMean;
   /** Its parts, in the workload's order. */
-  parts: Array<Part>;
+  parts: Array<BreakdownPart>;
 }
 
 /** How often a subject's scheduler was ejected, over all workloads. */
@@ -407,18 +419,6 @@ export interface PageData {
   reproduce: Array<string>;
   plan_digest: string;
   hides_absolute: boolean;
-}
-
-/** One part of a whole. */
-export interface Part {
-  /** Metric id. */
-  metric: string;
-  /** The metric without the words that all parts share. */
-  name: string;
-  /** How much it is. */
-  mean: BlockMean;
-  /** Its share of the parts' sum. */
-  share: number;
 }
 
 /** One subject's rank with its interval (docs/method.md#m-ranks). */

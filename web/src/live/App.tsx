@@ -23,7 +23,7 @@ const PAGES = [
   ["history", "#/history", noted("History")],
 ] as const;
 
-/** What an address asks for. Whoever mistypes one gets the live view. */
+/** What an address asks for. A mistyped one gets the live view. */
 export function routeOf(hash: string): Route {
   const [, page, ...names] = hash.split("/").map(decoded);
   const [one, other] = names;

@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import { duration, percent } from "../format";
-import type { Sample } from "../generated/live";
+import type { MachineSample } from "../generated/live";
 import { useNews } from "./hooks";
 import { t } from "../words";
 import type { Stream } from "./stream";
@@ -23,15 +23,15 @@ interface Tile {
 const STEAL_LIMIT = 0.005;
 const FOREIGN_LIMIT = 0.02;
 
-function share(samples: Sample[], recent: Sample[], key: "steal" | "foreign" | "pressure") {
-  const told = (of: Sample[]): number[] => of.flatMap((sample) => sample[key] ?? []);
+function share(samples: MachineSample[], recent: MachineSample[], key: "steal" | "foreign" | "pressure") {
+  const told = (of: MachineSample[]): number[] => of.flatMap((sample) => sample[key] ?? []);
   const now = told(recent);
   if (now.length === 0) return null;
   return { mean: now.reduce((sum, value) => sum + value, 0) / now.length, most: Math.max(...told(samples)) };
 }
 
 /** What disturbs the machine, from the samples of the last minutes. */
-export function tiles(samples: Sample[]): Tile[] {
+export function tiles(samples: MachineSample[]): Tile[] {
   const last = samples.at(-1);
   const recent = samples.filter(({ at_ms }) => last !== undefined && at_ms > last.at_ms - WINDOW_MS);
   const limited = (name: string, meaning: string, key: "steal" | "foreign" | "pressure", limit: number | null): Tile => {

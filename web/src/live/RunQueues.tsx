@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { duration, percent } from "../format";
-import type { Sample } from "../generated/live";
+import type { MachineSample } from "../generated/live";
 import type { Theme } from "../theme";
 import { noted, type Noted, say, t } from "../words";
 import { useNews } from "./hooks";
@@ -28,7 +28,7 @@ export interface Strip {
   steps: (number | null)[][];
 }
 
-export function stripOf(samples: Sample[]): Strip {
+export function stripOf(samples: MachineSample[]): Strip {
   const cpus = [...new Set(samples.flatMap((sample) => sample.cpus.map(({ cpu }) => cpu)))].toSorted((one, other) => one - other);
   const isTold = samples.some((sample) => sample.cpus.some(({ waiting }) => waiting !== null));
   const limits = isTold ? WAITING_STEPS : BUSY_STEPS;
@@ -89,7 +89,7 @@ function Legend({ tells, theme }: { tells: Strip["tells"]; theme: Theme }) {
 }
 
 /** Means over the time shown, and the last sample, of each CPU. */
-function Numbers({ samples }: { samples: Sample[] }) {
+function Numbers({ samples }: { samples: MachineSample[] }) {
   const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const number = (values: number[], of: (values: number[]) => number): string => (values.length === 0 ? t("not told") : of(values).toFixed(2));
   return (
@@ -123,7 +123,7 @@ function Numbers({ samples }: { samples: Sample[] }) {
   );
 }
 
-/** Who waits where: a row for each CPU, a column for each sample, the latest at the right. */
+/** Tasks that wait: a row for each CPU, a column for each sample, the latest at the right. */
 export function RunQueues({ stream, theme, isPaused }: { stream: Stream; theme: Theme; isPaused: boolean }) {
   useNews(stream, "samples");
   const canvas = useRef<HTMLCanvasElement>(null);

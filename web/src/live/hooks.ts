@@ -3,7 +3,7 @@ import { t } from "../words";
 import { refusal } from "./stream";
 import type { Stream, Topic } from "./stream";
 
-/** Who asked their system for less motion gets charts that move this seldom. */
+/** Users whose system asks for less motion get charts that move this seldom. */
 const CALM_MS = 5000;
 
 export function wantsCalm(): boolean {

@@ -1,6 +1,6 @@
 /** Where a server tells what, and how its words read. */
 
-import type { State } from "../generated/live";
+import type { RunState } from "../generated/live";
 import { noted } from "../words";
 
 export const EVENTS = "/api/v1/events";
@@ -14,4 +14,4 @@ export const STATES = {
   interrupted: noted("interrupted, can go on"),
   finished: noted("finished"),
   stopped_early: noted("stopped early"),
-} as const satisfies Record<State, string>;
+} as const satisfies Record<RunState, string>;

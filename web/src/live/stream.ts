@@ -3,7 +3,7 @@
  * listeners, and says whether what it has is still true. Nothing here draws.
  */
 
-import type { Sample, Samples, Snapshot } from "../generated/live";
+import type { MachineSample, Samples, Snapshot } from "../generated/live";
 import { t } from "../words";
 import { EVENTS } from "./protocol";
 
@@ -25,7 +25,7 @@ export type Topic = "snapshot" | "samples" | "link";
 
 export class Stream {
   snapshot: Snapshot | null = null;
-  samples: Sample[] = [];
+  samples: MachineSample[] = [];
   link: Link = { state: "connecting" };
   /** When anything came last, by the clock of this browser. */
   seen_ms = 0;
@@ -55,7 +55,7 @@ export class Stream {
     source.addEventListener("samples", ({ data }) =>
       this.take(data, (value) => this.takeSamples((value as Samples).samples)),
     );
-    source.addEventListener("sample", ({ data }) => this.take(data, (value) => this.takeSamples([...this.samples, value as Sample])));
+    source.addEventListener("sample", ({ data }) => this.take(data, (value) => this.takeSamples([...this.samples, value as MachineSample])));
   }
 
   close(): void {
@@ -95,7 +95,7 @@ export class Stream {
     this.tell("snapshot");
   }
 
-  private takeSamples(samples: Sample[]): void {
+  private takeSamples(samples: MachineSample[]): void {
     this.samples = samples.slice(-MOST_SAMPLES);
     this.tell("samples");
   }

@@ -37,7 +37,7 @@ export function zoomed([from, to]: View, factor: number, share: number, span: nu
   return inside(from + (to - from - length) * share, length, span);
 }
 
-/** Who ran when on which CPU. */
+/** Which task ran when on which CPU. */
 export function TimelineCard({ timeline, theme }: { timeline: Timeline; theme: Theme }) {
   const [slices, setSlices] = useState<Slices | null>(null);
   const [problem, setProblem] = useState("");
@@ -59,7 +59,7 @@ export function TimelineCard({ timeline, theme }: { timeline: Timeline; theme: T
   );
 }
 
-/** What is done to the view, whoever asks for it. */
+/** What is done to the view, from whatever control. */
 interface Moves {
   zoom: (factor: number, share?: number) => void;
   /** By so much time. */

@@ -1,5 +1,5 @@
 /**
- * Who ran when on which CPU, as columns of numbers: what a hundred thousand slices cost is 23 bytes
+ * Which task ran when on which CPU, as columns of numbers: a hundred thousand slices cost 23 bytes
  * each. Everything is found by binary search, so that no view looks at what lies outside of it.
  */
 

@@ -1,7 +1,7 @@
 //! What became of a run of tests, from the report of nextest, for a reader and for a pipeline that
 //! counts.
 
-use crate::problems::{Outcome, Problems};
+use crate::problems::{CommandResult, Problems};
 use quick_junit::{Report, TestCase, TestCaseStatus};
 use std::path::Path;
 
@@ -25,7 +25,7 @@ struct Test {
 }
 
 /// Prints the slowest, what was skipped, what was tried again, and the counts.
-pub fn print(path: &Path, seconds: f64) -> Outcome {
+pub fn print(path: &Path, seconds: f64) -> CommandResult {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Problems::one(format!("cannot read {}: {error}", path.display())))?;
     let report = Report::deserialize_from_str(&text)

@@ -4,12 +4,13 @@
 //! (`crate::judge::judge_at`) or from a parent (`super::judge`). What the root re-exports counts
 //! as the module that has it. Submodules count as the module that they are in.
 
+use super::sizes::is_test;
 use super::tree::SourceFile;
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use syn::visit::{self, Visit};
-use syn::{Attribute, File, Item, ItemMod, ItemUse, UseTree};
+use syn::{File, Item, ItemMod, ItemUse, UseTree};
 
 /// The crates that are checked so far.
 const CHECKED: &[&str] = &["crates/analysis"];
@@ -216,13 +217,6 @@ fn paths(tree: &UseTree) -> Vec<Vec<String>> {
         UseTree::Glob(_) => vec![Vec::new()],
         UseTree::Group(group) => group.items.iter().flat_map(paths).collect(),
     }
-}
-
-fn is_test(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        attribute.path().is_ident("cfg")
-            && attribute.parse_args::<syn::Ident>().is_ok_and(|ident| ident == "test")
-    })
 }
 
 /// One circle through each module that is in one and not in those told before.

@@ -199,9 +199,9 @@ mod tests {
             ("crates/a/src/x.rs", "// Whoever asks.\n", 1),
             ("web/src/a.ts", "/**\n * A lookout.\n */\n", 1),
             ("web/src/a.css", "/* A lookout. */\n", 0),
-            ("docs/a.md", "A lookout.\n", 1),
-            ("docs/a.md", "Whoever asks.\n", 0),
-            ("docs/a.md", "Written by a tool; do not edit.\n\nA lookout.\n", 0),
+            ("pages/a.md", "A lookout.\n", 1),
+            ("pages/a.md", "Whoever asks.\n", 0),
+            ("pages/a.md", "Written by a tool; do not edit.\n\nA lookout.\n", 0),
             ("CHANGELOG.md", "A lookout.\n", 0),
         ] {
             let problems = found(path, text);
@@ -218,7 +218,7 @@ mod tests {
         );
         assert_eq!(found("crates/a/src/x.rs", "// A place.\nstruct DataPlace;").len(), 0);
         assert_eq!(found("crates/a/src/place.rs", "").len(), 1);
-        assert_eq!(found("docs/place.md", "").len(), 0);
+        assert_eq!(found("pages/place.md", "").len(), 0);
     }
 
     #[test]

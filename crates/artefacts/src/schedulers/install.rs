@@ -5,7 +5,7 @@ use super::{
     BIN, FORMAT, INCOMING, STORED, Scheduler, SchedulerOffer, SchedulerProgress, Schedulers,
     Stored, cargo_output,
 };
-use crate::programs::{command, last_words, output_of};
+use crate::programs::{command, last_lines, output_of};
 use crate::{Error, ErrorKind, Result, digest, linkage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -24,7 +24,7 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 const LEAST_FREE: u64 = 2 << 30;
 /// Telling its version takes a program some milliseconds.
 const TRIAL: Duration = Duration::from_secs(20);
-/// What of the caller's environment would change a build: it must not depend on who asks.
+/// What of the caller's environment would change a build: it must not depend on the caller.
 const NOT_INHERITED: [&str; 32] = [
     "BPF_BASE_CFLAGS",
     "BPF_CFLAGS",
@@ -281,7 +281,7 @@ impl Job<'_> {
         let told = fs::read_to_string(self.log).unwrap_or_default();
         let remedy = format!("all that cargo said is in {}", self.log.display());
         let line = told.lines().find(|line| line.trim_start().starts_with("error"));
-        let cause = line.map_or_else(|| last_words(&told), |line| line.trim().to_owned());
+        let cause = line.map_or_else(|| last_lines(&told), |line| line.trim().to_owned());
         let cause = format!("cargo: {cause}");
         let error = Error::new(ErrorKind::Environment, self.attempted(), cause, remedy);
         let is_linking = ["linking with", "could not find native static library"]
@@ -380,7 +380,7 @@ impl Read for Stoppable<'_> {
     }
 }
 
-/// Whether a program can be used, and whether it is static. It runs without the rights of
+/// Whether a program can be used, and whether it is static. It runs without the privileges of
 /// root: some schedulers know no `--version`, and take over the machine at once.
 fn try_out(program: &Path) -> Result<bool, String> {
     let bytes = fs::read(program).map_err(|error| {
@@ -404,7 +404,7 @@ fn try_out(program: &Path) -> Result<bool, String> {
             Ok(())
         });
     }
-    // Where the rights cannot be given up, the program is not tried.
+    // Where the privileges cannot be dropped, the program is not tried.
     let Ok(mut child) = trial.spawn() else { return Ok(is_static) };
     let start = Instant::now();
     loop {

@@ -2,13 +2,13 @@
 //! column for each run. kB/s, as iozone prints them.
 
 use super::metric;
-use crate::importer::Source;
+use crate::importer::ImportFile;
 use crate::metrics::number;
-use crate::table::{Row, Table};
+use crate::table::{ImportedRow, ImportedTable};
 use crate::tidy;
 use model::{CaveatCode, Sample, format_size, parse_size};
 use outputs::Trouble;
-use outputs::iozone::{KILOBYTE, Operation, Unit};
+use outputs::iozone::{KILOBYTE, Operation, RateUnit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More runs than this nobody makes.
@@ -55,7 +55,7 @@ impl Sheet {
 }
 
 /// A table separated by commas, or by tabs where its header has one.
-pub(super) fn of_text(source: &Source<'_>) -> Result<Sheet, Trouble> {
+pub(super) fn of_text(source: &ImportFile<'_>) -> Result<Sheet, Trouble> {
     let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
     let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let delimiter = if header.contains(&b'\t') { b'\t' } else { b',' };
@@ -74,7 +74,7 @@ pub(super) fn of_text(source: &Source<'_>) -> Result<Sheet, Trouble> {
 }
 
 /// Appends the runs of a sheet, each an execution for each size of record.
-pub(super) fn append(sheet: &Sheet, table: &mut Table) -> Result<(), Trouble> {
+pub(super) fn append(sheet: &Sheet, table: &mut ImportedTable) -> Result<(), Trouble> {
     let Some(((place, header), rows)) = sheet.rows.split_first() else {
         return Err(Trouble::new("it is empty", LAYOUT));
     };
@@ -86,7 +86,7 @@ pub(super) fn append(sheet: &Sheet, table: &mut Table) -> Result<(), Trouble> {
     }
     complete(sheet, &lines)?;
     table.declare(&["operation", "record"], &["record"])?;
-    let metric = metric(Unit::BytesPerSecond, table)?;
+    let metric = metric(RateUnit::BytesPerSecond, table)?;
     let first = table.next_execution();
     for line in &lines {
         let levels = vec![line.operation.id().to_owned(), format_size(line.record_bytes)];
@@ -95,7 +95,7 @@ pub(super) fn append(sheet: &Sheet, table: &mut Table) -> Result<(), Trouble> {
             table.notice(CaveatCode::Contradicted, CONTRADICTED, &item);
         }
         for (run, (_, value)) in (1..).zip(&line.runs) {
-            let row = Row {
+            let row = ImportedRow {
                 subject: sheet.subject.clone(),
                 levels: levels.clone(),
                 execution: Some(format!("{first}.{run}")),

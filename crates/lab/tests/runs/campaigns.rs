@@ -1,6 +1,8 @@
 //! Whole campaigns on a scripted venue: what is repeated, given up and resumed.
 
-use contract::{Description, Error, ErrorKind, Event, Interrupt, Missing, Result, Session, Venue};
+use contract::{
+    Description, Error, ErrorKind, Event, Interrupt, Missing, Result, Venue, VenueSession,
+};
 use lab::Order;
 use model::{
     Block, Direction, Fingerprint, Invocation, Metric, Outcome, PLAN_FORMAT, Parameters, Plan,
@@ -54,7 +56,7 @@ impl Venue for Scripted {
         _: &Path,
         _: &Interrupt,
         _: &mut dyn FnMut(Event),
-    ) -> Result<Box<dyn Session>> {
+    ) -> Result<Box<dyn VenueSession>> {
         Ok(Box::new(Opened { boot: self.boot, script: self.script }))
     }
 }
@@ -64,7 +66,7 @@ struct Opened {
     script: Script,
 }
 
-impl Session for Opened {
+impl VenueSession for Opened {
     fn fingerprint(&mut self) -> Result<Fingerprint> {
         let facts = [("boot.id", self.boot), ("kernel.release", "6.12")];
         Ok(Fingerprint(facts.map(|(key, text)| (key.to_owned(), text.to_owned())).into()))
@@ -165,7 +167,7 @@ fn plan(blocks: u32) -> Plan {
 }
 
 /// Runs or goes on with the campaign below `results`; its records and plan as stored.
-fn run(results: &Path, boot: &'static str, script: Script) -> (Result<()>, store::Loaded) {
+fn run(results: &Path, boot: &'static str, script: Script) -> (Result<()>, store::LoadedCampaign) {
     run_plan(results, &plan(5), boot, script)
 }
 
@@ -174,7 +176,7 @@ fn run_plan(
     plan: &Plan,
     boot: &'static str,
     script: Script,
-) -> (Result<()>, store::Loaded) {
+) -> (Result<()>, store::LoadedCampaign) {
     let venue = Scripted { boot, missing: Vec::new(), script };
     let ended = lab::run(&order(results, plan, &venue), &mut |_| ());
     let directory = std::fs::read_dir(results).unwrap().next().unwrap().unwrap().path();
@@ -197,7 +199,7 @@ fn order<'a>(results: &'a Path, plan: &'a Plan, venue: &'a Scripted) -> Order<'a
 }
 
 /// How many trials of a subject there are in a block.
-fn count(loaded: &store::Loaded, subject: &str, block: u32) -> usize {
+fn count(loaded: &store::LoadedCampaign, subject: &str, block: u32) -> usize {
     let is_it = |record: &&Record| record.subject == subject && record.block == block;
     loaded.records.iter().filter(is_it).count()
 }
@@ -297,7 +299,7 @@ fn a_block_whose_boot_was_cut_off_runs_again_as_a_whole() {
 /// Runs or goes on with a campaign; trials done and in all when it began and when it ended.
 fn counted(results: &Path, plan: &Plan, script: Script) -> [(usize, usize); 2] {
     let venue = Scripted { boot: "boot-1", missing: Vec::new(), script };
-    let mut progress = lab::Progress::default();
+    let mut progress = lab::CampaignProgress::default();
     let mut begun = (0, 0);
     let _ = lab::run(&order(results, plan, &venue), &mut |event| {
         progress.note(&event);
@@ -328,7 +330,7 @@ fn progress_counts_the_trials_that_will_run_and_no_others() {
 fn left_s(mut plan: Plan, trials: &[(&str, u64)]) -> u64 {
     const SECOND_NS: u64 = 1_000_000_000;
     plan.workloads[0].expected_ns = 10 * SECOND_NS;
-    let mut progress = lab::Progress::default();
+    let mut progress = lab::CampaignProgress::default();
     let all = plan.trial_count();
     progress.note(&Event::CampaignStarted {
         plan: Box::new(plan.clone()),

@@ -1,7 +1,7 @@
 //! Soak campaigns on a scripted venue: pauses, their end by a signal, and what goes on later.
 
-use contract::{Description, Event, Interrupt, Missing, Result, Session, Venue};
-use lab::{Ended, Order, Progress};
+use contract::{Description, Event, Interrupt, Missing, Result, Venue, VenueSession};
+use lab::{CampaignProgress, Ended, Order};
 use model::{
     Block, CaveatCode, Direction, Fingerprint, Invocation, Metric, Outcome, PACED_PLAN_FORMAT,
     Pace, Parameters, Plan, Record, Reduction, Sample, Sitting, Subject, Trial, Unit, WorkloadPlan,
@@ -42,14 +42,14 @@ impl Venue for Timed {
         _: &Path,
         _: &Interrupt,
         _: &mut dyn FnMut(Event),
-    ) -> Result<Box<dyn Session>> {
+    ) -> Result<Box<dyn VenueSession>> {
         Ok(Box::new(Opened(self.0)))
     }
 }
 
 struct Opened(Duration);
 
-impl Session for Opened {
+impl VenueSession for Opened {
     fn fingerprint(&mut self) -> Result<Fingerprint> {
         Ok(Fingerprint::default())
     }
@@ -166,7 +166,7 @@ fn notices(told: &mut Vec<String>) -> impl FnMut(&Event) {
 }
 
 /// When the first trial of each block began, after the campaign's beginning.
-fn beginnings_ms(loaded: &store::Loaded) -> Vec<u64> {
+fn beginnings_ms(loaded: &store::LoadedCampaign) -> Vec<u64> {
     let of = |block: u32| {
         let own = loaded.records.iter().filter(move |record| record.block == block);
         own.map(|record| record.started_unix_ns - UNIX_NS).min()
@@ -251,7 +251,7 @@ fn a_pause_ends_at_once_with_a_signal_and_the_next_block_goes_on_later() {
 
 #[test]
 fn the_time_left_holds_the_pauses() {
-    let mut progress = Progress::default();
+    let mut progress = CampaignProgress::default();
     let plan = Box::new(plan(3_600_000));
     let started = |trials_done, trials_left| Event::CampaignStarted {
         plan: plan.clone(),
@@ -259,7 +259,7 @@ fn the_time_left_holds_the_pauses() {
         trials_left,
     };
     progress.note(&started(0, 12));
-    let hours = |progress: &Progress| progress.left_ns() as f64 / 3.6e12;
+    let hours = |progress: &CampaignProgress| progress.left_ns() as f64 / 3.6e12;
     assert!((hours(&progress) - 5.0).abs() < 1e-3, "{}", hours(&progress));
     progress.note(&started(7, 5));
     assert!((hours(&progress) - 2.0).abs() < 1e-3, "one runs, and two are to come");

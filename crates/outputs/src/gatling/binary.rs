@@ -1,7 +1,9 @@
 //! The binary log: records with a type each, numbers with the highest byte first, and texts that
 //! are written once and then referred to by a number.
 
-use super::{BINARY, Error, Log, Names, REMEDY, Request, Texts, message, one_line, understood};
+use super::{
+    BINARY, Log, LoggedError, LoggedRequest, Names, REMEDY, Texts, message, one_line, understood,
+};
 use crate::trouble::Trouble;
 use std::fmt;
 use std::sync::Arc;
@@ -36,7 +38,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Log, Trouble> {
             ERROR => {
                 let text = reader.shared_text("an error's message")?;
                 let at_ms = reader.moment("an error's moment")?;
-                log.errors.push(Error { at_ms, message: messages.shared(message(&text)) });
+                log.errors.push(LoggedError { at_ms, message: messages.shared(message(&text)) });
             }
             other => {
                 return Err(at(from, format!("a record of type {other} is not understood")));
@@ -93,7 +95,7 @@ fn request(
     reader: &mut Reader<'_>,
     names: &mut Names,
     messages: &mut Texts,
-) -> Result<Result<Request, String>, Trouble> {
+) -> Result<Result<LoggedRequest, String>, Trouble> {
     let groups = groups(reader)?;
     let name = reader.shared_text("a request's name")?;
     let start_ms = reader.moment("a request's beginning")?;
@@ -102,11 +104,11 @@ fn request(
     let text = reader.shared_text("a request's message")?;
     Ok(names.of(&groups, &name).and_then(|name| {
         let failure = (!is_ok).then(|| messages.shared(message(&text)));
-        Request::new(name, (start_ms, end_ms), failure)
+        LoggedRequest::new(name, (start_ms, end_ms), failure)
     }))
 }
 
-/// Only counted: who they were nobody asks.
+/// Only counted.
 fn user(reader: &mut Reader<'_>, log: &mut Log, scenarios: u32) -> Result<(), Trouble> {
     let from = reader.place;
     let scenario = reader.count("a user's scenario")?;

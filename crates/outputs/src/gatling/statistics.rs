@@ -1,7 +1,7 @@
 //! The summary of a run: `stats.json` with each request, or `global_stats.json` of all together.
 
 use super::{MOST_NAMES, one_line};
-use crate::json::{Json, Place};
+use crate::json::{Json, JsonNode};
 use crate::percentile::Percentile;
 use crate::trouble::Trouble;
 
@@ -12,28 +12,28 @@ pub const PERCENTILES: [Percentile; 4] =
 
 /// A summary.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
+pub struct GatlingSummary {
     /// All requests together.
-    pub all: Statistics,
+    pub all: RequestStatistics,
     /// Each name of requests with its groups, in the order of the file; none in
     /// `global_stats.json`.
-    pub kinds: Vec<Statistics>,
+    pub kinds: Vec<RequestStatistics>,
 }
 
 /// What became of requests of one name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Statistics {
+pub struct RequestStatistics {
     /// With its groups: `cart / list`.
     pub name: String,
     /// Those with a right answer; none where none had one.
-    pub ok: Option<Figures>,
+    pub ok: Option<ResponseTimes>,
     /// Those that failed; none where none did.
-    pub failed: Option<Figures>,
+    pub failed: Option<ResponseTimes>,
 }
 
 /// Times of requests, in whole milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Figures {
+pub struct ResponseTimes {
     /// Requests; at least one.
     pub count: u64,
     /// The shortest.
@@ -50,7 +50,7 @@ pub struct Figures {
     pub rate: f64,
 }
 
-impl Summary {
+impl GatlingSummary {
     /// Reads a summary.
     ///
     /// # Errors
@@ -58,19 +58,19 @@ impl Summary {
     /// another; with its line or its place.
     pub fn parse(bytes: &[u8]) -> Result<Self, Trouble> {
         let json = Json::parse(bytes)?;
-        let root = Place::root(&json);
+        let root = JsonNode::root(&json);
         // `global_stats.json` is what `stats.json` has under `stats`.
         let Some(stats) = root.optional("stats")? else {
-            return Ok(Self { all: Statistics::of(&root)?, kinds: Vec::new() });
+            return Ok(Self { all: RequestStatistics::of(&root)?, kinds: Vec::new() });
         };
         let mut kinds = Vec::new();
         gather(&root, &mut kinds)?;
-        Ok(Self { all: Statistics::of(&stats)?, kinds })
+        Ok(Self { all: RequestStatistics::of(&stats)?, kinds })
     }
 }
 
 /// The requests of a group, with those of groups in it. They nest no deeper than the JSON may.
-fn gather(group: &Place<'_>, kinds: &mut Vec<Statistics>) -> Result<(), Trouble> {
+fn gather(group: &JsonNode<'_>, kinds: &mut Vec<RequestStatistics>) -> Result<(), Trouble> {
     let Some(contents) = group.optional("contents")? else { return Ok(()) };
     for (_, place) in contents.members()? {
         match place.member("type")?.text()? {
@@ -80,8 +80,8 @@ fn gather(group: &Place<'_>, kinds: &mut Vec<Statistics>) -> Result<(), Trouble>
                 if kinds.iter().any(|known| known.name == name) {
                     return Err(place.trouble("has the path of a request before it"));
                 }
-                let stats = Statistics::of(&place.member("stats")?)?;
-                kinds.push(Statistics { name, ..stats });
+                let stats = RequestStatistics::of(&place.member("stats")?)?;
+                kinds.push(RequestStatistics { name, ..stats });
             }
             _ => return Err(place.trouble("is neither a group nor a request")),
         }
@@ -93,8 +93,8 @@ fn gather(group: &Place<'_>, kinds: &mut Vec<Statistics>) -> Result<(), Trouble>
     Ok(())
 }
 
-impl Statistics {
-    fn of(stats: &Place<'_>) -> Result<Self, Trouble> {
+impl RequestStatistics {
+    fn of(stats: &JsonNode<'_>) -> Result<Self, Trouble> {
         let counts = stats.member("numberOfRequests")?;
         let count = |which: &str| counts.member(which)?.count();
         let (ok, failed) = (count("ok")?, count("ko")?);
@@ -102,14 +102,15 @@ impl Statistics {
             return Err(counts.trouble("has another total than the sum of ok and ko"));
         }
         let name = one_line(stats.member("name")?.text()?);
-        let (ok, failed) = (Figures::of(stats, "ok", ok)?, Figures::of(stats, "ko", failed)?);
+        let (ok, failed) =
+            (ResponseTimes::of(stats, "ok", ok)?, ResponseTimes::of(stats, "ko", failed)?);
         Ok(Self { name, ok, failed })
     }
 }
 
-impl Figures {
+impl ResponseTimes {
     /// Of nothing Gatling writes zeros, which are none.
-    fn of(stats: &Place<'_>, which: &str, count: u64) -> Result<Option<Self>, Trouble> {
+    fn of(stats: &JsonNode<'_>, which: &str, count: u64) -> Result<Option<Self>, Trouble> {
         if count == 0 {
             return Ok(None);
         }
@@ -154,11 +155,11 @@ mod tests {
 
     #[test]
     fn a_summary_tells_right_answers_from_failures() {
-        let summary = Summary::parse(golden!("ko-3.10.3.stats")).unwrap();
+        let summary = GatlingSummary::parse(golden!("ko-3.10.3.stats")).unwrap();
         assert_eq!(summary.all.name, "All Requests");
         let names: Vec<&str> = summary.kinds.iter().map(|kind| kind.name.as_str()).collect();
         assert_eq!(names, ["create", "balance", "transfer", "history"]);
-        let figures = Figures {
+        let figures = ResponseTimes {
             count: 79,
             min_ms: 4955,
             max_ms: 8105,
@@ -169,14 +170,14 @@ mod tests {
         };
         assert_eq!(summary.kinds[0].ok, Some(figures));
         assert_eq!(summary.kinds[0].failed.unwrap().count, 85);
-        let global = Summary::parse(golden!("ko-3.10.3.global_stats")).unwrap();
+        let global = GatlingSummary::parse(golden!("ko-3.10.3.global_stats")).unwrap();
         assert_eq!((global.all, global.kinds), (summary.all, Vec::new()));
     }
 
     #[test]
     fn requests_in_groups_have_their_names_and_zeros_of_nothing_are_none() {
-        let summary = Summary::parse(golden!("small-3.10.3.stats")).unwrap();
-        let count = |figures: Option<Figures>| figures.map_or(0, |figures| figures.count);
+        let summary = GatlingSummary::parse(golden!("small-3.10.3.stats")).unwrap();
+        let count = |figures: Option<ResponseTimes>| figures.map_or(0, |figures| figures.count);
         let kinds = summary.kinds.iter();
         let kinds: Vec<_> =
             kinds.map(|kind| (kind.name.as_str(), count(kind.ok), count(kind.failed))).collect();
@@ -191,7 +192,7 @@ mod tests {
             ]
         );
         assert_eq!(summary.kinds[2].ok, None);
-        let global = Summary::parse(golden!("small-3.10.3.global_stats")).unwrap();
+        let global = GatlingSummary::parse(golden!("small-3.10.3.global_stats")).unwrap();
         assert_eq!(global.all, summary.all);
     }
 
@@ -200,7 +201,7 @@ mod tests {
     fn a_summary_counts_as_the_log_does() {
         let bytes = &include_bytes!("../../tests/golden/gatling/small-3.10.3.log")[..];
         let log = crate::gatling::Log::parse(bytes).unwrap();
-        let summary = Summary::parse(golden!("small-3.10.3.stats")).unwrap();
+        let summary = GatlingSummary::parse(golden!("small-3.10.3.stats")).unwrap();
         for kind in log.kinds(0..u64::MAX) {
             let stated = summary.kinds.iter().find(|stated| *stated.name == *kind.name).unwrap();
             let Some(ok) = stated.ok else {
@@ -247,9 +248,9 @@ mod tests {
         ] {
             assert!(whole.contains(what), "{what}");
             let changed = whole.replacen(what, instead, 1);
-            assert_eq!(Summary::parse(changed.as_bytes()).unwrap_err().cause, cause);
+            assert_eq!(GatlingSummary::parse(changed.as_bytes()).unwrap_err().cause, cause);
         }
-        let cause = Summary::parse(b"{}").unwrap_err().cause;
+        let cause = GatlingSummary::parse(b"{}").unwrap_err().cause;
         assert_eq!(cause, "the file has no `numberOfRequests`");
     }
 }

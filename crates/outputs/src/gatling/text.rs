@@ -1,6 +1,8 @@
 //! The log as text: a record in each line, with a tab between its columns.
 
-use super::{Error, Log, Names, REMEDY, Request, TEXT, Texts, message, one_line, understood};
+use super::{
+    Log, LoggedError, LoggedRequest, Names, REMEDY, TEXT, Texts, message, one_line, understood,
+};
 use crate::trouble::Trouble;
 
 /// Words of records, and how many columns each has with it.
@@ -85,7 +87,7 @@ fn record(
             let times = (moment(columns[3])?, moment(columns[4])?);
             let is_ok = status(columns[5])?;
             let failure = (!is_ok).then(|| messages.shared(message(columns[6])));
-            let request = Request::new(name, times, failure);
+            let request = LoggedRequest::new(name, times, failure);
             log.requests.push(request.map_err(|cause| format!("is a request that {cause}"))?);
         }
         "USER" => {
@@ -106,7 +108,7 @@ fn record(
         }
         _ => {
             let at_ms = moment(columns[2])?;
-            log.errors.push(Error { at_ms, message: messages.shared(message(columns[1])) });
+            log.errors.push(LoggedError { at_ms, message: messages.shared(message(columns[1])) });
         }
     }
     Ok(())

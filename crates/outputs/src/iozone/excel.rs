@@ -1,7 +1,9 @@
 //! The binary report of `-b`: worksheet records of Excel 2 (BIFF2), as iozone writes them.
 //! Readers of later workbooks refuse it, because it has no compound file around it.
 
-use super::{Cell, KILOBYTE, Mode, Operation, Report, Unit, rate, shown, size_bytes};
+use super::{
+    IozoneRate, IozoneReport, KILOBYTE, Mode, Operation, RateUnit, rate, shown, size_bytes,
+};
 use crate::trouble::Trouble;
 use std::collections::BTreeMap;
 
@@ -30,12 +32,12 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
     bytes.starts_with(&BEGIN.to_le_bytes())
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Report, Trouble> {
+pub(super) fn parse(bytes: &[u8]) -> Result<IozoneReport, Trouble> {
     let sheet = sheet(bytes)?;
-    let mut report = Report {
+    let mut report = IozoneReport {
         version: None,
         mode: Mode::Throughput { processes: None },
-        unit: Unit::BytesPerSecond,
+        unit: RateUnit::BytesPerSecond,
         cells: Vec::new(),
     };
     let (mut record_bytes, mut unit) = (None, None);
@@ -71,8 +73,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Report, Trouble> {
         let unit = unit.ok_or_else(|| at("no unit before it".to_owned()))?;
         let number = rate(number).map_err(|cause| at(format!("column {}: {cause}", column + 1)))?;
         report.unit = unit;
-        let scale = if unit == Unit::BytesPerSecond { KILOBYTE as f64 } else { 1.0 };
-        let cell = Cell {
+        let scale = if unit == RateUnit::BytesPerSecond { KILOBYTE as f64 } else { 1.0 };
+        let cell = IozoneRate {
             operation,
             record_bytes,
             file_bytes: None,
@@ -93,10 +95,10 @@ fn after<'a>(text: &'a str, beginning: &str) -> Option<&'a str> {
     start.eq_ignore_ascii_case(beginning).then(|| rest.trim())
 }
 
-fn unit_of(written: &str) -> Option<Unit> {
+fn unit_of(written: &str) -> Option<RateUnit> {
     match written.to_ascii_lowercase().as_str() {
-        "kbytes/sec" => Some(Unit::BytesPerSecond),
-        "ops/sec" => Some(Unit::OperationsPerSecond),
+        "kbytes/sec" => Some(RateUnit::BytesPerSecond),
+        "ops/sec" => Some(RateUnit::OperationsPerSecond),
         _ => None,
     }
 }
@@ -177,7 +179,8 @@ mod tests {
     #[test]
     fn the_binary_report_says_what_the_text_of_the_same_run_says() {
         let text = include_bytes!("../../tests/golden/iozone/t1_r8k_study_options.txt");
-        let (binary, text) = (Report::parse(GOLDEN).unwrap(), Report::parse(text).unwrap());
+        let (binary, text) =
+            (IozoneReport::parse(GOLDEN).unwrap(), IozoneReport::parse(text).unwrap());
         assert_eq!(binary.unit, text.unit);
         assert_eq!(binary.cells.len(), 7);
         for (binary, text) in binary.cells.iter().zip(&text.cells) {
@@ -198,7 +201,7 @@ mod tests {
     }
 
     /// The report with one cell's number changed.
-    fn with_number(number: f64) -> Result<Report, Trouble> {
+    fn with_number(number: f64) -> Result<IozoneReport, Trouble> {
         let old = 76_372.726_562_5_f64.to_le_bytes();
         let place = GOLDEN.windows(8).position(|window| window == old).unwrap();
         let mut bytes = GOLDEN.to_vec();

@@ -1,7 +1,10 @@
 //! The text that iozone prints.
 
 use super::columns::Columns;
-use super::{Cell, KILOBYTE, Mode, Operation, Report, Unit, plain_number, rate, shown, size_bytes};
+use super::{
+    IozoneRate, IozoneReport, KILOBYTE, Mode, Operation, RateUnit, plain_number, rate, shown,
+    size_bytes,
+};
 use crate::json::line_of;
 use crate::trouble::Trouble;
 
@@ -19,7 +22,7 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
 
 /// What was read so far.
 struct Reader {
-    report: Report,
+    report: IozoneReport,
     has_mode: bool,
     record_bytes: Option<u64>,
     file_bytes: Option<u64>,
@@ -50,7 +53,7 @@ impl Phase {
     }
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Report, Trouble> {
+pub(super) fn parse(bytes: &[u8]) -> Result<IozoneReport, Trouble> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Trouble::at(line_of(bytes, error.valid_up_to()), "it is not UTF-8", REMEDY)
@@ -59,10 +62,10 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Report, Trouble> {
         return Err(Trouble::new("it does not begin as iozone's output does", REMEDY));
     }
     let mut reader = Reader {
-        report: Report {
+        report: IozoneReport {
             version: None,
             mode: Mode::Table,
-            unit: Unit::BytesPerSecond,
+            unit: RateUnit::BytesPerSecond,
             cells: Vec::new(),
         },
         has_mode: false,
@@ -113,7 +116,7 @@ impl Reader {
             ["version", "$revision:", version, ..] => {
                 self.report.version = Some((*version).to_owned());
             }
-            ["ops", "mode.", ..] => self.report.unit = Unit::OperationsPerSecond,
+            ["ops", "mode.", ..] => self.report.unit = RateUnit::OperationsPerSecond,
             ["microseconds/op", "mode.", ..] => {
                 let cause = "its output is in microseconds for an operation, which is no rate";
                 return Err(cause.to_owned());
@@ -142,9 +145,9 @@ impl Reader {
 
     fn row(&mut self, line: &str) -> Result<(), String> {
         let Some(columns) = &mut self.columns else { return Ok(()) };
-        let row = columns.row(line, self.report.unit == Unit::BytesPerSecond)?;
+        let row = columns.row(line, self.report.unit == RateUnit::BytesPerSecond)?;
         for (operation, rate) in row.rates {
-            self.report.push(Cell {
+            self.report.push(IozoneRate {
                 operation,
                 record_bytes: row.record_bytes,
                 file_bytes: Some(row.file_bytes),
@@ -199,16 +202,16 @@ impl Reader {
     /// What a printed rate is multiplied by to be in the report's unit.
     fn scale(&self) -> f64 {
         match self.report.unit {
-            Unit::BytesPerSecond => KILOBYTE as f64,
-            Unit::OperationsPerSecond => 1.0,
+            RateUnit::BytesPerSecond => KILOBYTE as f64,
+            RateUnit::OperationsPerSecond => 1.0,
         }
     }
 
     /// A rate as printed, behind which stands the report's unit.
     fn value(&self, text: &str) -> Result<f64, String> {
         let wanted = match self.report.unit {
-            Unit::BytesPerSecond => "kb/sec",
-            Unit::OperationsPerSecond => "ops/sec",
+            RateUnit::BytesPerSecond => "kb/sec",
+            RateUnit::OperationsPerSecond => "ops/sec",
         };
         let words: Vec<&str> = text.split_whitespace().collect();
         let [number, unit] = words.as_slice() else {
@@ -250,7 +253,7 @@ impl Reader {
         // `-O` counts whole operations: of a file that is no multiple, one more than fits.
         let share = (parsed * bytes / file_bytes as f64).min(1.0);
         let share = if phase.has_idle_process() { 0.0 } else { share };
-        self.report.push(Cell {
+        self.report.push(IozoneRate {
             operation: phase.operation,
             record_bytes,
             file_bytes: Some(file_bytes),
@@ -293,7 +296,7 @@ impl Reader {
         Ok(())
     }
 
-    fn end(self) -> Result<Report, Trouble> {
+    fn end(self) -> Result<IozoneReport, Trouble> {
         if !self.is_complete {
             let cause = "it is cut off: iozone did not say that its test was complete";
             return Err(Trouble::new(cause, "run it to its end, and give all it printed"));
@@ -323,15 +326,15 @@ mod tests {
     }
 
     fn check(text: &str, expected: &Expect) {
-        let report = Report::parse(text.as_bytes()).unwrap();
+        let report = IozoneReport::parse(text.as_bytes()).unwrap();
         let version = report.version.as_deref().unwrap_or("?");
         let mut picture = format!("{version} {:?} {:?}\n", report.mode, report.unit);
         for cell in &report.cells {
             let (record, file) = (model::format_size(cell.record_bytes), cell.file_bytes);
             let file = file.map_or("?".to_owned(), model::format_size);
             let rate = match report.unit {
-                Unit::BytesPerSecond => cell.rate / 1024.0,
-                Unit::OperationsPerSecond => cell.rate,
+                RateUnit::BytesPerSecond => cell.rate / 1024.0,
+                RateUnit::OperationsPerSecond => cell.rate,
             };
             let id = cell.operation.id();
             let _ = write!(picture, "{id} {record} of {file}: {rate:.2}");
@@ -344,7 +347,7 @@ mod tests {
     }
 
     fn refused(text: &str) -> String {
-        let trouble = Report::parse(text.as_bytes()).unwrap_err();
+        let trouble = IozoneReport::parse(text.as_bytes()).unwrap_err();
         assert!(!trouble.remedy.is_empty());
         trouble.to_string()
     }
@@ -453,7 +456,7 @@ mod tests {
             .replace(" KB", " kB")
             .replace(" \t", "\t\t  ");
         let (mut new, old) =
-            (Report::parse(new.as_bytes()).unwrap(), Report::parse(old.as_bytes()));
+            (IozoneReport::parse(new.as_bytes()).unwrap(), IozoneReport::parse(old.as_bytes()));
         assert_eq!(new.version.replace("3.414".to_owned()).as_deref(), Some("3.489"));
         assert_eq!(Ok(new), old);
     }
@@ -463,7 +466,7 @@ mod tests {
         for text in [golden!("t2_r64k_I"), golden!("normal_R_I_multi"), golden!("t2_threads_ops")] {
             let complete = text.find("iozone test complete").unwrap();
             for (end, _) in text[..complete].char_indices() {
-                assert!(Report::parse(&text.as_bytes()[..end]).is_err(), "{end}");
+                assert!(IozoneReport::parse(&text.as_bytes()[..end]).is_err(), "{end}");
             }
         }
     }
@@ -516,7 +519,8 @@ mod tests {
         ] {
             assert_eq!(with(old, new), cause);
         }
-        let trouble = Report::parse(b"\tIozone: Performance Test of File I/O\n\xff").unwrap_err();
+        let trouble =
+            IozoneReport::parse(b"\tIozone: Performance Test of File I/O\n\xff").unwrap_err();
         assert_eq!(trouble.to_string(), "line 2: it is not UTF-8");
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters of a workload: those of its table, and those that subjects have otherwise.
 
-use crate::document::{Entry, Place, Table, Value};
+use crate::document::{Entry, SourceLocation, Table, Value};
 use crate::problems::Problems;
 use crate::settable;
 use crate::subjects::Arm;
@@ -48,7 +48,7 @@ impl Configurations {
 pub(super) fn read(
     table: &Table,
     workload: &'static dyn Workload,
-    place: &Place,
+    place: &SourceLocation,
     arms: &[Arm],
     problems: &mut Problems,
 ) -> Option<Configurations> {
@@ -119,7 +119,7 @@ struct Reader<'a, 'p> {
 
 impl Reader<'_, '_> {
     /// The workload with parameters of which none is missing and that go together.
-    fn whole(&mut self, values: Values, place: &Place) -> Option<Configuration> {
+    fn whole(&mut self, values: Values, place: &SourceLocation) -> Option<Configuration> {
         let id = self.workload.describe().id;
         let mut is_whole = true;
         for parameter in self.workload.parameters() {
@@ -144,7 +144,7 @@ impl Reader<'_, '_> {
                 Some(Configuration {
                     metrics: configured.metrics(),
                     facts: configured.facts(),
-                    is_loaded_from_host: service.is_some_and(|own| own.port_for_outside.is_some()),
+                    is_loaded_from_host: service.is_some_and(|own| own.host_load_port.is_some()),
                     parameters,
                 })
             }

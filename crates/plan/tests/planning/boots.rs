@@ -1,9 +1,9 @@
 //! Experiments in virtual machines: what they declare, what kernels' names are taken
-//! as, and who boots when.
+//! as, and which subject boots when.
 
 use crate::{plan, request};
 use model::{Accelerator, Block, Disk, Plan, VmSettings};
-use plan::Request;
+use plan::PlanRequest;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,7 @@ fn machines_belong_to_the_digest_and_simulated_ones_are_ignored() {
         assert_ne!(base, digest(&MACHINES.replacen(from, to, 1)), "{to}");
     }
     assert_eq!(base, digest(&MACHINES.replacen("1GiB", "1024MiB", 1)));
-    let simulated = plan(Request { venue: Some("sim"), ..request(MACHINES) }).unwrap();
+    let simulated = plan(PlanRequest { venue: Some("sim"), ..request(MACHINES) }).unwrap();
     assert_eq!(simulated.vm, None);
     let mut sittings = simulated.blocks.iter().flat_map(|block| &block.sittings);
     assert!(sittings.all(|sitting| sitting.boot.is_none()));
@@ -251,6 +251,6 @@ fn a_budget_counts_the_boots() {
     let text = MACHINES.replace("blocks = 6", "blocks = 20");
     let block = planned(&text);
     let block_ns = block.block_expected_ns(&block.blocks[0]);
-    let budgeted = plan(Request { budget_ns: Some(block_ns * 7), ..request(&text) }).unwrap();
+    let budgeted = plan(PlanRequest { budget_ns: Some(block_ns * 7), ..request(&text) }).unwrap();
     assert_eq!(budgeted.blocks.len(), 7);
 }

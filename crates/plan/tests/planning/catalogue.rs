@@ -2,9 +2,9 @@
 //! what planning does rather than what today's rooms contain.
 
 use contract::{
-    Attached, BootKnob, BootSpec, Catalogue, Configured, Cost, Description, Error, Factor, Knob,
-    LaunchKnob, LaunchSpec, Load, Parameter, Probe, Problem, Requirement, Result, Tables, Target,
-    Workload, WorkloadFacts,
+    AttachedProbe, BootKnob, BootSpec, Catalogue, Configured, Cost, Description, Error, Factor,
+    Knob, LaunchKnob, LaunchSpec, Load, Parameter, Probe, ProbeTarget, Problem, Requirement,
+    Result, Tables, Workload, WorkloadFacts,
 };
 use model::{Direction, Fingerprint, Level, Metric, Parameters, Reduction, Unit};
 use std::collections::BTreeMap;
@@ -320,7 +320,7 @@ impl Probe for TestProbe {
         Vec::new()
     }
 
-    fn attach(&self, _: &Machine, _: &Target) -> Result<Box<dyn Attached>> {
+    fn attach(&self, _: &Machine, _: &ProbeTarget) -> Result<Box<dyn AttachedProbe>> {
         Err(Error::environment("cannot attach", "planning never attaches anything"))
     }
 }

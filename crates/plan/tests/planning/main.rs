@@ -13,7 +13,7 @@ mod within;
 
 use catalogue::{CATALOGUE, DEFAULT_PROBES};
 use model::Plan;
-use plan::{ExperimentProblem, Request};
+use plan::{ExperimentProblem, PlanRequest};
 
 /// An experiment that every test can vary.
 pub(crate) const EXPERIMENT: &str = r#"
@@ -42,12 +42,12 @@ load = { cpu = 2, session = "separate" }
 margin = "7%"
 "#;
 
-pub(crate) fn plan(request: Request<'_>) -> Result<Plan, Vec<ExperimentProblem>> {
+pub(crate) fn plan(request: PlanRequest<'_>) -> Result<Plan, Vec<ExperimentProblem>> {
     plan::plan(&CATALOGUE, DEFAULT_PROBES, &request)
 }
 
-pub(crate) fn request(text: &str) -> Request<'_> {
-    Request { text, name: "slices", drawn_seed: 7, resolve: &archive, ..Request::default() }
+pub(crate) fn request(text: &str) -> PlanRequest<'_> {
+    PlanRequest { text, name: "slices", drawn_seed: 7, resolve: &archive, ..PlanRequest::default() }
 }
 
 /// What an archive of these tests offers.

@@ -3,7 +3,7 @@
 use crate::catalogue::{CATALOGUE, METRICS, RUN};
 use crate::{EXPERIMENT, plan, request};
 use model::ParameterValue;
-use plan::{OneLine, Request, one_line};
+use plan::{OneLine, PlanRequest, one_line};
 
 fn with(overrides: &[(&str, &str)]) -> Vec<(String, String)> {
     overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
@@ -48,7 +48,7 @@ fn an_option_is_the_same_as_editing_the_file() {
         let file = EXPERIMENT.replacen(line, edited, 1);
         assert_ne!(file, EXPERIMENT, "{line}");
         let overrides = with(&[(key, value)]);
-        let by_option = plan(Request { overrides: &overrides, ..request(EXPERIMENT) }).unwrap();
+        let by_option = plan(PlanRequest { overrides: &overrides, ..request(EXPERIMENT) }).unwrap();
         assert_eq!(by_option, plan(request(&file)).unwrap(), "{key}");
     }
 }
@@ -71,7 +71,8 @@ fn a_wrong_option_is_named_and_never_adds_an_arm() {
         ("colour.x", "1", "there is no table `colour` to set `x` in"),
     ] {
         let overrides = with(&[(key, value)]);
-        let problems = plan(Request { overrides: &overrides, ..request(EXPERIMENT) }).unwrap_err();
+        let problems =
+            plan(PlanRequest { overrides: &overrides, ..request(EXPERIMENT) }).unwrap_err();
         let shown = problems[0].to_string();
         assert!(shown.contains(expected), "{shown}");
         assert!(shown.starts_with(&format!("--set {key}={value}: ")), "{shown}");
@@ -80,19 +81,19 @@ fn a_wrong_option_is_named_and_never_adds_an_arm() {
 
 #[test]
 fn the_venue_option_wins_and_an_unknown_one_is_refused() {
-    let planned = plan(Request { venue: Some("sim"), ..request(EXPERIMENT) }).unwrap();
+    let planned = plan(PlanRequest { venue: Some("sim"), ..request(EXPERIMENT) }).unwrap();
     assert_eq!(planned.venue, "sim");
     assert_eq!(planned.sim.unwrap().scenario, "S1");
-    let problems = plan(Request { venue: Some("moon"), ..request(EXPERIMENT) }).unwrap_err();
+    let problems = plan(PlanRequest { venue: Some("moon"), ..request(EXPERIMENT) }).unwrap_err();
     assert_eq!(problems[0].given_by.as_deref(), Some("--venue moon"));
     let overrides = with(&[("kernel", "debian:6.18"), ("vm.memory", "1GiB")]);
-    let asked = Request { venue: Some("vm"), overrides: &overrides, ..request(EXPERIMENT) };
+    let asked = PlanRequest { venue: Some("vm"), overrides: &overrides, ..request(EXPERIMENT) };
     assert_eq!(plan(asked).unwrap().vm.unwrap().memory_bytes, 1 << 30);
 }
 
 #[test]
 fn quick_cuts_blocks_invocations_and_durations_and_says_so() {
-    let planned = plan(Request { is_quick: true, ..request(EXPERIMENT) }).unwrap();
+    let planned = plan(PlanRequest { is_quick: true, ..request(EXPERIMENT) }).unwrap();
     assert!(planned.is_quick);
     assert_eq!(planned.blocks.len(), 6);
     assert!(planned.workloads.iter().all(|workload| workload.invocations == 1));
@@ -101,7 +102,7 @@ fn quick_cuts_blocks_invocations_and_durations_and_says_so() {
     assert_eq!(planned.workload("wakeup").unwrap().expected_ns, 2_000_000_000);
     assert_eq!(planned.notes.len(), 3, "{:?}", planned.notes);
     let short = EXPERIMENT.replace("4s", "0.6s").replace("blocks = 10", "blocks = 5");
-    let planned = plan(Request { is_quick: true, ..request(&short) }).unwrap();
+    let planned = plan(PlanRequest { is_quick: true, ..request(&short) }).unwrap();
     assert_eq!(planned.blocks.len(), 5);
     let duration = &planned.workload("wakeup").unwrap().parameters.0["duration"];
     assert_eq!(*duration, ParameterValue::Duration(500_000_000), "never below the least");
@@ -118,7 +119,7 @@ fn quick_keeps_the_part_that_the_experiment_names() {
     let full = plan(request(&text)).unwrap();
     assert_eq!((full.subjects.len(), full.workloads.len(), full.blocks.len()), (4, 2, 10));
     assert_eq!(full.notes, Vec::<String>::new());
-    let quick = plan(Request { is_quick: true, ..request(&text) }).unwrap();
+    let quick = plan(PlanRequest { is_quick: true, ..request(&text) }).unwrap();
     let ids: Vec<&str> = quick.subjects.iter().map(|subject| subject.id.as_str()).collect();
     assert_eq!(ids, ["baseline", "baseline-again", "short"]);
     // messaging runs for batch only, which is left out.
@@ -140,7 +141,7 @@ fn quick_keeps_the_part_that_the_experiment_names() {
     );
     let asked =
         with(&[("quick.workloads", "messaging"), ("quick.subjects", "[\"baseline\", \"batch\"]")]);
-    let other = Request { is_quick: true, overrides: &asked, ..request(&text) };
+    let other = PlanRequest { is_quick: true, overrides: &asked, ..request(&text) };
     let other = plan(other).unwrap();
     assert_eq!((other.subjects.len(), other.workloads[0].label.as_str()), (3, "messaging"));
     assert_eq!(other.workloads[0].subjects, ["baseline", "batch"]);
@@ -157,7 +158,7 @@ fn a_budget_cuts_blocks_then_the_control_and_then_is_a_problem() {
     let full = plan(request(EXPERIMENT)).unwrap();
     let block_ns = full.block_expected_ns(&full.blocks[0]);
     let with_budget =
-        |budget_ns| plan(Request { budget_ns: Some(budget_ns), ..request(EXPERIMENT) });
+        |budget_ns| plan(PlanRequest { budget_ns: Some(budget_ns), ..request(EXPERIMENT) });
     for blocks in [10_u64, 9, 7, 5] {
         let planned = with_budget(block_ns * blocks).unwrap();
         assert_eq!(planned.blocks.len() as u64, blocks);
@@ -172,7 +173,7 @@ fn a_budget_cuts_blocks_then_the_control_and_then_is_a_problem() {
     let problems = with_budget(block_ns).unwrap_err();
     assert!(problems[0].to_string().contains("even 5 blocks need "), "{}", problems[0]);
     let insisted = EXPERIMENT.replace("nice = 5", "nice = 5\ncontrol = true");
-    let request = Request { budget_ns: Some(block_ns * 5 - 1), ..request(&insisted) };
+    let request = PlanRequest { budget_ns: Some(block_ns * 5 - 1), ..request(&insisted) };
     assert!(plan(request).is_err(), "a control that was insisted on stays");
     let written = EXPERIMENT.replace("nice = 5", "nice = 5\nbudget = \"1s\"");
     assert_eq!(plan(crate::request(&written)).unwrap_err()[0].line, 6);

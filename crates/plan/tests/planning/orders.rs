@@ -93,7 +93,7 @@ proptest! {
     #[test]
     fn no_option_makes_planning_panic(key in "[a-z_.]{0,20}|(workloads.wakeup|subjects.short|margin|sim)\\.[a-z_]{0,9}", value in "\\PC{0,20}") {
         let overrides = [(key, value)];
-        let _ = plan(plan::Request { overrides: &overrides, ..request(EXPERIMENT) });
+        let _ = plan(plan::PlanRequest { overrides: &overrides, ..request(EXPERIMENT) });
     }
 }
 
@@ -138,7 +138,7 @@ const PINNED_TRIAL_SEED: u64 = 13_394_949_031_635_594_498;
 #[test]
 fn the_digest_follows_what_decides_results_and_nothing_else() {
     let digest = |text: &str, name: &str, drawn_seed| {
-        let request = plan::Request { name, drawn_seed, ..request(text) };
+        let request = plan::PlanRequest { name, drawn_seed, ..request(text) };
         plan(request).unwrap().digest
     };
     let base = digest(EXPERIMENT, "a", 1);
@@ -162,9 +162,9 @@ fn the_digest_follows_what_decides_results_and_nothing_else() {
 
 #[test]
 fn a_drawn_seed_can_be_written_into_the_experiment() {
-    let drawn = plan(plan::Request { drawn_seed: u64::MAX, ..request(EXPERIMENT) }).unwrap();
+    let drawn = plan(plan::PlanRequest { drawn_seed: u64::MAX, ..request(EXPERIMENT) }).unwrap();
     let kept = [("seed".to_owned(), drawn.seed.to_string())];
-    let again = plan(plan::Request { overrides: &kept, ..request(EXPERIMENT) }).unwrap();
+    let again = plan(plan::PlanRequest { overrides: &kept, ..request(EXPERIMENT) }).unwrap();
     assert_eq!(again.blocks, drawn.blocks);
 }
 

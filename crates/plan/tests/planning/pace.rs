@@ -2,7 +2,7 @@
 
 use crate::{EXPERIMENT, plan, request};
 use model::{Pace, Plan};
-use plan::{Request, render_problems};
+use plan::{PlanRequest, render_problems};
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 
@@ -51,7 +51,7 @@ fn blocks_that_take_longer_than_their_time_are_told_before_they_run() {
 #[test]
 fn quick_leaves_the_pauses_out() {
     let text = soak("duration = \"24h\"");
-    let quick = plan(Request { is_quick: true, ..request(&text) }).unwrap();
+    let quick = plan(PlanRequest { is_quick: true, ..request(&text) }).unwrap();
     assert_eq!((quick.blocks.len(), quick.pace.unwrap().every_ns), (6, 0));
     assert!(quick.expected_ns() < HOUR_NS / 10, "{}", quick.expected_ns());
     let note = "--quick: blocks follow each other without a pause, and not every 1h: what takes \
@@ -63,7 +63,7 @@ fn quick_leaves_the_pauses_out() {
 #[test]
 fn a_budget_cuts_the_time_that_it_goes_on() {
     let text = soak("duration = \"24h\"");
-    let within = |budget_ns| plan(Request { budget_ns: Some(budget_ns), ..request(&text) });
+    let within = |budget_ns| plan(PlanRequest { budget_ns: Some(budget_ns), ..request(&text) });
     let half = within(12 * HOUR_NS).unwrap();
     assert_eq!(half.blocks.len(), 12);
     assert!(half.expected_ns() <= 12 * HOUR_NS && half.subjects[1].is_control);
@@ -77,12 +77,12 @@ fn a_budget_cuts_the_time_that_it_goes_on() {
 fn the_command_line_wins_over_the_key_that_it_excludes() {
     let text = soak("duration = \"24h\"\nevery = \"30min\"");
     let fixed = with(&[("blocks", "3")]);
-    let fixed = plan(Request { overrides: &fixed, ..request(&text) }).unwrap();
+    let fixed = plan(PlanRequest { overrides: &fixed, ..request(&text) }).unwrap();
     assert_eq!((fixed.blocks.len(), fixed.pace), (3, None));
     let adaptive = soak("blocks = [6, 10]");
     let longer = with(&[("duration", "6h"), ("every", "20min")]);
-    let longer = plan(Request { overrides: &longer, ..request(&adaptive) }).unwrap();
+    let longer = plan(PlanRequest { overrides: &longer, ..request(&adaptive) }).unwrap();
     assert_eq!((longer.blocks.len(), longer.looks.len()), (18, 0));
     let both = with(&[("duration", "6h"), ("blocks", "8")]);
-    assert!(plan(Request { overrides: &both, ..request(&adaptive) }).is_err());
+    assert!(plan(PlanRequest { overrides: &both, ..request(&adaptive) }).is_err());
 }

@@ -3,7 +3,7 @@
 use crate::catalogue::{DURATION, MODE, WORKERS};
 use crate::{plan, request};
 use model::{ParameterValue, Plan, Subject, WorkloadPlan};
-use plan::Request;
+use plan::PlanRequest;
 
 const DESIGNS: &str = r#"
 blocks = 5
@@ -83,7 +83,7 @@ fn what_only_some_subjects_measure_is_asked_of_no_other() {
 
 #[test]
 fn quick_halves_the_duration_of_every_subject() {
-    let plan = plan(Request { is_quick: true, ..request(DESIGNS) }).unwrap();
+    let plan = plan(PlanRequest { is_quick: true, ..request(DESIGNS) }).unwrap();
     let wakeup = &plan.workloads[0];
     let duration = |id| DURATION.of(wakeup.parameters_for(subject(&plan, id)));
     assert_eq!(["two", "two-again", "eight"].map(duration), [2, 2, 4].map(|s| s * 1_000_000_000));
@@ -112,7 +112,7 @@ effect = "worse"
     assert_eq!(of("wakeup-workers-1--nice-0"), 1);
     assert_eq!(of("wakeup-workers-4--nice-0"), 4);
     let overrides = [("subjects.eight.wakeup.workers".to_owned(), "16".to_owned())];
-    let set = plan(Request { overrides: &overrides, ..request(DESIGNS) }).unwrap();
+    let set = plan(PlanRequest { overrides: &overrides, ..request(DESIGNS) }).unwrap();
     assert_eq!(workers(&set.workloads[0], subject(&set, "eight")), 16);
 }
 

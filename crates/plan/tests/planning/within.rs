@@ -2,7 +2,7 @@
 
 use crate::{plan, request};
 use model::{Claimed, Comparisons, Plan};
-use plan::Request;
+use plan::PlanRequest;
 
 const GRID: &str = r#"
 venue = "vm"
@@ -84,7 +84,7 @@ fn a_crossing_is_compared_level_by_level_and_its_pairs_share_their_boots() {
 
 #[test]
 fn quick_keeps_whole_groups() {
-    let plan = plan(Request { is_quick: true, ..request(GRID) }).unwrap();
+    let plan = plan(PlanRequest { is_quick: true, ..request(GRID) }).unwrap();
     assert_eq!(pairs(&plan).len(), 2);
     assert_eq!(plan.workloads.len(), 2);
 }

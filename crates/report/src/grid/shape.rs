@@ -1,6 +1,6 @@
 //! Which workloads and metrics of a plan span a grid.
 
-use super::{Axis, CellQuestion, Cells, Kind};
+use super::{Axis, CellQuestion, Cells, ValueKind};
 use model::{Direction, Metric, ParameterValue, Plan, Reduction, Unit, WorkloadPlan};
 
 /// A grid without its numbers.
@@ -8,7 +8,7 @@ pub(super) struct Shape {
     pub(super) measure: String,
     pub(super) unit: Unit,
     pub(super) direction: Direction,
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     pub(super) rows: Axis,
     pub(super) columns: Axis,
     pub(super) questions: Cells<CellQuestion>,
@@ -90,7 +90,7 @@ fn of_metrics(class: &[&WorkloadPlan], name: &str) -> Vec<Shape> {
             measure: if common.is_empty() { "value".to_owned() } else { common },
             unit: group[0].unit,
             direction: group[0].direction,
-            kind: Kind::Averaged,
+            kind: ValueKind::Averaged,
             rows: rows.clone(),
             columns: Axis::of_names(column, labels),
             questions,
@@ -151,11 +151,11 @@ fn primary<'a>(class: &[&'a WorkloadPlan]) -> impl Iterator<Item = &'a Metric> {
         .filter_map(find)
 }
 
-fn kind(metric: &Metric) -> Kind {
+fn kind(metric: &Metric) -> ValueKind {
     match metric.reduction {
-        Reduction::Quantile(_) => Kind::Quantile,
-        Reduction::Proportion => Kind::Share,
-        Reduction::Median | Reduction::Mean | Reduction::Quotient => Kind::Averaged,
+        Reduction::Quantile(_) => ValueKind::Quantile,
+        Reduction::Proportion => ValueKind::Share,
+        Reduction::Median | Reduction::Mean | Reduction::Quotient => ValueKind::Averaged,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::breakdown;
 use crate::emulated::{hidden, is_hidden};
 use crate::ladder::LadderCell;
 use crate::quantities::{duration, p_value, percent, value, versus};
-use crate::standings::{claim, ranks, use_case};
+use crate::rankings::{claim, ranks, use_case};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Role};

@@ -17,7 +17,7 @@ use crate::breakdown;
 use crate::emulated::why_hidden;
 use crate::grid::Grid;
 use crate::quantities::{direction, duration, p_value};
-use crate::standings::{claim, ranks, tally, use_case};
+use crate::rankings::{claim, ranks, tally, use_case};
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
 use anstyle::{AnsiColor, Style};
@@ -348,7 +348,7 @@ impl Screen<'_> {
         Ok(())
     }
 
-    /// Means of each subject by row and by column; arithmetic ones only for who asks.
+    /// Means of each subject by row and by column; arithmetic ones only on request.
     fn means(&mut self, drawn: &Grid) -> io::Result<()> {
         let kinds = if self.page.is_verbose { 2 } else { 1 };
         let language = self.language;

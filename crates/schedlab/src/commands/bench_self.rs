@@ -26,7 +26,8 @@ fn judging() -> Result<(usize, u64)> {
             plan::render_problems(&problems, "benchmark", LARGE),
         )
     };
-    let request = plan::Request { text: LARGE, name: "benchmark", ..plan::Request::default() };
+    let request =
+        plan::PlanRequest { text: LARGE, name: "benchmark", ..plan::PlanRequest::default() };
     let plan = plan::plan(&crate::catalogue(), &[], &request).map_err(failed)?;
     let venue = Sim::new(crate::catalogue());
     let mut session = venue.open(&plan, Path::new(""), &Interrupt::default(), &mut |_| {})?;

@@ -2,8 +2,8 @@
 
 use super::kernels::ProgressLine;
 use crate::cli::Common;
+use crate::environment::search_path;
 use crate::progress::human_duration;
-use crate::surroundings::search_path;
 use artefacts::FromSources;
 use contract::{Catalogue, Interrupt, Recipe, Result};
 use model::Plan;

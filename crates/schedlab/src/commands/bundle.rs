@@ -11,7 +11,7 @@ use model::Findings;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use store::{BUNDLE_FORMAT, CampaignState, Loaded, Manifest, Redaction};
+use store::{BUNDLE_FORMAT, CampaignState, LoadedCampaign, Manifest, Redaction};
 
 /// Ending of a bundle's file name.
 const ENDING: &str = "schedlab.tar.gz";
@@ -78,7 +78,7 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
 /// What a bundle is made from.
 struct Staged {
     name: String,
-    loaded: Loaded,
+    loaded: LoadedCampaign,
     findings: Findings,
     redaction: Option<Redaction>,
 }
@@ -122,7 +122,7 @@ fn version() -> String {
 }
 
 /// What follows from plan and records, by the name of its file.
-fn made(loaded: &Loaded, findings: &Findings) -> Result<Vec<(&'static str, Vec<u8>)>> {
+fn made(loaded: &LoadedCampaign, findings: &Findings) -> Result<Vec<(&'static str, Vec<u8>)>> {
     let mut text = serde_json::to_vec_pretty(findings)
         .map_err(|error| Error::environment("cannot write findings", error))?;
     text.push(b'\n');
@@ -219,7 +219,7 @@ fn once(problems: &[String]) -> Vec<&String> {
 
 /// The campaign of an unpacked bundle, under the name that it had. Errors name its files as the
 /// bundle does: where they lie meanwhile is nobody's business.
-pub(super) fn opened(directory: &Path, manifest: &Manifest) -> Result<Loaded> {
+pub(super) fn opened(directory: &Path, manifest: &Manifest) -> Result<LoadedCampaign> {
     let place = format!("{}/", directory.display());
     let by_name = |text: String| text.replace(&place, "");
     let mut loaded = store::load(directory).map_err(|error| Error {

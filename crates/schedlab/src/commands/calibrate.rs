@@ -3,13 +3,13 @@
 use crate::cli::Calibrate;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
-use calibrate::{FULL, QUICK, Request};
+use calibrate::{CalibrationRequest, FULL, QUICK};
 use contract::{Error, Result};
 
 pub(super) fn run(arguments: &Calibrate) -> Result<ExitCode> {
     let usual = if arguments.quick { QUICK } else { FULL };
     let only = arguments.only.clone().unwrap_or_default();
-    let request = Request {
+    let request = CalibrationRequest {
         catalogue: crate::catalogue(),
         repetitions: arguments.repetitions.unwrap_or(usual),
         is_quick: arguments.quick,

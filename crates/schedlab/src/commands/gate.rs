@@ -9,7 +9,7 @@ use analysis::{GateLimit, GateOutcome, GateResult};
 use contract::{Error, Result};
 use model::{Findings, Role};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use store::Loaded;
+use store::LoadedCampaign;
 
 /// An error names this many metrics; of the others it gives the number.
 const NAMED_AT_MOST: usize = 12;
@@ -132,7 +132,7 @@ fn annotation(result: &GateResult<'_>) -> String {
     format!("::{kind} title={title}::{}\n", escaped(&evidence(result)))
 }
 
-fn junit(loaded: &Loaded, results: &[GateResult<'_>]) -> Result<String> {
+fn junit(loaded: &LoadedCampaign, results: &[GateResult<'_>]) -> Result<String> {
     let mut suite = TestSuite::new(loaded.plan.name.clone());
     for result in results {
         let status = match result.outcome {

@@ -2,11 +2,11 @@
 
 use super::run::conclude;
 use crate::cli::{Common, Import, Pairs, Presentation};
+use crate::environment::random_u64;
 use crate::exit::ExitCode;
 use crate::output::tell;
-use crate::surroundings::random_u64;
 use contract::{Error, Result};
-use importers::{IMPORTERS, Importer, Mapping, Settings, Source, Trouble};
+use importers::{IMPORTERS, ImportFile, ImportSettings, Importer, Mapping, Trouble};
 use model::{Claim, Comparisons, Plan};
 use std::path::{Path, PathBuf};
 use store::Campaign;
@@ -31,9 +31,9 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
     let mapping = mapping(arguments)?;
     let files = files(&arguments.files)?;
     let settings = settings(arguments, &files)?;
-    let sources: Vec<Source<'_>> = files
+    let sources: Vec<ImportFile<'_>> = files
         .iter()
-        .map(|file| Source {
+        .map(|file| ImportFile {
             subject: &file.subject,
             execution: file.execution,
             bytes: &file.bytes,
@@ -142,8 +142,8 @@ fn mapping(arguments: &Import) -> Result<Mapping> {
     for text in &arguments.better {
         let (metric, direction) = text.rsplit_once('=').unwrap_or((text, ""));
         let direction = match direction {
-            "higher" => importers::Direction::Higher,
-            "lower" => importers::Direction::Lower,
+            "higher" => importers::MappingDirection::Higher,
+            "lower" => importers::MappingDirection::Lower,
             _ => {
                 return Err(Error::usage(
                     format!("cannot read --better {text}"),
@@ -212,7 +212,7 @@ fn files(given: &[String]) -> Result<Vec<File>> {
     Ok(files)
 }
 
-fn settings(arguments: &Import, files: &[File]) -> Result<Settings> {
+fn settings(arguments: &Import, files: &[File]) -> Result<ImportSettings> {
     let margin = match &arguments.margin {
         None => None,
         Some(text) => {
@@ -239,7 +239,7 @@ fn settings(arguments: &Import, files: &[File]) -> Result<Settings> {
         .and_then(|file| file.path.file_stem())
         .map_or_else(|| stem.to_owned(), |stem| stem.to_string_lossy().into_owned());
     let name = plan::name_of(arguments.name.as_deref().unwrap_or(&stem));
-    Ok(Settings {
+    Ok(ImportSettings {
         title: arguments.title.clone().unwrap_or_else(|| format!("Imported: {}", names.join(", "))),
         name: if name.is_empty() { "import".to_owned() } else { name },
         files: names.join(", "),

@@ -4,10 +4,12 @@ use crate::cli::Common;
 use crate::cli::kernels::{
     KernelsAction, KernelsBuild, KernelsFetch, KernelsList, KernelsRemove, KernelsShow,
 };
+use crate::environment::{cache_directory, search_path};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
-use crate::surroundings::{cache_directory, search_path};
-use artefacts::{Build, Kernel, KernelName, Kernels, Offer, Progress, Selection, Source};
+use artefacts::{
+    Build, FetchProgress, Kernel, KernelName, KernelSource, Kernels, Offer, Selection,
+};
 use contract::{Error, Factor, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,7 +27,7 @@ pub(super) fn stands_for(
     factor: &str,
     text: &str,
 ) -> Option<std::result::Result<Vec<String>, String>> {
-    if factor != venues::Kernel.describe().id {
+    if factor != venues::KernelFactor.describe().id {
         return None;
     }
     let name: KernelName = text.parse().ok()?;
@@ -174,9 +176,11 @@ fn would_fetch(kernels: &Kernels, names: &[KernelName]) -> Result<ExitCode> {
 
 fn build(kernels: &Kernels, arguments: &KernelsBuild) -> Result<ExitCode> {
     let source = match arguments.source.strip_prefix("debian:") {
-        None => Source::Directory(arguments.source.clone().into()),
+        None => KernelSource::Directory(arguments.source.clone().into()),
         Some(_) => match arguments.source.parse().map_err(venues::artefact_error)? {
-            KernelName::Debian(Selection::Series(major, minor)) => Source::Debian(major, minor),
+            KernelName::Debian(Selection::Series(major, minor)) => {
+                KernelSource::Debian(major, minor)
+            }
             _ => {
                 return Err(Error::usage(
                     format!("cannot build {}", arguments.source),
@@ -293,20 +297,20 @@ impl ProgressLine {
         Self { is_terminal: std::io::stderr().is_terminal(), is_drawn: false }
     }
 
-    fn note(&mut self, progress: &Progress) {
+    fn note(&mut self, progress: &FetchProgress) {
         match progress {
-            Progress::Downloading { kernel, done, total } => {
+            FetchProgress::Downloading { kernel, done, total } => {
                 self.draw(&format!("{kernel}: {} of {} MB", done / 1_000_000, megabytes(*total)));
             }
-            Progress::Building { kernel, step } => {
+            FetchProgress::Building { kernel, step } => {
                 let line: String = format!("{kernel}: {step}").chars().take(78).collect();
                 self.draw(&line);
             }
-            Progress::Unpacking { kernel } => self.draw(&format!("{kernel}: unpacking")),
-            Progress::Resolving { name } => self.draw(&format!("{name}: asking the archive")),
-            Progress::Fetched { kernel } => self.say(&format!("{kernel}: fetched")),
-            Progress::Cached { kernel } => self.say(&format!("{kernel}: is cached")),
-            Progress::Note(text) => self.say(text),
+            FetchProgress::Unpacking { kernel } => self.draw(&format!("{kernel}: unpacking")),
+            FetchProgress::Resolving { name } => self.draw(&format!("{name}: asking the archive")),
+            FetchProgress::Fetched { kernel } => self.say(&format!("{kernel}: fetched")),
+            FetchProgress::Cached { kernel } => self.say(&format!("{kernel}: is cached")),
+            FetchProgress::Note(text) => self.say(text),
         }
     }
 

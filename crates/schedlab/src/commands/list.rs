@@ -1,7 +1,7 @@
 //! `schedlab list`: what can be named in an experiment.
 
 use super::reports::Format;
-use crate::cli::{Common, Kind, List};
+use crate::cli::{Common, List, ListKind};
 use crate::exit::ExitCode;
 use crate::output::print;
 use contract::{Catalogue, Description, Error, Result};
@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Every kind, in the order it is listed.
-const KINDS: [(Kind, &str); 9] = [
-    (Kind::Workloads, "workloads"),
-    (Kind::Factors, "factors"),
-    (Kind::Probes, "probes"),
-    (Kind::Venues, "venues"),
-    (Kind::Formats, "formats"),
-    (Kind::Imports, "imports"),
-    (Kind::Suites, "suites"),
-    (Kind::Kernels, "kernels"),
-    (Kind::Schedulers, "schedulers"),
+const KINDS: [(ListKind, &str); 9] = [
+    (ListKind::Workloads, "workloads"),
+    (ListKind::Factors, "factors"),
+    (ListKind::Probes, "probes"),
+    (ListKind::Venues, "venues"),
+    (ListKind::Formats, "formats"),
+    (ListKind::Imports, "imports"),
+    (ListKind::Suites, "suites"),
+    (ListKind::Kernels, "kernels"),
+    (ListKind::Schedulers, "schedulers"),
 ];
 
 /// One listed thing.
@@ -36,8 +36,8 @@ pub(super) fn run(common: &Common, arguments: &List) -> Result<ExitCode> {
     let mut listed: Vec<(&str, Vec<Entry>)> = Vec::new();
     for (kind, name) in kinds {
         let found = match kind {
-            Kind::Kernels => kernels(common)?,
-            Kind::Schedulers => schedulers(common)?,
+            ListKind::Kernels => kernels(common)?,
+            ListKind::Schedulers => schedulers(common)?,
             kind => entries(&catalogue, *kind),
         };
         listed.push((*name, found));
@@ -124,9 +124,9 @@ fn entry(description: &Description, details: Value) -> Entry {
     }
 }
 
-fn entries(catalogue: &Catalogue, kind: Kind) -> Vec<Entry> {
+fn entries(catalogue: &Catalogue, kind: ListKind) -> Vec<Entry> {
     match kind {
-        Kind::Workloads => catalogue
+        ListKind::Workloads => catalogue
             .workloads
             .iter()
             .map(|workload| {
@@ -143,7 +143,7 @@ fn entries(catalogue: &Catalogue, kind: Kind) -> Vec<Entry> {
                 entry(workload.describe(), json!({ "parameters": parameters }))
             })
             .collect(),
-        Kind::Factors => catalogue
+        ListKind::Factors => catalogue
             .factors
             .iter()
             .map(|factor| {
@@ -153,7 +153,7 @@ fn entries(catalogue: &Catalogue, kind: Kind) -> Vec<Entry> {
                 )
             })
             .collect(),
-        Kind::Probes => catalogue
+        ListKind::Probes => catalogue
             .probes
             .iter()
             .map(|probe| {
@@ -168,16 +168,18 @@ fn entries(catalogue: &Catalogue, kind: Kind) -> Vec<Entry> {
                 )
             })
             .collect(),
-        Kind::Venues => venues::DESCRIPTIONS.iter().map(|venue| entry(venue, json!({}))).collect(),
-        Kind::Formats => Format::all()
+        ListKind::Venues => {
+            venues::DESCRIPTIONS.iter().map(|venue| entry(venue, json!({}))).collect()
+        }
+        ListKind::Formats => Format::all()
             .map(|format| entry(format.describe(), json!({ "extension": format.extension() })))
             .collect(),
-        Kind::Imports => importers::IMPORTERS
+        ListKind::Imports => importers::IMPORTERS
             .iter()
             .map(|importer| entry(importer.describe(), json!({})))
             .collect(),
-        Kind::Suites => suites(),
-        Kind::Kernels | Kind::Schedulers => Vec::new(),
+        ListKind::Suites => suites(),
+        ListKind::Kernels | ListKind::Schedulers => Vec::new(),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::{build, host, kernels, pilot, schedulers, venue};
 use crate::cli::{Common, Experiment, PlanArguments, PlanOptions};
+use crate::environment::random_u64;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::human_duration;
-use crate::surroundings::random_u64;
 use contract::{Catalogue, Error, FIRST_KNOB, Knob, Result};
 use model::{Block, Comparisons, Level, Plan, Sitting, Subject};
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,7 +97,7 @@ pub(super) fn make(
         wrong.push(Err(Error::usage("cannot read --budget", error, "write a time such as 10min")));
         None
     });
-    let request = plan::Request {
+    let request = plan::PlanRequest {
         text,
         name,
         overrides: &overrides,
@@ -394,7 +394,7 @@ fn has_load_from_host(plan: &Plan) -> bool {
     plan.vm.is_some()
         && catalogue.configured(plan).any(|(_, _, configured)| {
             let service = configured.service();
-            service.is_some_and(|service| service.facts().port_for_outside.is_some())
+            service.is_some_and(|service| service.facts().host_load_port.is_some())
         })
 }
 

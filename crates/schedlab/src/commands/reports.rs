@@ -3,15 +3,15 @@
 use super::save::save;
 use crate::browser;
 use crate::cli::{Common, Judge, Presentation, ReportArguments, ShowArguments};
+use crate::environment::FONTS;
 use crate::exit::ExitCode;
 use crate::output::{is_read_by_a_person, legible, page, print, print_bytes, tell};
-use crate::surroundings::FONTS;
 use contract::{Description, Error, ErrorKind, Result};
 use model::{Findings, Fingerprint, Plan};
 use report::{Inputs, Page, RENDERERS, Renderer, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use store::{Campaign, CampaignState, Loaded};
+use store::{Campaign, CampaignState, LoadedCampaign};
 
 /// The format for terminals.
 const TERMINAL: &str = "terminal";
@@ -90,7 +90,7 @@ pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCod
 
 /// A campaign with its findings, judged anew: stored ones may be another version's,
 /// or edited. Nothing is written.
-pub(super) fn judged(common: &Common, campaign: &str) -> Result<(Loaded, Findings)> {
+pub(super) fn judged(common: &Common, campaign: &str) -> Result<(LoadedCampaign, Findings)> {
     if Path::new(campaign).is_file() {
         return of_bundle(Path::new(campaign));
     }
@@ -118,7 +118,7 @@ fn is_emptied(directory: &Path) -> bool {
 }
 
 /// The campaign in a bundle, judged anew.
-fn of_bundle(file: &Path) -> Result<(Loaded, Findings)> {
+fn of_bundle(file: &Path) -> Result<(LoadedCampaign, Findings)> {
     let home = super::bundle::temporary()?;
     let unpacked = store::unpack(file, home.path())?;
     if let Some(problem) = unpacked.problems.first() {
@@ -152,7 +152,7 @@ impl Shown {
 
 /// A report as text, for standard output.
 pub(super) fn text(
-    loaded: &Loaded,
+    loaded: &LoadedCampaign,
     findings: &Findings,
     format: &str,
     shown: Shown,
@@ -163,7 +163,7 @@ pub(super) fn text(
 
 /// A report on standard output, whatever its format. What is no text would leave a terminal
 /// in disorder, and tells nobody anything.
-fn send(loaded: &Loaded, findings: &Findings, format: &str, shown: Shown) -> Result<()> {
+fn send(loaded: &LoadedCampaign, findings: &Findings, format: &str, shown: Shown) -> Result<()> {
     let kind = Format::named(format)?;
     if !kind.is_text() && is_read_by_a_person() {
         let id = kind.describe().id;
@@ -179,7 +179,7 @@ fn send(loaded: &Loaded, findings: &Findings, format: &str, shown: Shown) -> Res
 /// A report for standard output. Only the table for terminals heeds a locale of plain ASCII; what
 /// goes elsewhere is read elsewhere.
 fn for_output(
-    loaded: &Loaded,
+    loaded: &LoadedCampaign,
     findings: &Findings,
     format: Format,
     shown: Shown,
@@ -195,7 +195,7 @@ fn for_output(
 /// grid: its tables are what readers calculate on with. Gives the path of the one to read. What
 /// beside `report.md` cannot be written costs no verdict.
 pub(super) fn write_all(
-    loaded: &Loaded,
+    loaded: &LoadedCampaign,
     findings: &Findings,
     presentation: Presentation,
 ) -> Result<PathBuf> {
@@ -215,13 +215,17 @@ pub(super) fn write_all(
 }
 
 /// A report as it stands in files.
-pub(super) fn document(loaded: &Loaded, findings: &Findings, format: &str) -> Result<Vec<u8>> {
+pub(super) fn document(
+    loaded: &LoadedCampaign,
+    findings: &Findings,
+    format: &str,
+) -> Result<Vec<u8>> {
     render(loaded, findings, Format::named(format)?, &FILE_PAGE, Presentation::default())
 }
 
 /// Writes a report into the campaign's directory, or where it is told.
 pub(super) fn write(
-    loaded: &Loaded,
+    loaded: &LoadedCampaign,
     findings: &Findings,
     format: &str,
     output: Option<&Path>,
@@ -289,7 +293,7 @@ impl Format {
 }
 
 fn render(
-    loaded: &Loaded,
+    loaded: &LoadedCampaign,
     findings: &Findings,
     format: Format,
     page: &Page,
@@ -315,9 +319,9 @@ fn not_drawn(error: &std::io::Error) -> Error {
     }
 }
 
-/// What every renderer draws; `directory` is where the campaign lies for whoever reads it.
+/// What every renderer draws; `directory` is where the campaign lies for the reader.
 pub(super) fn view(
-    loaded: &Loaded,
+    loaded: &LoadedCampaign,
     directory: &Path,
     findings: &Findings,
     presentation: Presentation,

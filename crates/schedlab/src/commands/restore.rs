@@ -2,9 +2,9 @@
 
 use super::host;
 use crate::cli::{Common, Restore};
+use crate::environment::unseen_journal;
 use crate::exit::ExitCode;
 use crate::output::print;
-use crate::surroundings::unseen_journal;
 use contract::Result;
 use venues::Host;
 

@@ -4,11 +4,11 @@ use super::build::build;
 use super::plan::{Planned, describe, read};
 use super::{machine, reports, venue};
 use crate::cli::{Common, Execution, Presentation, Run};
-use crate::dashboard::Dashboard;
+use crate::dashboard::DashboardProcess;
+use crate::environment::random_u64;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::ProgressLine;
-use crate::surroundings::random_u64;
 use contract::{Error, ErrorKind, Interrupt, Result};
 use live::EventLog;
 use model::{Outcome, Plan, Record, Subject, WorkloadPlan};
@@ -57,7 +57,7 @@ pub(super) fn record(
     }
     let venue = venue(common, &planned.plan.venue)?;
     let dashboard = match execution.live {
-        true => Some(Dashboard::start(
+        true => Some(DashboardProcess::start(
             &common.results,
             execution.live_port,
             execution.presentation.language,
@@ -76,7 +76,7 @@ pub(super) fn record(
             is_fresh: execution.fresh,
             unix_ns: sys::unix_ns(),
             unique: (random_u64()? & 0xffff) as u16,
-            watched: &|| dashboard.as_ref().and_then(Dashboard::watched),
+            watched: &|| dashboard.as_ref().and_then(DashboardProcess::watched),
         },
         &mut |event| {
             line.note(&event);

@@ -5,10 +5,10 @@ use crate::cli::Common;
 use crate::cli::schedulers::{
     SchedulersAction, SchedulersFetch, SchedulersList, SchedulersRemove, SchedulersShow,
 };
+use crate::environment::{bpf_clang, cache_directory, search_path};
 use crate::exit::ExitCode;
 use crate::known_schedulers::{KnownScheduler, Origin, known_schedulers};
 use crate::output::{print, tell};
-use crate::surroundings::{bpf_clang, cache_directory, search_path};
 use artefacts::{Scheduler, SchedulerName, SchedulerOffer, SchedulerProgress, Schedulers};
 use contract::{Error, Factor, Result, join_words, split_words};
 use schedulers::own::{Algorithm, Choice};

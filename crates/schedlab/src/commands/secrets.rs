@@ -1,7 +1,7 @@
 //! What `schedlab bundle --redact` knows to be secret, and which words give nothing away.
 
 use crate::cli::Common;
-use crate::surroundings::names;
+use crate::environment::names;
 use contract::{Error, Result};
 use std::collections::BTreeSet;
 use store::{KnownSecrets, SecretKind};

@@ -3,24 +3,24 @@
 use super::{history, machine, reports};
 use crate::cli::{Common, Presentation, Serve};
 use crate::commands::run::hear_signals;
-use crate::dashboard::{LINGERS, Told};
+use crate::dashboard::{LINGERS, ServeMessage};
 use crate::exit::ExitCode;
-use crate::observer;
 use crate::output::{print, tell};
+use crate::unprivileged;
 use contract::{Error, Interrupt, Result};
 use model::Findings;
-use server::{Documents, Settings, Shown, Token};
+use server::{Documents, ServerSettings, Shown, Token};
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use store::Loaded;
+use store::LoadedCampaign;
 
 pub(super) fn run(common: &Common, arguments: &Serve) -> Result<ExitCode> {
     let machine = machine(common)?;
     // Before there is another thread: each would keep what it has.
-    let results = observer::step_down(&common.results)?;
+    let results = unprivileged::drop_privileges(&common.results)?;
     let interrupt = if arguments.beside { Interrupt::default() } else { hear_signals()? };
     if arguments.beside {
         end_with_input(interrupt.clone())?;
@@ -39,11 +39,11 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> Result<ExitCode> {
         }),
         on_watchers: Box::new(move |count| {
             if is_beside {
-                answer(&Told::Watchers { count });
+                answer(&ServeMessage::Watchers { count });
             }
         }),
     };
-    let settings = Settings {
+    let settings = ServerSettings {
         shown,
         listen: SocketAddr::new(
             arguments.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
@@ -55,7 +55,7 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> Result<ExitCode> {
     server::serve(settings, |address| {
         let address = format!("http://{address}/login?t={secret}");
         if is_beside {
-            answer(&Told::Ready { address });
+            answer(&ServeMessage::Ready { address });
             return Ok(());
         }
         tell("open this in a browser; whoever has the address may look (Ctrl-C ends it)");
@@ -87,7 +87,7 @@ fn hosts(arguments: &Serve) -> Result<Vec<String>> {
 }
 
 /// A line for the run. When nobody reads it the run is gone, which the input says as well.
-fn answer(told: &Told) {
+fn answer(told: &ServeMessage) {
     if let Ok(line) = serde_json::to_string(told) {
         let _ = print(&format!("{line}\n"));
     }
@@ -100,7 +100,7 @@ fn end_with_input(interrupt: Interrupt) -> Result<()> {
         .spawn(move || {
             let mut rest = [0; 64];
             while std::io::stdin().read(&mut rest).is_ok_and(|length| length > 0) {}
-            observer::rise();
+            unprivileged::leave_idle_policy();
             interrupt.request(signal_hook::consts::SIGTERM);
         })
         .map_err(|error| Error::environment("cannot start the dashboard", error))?;
@@ -115,7 +115,7 @@ struct Written {
 }
 
 impl Documents for Written {
-    fn page(&self, loaded: &Loaded, findings: &Findings) -> Result<String> {
+    fn page(&self, loaded: &LoadedCampaign, findings: &Findings) -> Result<String> {
         let name = loaded.directory.file_name().unwrap_or_default();
         let directory = self.results.join(name);
         report::page_json(&reports::view(loaded, &directory, findings, self.presentation))

@@ -4,11 +4,11 @@ use super::machine;
 use super::run::hear_signals;
 use crate::cli::{Common, Top};
 use crate::exit::ExitCode;
-use crate::observer;
 use crate::output::{is_read_by_a_person, page, print};
 use crate::screen::{Look, Screen};
+use crate::unprivileged;
 use contract::{Error, Result};
-use live::{Follower, Lookout};
+use live::{CampaignPoller, Follower};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
@@ -29,24 +29,24 @@ pub(super) fn run(common: &Common, arguments: &Top) -> Result<ExitCode> {
             "give the directory of campaigns: --results DIR",
         ));
     }
-    let mut lookout = Lookout::new(common.results.clone(), machine(common)?);
+    let mut poller = CampaignPoller::new(common.results.clone(), machine(common)?);
     let style = page(common.verbose);
     let look = Look { is_unicode: style.is_unicode, is_colour: style.is_colour };
     if arguments.once || !is_read_by_a_person() {
         let width = u16::try_from(style.width).unwrap_or(u16::MAX);
-        print(&once(&mut lookout, look, width)?)?;
+        print(&once(&mut poller, look, width)?)?;
         return Ok(ExitCode::Done);
     }
-    observer::take_lowest_priority();
+    unprivileged::take_lowest_priority();
     let interrupt = hear_signals()?;
     let mut screen = Screen::new(look);
     let mut terminal = ratatui::try_init()
         .map_err(|error| Error::environment("cannot draw on this terminal", error))?;
     let mut shown = || -> std::io::Result<()> {
         while interrupt.signal().is_none() {
-            let seen = lookout.look(sys::unix_ns() / 1_000_000);
-            screen.note(lookout.follower().map(Follower::snapshot), seen.sample);
-            screen.note_problems(lookout.problems());
+            let seen = poller.look(sys::unix_ns() / 1_000_000);
+            screen.note(poller.follower().map(Follower::snapshot), seen.sample);
+            screen.note_problems(poller.problems());
             terminal.draw(|frame| screen.draw(frame))?;
             if event::poll(LOOKED_EVERY)? && !heard(&event::read()?, &mut screen) {
                 break;
@@ -76,13 +76,13 @@ fn heard(event: &Event, screen: &mut Screen) -> bool {
 }
 
 /// One screen as text.
-fn once(lookout: &mut Lookout, look: Look, width: u16) -> Result<String> {
-    lookout.look(sys::unix_ns() / 1_000_000);
+fn once(poller: &mut CampaignPoller, look: Look, width: u16) -> Result<String> {
+    poller.look(sys::unix_ns() / 1_000_000);
     std::thread::sleep(FIRST_LOOK);
-    let seen = lookout.look(sys::unix_ns() / 1_000_000);
+    let seen = poller.look(sys::unix_ns() / 1_000_000);
     let mut screen = Screen::new(look);
-    screen.note(lookout.follower().map(Follower::snapshot), seen.sample);
-    screen.note_problems(lookout.problems());
+    screen.note(poller.follower().map(Follower::snapshot), seen.sample);
+    screen.note_problems(poller.problems());
     let mut terminal = Terminal::new(TestBackend::new(width, LINES))
         .map_err(|error| Error::environment("cannot draw", error))?;
     let frame = terminal

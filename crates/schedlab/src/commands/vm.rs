@@ -3,9 +3,9 @@
 use super::kernels;
 use crate::cli::Common;
 use crate::cli::vm::{AcceleratorWord, SnapshotAction, VmAction, VmMachine};
+use crate::environment::{agent, cache_directory, search_path};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
-use crate::surroundings::{agent, cache_directory, search_path};
 use crate::terminal::{RawTerminal, size};
 use assembly::machine_arguments;
 use contract::{BootSpec, Error, ErrorKind, Event, Factor, Interrupt, Knob, Result};
@@ -14,10 +14,10 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use venues::{
-    CommandLine, Execution, HostSettings, InputSource, Kernel, Origin, Streams, Vcpus, VmHost,
-    snapshot,
+    CommandLine, Execution, HostSettings, InputSource, KernelFactor, Origin, Streams, Vcpus,
+    VmHost, snapshot,
 };
-use wire::{Pty, Stream};
+use wire::{OutputStream, Pty};
 
 /// Shells that a guest may have, the best first.
 const SHELLS: [&str; 3] = ["bash", "busybox", "sh"];
@@ -184,7 +184,7 @@ fn files(machine: &VmMachine) -> Result<Vec<PathBuf>> {
 fn spec(machine: &VmMachine) -> Result<BootSpec> {
     let mut spec = BootSpec::default();
     let words = [
-        (&Kernel as &dyn Factor, Some(machine.kernel.as_str())),
+        (&KernelFactor as &dyn Factor, Some(machine.kernel.as_str())),
         (&CommandLine, machine.cmdline.as_deref()),
         (&Vcpus, Some(machine.vcpus.as_str())),
     ];
@@ -295,17 +295,17 @@ impl Streams for OwnStreams {
         Some(Box::new(std::io::stdin()))
     }
 
-    fn output(&mut self, stream: Stream, bytes: &[u8]) -> std::io::Result<()> {
+    fn output(&mut self, stream: OutputStream, bytes: &[u8]) -> std::io::Result<()> {
         if self.has_terminal && self.raw.is_none() && std::io::stdin().is_terminal() {
             self.raw = RawTerminal::begin();
         }
         match stream {
-            Stream::Output => {
+            OutputStream::Output => {
                 let mut output = std::io::stdout().lock();
                 output.write_all(bytes)?;
                 output.flush()
             }
-            Stream::Error => std::io::stderr().lock().write_all(bytes),
+            OutputStream::Error => std::io::stderr().lock().write_all(bytes),
         }
     }
 

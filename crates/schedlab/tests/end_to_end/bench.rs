@@ -38,7 +38,7 @@ pub fn eevdf_suite_on_the_host() -> String {
 pub struct Bench {
     directory: tempfile::TempDir,
     arguments: Vec<String>,
-    _machine: testing::Lock,
+    _machine: testing::TestLock,
 }
 
 impl Bench {
@@ -52,7 +52,7 @@ impl Bench {
         Self::with(testing::lock(testing::MACHINE))
     }
 
-    fn with(machine: testing::Lock) -> Self {
+    fn with(machine: testing::TestLock) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let text = |path: PathBuf| path.display().to_string();
         let arguments = vec![

@@ -1,4 +1,4 @@
-//! Two campaigns side by side, as whoever types it meets them.
+//! Two campaigns side by side, from the command line.
 
 use crate::bench::{Bench, KNOWN_EFFECT, errors};
 

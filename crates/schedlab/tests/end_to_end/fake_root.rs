@@ -92,7 +92,7 @@ pub fn set_rules(root: &Path, fate: Fate) {
         Fate::JournalFull(step) => FakeRules { full_from_step: Some(step), ..rules },
     };
     fs::write(root.join(FakeRules::FILE), serde_json::to_string(&rules).unwrap()).unwrap();
-    // Whoever died last time no longer counts.
+    // A process that died last time no longer counts.
     let _ = fs::remove_file(root.join(FakeRules::KILLED));
 }
 

@@ -315,7 +315,7 @@ fn a_killed_run_takes_its_dashboard_along() {
     std::iter::from_fn(|| events.next("snapshot")).find(is_running).unwrap();
     run.kill().unwrap();
     run.wait().unwrap();
-    // Who watches is told that nobody runs it any more, and then it ends.
+    // Clients are told that no process runs it any more, and then it ends.
     let told: Vec<Value> = std::iter::from_fn(|| events.next("snapshot")).collect();
     assert!(told.iter().any(|told| told["campaign"]["state"] == "interrupted"), "{told:?}");
     assert!(TcpStream::connect(&host).is_err(), "the dashboard outlives its run");

@@ -2,7 +2,7 @@
 
 use contract::{BootKnob, BootSpec, Catalogue, Description, Factor, Knob, Requirement, Result};
 use model::{Claimed, Fingerprint, Level, Plan};
-use plan::Request;
+use plan::PlanRequest;
 use std::path::{Path, PathBuf};
 
 /// A boot factor that takes any text, where the catalogue has none of that name.
@@ -73,7 +73,7 @@ fn planned(file: &Path, is_quick: bool) -> Plan {
     let text = std::fs::read_to_string(file).unwrap();
     let text = text.replace("= \"suites/", &format!("= \"{top}suites/"));
     let name = file.file_stem().unwrap().to_str().unwrap();
-    let request = Request { text: &text, name, is_quick, ..Request::default() };
+    let request = PlanRequest { text: &text, name, is_quick, ..PlanRequest::default() };
     plan::plan(&catalogue(), probes::DEFAULT, &request).unwrap_or_else(|problems| {
         panic!("{}", plan::render_problems(&problems, &file.display().to_string(), &text))
     })

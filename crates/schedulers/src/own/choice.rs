@@ -193,7 +193,7 @@ mod tests {
         for algorithm in ALGORITHMS {
             let choice = Choice::parse(algorithm.id).unwrap();
             assert_eq!(choice.constants().len(), algorithm.parameters.len(), "{}", algorithm.id);
-            let opened = bpf::Opened::open(algorithm.id, algorithm.object);
+            let opened = bpf::OpenedObject::open(algorithm.id, algorithm.object);
             if cfg!(not(feature = "bpf")) {
                 assert_eq!(opened.err(), Some(bpf::Error::NotBuilt));
                 continue;

@@ -1,7 +1,7 @@
 //! A scheduler of ours in charge of this machine.
 
-use super::{Choice, Statistics, can_load};
-use bpf::{Attached, Loaded, Opened, Ring};
+use super::{Choice, SchedulerStatistics, can_load};
+use bpf::{AttachedProgram, LoadedObject, OpenedObject, RingReader};
 use contract::Error;
 use std::fmt;
 use sys::Machine;
@@ -18,8 +18,8 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Running {
     /// Before `loaded`, so that it is detached before its maps go.
-    attached: Option<Attached>,
-    loaded: Loaded,
+    attached: Option<AttachedProgram>,
+    loaded: LoadedObject,
 }
 
 /// Why the kernel ended a scheduler (`struct scx_exit_info`).
@@ -46,7 +46,7 @@ impl Running {
             .map_err(|unable| Error::unsupported(attempted.as_str(), &unable, unable.remedy()))?;
         let fail = |error: bpf::Error| Error::environment(attempted.as_str(), error);
         let algorithm = choice.algorithm();
-        let mut opened = Opened::open(algorithm.id, algorithm.object).map_err(fail)?;
+        let mut opened = OpenedObject::open(algorithm.id, algorithm.object).map_err(fail)?;
         for (name, bytes) in choice.constants() {
             opened.set(&name, &bytes).map_err(fail)?;
         }
@@ -80,16 +80,16 @@ impl Running {
     ///
     /// # Errors
     /// The counters cannot be read.
-    pub fn statistics(&self) -> Result<Statistics, Error> {
+    pub fn statistics(&self) -> Result<SchedulerStatistics, Error> {
         let values = self.loaded.per_cpu("statistics", 0).map_err(cannot_read)?;
-        Ok(Statistics::sum(&values))
+        Ok(SchedulerStatistics::sum(&values))
     }
 
-    /// Reads events as they come; each is 64 bytes for [`super::trace::Event::decode`].
+    /// Reads events as they come; each is 64 bytes for [`super::trace::TraceEvent::decode`].
     ///
     /// # Errors
     /// The buffer cannot be read.
-    pub fn events<'a>(&self, each: impl FnMut(&[u8]) + 'a) -> Result<Ring<'a>, Error> {
+    pub fn events<'a>(&self, each: impl FnMut(&[u8]) + 'a) -> Result<RingReader<'a>, Error> {
         self.loaded.ring("events", each).map_err(cannot_read)
     }
 
@@ -108,7 +108,7 @@ fn cannot_read(error: bpf::Error) -> Error {
 }
 
 /// `struct exit_record` in scheduler.bpf.h: 128 and 1024 bytes of text, code, kind.
-fn read_exit(loaded: &Loaded) -> Option<Exit> {
+fn read_exit(loaded: &LoadedObject) -> Option<Exit> {
     let record = loaded.variable("exit_record").ok()?;
     let kind = word(&record, 1160).filter(|kind| *kind != 0)?;
     let text = |bytes: Option<&[u8]>| {

@@ -17,11 +17,11 @@ const NAMES: [&str; 11] = [
 
 /// Counts since the scheduler was loaded, of all CPUs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Statistics {
+pub struct SchedulerStatistics {
     counts: [u64; NAMES.len()],
 }
 
-impl Statistics {
+impl SchedulerStatistics {
     /// Sums the values of the CPUs; what is missing counts as zero.
     pub(super) fn sum(values: &[Vec<u8>]) -> Self {
         let mut counts = [0u64; NAMES.len()];
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn counts_of_cpus_are_summed_and_a_short_value_is_no_trouble() {
         let one: Vec<u8> = (1..=11u64).flat_map(u64::to_ne_bytes).collect();
-        let sum = Statistics::sum(&[one.clone(), one[..17].to_vec(), Vec::new()]);
+        let sum = SchedulerStatistics::sum(&[one.clone(), one[..17].to_vec(), Vec::new()]);
         assert_eq!(sum.get("wake_ups"), Some(2));
         assert_eq!(sum.get("idle_claims"), Some(4));
         assert_eq!(sum.get("enqueues"), Some(3));

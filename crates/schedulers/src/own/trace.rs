@@ -19,7 +19,7 @@ const LONGEST_TEXT: usize = 4096;
 /// One operation of a scheduler. What `a` to `d`, `pid` and `target` are depends on the
 /// kind; trace.bpf.h says so beside each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
+pub struct TraceEvent {
     /// CLOCK_MONOTONIC when the operation began.
     pub begin_ns: u64,
     /// CLOCK_MONOTONIC when the event was written.
@@ -157,7 +157,7 @@ impl Flags {
     }
 }
 
-impl Event {
+impl TraceEvent {
     /// Reads an event as the scheduler wrote it (little-endian, as x86 is).
     ///
     /// # Errors
@@ -219,7 +219,7 @@ pub struct Trace {
     /// How many events found the buffer full.
     pub lost: u64,
     /// Everything else, in the order of the buffer.
-    pub events: Vec<Event>,
+    pub events: Vec<TraceEvent>,
 }
 
 impl Trace {
@@ -257,7 +257,8 @@ impl Trace {
         if !remainder.is_empty() || chunks.len() as u64 != u64::from_le_bytes(number) {
             return Err(Malformed("it has another length than it says".to_owned()));
         }
-        let events = chunks.iter().map(|chunk| Event::decode(chunk)).collect::<Result<_, _>>()?;
+        let events =
+            chunks.iter().map(|chunk| TraceEvent::decode(chunk)).collect::<Result<_, _>>()?;
         Ok(Self { choice, kernel, lost, events })
     }
 
@@ -324,8 +325,8 @@ mod tests {
 
     const HEADER: &str = include_str!("trace.bpf.h");
 
-    fn event(cpu: u16, sequence: u32) -> Event {
-        Event {
+    fn event(cpu: u16, sequence: u32) -> TraceEvent {
+        TraceEvent {
             begin_ns: 1,
             end_ns: 2,
             a: 3,
@@ -400,7 +401,7 @@ mod tests {
         #[test]
         fn no_bytes_break_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
             let _ = Trace::decode(&bytes);
-            let _ = Event::decode(&bytes);
+            let _ = TraceEvent::decode(&bytes);
             let mut trace = MAGIC.to_vec();
             trace.extend(&bytes);
             let _ = Trace::decode(&trace);
@@ -409,7 +410,7 @@ mod tests {
         #[test]
         fn an_event_keeps_its_bytes(bytes in prop::array::uniform32(any::<[u8; 2]>())) {
             let bytes: Vec<u8> = bytes.concat();
-            if let Ok(event) = Event::decode(&bytes) {
+            if let Ok(event) = TraceEvent::decode(&bytes) {
                 prop_assert_eq!(event.encode().to_vec(), bytes);
             }
         }

@@ -2,7 +2,7 @@
 //! searched for secrets.
 
 use super::kernel_line;
-use super::kind::Kind;
+use super::kind::SecretKind;
 use super::replacer::Replacer;
 use serde_json::{Map, Value};
 
@@ -69,7 +69,7 @@ pub(super) fn learn(value: &Value, replacer: &mut Replacer, is_ordinary: &dyn Fn
             if let Some(file) = value.pointer("/imported/file").and_then(Value::as_str) {
                 for part in file.split(", ").flat_map(|part| [part, stem(part)]) {
                     if !is_ordinary(part) {
-                        replacer.add(Kind::File, part);
+                        replacer.add(SecretKind::File, part);
                     }
                 }
             }
@@ -89,14 +89,14 @@ pub(super) fn learn_command(
     is_ordinary: &dyn Fn(&str) -> bool,
 ) {
     if words.len() > 1 {
-        replacer.add(Kind::Command, &words.join(" "));
+        replacer.add(SecretKind::Command, &words.join(" "));
     }
     for word in words {
         let parts = word.split(|c: char| c.is_whitespace() || "=,:/".contains(c));
         for part in parts.chain([*word]).map(|part| part.trim_start_matches('-')) {
             let says_something = part.chars().count() >= 3 && part.contains(char::is_alphabetic);
             if says_something && !is_ordinary(part) {
-                replacer.add(Kind::Argument, part);
+                replacer.add(SecretKind::Argument, part);
             }
         }
     }
@@ -106,7 +106,7 @@ pub(super) fn learn_command(
 pub(super) fn command(line: &str, replacer: &mut Replacer) -> String {
     let is_quoting = |c: char| c.is_whitespace() || "\"'\\".contains(c);
     let bare: Vec<&str> = line.split(is_quoting).filter(|part| !part.is_empty()).collect();
-    replacer.placeholder(Kind::Command, &bare.join(" "))
+    replacer.placeholder(SecretKind::Command, &bare.join(" "))
 }
 
 /// Replaces the secrets below a field.
@@ -155,7 +155,7 @@ fn name_of(name: &str, replacer: &mut Replacer) -> String {
 
 /// The placeholder of a text that is a path; an empty one is none.
 pub(super) fn path(text: &str, replacer: &mut Replacer) -> String {
-    if text.is_empty() { String::new() } else { replacer.placeholder(Kind::Path, text) }
+    if text.is_empty() { String::new() } else { replacer.placeholder(SecretKind::Path, text) }
 }
 
 /// Why something failed: our words up to the first colon, then what a program, a guest's console
@@ -167,7 +167,7 @@ fn failure(text: &str, replacer: &mut Replacer) -> String {
     if said.trim_matches([':', '\n', ' ']).is_empty() {
         return ours;
     }
-    format!("{ours}: {}", replacer.placeholder(Kind::Output, said))
+    format!("{ours}: {}", replacer.placeholder(SecretKind::Output, said))
 }
 
 /// A program's parameters: its command line is one word, and where its metrics are found goes.
@@ -185,7 +185,7 @@ fn redact_command(workload: &mut Map<String, Value>, replacer: &mut Replacer) {
     for table in tables.and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
         for (name, field) in table.as_object_mut().into_iter().flatten() {
             if let (true, Value::String(text)) = (PICKS.contains(&name.as_str()), field) {
-                *text = replacer.placeholder(Kind::Pattern, text);
+                *text = replacer.placeholder(SecretKind::Pattern, text);
             }
         }
     }
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn words_of_ours_stay_and_names_are_replaced_as_keys_too() {
         let mut replacer = Replacer::default();
-        replacer.add(Kind::User, "lower");
+        replacer.add(SecretKind::User, "lower");
         let mut value = json!({
             "direction": "lower", "summary": "Lower case",
             "setting_ns": {"lower-slice": 7},

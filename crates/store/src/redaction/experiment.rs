@@ -2,7 +2,7 @@
 //! stay: the first subject is the reference.
 
 use super::documents::{PATHS, PICKS, command, learn_command, path};
-use super::kind::Kind;
+use super::kind::SecretKind;
 use super::replacer::Replacer;
 
 /// Keys whose text is one of our own words.
@@ -91,7 +91,7 @@ fn replaced(key: &str, text: &str, replacer: &mut Replacer) -> String {
     match key {
         key if OURS.contains(&key) => text.to_owned(),
         key if PATHS.contains(&key) => path(text, replacer),
-        key if PICKS.contains(&key) => replacer.placeholder(Kind::Pattern, text),
+        key if PICKS.contains(&key) => replacer.placeholder(SecretKind::Pattern, text),
         _ => replacer.text(text),
     }
 }
@@ -270,7 +270,7 @@ directory = "scratch"
 run = ["quux"]
 "#;
         let mut replacer = Replacer::default();
-        replacer.add(Kind::User, "alice");
+        replacer.add(SecretKind::User, "alice");
         learn(text, &mut replacer, &|_| false);
         let text = redacted(text, &mut replacer).unwrap();
         let expected = r#"blocks = 1_000

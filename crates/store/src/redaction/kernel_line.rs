@@ -1,6 +1,6 @@
 //! A kernel's command line: words that decide how fast it is stay, all others go.
 
-use super::kind::Kind;
+use super::kind::SecretKind;
 use super::replacer::Replacer;
 
 /// Parameters that a reader of results needs and that name nobody
@@ -118,7 +118,7 @@ pub(super) fn redacted(line: &str, replacer: &mut Replacer) -> String {
             if is_kept && is_of_kernel {
                 replacer.text(word)
             } else {
-                replacer.placeholder(Kind::KernelWord, word)
+                replacer.placeholder(SecretKind::KernelWord, word)
             }
         })
         .collect();

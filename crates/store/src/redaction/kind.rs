@@ -2,7 +2,7 @@
 
 /// What a text was before it became a placeholder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum SecretKind {
     /// A network or mail address, or a URL.
     Address,
     /// A word of a command line.
@@ -31,42 +31,42 @@ pub enum Kind {
     Word,
 }
 
-impl Kind {
+impl SecretKind {
     /// Part of its placeholders: `redacted-user-1`.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Kind::Address => "address",
-            Kind::Argument => "argument",
-            Kind::Command => "command",
-            Kind::File => "file",
-            Kind::Host => "host",
-            Kind::Identifier => "id",
-            Kind::KernelWord => "kernel-word",
-            Kind::Output => "output",
-            Kind::Path => "path",
-            Kind::Pattern => "pattern",
-            Kind::Program => "program",
-            Kind::User => "user",
-            Kind::Word => "word",
+            SecretKind::Address => "address",
+            SecretKind::Argument => "argument",
+            SecretKind::Command => "command",
+            SecretKind::File => "file",
+            SecretKind::Host => "host",
+            SecretKind::Identifier => "id",
+            SecretKind::KernelWord => "kernel-word",
+            SecretKind::Output => "output",
+            SecretKind::Path => "path",
+            SecretKind::Pattern => "pattern",
+            SecretKind::Program => "program",
+            SecretKind::User => "user",
+            SecretKind::Word => "word",
         }
     }
 
     /// Many of them, in words.
     pub(super) fn plural(self) -> &'static str {
         match self {
-            Kind::Address => "addresses",
-            Kind::Argument => "words of command lines",
-            Kind::Command => "command lines",
-            Kind::File => "file names",
-            Kind::Host => "host names",
-            Kind::Identifier => "identifiers",
-            Kind::KernelWord => "words of kernel command lines",
-            Kind::Output => "messages of programs",
-            Kind::Path => "paths",
-            Kind::Pattern => "patterns of metrics",
-            Kind::Program => "programs of others",
-            Kind::User => "user names",
-            Kind::Word => "words that were asked for",
+            SecretKind::Address => "addresses",
+            SecretKind::Argument => "words of command lines",
+            SecretKind::Command => "command lines",
+            SecretKind::File => "file names",
+            SecretKind::Host => "host names",
+            SecretKind::Identifier => "identifiers",
+            SecretKind::KernelWord => "words of kernel command lines",
+            SecretKind::Output => "messages of programs",
+            SecretKind::Path => "paths",
+            SecretKind::Pattern => "patterns of metrics",
+            SecretKind::Program => "programs of others",
+            SecretKind::User => "user names",
+            SecretKind::Word => "words that were asked for",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What identifies a machine or a person by its form alone.
 
-use super::kind::Kind;
+use super::kind::SecretKind;
 
 /// Hexadecimal digits in a row from which on they identify something: a machine id has 32, a
 /// World Wide Name 16.
@@ -13,39 +13,39 @@ const HOMES: [&str; 2] = ["home/", "Users/"];
 const OF_THE_KERNEL: [&str; 2] = ["/proc", "/sys"];
 
 /// What begins at `at`, and how many bytes it takes.
-pub(super) fn found(text: &str, at: usize) -> Option<(Kind, usize)> {
+pub(super) fn found(text: &str, at: usize) -> Option<(SecretKind, usize)> {
     let before = text[..at].chars().next_back();
     let rest = &text[at..];
     if let Some(length) = path(before, rest) {
-        return Some((Kind::Path, length));
+        return Some((SecretKind::Path, length));
     }
     if before.is_some_and(is_word) {
         return None;
     }
     if let Some(length) = url(rest).or_else(|| mail(rest)).or_else(|| network_address(rest)) {
-        return Some((Kind::Address, length));
+        return Some((SecretKind::Address, length));
     }
     if let Some(length) = uuid(rest).or_else(|| digits(rest)) {
-        return Some((Kind::Identifier, length));
+        return Some((SecretKind::Identifier, length));
     }
-    program(rest).map(|length| (Kind::Program, length))
+    program(rest).map(|length| (SecretKind::Program, length))
 }
 
 /// The names that homes and mail addresses give away.
-pub(super) fn names(text: &str) -> Vec<(Kind, String)> {
+pub(super) fn names(text: &str) -> Vec<(SecretKind, String)> {
     let mut names = Vec::new();
     for homes in HOMES {
         for (at, _) in text.match_indices(homes).filter(|(at, _)| text[..*at].ends_with('/')) {
             let name = leading(&text[at + homes.len()..], |c| is_word(c) || "-_.".contains(c));
-            names.push((Kind::User, name.to_owned()));
+            names.push((SecretKind::User, name.to_owned()));
         }
     }
     for (at, _) in text.match_indices('@') {
         let local: String = text[..at].chars().rev().take_while(|c| is_of_mail(*c)).collect();
         let domain = leading(&text[at + 1..], |c| is_word(c) || "-.".contains(c));
         if !local.is_empty() && !domain.is_empty() {
-            names.push((Kind::User, local.chars().rev().collect()));
-            names.push((Kind::Host, domain.trim_end_matches('.').to_owned()));
+            names.push((SecretKind::User, local.chars().rev().collect()));
+            names.push((SecretKind::Host, domain.trim_end_matches('.').to_owned()));
         }
     }
     names
@@ -172,24 +172,24 @@ mod tests {
     #[test]
     fn what_identifies_is_found_where_it_begins_and_ends() {
         for (text, kind, expected) in [
-            ("/var/home/alice/x.txt: gone", Kind::Path, "/var/home/alice/x.txt"),
-            ("=/opt/acme,", Kind::Path, "/opt/acme"),
-            ("./bench --fast", Kind::Path, "./bench"),
-            ("~alice/notes", Kind::Path, "~alice/notes"),
-            ("/dev/disk/by-id/ata-S3Z9", Kind::Path, "/dev/disk/by-id/ata-S3Z9"),
-            ("/sys/fs/cgroup/acme.slice", Kind::Path, "/sys/fs/cgroup/acme.slice"),
-            ("10.1.2.3:80", Kind::Address, "10.1.2.3"),
-            ("52:54:00:12:34:56", Kind::Address, "52:54:00:12:34:56"),
-            ("fe80::1:2 x", Kind::Address, "fe80::1:2"),
-            ("alice@build.corp.", Kind::Address, "alice@build.corp"),
-            ("https://x.org/a?b=c d", Kind::Address, "https://x.org/a?b=c"),
+            ("/var/home/alice/x.txt: gone", SecretKind::Path, "/var/home/alice/x.txt"),
+            ("=/opt/acme,", SecretKind::Path, "/opt/acme"),
+            ("./bench --fast", SecretKind::Path, "./bench"),
+            ("~alice/notes", SecretKind::Path, "~alice/notes"),
+            ("/dev/disk/by-id/ata-S3Z9", SecretKind::Path, "/dev/disk/by-id/ata-S3Z9"),
+            ("/sys/fs/cgroup/acme.slice", SecretKind::Path, "/sys/fs/cgroup/acme.slice"),
+            ("10.1.2.3:80", SecretKind::Address, "10.1.2.3"),
+            ("52:54:00:12:34:56", SecretKind::Address, "52:54:00:12:34:56"),
+            ("fe80::1:2 x", SecretKind::Address, "fe80::1:2"),
+            ("alice@build.corp.", SecretKind::Address, "alice@build.corp"),
+            ("https://x.org/a?b=c d", SecretKind::Address, "https://x.org/a?b=c"),
             (
                 "3b2e8e6c-3212-4450-8a1c-d3e9522baded",
-                Kind::Identifier,
+                SecretKind::Identifier,
                 "3b2e8e6c-3212-4450-8a1c-d3e9522baded",
             ),
-            ("0x5002538e40a1b2c3.", Kind::Identifier, "0x5002538e40a1b2c3"),
-            ("acme-worker[1234] stalled", Kind::Program, "acme-worker"),
+            ("0x5002538e40a1b2c3.", SecretKind::Identifier, "0x5002538e40a1b2c3"),
+            ("acme-worker[1234] stalled", SecretKind::Program, "acme-worker"),
         ] {
             let at = usize::from(text.starts_with('='));
             let length = expected.len();
@@ -217,7 +217,11 @@ mod tests {
     #[test]
     fn homes_and_addresses_give_names_away() {
         let names = names("in /var/home/alice/x from bob@build.corp.");
-        let expected = [(Kind::User, "alice"), (Kind::User, "bob"), (Kind::Host, "build.corp")];
+        let expected = [
+            (SecretKind::User, "alice"),
+            (SecretKind::User, "bob"),
+            (SecretKind::Host, "build.corp"),
+        ];
         assert_eq!(names, expected.map(|(kind, name)| (kind, name.to_owned())));
     }
 }

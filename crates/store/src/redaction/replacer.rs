@@ -1,6 +1,6 @@
 //! Secrets in text become placeholders, the same secret the same placeholder everywhere.
 
-use super::kind::Kind;
+use super::kind::SecretKind;
 use super::patterns::{found, is_word};
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ const LONG_NAME: usize = 6;
 pub(super) struct Replacer {
     /// Lower case, longest first: of two that begin at one place the longer one counts.
     secrets: Vec<Secret>,
-    placeholders: BTreeMap<(Kind, String), String>,
+    placeholders: BTreeMap<(SecretKind, String), String>,
     /// How many of each kind were met.
-    counts: BTreeMap<Kind, u64>,
+    counts: BTreeMap<SecretKind, u64>,
     /// Texts come again with each record.
     done: BTreeMap<String, String>,
 }
@@ -22,28 +22,31 @@ pub(super) struct Replacer {
 #[derive(Debug, PartialEq, Eq)]
 struct Secret {
     text: String,
-    kind: Kind,
+    kind: SecretKind,
 }
 
 impl Secret {
     /// The names of users and hosts, and what was asked for, hide in words; what a command line
     /// held counts as a word only.
     fn is_inside_words(&self) -> bool {
-        let is_name = matches!(self.kind, Kind::User | Kind::Host | Kind::Word | Kind::File);
+        let is_name = matches!(
+            self.kind,
+            SecretKind::User | SecretKind::Host | SecretKind::Word | SecretKind::File
+        );
         is_name && self.text.chars().count() >= LONG_NAME
     }
 }
 
 impl Replacer {
     /// Adds a secret. What was replaced before stays as it is: all are added first.
-    pub(super) fn add(&mut self, kind: Kind, secret: &str) {
+    pub(super) fn add(&mut self, kind: SecretKind, secret: &str) {
         let text = secret.trim().to_lowercase();
         if text.is_empty() {
             return;
         }
         if let Some(known) = self.secrets.iter_mut().find(|known| known.text == text) {
             // A name is one, also where it stood in a command line.
-            known.kind = if known.kind == Kind::Argument { kind } else { known.kind };
+            known.kind = if known.kind == SecretKind::Argument { kind } else { known.kind };
             return;
         }
         let at = self.secrets.partition_point(|known| known.text.len() >= text.len());
@@ -51,14 +54,14 @@ impl Replacer {
     }
 
     /// The placeholder of something that is replaced as a whole.
-    pub(super) fn placeholder(&mut self, kind: Kind, secret: &str) -> String {
+    pub(super) fn placeholder(&mut self, kind: SecretKind, secret: &str) -> String {
         let key = (kind, secret.to_lowercase());
         if let Some(known) = self.placeholders.get(&key) {
             return known.clone();
         }
         let number = self.counts.entry(kind).or_default();
         *number += 1;
-        let slash = if kind == Kind::Path { "/" } else { "" };
+        let slash = if kind == SecretKind::Path { "/" } else { "" };
         let placeholder = format!("{slash}redacted-{}-{number}", kind.name());
         self.placeholders.insert(key, placeholder.clone());
         placeholder
@@ -85,7 +88,7 @@ impl Replacer {
     }
 
     /// The secret that begins at `at`, and its length there.
-    fn secret(&self, text: &str, at: usize) -> Option<(Kind, usize)> {
+    fn secret(&self, text: &str, at: usize) -> Option<(SecretKind, usize)> {
         let begins = !text[..at].chars().next_back().is_some_and(is_word);
         self.secrets.iter().find_map(|secret| {
             let length = prefix(&text[at..], &secret.text)?;
@@ -95,7 +98,7 @@ impl Replacer {
     }
 
     /// How many different ones of each kind were replaced.
-    pub(super) fn counts(&self) -> &BTreeMap<Kind, u64> {
+    pub(super) fn counts(&self) -> &BTreeMap<SecretKind, u64> {
         &self.counts
     }
 }
@@ -134,7 +137,7 @@ mod tests {
             ),
         ) {
             let mut replacer = Replacer::default();
-            replacer.add(Kind::User, "ünder");
+            replacer.add(SecretKind::User, "ünder");
             let once = replacer.text(&text.concat());
             prop_assert!(!once.to_lowercase().contains("ünder"), "{}", once);
             prop_assert_eq!(Replacer::default().text("redacted-user-1"), "redacted-user-1");
@@ -144,22 +147,22 @@ mod tests {
     #[test]
     fn the_same_secret_has_the_same_placeholder_and_longer_ones_come_first() {
         let mut replacer = Replacer::default();
-        replacer.add(Kind::Host, "box");
-        replacer.add(Kind::Host, "box.corp.example");
-        replacer.add(Kind::User, "Malice");
+        replacer.add(SecretKind::Host, "box");
+        replacer.add(SecretKind::Host, "box.corp.example");
+        replacer.add(SecretKind::User, "Malice");
         assert_eq!(
             replacer.text("malice@x; BOX.corp.example, box, boxes; notmaliceful in box"),
             "redacted-address-1; redacted-host-1, redacted-host-2, boxes; notredacted-user-1ful in \
              redacted-host-2"
         );
         assert_eq!(replacer.text("box"), "redacted-host-2");
-        assert_eq!(replacer.counts()[&Kind::Host], 2);
+        assert_eq!(replacer.counts()[&SecretKind::Host], 2);
     }
 
     #[test]
     fn letters_that_change_their_length_with_their_case_do_not_split_text() {
         let mut replacer = Replacer::default();
-        replacer.add(Kind::User, "İsmail");
+        replacer.add(SecretKind::User, "İsmail");
         let text = replacer.text("an İsmail and a Straße");
         assert_eq!(text, "an redacted-user-1 and a Straße");
     }

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What was found out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Finding {
+pub(crate) struct KvmProbe {
     boot_id: String,
     /// Why KVM does not work; absent where it does.
     pub why_not: Option<String>,
@@ -57,17 +57,17 @@ pub(crate) fn choose(
 ///
 /// # Errors
 /// When a signal came, or no machine can be started at all.
-pub(crate) fn probe(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Result<Finding> {
+pub(crate) fn probe(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Result<KvmProbe> {
     if let Some(finding) = remembered(host)? {
         return Ok(finding);
     }
     let boot_id = host.host.machine.boot_id()?;
     if let Some(why) = unopened() {
         // Not remembered: a privilege may be given any time.
-        return Ok(Finding { boot_id, why_not: Some(why) });
+        return Ok(KvmProbe { boot_id, why_not: Some(why) });
     }
     let memo = host.host.machine.runtime().join(MEMO);
-    let finding = Finding { boot_id, why_not: try_kvm(host, kernel, interrupt)? };
+    let finding = KvmProbe { boot_id, why_not: try_kvm(host, kernel, interrupt)? };
     if let Ok(text) = serde_json::to_vec(&finding) {
         // Without it the next command tries again, no more.
         let _ = std::fs::create_dir_all(host.host.machine.runtime());
@@ -77,7 +77,7 @@ pub(crate) fn probe(host: &VmHost, kernel: &str, interrupt: &Interrupt) -> Resul
 }
 
 /// What is known of KVM without booting anything.
-pub(crate) enum Known {
+pub(crate) enum KvmStatus {
     /// It booted a guest since the host's last start.
     Works,
     /// Its device can be opened; no guest was tried.
@@ -90,20 +90,20 @@ pub(crate) enum Known {
 ///
 /// # Errors
 /// When the host does not tell its boot id.
-pub(crate) fn known(host: &VmHost) -> Result<Known> {
+pub(crate) fn known(host: &VmHost) -> Result<KvmStatus> {
     Ok(match (remembered(host)?, unopened()) {
-        (_, Some(why)) => Known::Fails(why),
-        (Some(Finding { why_not: Some(why), .. }), None) => Known::Fails(why),
-        (Some(Finding { why_not: None, .. }), None) => Known::Works,
-        (None, None) => Known::Untried,
+        (_, Some(why)) => KvmStatus::Fails(why),
+        (Some(KvmProbe { why_not: Some(why), .. }), None) => KvmStatus::Fails(why),
+        (Some(KvmProbe { why_not: None, .. }), None) => KvmStatus::Works,
+        (None, None) => KvmStatus::Untried,
     })
 }
 
-fn remembered(host: &VmHost) -> Result<Option<Finding>> {
+fn remembered(host: &VmHost) -> Result<Option<KvmProbe>> {
     let boot_id = host.host.machine.boot_id()?;
     let memo = host.host.machine.runtime().join(MEMO);
     let known = std::fs::read(&memo).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    Ok(known.filter(|known: &Finding| known.boot_id == boot_id))
+    Ok(known.filter(|known: &KvmProbe| known.boot_id == boot_id))
 }
 
 fn unopened() -> Option<String> {

@@ -4,9 +4,9 @@ use super::cable::{CableEnd, Share};
 use super::console::Console;
 use super::files::GuestFiles;
 use super::guest::{Greeting, Guest, Lost};
+use super::host_load::HostLoadPlan;
 use super::image::{self, ImageOrder};
-use super::outside::FromHost;
-use super::qemu::{Engine, MachineOrder, Qemu, memory_file};
+use super::qemu::{Engine, MachineOrder, Qemu, new_memfd};
 use super::scratch;
 use super::{VmHost, artefact_error};
 use artefacts::{Kernel, KernelName, ToolsImage};
@@ -56,7 +56,7 @@ pub(crate) struct Saved {
 }
 
 /// How a machine begins.
-pub(crate) enum Way<'w> {
+pub(crate) enum BootMode<'w> {
     /// It boots, and is talked to; with this end of a cable, where it has one.
     Boot(Option<&'w CableEnd>),
     /// It goes on from a saved state.
@@ -121,7 +121,7 @@ pub(crate) struct Booter {
     pub controllers: Vec<String>,
     pub modules: Vec<String>,
     /// What of the load comes from this host.
-    pub from_host: FromHost,
+    pub from_host: HostLoadPlan,
     /// Whether guests get a disk for workloads' files.
     pub has_scratch: bool,
     images: BTreeMap<String, Image>,
@@ -148,7 +148,7 @@ impl Booter {
             tools: None,
             controllers: Vec::new(),
             modules: Vec::new(),
-            from_host: FromHost::default(),
+            from_host: HostLoadPlan::default(),
             has_scratch: false,
             images: BTreeMap::new(),
             count: 0,
@@ -189,7 +189,7 @@ impl Booter {
         on_event(Event::TrialPhase(Phase::Booting));
         let mut failures = Vec::new();
         for attempt in 1..=attempts {
-            let (qemu, console) = self.start(spec, Way::Boot(end))?;
+            let (qemu, console) = self.start(spec, BootMode::Boot(end))?;
             match self.greeted(qemu) {
                 Ok((guest, greeting)) => {
                     let command_line = self.command_line(spec);
@@ -213,7 +213,7 @@ impl Booter {
                     return Err(Error::new(ErrorKind::Environment, attempted, lost, remedy).into());
                 }
                 Err(lost) => {
-                    let words = console.last_words();
+                    let words = console.last_lines();
                     if !console.has_begun() {
                         // QEMU itself refused, and would again.
                         return Err(NotBooted::Silent(format!("{lost}; {words}")));
@@ -240,7 +240,7 @@ impl Booter {
     /// # Errors
     /// When it cannot be saved.
     pub(crate) fn save(&mut self, mut booted: Booted) -> Result<Saved> {
-        let file = memory_file("schedlab-state", 0)?;
+        let file = new_memfd("schedlab-state", 0)?;
         booted.guest.qemu.control.save(&file)?;
         let scratch = booted.guest.qemu.scratch.take();
         Ok(Saved { file, scratch, spec: booted.spec, facts: booted.facts })
@@ -253,10 +253,10 @@ impl Booter {
     pub(crate) fn restore(&mut self, saved: &Saved) -> Result<Booted, NotBooted> {
         // A descriptor of its own: reading moves the offset.
         let state = reopened(&saved.file)?;
-        let way = Way::Resume { state: &state, scratch: saved.scratch.as_ref() };
+        let way = BootMode::Resume { state: &state, scratch: saved.scratch.as_ref() };
         let (mut qemu, console) = self.start(&saved.spec, way)?;
         if let Err(error) = qemu.control.resume() {
-            let words = console.last_words();
+            let words = console.last_lines();
             return Err(NotBooted::Silent(format!("{}; {words}", error.one_line())));
         }
         match self.greeted(qemu) {
@@ -271,7 +271,7 @@ impl Booter {
             }),
             Err(Lost::Interrupted(signal)) => Err(interrupted(signal).into()),
             Err(lost) => {
-                let words = console.last_words();
+                let words = console.last_lines();
                 Err(NotBooted::Silent(format!(
                     "it did not come back from its saved state: {lost}; its console: {words}"
                 )))
@@ -281,11 +281,11 @@ impl Booter {
 
     /// Boots once, without a second attempt.
     pub(crate) fn try_once(&mut self, spec: &BootSpec) -> Result<Result<Guest, String>> {
-        let (qemu, console) = self.start(spec, Way::Boot(None))?;
+        let (qemu, console) = self.start(spec, BootMode::Boot(None))?;
         match self.greeted(qemu) {
             Ok((guest, _)) => Ok(Ok(guest)),
             Err(Lost::Interrupted(signal)) => Err(interrupted(signal)),
-            Err(lost) => Ok(Err(format!("{lost}; {}", console.last_words()))),
+            Err(lost) => Ok(Err(format!("{lost}; {}", console.last_lines()))),
         }
     }
 
@@ -304,33 +304,33 @@ impl Booter {
     }
 
     /// Starts QEMU with everything that a specification asks for.
-    pub(crate) fn start(&mut self, spec: &BootSpec, way: Way<'_>) -> Result<(Qemu, Console)> {
+    pub(crate) fn start(&mut self, spec: &BootSpec, way: BootMode<'_>) -> Result<(Qemu, Console)> {
         self.count += 1;
         let console = self.console(spec)?;
         let disks = self.disks()?;
         let scratch = match &way {
-            Way::Resume { scratch, .. } => scratch.map(scratch::copy).transpose()?,
-            Way::Boot(_) | Way::Orders { .. } if self.has_scratch() => {
+            BootMode::Resume { scratch, .. } => scratch.map(scratch::copy).transpose()?,
+            BootMode::Boot(_) | BootMode::Orders { .. } if self.has_scratch() => {
                 scratch::make(&self.host.host.machine)?
             }
-            Way::Boot(_) | Way::Orders { .. } => None,
+            BootMode::Boot(_) | BootMode::Orders { .. } => None,
         };
         let command_line = self.command_line(spec);
         let program = super::qemu::find(&self.host.host.machine).ok_or_else(no_qemu)?;
         self.image(&spec.kernel)?;
         let Image { kernel, file, initramfs: usual } = &self.images[&spec.kernel];
         let cable = match &way {
-            Way::Boot(end) => *end,
-            Way::Resume { .. } | Way::Orders { .. } => None,
+            BootMode::Boot(end) => *end,
+            BootMode::Resume { .. } | BootMode::Orders { .. } => None,
         };
         let from_host = match &way {
-            Way::Boot(_) => self.from_host.way()?,
-            Way::Resume { .. } | Way::Orders { .. } => None,
+            BootMode::Boot(_) => self.from_host.way()?,
+            BootMode::Resume { .. } | BootMode::Orders { .. } => None,
         };
         let (incoming, answers, own) = match way {
-            Way::Boot(_) => (None, None, None),
-            Way::Resume { state, .. } => (Some(state), None, None),
-            Way::Orders { orders, answers } => {
+            BootMode::Boot(_) => (None, None, None),
+            BootMode::Resume { state, .. } => (Some(state), None, None),
+            BootMode::Orders { orders, answers } => {
                 let texts = [(wire::ORDERS_FILE.trim_start_matches('/').to_owned(), orders)];
                 (None, Some(answers), Some(self.make_image(kernel, &texts)?))
             }
@@ -390,7 +390,7 @@ impl Booter {
         let mut disks = Vec::new();
         for disk in &self.settings.disks {
             if let Disk::VirtioBlk { size_bytes } = disk {
-                disks.push(memory_file("schedlab-disk", *size_bytes)?);
+                disks.push(new_memfd("schedlab-disk", *size_bytes)?);
             }
         }
         Ok(disks)

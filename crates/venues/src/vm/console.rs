@@ -1,6 +1,6 @@
 //! What a guest printed: a log that is kept, and its last lines for a failure.
 
-use super::qemu::memory_file;
+use super::qemu::new_memfd;
 use contract::{Error, Result};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -43,7 +43,7 @@ impl Console {
     /// # Errors
     /// When there is no memory for it.
     pub(crate) fn in_memory() -> Result<Self> {
-        let log = |name| Ok::<_, Error>(Log { file: memory_file(name, 0)?, begins_at: 0 });
+        let log = |name| Ok::<_, Error>(Log { file: new_memfd(name, 0)?, begins_at: 0 });
         Ok(Self { printed: log("schedlab-console")?, qemu: log("schedlab-qemu-log")? })
     }
 
@@ -64,9 +64,9 @@ impl Console {
 
     /// The last lines, on one line; QEMU's own where the guest printed nothing, and words that
     /// say so where neither did.
-    pub(crate) fn last_words(&self) -> String {
-        let words = last_words(&self.printed.tail());
-        let words = if words.is_empty() { last_words(&self.qemu.tail()) } else { words };
+    pub(crate) fn last_lines(&self) -> String {
+        let words = last_lines(&self.printed.tail());
+        let words = if words.is_empty() { last_lines(&self.qemu.tail()) } else { words };
         if words.is_empty() { "it says nothing".to_owned() } else { words }
     }
 }
@@ -76,7 +76,7 @@ impl Console {
     pub(crate) fn complaint(&mut self) -> Option<String> {
         let text = self.printed.tail();
         self.printed.begins_at = self.printed.file.metadata().map_or(0, |metadata| metadata.len());
-        text.lines().any(is_cause).then(|| last_words(&text))
+        text.lines().any(is_cause).then(|| last_lines(&text))
     }
 }
 
@@ -111,7 +111,7 @@ impl Log {
 
 /// The telling lines of a console's end: from a panic or a kill on where there was one, the
 /// last ones otherwise.
-fn last_words(text: &str) -> String {
+fn last_lines(text: &str) -> String {
     let lines: Vec<String> =
         text.lines().map(plain).filter(|line| !line.trim().is_empty()).collect();
     let from = lines
@@ -144,12 +144,12 @@ mod tests {
     fn a_panic_is_quoted_from_where_it_began() {
         let text = "[    1.0] all is well\n\u{1b}[31m[    2.0] Kernel panic - not syncing: sysrq\u{1b}[0m\r\n[    2.1] CPU: 0\n";
         assert_eq!(
-            last_words(text),
+            last_lines(text),
             "[    2.0] Kernel panic - not syncing: sysrq | [    2.1] CPU: 0"
         );
         let many: String = (0..50).map(|number| format!("line {number}\n")).collect();
-        assert!(last_words(&many).starts_with("line 38 | "));
-        assert_eq!(last_words(""), "");
+        assert!(last_lines(&many).starts_with("line 38 | "));
+        assert_eq!(last_lines(""), "");
     }
 
     #[test]
@@ -159,10 +159,10 @@ mod tests {
         std::fs::write(&path, "of an earlier boot\n").unwrap();
         let log = directory.path().join("qemu.log");
         let console = Console::in_files(&path, &log).unwrap();
-        assert_eq!(console.last_words(), "it says nothing");
+        assert_eq!(console.last_lines(), "it says nothing");
         std::io::Write::write_all(&mut console.qemu_log(), b"qemu: no such option\n").unwrap();
-        assert_eq!(console.last_words(), "qemu: no such option");
+        assert_eq!(console.last_lines(), "qemu: no such option");
         std::io::Write::write_all(&mut console.file(), b"of this boot\n").unwrap();
-        assert_eq!(console.last_words(), "of this boot");
+        assert_eq!(console.last_lines(), "of this boot");
     }
 }

@@ -8,7 +8,7 @@ use contract::{BootSpec, Error, Interrupt, Result};
 use model::{Accelerator, VmSettings};
 use serde::Serialize;
 use std::time::{Duration, Instant};
-use wire::{Answer, Bytes, Request};
+use wire::{Bytes, WireAnswer, WireRequest};
 
 /// Round trips that are timed.
 const ROUND_TRIPS: usize = 200;
@@ -69,9 +69,9 @@ pub fn guest_cost(
     let mut trips = Vec::with_capacity(ROUND_TRIPS);
     for _ in 0..ROUND_TRIPS {
         let sent = Instant::now();
-        let request = Request::Echo { payload: Bytes(b"ping".to_vec()) };
+        let request = WireRequest::Echo { payload: Bytes(b"ping".to_vec()) };
         match booted.guest.ask(&request, PATIENCE, interrupt) {
-            Ok(Answer::Echo { .. }) => trips.push(elapsed_ns(sent)),
+            Ok(WireAnswer::Echo { .. }) => trips.push(elapsed_ns(sent)),
             Ok(_) => return Err(lost(&Lost::Corrupt("the agent answered out of turn".to_owned()))),
             Err(error) => return Err(lost(&error)),
         }

@@ -17,14 +17,14 @@ const FLAGS: &str = "EFLAGS: ";
 /// double fault in code that cannot fail.
 const ALWAYS_ZERO: u32 = 0xffc0_8028;
 
-/// What of the console's last words tells that the emulator is to blame; `None` where nothing
+/// What of the console's last lines tells that the emulator is to blame; `None` where nothing
 /// does, or the processor was none.
-pub(crate) fn fault(engine: Engine, vcpus: usize, last_words: &str) -> Option<&str> {
+pub(crate) fn fault(engine: Engine, vcpus: usize, last_lines: &str) -> Option<&str> {
     if engine == Engine::Kvm {
         return None;
     }
     let is_parallel = engine == Engine::Tcg && vcpus > 1;
-    last_words
+    last_lines
         .split(" | ")
         .find(|line| is_parallel && line.contains(STRAY_BREAKPOINT) || has_impossible_flags(line))
 }

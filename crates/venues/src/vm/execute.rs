@@ -13,7 +13,7 @@ use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
-use wire::{Answer, Bytes, INPUT_WINDOW, Pty, Request, Stream};
+use wire::{Bytes, INPUT_WINDOW, OutputStream, Pty, WireAnswer, WireRequest};
 
 /// How long one look at a running program waits.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -59,7 +59,7 @@ pub trait Streams {
     ///
     /// # Errors
     /// When nobody can take it.
-    fn output(&mut self, stream: Stream, bytes: &[u8]) -> std::io::Result<()>;
+    fn output(&mut self, stream: OutputStream, bytes: &[u8]) -> std::io::Result<()>;
 
     /// The terminal's new size, where it changed.
     fn resized(&mut self) -> Option<Pty>;
@@ -130,7 +130,7 @@ pub fn execute(
             Err(Error::new(kind, failure.attempted, failure.cause, failure.remedy))
         }
         Err(lost) => {
-            let words = booted.console.last_words();
+            let words = booted.console.last_lines();
             let vcpus = booted.spec.topology.vcpus() as usize;
             let attempted = match emulator::fault(engine, vcpus, &words) {
                 Some(_) => "the emulator lost the guest, not the program",
@@ -153,21 +153,21 @@ struct Conversation<'e> {
 
 impl Conversation<'_> {
     fn run(mut self, guest: &mut super::guest::Guest) -> Result<i32, Lost> {
-        guest.send(&Request::Execute {
+        guest.send(&WireRequest::Execute {
             words: self.execution.words.clone(),
             environment: self.execution.environment.clone(),
             pty: self.execution.terminal,
         })?;
         self.input = self.streams.input();
         if self.input.is_none() {
-            guest.send(&Request::Input { payload: Bytes::default() })?;
+            guest.send(&WireRequest::Input { payload: Bytes::default() })?;
         }
         // The program hears of signals itself; waiting must not end because of them.
         let deaf = Interrupt::default();
         loop {
             self.pass_signal(guest)?;
             if let Some(pty) = self.streams.resized() {
-                guest.send(&Request::Resize { pty })?;
+                guest.send(&WireRequest::Resize { pty })?;
             }
             let is_open = self.on_their_way < INPUT_WINDOW;
             let source = self.input.as_ref().filter(|_| is_open).map(|input| input.as_fd());
@@ -178,17 +178,17 @@ impl Conversation<'_> {
             }
             while let Some(answer) = guest.received(&deaf)? {
                 match answer {
-                    Answer::Output { stream, payload } => {
+                    WireAnswer::Output { stream, payload } => {
                         if self.streams.output(stream, &payload.0).is_err() {
                             // Nobody reads any more: the program hears it as a shell's would.
-                            guest.send(&Request::Interrupt { signal: libc::SIGPIPE })?;
+                            guest.send(&WireRequest::Interrupt { signal: libc::SIGPIPE })?;
                         }
                     }
-                    Answer::Fed { bytes } => {
+                    WireAnswer::Fed { bytes } => {
                         self.on_their_way = self.on_their_way.saturating_sub(bytes);
                     }
-                    Answer::Exited { status } => return Ok(status),
-                    Answer::Failed { failure } => return Err(Lost::Refused(failure)),
+                    WireAnswer::Exited { status } => return Ok(status),
+                    WireAnswer::Failed { failure } => return Err(Lost::Refused(failure)),
                     _ => return Err(Lost::Corrupt("the agent answered out of turn".to_owned())),
                 }
             }
@@ -198,7 +198,7 @@ impl Conversation<'_> {
     fn pass_signal(&mut self, guest: &mut super::guest::Guest) -> Result<(), Lost> {
         if let Some(signal) = self.interrupt.signal().filter(|_| !self.has_signalled) {
             self.has_signalled = true;
-            guest.send(&Request::Interrupt { signal })?;
+            guest.send(&WireRequest::Interrupt { signal })?;
         }
         Ok(())
     }
@@ -210,13 +210,13 @@ impl Conversation<'_> {
             Ok(count) if count > 0 => {
                 bytes.truncate(count);
                 self.on_their_way += count as u64;
-                guest.send(&Request::Input { payload: Bytes(bytes) })
+                guest.send(&WireRequest::Input { payload: Bytes(bytes) })
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(()),
             // Its end, or a terminal that is gone.
             _ => {
                 self.input = None;
-                guest.send(&Request::Input { payload: Bytes::default() })
+                guest.send(&WireRequest::Input { payload: Bytes::default() })
             }
         }
     }

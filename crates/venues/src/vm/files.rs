@@ -3,7 +3,7 @@
 
 use super::image::{DIRECTORIES, FILES_PLACE, way_into};
 use super::{VmHost, artefact_error};
-use artefacts::{Content, NeededFile, place_of};
+use artefacts::{Content, NeededFile, guest_path};
 use contract::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -102,14 +102,14 @@ fn part(needed: Vec<NeededFile>, is_large: impl Fn(&Path) -> bool) -> Result<Par
         }
     }
     for (guest, _) in &parts.large {
-        parts.files.links.extend(way_into(FILES_PLACE, &place_of(guest)));
+        parts.files.links.extend(way_into(FILES_PLACE, &guest_path(guest)));
     }
     Ok(parts)
 }
 
 /// A directory that every guest has cannot be one of the host's as well.
 fn refuse_own(guest: &Path) -> Result<()> {
-    let place = place_of(guest);
+    let place = guest_path(guest);
     if DIRECTORIES.iter().any(|own| Path::new(own).starts_with(&place)) {
         let attempted = format!("cannot take {} into the guest", guest.display());
         return Err(Error::usage(attempted, "the guest has its own", "name what is needed of it"));

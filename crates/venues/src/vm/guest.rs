@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
-use wire::{Answer, Decoder, Encoder, Failure, Request, WIRE_FORMAT};
+use wire::{Decoder, Encoder, GuestFailure, WIRE_FORMAT, WireAnswer, WireRequest};
 
 /// How long one wait lasts before signals and the process are looked at.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -27,7 +27,7 @@ pub(crate) enum Lost {
     /// What it sent cannot be trusted.
     Corrupt(String),
     /// It refuses what it was asked.
-    Refused(Failure),
+    Refused(GuestFailure),
     /// It is of another version.
     Foreign(String),
     /// It used up its time on the host's processors.
@@ -100,7 +100,7 @@ impl Guest {
         self.nonce += 1;
         self.encoder.restart();
         self.decoder.restart();
-        self.send(&Request::Hello { format: WIRE_FORMAT.to_owned(), nonce: self.nonce })
+        self.send(&WireRequest::Hello { format: WIRE_FORMAT.to_owned(), nonce: self.nonce })
     }
 
     /// The answer to the last hello; answers to earlier ones are passed over.
@@ -112,7 +112,7 @@ impl Guest {
         loop {
             let patience = until.saturating_duration_since(Instant::now());
             match self.receive(patience, interrupt) {
-                Ok(Answer::Hello {
+                Ok(WireAnswer::Hello {
                     format,
                     nonce,
                     version,
@@ -127,7 +127,7 @@ impl Guest {
                     }
                     return Ok(Some(Greeting { version, boot_id, agent_bytes, complaints }));
                 }
-                Ok(Answer::Failed { failure }) => return Err(Lost::Refused(failure)),
+                Ok(WireAnswer::Failed { failure }) => return Err(Lost::Refused(failure)),
                 Ok(_) | Err(Lost::Corrupt(_)) => self.decoder.restart(),
                 Err(Lost::Silent(_)) => return Ok(None),
                 Err(lost) => return Err(lost),
@@ -136,7 +136,7 @@ impl Guest {
     }
 
     /// Sends a request.
-    pub(crate) fn send(&mut self, request: &Request) -> Result<(), Lost> {
+    pub(crate) fn send(&mut self, request: &WireRequest) -> Result<(), Lost> {
         let frame = self.encoder.encode(request).map_err(|corrupt| Lost::Corrupt(corrupt.0))?;
         match self.qemu.channel.write_all(&frame) {
             Ok(()) => Ok(()),
@@ -149,11 +149,11 @@ impl Guest {
         &mut self,
         patience: Duration,
         interrupt: &Interrupt,
-    ) -> Result<Answer, Lost> {
+    ) -> Result<WireAnswer, Lost> {
         let deadline = Instant::now() + patience;
         let mut bytes = vec![0; READ_BYTES];
         loop {
-            match self.decoder.take::<Answer>() {
+            match self.decoder.take::<WireAnswer>() {
                 Ok(Some(answer)) => return Ok(answer),
                 Ok(None) => {}
                 Err(corrupt) => return Err(Lost::Corrupt(corrupt.0)),
@@ -187,7 +187,7 @@ impl Guest {
     }
 
     /// An answer that arrived already, if one did.
-    pub(crate) fn received(&mut self, interrupt: &Interrupt) -> Result<Option<Answer>, Lost> {
+    pub(crate) fn received(&mut self, interrupt: &Interrupt) -> Result<Option<WireAnswer>, Lost> {
         match self.receive(Duration::ZERO, interrupt) {
             Ok(answer) => Ok(Some(answer)),
             Err(Lost::Silent(_)) => Ok(None),
@@ -198,17 +198,17 @@ impl Guest {
     /// Sends a request and waits for its only answer.
     pub(crate) fn ask(
         &mut self,
-        request: &Request,
+        request: &WireRequest,
         patience: Duration,
         interrupt: &Interrupt,
-    ) -> Result<Answer, Lost> {
+    ) -> Result<WireAnswer, Lost> {
         self.send(request)?;
         self.receive(patience, interrupt)
     }
 
     /// Switches the machine off and waits for its end.
     pub(crate) fn switch_off(mut self) {
-        if self.send(&Request::PowerOff).is_ok() {
+        if self.send(&WireRequest::PowerOff).is_ok() {
             // One that does not end by itself is ended.
             let _ = self.qemu.wait_off();
         }

@@ -3,8 +3,8 @@
 
 use super::artefact_error;
 use super::files::GuestFiles;
-use super::qemu::{FILES_SERIAL, SCRATCH_SERIAL, TOOLS_SERIAL, memory_file};
-use artefacts::{Initramfs, Kernel, MERGED, ToolsImage, load_order, place_of};
+use super::qemu::{FILES_SERIAL, SCRATCH_SERIAL, TOOLS_SERIAL, new_memfd};
+use artefacts::{Initramfs, Kernel, MERGED, ToolsImage, guest_path, load_order};
 use contract::{Error, Result};
 use model::{Disk, VmSettings};
 use std::fs::File;
@@ -59,7 +59,7 @@ pub(crate) fn make(order: &ImageOrder<'_>) -> Result<File> {
     let mut image = Initramfs::new();
     fill(&mut image, order)?;
     let bytes = image.finish();
-    let mut file = memory_file("schedlab-initramfs", 0)?;
+    let mut file = new_memfd("schedlab-initramfs", 0)?;
     file.write_all(&bytes)
         .map_err(|error| Error::environment("cannot write the initramfs to memory", error))?;
     Ok(file)
@@ -113,7 +113,7 @@ fn fill(image: &mut Initramfs, order: &ImageOrder<'_>) -> Result<()> {
 fn put_files(image: &mut Initramfs, order: &ImageOrder<'_>) -> artefacts::Result<()> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     for (guest, host) in &order.files.copies {
-        let path = text(&place_of(guest));
+        let path = text(&guest_path(guest));
         if !image.contains(&path) {
             image.take(&path, host)?;
         }
@@ -121,7 +121,7 @@ fn put_files(image: &mut Initramfs, order: &ImageOrder<'_>) -> artefacts::Result
     let of_tools = order.tools.into_iter().flat_map(|tools| &tools.elsewhere);
     let of_tools = of_tools.filter_map(|place| way_into(TOOLS_PLACE, place));
     for (guest, target) in order.files.links.iter().cloned().chain(of_tools) {
-        let path = text(&place_of(&guest));
+        let path = text(&guest_path(&guest));
         if !image.contains(&path) {
             image.symlink(&path, &text(&target))?;
         }

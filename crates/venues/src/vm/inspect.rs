@@ -4,13 +4,13 @@ use super::{VmHost, accelerator, boot, qemu};
 use contract::{Missing, Result};
 
 /// A part of what virtual machines need: its name, and what of it is here.
-pub type Part = (&'static str, std::result::Result<String, Missing>);
+pub type VmPrerequisite = (&'static str, std::result::Result<String, Missing>);
 
 /// Looks at everything; changes nothing and boots nothing.
 ///
 /// # Errors
 /// When the machine cannot tell its boot id.
-pub fn inspect(host: &VmHost) -> Result<Vec<Part>> {
+pub fn inspect(host: &VmHost) -> Result<Vec<VmPrerequisite>> {
     let machine = &host.host.machine;
     let missing = |what: &str, why: String, remedy: &str| {
         Err(Missing { what: what.to_owned(), why, remedy: remedy.to_owned() })
@@ -23,11 +23,11 @@ pub fn inspect(host: &VmHost) -> Result<Vec<Part>> {
         }
     };
     let kvm = match accelerator::known(host)? {
-        accelerator::Known::Works => Ok("boots guests".to_owned()),
-        accelerator::Known::Untried => {
+        accelerator::KvmStatus::Works => Ok("boots guests".to_owned()),
+        accelerator::KvmStatus::Untried => {
             Ok("can be opened; the first guest tells whether it boots".to_owned())
         }
-        accelerator::Known::Fails(why) => {
+        accelerator::KvmStatus::Fails(why) => {
             missing("KVM", why, "guests are emulated instead: correct, slow, and marked TCG")
         }
     };

@@ -5,7 +5,7 @@ use contract::{BootKnob, BootSpec, Description, Factor, Knob, Requirement, Resul
 use model::{Fingerprint, Level};
 
 /// The factor.
-pub struct Kernel;
+pub struct KernelFactor;
 
 static DESCRIPTION: Description = Description {
     id: "kernel",
@@ -23,7 +23,7 @@ static DESCRIPTION: Description = Description {
           Source: Debian's archive; Documentation/x86/boot.rst for images.",
 };
 
-impl Factor for Kernel {
+impl Factor for KernelFactor {
     fn describe(&self) -> &'static Description {
         &DESCRIPTION
     }
@@ -61,7 +61,7 @@ impl Factor for Kernel {
     }
 }
 
-impl BootKnob for Kernel {
+impl BootKnob for KernelFactor {
     fn contribute(&self, level: &Level, boot: &mut BootSpec) -> Result<()> {
         level.as_str().clone_into(&mut boot.kernel);
         Ok(())

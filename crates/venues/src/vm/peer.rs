@@ -6,7 +6,7 @@ use super::cable::CableEnd;
 use super::guest::Lost;
 use contract::{BootSpec, Event, Interrupt, PEER_ROLE};
 use std::time::{Duration, Instant};
-use wire::{Answer, Bytes, Request};
+use wire::{Bytes, WireAnswer, WireRequest};
 
 /// How long the far side may take to serve when its guest has booted, and that to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -33,7 +33,7 @@ impl Peer {
             Ok(()) => Ok(peer),
             Err(Lost::Interrupted(signal)) => Err(interrupted(signal).into()),
             Err(lost) => {
-                let words = peer.0.console.last_words();
+                let words = peer.0.console.last_lines();
                 let silent = NotBooted::Silent(format!("it does not serve: {lost}; {words}"));
                 Err(silent.of_the_second())
             }
@@ -42,20 +42,20 @@ impl Peer {
 
     fn await_serving(&mut self, interrupt: &Interrupt) -> Result<(), Lost> {
         let words = [PROGRAM, PEER_ROLE].map(str::to_owned).to_vec();
-        self.0.guest.send(&Request::Execute { words, environment: Vec::new(), pty: None })?;
+        self.0.guest.send(&WireRequest::Execute { words, environment: Vec::new(), pty: None })?;
         let deadline = Instant::now() + PATIENCE;
         let mut complaint = String::new();
         loop {
             let patience = deadline.saturating_duration_since(Instant::now());
             match self.0.guest.receive(patience, interrupt)? {
-                Answer::Output { stream: wire::Stream::Output, .. } => return Ok(()),
-                Answer::Output { payload, .. } => {
+                WireAnswer::Output { stream: wire::OutputStream::Output, .. } => return Ok(()),
+                WireAnswer::Output { payload, .. } => {
                     complaint.push_str(&String::from_utf8_lossy(&payload.0));
                 }
-                Answer::Exited { status } => {
+                WireAnswer::Exited { status } => {
                     return Err(Lost::Ended(format!("status {status}: {}", complaint.trim())));
                 }
-                Answer::Failed { failure } => return Err(Lost::Refused(failure)),
+                WireAnswer::Failed { failure } => return Err(Lost::Refused(failure)),
                 _ => return Err(Lost::Corrupt("the agent answered out of turn".to_owned())),
             }
         }
@@ -67,16 +67,16 @@ impl Peer {
         let guest = &mut self.0.guest;
         let heard = match guest.received(interrupt) {
             Ok(None) if has_failed => {
-                let echo = Request::Echo { payload: Bytes(Vec::new()) };
+                let echo = WireRequest::Echo { payload: Bytes(Vec::new()) };
                 guest.ask(&echo, PATIENCE, interrupt).map(Some)
             }
             other => other,
         };
         let why = match heard {
-            Ok(None | Some(Answer::Echo { .. })) | Err(Lost::Interrupted(_)) => return None,
+            Ok(None | Some(WireAnswer::Echo { .. })) | Err(Lost::Interrupted(_)) => return None,
             Ok(Some(_)) => "its far side ended".to_owned(),
             Err(lost) => lost.to_string(),
         };
-        Some(format!("the second guest was lost: {why}; {}", self.0.console.last_words()))
+        Some(format!("the second guest was lost: {why}; {}", self.0.console.last_lines()))
     }
 }

@@ -6,12 +6,13 @@
 
 use super::cable::CableEnd;
 use super::control::Control;
-use super::outside::Way;
+use super::host_load::HostLoadChannel;
 use super::scratch::OPERATIONS_PER_SECOND;
 use contract::{
-    Error, OUTSIDE_HOST, OUTSIDE_LINK, OUTSIDE_NETWORK, OUTSIDE_PORT, PrivateLink, Result, Topology,
+    Error, HOST_LOAD_HOST, HOST_LOAD_LINK, HOST_LOAD_NETWORK, HOST_LOAD_PORT, PrivateLink, Result,
+    Topology,
 };
-use executor::Outside;
+use executor::HostLoadProcess;
 use model::CpuList;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -80,7 +81,7 @@ pub(crate) struct MachineOrder<'a> {
     /// Its end of a cable to another machine.
     pub cable: Option<&'a CableEnd>,
     /// The way to it of load from this host.
-    pub from_host: Option<&'a Way>,
+    pub from_host: Option<&'a HostLoadChannel>,
     /// Where the guest's console goes.
     pub console: &'a File,
     /// Where the guest's answers go instead of the channel, when nothing may come in.
@@ -102,8 +103,8 @@ pub(crate) struct Qemu {
     pub control: Control,
     /// The disk it writes to, where it has one.
     pub scratch: Option<File>,
-    /// Who sends load to it from this host.
-    pub outside: Option<Outside>,
+    /// The load generator on this host.
+    pub outside: Option<HostLoadProcess>,
 }
 
 impl Qemu {
@@ -297,12 +298,13 @@ fn words(
 }
 
 /// A network of the guest and us alone, in which nothing leads out of the guest (`restrict`) but
-/// answers to who comes in, and the serial port by which load is asked for.
-fn from_host(words: &mut Words, way: &Way, port: RawFd) {
-    let (network, length) = OUTSIDE_NETWORK;
-    let PrivateLink { hardware_address, address } = OUTSIDE_LINK;
-    let mut network =
-        format!("user,id=outside,ipv6=off,restrict=on,net={network}/{length},host={OUTSIDE_HOST}");
+/// answers to connections from the host, and the serial port by which load is asked for.
+fn from_host(words: &mut Words, way: &HostLoadChannel, port: RawFd) {
+    let (network, length) = HOST_LOAD_NETWORK;
+    let PrivateLink { hardware_address, address } = HOST_LOAD_LINK;
+    let mut network = format!(
+        "user,id=outside,ipv6=off,restrict=on,net={network}/{length},host={HOST_LOAD_HOST}"
+    );
     for (port, at) in &way.addresses {
         network.push_str(&format!(",hostfwd=tcp:{at}-{address}:{port}"));
     }
@@ -310,7 +312,7 @@ fn from_host(words: &mut Words, way: &Way, port: RawFd) {
     let device = format!("virtio-net-pci,netdev=outside,mac={hardware_address},romfile=");
     words.pair("-device", device);
     words.pair("-chardev", format!("socket,id=outside-port,fd={port}"));
-    words.pair("-device", format!("virtserialport,chardev=outside-port,name={OUTSIDE_PORT}"));
+    words.pair("-device", format!("virtserialport,chardev=outside-port,name={HOST_LOAD_PORT}"));
 }
 
 struct Words(Vec<String>);
@@ -382,11 +384,11 @@ fn disk(words: &mut Words, id: &str, path: &str, is_read_only: bool) {
     words.pair("-device", format!("virtio-blk-pci,drive={id},serial={id}"));
 }
 
-/// A file in memory.
+/// A memfd.
 ///
 /// # Errors
 /// When there is no room.
-pub(crate) fn memory_file(name: &str, size_bytes: u64) -> Result<File> {
+pub(crate) fn new_memfd(name: &str, size_bytes: u64) -> Result<File> {
     let attempted = || format!("cannot make {name} in memory");
     let file = rustix::fs::memfd_create(name, rustix::fs::MemfdFlags::CLOEXEC)
         .map(File::from)

@@ -11,7 +11,7 @@ use model::{Caveat, CaveatCode, Fingerprint, LevelReading, Outcome, Record, Tria
 pub(crate) const NOT_BOOTED: &str = "NOT_BOOTED";
 /// Rule broken by an emulator that ends the guest itself.
 const EMULATOR_FAULT: &str = "EMULATOR_FAULT";
-/// Rule broken by a second guest that was lost, or by who sends load from the host: no trial's far
+/// Rule broken by a lost second guest, or by the load generator on the host: no trial's far
 /// side is the subject.
 const PEER_LOST: &str = "PEER_LOST";
 /// Rule broken by a boot factor that the guest does not have.
@@ -30,12 +30,12 @@ impl Began {
 }
 
 /// What a guest that was lost says of its subject: it failed, unless the emulator did.
-pub(crate) fn lost(engine: Engine, vcpus: usize, why: &Lost, last_words: &str) -> Outcome {
-    if let Some(line) = emulator::fault(engine, vcpus, last_words) {
+pub(crate) fn lost(engine: Engine, vcpus: usize, why: &Lost, last_lines: &str) -> Outcome {
+    if let Some(line) = emulator::fault(engine, vcpus, last_lines) {
         let detail = format!("the emulator lost the guest, not the subject: {why}: {line}");
         return Outcome::Invalid { rule: EMULATOR_FAULT.to_owned(), detail };
     }
-    Outcome::Failed { reason: format!("{why}; the guest's console: {last_words}") }
+    Outcome::Failed { reason: format!("{why}; the guest's console: {last_lines}") }
 }
 
 /// A trial without a guest's own record.

@@ -2,15 +2,15 @@
 //! file, writes its answers to a serial port and switches itself off. Nothing of the host's
 //! reaches it meanwhile, so the same plan gives the same bytes.
 
-use super::boot::{Booter, Way, facts, interrupted};
+use super::boot::{BootMode, Booter, facts, interrupted};
 use super::guest::Lost;
-use super::qemu::{Qemu, memory_file};
+use super::qemu::{Qemu, new_memfd};
 use contract::{BootSpec, Error, Result};
 use model::{Fingerprint, Record, Trial};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
-use wire::{Answer, Decoder, Request};
+use wire::{Decoder, WireAnswer, WireRequest};
 
 /// How often the process is looked at.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -35,26 +35,26 @@ pub(crate) fn replay(
     trial: &Trial,
     spec: &BootSpec,
 ) -> Result<Result<Replayed, String>> {
-    let answers = memory_file("schedlab-answers", 0)?;
+    let answers = new_memfd("schedlab-answers", 0)?;
     let orders = [
-        Request::Open { purpose: "a replay".to_owned() },
-        Request::Fingerprint,
-        Request::Run { trial: Box::new(trial.clone()) },
-        Request::PowerOff,
+        WireRequest::Open { purpose: "a replay".to_owned() },
+        WireRequest::Fingerprint,
+        WireRequest::Run { trial: Box::new(trial.clone()) },
+        WireRequest::PowerOff,
     ];
     let orders = serde_json::to_vec(&orders)
         .map_err(|error| Error::environment("cannot encode a guest's orders", error))?;
-    let (qemu, console) = booter.start(spec, Way::Orders { orders, answers: &answers })?;
+    let (qemu, console) = booter.start(spec, BootMode::Orders { orders, answers: &answers })?;
     let budget_ns = budget_ns(booter, trial);
     if let Err(lost) = wait(qemu, booter, budget_ns) {
         return match lost {
             Lost::Interrupted(signal) => Err(interrupted(signal)),
-            lost => Ok(Err(format!("{lost}; its console: {}", console.last_words()))),
+            lost => Ok(Err(format!("{lost}; its console: {}", console.last_lines()))),
         };
     }
     let only_host_knows =
         facts(&booter.image(&spec.kernel)?.kernel.clone(), &booter.command_line(spec));
-    Ok(read(&answers, console.last_words()).map(|mut replayed| {
+    Ok(read(&answers, console.last_lines()).map(|mut replayed| {
         replayed.guest.0.extend(only_host_knows);
         replayed
     }))
@@ -84,20 +84,20 @@ fn wait(mut qemu: Qemu, booter: &Booter, budget_ns: u64) -> std::result::Result<
     }
 }
 
-fn read(answers: &File, last_words: String) -> std::result::Result<Replayed, String> {
+fn read(answers: &File, last_lines: String) -> std::result::Result<Replayed, String> {
     let path = format!("/proc/self/fd/{}", answers.as_raw_fd());
     let bytes = std::fs::read(&path).map_err(|error| format!("{path}: {error}"))?;
     let mut decoder = Decoder::new();
     decoder.push(&bytes);
     let (mut record, mut guest, mut logs) = (None, None, Vec::new());
     loop {
-        match decoder.take::<Answer>() {
-            Ok(Some(Answer::Record { record: came, frames_while_running })) => {
+        match decoder.take::<WireAnswer>() {
+            Ok(Some(WireAnswer::Record { record: came, frames_while_running })) => {
                 record = Some((*came, frames_while_running));
             }
-            Ok(Some(Answer::Fingerprint { fingerprint })) => guest = Some(fingerprint),
-            Ok(Some(Answer::Log { name, text })) => logs.push((name, text.0)),
-            Ok(Some(Answer::Failed { failure })) => return Err(failure.to_string()),
+            Ok(Some(WireAnswer::Fingerprint { fingerprint })) => guest = Some(fingerprint),
+            Ok(Some(WireAnswer::Log { name, text })) => logs.push((name, text.0)),
+            Ok(Some(WireAnswer::Failed { failure })) => return Err(failure.to_string()),
             Ok(Some(_)) => {}
             Ok(None) => break,
             Err(corrupt) => return Err(format!("its answers are corrupted: {corrupt}")),
@@ -107,6 +107,6 @@ fn read(answers: &File, last_words: String) -> std::result::Result<Replayed, Str
         (Some((record, frames_while_running)), Some(guest)) => {
             Ok(Replayed { record, frames_while_running, guest, logs })
         }
-        _ => Err(format!("it ended without a record; its console: {last_words}")),
+        _ => Err(format!("it ended without a record; its console: {last_lines}")),
     }
 }

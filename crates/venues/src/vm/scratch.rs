@@ -1,7 +1,7 @@
 //! The guest's scratch disk: ext4 in host memory, slow enough that waiting for it is waiting.
 //! The initramfs is memory, on which nothing ever waits for a write.
 
-use super::qemu::memory_file;
+use super::qemu::new_memfd;
 use contract::{Error, Result};
 use std::fs::File;
 use std::io;
@@ -31,7 +31,7 @@ pub(crate) fn is_possible(machine: &Machine) -> bool {
 /// When there is no memory for it, or it cannot be formatted.
 pub(crate) fn make(machine: &Machine) -> Result<Option<File>> {
     let Some(program) = machine.program(PROGRAM) else { return Ok(None) };
-    let disk = memory_file("schedlab-scratch", SIZE_BYTES)?;
+    let disk = new_memfd("schedlab-scratch", SIZE_BYTES)?;
     // Opened by the child through us: nothing of it is a file of the host's.
     let path = format!("/proc/{}/fd/{}", std::process::id(), disk.as_raw_fd());
     let failed = |why: String| Error::environment("cannot make the guest's scratch disk", why);
@@ -54,7 +54,7 @@ pub(crate) fn make(machine: &Machine) -> Result<Option<File>> {
 /// When there is no memory for it.
 pub(crate) fn copy(disk: &File) -> Result<File> {
     let mut from = super::boot::reopened(disk)?;
-    let mut to = memory_file("schedlab-scratch", SIZE_BYTES)?;
+    let mut to = new_memfd("schedlab-scratch", SIZE_BYTES)?;
     io::copy(&mut from, &mut to)
         .map_err(|error| Error::environment("cannot copy the guest's scratch disk", error))?;
     Ok(to)

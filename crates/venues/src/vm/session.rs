@@ -11,13 +11,15 @@ use super::record::{
     without_peer,
 };
 use super::replay::{Replayed, replay};
-use contract::{BootSpec, Error, ErrorKind, Event, Missing, NOT_PUT_BACK, Phase, Result, Session};
-use executor::Watch;
+use contract::{
+    BootSpec, Error, ErrorKind, Event, Missing, NOT_PUT_BACK, Phase, Result, VenueSession,
+};
+use executor::GuardedMachine;
 use model::{CpuList, Fingerprint, Outcome, Plan, Record, Trial};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use wire::{Answer, FailureKind, Request};
+use wire::{FailureKind, WireAnswer, WireRequest};
 
 /// How long a guest may take for what needs no workload.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -36,15 +38,15 @@ const LATE: Duration = Duration::from_secs(30);
 /// When a kernel does not boot, or lacks something the plan needs.
 pub(crate) fn open(
     plan: &Plan,
-    watch: Watch,
+    guarded: GuardedMachine,
     booter: Booter,
     facts: Fingerprint,
     on_event: &mut dyn FnMut(Event),
-) -> Result<Box<dyn Session>> {
+) -> Result<Box<dyn VenueSession>> {
     let specs = boot_specs(&booter.host.host.catalogue, plan)?;
     let peers_spec = specs.get(&plan.reference().id).cloned().unwrap_or_default();
     let mut session = VmSession {
-        watch,
+        guarded,
         logs: booter.logs.clone(),
         booter,
         specs,
@@ -57,14 +59,14 @@ pub(crate) fn open(
     match session.preflight(plan, on_event) {
         Ok(()) => Ok(Box::new(session)),
         Err(error) => {
-            session.watch.close()?;
+            session.guarded.close()?;
             Err(error)
         }
     }
 }
 
 struct VmSession {
-    watch: Watch,
+    guarded: GuardedMachine,
     booter: Booter,
     logs: Option<PathBuf>,
     /// By subject.
@@ -106,9 +108,9 @@ enum State {
     },
 }
 
-impl Session for VmSession {
+impl VenueSession for VmSession {
     fn prepare(&mut self, trial: &Trial, on_event: &mut dyn FnMut(Event)) -> Result<()> {
-        if self.watch.renew_guardian()? {
+        if self.guarded.renew_guardian()? {
             on_event(Event::Notice("the guardian was killed; a new one watches".to_owned()));
         }
         if self.is_replay() {
@@ -206,7 +208,7 @@ impl Session for VmSession {
                     }
                     Err(Lost::Interrupted(signal)) => return Err(interrupted(signal)),
                     Err(lost) => {
-                        let words = booted.console.last_words();
+                        let words = booted.console.last_lines();
                         let outcome = record::lost(engine, crowd.vcpus, &lost, &words);
                         without_guest(trial, &began, boot_id, outcome)
                     }
@@ -223,7 +225,7 @@ impl Session for VmSession {
 
     fn close(mut self: Box<Self>) -> Result<()> {
         self.switch_off();
-        self.watch.close()
+        self.guarded.close()
     }
 }
 
@@ -343,8 +345,8 @@ impl VmSession {
     ) -> Result<State> {
         let purpose = format!("trials of {subject} in block {}", key.0 + 1);
         let interrupt = self.booter.interrupt.clone();
-        match booted.guest.ask(&Request::Open { purpose }, PATIENCE, &interrupt) {
-            Ok(Answer::Opened) => {
+        match booted.guest.ask(&WireRequest::Open { purpose }, PATIENCE, &interrupt) {
+            Ok(WireAnswer::Opened) => {
                 let boot_id = booted.boot_id.clone();
                 match describe(&mut booted, &self.booter, &self.facts) {
                     Ok(began) => {
@@ -355,7 +357,9 @@ impl VmSession {
                     Err(lost) => Ok(State::Broken { key, why: lost.to_string() }),
                 }
             }
-            Ok(Answer::Failed { failure }) => Ok(State::Broken { key, why: failure.to_string() }),
+            Ok(WireAnswer::Failed { failure }) => {
+                Ok(State::Broken { key, why: failure.to_string() })
+            }
             Ok(_) => Ok(State::Broken { key, why: "the agent answered out of turn".to_owned() }),
             Err(Lost::Interrupted(signal)) => Err(interrupted(signal)),
             Err(lost) => Ok(State::Broken { key, why: lost.to_string() }),
@@ -431,10 +435,10 @@ impl VmSession {
         part.blocks.clear();
         part.workloads
             .retain(|workload| part.subjects.iter().any(|subject| workload.runs_for(subject)));
-        let request = Request::Missing { plan: Box::new(part) };
+        let request = WireRequest::Missing { plan: Box::new(part) };
         match booted.guest.ask(&request, PATIENCE, &self.booter.interrupt) {
-            Ok(Answer::Missing { missing }) => Ok(missing),
-            Ok(Answer::Failed { failure }) => {
+            Ok(WireAnswer::Missing { missing }) => Ok(missing),
+            Ok(WireAnswer::Failed { failure }) => {
                 Err(Error::environment(format!("cannot ask {}", spec.kernel), failure))
             }
             Ok(_) => Err(Error::environment(
@@ -486,9 +490,9 @@ fn describe(
     facts: &Fingerprint,
 ) -> Result<Fingerprint, Lost> {
     let mut fingerprint =
-        match booted.guest.ask(&Request::Fingerprint, PATIENCE, &booter.interrupt)? {
-            Answer::Fingerprint { fingerprint } => fingerprint,
-            Answer::Failed { failure } => return Err(Lost::Refused(failure)),
+        match booted.guest.ask(&WireRequest::Fingerprint, PATIENCE, &booter.interrupt)? {
+            WireAnswer::Fingerprint { fingerprint } => fingerprint,
+            WireAnswer::Failed { failure } => return Err(Lost::Refused(failure)),
             _ => return Err(Lost::Corrupt("the agent answered out of turn".to_owned())),
         };
     fingerprint.0.extend(facts.0.clone());
@@ -505,26 +509,26 @@ fn converse(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<(Record, u64), Lost> {
     let guest = &mut booted.guest;
-    guest.send(&Request::Run { trial: Box::new(trial.clone()) })?;
+    guest.send(&WireRequest::Run { trial: Box::new(trial.clone()) })?;
     let mut deadline = Instant::now() + PATIENCE;
     let mut record = None;
     loop {
         let patience = deadline.saturating_duration_since(Instant::now());
         match guest.receive(patience, &booter.interrupt)? {
-            Answer::Phase { phase } => {
+            WireAnswer::Phase { phase } => {
                 deadline = Instant::now() + patience_for(phase, trial);
                 on_event(Event::TrialPhase(phase));
             }
-            Answer::Notice { text } => on_event(Event::Notice(text)),
-            Answer::Record { record: came, frames_while_running } => {
+            WireAnswer::Notice { text } => on_event(Event::Notice(text)),
+            WireAnswer::Record { record: came, frames_while_running } => {
                 deadline = Instant::now() + PATIENCE;
                 record = Some((*came, frames_while_running));
             }
-            Answer::Log { name, text } => keep_log(logs, &name, &text.0, on_event),
-            Answer::LogsSent => {
+            WireAnswer::Log { name, text } => keep_log(logs, &name, &text.0, on_event),
+            WireAnswer::LogsSent => {
                 return record.ok_or_else(|| Lost::Corrupt("logs came before a record".to_owned()));
             }
-            Answer::Failed { failure } => {
+            WireAnswer::Failed { failure } => {
                 return Err(match failure.kind {
                     FailureKind::Interrupted => {
                         Lost::Interrupted(booter.interrupt.signal().unwrap_or(0))

@@ -1,8 +1,8 @@
-//! An application under load: its own processes, or ones that stand.
+//! An application under load: its own processes, or long-lived ones.
 
-use super::outside::Outside;
+use super::host_load::HostLoadClient;
 use super::usage::{Usage, since};
-use super::warm::Lent;
+use super::warm::LentApplication;
 use super::warming::warm_up;
 use super::{Application, Conduct, Drive, Inspection, Started};
 use crate::http::HttpLoad;
@@ -21,8 +21,8 @@ const REPORT: &str = "report";
 enum Servers {
     /// The trial's own; none once they were stopped.
     Own(Option<Started>),
-    /// Ones that stand.
-    Lent(Lent),
+    /// Long-lived ones.
+    Lent(LentApplication),
 }
 
 /// An application that serves.
@@ -33,8 +33,8 @@ pub(super) struct Running {
     load: HttpLoad,
     /// What sends instead of it.
     program: Option<Box<dyn Drive>>,
-    /// Who sends from elsewhere.
-    outside: Option<Outside>,
+    /// The load generator on the host, where that sends.
+    outside: Option<HostLoadClient>,
     inspection: Option<Box<dyn Inspection>>,
     log: PathBuf,
     /// Where what a program made for people is kept; nowhere in a guest, whose files go with it.
@@ -85,17 +85,17 @@ impl Running {
         })
     }
 
-    /// Gives the one that stands the levels of the trial.
+    /// Gives the long-lived application the levels of the trial.
     ///
     /// # Errors
-    /// What it cannot be given, or that it stands no more.
+    /// What it cannot be given, or that it has ended.
     pub(super) fn of_warm(
         application: &dyn Application,
         machine: &Machine,
         launch: &LaunchSpec,
     ) -> Result<Self> {
         let conduct = application.conduct().clone();
-        let lent = Lent::of(launch)?;
+        let lent = LentApplication::of(launch)?;
         let mut load = application.load(lent.address, launch)?;
         let mut inspection = application.inspection(lent.address);
         // Before the generator has CPUs of its own: the others' are what it has by now.
@@ -240,7 +240,7 @@ impl Load for Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if let Servers::Own(Some(started)) = &self.servers {
-            // What could not be kept is missed by nobody who was not told why.
+            // What could not be kept was reported with its reason.
             let _ = keep_output(started, &self.log);
         }
     }

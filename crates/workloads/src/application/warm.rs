@@ -4,15 +4,15 @@ use super::running::keep_output;
 use super::usage::family;
 use super::warming::warm_up;
 use super::{Application, Started};
-use crate::program::service::{last_words, output_in};
-use contract::{Error, LaunchSpec, Result, Standing};
+use crate::program::service::{last_lines, output_in};
+use contract::{Error, LaunchSpec, LongLivedService, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use sys::{Machine, Policy};
 
-/// Facts of a standing application: `NAME=PID` of each server, the one that is loaded last; where
+/// Facts of a long-lived application: `NAME=PID` of each server, the one that is loaded last; where
 /// that one serves; since when it is ready; where what they said lies.
 const SERVERS: &str = "servers";
 const ADDRESS: &str = "address";
@@ -20,7 +20,7 @@ const READY_AT_NS: &str = "ready_at_ns";
 const SCRATCH: &str = "scratch";
 
 /// The application as its starter has it.
-pub(super) struct Warm {
+pub(super) struct WarmApplication {
     /// None while it is stopped.
     started: Option<Started>,
     stop_within: Duration,
@@ -29,7 +29,7 @@ pub(super) struct Warm {
     log: PathBuf,
 }
 
-impl Warm {
+impl WarmApplication {
     /// Starts it without the levels of any trial, and warms it up.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Warm {
     }
 }
 
-impl Standing for Warm {
+impl LongLivedService for WarmApplication {
     fn facts(&self) -> BTreeMap<String, String> {
         let Some(started) = &self.started else { return BTreeMap::new() };
         let servers: Vec<String> =
@@ -77,7 +77,7 @@ impl Standing for Warm {
     }
 }
 
-impl Drop for Warm {
+impl Drop for WarmApplication {
     fn drop(&mut self) {
         if let Some(started) = self.started.take() {
             // Nobody is left to be told; one that does not end when asked to is killed.
@@ -88,7 +88,7 @@ impl Drop for Warm {
 }
 
 /// The application as a trial has it.
-pub(super) struct Lent {
+pub(super) struct LentApplication {
     /// Each server's process, the one that is loaded last.
     pub(super) pids: Vec<(String, i32)>,
     /// Where that one serves.
@@ -99,8 +99,8 @@ pub(super) struct Lent {
     scratch: PathBuf,
 }
 
-impl Lent {
-    /// The one that stands for a trial.
+impl LentApplication {
+    /// The long-lived application of a trial.
     ///
     /// # Errors
     /// That there is none.
@@ -163,7 +163,7 @@ impl Lent {
         let Some((name, _)) = self.pids.iter().find(|(_, pid)| !is_there(*pid)) else {
             return Ok(());
         };
-        let said = last_words(&output_in(&self.scratch, name));
+        let said = last_lines(&output_in(&self.scratch, name));
         let said = said.map(|said| format!("; it said: {said}")).unwrap_or_default();
         let cause = format!("its process has ended{said}");
         Err(Error::environment(format!("the {name} failed"), cause))

@@ -112,7 +112,7 @@ impl Inspection for Books {
     }
 }
 
-/// What the books say otherwise than who asked. Of a request without an answer nobody knows
+/// Where the books differ from the generator's counts. Of a request without an answer nobody knows
 /// whether it was carried out.
 fn disagreements(audit: &Audit, seeded: u64, fates: &BTreeMap<String, Fates>) -> Vec<String> {
     let none = Fates::default();

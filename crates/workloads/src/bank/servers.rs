@@ -2,7 +2,7 @@
 
 use crate::application::Started;
 use crate::http;
-use crate::program::Surroundings;
+use crate::program::ProgramEnvironment;
 use crate::program::service::{Beginning, Server, told};
 use contract::{Error, LaunchSpec, ProgramFile, Recipe, Requirement, Result};
 use model::Parameters;
@@ -53,9 +53,9 @@ const BROKER_OPTIONS: [&str; 4] =
     ["-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 const BROKER_IS_READY: &str = "broker: ready on ";
 const SERVICE_IS_READY: &str = "bank: ready on http://";
-/// Where it serves in a guest whose host sends the load: whom the way there leads to is told
+/// Where it serves in a guest whose host sends the load: the port is forwarded
 /// before the guest boots.
-pub(super) const PORT_FOR_OUTSIDE: u16 = 8480;
+pub(super) const HOST_LOAD_SERVICE_PORT: u16 = 8480;
 const HEALTH: &str = "/actuator/health";
 
 /// The two servers, as they were declared.
@@ -150,12 +150,12 @@ impl Servers {
         (within, is_loaded_from_outside): (Duration, bool),
     ) -> Result<Started> {
         let start = |name, stem, words: &[String], variables, is_ready: &mut dyn FnMut() -> _| {
-            let surroundings = Surroundings { variables, ..Surroundings::default() };
+            let surroundings = ProgramEnvironment { variables, ..ProgramEnvironment::default() };
             let beginning = Beginning { name, stem, words, surroundings, levels, within };
             Server::start_until(machine, &beginning, launch, is_ready)
         };
         let mut servers = Vec::new();
-        let port = if is_loaded_from_outside { PORT_FOR_OUTSIDE } else { 0 };
+        let port = if is_loaded_from_outside { HOST_LOAD_SERVICE_PORT } else { 0 };
         let mut variables = vec![
             ("BANK_PORT", port.to_string()),
             ("BANK_THREADS", self.request_threads.to_string()),

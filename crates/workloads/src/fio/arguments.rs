@@ -1,7 +1,7 @@
 //! What fio is started with, word by word.
 
 use super::Jobs;
-use crate::storage::target::Target;
+use crate::storage::target::WorkloadFiles;
 use contract::LaunchSpec;
 use std::path::Path;
 
@@ -10,11 +10,11 @@ pub(super) const PATTERNS: [&str; 6] = ["read", "write", "randread", "randwrite"
 /// Names the job in the output.
 const JOB: &str = "schedlab";
 /// Latencies of each I/O from its submission on: time in the queue of the elevator is then
-/// part of it, whoever waits there.
+/// part of it.
 const OUTPUT: [&str; 1] = ["--output-format=json+"];
 
 /// A run with these parameters.
-pub(super) fn own(jobs: &Jobs, launch: &LaunchSpec, target: &Target) -> Vec<String> {
+pub(super) fn own(jobs: &Jobs, launch: &LaunchSpec, target: &WorkloadFiles) -> Vec<String> {
     let mut words = program();
     words.extend(OUTPUT.map(str::to_owned));
     words.extend(job(jobs, launch, target));
@@ -26,7 +26,7 @@ pub(super) fn own(jobs: &Jobs, launch: &LaunchSpec, target: &Target) -> Vec<Stri
 }
 
 /// The same files, made and not used.
-pub(super) fn layout(jobs: &Jobs, launch: &LaunchSpec, target: &Target) -> Vec<String> {
+pub(super) fn layout(jobs: &Jobs, launch: &LaunchSpec, target: &WorkloadFiles) -> Vec<String> {
     let mut words = program();
     words.extend(job(jobs, launch, target));
     words.push("--create_only=1".to_owned());
@@ -45,7 +45,7 @@ fn program() -> Vec<String> {
     vec!["fio".to_owned()]
 }
 
-fn job(jobs: &Jobs, launch: &LaunchSpec, target: &Target) -> Vec<String> {
+fn job(jobs: &Jobs, launch: &LaunchSpec, target: &WorkloadFiles) -> Vec<String> {
     let (is_direct, size_bytes) = (jobs.is_direct, jobs.size_bytes);
     let seed = jobs.random_seed.unwrap_or(launch.seed >> 1);
     let mut words = vec![

@@ -1,6 +1,6 @@
 //! What a user's job file may name: what lies in the target, and no programs. fio runs as root,
-//! so that a slip of the pen could cost another disk. This is no wall against somebody who means
-//! it: who writes job files here can run fio without us.
+//! so that a slip of the pen could cost another disk. This does not stop a user who means
+//! harm: the author of a job file can run fio without us.
 
 /// What stands for the target.
 pub(super) const TARGET: &str = "${SCHEDLAB_TARGET}";

@@ -110,7 +110,7 @@ impl Buffer {
     }
 }
 
-/// What waits for room in a socket's buffer. Whoever waited there himself would read nothing
+/// What waits for room in a socket's buffer. A process that waited there itself would read nothing
 /// meanwhile, and three processes that write to each other in a ring could wait for ever.
 #[derive(Debug, Default)]
 pub(super) struct Outbox(VecDeque<u8>);

@@ -1,12 +1,12 @@
-//! What the generator of `gateway` costs beside a plain loop: whether a gateway or the one who
-//! asks it is the slower of the two.
+//! What the generator of `gateway` costs beside a plain loop: whether a gateway or its
+//! generator is the slower of the two.
 
 use super::connection::listen;
 use super::frame::{Frame, LEAST, Stamp};
 use super::generator::generate;
 use super::settings::{
-    INFLIGHT_TOTAL, PARAMETERS, RATE as RATE_KEY, REQUESTS as REQUESTS_KEY, SESSIONS, Settings,
-    WARM_UP,
+    GatewaySettings, INFLIGHT_TOTAL, PARAMETERS, RATE as RATE_KEY, REQUESTS as REQUESTS_KEY,
+    SESSIONS, WARM_UP,
 };
 use crate::instant::timespec;
 use crate::nanoseconds::S;
@@ -73,18 +73,21 @@ pub fn gateway_generator_cost() -> io::Result<GeneratorCost> {
 }
 
 /// The workload's defaults but for these.
-fn settings(changed: &[(&Key<u64>, u64)]) -> io::Result<Settings> {
+fn settings(changed: &[(&Key<u64>, u64)]) -> io::Result<GatewaySettings> {
     let fixed = [(&SESSIONS, CONNECTIONS), (&INFLIGHT_TOTAL, 0), (&WARM_UP, 0)];
     let all = fixed.iter().chain(changed).map(|(key, value)| (key.name(), value.to_string()));
     let all: Vec<(&str, String)> = all.collect();
     let given: Vec<(&str, &str)> = all.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    let settings = Parameter::values(PARAMETERS, &given).and_then(|all| Settings::of(&all));
+    let settings = Parameter::values(PARAMETERS, &given).and_then(|all| GatewaySettings::of(&all));
     let settings = settings.map_err(|problems| io::Error::other(Problem::joined(&problems)))?;
-    Ok(Settings { seed: 1, ..settings })
+    Ok(GatewaySettings { seed: 1, ..settings })
 }
 
 /// Runs a client beside a server that stamps and answers at once.
-fn with_server<T>(settings: &Settings, client: impl FnOnce(u16) -> io::Result<T>) -> io::Result<T> {
+fn with_server<T>(
+    settings: &GatewaySettings,
+    client: impl FnOnce(u16) -> io::Result<T>,
+) -> io::Result<T> {
     let listener = listen(0, false)?;
     let port = listener.local_addr()?.port();
     std::thread::scope(|scope| {
@@ -98,7 +101,7 @@ fn with_server<T>(settings: &Settings, client: impl FnOnce(u16) -> io::Result<T>
 
 /// Answers until every client has closed its connection; as little as makes a reply, so that it
 /// is the client whose cost shows. One frame is under way on each connection and comes whole.
-fn serve(settings: &Settings, listener: &TcpListener) -> io::Result<()> {
+fn serve(settings: &GatewaySettings, listener: &TcpListener) -> io::Result<()> {
     const LISTENER: u64 = u64::MAX;
     let poller = epoll::create(CreateFlags::CLOEXEC)?;
     epoll::add(&poller, listener, EventData::new_u64(LISTENER), EventFlags::IN)?;

@@ -3,7 +3,7 @@
 use super::connection::{Buffer, Connection, Outbox, ROOM_PAUSE, Read};
 use super::poller::{Poller, Waiting};
 use super::pool::Pool;
-use super::settings::{Settings, Stage};
+use super::settings::{GatewaySettings, Stage};
 use super::usage::Usage;
 use std::collections::BTreeMap;
 use std::io;
@@ -16,7 +16,7 @@ const LISTENER: u64 = u64::MAX;
 /// # Errors
 /// What the kernel answers, or a request that is not one.
 pub(super) fn serve(
-    settings: &Settings,
+    settings: &GatewaySettings,
     listener: &TcpListener,
     is_ready: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Usage> {

@@ -5,8 +5,8 @@ use super::connection::{Buffer, Connection, Outbox, ROOM_PAUSE, Read};
 use super::frame::{Frame, Stamp};
 use super::poller::{Poller, Waiting, impatient};
 use super::pool::Pool;
-use super::settings::{Settings, Stage};
-use super::stages::{Stages, Told};
+use super::settings::{GatewaySettings, Stage};
+use super::stages::{Stages, StagesMessage};
 use super::usage::Usage;
 use model::Histogram;
 use rand::{Rng, SeedableRng};
@@ -26,7 +26,7 @@ const PATIENCE_NS: u64 = 10_000_000_000;
 /// What the generator measured.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Measured {
-    pub(super) stages: Told,
+    pub(super) stages: StagesMessage,
     /// From the first measured request to the last reply.
     pub(super) span: Spans,
     /// Of an open loop: how much later than intended requests were sent.
@@ -34,7 +34,7 @@ pub(super) struct Measured {
     pub(super) usage: Usage,
 }
 
-struct Session {
+struct ClientSession {
     connection: Connection,
     /// Of the request for which its socket has no room yet; no other goes before it.
     outbox: Outbox,
@@ -55,8 +55,8 @@ struct UnderWay {
 }
 
 struct Generator<'s> {
-    settings: &'s Settings,
-    sessions: Vec<Session>,
+    settings: &'s GatewaySettings,
+    sessions: Vec<ClientSession>,
     poller: Poller,
     buffer: Buffer,
     pool: Pool,
@@ -80,7 +80,7 @@ struct Generator<'s> {
 /// A reply that is lost, comes twice, comes to the wrong session or is damaged; a connection that
 /// ends.
 pub(super) fn generate(
-    settings: &Settings,
+    settings: &GatewaySettings,
     port: u16,
     is_ready: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Measured> {
@@ -97,7 +97,13 @@ pub(super) fn generate(
         let id = u32::try_from(number).unwrap_or(u32::MAX);
         let frame = Frame::request(id, 0, settings.payload);
         let outbox = Outbox::default();
-        sessions.push(Session { connection, outbox, frame, next: 0, under_way: VecDeque::new() });
+        sessions.push(ClientSession {
+            connection,
+            outbox,
+            frame,
+            next: 0,
+            under_way: VecDeque::new(),
+        });
     }
     let mut generator = Generator {
         settings,

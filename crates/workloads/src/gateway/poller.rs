@@ -64,7 +64,7 @@ impl Poller {
     }
 
     /// Waits until a file can be read, or `is_due` says that there is other work. `sleeps` is
-    /// called before it goes to sleep and says whether it may: who gives work without a file
+    /// called before it goes to sleep and says whether it may: a sender of work without a file
     /// must know from then on that it has to wake it.
     ///
     /// # Errors

@@ -117,7 +117,7 @@ impl Inbox {
         }
     }
 
-    /// The reader means to sleep; whether it may. Who puts a frame in from now on rings.
+    /// The reader means to sleep; whether it may. A writer of a frame from now on wakes it.
     pub(super) fn sleeps(&self) -> bool {
         self.is_asleep.store(true, Ordering::SeqCst);
         let may = self.is_empty();
@@ -190,7 +190,7 @@ struct Lock {
     frames: UnsafeCell<VecDeque<Frame>>,
 }
 
-// SAFETY: the frames are reached by who holds the lock alone.
+// SAFETY: the frames are reached by the holder of the lock alone.
 unsafe impl Sync for Lock {}
 
 impl Lock {

@@ -35,7 +35,7 @@ enum Operation {
     Futex(Arc<Inbox>),
 }
 
-struct Place {
+struct RingSlot {
     operation: Operation,
     is_under_way: bool,
     /// What the last one answered, until it is asked for.
@@ -45,7 +45,7 @@ struct Place {
 /// A ring with what it waits for, by number.
 pub(super) struct Ring {
     ring: IoUring,
-    places: BTreeMap<u64, Place>,
+    places: BTreeMap<u64, RingSlot>,
     /// Numbers of what begins again.
     idle: Vec<u64>,
     ready: Vec<u64>,
@@ -85,7 +85,7 @@ impl Ring {
     }
 
     fn begin(&mut self, operation: Operation, number: u64) {
-        self.places.insert(number, Place { operation, is_under_way: false, answer: None });
+        self.places.insert(number, RingSlot { operation, is_under_way: false, answer: None });
         self.idle.push(number);
     }
 

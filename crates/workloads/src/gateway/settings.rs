@@ -176,7 +176,7 @@ impl Stage {
 
 /// All of it.
 #[derive(Debug, Clone)]
-pub(super) struct Settings {
+pub(super) struct GatewaySettings {
     pub(super) workers: usize,
     pub(super) sessions: usize,
     /// Requests that may be under way, of one session and in all.
@@ -208,7 +208,7 @@ pub(super) struct Settings {
     pub(super) seed: u64,
 }
 
-impl Settings {
+impl GatewaySettings {
     /// # Errors
     /// All that cannot be meant.
     pub(super) fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {

@@ -17,7 +17,7 @@ pub(super) struct Stages {
 
 /// The same in text, as it leaves its process.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Told {
+pub(super) struct StagesMessage {
     round_trip: String,
     each: Vec<String>,
     sum_ns: u64,
@@ -82,8 +82,8 @@ impl Stages {
     }
 
     /// In text.
-    pub(super) fn told(&self) -> Told {
-        Told {
+    pub(super) fn told(&self) -> StagesMessage {
+        StagesMessage {
             round_trip: self.round_trip.encode(),
             each: self.each.iter().map(Histogram::encode).collect(),
             sum_ns: self.sum_ns,
@@ -92,10 +92,10 @@ impl Stages {
     }
 }
 
-impl TryFrom<&Told> for Stages {
+impl TryFrom<&StagesMessage> for Stages {
     type Error = model::HistogramError;
 
-    fn try_from(told: &Told) -> Result<Self, Self::Error> {
+    fn try_from(told: &StagesMessage) -> Result<Self, Self::Error> {
         let mut stages = Self {
             round_trip: Histogram::decode(&told.round_trip)?,
             sum_ns: told.sum_ns,

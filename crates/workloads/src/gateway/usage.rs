@@ -37,7 +37,7 @@ impl Usage {
     }
 
     /// Others have begun to serve: what it uses from now on belongs to their frames, until it has
-    /// one of its own. Who polls for frames that never come uses a CPU all the same.
+    /// one of its own. A thread that polls for frames that never come uses a CPU all the same.
     pub(super) fn enter(&mut self) {
         if self.frames == 0 {
             self.began = Some(so_far());

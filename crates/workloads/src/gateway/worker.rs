@@ -6,7 +6,7 @@ use super::events::Events;
 use super::frame::{Frame, LEAST, Stamp};
 use super::pool::Pool;
 use super::queue::Inbox;
-use super::settings::{Route, Settings, Stage};
+use super::settings::{GatewaySettings, Route, Stage};
 use super::usage::Usage;
 use contract::LaunchSpec;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub(super) struct Served {
 
 /// What all workers know.
 struct Gateway {
-    settings: Settings,
+    settings: GatewaySettings,
     inboxes: Vec<Arc<Inbox>>,
     /// Writing ends of the clients, by session.
     clients: Vec<OnceLock<TcpStream>>,
@@ -57,14 +57,14 @@ struct Gateway {
 /// # Errors
 /// The first failure of a worker, whose end is that of the process.
 pub(super) fn serve(
-    settings: &Settings,
+    settings: &GatewaySettings,
     launch: &LaunchSpec,
     listeners: Vec<TcpListener>,
     exchange: u16,
     is_ready: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Served> {
     let gateway = Arc::new(Gateway::of(settings)?);
-    // Whoever fails first ends the process; the others wait for what will never come.
+    // The first thread that fails ends the process; the others wait for what will never come.
     let failed = Arc::new(Mutex::new(None));
     let workers = listeners
         .into_iter()
@@ -116,7 +116,7 @@ pub(super) fn serve(
 ///
 /// # Errors
 /// What the kernel answers: the port may be in use.
-pub(super) fn listeners(settings: &Settings) -> io::Result<(Vec<TcpListener>, u16)> {
+pub(super) fn listeners(settings: &GatewaySettings) -> io::Result<(Vec<TcpListener>, u16)> {
     if settings.port != 0 {
         // Somebody else's that is shared would share its clients with ours, unnoticed.
         drop(listen(settings.port, false)?);
@@ -129,7 +129,7 @@ pub(super) fn listeners(settings: &Settings) -> io::Result<(Vec<TcpListener>, u1
 
 impl Gateway {
     /// One that has served nobody yet.
-    fn of(settings: &Settings) -> io::Result<Self> {
+    fn of(settings: &GatewaySettings) -> io::Result<Self> {
         let capacity =
             usize::try_from(settings.most_under_way()).unwrap_or(usize::MAX).min(1 << 20);
         let inbox = |_| {

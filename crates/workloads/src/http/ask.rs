@@ -1,7 +1,7 @@
 //! One request at a time, each waited for: before a load and after it.
 
 use super::connection::{Connection, Progress, in_words};
-use super::scenario::{Kind, Scenario};
+use super::scenario::{RequestKind, Scenario};
 use crate::instant::timespec;
 use crate::nanoseconds::S;
 use rand::SeedableRng;
@@ -29,7 +29,7 @@ const READY_WITHIN_NS: u64 = 2 * S;
 pub(super) fn ask(
     to: SocketAddr,
     scenario: &Scenario,
-    kinds: &[Kind],
+    kinds: &[RequestKind],
     (run, seed): (u64, u64),
     first: u64,
     within_ns: u64,
@@ -67,7 +67,7 @@ pub(crate) fn fetch(to: SocketAddr, path: &str) -> Result<Vec<u8>, String> {
 /// # Errors
 /// What it got instead.
 fn get(to: SocketAddr, path: &str, within_ns: u64) -> Result<Vec<u8>, String> {
-    let kind = Kind::get("get", path)?;
+    let kind = RequestKind::get("get", path)?;
     let mut connection = Connection::begin(to).map_err(|error| in_words(&error))?;
     kind.render(to, &Scenario::default().values.drawn(), &mut Vec::new(), connection.room());
     exchange(&mut connection, &kind, monotonic_ns() + within_ns)?;
@@ -75,7 +75,7 @@ fn get(to: SocketAddr, path: &str, within_ns: u64) -> Result<Vec<u8>, String> {
 }
 
 /// Sends the request and reads its answer until then.
-fn exchange(connection: &mut Connection, kind: &Kind, until_ns: u64) -> Result<(), String> {
+fn exchange(connection: &mut Connection, kind: &RequestKind, until_ns: u64) -> Result<(), String> {
     let mut buffer = vec![0; READ_BYTES];
     loop {
         let is_connected = connection.is_connected().map_err(|error| in_words(&error))?;

@@ -28,7 +28,7 @@ impl Step {
 
 /// What a search found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Found {
+pub(super) struct SustainedRate {
     /// The highest factor of all rates that was sustained.
     pub(super) sustained: f64,
     /// The lowest that was not.
@@ -45,7 +45,7 @@ pub(super) fn search<E: From<String>>(
     first: f64,
     target_ns: u64,
     mut step: impl FnMut(f64) -> Result<Step, E>,
-) -> Result<Found, E> {
+) -> Result<SustainedRate, E> {
     let (mut low, mut high) = (None, None);
     let mut scale = first;
     for steps in 1..=MOST_STEPS {
@@ -55,7 +55,7 @@ pub(super) fn search<E: From<String>>(
         }
         scale = match (low, high) {
             (Some(sustained), Some(not_sustained)) if not_sustained <= CLOSE * sustained => {
-                return Ok(Found { sustained, not_sustained, steps });
+                return Ok(SustainedRate { sustained, not_sustained, steps });
             }
             (Some(sustained), Some(not_sustained)) => (sustained * not_sustained).sqrt(),
             (Some(sustained), None) => 2.0 * sustained,

@@ -1,7 +1,7 @@
 //! Loads that cannot be meant.
 
 use super::Scenario;
-use super::settings::{ARRIVALS, Flow, SCALE, Settings, TEST, USUAL_ARRIVALS};
+use super::settings::{ARRIVALS, Flow, HttpSettings, SCALE, TEST, USUAL_ARRIVALS};
 use crate::nanoseconds::S;
 use contract::Problem;
 use model::Parameters;
@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 /// Fewer requests of a kind than this are expected: its percentiles would be those of nothing.
 const FEWEST: f64 = 5.0;
 
-impl Settings {
+impl HttpSettings {
     /// A load that our own generator sends.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl Settings {
 
 /// # Errors
 /// That nothing is sent, or too little of a kind to say anything.
-fn too_rare(settings: Settings) -> Result<Settings, Vec<Problem>> {
+fn too_rare(settings: HttpSettings) -> Result<HttpSettings, Vec<Problem>> {
     if settings.scenario.kinds.is_empty() {
         return Err(vec!["nothing is sent: `scenario` has no [[requests]]".into()]);
     }

@@ -2,7 +2,7 @@
 
 use super::connection::{Connection, Progress, in_words};
 use super::schedule::Schedule;
-use super::settings::{Flow, Settings};
+use super::settings::{Flow, HttpSettings};
 use super::tally::Tally;
 use super::value::{Drawn, below};
 use crate::instant::timespec;
@@ -47,7 +47,7 @@ struct Busy {
 
 /// A place for a connection.
 #[derive(Debug, Default)]
-struct Seat {
+struct ConnectionSlot {
     connection: Option<Connection>,
     busy: Option<Busy>,
     /// Which connection of this seat it is: events of an earlier one are no one's.
@@ -57,10 +57,10 @@ struct Seat {
 /// The generator of one run.
 #[derive(Debug)]
 pub(super) struct Generator<'s> {
-    settings: &'s Settings,
+    settings: &'s HttpSettings,
     epoll: OwnedFd,
     timer: OwnedFd,
-    seats: Vec<Seat>,
+    slots: Vec<ConnectionSlot>,
     /// Seats without a request; the last one was used last.
     free: Vec<usize>,
     /// Requests for which no seat was free.
@@ -79,7 +79,7 @@ impl<'s> Generator<'s> {
     ///
     /// # Errors
     /// When the kernel gives no files.
-    pub(super) fn new(settings: &'s Settings) -> io::Result<Self> {
+    pub(super) fn new(settings: &'s HttpSettings) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
@@ -90,7 +90,7 @@ impl<'s> Generator<'s> {
             settings,
             epoll,
             timer,
-            seats: (0..settings.connections).map(|_| Seat::default()).collect(),
+            slots: (0..settings.connections).map(|_| ConnectionSlot::default()).collect(),
             free: (0..settings.connections).rev().collect(),
             waiting: VecDeque::new(),
             drawn: settings.scenario.values.drawn(),
@@ -203,7 +203,7 @@ impl<'s> Generator<'s> {
     }
 
     fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && self.free.len() == self.seats.len()
+        self.waiting.is_empty() && self.free.len() == self.slots.len()
     }
 
     /// A request is due: it goes, or waits for a seat.
@@ -211,7 +211,7 @@ impl<'s> Generator<'s> {
     fn offer(&mut self, due: Due) {
         self.tally.offered += u64::from(due.is_measured);
         match self.free.pop() {
-            Some(seat) => self.begin(seat, due),
+            Some(slot) => self.begin(slot, due),
             None => self.waiting.push_back(due),
         }
     }
@@ -219,18 +219,18 @@ impl<'s> Generator<'s> {
     /// Sends a request from a seat that has none.
     fn begin(&mut self, number: usize, due: Due) {
         let settings = self.settings;
-        let seat = &mut self.seats[number];
-        let is_new = seat.connection.is_none();
+        let slot = &mut self.slots[number];
+        let is_new = slot.connection.is_none();
         if is_new {
             match Connection::begin(settings.to) {
                 Ok(connection) => {
-                    seat.generation = seat.generation.wrapping_add(1);
-                    seat.connection = Some(connection);
+                    slot.generation = slot.generation.wrapping_add(1);
+                    slot.connection = Some(connection);
                 }
                 Err(error) => return self.fail(number, due, false, in_words(&error)),
             }
         }
-        let Some(connection) = &mut seat.connection else { return };
+        let Some(connection) = &mut slot.connection else { return };
         let kind = &settings.scenario.kinds[due.kind];
         let id = (settings.run, self.tally.sent);
         settings.scenario.values.draw(kind.used(), &mut self.random, id, &mut self.drawn);
@@ -240,12 +240,12 @@ impl<'s> Generator<'s> {
         if due.is_measured {
             self.tally.waited.record(sent_ns - due.due_ns);
         }
-        seat.busy = Some(Busy { due, sent_ns });
+        slot.busy = Some(Busy { due, sent_ns });
         let when = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        let data = EventData::new_u64(u64::from(seat.generation) << 32 | number as u64);
+        let data = EventData::new_u64(u64::from(slot.generation) << 32 | number as u64);
         let added = if is_new { epoll::add(&self.epoll, &*connection, data, when) } else { Ok(()) };
         if let Err(error) = added.map_err(io::Error::from).and_then(|()| connection.send()) {
-            self.seats[number].busy = None;
+            self.slots[number].busy = None;
             self.fail(number, due, true, in_words(&error));
         }
     }
@@ -258,7 +258,7 @@ impl<'s> Generator<'s> {
         if due.is_measured {
             outcomes.failed(why);
         }
-        self.seats[number].connection = None;
+        self.slots[number].connection = None;
         self.free.push(number);
     }
 
@@ -292,17 +292,17 @@ impl<'s> Generator<'s> {
     }
 
     fn event(&mut self, number: usize, generation: u32, flags: EventFlags) {
-        let seat = &mut self.seats[number];
+        let slot = &mut self.slots[number];
         let ends = flags.intersects(EventFlags::HUP | EventFlags::RDHUP | EventFlags::ERR);
-        let Some(connection) = seat.connection.as_mut().filter(|_| seat.generation == generation)
+        let Some(connection) = slot.connection.as_mut().filter(|_| slot.generation == generation)
         else {
             return;
         };
-        let Some(busy) = seat.busy else {
+        let Some(busy) = slot.busy else {
             // Closed while it rested, as servers do: the next request makes another. What came
             // uncalled-for would pass for the answer to that.
             if ends || flags.contains(EventFlags::IN) {
-                seat.connection = None;
+                slot.connection = None;
             }
             return;
         };
@@ -328,16 +328,16 @@ impl<'s> Generator<'s> {
                     .and(connection.clear())
                     .and_then(|()| self.settings.in_time(busy.due.due_ns, now_ns));
                 if !response.keeps_open || outcome.is_err() {
-                    seat.connection = None;
+                    slot.connection = None;
                 }
-                seat.busy = None;
+                slot.busy = None;
                 self.free.push(number);
                 let fates = &mut self.tally.kinds[busy.due.kind].fates;
                 *fates.answered.entry(response.status).or_default() += 1;
                 self.note(busy, now_ns, outcome);
             }
             Progress::Broken(why) => {
-                seat.busy = None;
+                slot.busy = None;
                 self.fail(number, busy.due, true, why);
             }
         }
@@ -368,8 +368,8 @@ impl<'s> Generator<'s> {
             let Some(due) = self.waiting.pop_front() else { break };
             match self.settings.in_time(due.due_ns, monotonic_ns()) {
                 Ok(()) => {
-                    if let Some(seat) = self.free.pop() {
-                        self.begin(seat, due);
+                    if let Some(slot) = self.free.pop() {
+                        self.begin(slot, due);
                     }
                 }
                 Err(_) => self.never_sent(due),
@@ -395,10 +395,10 @@ impl<'s> Generator<'s> {
             self.waiting.pop_front();
             self.never_sent(due);
         }
-        for number in 0..self.seats.len() {
-            let Some(busy) = self.seats[number].busy else { continue };
+        for number in 0..self.slots.len() {
+            let Some(busy) = self.slots[number].busy else { continue };
             if let Err(why) = self.settings.in_time(busy.due.due_ns, now_ns) {
-                self.seats[number].busy = None;
+                self.slots[number].busy = None;
                 self.fail(number, busy.due, true, why);
             }
         }
@@ -406,7 +406,7 @@ impl<'s> Generator<'s> {
     }
 }
 
-impl Settings {
+impl HttpSettings {
     /// # Errors
     /// That a request of that moment has taken too long by now.
     fn in_time(&self, due_ns: u64, now_ns: u64) -> Result<(), String> {

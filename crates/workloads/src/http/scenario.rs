@@ -63,7 +63,7 @@ fn ok() -> Vec<u16> {
 
 /// One kind of request.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Kind {
+pub(super) struct RequestKind {
     pub(super) name: String,
     /// Per second at the height of the load; beside the others' its weight in a closed loop.
     pub(super) rate: f64,
@@ -84,10 +84,10 @@ pub(super) struct Kind {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Scenario {
     /// Asked once each, in this order, before the load.
-    pub(super) setup: Vec<Kind>,
-    pub(super) kinds: Vec<Kind>,
+    pub(super) setup: Vec<RequestKind>,
+    pub(super) kinds: Vec<RequestKind>,
     /// The same after the load.
-    pub(super) check: Vec<Kind>,
+    pub(super) check: Vec<RequestKind>,
     pub(super) values: Values,
 }
 
@@ -162,7 +162,7 @@ fn text_of(path: &Path) -> io::Result<String> {
 }
 
 /// Requests that are asked once each.
-fn once(requests: Vec<Request>, values: &Values, wrong: &mut Vec<String>) -> Vec<Kind> {
+fn once(requests: Vec<Request>, values: &Values, wrong: &mut Vec<String>) -> Vec<RequestKind> {
     let kind = |request: Request| {
         let name = request.name.clone();
         let kind = match request.rate {
@@ -175,7 +175,7 @@ fn once(requests: Vec<Request>, values: &Values, wrong: &mut Vec<String>) -> Vec
 }
 
 impl Request {
-    fn repeated(self, values: &Values) -> Result<Kind, String> {
+    fn repeated(self, values: &Values) -> Result<RequestKind, String> {
         match self.rate {
             Some(rate) if rate > 0.0 && rate <= FASTEST => self.kind(rate, values),
             Some(rate) => Err(format!("rate = {rate}: expected more than 0, {FASTEST} at most")),
@@ -183,7 +183,7 @@ impl Request {
         }
     }
 
-    fn kind(self, rate: f64, values: &Values) -> Result<Kind, String> {
+    fn kind(self, rate: f64, values: &Values) -> Result<RequestKind, String> {
         check_name(&self.name)?;
         if !METHODS.contains(&self.method.as_str()) {
             return Err(format!(
@@ -218,7 +218,7 @@ impl Request {
         }
         let used: Vec<usize> = in_head.into_iter().chain(body.used()).collect();
         let has_length = !self.body.is_empty() || WITH_BODY.contains(&self.method.as_str());
-        Ok(Kind {
+        Ok(RequestKind {
             name: self.name,
             rate,
             method: self.method,
@@ -258,7 +258,7 @@ fn check_header(name: &str, value: &Template) -> Result<(), String> {
     Ok(())
 }
 
-impl Kind {
+impl RequestKind {
     /// A request for a path, answered right with 200.
     ///
     /// # Errors

@@ -93,7 +93,7 @@ pub(super) enum Flow {
 
 /// All of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Settings {
+pub(crate) struct HttpSettings {
     pub(super) to: SocketAddr,
     pub(super) scenario: Scenario,
     /// Where the scenario was read; none where it is nobody's file.
@@ -115,7 +115,7 @@ pub(crate) struct Settings {
     pub(super) run: u64,
 }
 
-impl Settings {
+impl HttpSettings {
     /// With the address and the scenario that the parameters name.
     ///
     /// # Errors

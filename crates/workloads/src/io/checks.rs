@@ -1,10 +1,10 @@
 //! Whether a run was what it claims to be.
 
-use super::settings::Settings;
+use super::settings::IoSettings;
 use super::worker::Worker;
 
 /// Each thread moved what was asked, each record once.
-pub(super) fn counts(settings: &Settings, workers: &[Worker]) -> Result<(), String> {
+pub(super) fn counts(settings: &IoSettings, workers: &[Worker]) -> Result<(), String> {
     let asked = u64::from(settings.records());
     let may_stop = settings.is_stonewalled && settings.threads > 1;
     for (index, operation) in settings.operations.iter().enumerate() {
@@ -30,7 +30,7 @@ pub(super) fn counts(settings: &Settings, workers: &[Worker]) -> Result<(), Stri
 }
 
 /// Everything that was read is what had been written, and all of it was compared.
-pub(super) fn data(settings: &Settings, workers: &[Worker]) -> Result<(), String> {
+pub(super) fn data(settings: &IoSettings, workers: &[Worker]) -> Result<(), String> {
     let passes = (0..settings.operations.len()).filter(|index| settings.is_audited_after(*index));
     let asked = passes.count() as u64 * u64::from(settings.records());
     for (thread, worker) in workers.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::turn::Turn;
 use crate::storage::buffer::Buffer;
-use crate::storage::place::Region;
+use crate::storage::data_location::Region;
 use crate::storage::transfer::{read_all, write_all};
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 use std::io;
@@ -12,14 +12,14 @@ use sys::monotonic_ns;
 
 /// Where an operation failed and why.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct TransferFailure {
     pub attempted: &'static str,
     /// Absent where the failure belongs to no record.
     pub offset: Option<u64>,
     pub error: io::Error,
 }
 
-impl Failure {
+impl TransferFailure {
     pub(super) fn at(is_write: bool, offset: u64, error: io::Error) -> Self {
         let attempted = if is_write { "write" } else { "read" };
         Self { attempted, offset: Some(offset), error }
@@ -43,7 +43,7 @@ pub(super) fn drive(
     engine: &mut impl Transfer,
     turn: &mut Turn<'_>,
     buffer: &mut Buffer,
-) -> Result<(), Failure> {
+) -> Result<(), TransferFailure> {
     while let Some(record) = turn.next() {
         turn.before(record, buffer.words_mut());
         let place = turn.place(record);
@@ -54,7 +54,7 @@ pub(super) fn drive(
             engine.read(buffer.bytes_mut(), place)
         };
         let end_ns = monotonic_ns();
-        moved.map_err(|error| Failure::at(turn.is_write, place, error))?;
+        moved.map_err(|error| TransferFailure::at(turn.is_write, place, error))?;
         turn.after(record, buffer.words_mut(), end_ns - begin_ns);
     }
     Ok(())
@@ -118,15 +118,15 @@ impl Mapping {
     ///
     /// # Errors
     /// What the kernel answers.
-    pub(super) fn new(region: &Region, size: u64, is_file: bool) -> Result<Self, Failure> {
+    pub(super) fn new(region: &Region, size: u64, is_file: bool) -> Result<Self, TransferFailure> {
         if is_file {
             let status = rustix::fs::fstat(&region.file)
-                .map_err(|error| Failure::of("ask for the size of the file", error))?;
+                .map_err(|error| TransferFailure::of("ask for the size of the file", error))?;
             if status.st_size.unsigned_abs() < size {
                 grow(&region.file, size)?;
             }
         }
-        let failed = |error: io::Error| Failure::of("map the file", error);
+        let failed = |error: io::Error| TransferFailure::of("map the file", error);
         let length =
             usize::try_from(size).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
         // SAFETY: a fresh mapping overlaps nothing.
@@ -158,12 +158,12 @@ impl Mapping {
     }
 }
 
-fn grow(file: &OwnedFd, size: u64) -> Result<(), Failure> {
+fn grow(file: &OwnedFd, size: u64) -> Result<(), TransferFailure> {
     match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, size) {
         Err(rustix::io::Errno::OPNOTSUPP) => rustix::fs::ftruncate(file, size),
         other => other,
     }
-    .map_err(|error| Failure::of("make room for the file that is mapped", error))
+    .map_err(|error| TransferFailure::of("make room for the file that is mapped", error))
 }
 
 impl Transfer for Mapping {

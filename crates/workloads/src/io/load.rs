@@ -4,12 +4,12 @@
 use super::checks;
 use super::operation::Operation;
 use super::phases::Phases;
-use super::settings::{Drops, EngineKind, Settings};
+use super::settings::{Drops, EngineKind, IoSettings};
 use super::suspicion::suspicions;
 use super::worker::{Shared, Step, Worker, steps};
 use crate::crew::Crew;
 use crate::storage::caches;
-use crate::storage::place::{self, Place};
+use crate::storage::data_location::{self, DataLocation};
 use contract::{Error, LaunchSpec, Load, Measurement, Result};
 use model::{Caveat, CaveatCode, Histogram, RunReport, Sample};
 use rustix::time::{ClockId, clock_gettime};
@@ -32,7 +32,7 @@ struct Figure {
 pub(super) struct IoLoad {
     crew: Crew<Worker>,
     shared: Arc<Shared>,
-    settings: Arc<Settings>,
+    settings: Arc<IoSettings>,
     machine: Machine,
     /// Why answers may come from elsewhere, as far as is known beforehand.
     host_cache: Option<Caveat>,
@@ -44,11 +44,11 @@ pub(super) struct IoLoad {
 /// Makes files, lays out data, drops caches, starts threads.
 pub(super) fn prepare(
     machine: &Machine,
-    settings: Settings,
+    settings: IoSettings,
     launch: &LaunchSpec,
 ) -> Result<IoLoad> {
     let settings = Arc::new(settings);
-    let place = Arc::new(Place::open(launch, u64::from(settings.threads), settings.size)?);
+    let place = Arc::new(DataLocation::open(launch, u64::from(settings.threads), settings.size)?);
     let shared = Arc::new(Shared {
         phases: Phases::new(settings.threads),
         stop: AtomicBool::new(false),
@@ -77,7 +77,7 @@ pub(super) fn prepare(
         shared,
         settings,
         machine: machine.clone(),
-        host_cache: place::host_cache(launch),
+        host_cache: data_location::host_cache(launch),
         is_rotating: launch.is_rotating,
         workers: Vec::new(),
         figures: Vec::new(),

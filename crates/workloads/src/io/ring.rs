@@ -1,6 +1,6 @@
 //! The engine with a queue: io_uring, set up as fio sets it up.
 
-use super::engine::Failure;
+use super::engine::TransferFailure;
 use super::turn::Turn;
 use crate::storage::buffer::Buffer;
 use crate::storage::transfer::{read_all, write_all};
@@ -59,7 +59,7 @@ impl Ring {
         turn: &mut Turn<'_>,
         buffers: &mut [Buffer],
         file: &OwnedFd,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), TransferFailure> {
         let outcome = self.fly(turn, buffers, file);
         if outcome.is_err() {
             // The kernel still writes into buffers that would otherwise be given back.
@@ -73,7 +73,7 @@ impl Ring {
         turn: &mut Turn<'_>,
         buffers: &mut [Buffer],
         file: &OwnedFd,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), TransferFailure> {
         loop {
             self.make_ready(turn, buffers);
             self.queue(turn, buffers, file)?;
@@ -81,7 +81,8 @@ impl Ring {
                 return Ok(());
             }
             self.launch();
-            wait(&self.ring, 1).map_err(|error| Failure::of("submit to io_uring", error))?;
+            wait(&self.ring, 1)
+                .map_err(|error| TransferFailure::of("submit to io_uring", error))?;
             let end_ns = monotonic_ns();
             self.reap(turn, buffers, file, end_ns)?;
         }
@@ -119,12 +120,13 @@ impl Ring {
         turn: &Turn<'_>,
         buffers: &mut [Buffer],
         file: &OwnedFd,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), TransferFailure> {
         for position in 0..self.ready.len() {
             let slot = self.ready[position];
             if self.fresh.len() == self.batch {
                 self.launch();
-                wait(&self.ring, 0).map_err(|error| Failure::of("submit to io_uring", error))?;
+                wait(&self.ring, 0)
+                    .map_err(|error| TransferFailure::of("submit to io_uring", error))?;
             }
             let bytes = buffers[slot].bytes_mut();
             let (address, length) = (bytes.as_mut_ptr(), bytes.len() as u32);
@@ -137,8 +139,9 @@ impl Ring {
             };
             // SAFETY: the buffer is not touched and lives until its completion was seen: this
             // ring drains before it returns.
-            unsafe { self.ring.submission().push(&entry.user_data(slot as u64)) }
-                .map_err(|error| Failure::of("queue for io_uring", io::Error::other(error)))?;
+            unsafe { self.ring.submission().push(&entry.user_data(slot as u64)) }.map_err(
+                |error| TransferFailure::of("queue for io_uring", io::Error::other(error)),
+            )?;
             self.fresh.push(slot);
         }
         self.ready.clear();
@@ -152,7 +155,7 @@ impl Ring {
         buffers: &mut [Buffer],
         file: &OwnedFd,
         end_ns: u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), TransferFailure> {
         for completion in self.ring.completion() {
             let slot = usize::try_from(completion.user_data()).unwrap_or(usize::MAX);
             let Flight { record, begin_ns } = self.flights[slot];
@@ -161,7 +164,7 @@ impl Ring {
             self.free.push(slot);
             let place = turn.place(record);
             let moved = finish(completion.result(), turn.is_write, file, buffer, place);
-            moved.map_err(|error| Failure::at(turn.is_write, place, error))?;
+            moved.map_err(|error| TransferFailure::at(turn.is_write, place, error))?;
             turn.after(record, buffer.words_mut(), end_ns.saturating_sub(begin_ns));
         }
         Ok(())

@@ -82,7 +82,7 @@ pub(super) enum Drops {
 
 /// The parameters, read.
 #[derive(Debug, Clone)]
-pub(super) struct Settings {
+pub(super) struct IoSettings {
     pub operations: Vec<Operation>,
     pub record: u64,
     pub size: u64,
@@ -97,7 +97,7 @@ pub(super) struct Settings {
     pub drops: Drops,
 }
 
-impl Settings {
+impl IoSettings {
     /// # Errors
     /// All that cannot be meant.
     pub(super) fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {

@@ -5,7 +5,7 @@ use super::operation::Operation;
 /// More than any single device moves: four lanes of PCI Express 6.0 carry 32 GB/s in theory,
 /// and what lies below one in a machine is slower.
 const FASTEST_DEVICE: f64 = 30.0 * (1_u64 << 30) as f64;
-/// More than a disk that turns moves: those with two sets of heads read some 550 MB/s.
+/// More than a rotational disk moves: those with two sets of heads read some 550 MB/s.
 const FASTEST_ROTATING: f64 = (1_u64 << 30) as f64;
 /// A device that has no memory for it does not read again so many times as fast.
 const MUCH_FASTER: f64 = 3.0;

@@ -1,17 +1,17 @@
 //! One thread of the workload: its region, its buffers, and the steps it takes
 //! together with the others.
 
-use super::engine::{Failure, Mapping, Null, Psync, Transfer, drive};
+use super::engine::{Mapping, Null, Psync, Transfer, TransferFailure, drive};
 use super::operation::{Operation, permutation};
 use super::phases::Phases;
 use super::ring::Ring;
-use super::settings::{Drops, EngineKind, Settings};
+use super::settings::{Drops, EngineKind, IoSettings};
 use super::turn::{Book, Check, Tally, Turn};
 use crate::crew::Member;
 use crate::storage::buffer::Buffer;
 use crate::storage::caches;
+use crate::storage::data_location::{self, DataLocation, Region};
 use crate::storage::pattern::Pattern;
-use crate::storage::place::{self, Place, Region};
 use crate::storage::transfer::lay_out;
 use model::{Histogram, format_size};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -45,7 +45,7 @@ pub(super) enum Step {
 }
 
 /// The steps of a run.
-pub(super) fn steps(settings: &Settings) -> Vec<Step> {
+pub(super) fn steps(settings: &IoSettings) -> Vec<Step> {
     let of = |index: usize| {
         let drops = settings.drops == Drops::Phase && index > 0;
         [
@@ -76,9 +76,9 @@ enum Engine {
 
 pub(super) struct Worker {
     index: u32,
-    settings: Arc<Settings>,
+    settings: Arc<IoSettings>,
     shared: Arc<Shared>,
-    place: Arc<Place>,
+    place: Arc<DataLocation>,
     pub region: Region,
     pattern: Pattern,
     permutation: Vec<u32>,
@@ -101,12 +101,12 @@ impl Worker {
     /// A thread's part; its file is made, nothing is written.
     pub(super) fn new(
         index: u32,
-        settings: &Arc<Settings>,
+        settings: &Arc<IoSettings>,
         shared: &Arc<Shared>,
-        place: &Arc<Place>,
+        place: &Arc<DataLocation>,
         seed: u64,
     ) -> contract::Result<Self> {
-        let Settings { size, record, is_direct, .. } = **settings;
+        let IoSettings { size, record, is_direct, .. } = **settings;
         let region = place.region(u64::from(index), size, record, is_direct)?;
         let records = settings.records();
         Ok(Self {
@@ -130,15 +130,15 @@ impl Worker {
 
     /// Writes the whole region before anything is measured.
     pub(super) fn lay_out(&mut self) -> Result<(), String> {
-        let Settings { record, size, .. } = *self.settings;
+        let IoSettings { record, size, .. } = *self.settings;
         lay_out(&self.region, self.pattern, record, size)
-            .map_err(|(place, error)| self.explain(&Failure::at(true, place, error)))?;
+            .map_err(|(place, error)| self.explain(&TransferFailure::at(true, place, error)))?;
         self.book.generation.fill(1);
         Ok(())
     }
 
     /// A failure in one sentence, with what would help.
-    fn explain(&self, failure: &Failure) -> String {
+    fn explain(&self, failure: &TransferFailure) -> String {
         let whose = if self.place.is_device() { "the device" } else { "the file" };
         let at = failure.offset.map(|offset| format!(" at offset {offset}")).unwrap_or_default();
         let total = format_size(self.settings.size * u64::from(self.settings.threads));
@@ -170,13 +170,13 @@ impl Worker {
     }
 
     /// Takes one step.
-    pub(super) fn take(&mut self, step: Step) -> Result<(), Failure> {
+    pub(super) fn take(&mut self, step: Step) -> Result<(), TransferFailure> {
         match step {
             Step::Ready(index) => self.make_ready(index),
             Step::Dropped => {
                 let Region { file, start, .. } = &self.region;
                 let pages = caches::resident_pages(file, *start, self.length())
-                    .map_err(|error| Failure::of("count the cached pages of", error))?;
+                    .map_err(|error| TransferFailure::of("count the cached pages of", error))?;
                 self.shared.resident.fetch_add(pages, Ordering::SeqCst);
                 Ok(())
             }
@@ -194,14 +194,14 @@ impl Worker {
         status.map_or(0, |status| status.st_size.unsigned_abs().min(self.settings.size))
     }
 
-    fn make_ready(&mut self, index: usize) -> Result<(), Failure> {
+    fn make_ready(&mut self, index: usize) -> Result<(), TransferFailure> {
         let is_fresh = self.settings.operations[index] == Operation::Write;
         if is_fresh && index > 0 && !self.place.is_device() {
-            let Settings { size, record, is_direct, .. } = *self.settings;
-            self.region = self
-                .place
-                .region(u64::from(self.index), size, record, is_direct)
-                .map_err(|error| Failure::of("renew", std::io::Error::other(error.one_line())))?;
+            let IoSettings { size, record, is_direct, .. } = *self.settings;
+            self.region =
+                self.place.region(u64::from(self.index), size, record, is_direct).map_err(
+                    |error| TransferFailure::of("renew", std::io::Error::other(error.one_line())),
+                )?;
             self.book = Book::new(self.settings.records());
         }
         let is_file = !self.place.is_device();
@@ -217,7 +217,7 @@ impl Worker {
         Ok(())
     }
 
-    fn operate(&mut self, index: usize) -> Result<(), Failure> {
+    fn operate(&mut self, index: usize) -> Result<(), TransferFailure> {
         let shared = Arc::clone(&self.shared);
         let settings = Arc::clone(&self.settings);
         let operation = settings.operations[index];
@@ -251,7 +251,7 @@ impl Worker {
         self.settings.is_synced && !self.settings.is_direct
     }
 
-    fn settle(&mut self, index: usize) -> Result<(), Failure> {
+    fn settle(&mut self, index: usize) -> Result<(), TransferFailure> {
         let tally = std::mem::take(&mut self.tally);
         {
             let mut latencies =
@@ -298,18 +298,18 @@ impl Worker {
         }
     }
 
-    fn flush(&mut self) -> Result<(), Failure> {
+    fn flush(&mut self) -> Result<(), TransferFailure> {
         match &mut self.engine {
             Engine::Psync(engine) => engine.flush(),
             Engine::Ring(_) => Psync { file: Arc::clone(&self.region.file) }.flush(),
             Engine::Mapped(Some(mapping)) => mapping.flush(),
             Engine::Mapped(None) | Engine::Null => Ok(()),
         }
-        .map_err(|error| Failure::of("flush", error))
+        .map_err(|error| TransferFailure::of("flush", error))
     }
 
     /// Moves records until the end or until all must stop; says whether it was the end.
-    fn pass(&mut self, pass: Pass, stop: &AtomicBool) -> Result<(Tally, bool), Failure> {
+    fn pass(&mut self, pass: Pass, stop: &AtomicBool) -> Result<(Tally, bool), TransferFailure> {
         let mut turn =
             Turn::new(pass.operation, &self.permutation, self.pattern, &mut self.book, stop);
         turn.record = self.settings.record;
@@ -343,7 +343,7 @@ struct Pass {
 
 impl Member for Worker {
     fn prepare(&mut self) -> Result<(), String> {
-        let Settings { record, queue_depth, batch, engine, .. } = *self.settings;
+        let IoSettings { record, queue_depth, batch, engine, .. } = *self.settings;
         for _ in 0..queue_depth {
             let mut buffer = Buffer::new(record as usize, self.region.memory_alignment)?;
             self.pattern.fill(buffer.words_mut());
@@ -374,8 +374,8 @@ impl Member for Worker {
             shared.phases.arrive();
         }
         std::mem::forget(guard);
-        self.is_direct = place::is_direct(&self.region.file)
-            .map_err(|error| self.explain(&Failure::of("ask for the flags of", error)))?;
+        self.is_direct = data_location::is_direct(&self.region.file)
+            .map_err(|error| self.explain(&TransferFailure::of("ask for the flags of", error)))?;
         Ok(())
     }
 }

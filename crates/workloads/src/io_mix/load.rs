@@ -1,14 +1,14 @@
 //! The prepared mixture: victims and streams, a window, and what they came to.
 
 use super::reader::Reader;
-use super::settings::{Settings, Victim};
+use super::settings::{IoMixSettings, Victim};
 use super::stream::Stream;
 use crate::crew::{Crew, Member};
 use crate::instant::sleep_until;
 use crate::nanoseconds::S;
 use crate::storage::caches;
+use crate::storage::data_location::{self, DataLocation};
 use crate::storage::fairness::jain;
-use crate::storage::place::{self, Place};
 use crate::storage::transfer::{lay_out, unwritable};
 use contract::{Error, ErrorKind, LaunchSpec, Load, Measurement, Result};
 use model::{Caveat, Histogram, RunReport, Sample};
@@ -58,7 +58,7 @@ impl Member for Task {
 pub(super) struct Mix {
     crew: Crew<Task>,
     shared: Arc<Shared>,
-    settings: Arc<Settings>,
+    settings: Arc<IoMixSettings>,
     host_cache: Option<Caveat>,
     /// Pages that were in memory after the caches had been dropped.
     resident: u64,
@@ -67,11 +67,15 @@ pub(super) struct Mix {
 }
 
 /// Makes and fills the files, drops the caches, starts the threads.
-pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec) -> Result<Mix> {
+pub(super) fn prepare(
+    machine: &Machine,
+    settings: IoMixSettings,
+    launch: &LaunchSpec,
+) -> Result<Mix> {
     let settings = Arc::new(settings);
     let shared = Arc::new(Shared { phase: AtomicU8::new(WARMING) });
     let count = settings.readers + settings.streams;
-    let place = Place::open(launch, u64::from(count), settings.size)?;
+    let place = DataLocation::open(launch, u64::from(count), settings.size)?;
     let mut tasks = Vec::new();
     for index in 0..count {
         let is_reader = index < settings.readers;
@@ -110,7 +114,7 @@ pub(super) fn prepare(machine: &Machine, settings: Settings, launch: &LaunchSpec
                 .map_err(|error| Error::environment("cannot count the cached pages", error))?;
         }
     }
-    let host_cache = place::host_cache(launch);
+    let host_cache = data_location::host_cache(launch);
     let crew = Crew::assemble(launch, tasks)?;
     let (readers, streams) = (Vec::new(), Vec::new());
     Ok(Mix { crew, shared, settings, host_cache, resident, readers, streams })
@@ -211,7 +215,8 @@ impl Load for Mix {
         let streams =
             self.streams.iter().map(|stream| (&stream.region, self.settings.is_stream_direct));
         for (region, wanted) in readers.chain(streams) {
-            let actual = place::is_direct(&region.file).map_err(|error| error.to_string())?;
+            let actual =
+                data_location::is_direct(&region.file).map_err(|error| error.to_string())?;
             if actual != wanted {
                 return Err(format!("O_DIRECT was asked to be {wanted} and was {actual}"));
             }

@@ -1,12 +1,12 @@
 //! A victim: reads that somebody waits for, in rounds with a pause between.
 
 use super::load::{MEASURING, STOPPING, Shared};
-use super::settings::{LEADING, PARTS, SCATTERED, Settings, Victim};
+use super::settings::{IoMixSettings, LEADING, PARTS, SCATTERED, Victim};
 use crate::instant::sleep_for;
 use crate::storage::buffer::Buffer;
 use crate::storage::caches;
+use crate::storage::data_location::Region;
 use crate::storage::pattern::{Fault, Pattern};
-use crate::storage::place::Region;
 use crate::storage::transfer::read_all;
 use model::Histogram;
 use rand::{RngExt, SeedableRng};
@@ -22,7 +22,7 @@ const PATIENCE: u32 = 50;
 const MOST_ROUNDS: usize = 1 << 20;
 
 pub(super) struct Reader {
-    settings: Arc<Settings>,
+    settings: Arc<IoMixSettings>,
     shared: Arc<Shared>,
     pub region: Region,
     pattern: Pattern,
@@ -44,7 +44,7 @@ pub(super) struct Reader {
 impl Reader {
     pub(super) fn new(
         index: u32,
-        settings: &Arc<Settings>,
+        settings: &Arc<IoMixSettings>,
         shared: &Arc<Shared>,
         region: Region,
         seed: u64,
@@ -164,7 +164,7 @@ impl Reader {
 }
 
 /// The order of one victim's reads.
-fn records(settings: &Settings, seed: u64, index: u32) -> Vec<u32> {
+fn records(settings: &IoMixSettings, seed: u64, index: u32) -> Vec<u32> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(u64::from(index));
     let number = |record: u64| u32::try_from(record).unwrap_or(u32::MAX);

@@ -83,7 +83,7 @@ pub(super) const LEADING: u64 = 16;
 /// Records that are read somewhere in each file afterwards.
 pub(super) const SCATTERED: u64 = 8;
 
-/// Who waits.
+/// What waits for reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Victim {
     RandomReader,
@@ -100,7 +100,7 @@ pub(super) enum Flow {
 
 /// The parameters, read.
 #[derive(Debug, Clone)]
-pub(super) struct Settings {
+pub(super) struct IoMixSettings {
     pub victim: Victim,
     pub readers: u32,
     pub streams: u32,
@@ -122,7 +122,7 @@ pub(super) struct Settings {
     pub drops: bool,
 }
 
-impl Settings {
+impl IoMixSettings {
     /// # Errors
     /// All that cannot be meant.
     pub(super) fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {

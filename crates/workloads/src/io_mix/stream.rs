@@ -1,16 +1,16 @@
 //! A stream of writes or reads that keeps the device's queue full.
 
 use super::load::{MEASURING, STOPPING, Shared};
-use super::settings::{Flow, Settings};
+use super::settings::{Flow, IoMixSettings};
 use crate::storage::buffer::Buffer;
+use crate::storage::data_location::Region;
 use crate::storage::pattern::Pattern;
-use crate::storage::place::Region;
 use crate::storage::transfer::{read_all, write_all};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) struct Stream {
-    settings: Arc<Settings>,
+    settings: Arc<IoMixSettings>,
     shared: Arc<Shared>,
     pub region: Region,
     pattern: Pattern,
@@ -28,7 +28,7 @@ impl Stream {
     pub(super) fn new(
         [index, number]: [u32; 2],
         cursor: &Arc<AtomicU64>,
-        settings: &Arc<Settings>,
+        settings: &Arc<IoMixSettings>,
         shared: &Arc<Shared>,
         region: Region,
         seed: u64,

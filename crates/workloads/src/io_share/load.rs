@@ -1,21 +1,21 @@
-//! The prepared sharing: processes, a window, and who got how much.
+//! The prepared sharing: processes, a window, and how much each process got.
 
-use super::settings::Settings;
+use super::settings::IoShareSettings;
 use super::sharer::{Board, MEASURING, STOPPING, Sharer, Tally, WARMING};
 use crate::instant::sleep_until;
-use crate::process::{Family, Herd};
+use crate::process::{ChildProcesses, StartBarrier};
+use crate::storage::data_location::{self, DataLocation, Region};
 use crate::storage::fairness::jain;
-use crate::storage::place::{self, Place, Region};
 use crate::storage::transfer::{lay_out, unwritable};
 use contract::{Error, LaunchSpec, Load, Measurement, Result};
 use model::{Caveat, RunReport, Sample};
 use sys::Machine;
 
 pub(super) struct Sharing {
-    family: Family,
-    herd: Herd,
+    family: ChildProcesses,
+    barrier: StartBarrier,
     board: Board,
-    settings: Settings,
+    settings: IoShareSettings,
     regions: Vec<Region>,
     host_cache: Option<Caveat>,
 }
@@ -23,7 +23,7 @@ pub(super) struct Sharing {
 /// Makes and fills the files, starts the processes.
 pub(super) fn prepare(
     machine: &Machine,
-    settings: Settings,
+    settings: IoShareSettings,
     launch: &LaunchSpec,
 ) -> Result<Sharing> {
     if launch.io_groups.len() != settings.weights.len() {
@@ -33,11 +33,11 @@ pub(super) fn prepare(
         ));
     }
     let total = u64::from(settings.processes).saturating_mul(settings.size);
-    let place = Place::open(launch, u64::from(settings.processes), settings.size)?;
+    let place = DataLocation::open(launch, u64::from(settings.processes), settings.size)?;
     let board = Board::new(settings.processes)?;
     board.set_phase(WARMING);
-    let herd = Herd::new()?;
-    let mut family = Family::new()?;
+    let barrier = StartBarrier::new()?;
+    let mut family = ChildProcesses::new()?;
     let mut regions = Vec::new();
     for number in 0..settings.processes {
         regions.push(place.region(u64::from(number), settings.size, settings.record, true)?);
@@ -47,11 +47,11 @@ pub(super) fn prepare(
         let sharer = Sharer { number, settings, machine, launch, board: &board, region };
         lay_out(region, sharer.pattern(), settings.record, settings.size)
             .map_err(|failed| unwritable(total, &failed))?;
-        family.fork("a sharer of the disk", launch, || sharer.live(|| herd.wait()))?;
+        family.fork("a sharer of the disk", launch, || sharer.live(|| barrier.wait()))?;
     }
-    herd.await_ready(&mut family)?;
-    let host_cache = place::host_cache(launch);
-    Ok(Sharing { family, herd, board, settings, regions, host_cache })
+    barrier.await_ready(&mut family)?;
+    let host_cache = data_location::host_cache(launch);
+    Ok(Sharing { family, barrier, board, settings, regions, host_cache })
 }
 
 impl Sharing {
@@ -91,7 +91,7 @@ impl Sharing {
 
 impl Load for Sharing {
     fn run(&mut self) -> Result<Measurement> {
-        self.herd.release()?;
+        self.barrier.release()?;
         sleep_until(sys::monotonic_ns() + self.settings.warmup_ns);
         let start_ns = sys::monotonic_ns();
         self.board.set_phase(MEASURING);
@@ -109,7 +109,7 @@ impl Load for Sharing {
             }
         }
         for region in &self.regions {
-            if !place::is_direct(&region.file).map_err(|error| error.to_string())? {
+            if !data_location::is_direct(&region.file).map_err(|error| error.to_string())? {
                 return Err("O_DIRECT was asked for and is not in force".to_owned());
             }
         }

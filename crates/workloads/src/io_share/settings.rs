@@ -53,7 +53,7 @@ pub(super) struct Operation {
 
 /// The parameters, read.
 #[derive(Debug, Clone)]
-pub(super) struct Settings {
+pub(super) struct IoShareSettings {
     pub processes: u32,
     /// Transfers of each in flight, by a thread each.
     pub depth: u32,
@@ -101,7 +101,7 @@ fn priorities(text: &str) -> Result<Vec<Priority>, String> {
     priorities.map_err(|why| format!("priorities: {why}"))
 }
 
-impl Settings {
+impl IoShareSettings {
     /// # Errors
     /// All that cannot be meant.
     pub(super) fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {

@@ -1,11 +1,11 @@
 //! One of the processes that share a device: it joins its group, keeps its transfers in flight
 //! and counts what was moved where its parent can see it.
 
-use super::settings::Settings;
-use crate::shared::SharedCounters;
+use super::settings::IoShareSettings;
+use crate::shared_counters::SharedCounters;
 use crate::storage::buffer::Buffer;
+use crate::storage::data_location::Region;
 use crate::storage::pattern::Pattern;
-use crate::storage::place::Region;
 use crate::storage::transfer::{read_all, write_all};
 use contract::{IoGroup, LaunchSpec};
 use rand::{RngExt, SeedableRng};
@@ -62,7 +62,7 @@ impl Board {
 /// What a process is made from.
 pub(super) struct Sharer<'s> {
     pub number: u32,
-    pub settings: &'s Settings,
+    pub settings: &'s IoShareSettings,
     pub machine: &'s Machine,
     pub launch: &'s LaunchSpec,
     pub board: &'s Board,
@@ -128,7 +128,7 @@ impl Sharer<'_> {
     }
 
     fn transfer(&self, thread: u32, cursor: &AtomicU64, mut buffer: Buffer) -> io::Result<()> {
-        let Settings { record, size, operation, .. } = *self.settings;
+        let IoShareSettings { record, size, operation, .. } = *self.settings;
         let priority = self.settings.priorities[self.number as usize];
         self.launch.enter_task()?;
         priority.take_on().map_err(io::Error::other)?;

@@ -49,7 +49,7 @@ impl Channel {
     /// What the kernel answers.
     pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
-        // Who does not read what it is told must not hold us.
+        // A peer that does not read must not block us.
         stream.set_write_timeout(Some(Duration::from_secs(5)))?;
         Ok(Self(stream))
     }
@@ -136,7 +136,7 @@ impl Channel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::control::{Answer, MOST_CONNECTIONS, Order, Received, Report, Sent};
+    use super::super::control::{FarAnswer, FarReport, MOST_CONNECTIONS, Order, Received, Sent};
     use super::*;
     use proptest::prelude::*;
     use std::net::TcpListener;
@@ -168,9 +168,12 @@ mod tests {
             retransmits: u64::MAX,
         };
         let count = MOST_CONNECTIONS as usize;
-        let report =
-            Report { answered: u64::MAX, received: vec![received; count], sent: vec![sent; count] };
-        let bytes = serde_json::to_vec(&Answer::Report(report)).unwrap();
+        let report = FarReport {
+            answered: u64::MAX,
+            received: vec![received; count],
+            sent: vec![sent; count],
+        };
+        let bytes = serde_json::to_vec(&FarAnswer::Report(report)).unwrap();
         assert!(bytes.len() <= LONGEST, "{}", bytes.len());
     }
 
@@ -207,7 +210,7 @@ mod tests {
         #[test]
         fn no_bytes_make_a_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = decode::<Order>(&bytes);
-            let _ = decode::<Answer>(&bytes);
+            let _ = decode::<FarAnswer>(&bytes);
         }
 
         #[test]

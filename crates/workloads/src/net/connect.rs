@@ -2,9 +2,9 @@
 
 use super::connection::{abort, explain, handshake, introduction, retransmits, socket};
 use super::course::Course;
-use super::frame::{Direction, Preamble};
+use super::frame::{Preamble, SendingSide};
 use super::pace::Pace;
-use super::part::Part;
+use super::thread_result::ThreadResult;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -30,9 +30,9 @@ pub(super) fn ask(
     index: u32,
     mut pace: Pace,
     course: &Course,
-) -> io::Result<Part> {
-    let preamble = Preamble { run, connection: index, direction: Direction::Out }.encode();
-    let mut part = Part::none();
+) -> io::Result<ThreadResult> {
+    let preamble = Preamble { run, connection: index, direction: SendingSide::Out }.encode();
+    let mut part = ThreadResult::none();
     while let Some(turn) = pace.next()? {
         if course.is_over() {
             return Err(io::Error::other("the run was given up"));
@@ -101,7 +101,7 @@ pub(super) fn answer(
 }
 
 /// # Errors
-/// When whoever connected does not belong to this run.
+/// When the peer does not belong to this run.
 fn take(mut stream: TcpStream, run: u64) -> io::Result<()> {
     if introduction(&stream)?.run != run {
         return Err(io::Error::other("a stranger connected"));

@@ -14,7 +14,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// The same, as deadlines are counted.
 pub(super) const PATIENCE_NS: u64 = 10_000_000_000;
 
-/// How long who has connected may take to say whose the connection is.
+/// How long a peer may take to say which run its connection belongs to.
 const INTRODUCTION_NS: u64 = 2_000_000_000;
 /// How long a full buffer may take to be read by the other side: 4 MiB (tcp_wmem) at 1 Mbit/s.
 const DRAINS: Duration = Duration::from_secs(40);

@@ -116,7 +116,7 @@ pub(super) enum Order {
 /// What the far side says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Answer {
+pub(super) enum FarAnswer {
     /// Data goes to this port.
     Accepted {
         /// Of TCP, or of UDP for datagrams.
@@ -132,7 +132,7 @@ pub(super) enum Answer {
     /// All data connections have come.
     Ready,
     /// What it counted.
-    Report(Report),
+    Report(FarReport),
     /// The run cannot be gone on with.
     Failed {
         /// In one sentence.
@@ -143,7 +143,7 @@ pub(super) enum Answer {
 /// What the far side counted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Report {
+pub(super) struct FarReport {
     /// Connections or requests that it answered.
     pub(super) answered: u64,
     /// Of what the near side sent, by connection.

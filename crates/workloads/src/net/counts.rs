@@ -1,7 +1,7 @@
 //! Whether what both sides counted is one run.
 
 use super::control::{Received, Sent, Test};
-use super::part::Told;
+use super::thread_result::NearReport;
 
 /// Bytes that a connection may hold between both sides: its buffers (tcp_wmem and tcp_rmem have
 /// 4 and 6 MiB at most by default) and a delay line's queue.
@@ -12,7 +12,7 @@ const MOST_FASTER: f64 = 1.25;
 const SLACK_NS: u64 = 2_000_000_000;
 
 /// What does not agree, in one sentence.
-pub(super) fn broken(test: Test, told: &Told) -> Option<String> {
+pub(super) fn broken(test: Test, told: &NearReport) -> Option<String> {
     let report = &told.report;
     match test {
         Test::Connect => unequal("connections", told.made, report.answered),
@@ -70,7 +70,7 @@ fn paired(sent: &[Sent], received: &[Received]) -> Option<String> {
 }
 
 /// A span of the far side lies within the run.
-fn spans(told: &Told, received: &[Received]) -> Option<String> {
+fn spans(told: &NearReport, received: &[Received]) -> Option<String> {
     let longest_ns = told.wall_ns.saturating_add(SLACK_NS);
     let strange = received.iter().find(|one| {
         one.ended_ns.checked_sub(one.began_ns).is_none_or(|span_ns| span_ns > longest_ns)
@@ -113,8 +113,8 @@ pub(super) fn rate(received: &[Received]) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::control::Report;
-    use super::super::part::Part;
+    use super::super::control::FarReport;
+    use super::super::thread_result::ThreadResult;
     use super::*;
 
     const SECOND_NS: u64 = 1_000_000_000;
@@ -127,23 +127,23 @@ mod tests {
         Received { total, measured: total, ended_ns: SECOND_NS, ..Received::default() }
     }
 
-    fn told(made: u64, out: &[Sent], report: Report) -> Told {
-        let part = |one: Option<Sent>| Part { made, sent: one, ..Part::none() };
-        let parts: Vec<Part> = match out {
+    fn told(made: u64, out: &[Sent], report: FarReport) -> NearReport {
+        let part = |one: Option<Sent>| ThreadResult { made, sent: one, ..ThreadResult::none() };
+        let parts: Vec<ThreadResult> = match out {
             [] => vec![part(None)],
             some => some.iter().map(|one| part(Some(*one))).collect(),
         };
-        Told::of(&parts, SECOND_NS, report)
+        NearReport::of(&parts, SECOND_NS, report)
     }
 
-    fn counted(received: &[Received]) -> Report {
-        Report { received: received.to_vec(), ..Report::default() }
+    fn counted(received: &[Received]) -> FarReport {
+        FarReport { received: received.to_vec(), ..FarReport::default() }
     }
 
     #[test]
     fn connections_and_requests_agree_on_both_sides() {
         for test in [Test::Connect, Test::Request] {
-            let with = |answered| told(7, &[], Report { answered, ..Report::default() });
+            let with = |answered| told(7, &[], FarReport { answered, ..FarReport::default() });
             assert_eq!(broken(test, &with(7)), None);
             assert!(broken(test, &with(6)).unwrap().contains("counted 6"));
         }

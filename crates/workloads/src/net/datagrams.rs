@@ -5,9 +5,9 @@ use super::control::{Received, Sent};
 use super::course::Course;
 use super::frame::Stamp;
 use super::pace::Pace;
-use super::part::Part;
 use super::request::Requests;
 use super::sequence::Sequence;
+use super::thread_result::ThreadResult;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(super) fn send(
     datagrams: Requests,
     mut pace: Pace,
     course: &Course,
-) -> io::Result<Part> {
+) -> io::Result<ThreadResult> {
     let Requests { run, connection, size } = datagrams;
     let named = |error: io::Error| explain(&format!("socket {connection} failed"), &error);
     let any: IpAddr =
@@ -41,7 +41,7 @@ pub(super) fn send(
     socket.connect(to).map_err(named)?;
     socket.set_write_timeout(Some(PATIENCE)).map_err(named)?;
     let mut message = vec![0; size];
-    let mut part = Part::none();
+    let mut part = ThreadResult::none();
     while let Some(turn) = pace.next()? {
         if course.is_over() {
             return Err(io::Error::other("the run was given up"));

@@ -7,10 +7,10 @@
 use super::channel::Channel;
 use super::connection::{PATIENCE, PATIENCE_NS, introduction};
 use super::control::{
-    Answer, Asked, MOST_CONNECTIONS, Order, Received, Report, Sent, Test, read_hello,
+    Asked, FarAnswer, FarReport, MOST_CONNECTIONS, Order, Received, Sent, Test, read_hello,
 };
 use super::course::Course;
-use super::frame::{Direction, Preamble};
+use super::frame::{Preamble, SendingSide};
 use super::pace::Pace;
 use super::request::Requests;
 use super::{connect, datagrams, messages, request, stream};
@@ -36,7 +36,7 @@ const GLANCE_NS: u64 = 200_000_000;
 struct Link {
     stream: Arc<TcpStream>,
     connection: u32,
-    direction: Direction,
+    direction: SendingSide,
 }
 
 /// What a thread counted.
@@ -82,7 +82,7 @@ pub(super) fn hear_hello(channel: &mut Channel, interrupt: &Interrupt) -> io::Re
     let bytes = channel.receive_bytes(PATIENCE_NS)?;
     read_hello(&bytes).map_err(|why| {
         // One that does not listen misses nothing.
-        let _ = channel.send(&Answer::Refused { why: why.clone() });
+        let _ = channel.send(&FarAnswer::Refused { why: why.clone() });
         io::Error::new(io::ErrorKind::InvalidData, why)
     })
 }
@@ -99,16 +99,16 @@ pub(super) fn take_part(
     let peer = channel.stream().peer_addr()?.ip();
     let far = Far { asked, peer, course: Course::default(), interrupt };
     match far.run(channel) {
-        Ok(report) => channel.send(&Answer::Report(report)),
+        Ok(report) => channel.send(&FarAnswer::Report(report)),
         Err(error) => {
-            let _ = channel.send(&Answer::Failed { why: error.to_string() });
+            let _ = channel.send(&FarAnswer::Failed { why: error.to_string() });
             Err(error)
         }
     }
 }
 
 impl Far<'_> {
-    fn run(&self, channel: &mut Channel) -> io::Result<Report> {
+    fn run(&self, channel: &mut Channel) -> io::Result<FarReport> {
         let mut local = channel.stream().local_addr()?;
         local.set_port(0);
         let (door, port) = if self.asked.test == Test::Datagrams {
@@ -120,11 +120,11 @@ impl Far<'_> {
             let port = listener.local_addr()?.port();
             (Door::Tcp(listener), port)
         };
-        channel.send(&Answer::Accepted { port })?;
-        let directions: &[Direction] = match self.asked.test {
+        channel.send(&FarAnswer::Accepted { port })?;
+        let directions: &[SendingSide] = match self.asked.test {
             Test::Connect | Test::Datagrams => &[],
-            Test::Request | Test::Stream | Test::Messages => &[Direction::Out],
-            Test::StreamBoth => &[Direction::Out, Direction::In],
+            Test::Request | Test::Stream | Test::Messages => &[SendingSide::Out],
+            Test::StreamBoth => &[SendingSide::Out, SendingSide::In],
         };
         let works = match &door {
             Door::Tcp(listener) if !directions.is_empty() => {
@@ -137,7 +137,7 @@ impl Far<'_> {
     }
 
     /// Does every work in a thread of its own, as the near side orders.
-    fn all(&self, channel: &mut Channel, works: Vec<Work<'_>>) -> io::Result<Report> {
+    fn all(&self, channel: &mut Channel, works: Vec<Work<'_>>) -> io::Result<FarReport> {
         std::thread::scope(|scope| {
             let (tell, counted) = mpsc::channel();
             let (mut threads, mut outcome) = (0, Ok(()));
@@ -170,12 +170,12 @@ impl Far<'_> {
     }
 
     /// Waits for the connections that were announced. Those of strangers are closed.
-    fn attach(&self, listener: &TcpListener, directions: &[Direction]) -> io::Result<Vec<Link>> {
+    fn attach(&self, listener: &TcpListener, directions: &[SendingSide]) -> io::Result<Vec<Link>> {
         use rustix::net::sockopt::{Timeout, set_socket_timeout};
         let until_ns = monotonic_ns() + PATIENCE_NS;
         let mut missing: BTreeSet<(u32, bool)> = BTreeSet::new();
         for connection in 0..u32::try_from(self.asked.connections).unwrap_or(u32::MAX) {
-            missing.extend(directions.iter().map(|one| (connection, *one == Direction::In)));
+            missing.extend(directions.iter().map(|one| (connection, *one == SendingSide::In)));
         }
         let mut links = Vec::new();
         while !missing.is_empty() {
@@ -199,7 +199,7 @@ impl Far<'_> {
                 continue;
             }
             let Ok(preamble) = introduction(&stream) else { continue };
-            let place = (preamble.connection, preamble.direction == Direction::In);
+            let place = (preamble.connection, preamble.direction == SendingSide::In);
             if preamble.run == self.asked.run && missing.remove(&place) {
                 stream.set_nodelay(true)?;
                 // It may be silent for as long as the run lasts, which has an end of its own.
@@ -240,9 +240,11 @@ impl Far<'_> {
                 messages::receive(stream, requests).map(|one| Counted::Received(vec![one]))
             }
             // Until the near side has told the end, and then as long as `gather` waits.
-            (_, Direction::Out) => stream::receive(stream, connection, size, warm_up_ns, u64::MAX)
-                .map(|one| Counted::Received(vec![one])),
-            (_, Direction::In) => {
+            (_, SendingSide::Out) => {
+                stream::receive(stream, connection, size, warm_up_ns, u64::MAX)
+                    .map(|one| Counted::Received(vec![one]))
+            }
+            (_, SendingSide::In) => {
                 let Some(began_ns) = self.course.wait_for_begin() else {
                     return Err(io::Error::other("the run never began"));
                 };
@@ -257,7 +259,7 @@ impl Far<'_> {
     /// # Errors
     /// When it says nothing in time, nothing that can be meant, or is gone.
     fn follow(&self, channel: &mut Channel) -> io::Result<()> {
-        channel.send(&Answer::Ready)?;
+        channel.send(&FarAnswer::Ready)?;
         match self.order(channel, BEGINS_NS)? {
             Order::Start => self.course.begin(monotonic_ns()),
             Order::Finish { .. } => return Err(io::Error::other("it ended before it began")),
@@ -294,8 +296,8 @@ impl Far<'_> {
         &self,
         counted: &Receiver<io::Result<Counted>>,
         threads: usize,
-    ) -> io::Result<Report> {
-        let mut report = Report::default();
+    ) -> io::Result<FarReport> {
+        let mut report = FarReport::default();
         for _ in 0..threads {
             let one = counted.recv_timeout(READS).or_else(|_| {
                 self.course.fail("a data connection stayed open after the end");

@@ -8,7 +8,7 @@ const MAGIC: [u8; 4] = *b"SLND";
 
 /// Which side sends on a data connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Direction {
+pub(super) enum SendingSide {
     /// The near side sends.
     Out,
     /// The far side sends.
@@ -20,7 +20,7 @@ pub(super) enum Direction {
 pub(super) struct Preamble {
     pub(super) run: u64,
     pub(super) connection: u32,
-    pub(super) direction: Direction,
+    pub(super) direction: SendingSide,
 }
 
 impl Preamble {
@@ -31,15 +31,15 @@ impl Preamble {
         bytes[..4].copy_from_slice(&MAGIC);
         bytes[4..12].copy_from_slice(&self.run.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.connection.to_le_bytes());
-        bytes[16] = u8::from(self.direction == Direction::In);
+        bytes[16] = u8::from(self.direction == SendingSide::In);
         bytes
     }
 
     /// None where the bytes are no preamble.
     pub(super) fn decode(bytes: &[u8; Self::LENGTH]) -> Option<Self> {
         let direction = match bytes[16] {
-            0 => Direction::Out,
-            1 => Direction::In,
+            0 => SendingSide::Out,
+            1 => SendingSide::In,
             _ => return None,
         };
         let run = u64::from_le_bytes(bytes[4..12].try_into().ok()?);
@@ -104,7 +104,7 @@ mod tests {
             connection in any::<u32>(),
             flag in any::<bool>(),
         ) {
-            let direction = if flag { Direction::In } else { Direction::Out };
+            let direction = if flag { SendingSide::In } else { SendingSide::Out };
             let preamble = Preamble { run, connection, direction };
             prop_assert_eq!(Preamble::decode(&preamble.encode()), Some(preamble));
             let stamp = Stamp { run, sequence, connection, is_measured: flag };

@@ -4,8 +4,8 @@ use super::connection::{explain, finish, retransmits};
 use super::control::{Received, Sent};
 use super::frame::Stamp;
 use super::pace::Pace;
-use super::part::Part;
 use super::request::Requests;
+use super::thread_result::ThreadResult;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use sys::monotonic_ns;
@@ -17,11 +17,15 @@ const CHUNK: usize = 64 << 10;
 ///
 /// # Errors
 /// The connection's failure.
-pub(super) fn send(mut stream: &TcpStream, messages: Requests, mut pace: Pace) -> io::Result<Part> {
+pub(super) fn send(
+    mut stream: &TcpStream,
+    messages: Requests,
+    mut pace: Pace,
+) -> io::Result<ThreadResult> {
     let Requests { run, connection, size } = messages;
     let named = |error: io::Error| explain(&format!("connection {connection} failed"), &error);
     let mut message = vec![0; size];
-    let mut part = Part::none();
+    let mut part = ThreadResult::none();
     while let Some(turn) = pace.next()? {
         let is_measured = turn.is_measured;
         Stamp { run, sequence: part.made, connection, is_measured }.write(&mut message);

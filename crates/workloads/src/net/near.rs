@@ -2,12 +2,12 @@
 
 use super::channel::Channel;
 use super::connection::{PATIENCE, PATIENCE_NS, connect, explain};
-use super::control::{Answer, Asked, Order, Report, Test, hello};
+use super::control::{Asked, FarAnswer, FarReport, Order, Test, hello};
 use super::course::Course;
-use super::frame::{Direction, Preamble};
+use super::frame::{Preamble, SendingSide};
 use super::pace::Pace;
-use super::part::{Part, Told};
 use super::request::Requests;
+use super::thread_result::{NearReport, ThreadResult};
 use super::{connect as handshakes, datagrams, messages, request, stream};
 use contract::LaunchSpec;
 use std::io;
@@ -29,7 +29,7 @@ const LAST_WORDS_NS: u64 = 2_000_000_000;
 
 /// What one thread deals with.
 struct Task {
-    direction: Direction,
+    direction: SendingSide,
     index: u32,
     /// Where it has one connection for the whole run.
     stream: Option<Arc<TcpStream>>,
@@ -53,14 +53,14 @@ pub(super) fn run(
     far: SocketAddr,
     launch: &LaunchSpec,
     is_ready: impl FnOnce() -> io::Result<()>,
-) -> io::Result<Told> {
+) -> io::Result<NearReport> {
     let (mut channel, port) = introduce(asked, far)?;
     let mut to = far;
     to.set_port(port);
     let near = Near { asked, to, course: Course::default() };
     let tasks = near.tasks()?;
     match hear(&mut channel, PATIENCE_NS)? {
-        Answer::Ready => {}
+        FarAnswer::Ready => {}
         other => return Err(unexpected(&other)),
     }
     let began_ns = std::cell::Cell::new(0);
@@ -73,7 +73,7 @@ pub(super) fn run(
     let wall_ns = monotonic_ns() - began_ns.get();
     let parts = outcome.map_err(|error| with_reason(error, &mut channel))?;
     let report = conclude(&mut channel, &parts)?;
-    Ok(Told::of(&parts, wall_ns, report))
+    Ok(NearReport::of(&parts, wall_ns, report))
 }
 
 /// A far side that takes part, and the port where data goes. One that still winds up a run of
@@ -86,25 +86,25 @@ fn introduce(asked: &Asked, far: SocketAddr) -> io::Result<(Channel, u16)> {
         let mut channel = Channel::new(stream)?;
         channel.send_bytes(&hello(asked)?).map_err(named)?;
         match hear(&mut channel, PATIENCE_NS)? {
-            Answer::Accepted { port } => return Ok((channel, port)),
-            Answer::Busy if monotonic_ns() < until_ns => std::thread::sleep(BUSY_PAUSE),
+            FarAnswer::Accepted { port } => return Ok((channel, port)),
+            FarAnswer::Busy if monotonic_ns() < until_ns => std::thread::sleep(BUSY_PAUSE),
             other => return Err(unexpected(&other)),
         }
     }
 }
 
-fn hear(channel: &mut Channel, within_ns: u64) -> io::Result<Answer> {
+fn hear(channel: &mut Channel, within_ns: u64) -> io::Result<FarAnswer> {
     channel.receive(within_ns).map_err(|error| explain("no answer of the far side", &error))
 }
 
 /// Both sides tell each other what they counted.
-fn conclude(channel: &mut Channel, parts: &[Part]) -> io::Result<Report> {
+fn conclude(channel: &mut Channel, parts: &[ThreadResult]) -> io::Result<FarReport> {
     let sent = parts.iter().filter_map(|part| part.sent).map(|sent| sent.total).collect();
     channel
         .send(&Order::Finish { sent })
         .map_err(|error| explain("the control connection", &error))?;
     match hear(channel, COUNTING_NS)? {
-        Answer::Report(report) => Ok(report),
+        FarAnswer::Report(report) => Ok(report),
         other => Err(unexpected(&other)),
     }
 }
@@ -112,21 +112,21 @@ fn conclude(channel: &mut Channel, parts: &[Part]) -> io::Result<Report> {
 /// A failure here may be that of the other side, which knows why.
 fn with_reason(error: io::Error, channel: &mut Channel) -> io::Error {
     match channel.receive(LAST_WORDS_NS) {
-        Ok(Answer::Failed { why }) => {
+        Ok(FarAnswer::Failed { why }) => {
             io::Error::new(error.kind(), format!("{error} (the far side says: {why})"))
         }
         _ => error,
     }
 }
 
-pub(super) fn unexpected(answer: &Answer) -> io::Error {
+pub(super) fn unexpected(answer: &FarAnswer) -> io::Error {
     io::Error::other(match answer {
-        Answer::Busy => {
+        FarAnswer::Busy => {
             "the far side takes part in another run of this address: try again after it".to_owned()
         }
-        Answer::Refused { why } => format!("the far side takes no part: {why}"),
-        Answer::Failed { why } => format!("the far side failed: {why}"),
-        Answer::Accepted { .. } | Answer::Ready | Answer::Report(_) => {
+        FarAnswer::Refused { why } => format!("the far side takes no part: {why}"),
+        FarAnswer::Failed { why } => format!("the far side failed: {why}"),
+        FarAnswer::Accepted { .. } | FarAnswer::Ready | FarAnswer::Report(_) => {
             "the far side answered something else than it was asked".to_owned()
         }
     })
@@ -135,10 +135,10 @@ pub(super) fn unexpected(answer: &Answer) -> io::Error {
 impl Near<'_> {
     /// What the threads will do, their connections made.
     fn tasks(&self) -> io::Result<Vec<Task>> {
-        let (directions, connects): (&[Direction], bool) = match self.asked.test {
-            Test::Connect | Test::Datagrams => (&[Direction::Out], false),
-            Test::Request | Test::Stream | Test::Messages => (&[Direction::Out], true),
-            Test::StreamBoth => (&[Direction::Out, Direction::In], true),
+        let (directions, connects): (&[SendingSide], bool) = match self.asked.test {
+            Test::Connect | Test::Datagrams => (&[SendingSide::Out], false),
+            Test::Request | Test::Stream | Test::Messages => (&[SendingSide::Out], true),
+            Test::StreamBoth => (&[SendingSide::Out, SendingSide::In], true),
         };
         let mut tasks = Vec::new();
         for direction in directions {
@@ -166,7 +166,7 @@ impl Near<'_> {
         tasks: Vec<Task>,
         launch: &LaunchSpec,
         start: impl FnOnce() -> io::Result<u64>,
-    ) -> io::Result<Vec<Part>> {
+    ) -> io::Result<Vec<ThreadResult>> {
         std::thread::scope(|scope| {
             let mut threads = Vec::new();
             let mut started = Ok(());
@@ -194,8 +194,8 @@ impl Near<'_> {
         })
     }
 
-    fn one(&self, task: Task) -> io::Result<Part> {
-        let Some(began_ns) = self.course.wait_for_begin() else { return Ok(Part::none()) };
+    fn one(&self, task: Task) -> io::Result<ThreadResult> {
+        let Some(began_ns) = self.course.wait_for_begin() else { return Ok(ThreadResult::none()) };
         let Asked { run, connections, rate, warm_up_ns, duration_ns, .. } = *self.asked;
         let share = (u64::from(task.index), connections);
         let pace = Pace::new(began_ns, (warm_up_ns, duration_ns), rate, share);
@@ -211,14 +211,14 @@ impl Near<'_> {
         match (self.asked.test, task.direction) {
             (Test::Request, _) => request::ask(stream, requests, pace),
             (Test::Messages, _) => messages::send(stream, requests, pace),
-            (_, Direction::Out) => {
+            (_, SendingSide::Out) => {
                 let sent = stream::send(stream, connection, size, &pace)?;
-                Ok(Part { sent: Some(sent), ..Part::none() })
+                Ok(ThreadResult { sent: Some(sent), ..ThreadResult::none() })
             }
-            (_, Direction::In) => {
+            (_, SendingSide::In) => {
                 let until_ns = pace.ends_ns() + DRAINS_NS;
                 let received = stream::receive(stream, connection, size, warm_up_ns, until_ns)?;
-                Ok(Part { received: Some(received), ..Part::none() })
+                Ok(ThreadResult { received: Some(received), ..ThreadResult::none() })
             }
         }
     }

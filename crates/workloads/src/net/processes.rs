@@ -3,15 +3,15 @@
 
 use super::channel::Channel;
 use super::control::{Asked, Received, Sent, Test};
-use super::part::Told;
+use super::namespace_link::{self, NamespaceLink};
 use super::relay::{self, Relayed};
-use super::settings::{Place, Settings};
-use super::wire::{self, Wire};
+use super::settings::{FarLocation, NetSettings};
+use super::thread_result::NearReport;
 use super::{counts, far, near};
 use crate::instant::timespec;
+use crate::memfd_message::MemfdMessage;
 use crate::nanoseconds::S;
-use crate::process::{Family, Herd};
-use crate::said::Said;
+use crate::process::{ChildProcesses, StartBarrier};
 use contract::{Error, Interrupt, LaunchSpec, Load, Measurement, Result};
 use model::{Histogram, HistogramError, RunReport, Sample};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -27,35 +27,35 @@ const COMES_NS: u64 = 30 * S;
 
 /// All of them, each waiting for its start.
 pub(super) struct Processes {
-    family: Family,
-    settings: Settings,
+    family: ChildProcesses,
+    settings: NetSettings,
     /// What the near side and the relay say when they end.
-    said: [Said; 2],
-    herd: Herd,
+    results: [MemfdMessage; 2],
+    barrier: StartBarrier,
     seen: Option<Seen>,
 }
 
 /// What must be true of a run, for [`Load::verify`].
 struct Seen {
-    told: Told,
+    told: NearReport,
     /// The lateness of the delay line.
     lateness: Option<Histogram>,
 }
 
 impl Processes {
-    pub(super) fn start(mut settings: Settings, launch: &LaunchSpec) -> Result<Self> {
+    pub(super) fn start(mut settings: NetSettings, launch: &LaunchSpec) -> Result<Self> {
         settings.asked.run = draw()?;
         let wire = match settings.place {
-            Place::Namespace => Some(Wire::make(settings.join)?),
-            Place::Loopback | Place::Guest | Place::Address(_) => None,
+            FarLocation::Namespace => Some(NamespaceLink::make(settings.join)?),
+            FarLocation::Loopback | FarLocation::Guest | FarLocation::Address(_) => None,
         };
-        let herd = Herd::new()?;
-        let said = [Said::new()?, Said::new()?];
-        let is_ready = || herd.ready();
-        let mut family = Family::new()?;
+        let barrier = StartBarrier::new()?;
+        let results = [MemfdMessage::new()?, MemfdMessage::new()?];
+        let is_ready = || barrier.ready();
+        let mut family = ChildProcesses::new()?;
         let far = start_far(&mut family, &settings, wire.as_ref(), launch, &is_ready)?;
         if settings.place.served().is_none() {
-            herd.await_one(&mut family)?;
+            barrier.await_one(&mut family)?;
         }
         let delayed = wire.as_ref().and_then(|wire| wire.ends.as_ref());
         let delayed = delayed.zip(settings.join.line_ns());
@@ -69,22 +69,22 @@ impl Processes {
                 drop(holder.take());
                 is_ready()?;
                 let relayed = relay::carry(ends, delay_ns, &until)?;
-                said[1].say(&relayed)
+                results[1].write(&relayed)
             })?;
-            herd.await_one(&mut family)?;
+            barrier.await_one(&mut family)?;
         }
         family.fork("the near side", launch, || {
             if let Some(wire) = &wire {
                 wire.near.enter()?;
             }
-            said[0].say(&near::run(&settings.asked, far, launch, || herd.wait())?)
+            results[0].write(&near::run(&settings.asked, far, launch, || barrier.wait())?)
         })?;
         drop(holder);
-        herd.await_one(&mut family)?;
-        Ok(Self { family, settings, said, herd, seen: None })
+        barrier.await_one(&mut family)?;
+        Ok(Self { family, settings, results, barrier, seen: None })
     }
 
-    fn measurement(&self, told: &Told) -> Result<Measurement> {
+    fn measurement(&self, told: &NearReport) -> Result<Measurement> {
         let asked = &self.settings.asked;
         let mut samples = match asked.test {
             Test::Connect => vec![
@@ -138,13 +138,13 @@ impl Processes {
 
 impl Load for Processes {
     fn run(&mut self) -> Result<Measurement> {
-        self.herd.release()?;
+        self.barrier.release()?;
         self.family.reap()?;
-        let told: Told = self.said[0].heard("the near side")?;
+        let told: NearReport = self.results[0].read("the near side")?;
         let mut measurement = self.measurement(&told)?;
         let mut late = None;
         if self.settings.join.line_ns().is_some() {
-            let relayed: Relayed = self.said[1].heard("the delay line")?;
+            let relayed: Relayed = self.results[1].read("the delay line")?;
             let lateness = relayed.lateness().map_err(|error| unread(&error))?;
             measurement.samples.extend([
                 Sample::histogram("line_lateness", lateness.clone()),
@@ -167,9 +167,9 @@ impl Load for Processes {
 
 /// Starts the far side where it is ours; where it listens.
 fn start_far(
-    family: &mut Family,
-    settings: &Settings,
-    wire: Option<&Wire>,
+    family: &mut ChildProcesses,
+    settings: &NetSettings,
+    wire: Option<&NamespaceLink>,
     launch: &LaunchSpec,
     is_ready: &impl Fn() -> io::Result<()>,
 ) -> Result<SocketAddr> {
@@ -178,7 +178,7 @@ fn start_far(
         return Ok(address);
     }
     if let Some(wire) = wire {
-        let address = SocketAddr::from((wire::FAR, PORT));
+        let address = SocketAddr::from((namespace_link::FAR, PORT));
         family.fork("the far side", launch, || {
             wire.far.enter()?;
             serve(&TcpListener::bind(address)?, is_ready)
@@ -204,7 +204,7 @@ fn serve(listener: &TcpListener, is_ready: impl Fn() -> io::Result<()>) -> io::R
 }
 
 /// Handshakes or round trips.
-fn times(name: &str, told: &Told, asked: &Asked) -> Result<Sample> {
+fn times(name: &str, told: &NearReport, asked: &Asked) -> Result<Sample> {
     let times = told.times().map_err(|error| unread(&error))?;
     if told.retries > 0 && times.count() == 0 {
         let cause = format!("all {} handshakes were sent again or took a second", told.retries);
@@ -219,7 +219,7 @@ fn times(name: &str, told: &Told, asked: &Asked) -> Result<Sample> {
 }
 
 /// Operations per second as the near side saw them.
-fn own_rate(name: &str, told: &Told) -> Sample {
+fn own_rate(name: &str, told: &NearReport) -> Sample {
     Sample::quotient(name, told.measured as f64, told.span_ns as f64 / 1e9)
 }
 
@@ -230,7 +230,7 @@ fn rate(name: &str, received: &[Received], asked: &Asked) -> Result<Sample> {
 }
 
 /// Retransmits per second of the whole run.
-fn resent(name: &str, sent: &[Sent], told: &Told) -> Sample {
+fn resent(name: &str, sent: &[Sent], told: &NearReport) -> Sample {
     let count = sum(sent.iter().map(|one| one.retransmits));
     Sample::quotient(name, count as f64, told.wall_ns as f64 / 1e9)
 }

@@ -4,7 +4,7 @@ use super::connection::{PATIENCE_NS, explain, retransmits};
 use super::control::Sent;
 use super::frame::Stamp;
 use super::pace::{Pace, Turn};
-use super::part::Part;
+use super::thread_result::ThreadResult;
 use crate::instant::timespec;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -26,8 +26,12 @@ pub(super) struct Requests {
 ///
 /// # Errors
 /// A reply that does not come, comes out of order or is damaged; the connection's failure.
-pub(super) fn ask(stream: &TcpStream, requests: Requests, mut pace: Pace) -> io::Result<Part> {
-    let mut part = Part::none();
+pub(super) fn ask(
+    stream: &TcpStream,
+    requests: Requests,
+    mut pace: Pace,
+) -> io::Result<ThreadResult> {
+    let mut part = ThreadResult::none();
     let number = requests.connection;
     let outcome = if pace.is_open() {
         open(stream, requests, &mut pace, &mut part)
@@ -52,7 +56,7 @@ fn closed(
     mut stream: &TcpStream,
     requests: Requests,
     pace: &mut Pace,
-    part: &mut Part,
+    part: &mut ThreadResult,
 ) -> io::Result<()> {
     let (mut message, mut reply) = (vec![0; requests.size], vec![0; requests.size]);
     while let Some(turn) = pace.next()? {
@@ -76,7 +80,7 @@ fn open(
     stream: &TcpStream,
     requests: Requests,
     pace: &mut Pace,
-    part: &mut Part,
+    part: &mut ThreadResult,
 ) -> io::Result<()> {
     let (mut message, mut reply) = (vec![0; requests.size], vec![0; requests.size]);
     // How much of the message is sent, and of the reply is there.

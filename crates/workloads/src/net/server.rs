@@ -1,7 +1,7 @@
 //! A far side that a user starts: serves the runs of others until it is told to end.
 
 use super::channel::Channel;
-use super::control::Answer;
+use super::control::FarAnswer;
 use super::far::{hear_hello, take_part};
 use contract::{Error, ErrorKind, Interrupt, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,7 +112,7 @@ fn one(
     let what = format!("{}, {}", asked.test.name(), model::format_duration(asked.whole_ns()));
     let Some(_turn) = busy.take_turn(client) else {
         // One that does not listen misses nothing.
-        let _ = channel.send(&Answer::Busy);
+        let _ = channel.send(&FarAnswer::Busy);
         return Err(io::Error::other("a second run at a time was put off"));
     };
     take_part(&mut channel, asked, interrupt)?;
@@ -132,7 +132,7 @@ fn is_exhausted(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
-/// Who is being served.
+/// The clients that are being served.
 #[derive(Debug, Default)]
 struct Busy {
     places: Mutex<BTreeMap<IpAddr, usize>>,
@@ -140,13 +140,13 @@ struct Busy {
 }
 
 /// A control connection's place; it is free again when this is dropped.
-struct Place<'b>(&'b Busy, IpAddr);
+struct ClientSlot<'b>(&'b Busy, IpAddr);
 
 /// A client's turn; the next one may have it when this is dropped.
 struct Turn<'b>(&'b Busy, IpAddr);
 
 impl Busy {
-    fn enter(&self, client: IpAddr) -> Option<Place<'_>> {
+    fn enter(&self, client: IpAddr) -> Option<ClientSlot<'_>> {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = places.values().sum::<usize>() >= MOST;
         let own = places.entry(client).or_default();
@@ -155,7 +155,7 @@ impl Busy {
             return None;
         }
         *own += 1;
-        Some(Place(self, client))
+        Some(ClientSlot(self, client))
     }
 
     fn take_turn(&self, client: IpAddr) -> Option<Turn<'_>> {
@@ -165,7 +165,7 @@ impl Busy {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for ClientSlot<'_> {
     fn drop(&mut self) {
         let mut places = self.0.places.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = places.get_mut(&self.1) {
@@ -191,7 +191,7 @@ mod tests {
         let (first, second) = ([127, 0, 0, 1].into(), [127, 0, 0, 2].into());
         let turn = busy.take_turn(first).unwrap();
         assert!(busy.take_turn(first).is_none());
-        // Who was refused has not freed the turn of the other.
+        // A client that was refused has not freed the turn of the other.
         assert!(busy.take_turn(first).is_none());
         assert!(busy.take_turn(second).is_some());
         drop(turn);

@@ -71,7 +71,7 @@ const WRITE: u64 = 128 << 10;
 
 /// Where the far side is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum FarLocation {
     /// A process of ours on this machine's loopback.
     Loopback,
     /// A process of ours in a network namespace of its own.
@@ -82,13 +82,13 @@ pub(super) enum Place {
     Address(SocketAddr),
 }
 
-impl Place {
+impl FarLocation {
     /// Where a far side serves that is no process of this run.
     pub(super) fn served(self) -> Option<SocketAddr> {
         match self {
-            Place::Loopback | Place::Namespace => None,
-            Place::Guest => Some(peers_address()),
-            Place::Address(address) => Some(address),
+            FarLocation::Loopback | FarLocation::Namespace => None,
+            FarLocation::Guest => Some(peers_address()),
+            FarLocation::Address(address) => Some(address),
         }
     }
 }
@@ -124,14 +124,14 @@ impl Join {
 
 /// All of it.
 #[derive(Debug, Clone)]
-pub(super) struct Settings {
-    pub(super) place: Place,
+pub(super) struct NetSettings {
+    pub(super) place: FarLocation,
     pub(super) join: Join,
     /// The number of the run is drawn when it is prepared.
     pub(super) asked: Asked,
 }
 
-impl Settings {
+impl NetSettings {
     /// # Errors
     /// All that cannot be meant.
     pub(super) fn of(parameters: &Parameters) -> Result<Self, Vec<Problem>> {
@@ -139,10 +139,10 @@ impl Settings {
         let test = test(parameters);
         let place = place(parameters).unwrap_or_else(|why| {
             wrong.push(why);
-            Place::Loopback
+            FarLocation::Loopback
         });
         let join = join(parameters);
-        if join != Join::Pair && place != Place::Namespace {
+        if join != Join::Pair && place != FarLocation::Namespace {
             wrong
                 .push("a delay needs far = \"namespace\": only there is a line of ours".to_owned());
         }
@@ -161,7 +161,7 @@ impl Settings {
         if rate > 0 && is_stream {
             wrong.push("a stream has no rate: it is as fast as the other side takes it".to_owned());
         }
-        if rate == 0 && test == Test::Datagrams && matches!(place, Place::Address(_)) {
+        if rate == 0 && test == Test::Datagrams && matches!(place, FarLocation::Address(_)) {
             wrong.push(
                 "datagrams to an address need a rate: nothing else keeps them from flooding it"
                     .to_owned(),
@@ -212,15 +212,15 @@ fn join(parameters: &Parameters) -> Join {
     }
 }
 
-fn place(parameters: &Parameters) -> Result<Place, String> {
+fn place(parameters: &Parameters) -> Result<FarLocation, String> {
     let (far, text) = (FAR.of(parameters), ADDRESS.of(parameters));
     match (far, text) {
-        ("namespace", "") => Ok(Place::Namespace),
-        ("guest", "") => Ok(Place::Guest),
+        ("namespace", "") => Ok(FarLocation::Namespace),
+        ("guest", "") => Ok(FarLocation::Guest),
         ("namespace" | "guest", _) => {
             Err("an address is no far side of ours: leave one of both out".into())
         }
-        (_, "") => Ok(Place::Loopback),
-        _ => Ok(Place::Address(one_machine(text, "as `schedlab net serve` prints it")?)),
+        (_, "") => Ok(FarLocation::Loopback),
+        _ => Ok(FarLocation::Address(one_machine(text, "as `schedlab net serve` prints it")?)),
     }
 }

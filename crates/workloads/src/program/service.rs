@@ -1,8 +1,8 @@
 //! A server that serves before a run begins and is gone with the run: of a reference tool, or
 //! the user's own.
 
-use super::{QUOTED, Surroundings, arguments, become_program, create, resolve};
-use crate::process::Family;
+use super::{ProgramEnvironment, QUOTED, arguments, become_program, create, resolve};
+use crate::process::ChildProcesses;
 use contract::{Error, LaunchSpec, Result};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -63,7 +63,7 @@ impl Port {
 
 /// A running server; killed when dropped.
 pub(crate) struct Server {
-    family: Family,
+    family: ChildProcesses,
     pid: i32,
     output: [PathBuf; 2],
 }
@@ -75,8 +75,8 @@ pub(crate) struct Beginning<'b> {
     pub(crate) name: &'static str,
     pub(crate) stem: &'static str,
     pub(crate) words: &'b [String],
-    pub(crate) surroundings: Surroundings,
-    /// Levels that it takes on and who starts it has not.
+    pub(crate) surroundings: ProgramEnvironment,
+    /// Levels that it takes on and its parent has not.
     pub(crate) levels: Option<&'b LaunchSpec>,
     pub(crate) within: Duration,
 }
@@ -92,7 +92,7 @@ impl Server {
         (port, address): (Port, SocketAddr),
         launch: &LaunchSpec,
     ) -> Result<Self> {
-        let surroundings = Surroundings::default();
+        let surroundings = ProgramEnvironment::default();
         let beginning = Beginning {
             name: "the server",
             stem: "server",
@@ -121,7 +121,7 @@ impl Server {
         let arguments = arguments(&path, beginning.words)?;
         let output = output_in(&launch.scratch, beginning.stem);
         let streams = [create(&output[0])?, create(&output[1])?];
-        let mut family = Family::new()?;
+        let mut family = ChildProcesses::new()?;
         let pid = family.fork(beginning.name, launch, || {
             if let Some(groups) = launch.server_groups.get(beginning.stem) {
                 let own = std::process::id().cast_signed();
@@ -148,7 +148,7 @@ impl Server {
             }
             std::thread::sleep(LOOK);
         }
-        // Who could not listen there has been told so by now.
+        // A server that could not listen there has failed by now.
         match service.early_death() {
             Some(error) => Err(error),
             None => Ok(service),
@@ -203,7 +203,7 @@ impl Server {
     }
 
     fn with_last_words(&self, error: Error) -> Error {
-        match last_words(&self.output) {
+        match last_lines(&self.output) {
             Some(said) => Error { cause: format!("{}; it said: {said}", error.cause), ..error },
             None => error,
         }
@@ -225,7 +225,7 @@ pub(crate) fn told(scratch: &Path, stem: &str, beginning: &str) -> Option<String
 }
 
 /// The last line of the last of these files that is not empty.
-pub(crate) fn last_words(output: &[PathBuf; 2]) -> Option<String> {
+pub(crate) fn last_lines(output: &[PathBuf; 2]) -> Option<String> {
     let texts = output.each_ref().map(|path| std::fs::read(path).unwrap_or_default());
     let text = texts.iter().rev().find(|text| !text.trim_ascii().is_empty());
     let text = text.map(|text| String::from_utf8_lossy(text))?;

@@ -19,7 +19,7 @@ const FILE_BLOCKS: u64 = 64;
 
 /// Which mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MixKind {
     CpuBound,
     IoBound,
     Mixed,
@@ -30,7 +30,7 @@ pub(super) enum Kind {
 /// The declared mix.
 #[derive(Debug, Clone)]
 pub(super) struct Mix {
-    pub(super) kind: Kind,
+    pub(super) kind: MixKind,
     /// None: one for each CPU.
     pub(super) tasks: Option<usize>,
     pub(super) duration_ns: u64,
@@ -43,11 +43,11 @@ pub(super) struct Mix {
 impl Mix {
     pub(super) fn of(parameters: &Parameters) -> Self {
         let kind = match MIX.of(parameters) {
-            "cpu_bound" => Kind::CpuBound,
-            "io_bound" => Kind::IoBound,
-            "high_context_switch" => Kind::HighContextSwitch,
-            "streaming" => Kind::Streaming,
-            _ => Kind::Mixed,
+            "cpu_bound" => MixKind::CpuBound,
+            "io_bound" => MixKind::IoBound,
+            "high_context_switch" => MixKind::HighContextSwitch,
+            "streaming" => MixKind::Streaming,
+            _ => MixKind::Mixed,
         };
         let tasks = match TASKS.of(parameters) {
             0 => None,
@@ -91,16 +91,18 @@ impl Mix {
                 Disk::create(&path, self.block_bytes)
             };
             match self.kind {
-                Kind::CpuBound => add(Act::Compute { matrices: matrices(), operations }),
-                Kind::IoBound => add(Act::Write(disk()?)),
-                Kind::Mixed => add(Act::Both { matrices: matrices(), operations, disk: disk()? }),
-                Kind::HighContextSwitch => {
+                MixKind::CpuBound => add(Act::Compute { matrices: matrices(), operations }),
+                MixKind::IoBound => add(Act::Write(disk()?)),
+                MixKind::Mixed => {
+                    add(Act::Both { matrices: matrices(), operations, disk: disk()? })
+                }
+                MixKind::HighContextSwitch => {
                     let (own, other) = (Arc::<Post>::default(), Arc::<Post>::default());
                     let partner = (Arc::clone(&other), Arc::clone(&own));
                     add(Act::Turn { own, other, begins: true });
                     add(Act::Turn { own: partner.0, other: partner.1, begins: false });
                 }
-                Kind::Streaming => add(Act::Frames {
+                MixKind::Streaming => add(Act::Frames {
                     matrices: matrices(),
                     operations,
                     interval_ns: self.frame_interval_ns,
@@ -191,7 +193,7 @@ fn timed(latency: &mut Histogram, act: impl FnOnce()) {
     latency.record(sys::monotonic_ns() - start_ns);
 }
 
-/// Each side wakes the other and waits for it. Whoever sees the stop posts once
+/// Each side wakes the other and waits for it. The side that sees the stop posts once
 /// more, so that its partner sees it too.
 fn take_turns(
     own: &Post,

@@ -1,6 +1,6 @@
 //! What a mix must look like from outside to deserve its name.
 
-use super::mix::{Kind, Mix};
+use super::mix::{Mix, MixKind};
 use model::RunReport;
 use std::ops::RangeInclusive;
 
@@ -42,31 +42,31 @@ impl Regime {
     /// another one, not a fast machine from a slow one or a busy one.
     pub(super) fn of(mix: &Mix) -> Self {
         match mix.kind {
-            Kind::CpuBound => Self {
+            MixKind::CpuBound => Self {
                 mix: "cpu_bound",
                 cpu_share: 0.1..=1.1,
                 io_share: 0.0..=0.01,
                 switches: 0.0..=100.0,
             },
-            Kind::IoBound => Self {
+            MixKind::IoBound => Self {
                 mix: "io_bound",
                 cpu_share: 0.0..=0.6,
                 io_share: 0.5..=1.0,
                 switches: 5.0..=1e6,
             },
-            Kind::Mixed => Self {
+            MixKind::Mixed => Self {
                 mix: "mixed",
                 cpu_share: 0.03..=0.98,
                 io_share: 0.02..=0.97,
                 switches: 5.0..=1e6,
             },
-            Kind::HighContextSwitch => Self {
+            MixKind::HighContextSwitch => Self {
                 mix: "high_context_switch",
                 cpu_share: 0.02..=1.1,
                 io_share: 0.0..=0.01,
                 switches: 500.0..=1e7,
             },
-            Kind::Streaming => {
+            MixKind::Streaming => {
                 let frames = 1e9 / mix.frame_interval_ns as f64;
                 Self {
                     mix: "streaming",
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_run_outside_its_regime_is_named_with_its_figures() {
         let mix = Mix {
-            kind: Kind::IoBound,
+            kind: MixKind::IoBound,
             tasks: Some(2),
             duration_ns: 1,
             operations: 1,

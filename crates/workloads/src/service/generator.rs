@@ -3,7 +3,7 @@
 use super::{DRIVE, GENERATOR, METRICS};
 use crate::application::Drive;
 use crate::command::pick::Pick;
-use crate::program::{Program, Run, Surroundings, WHERE_OUTPUT_IS};
+use crate::program::{Program, ProgramEnvironment, Run, WHERE_OUTPUT_IS};
 use contract::{
     Error, ErrorKind, LaunchSpec, Measurement, Problem, ProgramFile, Result, split_words,
 };
@@ -29,7 +29,7 @@ const ASSERTION_FAILED: i32 = 2;
 
 /// Which program it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum GeneratorKind {
     Wrk,
     Gatling,
     /// Any, whose figures are picked.
@@ -39,7 +39,7 @@ enum Kind {
 /// A program that sends the load.
 #[derive(Debug, Clone)]
 pub(super) struct Generator {
-    kind: Kind,
+    kind: GeneratorKind,
     /// The program and its arguments.
     words: Vec<String>,
     /// Figures of what it prints; none where it is one that we know.
@@ -47,11 +47,11 @@ pub(super) struct Generator {
 }
 
 /// Which program was declared; none where the load is sent by ourselves.
-fn kind(parameters: &Parameters) -> Option<Kind> {
+fn kind(parameters: &Parameters) -> Option<GeneratorKind> {
     match GENERATOR.of(parameters) {
-        "wrk" => Some(Kind::Wrk),
-        "gatling" => Some(Kind::Gatling),
-        "command" => Some(Kind::Command),
+        "wrk" => Some(GeneratorKind::Wrk),
+        "gatling" => Some(GeneratorKind::Gatling),
+        "command" => Some(GeneratorKind::Command),
         _ => None,
     }
 }
@@ -79,19 +79,22 @@ impl Generator {
                 wrong.push(format!("`drive` names no program that sends the load: {why}"));
             })
             .unwrap_or_default();
-        if kind == Kind::Wrk && !words.is_empty() && !words.iter().any(|word| word == "--latency") {
+        if kind == GeneratorKind::Wrk
+            && !words.is_empty()
+            && !words.iter().any(|word| word == "--latency")
+        {
             wrong.push("`drive`: wrk tells percentiles with --latency only".to_owned());
         }
-        if kind == Kind::Gatling && !words.iter().any(|word| word.contains(RESULTS)) {
+        if kind == GeneratorKind::Gatling && !words.iter().any(|word| word.contains(RESULTS)) {
             let why =
                 "`drive`: Gatling's results are looked for where @results@ stands (-rf @results@)";
             wrong.push(why.to_owned());
         }
         let (picks, problems) = match kind {
-            Kind::Command => crate::command::picks(METRICS.of(parameters)),
-            Kind::Wrk | Kind::Gatling => (Vec::new(), Vec::new()),
+            GeneratorKind::Command => crate::command::picks(METRICS.of(parameters)),
+            GeneratorKind::Wrk | GeneratorKind::Gatling => (Vec::new(), Vec::new()),
         };
-        if kind == Kind::Command && picks.is_empty() {
+        if kind == GeneratorKind::Command && picks.is_empty() {
             wrong.push("`metrics` picks no figure of what the program prints".to_owned());
         }
         wrong.extend(problems);
@@ -103,12 +106,12 @@ impl Generator {
 
     /// Whether it tells how much was answered.
     pub(super) fn counts_answers(&self) -> bool {
-        self.kind != Kind::Command
+        self.kind != GeneratorKind::Command
     }
 
     /// Whether each of its requests waits for the answer to the one before it.
     pub(super) fn is_closed_loop(&self) -> bool {
-        self.kind == Kind::Wrk
+        self.kind == GeneratorKind::Wrk
     }
 
     /// What it reports.
@@ -129,7 +132,7 @@ impl Generator {
             ..Metric::new("generator_cpu", ns, lower, Reduction::Quotient, summary)
         };
         match self.kind {
-            Kind::Wrk => {
+            GeneratorKind::Wrk => {
                 let quantile = |percent: f64| {
                     let id = format!("latency_p{percent}");
                     let summary =
@@ -142,7 +145,7 @@ impl Generator {
                 metrics.push(cost);
                 metrics
             }
-            Kind::Gatling => {
+            GeneratorKind::Gatling => {
                 let summary = "Time from the beginning of a request to its answer, by milliseconds";
                 let mut metrics = Metric::latency_quantiles("latency", summary);
                 metrics.push(answers("Requests per second that did not fail"));
@@ -150,7 +153,7 @@ impl Generator {
                 metrics.push(cost);
                 metrics
             }
-            Kind::Command => self.picks.iter().map(Pick::metric).collect(),
+            GeneratorKind::Command => self.picks.iter().map(Pick::metric).collect(),
         }
     }
 
@@ -169,7 +172,8 @@ impl Generator {
             log: launch.log.clone(),
             ..LaunchSpec::default()
         };
-        let program = Program::start(machine, &words, Surroundings::default(), MOST_PRINTED, &own)?;
+        let program =
+            Program::start(machine, &words, ProgramEnvironment::default(), MOST_PRINTED, &own)?;
         Ok(Box::new(Driver { kind: self.kind, program, results, picks: self.picks.clone() }))
     }
 }
@@ -194,7 +198,7 @@ const READ: [&str; 5] = ["-s", "-jar", "-cp", "-classpath", "--class-path"];
 const WRK_PERCENTILES: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
 
 struct Driver {
-    kind: Kind,
+    kind: GeneratorKind,
     program: Program,
     results: PathBuf,
     picks: Vec<Pick>,
@@ -209,17 +213,21 @@ impl Drive for Driver {
         let run = self.program.run()?;
         let is_whole = match run.termination {
             Termination::Exited(0) => true,
-            Termination::Exited(code) => self.kind == Kind::Gatling && code == ASSERTION_FAILED,
+            Termination::Exited(code) => {
+                self.kind == GeneratorKind::Gatling && code == ASSERTION_FAILED
+            }
             Termination::Signalled(_) => false,
         };
         if !is_whole {
-            let cause = format!("{}{}", run.termination, run.last_words());
+            let cause = format!("{}{}", run.termination, run.last_lines());
             return Err(self.failed(cause));
         }
         let (mut samples, operations) = match self.kind {
-            Kind::Wrk => of_wrk(&run).map_err(|cause| self.failed(cause))?,
-            Kind::Gatling => of_gatling(&self.results).map_err(|cause| self.failed(cause))?,
-            Kind::Command => (self.picked(&run)?, None),
+            GeneratorKind::Wrk => of_wrk(&run).map_err(|cause| self.failed(cause))?,
+            GeneratorKind::Gatling => {
+                of_gatling(&self.results).map_err(|cause| self.failed(cause))?
+            }
+            GeneratorKind::Command => (self.picked(&run)?, None),
         };
         if let Some(answers) = operations {
             let ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
@@ -259,9 +267,9 @@ impl Driver {
 type Samples = (Vec<Sample>, Option<u64>);
 
 fn of_wrk(run: &Run) -> std::result::Result<Samples, String> {
-    let report = wrk::Report::parse(&run.stdout).map_err(|failure| match failure {
-        wrk::Failure::Reported(said) => said,
-        wrk::Failure::Unreadable(trouble) => trouble.to_string(),
+    let report = wrk::WrkReport::parse(&run.stdout).map_err(|failure| match failure {
+        wrk::WrkFailure::Reported(said) => said,
+        wrk::WrkFailure::Unreadable(trouble) => trouble.to_string(),
     })?;
     let percentiles = report.latency.and_then(|latency| latency.percentiles);
     let percentiles = percentiles.ok_or("no answer came in time")?;

@@ -17,7 +17,7 @@ pub(crate) fn requirement() -> Requirement {
                 format!("the file system of {} knows none", target.path),
                 "set direct = false, or choose another target: target = \"loop:1G\"".to_owned(),
             )),
-            // Whatever else is wrong with the directory is told by who needs it.
+            // Whatever else is wrong with the directory is reported where it is used.
             _ => Ok(()),
         }
     })

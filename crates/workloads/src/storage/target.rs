@@ -15,14 +15,14 @@ const ALIGNMENT: u64 = 512;
 
 /// A place for files of one invocation.
 #[derive(Debug)]
-pub(crate) enum Target {
+pub(crate) enum WorkloadFiles {
     /// A directory of our own, removed with what is in it when this is dropped.
     Directory(PathBuf),
     /// A device node; it stays.
     Device(PathBuf),
 }
 
-impl Target {
+impl WorkloadFiles {
     /// Makes room for `needed_bytes`.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ impl Target {
     }
 }
 
-impl Drop for Target {
+impl Drop for WorkloadFiles {
     fn drop(&mut self) {
         if let Self::Directory(directory) = self {
             // A directory that is gone already needs no removing; one that stays is found
@@ -158,8 +158,8 @@ mod tests {
     fn a_directory_of_our_own_is_made_and_removed_with_what_is_in_it() {
         let parent = tempfile::tempdir().unwrap();
         let launch = launch(StorageKind::Directory, &parent.path().display().to_string(), 0);
-        let first = Target::prepare(&launch, 1).unwrap();
-        let second = Target::prepare(&launch, 1).unwrap();
+        let first = WorkloadFiles::prepare(&launch, 1).unwrap();
+        let second = WorkloadFiles::prepare(&launch, 1).unwrap();
         assert_ne!(first.path(), second.path());
         std::fs::write(first.path().join("file"), "x").unwrap();
         drop((first, second));
@@ -178,7 +178,7 @@ mod tests {
             (StorageKind::Device, inside("file"), 1, "not a block device"),
             (StorageKind::Device, inside("none"), 1, "No such file"),
         ] {
-            let error = Target::prepare(&launch(kind, &path, 0), needed).unwrap_err();
+            let error = WorkloadFiles::prepare(&launch(kind, &path, 0), needed).unwrap_err();
             assert!(error.cause.contains(cause) && !error.remedy.is_empty(), "{error}");
         }
         let left: Vec<_> = std::fs::read_dir(parent.path()).unwrap().collect();

@@ -1,8 +1,8 @@
 //! Whole transfers, and data that lie ready before anything is measured.
 
 use super::buffer::Buffer;
+use super::data_location::Region;
 use super::pattern::Pattern;
-use super::place::Region;
 use contract::{Error, ErrorKind};
 use model::format_size;
 use std::io;

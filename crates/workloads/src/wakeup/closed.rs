@@ -1,6 +1,6 @@
 //! The closed loop: each worker asks to be woken again when its request is done.
 
-use super::Settings;
+use super::WakeupSettings;
 use super::request::Request;
 use crate::crew::{Crew, Member};
 use crate::futex::Post;
@@ -23,7 +23,7 @@ const STOP_LIMIT_NS: u64 = 60 * S;
 /// What a worker and its waker share: one cache line, as in schbench.
 #[repr(align(64))]
 #[derive(Default)]
-struct Seat {
+struct WakeSlot {
     post: Post,
     wake_ns: AtomicU64,
     next: AtomicUsize,
@@ -31,27 +31,27 @@ struct Seat {
 
 /// A waker's list of workers that want to be woken: lock-free, taken as a whole.
 #[repr(align(64))]
-struct Desk {
+struct WakeList {
     post: Post,
     head: AtomicUsize,
 }
 
-struct Office {
+struct SharedLists {
     phase: AtomicU8,
-    desks: Vec<Desk>,
-    seats: Vec<Seat>,
+    lists: Vec<WakeList>,
+    slots: Vec<WakeSlot>,
 }
 
-impl Office {
+impl SharedLists {
     fn phase(&self) -> u8 {
         self.phase.load(Ordering::Relaxed)
     }
 
-    fn push(&self, desk: &Desk, seat: usize) {
-        let mut head = desk.head.load(Ordering::Relaxed);
+    fn push(&self, list: &WakeList, slot: usize) {
+        let mut head = list.head.load(Ordering::Relaxed);
         loop {
-            self.seats[seat].next.store(head, Ordering::Relaxed);
-            match desk.head.compare_exchange_weak(head, seat, Ordering::SeqCst, Ordering::Relaxed) {
+            self.slots[slot].next.store(head, Ordering::Relaxed);
+            match list.head.compare_exchange_weak(head, slot, Ordering::SeqCst, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(actual) => head = actual,
             }
@@ -60,15 +60,15 @@ impl Office {
 
     fn stop(&self) {
         self.phase.store(STOPPING, Ordering::SeqCst);
-        self.desks.iter().for_each(|desk| desk.post.post());
-        self.seats.iter().for_each(|seat| seat.post.post());
+        self.lists.iter().for_each(|list| list.post.post());
+        self.slots.iter().for_each(|slot| slot.post.post());
     }
 }
 
 struct Worker {
-    office: Arc<Office>,
-    desk: usize,
-    seat: usize,
+    shared: Arc<SharedLists>,
+    list: usize,
+    slot: usize,
     request: Request,
     matrices: Matrices,
     wakeup: Histogram,
@@ -77,30 +77,30 @@ struct Worker {
 
 impl Worker {
     fn run(&mut self) {
-        let office = Arc::clone(&self.office);
-        let (desk, seat) = (&office.desks[self.desk], &office.seats[self.seat]);
+        let shared = Arc::clone(&self.shared);
+        let (list, slot) = (&shared.lists[self.list], &shared.slots[self.slot]);
         loop {
-            seat.post.reset();
-            seat.wake_ns.store(sys::monotonic_ns(), Ordering::Relaxed);
-            office.push(desk, self.seat);
-            desk.post.post();
+            slot.post.reset();
+            slot.wake_ns.store(sys::monotonic_ns(), Ordering::Relaxed);
+            shared.push(list, self.slot);
+            list.post.post();
             // A stop that came before the reset would otherwise be forgotten.
-            if office.phase.load(Ordering::SeqCst) == STOPPING {
+            if shared.phase.load(Ordering::SeqCst) == STOPPING {
                 return;
             }
-            seat.post.wait();
+            slot.post.wait();
             let start_ns = sys::monotonic_ns();
-            let phase = office.phase();
+            let phase = shared.phase();
             if phase == STOPPING {
                 return;
             }
             if phase == MEASURING {
-                let wake_ns = seat.wake_ns.load(Ordering::Relaxed);
+                let wake_ns = slot.wake_ns.load(Ordering::Relaxed);
                 self.wakeup.record(start_ns.saturating_sub(wake_ns));
             }
             self.request.perform(&mut self.matrices);
             // A request counts if it lies within the window as a whole.
-            if phase == MEASURING && office.phase() == MEASURING {
+            if phase == MEASURING && shared.phase() == MEASURING {
                 self.latency.record(sys::monotonic_ns() - start_ns);
             }
         }
@@ -108,36 +108,36 @@ impl Worker {
 }
 
 /// A waker: takes its whole list and wakes everyone on it, with one time stamp.
-fn wake_all(office: &Office, desk: usize) {
-    let desk = &office.desks[desk];
+fn wake_all(shared: &SharedLists, list: usize) {
+    let list = &shared.lists[list];
     loop {
-        desk.post.reset();
-        let mut seat = desk.head.swap(NOBODY, Ordering::SeqCst);
+        list.post.reset();
+        let mut slot = list.head.swap(NOBODY, Ordering::SeqCst);
         let now_ns = sys::monotonic_ns();
-        while seat != NOBODY {
-            let worker = &office.seats[seat];
+        while slot != NOBODY {
+            let worker = &shared.slots[slot];
             // Read first: a woken worker puts itself on the list again.
-            seat = worker.next.load(Ordering::Relaxed);
+            slot = worker.next.load(Ordering::Relaxed);
             worker.wake_ns.store(now_ns, Ordering::Relaxed);
             worker.post.post();
         }
-        if office.phase.load(Ordering::SeqCst) == STOPPING {
+        if shared.phase.load(Ordering::SeqCst) == STOPPING {
             return;
         }
-        desk.post.wait();
+        list.post.wait();
     }
 }
 
 #[expect(clippy::large_enum_variant, reason = "a handful exist and none is moved while timed")]
 enum Task {
-    Waker { office: Arc<Office>, desk: usize },
+    Waker { shared: Arc<SharedLists>, list: usize },
     Worker(Worker),
 }
 
 impl Member for Task {
     fn run(&mut self) -> Result<(), String> {
         match self {
-            Task::Waker { office, desk } => wake_all(office, *desk),
+            Task::Waker { shared, list } => wake_all(shared, *list),
             Task::Worker(worker) => worker.run(),
         }
         Ok(())
@@ -145,26 +145,26 @@ impl Member for Task {
 }
 
 pub(super) fn prepare(
-    settings: &Settings,
+    settings: &WakeupSettings,
     launch: &LaunchSpec,
     request: &Request,
 ) -> Result<Box<dyn Load>> {
-    let desks = usize::try_from(settings.message_threads).unwrap_or(1);
+    let lists = usize::try_from(settings.message_threads).unwrap_or(1);
     let workers = usize::try_from(settings.workers).unwrap_or(1);
-    let desk = || Desk { post: Post::default(), head: AtomicUsize::new(NOBODY) };
-    let office = Arc::new(Office {
+    let list = || WakeList { post: Post::default(), head: AtomicUsize::new(NOBODY) };
+    let shared = Arc::new(SharedLists {
         phase: AtomicU8::new(WARMING),
-        desks: (0..desks).map(|_| desk()).collect(),
-        seats: (0..desks * workers).map(|_| Seat::default()).collect(),
+        lists: (0..lists).map(|_| list()).collect(),
+        slots: (0..lists * workers).map(|_| WakeSlot::default()).collect(),
     });
     let mut tasks = Vec::new();
-    for desk in 0..desks {
-        tasks.push(Task::Waker { office: Arc::clone(&office), desk });
+    for list in 0..lists {
+        tasks.push(Task::Waker { shared: Arc::clone(&shared), list });
         tasks.extend((0..workers).map(|worker| {
             Task::Worker(Worker {
-                office: Arc::clone(&office),
-                desk,
-                seat: desk * workers + worker,
+                shared: Arc::clone(&shared),
+                list,
+                slot: list * workers + worker,
                 request: request.clone(),
                 matrices: request.matrices(),
                 wakeup: Histogram::new(),
@@ -174,7 +174,7 @@ pub(super) fn prepare(
     }
     Ok(Box::new(Closed {
         crew: Crew::assemble(launch, tasks)?,
-        office,
+        shared,
         warmup_ns: settings.warmup_ns,
         duration_ns: settings.duration_ns,
     }))
@@ -182,7 +182,7 @@ pub(super) fn prepare(
 
 struct Closed {
     crew: Crew<Task>,
-    office: Arc<Office>,
+    shared: Arc<SharedLists>,
     warmup_ns: u64,
     duration_ns: u64,
 }
@@ -192,9 +192,9 @@ impl Load for Closed {
         self.crew.open();
         sleep_until(sys::monotonic_ns() + self.warmup_ns);
         let start_ns = sys::monotonic_ns();
-        self.office.phase.store(MEASURING, Ordering::SeqCst);
+        self.shared.phase.store(MEASURING, Ordering::SeqCst);
         sleep_until(start_ns + self.duration_ns);
-        self.office.stop();
+        self.shared.stop();
         let window_ns = sys::monotonic_ns() - start_ns;
         let (mut wakeup, mut latency) = (Histogram::new(), Histogram::new());
         for task in self.crew.collect(STOP_LIMIT_NS)? {
@@ -215,6 +215,6 @@ impl Load for Closed {
 /// Tells the threads to stop before the crew waits for them.
 impl Drop for Closed {
     fn drop(&mut self) {
-        self.office.stop();
+        self.shared.stop();
     }
 }

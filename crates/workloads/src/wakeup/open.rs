@@ -2,7 +2,7 @@
 //! become of the earlier ones.
 
 use super::request::Request;
-use super::{Rate, Settings};
+use super::{Rate, WakeupSettings};
 use crate::crew::{Crew, Member};
 use crate::futex::Post;
 use crate::instant::sleep_until;
@@ -201,7 +201,7 @@ impl Member for Task {
 }
 
 pub(super) fn prepare(
-    settings: &Settings,
+    settings: &WakeupSettings,
     rate: Rate,
     launch: &LaunchSpec,
     request: &Request,

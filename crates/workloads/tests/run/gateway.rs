@@ -31,7 +31,7 @@ pub(crate) fn answers_every_request_by_every_route() {
                         ("inflight_total", inflight),
                         ("inflight_per_session", "2"),
                     ]);
-                    let measurement = Place::new().run("gateway", &parameters);
+                    let measurement = TestMachine::new().run("gateway", &parameters);
                     assert_eq!(measurement.operations, Some(2000));
                     assert_eq!(histogram_count(&measurement, "round_trip"), 2000);
                     let seen: Vec<&str> = [
@@ -61,7 +61,7 @@ pub(crate) fn waits_in_every_way_with_either_memory_and_clock() {
     for pair in [("io_uring", "eventfd"), ("io_uring", "futex"), ("io_uring", "spin_then_block")] {
         let asked = with(&[("workers", "2"), ("io", pair.0), ("wake", pair.1)]);
         let needs = facts("gateway", &asked).requirements;
-        match needs.iter().find_map(|need| need.met(&Place::new().machine).err()) {
+        match needs.iter().find_map(|need| need.met(&TestMachine::new().machine).err()) {
             None => waits.push(pair),
             Some(lack) => println!("skipped: {} by {}: {}", pair.1, pair.0, lack.why),
         }
@@ -88,7 +88,7 @@ pub(crate) fn waits_in_every_way_with_either_memory_and_clock() {
                         ("payload", "9000"),
                     ],
                 );
-                let measurement = Place::new().run("gateway", &parameters);
+                let measurement = TestMachine::new().run("gateway", &parameters);
                 assert_eq!(histogram_count(&measurement, "round_trip"), 500, "{io} {wake}");
             }
         }
@@ -107,21 +107,21 @@ pub(crate) fn each_runs_under_its_policy() {
     ]);
     let needs = facts("gateway", &parameters).requirements;
     assert_eq!(needs.len(), 3);
-    if let Some(lack) = needs.iter().find_map(|need| need.met(&Place::new().machine).err()) {
+    if let Some(lack) = needs.iter().find_map(|need| need.met(&TestMachine::new().machine).err()) {
         return testing::skip(&format!("{}: {} ({})", lack.what, lack.why, lack.remedy));
     }
     // Whether they did is part of what a run checks.
-    Place::new().run("gateway", &parameters);
+    TestMachine::new().run("gateway", &parameters);
     let wrong = with(&[("gateway_policy", "fifo")]);
     let conflicts = conflicts("gateway", &wrong);
     assert!(conflicts[0].contains("gateway_policy"), "{conflicts:?}");
 }
 
-/// Nobody waits for room in a socket's buffer: who waited there would read nothing, and so would
+/// No process waits for room in a socket's buffer: one that did would read nothing, and so would
 /// the one whose replies it does not read.
 pub(crate) fn has_more_under_way_than_sockets_hold() {
     for io in ["epoll", "io_uring"] {
-        let place = Place::new();
+        let place = TestMachine::new();
         let parameters = parameters(
             "gateway",
             &[
@@ -148,7 +148,7 @@ pub(crate) fn has_more_under_way_than_sockets_hold() {
 /// What a worker that polls does until the first request comes is no cost of any request.
 pub(crate) fn costs_what_requests_cost() {
     let parameters = with(&[("wake", "busy_poll")]);
-    let place = Place::new();
+    let place = TestMachine::new();
     let needs = facts("gateway", &parameters).requirements;
     if let Some(lack) = needs.iter().find_map(|need| need.met(&place.machine).err()) {
         return println!("skipped: {}: {}", lack.what, lack.why);
@@ -169,7 +169,7 @@ pub(crate) fn one_worker_that_polls_never_sleeps() {
         return println!("skipped: a worker that polls needs a CPU beside the others'");
     }
     for io in ["epoll", "io_uring"] {
-        let place = Place::new();
+        let place = TestMachine::new();
         let parameters = with(&[("wake", "busy_poll"), ("io", io)]);
         let needs = facts("gateway", &parameters).requirements;
         if let Some(lack) = needs.iter().find_map(|need| need.met(&place.machine).err()) {
@@ -193,12 +193,12 @@ pub(crate) fn keeps_its_pins_and_its_concurrency() {
         ("route", "both_ways"),
         ("payload", "5000"),
     ]);
-    Place::new().run("gateway", &parameters);
+    TestMachine::new().run("gateway", &parameters);
     let wrong = with(&[("gateway_cpus", "one")]);
     assert_eq!(conflicts("gateway", &wrong).len(), 1);
     let absent = with(&[("gateway_cpus", "4095")]);
     let Err(error) = configured("gateway", &absent)
-        .and_then(|one| one.prepare(&Place::new().machine, &Place::new().launch))
+        .and_then(|one| one.prepare(&TestMachine::new().machine, &TestMachine::new().launch))
     else {
         panic!("a CPU that is not there was there")
     };
@@ -212,7 +212,7 @@ pub(crate) fn a_delay_shows_in_its_stage_alone() {
         [("workers", "2"), ("route", "both_ways"), ("requests", "60"), ("warm_up", "10")];
     let run = |more: &[(&str, &str)]| {
         let all = [&settings[..], more].concat();
-        Place::new().run("gateway", &parameters("gateway", &all))
+        TestMachine::new().run("gateway", &parameters("gateway", &all))
     };
     let stages = ["to_gateway", "gateway", "handoff", "exchange", "handoff_back", "to_client"];
     for delayed in stages {
@@ -232,7 +232,7 @@ pub(crate) fn sends_at_its_rate_in_an_open_loop() {
     for arrivals in ["constant", "poisson"] {
         let settings = [("rate", "4000"), ("requests", "400"), ("arrivals", arrivals)];
         let parameters = parameters("gateway", &settings);
-        let measurement = Place::new().run("gateway", &parameters);
+        let measurement = TestMachine::new().run("gateway", &parameters);
         assert_eq!(histogram_count(&measurement, "lateness"), 400);
         let (requests, seconds) = quotient(&measurement, "operations_per_second");
         let rate = requests / seconds;
@@ -245,13 +245,13 @@ pub(crate) fn a_port_in_use_is_named() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let parameters = with(&[("port", &port)]);
-    let place = Place::new();
+    let place = TestMachine::new();
     let Err(error) = place.prepare("gateway", &parameters) else { panic!("the port was free") };
     assert!(error.to_string().contains("in use"), "{error}");
     assert!(error.remedy.contains("port = 0"), "{error}");
 }
 
-/// With several workers the kernel would deal their clients out to whoever shares the port.
+/// With several workers the kernel would deal their clients out to all that share the port.
 pub(crate) fn a_port_that_somebody_shares_is_in_use() {
     use rustix::net::{AddressFamily, SocketType, bind, listen, socket, sockopt};
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -261,7 +261,7 @@ pub(crate) fn a_port_that_somebody_shares_is_in_use() {
     bind(&taken, &free).unwrap();
     listen(&taken, 1).unwrap();
     let parameters = with(&[("port", &port), ("workers", "2")]);
-    let place = Place::new();
+    let place = TestMachine::new();
     let Err(error) = place.prepare("gateway", &parameters) else { panic!("the port was free") };
     assert!(error.to_string().contains("in use"), "{error}");
     // A port that served a moment ago is free.
@@ -276,7 +276,7 @@ pub(crate) fn a_stranger_at_its_port_fails_the_run() {
     let port = free.port().to_string();
     for workers in ["1", "2"] {
         let parameters = with(&[("port", &port), ("workers", workers), ("requests", "200000")]);
-        let place = Place::new();
+        let place = TestMachine::new();
         let mut load = place.prepare("gateway", &parameters).unwrap();
         // The first may end the gateway.
         let _strangers = [(); 3].map(|()| std::net::TcpStream::connect(free));
@@ -289,7 +289,7 @@ pub(crate) fn a_stranger_at_its_port_fails_the_run() {
 pub(crate) fn a_killed_process_fails_the_run() {
     for victim in 0..3 {
         let parameters = parameters("gateway", &[("requests", "10_000_000")]);
-        let place = Place::new();
+        let place = TestMachine::new();
         let mut load = place.prepare("gateway", &parameters).unwrap();
         let children =
             std::fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id()))

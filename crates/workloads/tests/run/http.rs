@@ -1,7 +1,7 @@
 //! The generator of HTTP load against a small server that can misbehave.
 
 use super::{
-    Place, configured, conflicts, facts, histogram_count, parameters, proportion, quotient,
+    TestMachine, configured, conflicts, facts, histogram_count, parameters, proportion, quotient,
 };
 use contract::{Measurement, Result};
 use model::{Histogram, Parameters, RunReport, SampleData};
@@ -120,7 +120,7 @@ fn beside_a_server(body: impl FnOnce(SocketAddr)) -> Seen {
     seen
 }
 
-fn scenario(place: &Place, requests: &[(&str, u32, &str)]) -> PathBuf {
+fn scenario(place: &TestMachine, requests: &[(&str, u32, &str)]) -> PathBuf {
     let mut text = String::from("[values]\nn = { from = 1, to = 9 }\nkey = { unique = true }\n");
     for (name, rate, rest) in requests {
         text += &format!("[[requests]]\nname = \"{name}\"\nrate = {rate}\n{rest}\n");
@@ -137,12 +137,12 @@ fn with(address: SocketAddr, scenario: &Path, settings: &[(&str, &str)]) -> Para
 }
 
 /// Parameters of a load that is never sent, with its scenario in the place.
-pub fn small(place: &Place) -> Parameters {
+pub fn small(place: &TestMachine) -> Parameters {
     let path = scenario(place, &[("a", 1000, "path = '/ok'")]);
     with(SocketAddr::from(([127, 0, 0, 1], 1)), &path, &[("duration", "500ms")])
 }
 
-fn run(place: &Place, parameters: &Parameters) -> Result<Measurement> {
+fn run(place: &TestMachine, parameters: &Parameters) -> Result<Measurement> {
     let mut load = place.prepare("http", parameters)?;
     let measurement = load.run()?;
     load.verify(&RunReport::default()).unwrap();
@@ -158,7 +158,7 @@ fn histogram<'m>(measurement: &'m Measurement, source: &str) -> &'m Histogram {
 }
 
 pub fn sends_each_kind_at_its_rate() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let post = "path = '/ok'\nmethod = 'POST'\nbody = '{\"n\":${n},\"key\":\"${key}\"}'\ncontains = 'balance'";
     let path = scenario(&place, &[("write", 200, post), ("read", 600, "path = '/chunked'")]);
     let seen = beside_a_server(|address| {
@@ -190,7 +190,7 @@ pub fn sends_each_kind_at_its_rate() {
 }
 
 pub fn counts_latency_from_when_requests_were_due() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let path = scenario(&place, &[("slow", 50, "path = '/slow'")]);
     beside_a_server(|address| {
         // One connection answers 25 per second, and 50 are due: the last waits half the time.
@@ -211,7 +211,7 @@ pub fn counts_latency_from_when_requests_were_due() {
 }
 
 pub fn counts_each_failure_by_its_reason() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let path = scenario(
         &place,
         &[
@@ -246,7 +246,7 @@ pub fn counts_each_failure_by_its_reason() {
 }
 
 pub fn shares_of_failures_are_counted() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let path =
         scenario(&place, &[("fine", 300, "path = '/ok'"), ("closing", 100, "path = '/close'")]);
     let seen = beside_a_server(|address| {
@@ -261,7 +261,7 @@ pub fn shares_of_failures_are_counted() {
 
 /// Servers that want no more of a request answer, and reset the connection.
 pub fn takes_an_answer_that_comes_before_a_reset() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let body = "x".repeat(200_000);
     let rest = format!("method = \"POST\"\npath = \"/early\"\nbody = \"{body}\"\nexpect = [413]");
     let scenario = scenario(&place, &[("early", 50, &rest)]);
@@ -274,7 +274,7 @@ pub fn takes_an_answer_that_comes_before_a_reset() {
 }
 
 pub fn waits_for_each_answer_in_a_closed_loop() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let path = scenario(&place, &[("slow", 1, "path = '/slow'"), ("fine", 3, "path = '/ok'")]);
     beside_a_server(|address| {
         let settings = [
@@ -304,7 +304,7 @@ pub fn unused() -> SocketAddr {
 
 pub fn a_service_that_is_not_there_is_named() {
     let nobody = unused();
-    let place = Place::new();
+    let place = TestMachine::new();
     let path = scenario(&place, &[("a", 100, "path = '/ok'")]);
     for arrivals in ["poisson", "closed"] {
         let settings = [("duration", "200ms"), ("warm_up", "0s"), ("arrivals", arrivals)];

@@ -37,7 +37,7 @@ pub(crate) fn moves_every_record_once() {
                 ("stonewall", "false"),
                 ("drop_caches", drops("phase")),
             ];
-            let measurement = Place::new().run("io", &parameters("io", &settings));
+            let measurement = TestMachine::new().run("io", &parameters("io", &settings));
             let threads: u64 = threads.parse().unwrap();
             assert_eq!(measurement.operations, Some(7 * 128 * threads));
             for operation in OPERATIONS {
@@ -59,7 +59,7 @@ pub(crate) fn counts_what_a_stopped_thread_moved() {
         ("size", "1M"),
         ("drop_caches", "no"),
     ];
-    let measurement = Place::new().run("io", &parameters("io", &settings));
+    let measurement = TestMachine::new().run("io", &parameters("io", &settings));
     let moved = measurement.operations.unwrap();
     assert!((4 * 256..=4 * 6 * 256).contains(&moved), "{moved}");
     for operation in ["write", "random_read", "rewrite", "reread"] {
@@ -73,7 +73,7 @@ pub(crate) fn counts_what_a_stopped_thread_moved() {
 }
 
 pub(crate) fn leaves_nothing_in_its_directory() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let settings = [("size", "1M"), ("drop_caches", "no"), ("operations", "read write")];
     let load = place.prepare("io", &parameters("io", &settings)).unwrap();
     // Not even while it lives, so that a killed process leaves nothing either.
@@ -104,7 +104,7 @@ pub(crate) fn refuses_what_cannot_be_meant() {
         let conflicts = conflicts("io", &parameters);
         assert!(conflicts.iter().any(|text| text.contains(why)), "{why}: {conflicts:?}");
     }
-    let mut place = Place::new();
+    let mut place = TestMachine::new();
     place.launch.target = Some(model::StorageTarget {
         kind: model::StorageKind::Directory,
         path: place.launch.scratch.display().to_string(),
@@ -184,7 +184,7 @@ impl Disk {
     }
 
     fn run(&self, settings: &[(&str, &str)]) -> contract::Result<(Box<dyn Load>, Measurement)> {
-        let mut place = Place::new();
+        let mut place = TestMachine::new();
         place.launch.scratch = self.directory.clone();
         let mut load = place.prepare("io", &parameters("io", settings))?;
         let measurement = load.run()?;
@@ -256,7 +256,7 @@ pub(crate) fn mix_measures_each_victim_beside_streams() {
                 ("duration", "400ms"),
                 ("drop_caches", drops("run")),
             ];
-            let measurement = Place::new().run("io_mix", &parameters("io_mix", &settings));
+            let measurement = TestMachine::new().run("io_mix", &parameters("io_mix", &settings));
             let reads = measurement.operations.unwrap();
             assert_eq!(histogram_count(&measurement, "victim_latency"), reads);
             let (read, seconds) = quotient(&measurement, "victim_throughput");
@@ -310,7 +310,7 @@ pub(crate) fn share_counts_what_each_process_moved() {
             ("warmup", "20ms"),
             ("duration", "200ms"),
         ];
-        let measurement = Place::new().run("io_share", &parameters("io_share", &settings));
+        let measurement = TestMachine::new().run("io_share", &parameters("io_share", &settings));
         let (bytes, seconds) = quotient(&measurement, "aggregate_throughput");
         assert_eq!(bytes, (measurement.operations.unwrap() * 65536) as f64, "{operation}");
         assert!((0.2..10.0).contains(&seconds), "{seconds}");
@@ -337,7 +337,7 @@ pub(crate) fn share_refuses_what_cannot_be_meant() {
     let weighed = parameters("io_share", &[("weights", "100,800")]);
     assert_eq!(facts("io_share", &weighed).io_weights, [100, 800]);
     // The executor makes the groups; without them nothing is said to have weights.
-    let Err(error) = Place::new().prepare("io_share", &weighed) else { panic!("no groups") };
+    let Err(error) = TestMachine::new().prepare("io_share", &weighed) else { panic!("no groups") };
     assert!(error.to_string().contains("0 groups were made of 2"), "{error}");
 }
 
@@ -424,7 +424,7 @@ pub(crate) fn refuses_a_device_that_is_not_the_one_that_was_allowed() {
     let right = device.target();
     let identity = right.identity.unwrap();
     let other = |identity| model::StorageTarget { identity: Some(identity), ..right.clone() };
-    let mut place = Place::new();
+    let mut place = TestMachine::new();
     let settings = [
         ("io", &[("size", "1M"), ("drop_caches", "no")][..]),
         ("io_mix", &[("size", "1M")]),
@@ -468,7 +468,7 @@ impl Drop for Loop {
 pub(crate) fn uses_its_part_of_a_device() {
     let Some(device) = Loop::attach() else { return };
     std::os::unix::fs::FileExt::write_all_at(device.image.as_file(), &[7; 4096], 3 << 20).unwrap();
-    let mut place = Place::new();
+    let mut place = TestMachine::new();
     place.launch.target = Some(device.target());
     for (engine, direct) in [("psync", "true"), ("io_uring", "true"), ("mmap", "false")] {
         let settings = [

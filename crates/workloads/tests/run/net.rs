@@ -18,7 +18,7 @@ fn with<'a>(settings: &[(&'a str, &'a str)]) -> Parameters {
 fn can(parameters: &Parameters) -> bool {
     let needs = facts("net", parameters).requirements;
     assert!(!needs.is_empty());
-    let lack = needs.iter().find_map(|need| need.met(&Place::new().machine).err());
+    let lack = needs.iter().find_map(|need| need.met(&TestMachine::new().machine).err());
     if let Some(lack) = &lack {
         testing::skip(&format!("{}: {} ({})", lack.what, lack.why, lack.remedy));
     }
@@ -96,7 +96,7 @@ pub(crate) fn measures_each_test_on_loopback() {
     for test in TESTS {
         for connections in ["1", "3"] {
             let parameters = with(&[("test", test), ("connections", connections)]);
-            let measurement = Place::new().run("net", &parameters);
+            let measurement = TestMachine::new().run("net", &parameters);
             check(test, &measurement);
             tell(test, &format!("{connections} on loopback"), &measurement);
             let waits = ["connect", "request"].contains(&test);
@@ -105,7 +105,7 @@ pub(crate) fn measures_each_test_on_loopback() {
     }
     // Messages that no single read holds, and whose end falls anywhere in one.
     for (test, size) in [("request", "300000"), ("messages", "70001"), ("datagrams", "60000")] {
-        let measurement = Place::new().run("net", &with(&[("test", test), ("size", size)]));
+        let measurement = TestMachine::new().run("net", &with(&[("test", test), ("size", size)]));
         check(test, &measurement);
     }
 }
@@ -118,7 +118,7 @@ pub(crate) fn sends_at_its_rate_in_an_open_loop() {
             "net",
             &[&[("warm_up", "20ms"), ("duration", "200ms")], &settings[..]].concat(),
         );
-        let measurement = Place::new().run("net", &parameters);
+        let measurement = TestMachine::new().run("net", &parameters);
         check(test, &measurement);
         tell(test, "1000 per second", &measurement);
         let made = measurement.operations.unwrap();
@@ -135,7 +135,7 @@ pub(crate) fn joins_two_namespaces() {
     }
     for test in TESTS {
         let parameters = with(&[("test", test), ("far", "namespace"), ("connections", "2")]);
-        let measurement = Place::new().run("net", &parameters);
+        let measurement = TestMachine::new().run("net", &parameters);
         check(test, &measurement);
         tell(test, "2 by veth", &measurement);
     }
@@ -154,7 +154,7 @@ pub(crate) fn has_a_line_with_a_delay() {
     }
     for test in TESTS {
         // A line that was late itself fails the run, rightly, where this machine is busy.
-        let place = Place::new();
+        let place = TestMachine::new();
         let mut load = place.prepare("net", &settings(test)).unwrap();
         let measurement = load.run().unwrap();
         if let Err(why) = load.verify(&RunReport::default()) {
@@ -176,7 +176,7 @@ pub(crate) fn has_a_line_with_a_delay() {
     }
 }
 
-/// The namespaces of the workload are its processes': whoever starts it stays where it was.
+/// The namespaces of the workload are its processes': its parent stays where it was.
 pub(crate) fn leaves_the_namespace_of_its_caller() {
     let parameters = with(&[("far", "namespace"), ("delay", "1ms")]);
     if !can(&parameters) {
@@ -185,7 +185,7 @@ pub(crate) fn leaves_the_namespace_of_its_caller() {
     let own = || std::fs::read_link("/proc/self/ns/net").unwrap();
     let of = |pid: i32| std::fs::read_link(format!("/proc/{pid}/ns/net")).unwrap();
     let before = own();
-    let place = Place::new();
+    let place = TestMachine::new();
     let load = place.prepare("net", &parameters).unwrap();
     assert_eq!(own(), before);
     let pids = children();
@@ -231,7 +231,7 @@ impl Elsewhere {
         self.end = None;
         let mut status = 0;
         // SAFETY: `status` is a valid place for the status of our child, which a load that reaps
-        // whoever ends may have reaped.
+        // every child may have reaped.
         unsafe { libc::waitpid(self.pid, &raw mut status, 0) };
         assert_eq!(status, 0, "a process of the test failed");
     }
@@ -261,7 +261,7 @@ pub(crate) fn uses_a_far_side_that_somebody_started() {
         if test == "datagrams" {
             settings.push(("rate", "2000"));
         }
-        let measurement = Place::new().run("net", &with(&settings));
+        let measurement = TestMachine::new().run("net", &with(&settings));
         check(test, &measurement);
     }
     // It serves the next one as well when one has gone away in the middle.
@@ -269,7 +269,7 @@ pub(crate) fn uses_a_far_side_that_somebody_started() {
         "net",
         &[("address", address.as_str()), ("test", "stream_both"), ("duration", "60s")],
     );
-    let place = Place::new();
+    let place = TestMachine::new();
     let load = place.prepare("net", &parameters).unwrap();
     // And one at a time: the second is told why.
     let Err(error) = place.prepare("net", &with(&[("address", address.as_str())])) else {
@@ -335,7 +335,7 @@ pub(crate) fn a_killed_process_fails_the_run() {
         for test in ["connect", "stream_both", "datagrams"] {
             for victim in 0..if line.is_empty() { 2 } else { 3 } {
                 let settings = [&[("test", test), ("duration", "60s")], *line].concat();
-                let place = Place::new();
+                let place = TestMachine::new();
                 let mut load = place.prepare("net", &parameters("net", &settings)).unwrap();
                 let pids = children();
                 let killer = kill_soon(pids[victim]);
@@ -357,7 +357,7 @@ pub(crate) fn a_killed_process_fails_the_run() {
 pub(crate) fn a_far_side_that_is_not_there_is_told() {
     // A port at which nobody listens: it was free a moment ago.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let place = Place::new();
+    let place = TestMachine::new();
     let Err(error) = place.prepare("net", &with(&[("address", address.as_str())])) else {
         panic!("nobody was there")
     };
@@ -397,7 +397,7 @@ pub(crate) fn a_far_side_that_resets_is_told() {
             abort(&control);
         });
         let parameters = with(&[("address", address.as_str()), ("test", "request")]);
-        let place = Place::new();
+        let place = TestMachine::new();
         let outcome = place.prepare("net", &parameters).and_then(|mut load| load.run().map(drop));
         let error = outcome.unwrap_err().to_string();
         assert!(error.contains("the far side reset it"), "{agrees}: {error}");

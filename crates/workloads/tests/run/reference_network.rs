@@ -1,7 +1,7 @@
 //! The adapters of iperf3 and sockperf: the tools themselves, where they are installed.
 
 use super::{
-    Place, children, conflicts, histogram_count, parameters, proportion, quotient, values,
+    TestMachine, children, conflicts, histogram_count, parameters, proportion, quotient, values,
 };
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Whether the tool is here; a test without it says so.
 pub fn has(tool: &str) -> bool {
-    let is_here = Place::new().machine.program(tool).is_some();
+    let is_here = TestMachine::new().machine.program(tool).is_some();
     if !is_here {
         testing::skip(&format!("{tool} is not installed: apt-get install {tool}"));
     }
@@ -40,7 +40,7 @@ pub fn iperf3_measures_each_direction_of_a_stream() {
                 ("duration", "1s"),
             ],
         );
-        let measurement = Place::new().run("iperf3", &parameters);
+        let measurement = TestMachine::new().run("iperf3", &parameters);
         for name in names {
             assert!(rate(&measurement, name) > 1e6, "{measurement:?}");
         }
@@ -64,7 +64,7 @@ pub fn iperf3_keeps_its_bandwidth_and_counts_datagrams() {
                 ("duration", "1s"),
             ],
         );
-        let measurement = Place::new().run("iperf3", &parameters);
+        let measurement = TestMachine::new().run("iperf3", &parameters);
         let (lost, expected) = proportion(&measurement, "lost");
         // 2000 datagrams of 100 bytes in a second.
         assert!((1500..2500).contains(&expected), "{direction}: {measurement:?}");
@@ -97,7 +97,7 @@ pub fn sockperf_measures_every_message() {
                 ("duration", "1s"),
             ],
         );
-        let measurement = Place::new().run("sockperf", &parameters);
+        let measurement = TestMachine::new().run("sockperf", &parameters);
         let replies = histogram_count(&measurement, "round_trip");
         assert_eq!(measurement.operations, Some(replies));
         let (lost, expected) = proportion(&measurement, "lost");
@@ -130,7 +130,7 @@ pub fn each_says_what_is_not_there() {
             continue;
         }
         let parameters = parameters(id, settings);
-        let error = Place::new().prepare(id, &parameters).unwrap().run().unwrap_err();
+        let error = TestMachine::new().prepare(id, &parameters).unwrap().run().unwrap_err();
         assert!(error.cause.contains(said), "{error}");
         assert_eq!(error.attempted, format!("{id} failed"));
     }
@@ -141,7 +141,7 @@ pub fn a_killed_server_is_to_blame() {
         if !has(id) {
             continue;
         }
-        let place = Place::new();
+        let place = TestMachine::new();
         let settings = [("duration", "2s")];
         let mut load = place.prepare(id, &parameters(id, &settings)).unwrap();
         let serves = |pid: &i32| {
@@ -165,7 +165,7 @@ pub fn a_server_that_is_killed_in_the_run_fails_it() {
         [("test", "ping_pong"), ("protocol", "udp")],
         [("test", "under_load"), ("protocol", "tcp")],
     ] {
-        let place = Place::new();
+        let place = TestMachine::new();
         let parameters = parameters("sockperf", &[&settings[..], &[("duration", "3s")]].concat());
         let mut load = place.prepare("sockperf", &parameters).unwrap();
         let serves = |pid: &i32| {
@@ -199,7 +199,7 @@ pub fn a_server_that_says_nothing_is_given_up() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
     let settings = [("address", address.as_str()), ("warm_up", "0s"), ("duration", "1s")];
-    let place = Place::new();
+    let place = TestMachine::new();
     let mut load = place.prepare("iperf3", &parameters("iperf3", &settings)).unwrap();
     let began = std::time::Instant::now();
     let error = load.run().unwrap_err();
@@ -238,7 +238,7 @@ pub fn iperf3_uses_a_server_of_the_users() {
         std::thread::sleep(Duration::from_millis(20));
     }
     for _ in 0..2 {
-        let place = Place::new();
+        let place = TestMachine::new();
         assert!(rate(&place.run("iperf3", &parameters), "throughput") > 1e6);
         let own = place.launch.scratch.join("server-stdout");
         assert!(!own.exists(), "a server of ours beside the user's");

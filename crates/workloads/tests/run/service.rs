@@ -1,7 +1,8 @@
 //! Services that are started, loaded, checked and stopped: a small Python program.
 
 use super::{
-    Place, configured, conflicts, facts, histogram_count, parameters, proportion, quotient, values,
+    TestMachine, configured, conflicts, facts, histogram_count, parameters, proportion, quotient,
+    values,
 };
 use crate::http::unused;
 use model::{ParameterValue, Parameters, RunReport};
@@ -39,7 +40,7 @@ pub fn small() -> Parameters {
 
 /// Why preparing, running or verifying failed.
 fn failure(parameters: &Parameters) -> String {
-    let place = Place::new();
+    let place = TestMachine::new();
     let mut load = match place.prepare("service", parameters) {
         Ok(load) => load,
         Err(error) => return error.one_line(),
@@ -51,7 +52,7 @@ fn failure(parameters: &Parameters) -> String {
 }
 
 pub fn starts_loads_checks_and_stops_a_program() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let measurement = place.run("service", &tiny("--ready-s 0.2", &[]));
     // Three minutes are declared for its start, its warming up and its end.
     let patient = [("ready_within", "120s"), ("steady_within", "50s"), ("stop_within", "10s")];
@@ -72,7 +73,7 @@ pub fn starts_loads_checks_and_stops_a_program() {
 pub fn tests_whether_it_is_warm() {
     let settings =
         [("steady_within", "60s"), ("window", "300ms"), ("ramp_up", "0s"), ("scale", "2")];
-    let place = Place::new();
+    let place = TestMachine::new();
     let measurement = place.run("service", &tiny("--slow-s 3 --steps 20000", &settings));
     let steady_ns = values(&measurement, "steady_after")[0];
     assert!(steady_ns > 2.5e9, "it was taken for warm after {steady_ns} ns");
@@ -113,7 +114,7 @@ pub fn refuses_what_cannot_be_meant() {
         let found = conflicts(settings);
         assert!(found.len() == 1 && found[0].contains(expected), "{settings:?}: {found:?}");
     }
-    let place = Place::new();
+    let place = TestMachine::new();
     let nobody = tiny("", &[("start", "nonexistent-service --port 1")]);
     let needs = facts("service", &nobody).requirements;
     assert!(needs.iter().any(|need| need.met(&place.machine).is_err()));
@@ -127,7 +128,7 @@ pub fn refuses_what_cannot_be_meant() {
 }
 
 pub fn two_at_one_address_are_told_apart() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let first = tiny("", &[]);
     let running = place.prepare("service", &first).unwrap();
     let why = failure(&first);
@@ -148,7 +149,7 @@ fn driven(drive: &str) -> Parameters {
 }
 
 pub fn is_loaded_by_other_programs() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let measurement = place.run("service", &driven("printf 'rate %s' 12.5"));
     assert_eq!(values(&measurement, "rate"), [12.5]);
     assert!(values(&measurement, "service_memory")[0] > 5e6);
@@ -173,11 +174,11 @@ pub fn is_loaded_by_other_programs() {
 }
 
 pub fn refuses_generators_that_cannot_be_meant() {
-    let place = Place::new();
+    let place = TestMachine::new();
     let away = tiny("", &[("generator_cpus", "1000"), ("generator_at", "host")]);
     // Of a guest's host too, before a guest boots.
     let away = configured("service", &away).unwrap();
-    let outside = away.service().unwrap().facts().requires_outside;
+    let outside = away.service().unwrap().facts().host_load_requires;
     for needs in [away.facts().requirements, outside] {
         let missing = needs.iter().filter_map(|need| need.met(&place.machine).err());
         let missing: Vec<String> = missing.map(|missing| missing.what).collect();

@@ -1,7 +1,7 @@
 //! The adapters of fio and iozone: fio itself where it is installed, and a script that
 //! prints what iozone printed.
 
-use super::{Place, configured, conflicts, data, facts, histogram_count, parameters, values};
+use super::{TestMachine, configured, conflicts, data, facts, histogram_count, parameters, values};
 use contract::LaunchSpec;
 use model::{SampleData, StorageKind, StorageTarget};
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../outputs/tests/gold
 
 /// Whether fio is here; a test without it says so.
 fn has_fio() -> bool {
-    let is_here = Place::new().machine.program("fio").is_some();
+    let is_here = TestMachine::new().machine.program("fio").is_some();
     if !is_here {
         testing::skip("fio is not installed: apt-get install fio");
     }
@@ -21,7 +21,7 @@ fn has_fio() -> bool {
 
 /// A place where this workload can be prepared; none where what it runs is not installed,
 /// which is said.
-pub fn place_for(id: &str) -> Option<Place> {
+pub fn place_for(id: &str) -> Option<TestMachine> {
     if id == "iozone" {
         let (mut place, programs) = with_iozone(&iozone("3.414", "true"));
         place.keep(programs);
@@ -32,7 +32,7 @@ pub fn place_for(id: &str) -> Option<Place> {
         "iperf3" | "sockperf" => super::reference_network::has(id),
         _ => true,
     };
-    is_here.then(Place::new)
+    is_here.then(TestMachine::new)
 }
 
 /// Names of what is in a directory.
@@ -66,7 +66,7 @@ pub fn fio_does_what_it_was_asked() {
         ("write", "libaio", "8", "1", &["write"]),
         ("randrw", "libaio", "4", "2", &["read", "write"]),
     ] {
-        let mut place = Place::new();
+        let mut place = TestMachine::new();
         let target = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         place.launch = in_directory(&place.launch, target.path());
         let settings = [
@@ -95,7 +95,7 @@ pub fn fio_does_what_it_was_asked() {
     }
     let lasting =
         [("size", "1M"), ("duration", "300ms"), ("engine", "psync"), ("queue_depth", "1")];
-    let place = Place::new();
+    let place = TestMachine::new();
     let start_ns = sys::monotonic_ns();
     let measurement = place.run("fio", &parameters("fio", &lasting));
     assert!(sys::monotonic_ns() - start_ns >= 300_000_000);
@@ -127,7 +127,7 @@ pub fn fio_uses_a_whole_device_and_leaves_its_node() {
     if !has_fio() {
         return;
     }
-    let mut place = Place::new();
+    let mut place = TestMachine::new();
     let backing = place.launch.scratch.join("backing");
     std::fs::File::create(&backing).unwrap().set_len(4 << 20).unwrap();
     let Some(device) = Loop::over(&backing) else {
@@ -168,7 +168,7 @@ pub fn fio_runs_a_job_file_of_the_user() {
     if !has_fio() {
         return;
     }
-    let place = Place::new();
+    let place = TestMachine::new();
     let file = place.launch.scratch.join("jobs.fio");
     let path = file.display().to_string();
     let run = |text: &str, rw: &str| {
@@ -212,7 +212,7 @@ pub fn fio_that_fails_is_an_error() {
     if !has_fio() {
         return;
     }
-    let mut place = Place::new();
+    let mut place = TestMachine::new();
     let missing = place.launch.scratch.join("missing");
     let small = [("size", "1M"), ("duration", "100ms")];
     let parameters = parameters("fio", &small);
@@ -251,9 +251,9 @@ fn iozone(version: &str, output: &str) -> String {
 }
 
 /// A place where iozone is this script, in a search path that has cat(1) too.
-fn with_iozone(script: &str) -> (Place, tempfile::TempDir) {
+fn with_iozone(script: &str) -> (TestMachine, tempfile::TempDir) {
     let directory = programs(&[("iozone", script)]);
-    let mut place = Place::new();
+    let mut place = TestMachine::new();
     let path = format!("{}:/usr/bin:/bin", directory.path().display());
     place.machine = Machine::host(&place.launch.scratch).with_search_path(&path);
     (place, directory)

@@ -6,7 +6,7 @@
 
 use crate::models::single_queue::allows;
 use crate::replay::Replay;
-use crate::trace::{Event, Flag, Kind};
+use crate::trace::{Flag, OrderedEvent, OrderedEventKind};
 use std::collections::HashMap;
 
 /// By spell.
@@ -33,7 +33,9 @@ impl Stickiness {
         let mut open: HashMap<i32, usize> = HashMap::new();
         for (event, link) in replay.trace.events.iter().zip(&replay.links) {
             match event.kind {
-                Kind::Dispatch if event.has(Flag::Moved) && event.has(Flag::Runnable) => {
+                OrderedEventKind::Dispatch
+                    if event.has(Flag::Moved) && event.has(Flag::Runnable) =>
+                {
                     let previous = i32::try_from(event.a).unwrap_or_default();
                     if let Some(former) = named.insert(event.cpu, previous)
                         && let Some(spell) = open.get(&former)
@@ -44,11 +46,11 @@ impl Stickiness {
                         sticky.lost = Some((event.begin_ns, event.end_ns));
                     }
                 }
-                Kind::Running => {
+                OrderedEventKind::Running => {
                     named.retain(|_, pid| *pid != event.pid);
                     open.remove(&event.pid);
                 }
-                Kind::Enqueue => {
+                OrderedEventKind::Enqueue => {
                     if event.has(Flag::Wakeup) {
                         named.retain(|_, pid| *pid != event.pid);
                     }
@@ -59,7 +61,7 @@ impl Stickiness {
                     let cpu = named.iter().find(is_it);
                     spells[spell] = cpu.map(|(cpu, _)| Sticky { cpu: *cpu, lost: None });
                 }
-                Kind::ExitTask => {
+                OrderedEventKind::ExitTask => {
                     named.retain(|_, pid| *pid != event.pid);
                     open.remove(&event.pid);
                 }
@@ -79,7 +81,7 @@ impl Stickiness {
     }
 
     /// Whether it is surely sticky on another CPU than that of the dispatch.
-    pub(super) fn is_elsewhere(&self, spell: usize, dispatch: &Event) -> bool {
+    pub(super) fn is_elsewhere(&self, spell: usize, dispatch: &OrderedEvent) -> bool {
         self.spells[spell].is_some_and(|sticky| {
             let is_kept = |(begin, _)| dispatch.end_ns + SLACK_NS < begin;
             sticky.cpu != dispatch.cpu && sticky.lost.is_none_or(is_kept)
@@ -87,7 +89,7 @@ impl Stickiness {
     }
 
     /// Whether it is surely not.
-    pub(super) fn is_free(&self, spell: usize, dispatch: &Event) -> bool {
+    pub(super) fn is_free(&self, spell: usize, dispatch: &OrderedEvent) -> bool {
         self.spells[spell].is_none_or(|sticky| {
             let is_lost = |(_, end)| end + SLACK_NS < dispatch.begin_ns;
             sticky.cpu == dispatch.cpu || sticky.lost.is_some_and(is_lost)

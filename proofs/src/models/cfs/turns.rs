@@ -2,8 +2,8 @@
 
 use super::{Model, ahead, rule};
 use crate::models::weight::NICE_0;
-use crate::trace::{Event, Flag};
-use crate::verdict::Verdict;
+use crate::trace::{Flag, OrderedEvent};
+use crate::verdict::ModelResult;
 use std::collections::BTreeSet;
 
 /// The key of a queue in which nobody waits.
@@ -12,7 +12,7 @@ const NONE: u64 = u64::MAX;
 impl Model<'_, '_> {
     /// The slice is the share of the period by weight, and the turn is over after it, or when
     /// the first one that waits is further behind than that.
-    pub(super) fn tick(&mut self, event: &Event) -> Verdict {
+    pub(super) fn tick(&mut self, event: &OrderedEvent) -> ModelResult {
         let running = self.cpus.get(&event.target).and_then(|cpu| cpu.running);
         let task = running.and_then(|pid| self.tasks.get(&pid).copied());
         let Some(task) = task.filter(|_| running == Some(event.pid)) else {
@@ -41,7 +41,7 @@ impl Model<'_, '_> {
 
     /// Others may join and leave while the tick looks. Its own look is a change as well, after
     /// which the queue is as before.
-    fn slice_at(&mut self, event: &Event, weight: u64) -> Verdict {
+    fn slice_at(&mut self, event: &OrderedEvent, weight: u64) -> ModelResult {
         let (told, window) = (event.b, (event.begin_ns, event.end_ns));
         let members = self.queues.during(self.replay, event.target, window);
         let slices: BTreeSet<u64> =

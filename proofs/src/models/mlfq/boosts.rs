@@ -1,11 +1,11 @@
 //! All boosts of a trace: which of them an operation may have seen, and of which tasks a boost
 //! leaves nothing certain, because others took them while it moved them.
 
-use crate::trace::{Event, Kind, Trace};
+use crate::trace::{OrderedEvent, OrderedEventKind, OrderedTrace};
 use std::collections::HashSet;
 
 /// EVENT_BOOST: pid went to the top, or all that do not wait.
-pub(super) const BOOST: Kind = Kind::Own(112);
+pub(super) const BOOST: OrderedEventKind = OrderedEventKind::Own(112);
 /// Clocks of two CPUs may differ by this much (replay::span).
 pub(super) const SLACK_NS: u64 = 1_000;
 
@@ -29,7 +29,7 @@ pub(super) struct Boosts(Vec<Boost>);
 
 impl Boosts {
     /// The events for all, with what those for each tell of them.
-    pub(super) fn of(trace: &Trace) -> Self {
+    pub(super) fn of(trace: &OrderedTrace) -> Self {
         let numbered = trace.events.iter().enumerate();
         let all = numbered.filter(|(_, event)| event.kind == BOOST && event.pid == 0);
         Self(all.map(|(index, event)| Boost::of(event, &trace.events[index + 1..])).collect())
@@ -47,14 +47,14 @@ impl Boosts {
 
     /// The least and the greatest number of boosts that there may have been when an operation
     /// looked.
-    pub(super) fn seen_by(&self, event: &Event) -> (u64, u64) {
+    pub(super) fn seen_by(&self, event: &OrderedEvent) -> (u64, u64) {
         let begun = self.last(|boost| boost.begin_ns <= event.end_ns + SLACK_NS);
         let number = |boost: Option<&Boost>| boost.map_or(0, |boost| boost.number);
         (number(self.last_over(event.begin_ns)), number(begun))
     }
 
-    /// Of whom nothing is certain from this boost on, and until when it moves them.
-    pub(super) fn contested(&self, event: &Event) -> Vec<(i32, u64)> {
+    /// Tasks of which nothing is certain from this boost on, and until when it moves them.
+    pub(super) fn contested(&self, event: &OrderedEvent) -> Vec<(i32, u64)> {
         let this = self.0.iter().filter(|boost| boost.number == event.b);
         this.flat_map(|boost| boost.contested.iter().map(|pid| (*pid, boost.over_ns))).collect()
     }
@@ -65,13 +65,13 @@ impl Boosts {
 }
 
 impl Boost {
-    fn of(event: &Event, later: &[Event]) -> Self {
+    fn of(event: &OrderedEvent, later: &[OrderedEvent]) -> Self {
         let (mut others, mut contested, mut over_ns) = (HashSet::new(), Vec::new(), u64::MAX);
         for later in later {
             let is_move = later.kind == BOOST && later.begin_ns == event.begin_ns;
             if later.cpu != event.cpu {
                 others.insert(later.pid);
-            } else if later.kind == Kind::Dispatch {
+            } else if later.kind == OrderedEventKind::Dispatch {
                 over_ns = later.end_ns;
                 break;
             } else if is_move && others.contains(&later.pid) {

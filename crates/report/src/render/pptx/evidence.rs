@@ -1,7 +1,7 @@
 //! Beside the figures: ranks and claims, as tables.
 
 use super::slide::{Body, Slide, Table};
-use crate::standings::{outcome, ranks};
+use crate::rankings::{outcome, ranks};
 use crate::view::Report;
 use model::{ClaimFinding, ClaimOutcome};
 use phrases::{counted, say};

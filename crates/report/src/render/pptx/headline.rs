@@ -1,6 +1,6 @@
 //! What a reader should take home: the winner, by how much, how sure, and what speaks against it.
 
-use crate::checks::{Check, State, checks};
+use crate::checks::{Check, CheckState, checks};
 use crate::emulated::mark;
 use crate::quantities::{confidence, interval, percent};
 use crate::view::Report;
@@ -120,7 +120,7 @@ struct Tally<'r> {
     asked: usize,
 }
 
-/// Who is better more often than worse, and by that count leads; of several, who is so by most.
+/// The subject that is better more often than worse; of several, the one with the largest lead.
 fn winning<'r>(all: &[&'r Finding]) -> Option<Tally<'r>> {
     let subjects: BTreeSet<&str> = all.iter().map(|one| one.question.subject.as_str()).collect();
     let of = |subject: &'r str| {
@@ -143,7 +143,7 @@ fn winning<'r>(all: &[&'r Finding]) -> Option<Tally<'r>> {
         .map(|(tally, _)| tally)
 }
 
-/// Who wins, and how often: never by one number over workloads that have nothing in common.
+/// The winner, and how often it wins: never by one number over workloads that differ in kind.
 pub(super) fn winner(report: &Report) -> String {
     let language = report.language;
     let all = primary(report);
@@ -177,7 +177,7 @@ fn is_of_main(report: &Report, code: &str) -> bool {
 }
 
 /// What a check saw, of the finding that the deck opens with where it saw something there. A code
-/// says nothing to who reads slides alone.
+/// says nothing to a reader of slides alone.
 fn seen(report: &Report, check: &Check) -> String {
     let is_of_main = |code: &str| is_of_main(report, code);
     let is_about_main = check.caveats.iter().any(|code| is_of_main(code));
@@ -202,8 +202,8 @@ pub(super) fn main_caveat(report: &Report) -> String {
     }
     let checks = checks(report);
     let is_about_main = |check: &&Check| check.caveats.iter().any(|code| is_of_main(report, code));
-    let warned = || checks.iter().filter(|check| check.state == State::Warned);
-    let failed = checks.iter().find(|check| check.state == State::Failed);
+    let warned = || checks.iter().filter(|check| check.state == CheckState::Warned);
+    let failed = checks.iter().find(|check| check.state == CheckState::Failed);
     // What speaks against the finding that the deck opens with comes before what speaks
     // against others.
     let speaks = failed.or_else(|| warned().find(is_about_main)).or_else(|| warned().next());

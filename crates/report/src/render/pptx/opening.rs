@@ -4,7 +4,7 @@
 use super::headline::{effect, main_caveat, main_finding, sentence, winner};
 use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::trimmed;
-use crate::checks::{State, checks};
+use crate::checks::{CheckState, checks};
 use crate::quantities::{confidence, direction, duration};
 use crate::view::{Report, SubjectView};
 use phrases::{Language, counted, say};
@@ -305,18 +305,20 @@ fn differences(report: &Report) -> Option<Slide> {
 fn validity(report: &Report) -> Slide {
     let language = report.language;
     let checks = checks(report);
-    let word = |state: State| match state {
-        State::Passed => language.word("■ passed"),
-        State::Warned => language.word("▲ look"),
-        State::Failed => language.word("✕ failed"),
-        State::NotApplicable => language.word("not asked"),
+    let word = |state: CheckState| match state {
+        CheckState::Passed => language.word("■ passed"),
+        CheckState::Warned => language.word("▲ look"),
+        CheckState::Failed => language.word("✕ failed"),
+        CheckState::NotApplicable => language.word("not asked"),
     };
     let rows = checks
         .iter()
         .map(|check| vec![check.name.clone(), word(check.state).to_owned(), check.detail.clone()])
         .collect();
-    let against =
-        checks.iter().filter(|check| matches!(check.state, State::Warned | State::Failed)).count();
+    let against = checks
+        .iter()
+        .filter(|check| matches!(check.state, CheckState::Warned | CheckState::Failed))
+        .count();
     let title = match against {
         0 => language.word("Validity: nothing that was checked speaks against it").to_owned(),
         against => counted!(

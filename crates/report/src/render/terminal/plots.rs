@@ -1,4 +1,4 @@
-//! Small plots for whoever asks: percentile curves of latencies, and metrics run by run.
+//! Small plots on request: percentile curves of latencies, and metrics run by run.
 
 use super::{BOLD, DIM, Screen, curve, sparkline};
 use crate::distributions::histograms;

@@ -76,7 +76,7 @@ fn shares(id: &str) -> Vec<f64> {
 }
 
 /// What each should get of eleven loops of nice -5 to 5, and how far it may be off. None of mlfq,
-/// which promises no shares: who is lifted first has the turns at the bottom until the next boost,
+/// which promises no shares: the first one lifted has the turns at the bottom until the next boost,
 /// three of eleven in 500 ms.
 fn expected(id: &str) -> Option<(Vec<f64>, f64)> {
     // kernel/sched/core.c, sched_prio_to_weight, nice -5 to 5.
@@ -85,7 +85,7 @@ fn expected(id: &str) -> Option<(Vec<f64>, f64)> {
     let claims: Vec<f64> = match id {
         "mlfq" => return None,
         "cfs" | "eevdf" | "lottery" => weights.to_vec(),
-        // Deadlines decide who is next, not how often: bfs.md.
+        // Deadlines decide which task is next, not how often: bfs.md.
         _ => vec![1.0; 11],
     };
     let total: f64 = claims.iter().sum();

@@ -94,7 +94,7 @@ fn a_service_in_a_guest_is_loaded_from_the_host_or_from_beside_it_and_limited_al
     }
 }
 
-/// Who sends is killed: the trial is nobody's failure, and runs again in a guest with another.
+/// The load generator is killed: the trial is no subject's failure, and runs again in a new guest.
 #[test]
 fn a_generator_on_the_host_that_is_killed_is_no_failure_of_the_subject() {
     if !can_serve() {

@@ -1,11 +1,11 @@
-//! Looks out for the campaign to show, and at the machine meanwhile. Judges so seldom that
+//! Polls for the campaign to show, and samples the machine meanwhile. Judges so seldom that
 //! judging stays a hundredth of the time.
 
 use crate::follower::{Follower, is_running};
-use crate::machine::{Sample, Sampler};
+use crate::machine::{MachineSample, Sampler};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use store::{CampaignState, Found};
+use store::{CampaignEntry, CampaignState};
 use sys::Machine;
 
 /// How often another campaign is looked for.
@@ -17,7 +17,7 @@ const LONGEST_REST: Duration = Duration::from_secs(60);
 
 /// Follows whatever runs: the newest campaign that does, or the newest.
 #[derive(Debug)]
-pub struct Lookout {
+pub struct CampaignPoller {
     results: PathBuf,
     machine: Machine,
     sampler: Sampler,
@@ -27,19 +27,19 @@ pub struct Lookout {
     rests_until: Instant,
 }
 
-/// What a look has brought.
+/// What a poll has brought.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct PollResult {
     /// Whether the campaign's files changed, or it is another one.
     pub is_news: bool,
     /// Whether it was judged anew.
     pub is_judged: bool,
     /// The machine since the last look.
-    pub sample: Option<Sample>,
+    pub sample: Option<MachineSample>,
 }
 
-impl Lookout {
-    /// Looks out for campaigns below `results`.
+impl CampaignPoller {
+    /// Polls for campaigns below `results`.
     pub fn new(results: PathBuf, machine: Machine) -> Self {
         Self {
             results,
@@ -53,8 +53,8 @@ impl Lookout {
     }
 
     /// Looks.
-    pub fn look(&mut self, at_ms: u64) -> Seen {
-        let mut seen = Seen { is_news: self.seek(), ..Seen::default() };
+    pub fn look(&mut self, at_ms: u64) -> PollResult {
+        let mut seen = PollResult { is_news: self.seek(), ..PollResult::default() };
         if let Some(follower) = &mut self.follower {
             match follower.update() {
                 Ok(is_changed) => seen.is_news |= is_changed,
@@ -78,7 +78,7 @@ impl Lookout {
     }
 
     /// Rests after so much CPU time. Work of somebody else that each judging brings about counts
-    /// as well; waiting for a CPU does not, or who gives way to everybody would hardly judge.
+    /// as well; waiting for a CPU does not, or a process of the lowest priority would hardly judge.
     pub fn rest_after(&mut self, work: Duration) {
         let rest = work.saturating_mul(REST_OF_WORK).min(LONGEST_REST);
         self.rests_until = self.rests_until.max(Instant::now() + rest);
@@ -111,7 +111,7 @@ impl Lookout {
         let found = store::all(&self.results).unwrap_or_default();
         let running = found.iter().find(|one| self.runs(one));
         let is_other =
-            |one: &&Found| running.is_none_or(|running| running.directory != one.directory);
+            |one: &&CampaignEntry| running.is_none_or(|running| running.directory != one.directory);
         for candidate in running.into_iter().chain(found.iter().filter(is_other)) {
             let is_followed = |one: &Follower| one.loaded().directory == candidate.directory;
             if self.follower.as_ref().is_some_and(is_followed) {
@@ -132,8 +132,8 @@ impl Lookout {
         false
     }
 
-    /// Only one that can go on is asked who runs it: that is a look at its whole log.
-    fn runs(&self, found: &Found) -> bool {
+    /// Only of one that can go on the runner is looked up: that reads its whole log.
+    fn runs(&self, found: &CampaignEntry) -> bool {
         found.state == Some(CampaignState::Unfinished)
             && is_running(&found.directory, &self.machine)
     }
@@ -167,46 +167,47 @@ mod tests {
         campaign
     }
 
-    fn followed(lookout: &mut Lookout) -> Option<String> {
-        lookout.sought = None;
-        lookout.seek();
+    fn followed(poller: &mut CampaignPoller) -> Option<String> {
+        poller.sought = None;
+        poller.seek();
         let title = |one: &Follower| one.loaded().plan.name.clone();
-        lookout.follower().map(title)
+        poller.follower().map(title)
     }
 
     #[test]
     fn what_cannot_be_read_is_named_and_the_next_is_followed() {
         let results = tempfile::tempdir().unwrap();
         let machine = Machine::host("/nonexistent");
-        let mut lookout = Lookout::new(results.path().to_owned(), machine);
+        let mut poller = CampaignPoller::new(results.path().to_owned(), machine);
         for (name, seconds) in [("oldest", 0), ("older", 1), ("newest", 2)] {
             created(results.path(), name, seconds).mark_finished().unwrap();
         }
-        assert_eq!(followed(&mut lookout).as_deref(), Some("newest"));
-        assert!(lookout.problems().is_empty());
+        assert_eq!(followed(&mut poller).as_deref(), Some("newest"));
+        assert!(poller.problems().is_empty());
 
-        let newest = lookout.follower().unwrap().loaded().directory.clone();
+        let newest = poller.follower().unwrap().loaded().directory.clone();
         fs::write(newest.join("plan.json"), "{").unwrap();
-        lookout.follower = None;
+        poller.follower = None;
         for _ in 0..2 {
-            assert_eq!(followed(&mut lookout).as_deref(), Some("older"));
-            let [problem] = lookout.problems() else { panic!("{:?}", lookout.problems()) };
+            assert_eq!(followed(&mut poller).as_deref(), Some("older"));
+            let [problem] = poller.problems() else { panic!("{:?}", poller.problems()) };
             assert!(problem.starts_with("newest-") && problem.contains("is left out"), "{problem}");
         }
         // One that runs comes before all that do not.
         let running = created(results.path(), "running", 3);
-        assert_eq!(followed(&mut lookout).as_deref(), Some("running"));
+        assert_eq!(followed(&mut poller).as_deref(), Some("running"));
         drop(running);
     }
 
     #[test]
     fn nobody_runs_what_is_over() {
         let results = tempfile::tempdir().unwrap();
-        let mut lookout = Lookout::new(results.path().to_owned(), Machine::host("/nonexistent"));
+        let mut poller =
+            CampaignPoller::new(results.path().to_owned(), Machine::host("/nonexistent"));
         // The process that its log names lives on: it is this one.
         created(results.path(), "over", 0).mark_finished().unwrap();
         let newer = created(results.path(), "newer", 1);
         fs::write(newer.directory().join("logs/events.jsonl"), "").unwrap();
-        assert_eq!(followed(&mut lookout).as_deref(), Some("newer"));
+        assert_eq!(followed(&mut poller).as_deref(), Some("newer"));
     }
 }

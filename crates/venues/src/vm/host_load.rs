@@ -3,8 +3,8 @@
 
 use super::VmHost;
 use super::qemu::{Qemu, pair};
-use contract::{Catalogue, Error, OutsideSettings, Result};
-use executor::Outside;
+use contract::{Catalogue, Error, HostLoadSettings, Result};
+use executor::HostLoadProcess;
 use model::{Missing, Parameters, Plan};
 use rustix::net::sockopt::socket_acceptconn;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
@@ -29,14 +29,14 @@ const NEEDS_SOCKET: &str = "it takes QEMU's own socket (pidfd_getfd, Linux 5.6 o
 
 /// What of a plan's load comes from this host.
 #[derive(Debug, Default)]
-pub(crate) struct FromHost {
+pub(crate) struct HostLoadPlan {
     loads: Vec<(String, Parameters)>,
     ports: BTreeSet<u16>,
 }
 
 /// What a machine is started with for it.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct HostLoadChannel {
     /// QEMU's end of the serial port.
     pub port: OwnedFd,
     ours: OwnedFd,
@@ -44,12 +44,12 @@ pub(crate) struct Way {
     pub addresses: BTreeMap<u16, SocketAddr>,
 }
 
-impl FromHost {
+impl HostLoadPlan {
     pub(crate) fn of(catalogue: &Catalogue, plan: &Plan) -> Self {
         let mut found = Self::default();
         for (workload, parameters, configured) in catalogue.configured(plan) {
             let service = configured.service();
-            let port = service.and_then(|service| service.facts().port_for_outside);
+            let port = service.and_then(|service| service.facts().host_load_port);
             let Some(port) = port else { continue };
             found.ports.insert(port);
             found.loads.push((workload.uses.clone(), parameters.clone()));
@@ -61,7 +61,7 @@ impl FromHost {
     pub(crate) fn missing(&self, catalogue: &Catalogue, machine: &Machine) -> Vec<Missing> {
         let needs = self.loads.iter().filter_map(|(id, parameters)| {
             let configured = catalogue.configure(id, parameters).ok()?;
-            Some(configured.service()?.facts().requires_outside)
+            Some(configured.service()?.facts().host_load_requires)
         });
         let mut missing: Vec<Missing> = Vec::new();
         for lacks in needs.flatten().filter_map(|need| need.met(machine).err()) {
@@ -81,7 +81,7 @@ impl FromHost {
     ///
     /// # Errors
     /// When this process has no more descriptors, or the host no more ports.
-    pub(crate) fn way(&self) -> Result<Option<Way>> {
+    pub(crate) fn way(&self) -> Result<Option<HostLoadChannel>> {
         if self.is_empty() {
             return Ok(None);
         }
@@ -95,7 +95,7 @@ impl FromHost {
             held.push(listener);
         }
         let (ours, port) = pair().map_err(failed)?;
-        Ok(Some(Way { port, ours: ours.into(), addresses }))
+        Ok(Some(HostLoadChannel { port, ours: ours.into(), addresses }))
     }
 
     /// Starts the process that sends, at our end of the way to this machine.
@@ -106,22 +106,22 @@ impl FromHost {
         &self,
         host: &VmHost,
         (mark, logs): (&str, &Path),
-        way: Way,
+        way: HostLoadChannel,
         qemu: &mut Qemu,
-    ) -> Result<Outside> {
+    ) -> Result<HostLoadProcess> {
         make_room(qemu.pid(), || qemu.ended().is_some(), way.addresses.values().copied()).map_err(
             |error| {
                 let attempted = "cannot let more than one connection at a time come to the guest";
                 Error::unsupported(attempted, error, NEEDS_SOCKET)
             },
         )?;
-        let settings = OutsideSettings {
+        let settings = HostLoadSettings {
             parent: std::process::id().cast_signed(),
             loads: self.loads.clone(),
             addresses: way.addresses,
             log: logs.join(LOG),
         };
-        Outside::start(&host.host.executable, mark, &settings, way.ours)
+        HostLoadProcess::start(&host.host.executable, mark, &settings, way.ours)
     }
 }
 

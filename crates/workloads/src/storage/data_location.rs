@@ -25,7 +25,7 @@ pub(crate) fn host_cache(launch: &LaunchSpec) -> Option<Caveat> {
 
 /// Where regions are made.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct DataLocation {
     path: PathBuf,
     claim: Option<Claim>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Region {
     pub(crate) memory_alignment: usize,
 }
 
-impl Place {
+impl DataLocation {
     /// The launch's target, or its scratch directory, for `regions` regions of `size` bytes.
     ///
     /// # Errors
@@ -253,7 +253,7 @@ mod tests {
             identity: None,
         };
         let launch = LaunchSpec { target: Some(target), ..LaunchSpec::default() };
-        Place::open(&launch, 1, 4096).unwrap_err()
+        DataLocation::open(&launch, 1, 4096).unwrap_err()
     }
 
     #[test]
@@ -271,7 +271,7 @@ mod tests {
     fn a_file_has_no_name_with_and_without_o_tmpfile() {
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let launch = LaunchSpec { scratch: directory.path().to_owned(), ..LaunchSpec::default() };
-        let place = Place::open(&launch, 2, 4096).unwrap();
+        let place = DataLocation::open(&launch, 2, 4096).unwrap();
         let first = place.new_file().unwrap();
         let second =
             place.unlinked_file(OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR).unwrap();

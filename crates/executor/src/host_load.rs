@@ -1,9 +1,9 @@
-//! Who sends load to the service of a guest: a process on the host, one for each boot. It waits
+//! The load generator on the host of a guest: a process for each boot. It waits
 //! for the guest's orders, and sends nothing but what the plan has.
 
 use crate::child::die_with_parent;
 use contract::{
-    Catalogue, Error, LaunchSpec, OUTSIDE_ROLE, OutsideAnswer, OutsideOrder, OutsideSettings,
+    Catalogue, Error, HOST_LOAD_ROLE, HostLoadAnswer, HostLoadOrder, HostLoadSettings, LaunchSpec,
     Problem, Result,
 };
 use std::fs::File;
@@ -19,11 +19,11 @@ const LONGEST_ORDER: u64 = 16 << 20;
 
 /// The process; dropping ends it.
 #[derive(Debug)]
-pub struct Outside {
+pub struct HostLoadProcess {
     child: Child,
 }
 
-impl Outside {
+impl HostLoadProcess {
     /// Starts it at its end of the guest's serial port; `mark` is `NAME=value` of its environment.
     ///
     /// # Errors
@@ -31,10 +31,10 @@ impl Outside {
     pub fn start(
         executable: &Path,
         mark: &str,
-        settings: &OutsideSettings,
+        settings: &HostLoadSettings,
         port: OwnedFd,
     ) -> Result<Self> {
-        let attempted = || format!("cannot start {} {OUTSIDE_ROLE}", executable.display());
+        let attempted = || format!("cannot start {} {HOST_LOAD_ROLE}", executable.display());
         let failed = |error: io::Error| Error::environment(attempted(), error);
         let log =
             File::options().create(true).append(true).open(&settings.log).map_err(|error| {
@@ -42,7 +42,7 @@ impl Outside {
             })?;
         let (name, value) = mark.split_once('=').unwrap_or((mark, ""));
         let mut child = Command::new(executable)
-            .arg(OUTSIDE_ROLE)
+            .arg(HOST_LOAD_ROLE)
             .env(name, value)
             .process_group(0)
             .stdin(Stdio::piped())
@@ -64,7 +64,7 @@ impl Outside {
     }
 }
 
-impl Drop for Outside {
+impl Drop for HostLoadProcess {
     fn drop(&mut self) {
         // One that ended already is what is wanted.
         let _ = self.child.kill();
@@ -73,7 +73,7 @@ impl Drop for Outside {
 }
 
 /// Serves the role until the guest is gone. Returns the process's exit code.
-pub fn serve_outside(catalogue: &Catalogue) -> i32 {
+pub fn serve_host_load(catalogue: &Catalogue) -> i32 {
     let Err(error) = serve(catalogue) else { return 0 };
     // Its log; where that cannot be written, nobody can be told.
     let _ = writeln!(io::stderr(), "the generator on the host ends: {error}");
@@ -81,7 +81,7 @@ pub fn serve_outside(catalogue: &Catalogue) -> i32 {
 }
 
 fn serve(catalogue: &Catalogue) -> io::Result<()> {
-    let settings: OutsideSettings = serde_json::from_reader(io::stdin().lock())?;
+    let settings: HostLoadSettings = serde_json::from_reader(io::stdin().lock())?;
     die_with_parent(settings.parent)?;
     sys::reset_signal_dispositions();
     let cpus = sys::affinity(0)?;
@@ -92,11 +92,11 @@ fn serve(catalogue: &Catalogue) -> io::Result<()> {
         if orders.by_ref().take(LONGEST_ORDER).read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }
-        // Whoever sent what is no order would wait for an answer in vain.
-        let order: OutsideOrder = serde_json::from_slice(&line)?;
+        // The sender of what is no order would wait for an answer in vain.
+        let order: HostLoadOrder = serde_json::from_slice(&line)?;
         let outcome = carry_out(catalogue, &settings, &order);
         sys::set_affinity(0, &cpus)?;
-        let mut answer = serde_json::to_vec(&OutsideAnswer { id: order.id, outcome })?;
+        let mut answer = serde_json::to_vec(&HostLoadAnswer { id: order.id, outcome })?;
         answer.push(b'\n');
         output.write_all(&answer)?;
     }
@@ -105,28 +105,28 @@ fn serve(catalogue: &Catalogue) -> io::Result<()> {
 /// The guest is not trusted: it chooses among the loads of the plan.
 fn carry_out(
     catalogue: &Catalogue,
-    settings: &OutsideSettings,
-    order: &OutsideOrder,
+    settings: &HostLoadSettings,
+    order: &HostLoadOrder,
 ) -> std::result::Result<String, String> {
-    let OutsideOrder { workload: id, parameters, seed, .. } = order;
+    let HostLoadOrder { workload: id, parameters, seed, .. } = order;
     let is_planned = settings.loads.iter().any(|(one, of)| one == id && of == parameters);
     let workload = catalogue.workload(id).filter(|_| is_planned);
     let workload = workload.ok_or("the guest asks for a load that the plan does not have")?;
     let configured = workload.configure(parameters).map_err(|why| Problem::joined(&why))?;
     let service = configured.service().ok_or("all of its load is beside what is loaded")?;
-    let port = service.facts().port_for_outside;
+    let port = service.facts().host_load_port;
     let to = port.and_then(|port| settings.addresses.get(&port));
     let to = to.ok_or("no way leads to the port of the guest")?;
     let launch = LaunchSpec { seed: *seed, log: settings.log.clone(), ..LaunchSpec::default() };
-    service.send_from_outside(*to, &launch).map_err(|error| error.one_line())
+    service.send_from_host(*to, &launch).map_err(|error| error.one_line())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use contract::{
-        Configured, Description, Load, Parameter, Service, ServiceFacts, Standing, Workload,
-        WorkloadFacts,
+        Configured, Description, Load, LongLivedService, Parameter, Service, ServiceFacts,
+        Workload, WorkloadFacts,
     };
     use model::{Metric, ParameterValue, Parameters};
     use std::collections::BTreeMap;
@@ -185,14 +185,14 @@ mod tests {
 
     impl Service for To {
         fn facts(&self) -> ServiceFacts {
-            ServiceFacts { port_for_outside: self.0, ..ServiceFacts::default() }
+            ServiceFacts { host_load_port: self.0, ..ServiceFacts::default() }
         }
 
-        fn stand(&self, _: &Machine, _: &LaunchSpec) -> Result<Box<dyn Standing>> {
+        fn stand(&self, _: &Machine, _: &LaunchSpec) -> Result<Box<dyn LongLivedService>> {
             unreachable!("nothing stands")
         }
 
-        fn send_from_outside(&self, to: SocketAddr, launch: &LaunchSpec) -> Result<String> {
+        fn send_from_host(&self, to: SocketAddr, launch: &LaunchSpec) -> Result<String> {
             Ok(format!("{to} {}", launch.seed))
         }
     }
@@ -205,7 +205,7 @@ mod tests {
     fn a_guest_gets_loads_of_the_plan_at_its_own_ports_and_no_others() {
         let catalogue = Catalogue { workloads: &[&Sender], factors: &[], probes: &[] };
         let at: SocketAddr = "127.0.0.1:40000".parse().unwrap();
-        let settings = OutsideSettings {
+        let settings = HostLoadSettings {
             parent: 0,
             loads: vec![("sender".to_owned(), to_port(80)), ("sender".to_owned(), to_port(81))],
             addresses: BTreeMap::from([(80, at)]),
@@ -213,7 +213,7 @@ mod tests {
         };
         let ask = |workload: &str, port| {
             let workload = workload.to_owned();
-            let order = OutsideOrder { id: 1, workload, parameters: to_port(port), seed: 7 };
+            let order = HostLoadOrder { id: 1, workload, parameters: to_port(port), seed: 7 };
             carry_out(&catalogue, &settings, &order)
         };
         assert_eq!(ask("sender", 80).unwrap(), "127.0.0.1:40000 7");

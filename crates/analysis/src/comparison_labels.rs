@@ -9,13 +9,13 @@ const MOST_NAMED: usize = 12;
 
 /// Where one comparison is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ComparisonLabel {
     /// What is compared: the level of a group, or the subjects.
     row: String,
     workload: String,
 }
 
-impl Place {
+impl ComparisonLabel {
     /// The places of these questions. Subjects compared within a factor are told by its
     /// level, as long as that tells them apart.
     pub(crate) fn of_each(plan: &Plan, questions: &[&Question]) -> Vec<Self> {
@@ -63,7 +63,7 @@ impl Place {
 
 /// Those that are chosen. Rows that have the same workloads are told together, and the
 /// workloads only where they are not all.
-pub(crate) fn told(places: &[Place], is_chosen: &[bool]) -> String {
+pub(crate) fn in_words(places: &[ComparisonLabel], is_chosen: &[bool]) -> String {
     let rows = distinct(places.iter().map(|place| place.row.as_str()));
     let workloads_of = |row: &str, wants_all: bool| -> Vec<&str> {
         let own = places
@@ -139,15 +139,15 @@ mod tests {
 
     #[test]
     fn places_are_told_in_as_few_words_as_keep_them_apart() {
-        let place = |row: &str, workload: &str| Place {
+        let place = |row: &str, workload: &str| ComparisonLabel {
             row: row.to_owned(),
             workload: workload.to_owned(),
         };
-        let grid: Vec<Place> = ["vcpus 1", "vcpus 2", "vcpus 4"]
+        let grid: Vec<ComparisonLabel> = ["vcpus 1", "vcpus 2", "vcpus 4"]
             .iter()
             .flat_map(|row| ["c-2", "c-8"].map(|workload| place(row, workload)))
             .collect();
-        let pairs: Vec<Place> =
+        let pairs: Vec<ComparisonLabel> =
             ["a against b", "c against d"].iter().map(|row| place(row, "w")).collect();
         for (places, chosen, text) in [
             (&grid[..], vec![1, 1, 1, 1, 0, 0], "vcpus 1, 2"),
@@ -158,7 +158,7 @@ mod tests {
             (&pairs[..], vec![1, 1], "a against b, c against d"),
         ] {
             let chosen: Vec<bool> = chosen.into_iter().map(|one| one == 1).collect();
-            assert_eq!(told(places, &chosen), text);
+            assert_eq!(in_words(places, &chosen), text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What runs beside a workload and is no part of it: declared load, and whoever holds a level.
+//! What a trial holds beside its workload: declared background load, held levels, its target.
 
 use crate::background::Hogs;
 use crate::journal::{Journal, JournalEntry};
@@ -7,8 +7,8 @@ use model::{Level, StorageTarget};
 use std::collections::{BTreeMap, BTreeSet};
 use sys::Machine;
 
-/// A level that somebody holds, and its factor.
-pub(crate) struct Holding {
+/// A held level, and its factor.
+pub(crate) struct HeldLevel {
     pub(crate) factor: &'static str,
     pub(crate) level: Level,
     pub(crate) held: Box<dyn Held>,
@@ -16,23 +16,23 @@ pub(crate) struct Holding {
 
 /// Everything of a trial that is not its workload.
 #[derive(Default)]
-pub(crate) struct Beside {
+pub(crate) struct TrialResources {
     pub(crate) hogs: Option<Hogs>,
-    /// Whether the trial's files lie on a disk that turns, as the kernel had it before any level.
+    /// Whether the trial's files lie on a rotational disk, as the kernel had it before any level.
     pub(crate) is_rotating: bool,
     /// What knobs lie in: it outlives them.
-    pub(crate) made: Vec<Holding>,
-    pub(crate) holdings: Vec<Holding>,
+    pub(crate) made: Vec<HeldLevel>,
+    pub(crate) holdings: Vec<HeldLevel>,
 }
 
-impl Beside {
+impl TrialResources {
     /// Their process groups.
     pub(crate) fn groups(&self) -> BTreeSet<i32> {
         let hogs = self.hogs.iter().map(Hogs::pid);
         hogs.chain(self.held().filter_map(|holding| holding.held.group())).collect()
     }
 
-    fn held(&self) -> impl Iterator<Item = &Holding> {
+    fn held(&self) -> impl Iterator<Item = &HeldLevel> {
         self.made.iter().chain(&self.holdings)
     }
 
@@ -57,7 +57,7 @@ impl Beside {
 
     /// What they turned out to be: `FACTOR.KEY` to text.
     pub(crate) fn facts(&self) -> BTreeMap<String, String> {
-        let of = |holding: &Holding| {
+        let of = |holding: &HeldLevel| {
             let facts = holding.held.facts().into_iter();
             let factor = holding.factor;
             facts.map(|(key, value)| (format!("{factor}.{key}"), value)).collect::<Vec<_>>()
@@ -90,7 +90,7 @@ impl Beside {
 
 /// Releases all, the last first; the first error of `outcome` and theirs.
 fn release(
-    holdings: &mut Vec<Holding>,
+    holdings: &mut Vec<HeldLevel>,
     mut outcome: Result<()>,
     journal: &mut Journal,
 ) -> Result<()> {

@@ -5,12 +5,12 @@
 use super::checks;
 use super::operation::Operation;
 use super::phases::Phases;
-use super::settings::{Drops, EngineKind, Settings};
+use super::settings::{Drops, EngineKind, IoSettings};
 use super::worker::{Shared, Step, Worker};
 use crate::crew::Member;
 use crate::storage::buffer::Buffer;
+use crate::storage::data_location::DataLocation;
 use crate::storage::pattern::Pattern;
-use crate::storage::place::Place;
 use contract::LaunchSpec;
 use model::Histogram;
 use std::os::fd::AsRawFd;
@@ -46,8 +46,8 @@ fn written(offset: u64, generation: u8) -> Vec<u64> {
     words[first..first + SECTOR].to_vec()
 }
 
-fn settings((engine, queue_depth, is_direct): (EngineKind, u32, bool)) -> Settings {
-    Settings {
+fn settings((engine, queue_depth, is_direct): (EngineKind, u32, bool)) -> IoSettings {
+    IoSettings {
         operations: vec![Operation::Write, Operation::Rewrite, Operation::RandomRead],
         record: RECORD,
         size: SIZE,
@@ -63,7 +63,7 @@ fn settings((engine, queue_depth, is_direct): (EngineKind, u32, bool)) -> Settin
     }
 }
 
-fn worker(settings: &Arc<Settings>, place: &Arc<Place>) -> Worker {
+fn worker(settings: &Arc<IoSettings>, place: &Arc<DataLocation>) -> Worker {
     let shared = Arc::new(Shared {
         phases: Phases::new(1),
         stop: AtomicBool::new(false),
@@ -90,7 +90,7 @@ fn told(
 ) -> (u64, Result<(), String>) {
     let launch = LaunchSpec { scratch: directory.to_owned(), ..LaunchSpec::default() };
     let settings = Arc::new(settings(engine));
-    let place = Arc::new(Place::open(&launch, 1, SIZE).unwrap());
+    let place = Arc::new(DataLocation::open(&launch, 1, SIZE).unwrap());
     let mut worker = worker(&settings, &place);
     let write = [Step::Ready(0), Step::Operate(0), Step::Settle(0)];
     take(&mut worker, &write);

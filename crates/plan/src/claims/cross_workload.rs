@@ -7,7 +7,7 @@ use model::{Claimed, ClaimedMetrics};
 use std::collections::BTreeMap;
 
 /// What a claim across workloads speaks of.
-pub(super) struct Across {
+pub(super) struct CrossWorkload {
     pub(super) workloads: Vec<String>,
     pub(super) subject: Claimed,
 }
@@ -21,7 +21,7 @@ impl Reader<'_, '_, '_> {
         item: &Node,
         entry: &Entry,
         metrics: Option<&ClaimedMetrics>,
-    ) -> Option<Across> {
+    ) -> Option<CrossWorkload> {
         for key in ["workload", "reference"] {
             if let Some(other) = table.get(key) {
                 self.problems
@@ -64,7 +64,7 @@ impl Reader<'_, '_, '_> {
             self.problems.report(&item.place, cause);
             return None;
         }
-        Some(Across { workloads, subject })
+        Some(CrossWorkload { workloads, subject })
     }
 
     /// Whether a workload is there and has the metrics as primary ones.

@@ -1,13 +1,13 @@
 //! Where threads ran and how often they woke each other, which decides how long anything takes.
 
-use super::settings::{Route, Settings};
+use super::settings::{GatewaySettings, Route};
 use super::usage::Usage;
 use super::worker::Served;
 use model::{Direction, Metric, Reduction, Sample, Unit};
 
 /// Where its threads were and how often they woke each other: results of threads that run free
 /// have as many modes as there are placements.
-pub(super) fn metrics(settings: &Settings) -> Vec<Metric> {
+pub(super) fn metrics(settings: &GatewaySettings) -> Vec<Metric> {
     let share = |id: &str, direction, summary: &str| {
         let metric = Metric::new(id, Unit::Fraction, direction, Reduction::Proportion, summary);
         Metric { is_description: true, ..metric }
@@ -39,7 +39,7 @@ pub(super) fn metrics(settings: &Settings) -> Vec<Metric> {
 /// The samples of [`metrics`]: of the generator, the gateway, and all its workers together, over
 /// so many requests.
 pub(super) fn samples(
-    settings: &Settings,
+    settings: &GatewaySettings,
     (generator, served, gateway): (&Usage, &Served, &Usage),
     operations: f64,
 ) -> Vec<Sample> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// A service that stands: started before the first trial that asks for it, ended with the last
 /// one, or by a trial that fails. Dropping it stops and reaps it.
-pub trait Standing {
+pub trait LongLivedService {
     /// What a trial's load needs to know of it ([`crate::LaunchSpec::standing`]).
     fn facts(&self) -> BTreeMap<String, String>;
 

@@ -1,7 +1,9 @@
 //! Load from the host of the guest that an application is in.
 
 use super::Conduct;
-use contract::{Error, ErrorKind, LaunchSpec, OUTSIDE_PORT, OutsideAnswer, OutsideOrder, Result};
+use contract::{
+    Error, ErrorKind, HOST_LOAD_PORT, HostLoadAnswer, HostLoadOrder, LaunchSpec, Result,
+};
 use model::Parameters;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,16 +15,16 @@ const LONGEST_ANSWER: u64 = 256 << 20;
 
 /// Whether load comes from there: not where the application runs on the host itself.
 pub(crate) fn is_used(machine: &Machine, conduct: &Conduct) -> bool {
-    conduct.is_loaded_from_host && sys::virtio_port(machine, OUTSIDE_PORT).is_some()
+    conduct.is_loaded_from_host && sys::virtio_port(machine, HOST_LOAD_PORT).is_some()
 }
 
-/// Whom the load is asked of.
-pub(crate) struct Outside {
+/// The client of the load generator on the host.
+pub(crate) struct HostLoadClient {
     port: PathBuf,
-    order: OutsideOrder,
+    order: HostLoadOrder,
 }
 
-impl Outside {
+impl HostLoadClient {
     /// Of this workload with these parameters; none where the load is sent from here.
     pub(crate) fn of(
         machine: &Machine,
@@ -30,12 +32,12 @@ impl Outside {
         (workload, parameters): (&str, &Parameters),
         launch: &LaunchSpec,
     ) -> Option<Self> {
-        let port = sys::virtio_port(machine, OUTSIDE_PORT);
+        let port = sys::virtio_port(machine, HOST_LOAD_PORT);
         let port = port.filter(|_| conduct.is_loaded_from_host)?;
         let (workload, parameters) = (workload.to_owned(), parameters.clone());
         // No two orders of a boot are of one moment; a trial that runs again has its seed again.
         let id = sys::monotonic_ns();
-        let order = OutsideOrder { id, workload, parameters, seed: launch.seed };
+        let order = HostLoadOrder { id, workload, parameters, seed: launch.seed };
         Some(Self { port, order })
     }
 
@@ -70,7 +72,7 @@ impl Outside {
             if answers.by_ref().take(LONGEST_ANSWER).read_until(b'\n', &mut line)? == 0 {
                 return Err(std::io::Error::other("it has ended"));
             }
-            let answer: OutsideAnswer = serde_json::from_slice(&line)?;
+            let answer: HostLoadAnswer = serde_json::from_slice(&line)?;
             // One to an order before this one may be left.
             if answer.id == self.order.id {
                 return Ok(answer.outcome);

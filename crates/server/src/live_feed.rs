@@ -3,7 +3,7 @@
 
 use crate::Documents;
 use contract::{Error, Interrupt, Result};
-use live::{Follower, Lookout, Sample, Snapshot};
+use live::{CampaignPoller, Follower, LiveCampaign, MachineSample};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use tokio::sync::watch;
 
 /// How often files and the machine are looked at.
 const LOOKED_EVERY: Duration = Duration::from_millis(250);
-/// How often those who watch are told of the campaign.
+/// How often clients are sent the campaign.
 const TOLD_EVERY: Duration = Duration::from_secs(1);
-/// Work goes on so long behind the last request of those who do not stay connected.
+/// Work goes on so long after the last request of clients that do not stay connected.
 const WANTED_FOR: Duration = Duration::from_secs(60);
 /// A process that still runs so long behind the wish to stop is not ending.
 const LONGEST_END: Duration = Duration::from_secs(2);
@@ -26,22 +26,22 @@ const LONGEST_END: Duration = Duration::from_secs(2);
 const MOST_SAMPLES: usize = 600;
 
 /// What is known at this moment.
-pub(crate) struct Desk {
+pub(crate) struct LiveState {
     results: PathBuf,
     machine: Machine,
     on_watchers: Box<dyn Fn(usize) + Send + Sync>,
     watchers: AtomicUsize,
     wanted: Mutex<Instant>,
-    snapshot: Mutex<Option<Snapshot>>,
-    page: Mutex<Option<Page>>,
-    samples: Mutex<VecDeque<Sample>>,
+    snapshot: Mutex<Option<LiveCampaign>>,
+    page: Mutex<Option<CampaignPage>>,
+    samples: Mutex<VecDeque<MachineSample>>,
     told: watch::Sender<Arc<str>>,
     sampled: watch::Sender<Arc<str>>,
 }
 
 /// What the page of a campaign is given.
 #[derive(Clone)]
-pub(crate) struct Page {
+pub(crate) struct CampaignPage {
     pub(crate) name: String,
     pub(crate) revision: usize,
     pub(crate) json: Arc<str>,
@@ -50,10 +50,10 @@ pub(crate) struct Page {
 /// What an event `snapshot` holds.
 #[derive(Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "Snapshot"))]
-struct Told<'s> {
+struct SnapshotMessage<'s> {
     format: &'static str,
     at_ms: u64,
-    campaign: Option<&'s Snapshot>,
+    campaign: Option<&'s LiveCampaign>,
     watchers: usize,
 }
 
@@ -62,14 +62,14 @@ struct Told<'s> {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 struct Samples<'s> {
     /// The oldest first.
-    #[cfg_attr(feature = "typescript", ts(as = "Vec<Sample>"))]
-    samples: &'s VecDeque<Sample>,
+    #[cfg_attr(feature = "typescript", ts(as = "Vec<MachineSample>"))]
+    samples: &'s VecDeque<MachineSample>,
 }
 
 /// Shows the types of events to what declares them for the front end.
 #[cfg(feature = "typescript")]
 pub(crate) fn visit_events(visitor: &mut impl ts_rs::TypeVisitor) {
-    visitor.visit::<Told<'static>>();
+    visitor.visit::<SnapshotMessage<'static>>();
     visitor.visit::<Samples<'static>>();
 }
 
@@ -82,7 +82,7 @@ fn now_ms() -> u64 {
     unix_ns() / 1_000_000
 }
 
-impl Desk {
+impl LiveState {
     pub(crate) fn open(
         results: PathBuf,
         machine: Machine,
@@ -123,25 +123,25 @@ impl Desk {
         self.watchers.load(Ordering::Relaxed)
     }
 
-    /// Somebody watches as long as the seat is kept; `None` where too many do.
-    pub(crate) fn seat(self: &Arc<Self>, most: usize) -> Option<Seat> {
+    /// A client is counted as long as this is kept; `None` where there are too many.
+    pub(crate) fn subscribe(self: &Arc<Self>, most: usize) -> Option<Subscription> {
         let taken = self.watchers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
             (count < most).then_some(count + 1)
         });
         let count = taken.ok()? + 1;
         (self.on_watchers)(count);
-        Some(Seat(Arc::clone(self)))
+        Some(Subscription(Arc::clone(self)))
     }
 
-    pub(crate) fn snapshot(&self) -> Option<Snapshot> {
+    pub(crate) fn snapshot(&self) -> Option<LiveCampaign> {
         lock(&self.snapshot).clone()
     }
 
-    pub(crate) fn page(&self) -> Option<Page> {
+    pub(crate) fn page(&self) -> Option<CampaignPage> {
         lock(&self.page).clone()
     }
 
-    pub(crate) fn last_sample(&self) -> Option<Sample> {
+    pub(crate) fn last_sample(&self) -> Option<MachineSample> {
         lock(&self.samples).back().cloned()
     }
 
@@ -160,8 +160,8 @@ impl Desk {
         self.sampled.subscribe()
     }
 
-    fn tell(&self, snapshot: Option<Snapshot>) {
-        let told = Told {
+    fn tell(&self, snapshot: Option<LiveCampaign>) {
+        let told = SnapshotMessage {
             format: "schedlab.live/1",
             at_ms: now_ms(),
             campaign: snapshot.as_ref(),
@@ -173,7 +173,7 @@ impl Desk {
         *lock(&self.snapshot) = snapshot;
     }
 
-    fn note_sample(&self, sample: Sample) {
+    fn note_sample(&self, sample: MachineSample) {
         if let Ok(json) = serde_json::to_string(&sample) {
             self.sampled.send_replace(Arc::from(json));
         }
@@ -184,10 +184,10 @@ impl Desk {
     }
 }
 
-/// One who watches.
-pub(crate) struct Seat(Arc<Desk>);
+/// A client of the event stream, counted as long as this lives.
+pub(crate) struct Subscription(Arc<LiveState>);
 
-impl Drop for Seat {
+impl Drop for Subscription {
     fn drop(&mut self) {
         let count = self.0.watchers.fetch_sub(1, Ordering::Relaxed).saturating_sub(1);
         self.0.note_wish();
@@ -197,33 +197,34 @@ impl Drop for Seat {
 
 /// Starts the thread that finds out, until the wish to stop.
 pub(crate) fn follow(
-    desk: Arc<Desk>,
+    live_state: Arc<LiveState>,
     documents: Arc<dyn Documents>,
     interrupt: &Interrupt,
 ) -> Result<JoinHandle<()>> {
     let interrupt = interrupt.clone();
-    let lookout = Lookout::new(desk.results.clone(), desk.machine.clone());
-    let mut watch = Watch { desk, documents, lookout, told: None, watchers: 0, is_behind: false };
+    let poller = CampaignPoller::new(live_state.results.clone(), live_state.machine.clone());
+    let mut watch =
+        PollLoop { live_state, documents, poller, told: None, watchers: 0, is_behind: false };
     std::thread::Builder::new()
         .name("follow".to_owned())
         .spawn(move || {
             while interrupt.signal().is_none() {
-                if watch.desk.is_wanted() {
+                if watch.live_state.is_wanted() {
                     watch.look();
                 }
                 std::thread::sleep(LOOKED_EVERY);
             }
-            if watch.desk.watchers() > 0 {
+            if watch.live_state.watchers() > 0 {
                 watch.look_last();
             }
         })
         .map_err(|error| Error::environment("cannot start the dashboard", error))
 }
 
-struct Watch {
-    desk: Arc<Desk>,
+struct PollLoop {
+    live_state: Arc<LiveState>,
     documents: Arc<dyn Documents>,
-    lookout: Lookout,
+    poller: CampaignPoller,
     told: Option<Instant>,
     /// When it was last told.
     watchers: usize,
@@ -231,21 +232,21 @@ struct Watch {
     is_behind: bool,
 }
 
-impl Watch {
+impl PollLoop {
     fn look(&mut self) {
-        let seen = self.lookout.look(now_ms());
+        let seen = self.poller.look(now_ms());
         if seen.is_judged {
             self.write_page();
         }
         if let Some(sample) = seen.sample {
-            self.desk.note_sample(sample);
+            self.live_state.note_sample(sample);
         }
         let is_news = seen.is_news
             || seen.is_judged
             || self.told.is_none()
-            || self.desk.watchers() != self.watchers;
+            || self.live_state.watchers() != self.watchers;
         let is_due = self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY);
-        if is_due && (is_news || self.is_behind || self.lookout.is_running()) {
+        if is_due && (is_news || self.is_behind || self.poller.is_running()) {
             self.tell();
         } else {
             self.is_behind |= is_news;
@@ -253,22 +254,25 @@ impl Watch {
     }
 
     fn tell(&mut self) {
-        self.desk.tell(self.lookout.follower().map(Follower::snapshot));
-        (self.told, self.watchers) = (Some(Instant::now()), self.desk.watchers());
+        self.live_state.tell(self.poller.follower().map(Follower::snapshot));
+        (self.told, self.watchers) = (Some(Instant::now()), self.live_state.watchers());
         self.is_behind = false;
     }
 
     fn write_page(&mut self) {
         let began = sys::cpu_time();
-        if let Some(follower) = self.lookout.follower()
+        if let Some(follower) = self.poller.follower()
             && let Some(findings) = follower.findings()
             && let Ok(json) = self.documents.page(follower.loaded(), findings)
         {
-            let page =
-                Page { name: follower.name(), revision: follower.revision(), json: json.into() };
-            *lock(&self.desk.page) = Some(page);
+            let page = CampaignPage {
+                name: follower.name(),
+                revision: follower.revision(),
+                json: json.into(),
+            };
+            *lock(&self.live_state.page) = Some(page);
         }
-        self.lookout.rest_after(sys::cpu_time().saturating_sub(began));
+        self.poller.rest_after(sys::cpu_time().saturating_sub(began));
     }
 
     /// How it ended. A process that was killed takes a moment to be gone.
@@ -276,12 +280,12 @@ impl Watch {
         let began = Instant::now();
         loop {
             self.look();
-            if !self.lookout.is_running() || began.elapsed() > LONGEST_END {
+            if !self.poller.is_running() || began.elapsed() > LONGEST_END {
                 break;
             }
             std::thread::sleep(LOOKED_EVERY);
         }
-        if self.lookout.judge() {
+        if self.poller.judge() {
             self.write_page();
         }
         self.tell();

@@ -25,13 +25,13 @@ const QUEUE: u32 = 10_000;
 
 /// Both sides, and with tunnels their ends: near, then far.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct NamespaceLink {
     pub(super) near: Namespace,
     pub(super) far: Namespace,
     pub(super) ends: Option<[OwnedFd; 2]>,
 }
 
-impl Wire {
+impl NamespaceLink {
     /// Makes both. Nothing of it is left when the descriptors are closed and the processes gone.
     ///
     /// # Errors

@@ -1,19 +1,19 @@
-//! A machine under watch: its lock taken, what an earlier run left put back, the
-//! guardian waiting, the journal begun. Whoever starts processes or changes files
-//! does it under a watch.
+//! A guarded machine: its lock taken, what an earlier run left put back, the
+//! guardian waiting, the journal begun. Code that starts processes or changes files
+//! does it on a guarded machine.
 
+use crate::executor::ExecutorSettings;
 use crate::guardian::Guardian;
 use crate::journal::{Journal, JournalEntry, sync_directory};
 use crate::lock::Lock;
+use crate::long_lived_service::LongLivedProcess;
 use crate::restore::{acknowledge, restore};
-use crate::session::Settings;
-use crate::standing::Standing;
 use contract::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// The watch over a machine.
-pub struct Watch {
-    settings: Settings,
+/// A machine with its lock, guardian and journal.
+pub struct GuardedMachine {
+    settings: ExecutorSettings,
     pub(crate) journal: Journal,
     pub(crate) mark: String,
     /// What stays in the journal between trials.
@@ -22,14 +22,14 @@ pub struct Watch {
     lock: Lock,
 }
 
-impl Watch {
+impl GuardedMachine {
     /// Takes the lock, puts back what an earlier run may still have left, starts
     /// the guardian.
     ///
     /// # Errors
     /// When another campaign runs here, or leftovers could not be put back, or
     /// somebody else had changed them and the user has not been told yet.
-    pub fn open(settings: Settings) -> Result<Self> {
+    pub fn open(settings: ExecutorSettings) -> Result<Self> {
         let machine = &settings.machine;
         let lock = Lock::acquire(machine, &settings.purpose)?;
         let mut journal = Journal::open(machine)?;
@@ -54,9 +54,9 @@ impl Watch {
         &self.mark
     }
 
-    /// What stays in the journal between trials, with what stands.
-    pub(crate) fn kept(&self, standing: Option<&Standing>) -> Vec<JournalEntry> {
-        let stands = standing.map(Standing::entries).into_iter().flatten();
+    /// What stays in the journal between trials, with the long-lived service.
+    pub(crate) fn kept(&self, standing: Option<&LongLivedProcess>) -> Vec<JournalEntry> {
+        let stands = standing.map(LongLivedProcess::entries).into_iter().flatten();
         self.header.iter().cloned().chain(stands).collect()
     }
 
@@ -85,7 +85,7 @@ impl Watch {
     }
 }
 
-fn start_guardian(settings: &Settings, lock: &Lock) -> Result<Guardian> {
+fn start_guardian(settings: &ExecutorSettings, lock: &Lock) -> Result<Guardian> {
     let log = settings.logs.join("guardian.log");
     Guardian::start(&settings.executable, &settings.machine_arguments, lock, &log)
 }

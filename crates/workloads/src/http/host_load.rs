@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// All that is told of it.
 #[derive(Debug, Serialize, Deserialize)]
-struct Sent {
+struct HostLoadResult {
     samples: Vec<Sample>,
     operations: Option<u64>,
     unaccounted: Option<String>,
@@ -21,9 +21,14 @@ impl HttpLoad {
     ///
     /// # Errors
     /// As of any load.
-    pub(crate) fn send_from_outside(mut self) -> Result<String> {
+    pub(crate) fn send_from_host(mut self) -> Result<String> {
         let Measurement { samples, operations } = self.run()?;
-        let sent = Sent { samples, operations, unaccounted: self.unaccounted, fates: self.fates };
+        let sent = HostLoadResult {
+            samples,
+            operations,
+            unaccounted: self.unaccounted,
+            fates: self.fates,
+        };
         serde_json::to_string(&sent)
             .map_err(|error| Error::environment("cannot tell what was measured", error))
     }
@@ -33,7 +38,7 @@ impl HttpLoad {
     /// # Errors
     /// When it cannot be read.
     pub(crate) fn receive(&mut self, told: &str) -> Result<Measurement> {
-        let Sent { samples, operations, unaccounted, fates } = serde_json::from_str(told)
+        let HostLoadResult { samples, operations, unaccounted, fates } = serde_json::from_str(told)
             .map_err(|error| Error::environment("cannot read what was measured", error))?;
         self.unaccounted = unaccounted;
         for (kind, more) in &fates {

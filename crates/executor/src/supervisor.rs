@@ -1,9 +1,9 @@
 //! Processes that hold something for a trial: started in a group of their own, journalled,
 //! and ended with the executor.
 
+use crate::guarded_machine::GuardedMachine;
 use crate::journal::{Journal, JournalEntry};
-use crate::watch::Watch;
-use contract::{Error, Holder, Interrupt, Keeper, Program, Result};
+use contract::{Error, HolderProcess, Interrupt, Program, Result, Supervisor};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use sys::Termination;
 
-/// How often whoever waits for a process looks again.
+/// Pause between two looks at a process that is waited for.
 const INTERVAL: Duration = Duration::from_millis(20);
 /// As many lines of a log as an error can use.
 const LAST_LINES: usize = 3;
@@ -23,7 +23,7 @@ const LINE_BYTES: usize = 300;
 const TAIL_BYTES: u64 = 16 << 10;
 
 /// Starts processes that hold something, for one trial.
-pub(crate) struct TrialHolder<'e> {
+pub(crate) struct TrialSupervisor<'e> {
     executable: &'e Path,
     search_path: &'e str,
     log: PathBuf,
@@ -32,17 +32,17 @@ pub(crate) struct TrialHolder<'e> {
     interrupt: &'e Interrupt,
 }
 
-impl<'e> TrialHolder<'e> {
+impl<'e> TrialSupervisor<'e> {
     /// What they write goes into `log`.
     pub(crate) fn new(
         executable: &'e Path,
         search_path: &'e str,
         log: PathBuf,
-        watch: &'e mut Watch,
+        guarded: &'e mut GuardedMachine,
         interrupt: &'e Interrupt,
     ) -> Self {
-        let mark = watch.mark.clone();
-        Self { executable, search_path, log, mark, journal: &mut watch.journal, interrupt }
+        let mark = guarded.mark.clone();
+        Self { executable, search_path, log, mark, journal: &mut guarded.journal, interrupt }
     }
 
     fn command(&self, program: &Program, arguments: &[OsString]) -> Command {
@@ -65,8 +65,12 @@ impl<'e> TrialHolder<'e> {
     }
 }
 
-impl Holder for TrialHolder<'_> {
-    fn start(&mut self, program: &Program, arguments: &[OsString]) -> Result<Box<dyn Keeper>> {
+impl Supervisor for TrialSupervisor<'_> {
+    fn start(
+        &mut self,
+        program: &Program,
+        arguments: &[OsString],
+    ) -> Result<Box<dyn HolderProcess>> {
         let opened = File::options().create(true).append(true).open(&self.log);
         let logs = opened.and_then(|log| Ok((log.try_clone()?, log)));
         let (output, errors) = logs.map_err(|error| {
@@ -80,7 +84,7 @@ impl Holder for TrialHolder<'_> {
                 error,
             )
         })?;
-        let started = Started { child, log: self.log.clone(), ended: None };
+        let started = SupervisedProcess { child, log: self.log.clone(), ended: None };
         // A crash before this line leaves a process that carries our mark.
         self.journal.append(&JournalEntry::Group { group: started.group() })?;
         Ok(Box::new(started))
@@ -92,13 +96,13 @@ impl Holder for TrialHolder<'_> {
     }
 }
 
-struct Started {
+struct SupervisedProcess {
     child: Child,
     log: PathBuf,
     ended: Option<Termination>,
 }
 
-impl Keeper for Started {
+impl HolderProcess for SupervisedProcess {
     fn group(&self) -> i32 {
         self.child.id().cast_signed()
     }
@@ -110,7 +114,7 @@ impl Keeper for Started {
         self.ended.map(|how| how.to_string())
     }
 
-    fn last_words(&self) -> String {
+    fn last_lines(&self) -> String {
         let text = tail(&self.log).unwrap_or_default();
         let lines: Vec<&str> =
             text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -132,7 +136,7 @@ impl Keeper for Started {
     }
 }
 
-impl Drop for Started {
+impl Drop for SupervisedProcess {
     fn drop(&mut self) {
         if let Some(group) = Pid::from_raw(self.group()) {
             // An empty group is what is wanted.

@@ -4,7 +4,7 @@ use contract::Event;
 use model::Outcome;
 
 /// One line for a log; `None` of what only progress tells.
-pub fn told(event: &Event) -> Option<String> {
+pub fn event_line(event: &Event) -> Option<String> {
     match event {
         Event::Notice(text) => Some(text.clone()),
         Event::BlockRepeated { block, again } => {

@@ -6,24 +6,24 @@
 //! server's into its own, so that whatever is measured, limited or killed there includes them.
 
 use crate::child::{Marking, RoleChild, Waited, answer, die_with_parent, receive};
-use crate::groups::standing_groups;
+use crate::executor::Executor;
+use crate::groups::long_lived_groups;
+use crate::guarded_machine::new_mark;
 use crate::journal::{Journal, JournalEntry};
 use crate::load_process::give_up_exemption;
-use crate::session::Executor;
 use crate::trial::make_scratch;
-use crate::watch::new_mark;
 use contract::{
     Catalogue, Error, Event, Interrupt, LaunchSpec, Phase, Problem, Result, ServerGroups,
     ServiceFacts,
 };
-use model::{Parameters, Session, Trial};
+use model::{BackgroundSession, Parameters, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use sys::{Cgroup, Controller, Machine, MachineError};
 
 /// The role's name on the command line.
-pub const STANDING_ROLE: &str = "__standing";
+pub const LONG_LIVED_ROLE: &str = "__standing";
 
 /// How long one wait for it lasts before signals are looked at.
 const LONGEST_WAIT: Duration = Duration::from_millis(250);
@@ -38,8 +38,8 @@ const MOST_MOVES: u32 = 1000;
 
 /// The first frame to the role.
 #[derive(Debug, Serialize, Deserialize)]
-struct StandingOrder {
-    /// Who must be alive for it to go on.
+struct LongLivedOrder {
+    /// Process that must be alive for it to go on.
     parent: i32,
     /// Id of the workload.
     workload: String,
@@ -52,18 +52,18 @@ struct StandingOrder {
 }
 
 /// What the role answers to its order.
-type Told = std::result::Result<Stands, String>;
+type StartAnswer = std::result::Result<LongLivedFacts, String>;
 
-/// What is to be known of one that stands.
+/// What is to be known of a long-lived service.
 #[derive(Debug, Serialize, Deserialize)]
-struct Stands {
+struct LongLivedFacts {
     facts: BTreeMap<String, String>,
     /// How long it may take to end when asked to.
     ends_within_ns: u64,
 }
 
-/// One that stands.
-pub(crate) struct Standing {
+/// The process of a long-lived service.
+pub(crate) struct LongLivedProcess {
     /// What it is: trials that ask for the same share it.
     id: String,
     child: RoleChild,
@@ -71,26 +71,26 @@ pub(crate) struct Standing {
     /// Of whatever is in none of its servers' groups.
     cgroup: Cgroup,
     servers: BTreeMap<String, ServerGroups>,
-    stands: Stands,
+    stands: LongLivedFacts,
 }
 
-impl Standing {
+impl LongLivedProcess {
     /// Starts it and waits until it can be used. The journal knows of its groups already.
     ///
     /// # Errors
     /// What it could not do, in its words: outer of the user and the machine, inner of it.
     fn start(
         (id, mark, cgroup): (String, String, Cgroup),
-        order: &StandingOrder,
+        order: &LongLivedOrder,
         marking: &Marking<'_>,
         (machine, journal, interrupt): (&Machine, &mut Journal, &Interrupt),
     ) -> Result<std::result::Result<Self, String>> {
-        let mut child = RoleChild::spawn(STANDING_ROLE, Session::Same, marking)?;
+        let mut child = RoleChild::spawn(LONG_LIVED_ROLE, BackgroundSession::Same, marking)?;
         journal.append(&JournalEntry::Standing { group: child.pid(), mark: mark.clone() })?;
         cgroup.add(machine, child.pid())?;
         child.send(order)?;
         let told = loop {
-            match child.wait_frame::<Told>(LONGEST_WAIT)? {
+            match child.wait_frame::<StartAnswer>(LONGEST_WAIT)? {
                 Waited::Frame(told) => break told,
                 Waited::Ended(how) => break Err(format!("its process ended with {how}")),
                 Waited::Nothing => interrupt.check()?,
@@ -165,7 +165,7 @@ impl Standing {
             let unified = self.servers.get(name).and_then(|home| home.unified.clone());
             let unified = Some(unified.unwrap_or_else(|| self.cgroup.clone()));
             let home = ServerGroups { unified, legacy: legacy.collect() };
-            // Whoever is there is the server's: many programs write their title over their
+            // Every process in it is the server's: many programs write their title over their
             // environment, and our mark is gone.
             move_all(machine, || members(group), |pid| home.add(machine, pid))?;
         }
@@ -203,7 +203,7 @@ impl Standing {
     }
 }
 
-/// Has what outlives trials stand, where the workload asks for it.
+/// Starts the long-lived service that the workload asks for, unless it runs already.
 ///
 /// # Errors
 /// Outer of the user and the machine; inner why it does not stand.
@@ -224,12 +224,12 @@ pub(crate) fn stand(
     {
         return Ok(Ok(()));
     }
-    end_standing(executor);
+    end_long_lived(executor);
     let Some(id) = wanted else { return Ok(Ok(())) };
     on_event(Event::TrialPhase(Phase::Starting));
     let name = new_mark(settings.machine.runtime())?;
     let mark = format!("SCHEDLAB_MARK={name}");
-    let (cgroup, server_groups) = standing_groups(executor, &name, &servers)?;
+    let (cgroup, server_groups) = long_lived_groups(executor, &name, &servers)?;
     let scratch = settings.scratch.join("standing");
     // Of the one before it.
     let _ = std::fs::remove_dir_all(&scratch);
@@ -243,20 +243,20 @@ pub(crate) fn stand(
         ..LaunchSpec::default()
     };
     let marking = Marking { executable: &settings.executable, mark: &mark, log: &log, padding: 0 };
-    let order = StandingOrder {
+    let order = LongLivedOrder {
         parent: std::process::id().cast_signed(),
         workload: trial.workload.uses.clone(),
         parameters: parameters.clone(),
         launch,
         search_path: settings.machine.search_path().to_owned(),
     };
-    let around = (&settings.machine, &mut executor.watch.journal, &executor.interrupt);
-    let started = Standing::start((id, mark.clone(), cgroup), &order, &marking, around)?;
+    let around = (&settings.machine, &mut executor.guarded.journal, &executor.interrupt);
+    let started = LongLivedProcess::start((id, mark.clone(), cgroup), &order, &marking, around)?;
     Ok(started.map(|standing| executor.standing = Some(standing)))
 }
 
-/// Ends what stands; restoring ends what is left of it.
-pub(crate) fn end_standing(executor: &mut Executor) {
+/// Ends the long-lived service; restoring ends what is left of it.
+pub(crate) fn end_long_lived(executor: &mut Executor) {
     if let Some(standing) = executor.standing.take() {
         standing.end();
     }
@@ -286,7 +286,7 @@ fn move_all(
 }
 
 /// Serves the role until its input ends. Returns the process's exit code.
-pub fn serve_standing(catalogue: &Catalogue, machine: &Machine) -> i32 {
+pub fn serve_long_lived(catalogue: &Catalogue, machine: &Machine) -> i32 {
     match serve(catalogue, machine) {
         Ok(()) => 0,
         Err(_) => 1,
@@ -297,8 +297,8 @@ pub fn serve_standing(catalogue: &Catalogue, machine: &Machine) -> i32 {
 fn started(
     catalogue: &Catalogue,
     machine: &Machine,
-    order: &StandingOrder,
-) -> std::result::Result<Box<dyn contract::Standing>, String> {
+    order: &LongLivedOrder,
+) -> std::result::Result<Box<dyn contract::LongLivedService>, String> {
     let configured = catalogue.configure(&order.workload, &order.parameters);
     let configured = configured.map_err(|problems| Problem::joined(&problems))?;
     let service = configured.service().ok_or("each of its trials starts all it needs")?;
@@ -308,17 +308,20 @@ fn started(
 fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
     let mut input = std::io::stdin().lock();
     let mut output = std::io::stdout().lock();
-    let Some(order) = receive::<StandingOrder>(&mut input)? else { return Ok(()) };
+    let Some(order) = receive::<LongLivedOrder>(&mut input)? else { return Ok(()) };
     die_with_parent(order.parent)?;
     sys::reset_signal_dispositions();
     give_up_exemption(machine);
     let machine = machine.clone().with_search_path(order.search_path.clone());
     let mut standing = match started(catalogue, &machine, &order) {
         Ok(standing) => standing,
-        Err(reason) => return answer(&mut output, &Told::Err(reason)),
+        Err(reason) => return answer(&mut output, &StartAnswer::Err(reason)),
     };
     let ends_within_ns = u64::try_from(standing.ends_within().as_nanos()).unwrap_or(u64::MAX);
-    answer(&mut output, &Told::Ok(Stands { facts: standing.facts(), ends_within_ns }))?;
+    answer(
+        &mut output,
+        &StartAnswer::Ok(LongLivedFacts { facts: standing.facts(), ends_within_ns }),
+    )?;
     // Each question is whether it still stands.
     while receive::<()>(&mut input)?.is_some() {
         answer(&mut output, &standing.check().map_err(|error| error.one_line()))?;

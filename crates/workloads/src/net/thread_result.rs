@@ -1,12 +1,12 @@
 //! What one thread of the near side did, and all of them together.
 
-use super::control::{Received, Report, Sent};
+use super::control::{FarReport, Received, Sent};
 use model::Histogram;
 use serde::{Deserialize, Serialize};
 
 /// Of one thread.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct ThreadResult {
     /// Handshakes or round trips.
     pub(super) times: Histogram,
     /// Of an open loop: how much later than due operations began.
@@ -24,7 +24,7 @@ pub(super) struct Part {
     pub(super) received: Option<Received>,
 }
 
-impl Part {
+impl ThreadResult {
     /// Of a thread that has done nothing.
     pub(super) fn none() -> Self {
         Self {
@@ -48,7 +48,7 @@ impl Part {
         self.ended_ns = self.ended_ns.max(ended_ns);
     }
 
-    pub(super) fn merge(&mut self, other: &Part) {
+    pub(super) fn merge(&mut self, other: &ThreadResult) {
         self.times.merge(&other.times);
         self.lateness.merge(&other.lateness);
         self.retries += other.retries;
@@ -61,7 +61,7 @@ impl Part {
 
 /// What the near side tells the process that has started it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Told {
+pub(super) struct NearReport {
     times: String,
     lateness: String,
     pub(super) retries: u64,
@@ -73,12 +73,12 @@ pub(super) struct Told {
     pub(super) sent: Vec<Sent>,
     pub(super) received: Vec<Received>,
     /// What the far side counted.
-    pub(super) report: Report,
+    pub(super) report: FarReport,
 }
 
-impl Told {
-    pub(super) fn of(parts: &[Part], wall_ns: u64, report: Report) -> Self {
-        let mut all = Part::none();
+impl NearReport {
+    pub(super) fn of(parts: &[ThreadResult], wall_ns: u64, report: FarReport) -> Self {
+        let mut all = ThreadResult::none();
         parts.iter().for_each(|part| all.merge(part));
         Self {
             times: all.times.encode(),

@@ -1,5 +1,5 @@
-//! Whoever looks at a run must not disturb it: they take the lowest priority there is, and no
-//! rights that they do not need.
+//! A process that shows a run must not disturb it: it takes the lowest priority there is, and no
+//! privileges that it does not need.
 
 use contract::{Error, ErrorKind, Result};
 use rustix::process::{Gid, Uid};
@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use sys::{Policy, SchedulingAttributes};
 
-/// Nobody's user and group on every Linux (the kernel's overflow ids).
+/// UID and GID nobody on every Linux (the kernel's overflow ids).
 const NOBODY: u32 = 65_534;
 /// The lowest priority of ordinary tasks.
 const LOWEST_NICE: i32 = 19;
@@ -20,7 +20,7 @@ pub(crate) fn take_lowest_priority() {
 }
 
 /// From the idle policy to the lowest priority of ordinary tasks, which anybody may do.
-pub(crate) fn rise() {
+pub(crate) fn leave_idle_policy() {
     for entry in std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten() {
         let thread = entry.file_name().to_str().and_then(|name| name.parse().ok());
         let _ = thread.map(|thread| set_policy(thread, Policy::Other));
@@ -33,9 +33,9 @@ fn set_policy(thread: i32, policy: Policy) -> std::io::Result<()> {
     sys::set_scheduling_attributes(thread, &wanted)
 }
 
-/// Gives up root's rights and takes the lowest priority. Campaigns are then reached from the
+/// Drops root's privileges and takes the lowest priority. Campaigns are then reached from the
 /// working directory: those above it may be root's alone.
-pub(crate) fn step_down(results: &Path) -> Result<PathBuf> {
+pub(crate) fn drop_privileges(results: &Path) -> Result<PathBuf> {
     let attempted = || format!("cannot serve {}", results.display());
     let owner = std::fs::metadata(results).map_err(|error| {
         Error::new(

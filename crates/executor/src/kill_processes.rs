@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 
 /// How long killed processes may take to vanish.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long one look at who is left waits for the next.
+/// Pause between two looks for processes that are left.
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// Who was killed, and who does not end.
+/// Processes that were killed, and those that do not end.
 #[derive(Debug, Default)]
-pub(crate) struct Ended {
+pub(crate) struct KillOutcome {
     pub killed: BTreeSet<i32>,
     pub left: BTreeSet<i32>,
 }
 
-/// Kills whoever `alive` finds until it finds nobody, or patience ends.
-pub(crate) fn end(mut alive: impl FnMut() -> BTreeSet<i32>) -> Ended {
+/// Kills the processes that `alive` finds until it finds none, or patience ends.
+pub(crate) fn end(mut alive: impl FnMut() -> BTreeSet<i32>) -> KillOutcome {
     let deadline = Instant::now() + PATIENCE;
-    let mut ended = Ended::default();
+    let mut ended = KillOutcome::default();
     loop {
         ended.left = alive();
         if ended.left.is_empty() || Instant::now() >= deadline {

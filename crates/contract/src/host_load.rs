@@ -11,23 +11,23 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 /// The guest's link. Addresses are those for documentation (RFC 5737).
-pub const OUTSIDE_LINK: PrivateLink =
+pub const HOST_LOAD_LINK: PrivateLink =
     PrivateLink { hardware_address: "52:54:00:6c:61:03", address: Ipv4Addr::new(198, 51, 100, 2) };
 /// Its network, and where QEMU has itself in it.
-pub const OUTSIDE_NETWORK: (Ipv4Addr, u8) = (Ipv4Addr::new(198, 51, 100, 0), 24);
+pub const HOST_LOAD_NETWORK: (Ipv4Addr, u8) = (Ipv4Addr::new(198, 51, 100, 0), 24);
 /// The host as the guest sees it.
-pub const OUTSIDE_HOST: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 254);
+pub const HOST_LOAD_HOST: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 254);
 
 /// The name of the serial port.
-pub const OUTSIDE_PORT: &str = "schedlab.outside";
+pub const HOST_LOAD_PORT: &str = "schedlab.outside";
 
 /// The role of the process on the host that sends.
-pub const OUTSIDE_ROLE: &str = "__outside";
+pub const HOST_LOAD_ROLE: &str = "__outside";
 
 /// What that process is told before anything is asked of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct OutsideSettings {
-    /// Who must be alive for it to go on.
+pub struct HostLoadSettings {
+    /// Process that must be alive for it to go on.
     pub parent: i32,
     /// All that a guest may ask for: workloads with their parameters.
     pub loads: Vec<(String, Parameters)>,
@@ -39,8 +39,8 @@ pub struct OutsideSettings {
 
 /// What the guest asks for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct OutsideOrder {
-    /// By which the answer is told from that to somebody who is gone.
+pub struct HostLoadOrder {
+    /// By which the answer is told from one to a process that has ended.
     pub id: u64,
     /// The workload.
     pub workload: String,
@@ -52,9 +52,9 @@ pub struct OutsideOrder {
 
 /// What became of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct OutsideAnswer {
+pub struct HostLoadAnswer {
     /// The order's.
     pub id: u64,
-    /// What [`crate::Service::send_from_outside`] returned, or why it failed.
+    /// What [`crate::Service::send_from_host`] returned, or why it failed.
     pub outcome: Result<String, String>,
 }

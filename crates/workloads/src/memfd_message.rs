@@ -1,4 +1,4 @@
-//! What a forked process says before it ends, for the one that forked it.
+//! A message that a forked process leaves for its parent before it ends, in a memfd.
 
 use contract::{Error, Result};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -7,11 +7,11 @@ use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 
-/// A file in memory that both have open.
+/// A memfd that both have open.
 #[derive(Debug)]
-pub(crate) struct Said(File);
+pub(crate) struct MemfdMessage(File);
 
-impl Said {
+impl MemfdMessage {
     /// # Errors
     /// When it cannot be made.
     pub(crate) fn new() -> Result<Self> {
@@ -20,25 +20,25 @@ impl Said {
             .map_err(|error| Error::environment("cannot make a file in memory", error))
     }
 
-    /// Says it, in the process that ends.
+    /// Writes it, in the process that ends.
     ///
     /// # Errors
     /// When there is no memory for it.
-    pub(crate) fn say(&self, what: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn write(&self, what: &impl Serialize) -> io::Result<()> {
         (&self.0).write_all(&serde_json::to_vec(what)?)
     }
 
-    /// What was said, when the other one has ended.
+    /// Reads what was written, when the other process has ended.
     ///
     /// # Errors
     /// When it was nothing, or something else.
-    pub(crate) fn heard<T: DeserializeOwned>(&self, who: &str) -> Result<T> {
+    pub(crate) fn read<T: DeserializeOwned>(&self, process: &str) -> Result<T> {
         let mut text = String::new();
         let mut file = &self.0;
         file.rewind()
             .and_then(|()| file.read_to_string(&mut text))
-            .map_err(|error| Error::environment(format!("cannot hear {who}"), error))?;
+            .map_err(|error| Error::environment(format!("cannot hear {process}"), error))?;
         serde_json::from_str(&text)
-            .map_err(|error| Error::environment(format!("{who} said nothing"), error))
+            .map_err(|error| Error::environment(format!("{process} said nothing"), error))
     }
 }

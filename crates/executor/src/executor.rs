@@ -1,9 +1,9 @@
 //! An executor that is open for trials: lock, guardian, journal.
 
 use crate::fingerprint::fingerprint;
-use crate::standing::Standing;
+use crate::guarded_machine::GuardedMachine;
+use crate::long_lived_service::LongLivedProcess;
 use crate::trial;
-use crate::watch::Watch;
 use contract::{Catalogue, Error, ErrorKind, Event, Interrupt, Result};
 use model::{Fingerprint, Record, Trial};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use sys::{Machine, SchedExt};
 
 /// What an executor is told about its surroundings.
 #[derive(Clone)]
-pub struct Settings {
+pub struct ExecutorSettings {
     /// The machine under test.
     pub machine: Machine,
     /// Everything that can be named.
@@ -24,17 +24,17 @@ pub struct Settings {
     pub logs: PathBuf,
     /// Directory for workloads' files; made, and removed again.
     pub scratch: PathBuf,
-    /// What is running, for whoever meets the lock.
+    /// What is running, for the message to a process that finds the lock taken.
     pub purpose: String,
 }
 
 /// Runs trials on this machine, one at a time.
 pub struct Executor {
     /// Its machine is that of the trial: it knows where files and devices of workloads lie.
-    pub(crate) settings: Settings,
+    pub(crate) settings: ExecutorSettings,
     /// The machine of a trial without a target of its own.
     pub(crate) whole_machine: Machine,
-    pub(crate) watch: Watch,
+    pub(crate) guarded: GuardedMachine,
     pub(crate) interrupt: Interrupt,
     /// Something could not be put back after a trial: no other one may begin.
     pub(crate) is_incomplete: bool,
@@ -43,17 +43,17 @@ pub struct Executor {
     /// In charge since the trial began.
     pub(crate) scheduler: SchedExt,
     /// What was started for earlier trials and serves later ones.
-    pub(crate) standing: Option<Standing>,
+    pub(crate) standing: Option<LongLivedProcess>,
 }
 
 impl Executor {
-    /// Opens a watch over the machine.
+    /// Takes the machine under guard.
     ///
     /// # Errors
     /// When another campaign runs here, or leftovers could not be put back, or
     /// somebody else had changed them and the user has not been told yet.
-    pub fn open(mut settings: Settings, interrupt: &Interrupt) -> Result<Self> {
-        let watch = Watch::open(settings.clone())?;
+    pub fn open(mut settings: ExecutorSettings, interrupt: &Interrupt) -> Result<Self> {
+        let guarded = GuardedMachine::open(settings.clone())?;
         let scheduler = SchedExt::read(&settings.machine);
         let scratch = sys::directory_target(&settings.machine, &settings.scratch);
         settings.machine = settings.machine.with_target(scratch);
@@ -63,7 +63,7 @@ impl Executor {
         Ok(Self {
             settings,
             whole_machine,
-            watch,
+            guarded,
             interrupt,
             is_incomplete,
             not_taken_back,
@@ -89,7 +89,7 @@ impl Executor {
         if let Some(error) = self.left() {
             return Err(error);
         }
-        if self.watch.renew_guardian()? {
+        if self.guarded.renew_guardian()? {
             on_event(Event::Notice("the guardian was killed; a new one watches".to_owned()));
         }
         trial::run(self, trial, on_event)
@@ -116,7 +116,7 @@ impl Executor {
         if let Some(standing) = self.standing.take() {
             standing.end();
         }
-        match (self.watch.close(), self.not_taken_back) {
+        match (self.guarded.close(), self.not_taken_back) {
             (Err(error), _) if error.kind == ErrorKind::RestoreIncomplete => Err(error),
             (closed, left) => left.map_or(closed, Err),
         }

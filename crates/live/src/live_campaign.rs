@@ -9,7 +9,7 @@ use store::CampaignState;
 /// A campaign at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "LiveCampaign"))]
-pub struct Snapshot {
+pub struct LiveCampaign {
     /// Its directory's name.
     pub name: String,
     /// The question.
@@ -21,7 +21,7 @@ pub struct Snapshot {
     /// Whether its values are those of no real processor.
     pub hides_absolute: bool,
     /// Whether somebody runs it.
-    pub state: State,
+    pub state: RunState,
     /// When it was created.
     pub begun_ms: u64,
     /// How far it is.
@@ -37,7 +37,7 @@ pub struct Snapshot {
     /// What may be said so far.
     pub verdicts: Vec<LiveVerdict>,
     /// Percentiles of each finished trial.
-    pub latencies: Vec<Latency>,
+    pub latencies: Vec<LatencySeries>,
     /// What a person must read, the newest last.
     pub log: Vec<LogLine>,
 }
@@ -46,7 +46,7 @@ pub struct Snapshot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum RunState {
     /// A process runs it.
     Running,
     /// Nobody runs it, and it can go on.
@@ -57,7 +57,7 @@ pub enum State {
     StoppedEarly,
 }
 
-impl State {
+impl RunState {
     /// What the campaign's own files say; `runs` is asked where they say that it can go on.
     pub fn of(recorded: CampaignState, runs: impl FnOnce() -> bool) -> Self {
         match recorded {
@@ -144,7 +144,7 @@ pub struct LiveVerdict {
 /// Percentiles of one source of single events.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Latency {
+pub struct LatencySeries {
     /// The workload.
     pub workload: String,
     /// The source.
@@ -191,13 +191,13 @@ mod tests {
     /// The page's tests compare what they pretend to be told with this file.
     #[test]
     fn a_server_tells_what_the_page_is_tested_with() {
-        let snapshot = Snapshot {
+        let snapshot = LiveCampaign {
             name: "first-20261122-101530-ab12".to_owned(),
             title: "Which one?".to_owned(),
             venue: "host".to_owned(),
             is_quick: false,
             hides_absolute: false,
-            state: State::Running,
+            state: RunState::Running,
             begun_ms: 1,
             trials: Trials { done: 3, total: 12, failed: 1, invalid: 0 },
             left_ms: Some(81_500),
@@ -229,7 +229,7 @@ mod tests {
                 low: Some(1.1),
                 high: None,
             }],
-            latencies: vec![Latency {
+            latencies: vec![LatencySeries {
                 workload: "wakeup".to_owned(),
                 source: "wakeup_latency".to_owned(),
                 unit: Unit::Nanoseconds,
@@ -250,10 +250,10 @@ mod tests {
 
     #[test]
     fn a_process_is_looked_for_only_where_a_campaign_can_go_on() {
-        let of = |recorded| State::of(recorded, || panic!("nobody runs what is over"));
-        assert_eq!(of(CampaignState::Finished), State::Finished);
-        assert_eq!(of(CampaignState::StoppedEarly), State::StoppedEarly);
-        assert_eq!(State::of(CampaignState::Unfinished, || true), State::Running);
-        assert_eq!(State::of(CampaignState::Unfinished, || false), State::Interrupted);
+        let of = |recorded| RunState::of(recorded, || panic!("nobody runs what is over"));
+        assert_eq!(of(CampaignState::Finished), RunState::Finished);
+        assert_eq!(of(CampaignState::StoppedEarly), RunState::StoppedEarly);
+        assert_eq!(RunState::of(CampaignState::Unfinished, || true), RunState::Running);
+        assert_eq!(RunState::of(CampaignState::Unfinished, || false), RunState::Interrupted);
     }
 }
