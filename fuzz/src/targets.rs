@@ -96,7 +96,11 @@ targets! {
 
 /// What an experiment may name.
 fn catalogue() -> contract::Catalogue {
-    contract::Catalogue { workloads: workloads::ENTRIES, factors: tunables::ENTRIES, probes: &[] }
+    contract::Catalogue {
+        workloads: assembly::catalogue().workloads,
+        factors: tunables::ENTRIES,
+        probes: &[],
+    }
 }
 
 /// A target by name.

@@ -8,12 +8,12 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// The digest of bytes.
-pub(crate) fn of_bytes(bytes: &[u8]) -> String {
+pub fn of_bytes(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
 /// The digest of a file, and its size.
-pub(crate) fn of_file(path: &Path) -> Result<(String, u64)> {
+pub fn of_file(path: &Path) -> Result<(String, u64)> {
     let fail = |error| Error::file("read", path, error);
     let mut file = File::open(path).map_err(fail)?;
     let mut hasher = Sha256::new();

@@ -41,11 +41,13 @@ impl Error {
         Self { kind, attempted: attempted.into(), cause: cause.to_string(), remedy: remedy.into() }
     }
 
-    pub(crate) fn environment(attempted: impl Into<String>, cause: impl fmt::Display) -> Self {
+    /// A file, a program or the archive failed.
+    pub fn environment(attempted: impl Into<String>, cause: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Environment, attempted, cause, "")
     }
 
-    pub(crate) fn unsupported(
+    /// This machine cannot do it.
+    pub fn unsupported(
         attempted: impl Into<String>,
         cause: impl fmt::Display,
         remedy: impl Into<String>,
@@ -53,7 +55,8 @@ impl Error {
         Self::new(ErrorKind::Unsupported, attempted, cause, remedy)
     }
 
-    pub(crate) fn usage(
+    /// It cannot be meant.
+    pub fn usage(
         attempted: impl Into<String>,
         cause: impl fmt::Display,
         remedy: impl Into<String>,
@@ -62,7 +65,7 @@ impl Error {
     }
 
     /// A file could not be read, written, made or removed.
-    pub(crate) fn file(action: &str, path: &Path, cause: impl fmt::Display) -> Self {
+    pub fn file(action: &str, path: &Path, cause: impl fmt::Display) -> Self {
         Self::environment(format!("cannot {action} {}", path.display()), cause)
     }
 }

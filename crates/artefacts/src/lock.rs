@@ -13,18 +13,18 @@ const PATIENCE: Duration = Duration::from_secs(15 * 60);
 /// Held while the cache is written; the kernel of this machine lets go of it
 /// whatever happens to us.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct CacheLock {
     _file: File,
 }
 
-impl Lock {
+impl CacheLock {
     /// Waits for its turn, and says which process holds the lock.
-    pub(crate) fn acquire(cache: &Path, note: &mut dyn FnMut(String)) -> Result<Self> {
+    pub fn acquire(cache: &Path, note: &mut dyn FnMut(String)) -> Result<Self> {
         Self::acquire_within(cache, PATIENCE, note)
     }
 
     /// The same, for work that takes longer.
-    pub(crate) fn acquire_within(
+    pub fn acquire_within(
         cache: &Path,
         patience: Duration,
         note: &mut dyn FnMut(String),
@@ -70,15 +70,15 @@ mod tests {
     #[test]
     fn a_second_writer_waits_is_told_for_whom_and_gives_up() {
         let directory = tempfile::tempdir().unwrap();
-        let first = Lock::acquire(directory.path(), &mut |_| {}).unwrap();
+        let first = CacheLock::acquire(directory.path(), &mut |_| {}).unwrap();
         let mut notes = Vec::new();
-        let error = Lock::acquire_within(directory.path(), Duration::ZERO, &mut |note| {
+        let error = CacheLock::acquire_within(directory.path(), Duration::ZERO, &mut |note| {
             notes.push(note);
         })
         .unwrap_err();
         assert!(error.cause.contains(&std::process::id().to_string()), "{error}");
         drop(first);
-        Lock::acquire_within(directory.path(), Duration::ZERO, &mut |note| notes.push(note))
+        CacheLock::acquire_within(directory.path(), Duration::ZERO, &mut |note| notes.push(note))
             .unwrap();
         assert!(notes.is_empty());
     }

@@ -8,21 +8,21 @@ use std::process::{Command, Stdio};
 
 /// Where programs are looked for.
 #[derive(Debug, Clone)]
-pub(crate) struct Programs {
+pub struct Programs {
     directories: Vec<PathBuf>,
 }
 
 impl Programs {
     /// From a search path such as `/usr/bin:/bin`. Relative parts are left out:
     /// a program must not depend on the working directory.
-    pub(crate) fn new(search_path: &str) -> Self {
+    pub fn new(search_path: &str) -> Self {
         let directories =
             search_path.split(':').filter(|part| part.starts_with('/')).map(PathBuf::from);
         Self { directories: directories.collect() }
     }
 
     /// The program's path.
-    pub(crate) fn find(&self, name: &str) -> Option<PathBuf> {
+    pub fn find(&self, name: &str) -> Option<PathBuf> {
         self.directories.iter().map(|directory| directory.join(name)).find(|path| {
             path.metadata()
                 .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
@@ -30,7 +30,7 @@ impl Programs {
     }
 
     /// The first of these that is here, or why it matters that none is.
-    pub(crate) fn need(&self, name: &str, attempted: &str, remedy: &str) -> Result<PathBuf> {
+    pub fn need(&self, name: &str, attempted: &str, remedy: &str) -> Result<PathBuf> {
         self.find(name).ok_or_else(|| {
             Error::unsupported(attempted, format!("this machine has no `{name}`"), remedy)
         })
@@ -38,7 +38,7 @@ impl Programs {
 }
 
 /// A command that ends with the thread that started it, speaks English, and reads nothing.
-pub(crate) fn command(program: &Path) -> Command {
+pub fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env("LC_ALL", "C").stdin(Stdio::null());
     // SAFETY: prctl(2) is async-signal-safe, and nothing else happens between fork and exec.
@@ -52,7 +52,7 @@ pub(crate) fn command(program: &Path) -> Command {
 }
 
 /// What a command that succeeded printed.
-pub(crate) fn output_of(command: &mut Command, attempted: &str) -> Result<Vec<u8>> {
+pub fn output_of(command: &mut Command, attempted: &str) -> Result<Vec<u8>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command
         .output()
@@ -65,7 +65,7 @@ pub(crate) fn output_of(command: &mut Command, attempted: &str) -> Result<Vec<u8
 }
 
 /// The line of a program's complaints that says most: the first error, or the last line.
-pub(crate) fn last_lines(text: &str) -> String {
+pub fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let error = lines.iter().find(|line| line.starts_with("E: ") || line.contains("error:"));
     let line = error.or(lines.last()).copied().unwrap_or("it failed without a word");

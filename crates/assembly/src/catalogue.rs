@@ -1,6 +1,6 @@
 //! The one catalogue, from all rooms.
 
-use contract::{Catalogue, Factor};
+use contract::{Catalogue, Factor, Workload};
 use std::sync::OnceLock;
 
 /// Everything that can be named in an experiment.
@@ -15,5 +15,20 @@ pub fn catalogue() -> Catalogue {
         let tunables = tunables::ENTRIES.iter().copied();
         tunables.chain(held).chain(boot).chain([simulated]).collect()
     });
-    Catalogue { workloads: workloads::ENTRIES, factors, probes: probes::ENTRIES }
+    Catalogue { workloads: workloads(), factors, probes: probes::ENTRIES }
+}
+
+/// Every workload, in the order of the catalogue's page.
+fn workloads() -> &'static [&'static dyn Workload] {
+    static WORKLOADS: OnceLock<Vec<&'static dyn Workload>> = OnceLock::new();
+    WORKLOADS.get_or_init(|| {
+        let rooms = [
+            cpu_workloads::ENTRIES,
+            net_workloads::ENTRIES,
+            service_workloads::ENTRIES,
+            io_workloads::ENTRIES,
+            tool_workloads::ENTRIES,
+        ];
+        rooms.concat()
+    })
 }

@@ -2,10 +2,10 @@
 
 use crate::catalogue::catalogue;
 use contract::{Error, Interrupt, Result};
+use net_workloads::NetServer;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use sys::Machine;
-use workloads::NetServer;
 
 /// The exit status of a role that was started with arguments it does not know.
 const USAGE: i32 = 2;

@@ -34,7 +34,6 @@ pub use vcpus::Vcpus;
 
 use crate::programs::{self, Programs, of_levels};
 use crate::{Host, HostSettings};
-use artefacts::{Kernels, ToolsImage};
 use boot::Booter;
 use contract::{
     BootSpec, Catalogue, Description, Error, ErrorKind, Event, Interrupt, Knob, Missing, Result,
@@ -42,7 +41,9 @@ use contract::{
 };
 use executor::{ExecutorSettings, GuardedMachine};
 use files::{GuestFiles, is_large, with_libraries};
+use guest_images::ToolsImage;
 use host_load::HostLoadPlan;
+use kernels::Kernels;
 use model::{CpuList, Fingerprint, Plan, Subject};
 use qemu::Engine;
 use std::cell::OnceCell;
@@ -302,7 +303,7 @@ impl Vm {
 /// ADR 0011).
 fn unreplayable<'s>(
     plan: &Plan,
-    kernel: &artefacts::Kernel,
+    kernel: &kernels::Kernel,
     specs: impl IntoIterator<Item = &'s BootSpec>,
 ) -> Option<Missing> {
     let is_replay = plan.vm.as_ref().is_some_and(|vm| vm.is_deterministic);
@@ -322,7 +323,7 @@ fn tools_image(host: &VmHost, packages: &[String]) -> Result<Option<ToolsImage>>
         return Ok(None);
     }
     let search_path = host.host.machine.search_path();
-    artefacts::tools_image(packages, &host.cache, search_path).map(Some).map_err(artefact_error)
+    guest_images::tools_image(packages, &host.cache, search_path).map(Some).map_err(artefact_error)
 }
 
 /// What each subject boots with, by its id.

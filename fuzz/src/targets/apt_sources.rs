@@ -27,8 +27,8 @@ pub const TARGET: FuzzTarget = FuzzTarget {
 
 fn run(bytes: &[u8]) -> Reaction {
     on_text(bytes, |text| {
-        let mut all = artefacts::mirrors(text, true);
-        all.extend(artefacts::mirrors(text, false));
+        let mut all = kernels::mirrors(text, true);
+        all.extend(kernels::mirrors(text, false));
         for mirror in &all {
             let is_plain =
                 mirror.uri.chars().chain(mirror.suite.chars()).all(|c| c.is_ascii_graphic());

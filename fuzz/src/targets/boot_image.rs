@@ -7,7 +7,7 @@ pub const TARGET: FuzzTarget =
     FuzzTarget { name: "boot-image", words: &["HdrS", "\0", "6.12.0 ", "/", "../", "\u{1}"], run };
 
 fn run(bytes: &[u8]) -> Reaction {
-    let release = artefacts::read_release(&mut Cursor::new(bytes)).ok();
+    let release = kernels::read_release(&mut Cursor::new(bytes)).ok();
     if let Some(release) = &release {
         assert!(!release.contains(['/', '\0', ' ']) && !release.starts_with('.'), "{release:?}");
     }

@@ -9,7 +9,7 @@ pub const TARGET: FuzzTarget = FuzzTarget {
 };
 
 fn run(bytes: &[u8]) -> Reaction {
-    let linkage = artefacts::linkage(bytes).ok();
+    let linkage = guest_images::linkage(bytes).ok();
     if let Some(linkage) = &linkage {
         assert!(linkage.needed.iter().all(|name| !name.is_empty()), "{linkage:?}");
     }

@@ -1,7 +1,7 @@
 //! An archive's index of packages: what is offered can be fetched and named.
 
 use super::{FuzzTarget, Reaction, on_text};
-use artefacts::KernelName;
+use kernels::KernelName;
 
 pub const TARGET: FuzzTarget = FuzzTarget {
     name: "kernel-index",
@@ -30,7 +30,7 @@ pub const TARGET: FuzzTarget = FuzzTarget {
 
 fn run(bytes: &[u8]) -> Reaction {
     on_text(bytes, |text| {
-        let offers = artefacts::offers_of(text, "suite");
+        let offers = kernels::offers_of(text, "suite");
         for offer in &offers {
             assert!(!offer.is_complete() || !offer.packages.is_empty(), "{offer:?}");
             for package in &offer.packages {

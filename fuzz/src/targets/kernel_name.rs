@@ -1,7 +1,7 @@
 //! Names of kernels, as a person writes them.
 
 use super::{FuzzTarget, Reaction, on_text};
-use artefacts::KernelName;
+use kernels::KernelName;
 
 pub const TARGET: FuzzTarget = FuzzTarget {
     name: "kernel-name",

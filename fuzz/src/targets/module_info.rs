@@ -9,7 +9,7 @@ pub const TARGET: FuzzTarget = FuzzTarget {
 };
 
 fn run(bytes: &[u8]) -> Reaction {
-    let names = artefacts::depends(bytes).ok();
+    let names = kernels::depends(bytes).ok();
     for name in names.iter().flatten() {
         assert!(!name.is_empty() && !name.contains(['/', '-', '\0']), "{name:?}");
     }

@@ -31,7 +31,7 @@ pub const TARGET: FuzzTarget = FuzzTarget {
 };
 
 fn run(bytes: &[u8]) -> Reaction {
-    let received = workloads::network_stream_as_answered(bytes);
+    let received = net_workloads::network_stream_as_answered(bytes);
     match &received {
         Ok((bytes, seconds)) => {
             assert!((1.0..=SENT).contains(bytes), "{bytes} bytes");

@@ -27,7 +27,7 @@ pub const TARGET: FuzzTarget = FuzzTarget {
 };
 
 fn run(bytes: &[u8]) -> Reaction {
-    let asked = workloads::network_run_asked_for(bytes);
+    let asked = net_workloads::network_run_asked_for(bytes);
     match &asked {
         Ok([connections, size, rate, whole_ns]) => {
             assert!((1..=64).contains(connections), "{connections} connections");

@@ -87,7 +87,7 @@ fn guests(common: &Common, text: &mut String) -> Result<Value> {
     Ok(json!(rows))
 }
 
-fn told(generator: workloads::GeneratorCost) -> String {
+fn told(generator: net_workloads::GeneratorCost) -> String {
     format!(
         "generator of gateway    {:>10.1} % of a plain epoll loop's rate; late by {:.2} us (p99), a bare loop by {:.2} us\n",
         100.0 * generator.rate_ratio,
@@ -98,13 +98,13 @@ fn told(generator: workloads::GeneratorCost) -> String {
 
 pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     let machine = machine(common)?;
-    let sample_ns = workloads::sample_cost();
+    let sample_ns = workload_parts::sample_cost::sample_cost();
     let transfer_ns = |is_verified| {
-        workloads::io_transfer_cost(is_verified)
+        io_workloads::io_transfer_cost(is_verified)
             .map_err(|why| Error::environment("cannot measure the cost of a transfer", why))
     };
     let (transfer_ns, verified_ns) = (transfer_ns(false)?, transfer_ns(true)?);
-    let generator = workloads::gateway_generator_cost()
+    let generator = net_workloads::gateway_generator_cost()
         .map_err(|why| Error::environment("cannot measure the generator of `gateway`", why))?;
     let (records, judging_ns) = judging()?;
     let judging_ms = judging_ns as f64 / 1e6;

@@ -4,7 +4,7 @@ use super::kernels::ProgressLine;
 use crate::cli::Common;
 use crate::environment::search_path;
 use crate::progress::human_duration;
-use artefacts::FromSources;
+use builds::FromSources;
 use contract::{Catalogue, Interrupt, Recipe, Result};
 use model::Plan;
 use std::time::{Duration, Instant};

@@ -7,10 +7,9 @@ use crate::cli::kernels::{
 use crate::environment::{cache_directory, search_path};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
-use artefacts::{
-    Build, FetchProgress, Kernel, KernelName, KernelSource, Kernels, Offer, Selection,
-};
+use builds::{Build, KernelSource};
 use contract::{Error, Factor, Result};
+use kernels::{FetchProgress, Kernel, KernelName, Kernels, Offer, Selection};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -198,7 +197,7 @@ fn build(kernels: &Kernels, arguments: &KernelsBuild) -> Result<ExitCode> {
         jobs: jobs.unwrap_or(1),
     };
     let mut line = ProgressLine::new();
-    let built = kernels.build(&build, &mut |progress| line.note(&progress));
+    let built = builds::build(kernels, &build, &mut |progress| line.note(&progress));
     line.clear();
     print(&details(&built.map_err(venues::artefact_error)?))?;
     Ok(ExitCode::Done)

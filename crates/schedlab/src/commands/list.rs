@@ -186,7 +186,7 @@ fn entries(catalogue: &Catalogue, kind: ListKind) -> Vec<Entry> {
 /// Guest kernels that are in the cache.
 fn kernels(common: &Common) -> Result<Vec<Entry>> {
     let cached = super::kernels::open(common)?.cached().map_err(venues::artefact_error)?;
-    let to_entry = |kernel: &artefacts::Kernel| Entry {
+    let to_entry = |kernel: &kernels::Kernel| Entry {
         id: kernel.name.clone(),
         summary: format!("{}, {}", kernel.release, kernel.class()),
         doc: super::kernels::details(kernel),

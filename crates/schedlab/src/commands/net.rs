@@ -5,7 +5,7 @@ use crate::commands::run::hear_signals;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::Result;
-use workloads::NetServer;
+use net_workloads::NetServer;
 
 pub(super) fn run(action: &NetAction) -> Result<ExitCode> {
     let NetAction::Serve { listen } = action;

@@ -9,7 +9,7 @@ use crate::environment::{bpf_clang, cache_directory, search_path};
 use crate::exit::ExitCode;
 use crate::known_schedulers::{KnownScheduler, Origin, known_schedulers};
 use crate::output::{print, tell};
-use artefacts::{Scheduler, SchedulerName, SchedulerOffer, SchedulerProgress, Schedulers};
+use builds::{Scheduler, SchedulerName, SchedulerOffer, SchedulerProgress, Schedulers};
 use contract::{Error, Factor, Result, join_words, split_words};
 use schedulers::own::{Algorithm, Choice};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Guest kernels: what is said without any, and a real one from Debian's archive.
 
 use crate::bench::{Bench, errors};
-use artefacts::{Kernels, load_order};
+use kernels::{Kernels, load_order};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -94,7 +94,7 @@ fn modules_load_in_order(cache: &Path, name: &str) {
     let wanted = ["virtio_console", "virtio_blk", "null_blk gb=1", "bfq", "?no_such_module"];
     let modules = load_order(&kernel, &wanted.map(str::to_owned)).unwrap();
     for (index, module) in modules.iter().enumerate() {
-        for needed in artefacts::depends_of(&module.path).unwrap() {
+        for needed in kernels::depends_of(&module.path).unwrap() {
             let place = modules.iter().position(|other| other.name == needed);
             assert!(place.is_none_or(|place| place < index), "{needed} after {}", module.name);
         }

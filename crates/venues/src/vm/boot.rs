@@ -9,8 +9,9 @@ use super::image::{self, ImageOrder};
 use super::qemu::{Engine, MachineOrder, Qemu, new_memfd};
 use super::scratch;
 use super::{VmHost, artefact_error};
-use artefacts::{Kernel, KernelName, ToolsImage};
 use contract::{BootSpec, Error, ErrorKind, Event, Interrupt, Phase, Result};
+use guest_images::ToolsImage;
+use kernels::{Kernel, KernelName};
 use model::{Disk, VmSettings};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -518,7 +519,7 @@ pub(crate) fn find_kernel(host: &VmHost, name: &str) -> Result<Kernel> {
 fn agent(path: &Path) -> Result<Vec<u8>> {
     let program = std::fs::read(path)
         .map_err(|error| Error::environment(format!("cannot read {}", path.display()), error))?;
-    artefacts::loadable_part(&program).map_err(artefact_error)
+    guest_images::loadable_part(&program).map_err(artefact_error)
 }
 
 /// The same file with an offset of its own, at its beginning.

@@ -3,8 +3,9 @@
 
 use super::image::{DIRECTORIES, FILES_PLACE, way_into};
 use super::{VmHost, artefact_error};
-use artefacts::{Content, NeededFile, guest_path};
+use artefacts::guest_path;
 use contract::{Error, Result};
+use guest_images::{Content, NeededFile};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ impl GuestFiles {
         files.directory = directory;
         if !large.is_empty() {
             let search_path = host.host.machine.search_path();
-            let disk = artefacts::files_image(&large, &host.cache, search_path);
+            let disk = guest_images::files_image(&large, &host.cache, search_path);
             files.disk = Some(disk.map_err(artefact_error)?);
         }
         Ok(files)
@@ -62,7 +63,7 @@ pub(crate) fn with_libraries(host: &VmHost, paths: &[PathBuf]) -> Result<Vec<Nee
     let search_path = host.host.machine.search_path();
     let mut needed = Vec::new();
     for path in paths {
-        needed.extend(artefacts::with_libraries(path, search_path).map_err(artefact_error)?);
+        needed.extend(guest_images::with_libraries(path, search_path).map_err(artefact_error)?);
     }
     Ok(needed)
 }

@@ -4,8 +4,10 @@
 use super::artefact_error;
 use super::files::GuestFiles;
 use super::qemu::{FILES_SERIAL, SCRATCH_SERIAL, TOOLS_SERIAL, new_memfd};
-use artefacts::{Initramfs, Kernel, MERGED, ToolsImage, guest_path, load_order};
+use artefacts::{MERGED, guest_path};
 use contract::{Error, Result};
+use guest_images::{Initramfs, ToolsImage};
+use kernels::{Kernel, load_order};
 use model::{Disk, VmSettings};
 use std::fs::File;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! The factor `kernel`: which kernel a guest boots.
 
-use artefacts::KernelName;
 use contract::{BootKnob, BootSpec, Description, Factor, Knob, Requirement, Result};
+use kernels::KernelName;
 use model::{Fingerprint, Level};
 
 /// The factor.

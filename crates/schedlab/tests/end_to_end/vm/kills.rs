@@ -135,7 +135,7 @@ fn kills_of_a_campaign_inside_a_guest_leave_every_knob_and_no_process() {
     };
     // What debuggers need would fill the guest's memory.
     let binary = std::fs::read(env!("CARGO_BIN_EXE_schedlab")).unwrap();
-    let binary = file("schedlab", &artefacts::loadable_part(&binary).unwrap());
+    let binary = file("schedlab", &guest_images::loadable_part(&binary).unwrap());
     std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755)).unwrap();
     let files = [binary, file("inner.toml", INNER.as_bytes()), "/bin/sleep".to_owned()];
     let kills = times("SCHEDLAB_INNER_KILLS", KILLS);

@@ -1,0 +1,98 @@
+//! A kernel's directory in the cache: its files, its name, and how one is put together.
+
+use crate::kernels::Kernels;
+use crate::{Kernel, Package};
+use artefacts::{Error, Result};
+use model::KernelVersion;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The format of `kernel.json`.
+pub const FORMAT: &str = "schedlab.kernel/1";
+/// What is known of a kernel.
+pub const STORED: &str = "kernel.json";
+/// Its bootable image.
+pub const IMAGE: &str = "vmlinuz";
+/// Its configuration.
+pub const CONFIG: &str = "config";
+/// Its modules.
+pub const MODULES: &str = "modules";
+/// Directories that begin so are unfinished, and no kernels.
+pub const INCOMING: &str = ".incoming-";
+
+/// `kernel.json`: what is known of a cached kernel; its files lie beside it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Stored {
+    /// [`FORMAT`].
+    pub format: String,
+    /// `debian:6.12.38-1`, `build:NAME`.
+    pub name: String,
+    /// As `uname -r` says it.
+    pub release: String,
+    /// Its version.
+    pub version: KernelVersion,
+    /// SHA-256 of its image.
+    pub digest: String,
+    /// The packages it came in.
+    #[serde(default)]
+    pub packages: Vec<Package>,
+    /// What it was built from, of a build.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+}
+
+/// Where a kernel of this name is put together.
+pub fn incoming(kernels: &Kernels, name: &str) -> PathBuf {
+    kernels.directory().join(format!("{INCOMING}{}", directory_name(name)))
+}
+
+/// A kernel's directory: its name, without the colon.
+pub fn directory_name(name: &str) -> String {
+    name.replace([':', '/'], "-")
+}
+
+/// Removes what interrupted fetches left. The lock must be held.
+///
+/// # Errors
+/// When one cannot be removed.
+pub fn sweep(kernels: &Kernels) -> Result<()> {
+    let entries = fs::read_dir(kernels.directory()).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(INCOMING)) {
+        let path = entry.path();
+        fs::remove_dir_all(&path).map_err(|error| Error::file("remove", &path, error))?;
+    }
+    Ok(())
+}
+
+/// A kernel of the cache; nothing where the directory holds no whole one.
+pub fn read_stored(directory: &Path) -> Option<Kernel> {
+    let stored: Stored = serde_json::from_slice(&fs::read(directory.join(STORED)).ok()?).ok()?;
+    let image = directory.join(IMAGE);
+    if stored.format != FORMAT || !image.is_file() {
+        return None;
+    }
+    Some(Kernel {
+        name: stored.name,
+        release: stored.release,
+        version: stored.version,
+        image,
+        modules: Some(directory.join(MODULES)).filter(|path| path.is_dir()),
+        config: Some(directory.join(CONFIG)).filter(|path| path.is_file()),
+        digest: stored.digest,
+        packages: stored.packages,
+        origin: stored.origin,
+    })
+}
+
+/// Writes what is known of a kernel.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_stored(directory: &Path, stored: &Stored) -> Result<()> {
+    let path = directory.join(STORED);
+    let fail = |error: std::io::Error| Error::file("write", &path, error);
+    let mut text = serde_json::to_vec_pretty(stored).map_err(|error| fail(error.into()))?;
+    text.push(b'\n');
+    fs::write(&path, text).map_err(fail)
+}

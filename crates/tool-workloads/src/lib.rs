@@ -1,0 +1,7 @@
+//! Adapters: `fio`, `iozone`, `iperf3` and `sockperf` as workloads, and any program through
+//! `command`.
+//!
+//! This crate must not know how output is parsed (`outputs` does), what starts a workload or what
+//! is set around it. Each file holds one workload.
+
+contract::catalog!(dyn contract::Workload: fio, iozone, iperf3, sockperf, command);
