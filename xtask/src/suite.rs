@@ -6,7 +6,7 @@ mod summary;
 
 pub use guide::{Guide, page};
 
-use crate::cargo::{Cargo, succeed};
+use crate::cargo::{Cargo, output, succeed};
 use crate::problems::{CommandResult, Problems};
 use std::path::Path;
 use std::process::Command;
@@ -85,6 +85,31 @@ pub fn advise(cargo: &Cargo) -> CommandResult {
     Ok(())
 }
 
+/// Tests that are marked as ignored and are none: other tests start them in a process of theirs.
+const ROLES: &[&str] = &["vm::corruption::stand_in_for_qemu"];
+
+/// An ignored test is passed over in silence, so there is none.
+fn refuse_ignored(cargo: &Cargo) -> CommandResult {
+    let mut command = cargo.command(["nextest", "list", "--workspace", "--locked"]);
+    command.args([
+        "--ignore-default-filter",
+        "--run-ignored",
+        "only",
+        "--message-format",
+        "oneline",
+    ]);
+    let ignored = ignored(&output(&mut command)?);
+    let told =
+        |test| format!("{test} would never run: a test that cannot run says so (testing::skip)");
+    Problems::outcome(ignored.into_iter().map(told).collect())
+}
+
+/// The tests of a list of those that are ignored: `BINARY TEST` in each line.
+fn ignored(list: &str) -> Vec<String> {
+    let is_role = |line: &str| ROLES.iter().any(|role| line.ends_with(role));
+    list.lines().filter(|line| line.contains(' ') && !is_role(line)).map(str::to_owned).collect()
+}
+
 /// Builds and runs tests, and prints what became of them.
 pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
     let profile = wish.tier.profile();
@@ -98,6 +123,9 @@ pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
     }
     if wish.is_list {
         return succeed(&mut command);
+    }
+    if wish.names.is_empty() {
+        refuse_ignored(cargo)?;
     }
     let root = cargo.root();
     let _ = std::fs::remove_dir_all(root.join(FAULTS.1));
@@ -143,4 +171,17 @@ fn changed(root: &Path) -> Vec<String> {
     paths.sort();
     paths.dedup();
     paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ignored_test_is_told_unless_others_start_it() {
+        let list = "assembly::workloads pipe_keeps_its_placement\n\
+            schedlab::end_to_end vm::corruption::stand_in_for_qemu\n";
+        assert_eq!(ignored(list), ["assembly::workloads pipe_keeps_its_placement"]);
+        assert_eq!(ignored(""), Vec::<String>::new());
+    }
 }
