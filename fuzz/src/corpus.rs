@@ -11,7 +11,7 @@ pub struct Corpus(pub Vec<(String, Vec<u8>)>);
 
 /// Where a target's inputs lie.
 pub fn corpus_folder(target: &FuzzTarget) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target.name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(&target.name)
 }
 
 impl Corpus {
@@ -47,7 +47,7 @@ impl Corpus {
                 surprises.push(format!("{}/{name}: begins with neither ok nor bad", target.name));
                 continue;
             };
-            let reaction = (target.run)(input);
+            let reaction = target.run(input);
             if reaction != expected {
                 surprises.push(format!("{}/{name}: was {reaction:?}", target.name));
             }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn every_corpus_is_read_as_its_file_names_say() {
-        for target in TARGETS {
+        for target in TARGETS.iter() {
             let corpus = Corpus::read(&corpus_folder(target)).unwrap();
             assert_eq!(corpus.surprises(target), Vec::<String>::new());
         }

@@ -3,23 +3,23 @@
 //! divided by a line `----`, or one that two subjects share.
 
 use crate::Reaction;
-use importers::{Assembled, IMPORTERS, ImportFile, ImportSettings, Mapping};
+use importers::{Assembled, ImportFile, ImportSettings, Importer, Mapping};
 use model::{Comparisons, Histogram, ImportedDesign, Outcome, Plan, Record, SampleData, Unit};
 use std::collections::BTreeSet;
 
-const DIVIDER: &[u8] = b"\n----\n";
+const DIVIDER: &str = "\n----\n";
+/// Words of every import beside those of its format: of its mapping and between its files.
+pub(crate) const WORDS: &[&str] = &[DIVIDER, ";"];
 
 /// Imports with one format, and checks what every campaign promises.
-pub(crate) fn import(format: &str, bytes: &[u8]) -> Reaction {
+pub(crate) fn import(importer: &dyn Importer, bytes: &[u8]) -> Reaction {
     let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return Reaction::Refused };
     let Ok(mapping) = std::str::from_utf8(&bytes[..end]) else { return Reaction::Refused };
     let Ok(mapping) = Mapping::from_toml(&mapping.replace(';', "\n")) else {
         return Reaction::Refused;
     };
-    let importer = IMPORTERS.iter().find(|importer| importer.describe().id == format);
-    let Some(importer) = importer else { panic!("there is no format {format}") };
     let sources = sources(&bytes[end + 1..]);
-    let import = || importers::import(*importer, &sources, &mapping, &settings());
+    let import = || importers::import(importer, &sources, &mapping, &settings());
     let imported = import();
     match &imported {
         Ok(campaign) => {
@@ -36,7 +36,7 @@ pub(crate) fn import(format: &str, bytes: &[u8]) -> Reaction {
 }
 
 fn sources(bytes: &[u8]) -> [ImportFile<'_>; 2] {
-    let divided = bytes.windows(DIVIDER.len()).position(|window| window == DIVIDER);
+    let divided = bytes.windows(DIVIDER.len()).position(|window| window == DIVIDER.as_bytes());
     let (first, second) = match divided {
         Some(place) => (&bytes[..place], &bytes[place + DIVIDER.len()..]),
         None => (bytes, bytes),

@@ -4,7 +4,7 @@
 //! whether it accepted them, and panics where one of its claims is broken. The
 //! same seed tries the same inputs in the same order. To add a target, write
 //! one file in `targets/` and one line in `targets.rs`; what tools print is a target for each of
-//! `outputs::FORMATS`.
+//! `outputs::FORMATS`, and what is imported one for each of `importers::IMPORTERS`.
 
 mod corpus;
 mod imports;

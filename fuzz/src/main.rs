@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 
 fn known(name: &str) -> Result<&'static FuzzTarget, String> {
     fuzz::target(name).ok_or_else(|| {
-        let names: Vec<_> = fuzz::TARGETS.iter().map(|target| target.name).collect();
+        let names: Vec<_> = fuzz::TARGETS.iter().map(|target| target.name.as_str()).collect();
         format!("there is no target `{name}`; choose one of {}", names.join(", "))
     })
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// One run of the fuzzer.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct FuzzRun {
     /// Wall-clock seconds for all targets together.
     pub seconds: u64,
@@ -44,7 +44,7 @@ pub fn fuzz(session: &FuzzRun) -> Result<String, String> {
                 while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let result = session.supervise(target, share_ms);
                     let mut results = results.lock().unwrap_or_else(|broken| broken.into_inner());
-                    results.push((target.name, result));
+                    results.push((target.name.as_str(), result));
                 }
             });
         }
@@ -70,7 +70,7 @@ impl FuzzRun {
     }
 
     fn supervise(&self, target: &FuzzTarget, share_ms: u64) -> Result<String, String> {
-        let input = self.artifacts.join(target.name).join(format!("seed-{}", self.seed));
+        let input = self.artifacts.join(&target.name).join(format!("seed-{}", self.seed));
         let output = Command::new(&self.program)
             .arg(format!("--worker={}", target.name))
             .arg(format!("--milliseconds={share_ms}"))
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn every_worker_that_ends_badly_is_named_with_its_input() {
         let failures = fuzz(&session("/bin/false")).unwrap_err();
-        for target in TARGETS {
+        for target in TARGETS.iter() {
             let input = format!("kept/{}/seed-9", target.name);
             assert!(failures.contains(&input), "{failures}");
         }

@@ -1,19 +1,59 @@
-//! The list of targets: one file, one line. What tools print is a target without either: `outputs`
-//! lists its formats.
+//! The list of targets: one file, one line. What tools print and what is imported are targets
+//! without either: `outputs` lists its formats, `importers` its importers.
 
-use outputs::{FORMATS, Format};
+use importers::{IMPORTERS, Importer};
+use outputs::FORMATS;
+use std::sync::LazyLock;
 
 pub use outputs::Reaction;
 
 /// A parser under test.
-#[derive(Debug, Clone, Copy)]
 pub struct FuzzTarget {
     /// kebab-case; also the name of its corpus folder.
-    pub name: &'static str,
+    pub name: String,
     /// Words its format is made of.
-    pub words: &'static [&'static str],
+    pub words: Vec<&'static str>,
+    parser: Parser,
+}
+
+/// A target that has a file here.
+#[derive(Clone, Copy)]
+struct OwnTarget {
+    name: &'static str,
+    words: &'static [&'static str],
+    run: fn(&[u8]) -> Reaction,
+}
+
+enum Parser {
+    Function(fn(&[u8]) -> Reaction),
+    Importer(&'static dyn Importer),
+}
+
+impl FuzzTarget {
     /// Parses, and panics where a claim about the result is broken.
-    pub run: fn(&[u8]) -> Reaction,
+    pub fn run(&self, bytes: &[u8]) -> Reaction {
+        match self.parser {
+            Parser::Function(run) => run(bytes),
+            Parser::Importer(importer) => crate::imports::import(importer, bytes),
+        }
+    }
+
+    pub(crate) fn of_function(
+        name: &str,
+        words: &[&'static str],
+        run: fn(&[u8]) -> Reaction,
+    ) -> Self {
+        Self { name: name.to_owned(), words: words.to_vec(), parser: Parser::Function(run) }
+    }
+
+    fn of_importer(importer: &'static dyn Importer) -> Self {
+        let words = importer.words().iter().chain(crate::imports::WORDS).copied();
+        Self {
+            name: format!("import-{}", importer.describe().id),
+            words: words.collect(),
+            parser: Parser::Importer(importer),
+        }
+    }
 }
 
 /// Runs `parse` on bytes that are UTF-8; others no caller would pass on.
@@ -25,28 +65,18 @@ macro_rules! targets {
     ($($module:ident),* $(,)?) => {
         $(mod $module;)*
 
-        const OWN: &[FuzzTarget] = &[$($module::TARGET),*];
+        const OWN: &[OwnTarget] = &[$($module::TARGET),*];
     };
 }
 
 /// Every target.
-pub static TARGETS: &[FuzzTarget] = &all::<{ OWN.len() + FORMATS.len() }>();
-
-/// Our own targets, then the formats of tools.
-const fn all<const COUNT: usize>() -> [FuzzTarget; COUNT] {
-    let mut all = [OWN[0]; COUNT];
-    let mut index = 0;
-    while index < COUNT {
-        all[index] = if index < OWN.len() {
-            OWN[index]
-        } else {
-            let Format { name, words, run } = FORMATS[index - OWN.len()];
-            FuzzTarget { name, words, run }
-        };
-        index += 1;
-    }
-    all
-}
+pub static TARGETS: LazyLock<Vec<FuzzTarget>> = LazyLock::new(|| {
+    let own = OWN.iter().map(|own| FuzzTarget::of_function(own.name, own.words, own.run));
+    let printed =
+        FORMATS.iter().map(|format| FuzzTarget::of_function(format.name, format.words, format.run));
+    let imported = IMPORTERS.iter().map(|importer| FuzzTarget::of_importer(*importer));
+    own.chain(printed).chain(imported).collect()
+});
 
 targets! {
     apt_sources,
@@ -61,16 +91,6 @@ targets! {
     fake_rules,
     histogram,
     http_request,
-    import_benchfmt,
-    import_csv,
-    import_fio,
-    import_gatling,
-    import_google_benchmark,
-    import_hyperfine,
-    import_iozone,
-    import_perf_stat,
-    import_schbench,
-    import_wrk,
     journal,
     kernel_index,
     kernel_name,

@@ -21,7 +21,7 @@ const MEMORY_LIMIT_BYTES: u64 = 2 << 30;
 const STACK_BYTES: usize = 1 << 20;
 
 /// What a worker does.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Assignment {
     /// The target that it fuzzes.
     pub target: &'static FuzzTarget,
@@ -49,7 +49,7 @@ pub fn work(assignment: &Assignment) -> Result<(u64, u64), String> {
         return Err(surprises.join("\n"));
     }
     let inputs = corpus.0.into_iter().map(|(_, input)| input).collect();
-    let mutator = Mutator::new(assignment.seed, assignment.target.words, inputs);
+    let mutator = Mutator::new(assignment.seed, &assignment.target.words, inputs);
     let assignment = assignment.clone();
     thread::Builder::new()
         .stack_size(STACK_BYTES)
@@ -70,7 +70,7 @@ fn mutate(assignment: &Assignment, mut mutator: Mutator) -> Result<(u64, u64), S
         let input = mutator.next_input();
         current.store(&input).map_err(failed)?;
         tried.fetch_add(1, Ordering::Relaxed);
-        match catch_unwind(AssertUnwindSafe(|| (assignment.target.run)(&input))) {
+        match catch_unwind(AssertUnwindSafe(|| assignment.target.run(&input))) {
             Ok(Reaction::Accepted) => {
                 accepted += 1;
                 mutator.keep(input);
@@ -130,7 +130,7 @@ mod tests {
 
     fn assignment(run: fn(&[u8]) -> Reaction, input_path: PathBuf) -> Assignment {
         let target: &'static FuzzTarget =
-            Box::leak(Box::new(FuzzTarget { name: "cpu-list", words: &["-"], run }));
+            Box::leak(Box::new(FuzzTarget::of_function("cpu-list", &["-"], run)));
         Assignment { target, seed: 3, duration: Duration::from_millis(50), input_path }
     }
 

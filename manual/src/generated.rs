@@ -1,7 +1,7 @@
-//! The generated files below docs/ and web/src/generated, the generated part of README.md, and whether they are
-//! fresh.
+//! The generated files below docs/ and web/src/generated, the generated parts of README.md and
+//! docs/words.md, and whether they are fresh.
 
-use crate::{catalogue_page, exit_codes_page, front_end_types, schedulers_page};
+use crate::{catalogue_page, caveats_table, exit_codes_page, front_end_types, schedulers_page};
 use std::fs;
 use std::path::Path;
 
@@ -23,43 +23,66 @@ fn files() -> Result<Vec<(String, String)>, String> {
     Ok(docs.chain(types).collect())
 }
 
-/// Around what is generated in a file that people write.
-const BEGIN: &str = "<!-- schedulers: written by cargo xtask docs -->\n";
-const END: &str = "<!-- end of schedulers -->\n";
+/// What is generated in a page that people write, between two marks.
+struct Part {
+    /// Path below the project.
+    page: &'static str,
+    name: &'static str,
+    text: fn() -> String,
+}
 
-/// README with the table of today between its marks.
-fn readme(text: &str) -> Result<String, String> {
-    let parts = text.split_once(BEGIN).and_then(|(before, rest)| {
-        let (_, after) = rest.split_once(END)?;
-        Some((before, after))
-    });
-    let (before, after) = parts.ok_or("README.md lacks the marks of the table of schedulers")?;
-    Ok(format!("{before}{BEGIN}{}{END}{after}", schedulers_page::table()))
+const PARTS: &[Part] = &[
+    Part { page: "README.md", name: "schedulers", text: schedulers_page::table },
+    Part { page: "docs/words.md", name: "caveats", text: caveats_table::table },
+];
+
+impl Part {
+    /// The page with the part of today between its marks.
+    fn fresh(&self, page: &str) -> Result<String, String> {
+        let begin = format!("<!-- {}: written by cargo xtask docs -->\n", self.name);
+        let end = format!("<!-- end of {} -->\n", self.name);
+        let around = page.split_once(&begin).and_then(|(before, rest)| {
+            let (_, after) = rest.split_once(&end)?;
+            Some((before, after))
+        });
+        let (before, after) =
+            around.ok_or_else(|| format!("{} lacks the marks of {}", self.page, self.name))?;
+        Ok(format!("{before}{begin}{}{end}{after}", (self.text)()))
+    }
+}
+
+/// Writes the generated parts of pages that people write.
+///
+/// # Errors
+/// When a page cannot be read or written, or has no place for its part.
+pub fn write_parts(project: &Path) -> Result<(), String> {
+    for part in PARTS {
+        let path = project.join(part.page);
+        let text = part.fresh(&read(&path)?)?;
+        fs::write(&path, text)
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Compares the generated parts of pages that people write with what would be written.
+///
+/// # Errors
+/// All pages that differ, cannot be read, or have no place for their part.
+pub fn check_parts(project: &Path) -> Result<(), String> {
+    let stale = |part: &Part| -> Result<(), String> {
+        let text = read(&project.join(part.page))?;
+        let is_fresh = part.fresh(&text)? == text;
+        is_fresh
+            .then_some(())
+            .ok_or_else(|| format!("{} is stale: run cargo xtask docs", part.page))
+    };
+    let stale: Vec<String> = PARTS.iter().filter_map(|part| stale(part).err()).collect();
+    if stale.is_empty() { Ok(()) } else { Err(stale.join("\n")) }
 }
 
 fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
-}
-
-/// Writes the generated part of README.
-///
-/// # Errors
-/// When it cannot be read or written, or has no place for it.
-pub fn write_readme(path: &Path) -> Result<(), String> {
-    let text = readme(&read(path)?)?;
-    fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
-}
-
-/// Compares the generated part of README with what would be written.
-///
-/// # Errors
-/// When it differs, cannot be read, or has no place for it.
-pub fn check_readme(path: &Path) -> Result<(), String> {
-    let text = read(path)?;
-    if readme(&text)? == text {
-        return Ok(());
-    }
-    Err("README.md is stale: run cargo xtask docs".to_owned())
 }
 
 /// Writes every file.
@@ -95,13 +118,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_part_of_readme_between_its_marks_is_written_and_nothing_else() {
-        let text = format!("# Title\n{BEGIN}stale\n{END}by hand\n");
-        let fresh = readme(&text).unwrap();
+    fn a_part_between_its_marks_is_written_and_nothing_else() {
+        let (begin, end) =
+            ("<!-- schedulers: written by cargo xtask docs -->\n", "<!-- end of schedulers -->\n");
+        let text = format!("# Title\n{begin}stale\n{end}by hand\n");
+        let fresh = PARTS[0].fresh(&text).unwrap();
         assert!(fresh.contains("`fair`") && !fresh.contains("stale"), "{fresh}");
         assert!(fresh.starts_with("# Title\n") && fresh.ends_with("by hand\n"));
-        assert_eq!(readme(&fresh).unwrap(), fresh);
-        assert!(readme("no marks").is_err());
+        assert_eq!(PARTS[0].fresh(&fresh).unwrap(), fresh);
+        assert!(PARTS[0].fresh("no marks").is_err());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is a program")]
 
 mod catalogue_page;
+mod caveats_table;
 mod exit_codes_page;
 mod front_end_types;
 mod generated;
@@ -43,11 +44,10 @@ fn main() -> ExitCode {
 
 fn run(action: &Action) -> Result<(), String> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let readme = project.join("README.md");
     match action {
-        Action::Docs => generated::write(&project).and_then(|()| generated::write_readme(&readme)),
+        Action::Docs => generated::write(&project).and_then(|()| generated::write_parts(&project)),
         Action::Check => {
-            let stale = [generated::check(&project), generated::check_readme(&readme)];
+            let stale = [generated::check(&project), generated::check_parts(&project)];
             let all: Vec<String> = stale.into_iter().filter_map(Result::err).collect();
             if all.is_empty() { Ok(()) } else { Err(all.join("\n")) }
         }

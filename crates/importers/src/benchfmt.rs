@@ -67,6 +67,28 @@ impl Importer for Entry {
         &DESCRIPTION
     }
 
+    fn words(&self) -> &'static [&'static str] {
+        &[
+            "Benchmark",
+            "BenchmarkX/a=1-8 1 5 ns/op\n",
+            "goos: linux\n",
+            "pkg: a\n",
+            "Unit x better=lower\n",
+            " 2 MB/s",
+            " 3 B/op",
+            "/k=v",
+            "-8",
+            "--- FAIL: Benchmark",
+            "subject = \"k\"",
+            "subject = \"gomaxprocs\"",
+            "better = {x = \"lower\"}",
+            "1e308",
+            "NaN",
+            "-1",
+            "\t",
+        ]
+    }
+
     fn read(
         &self,
         source: &ImportFile<'_>,

@@ -36,6 +36,37 @@ impl Importer for Entry {
         &DESCRIPTION
     }
 
+    fn words(&self) -> &'static [&'static str] {
+        &[
+            "\"jobs\": [",
+            "{\"jobname\": \"a\"",
+            "\"groupid\": 1",
+            "\"error\": 5",
+            "\"read\": {",
+            "\"write\": {",
+            "\"total_ios\": 9",
+            "\"iops\": 1",
+            "\"bw\": 1",
+            "\"bw_bytes\": 1",
+            "\"clat_ns\": {",
+            "\"lat_ns\": {",
+            "\"bins\": {\"5\": 500}",
+            "\"percentile\": {\"99.000000\": 5}",
+            "\"N\": 5000",
+            "\"job options\": {\"rw\": \"randrw\"}",
+            "\"rate_process\"",
+            "fio: \n",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            "null",
+            "-1",
+            "1e308",
+        ]
+    }
+
     fn read(
         &self,
         source: &ImportFile<'_>,

@@ -41,6 +41,34 @@ impl Importer for Entry {
         &DESCRIPTION
     }
 
+    fn words(&self) -> &'static [&'static str] {
+        &[
+            "\"benchmarks\": [",
+            "\"name\": \"x\"",
+            "\"run_name\": \"y\"",
+            "\"run_type\": \"iteration\"",
+            "\"run_type\": \"aggregate\"",
+            "\"aggregate_name\": \"mean\"",
+            "\"BigO\"",
+            "\"error_occurred\": true",
+            "\"skipped\": true",
+            "\"real_time\": 1",
+            "\"cpu_time\": 1",
+            "\"time_unit\": \"ms\"",
+            "\"items_per_second\": 3",
+            "\"depth\": 3",
+            "better = {depth = \"lower\"}",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            "null",
+            "-1",
+            "1e308",
+        ]
+    }
+
     fn read(
         &self,
         source: &ImportFile<'_>,

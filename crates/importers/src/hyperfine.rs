@@ -41,6 +41,28 @@ impl Importer for Entry {
         &DESCRIPTION
     }
 
+    fn words(&self) -> &'static [&'static str] {
+        &[
+            "\"results\": [",
+            "\"command\": \"x\"",
+            "\"mean\": 1",
+            "\"times\": [1, 2]",
+            "\"exit_codes\": [0, 1]",
+            "\"parameters\": {\"n\": \"1\"}",
+            "subject = \"n\"",
+            "subject = \"file\"",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            "null",
+            "-1",
+            "1e308",
+            "1e-400",
+        ]
+    }
+
     fn read(
         &self,
         source: &ImportFile<'_>,

@@ -23,6 +23,9 @@ pub trait Importer: Sync {
     /// Name and explanation.
     fn describe(&self) -> &'static Description;
 
+    /// Words that the format is made of: the fuzzer makes its inputs with them.
+    fn words(&self) -> &'static [&'static str];
+
     /// Appends the rows of one file, in its order.
     ///
     /// # Errors

@@ -29,6 +29,10 @@ impl Importer for Entry {
         &DESCRIPTION
     }
 
+    fn words(&self) -> &'static [&'static str] {
+        outputs::iperf3::FORMAT.words
+    }
+
     fn read(
         &self,
         source: &ImportFile<'_>,

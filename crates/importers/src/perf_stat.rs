@@ -85,6 +85,34 @@ impl Importer for Entry {
         &DESCRIPTION
     }
 
+    fn words(&self) -> &'static [&'static str] {
+        &[
+            "3,,cycles,7,100.00,,\n",
+            "3;;faults;7;100.00;;\n",
+            "<not counted>",
+            "<not supported>",
+            "msec",
+            "task-clock",
+            "duration_time",
+            "ns",
+            "0.50%",
+            "CPU0,",
+            "S0,2,",
+            "# started\n",
+            ",,,,,0.55,x\n",
+            ",",
+            "|",
+            "\t",
+            "\n",
+            "better = {instructions = \"lower\"}",
+            "instructions",
+            "NaN",
+            "-1",
+            "1e308",
+            "1,5",
+        ]
+    }
+
     fn read(
         &self,
         source: &ImportFile<'_>,

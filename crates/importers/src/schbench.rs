@@ -42,6 +42,25 @@ impl Importer for Entry {
         &DESCRIPTION
     }
 
+    fn words(&self) -> &'static [&'static str] {
+        &[
+            "\"int\": {",
+            "\"wakeup_latency_pct99.0\": 5",
+            "\"request_latency_pct50.0\": 5",
+            "\"average_rps\": 5",
+            "average rps: 5\n",
+            "Wakeup Latencies percentiles (usec) runtime 3 (s) (1730 total samples)\n",
+            "total samples)",
+            "(",
+            "{",
+            "}",
+            ",",
+            "null",
+            "-1",
+            "1e308",
+        ]
+    }
+
     fn read(
         &self,
         source: &ImportFile<'_>,

@@ -33,6 +33,10 @@ impl Importer for Entry {
         &DESCRIPTION
     }
 
+    fn words(&self) -> &'static [&'static str] {
+        outputs::sockperf::FORMAT.words
+    }
+
     fn read(
         &self,
         source: &ImportFile<'_>,

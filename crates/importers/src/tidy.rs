@@ -60,6 +60,32 @@ impl Importer for Tidy {
         }
     }
 
+    fn words(&self) -> &'static [&'static str] {
+        &[
+            "subject = \"s\"",
+            "parameters = [\"p\"]",
+            "replicate = [\"r\"]",
+            "block = \"b\"",
+            "order = \"o\"",
+            "metric = \"m\"",
+            "unit = \"u\"",
+            "direction = \"d\"",
+            "values = [{column = \"v\", direction = \"lower\"}]",
+            "primary = [\"v\"]",
+            "\"",
+            ",",
+            "\t",
+            "\n",
+            "\r\n",
+            "\u{feff}",
+            "higher",
+            "ms",
+            "1e308",
+            "NaN",
+            "-1",
+        ]
+    }
+
     fn read(
         &self,
         source: &ImportFile<'_>,

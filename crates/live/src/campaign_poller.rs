@@ -144,18 +144,13 @@ mod tests {
     use super::*;
     use crate::EventLog;
     use contract::Event;
-    use model::{PLAN_FORMAT, Plan};
+    use model::Plan;
     use std::fs;
     use store::Campaign;
 
     fn plan(name: &str) -> Plan {
-        serde_json::from_value(serde_json::json!({
-            "format": PLAN_FORMAT, "name": name, "title": "Does it matter?", "digest": "digest",
-            "venue": "sim", "seed": 1, "is_seed_generated": false, "alpha": 0.05,
-            "is_quick": false, "workloads": [], "blocks": [], "probes": [], "settle_ns": 0,
-            "subjects": [{ "id": "baseline", "levels": {}, "is_control": false }],
-        }))
-        .unwrap()
+        let subjects = fixtures::subjects(&["baseline"]);
+        Plan { name: name.to_owned(), ..fixtures::plan(subjects, Vec::new(), 0) }
     }
 
     /// A campaign of this process, created so many seconds after the first.

@@ -318,20 +318,13 @@ fn written(directory: &Path) -> Vec<Option<SystemTime>> {
 mod tests {
     use super::*;
     use crate::EventLog;
-    use model::PLAN_FORMAT;
     use store::Campaign;
 
     #[test]
     fn verdicts_say_after_how_many_trials_they_were_made() {
         let results = tempfile::tempdir().unwrap();
         let machine = Machine::host("/nonexistent");
-        let plan: Plan = serde_json::from_value(serde_json::json!({
-            "format": PLAN_FORMAT, "name": "one", "title": "Does it matter?", "digest": "digest",
-            "venue": "sim", "seed": 1, "is_seed_generated": false, "alpha": 0.05,
-            "is_quick": false, "workloads": [], "blocks": [], "probes": [], "settle_ns": 0,
-            "subjects": [{ "id": "baseline", "levels": {}, "is_control": false }],
-        }))
-        .unwrap();
+        let plan = fixtures::plan(fixtures::subjects(&["baseline"]), Vec::new(), 0);
         let campaign = Campaign::create(results.path(), &plan, "", 1, 0xbeef).unwrap();
         let directory = campaign.directory().to_owned();
         let mut log = EventLog::new(&machine);

@@ -30,7 +30,7 @@ mod trend;
 mod trial_value;
 mod vm;
 
-pub use caveat::{Caveat, CaveatCode};
+pub use caveat::{Caveat, CaveatCheck, CaveatCode};
 pub use claim::{
     Claim, ClaimFinding, ClaimOutcome, ClaimTally, Claimed, ClaimedEffect, ClaimedMetrics,
 };

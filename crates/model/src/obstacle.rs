@@ -66,6 +66,20 @@ impl Obstacle {
     pub fn forbids_every_verdict(self) -> bool {
         self.forbids() < Forbidden::Equivalence
     }
+
+    /// The obstacle that a caveat tells by itself, with no other beside it.
+    pub fn of_caveat(code: CaveatCode) -> Option<Self> {
+        match code {
+            CaveatCode::AaFail => Some(Obstacle::FailedControl),
+            CaveatCode::DifferentialFailure => Some(Obstacle::UnequalFailures),
+            CaveatCode::ZeroValue => Some(Obstacle::ZeroValue),
+            CaveatCode::FewReplicates => Some(Obstacle::FewReplicates),
+            CaveatCode::NotComparable => Some(Obstacle::UnequalWork),
+            CaveatCode::InsufficientTail => Some(Obstacle::ShortTail),
+            CaveatCode::FewBlocks => Some(Obstacle::FewPairs),
+            _ => None,
+        }
+    }
 }
 
 impl Findings {
@@ -101,19 +115,12 @@ fn told_by_caveats(finding: &Finding) -> Option<Obstacle> {
     }
     let is_unblocked = has(CaveatCode::UnblockedDesign);
     let drifted_in_order = has(CaveatCode::Drift) && has(CaveatCode::OrderConfounded);
-    [
-        (has(CaveatCode::AaFail), Obstacle::FailedControl),
-        (has(CaveatCode::DifferentialFailure), Obstacle::UnequalFailures),
-        (has(CaveatCode::ZeroValue), Obstacle::ZeroValue),
-        (is_unblocked && has(CaveatCode::AbsentValues), Obstacle::UnequalMixes),
-        (has(CaveatCode::FewReplicates), Obstacle::FewReplicates),
-        (drifted_in_order, Obstacle::DriftInOrder),
-        (has(CaveatCode::NotComparable), Obstacle::UnequalWork),
-        (has(CaveatCode::InsufficientTail), Obstacle::ShortTail),
-        (has(CaveatCode::FewBlocks), Obstacle::FewPairs),
-    ]
-    .into_iter()
-    .find_map(|(is_told, obstacle)| is_told.then_some(obstacle))
+    let together = [
+        (is_unblocked && has(CaveatCode::AbsentValues)).then_some(Obstacle::UnequalMixes),
+        drifted_in_order.then_some(Obstacle::DriftInOrder),
+    ];
+    let alone = finding.caveats.iter().map(|caveat| Obstacle::of_caveat(caveat.code));
+    alone.chain(together).flatten().min()
 }
 
 #[cfg(test)]

@@ -176,7 +176,7 @@ fn reordered(end: &JsonNode<'_>, sender: Option<bool>) -> Result<u64, Trouble> {
 }
 
 /// JSON of iperf3's client.
-pub(crate) const FORMAT: Format = Format {
+pub const FORMAT: Format = Format {
     name: "iperf3-json",
     words: &[
         "{\"start\": {\"version\": \"iperf 3.12\", \"test_start\": {",

@@ -164,7 +164,7 @@ fn without_colours(text: &str) -> String {
 }
 
 /// The log of every message that sockperf writes, and what it prints beside it.
-pub(crate) const FORMAT: Format = Format {
+pub const FORMAT: Format = Format {
     name: "sockperf-log",
     words: &[
         "packet, txTime(sec), rxTime(sec), rtt(usec)\n",

@@ -245,14 +245,7 @@ mod tests {
 
     #[test]
     fn a_pair_is_named_by_what_differs() {
-        let subject = |levels: &[(&str, &str)]| Subject {
-            id: "x".to_owned(),
-            levels: levels
-                .iter()
-                .map(|(id, level)| ((*id).to_owned(), Level::canonical(*level)))
-                .collect(),
-            is_control: false,
-        };
+        let subject = |levels: &[(&str, &str)]| fixtures::subject("x", levels);
         let plain = subject(&[("vcpus", "2"), ("kernel", "6.18")]);
         let bfs = subject(&[("vcpus", "2"), ("kernel", "6.18"), ("scheduler", "lab:bfs")]);
         let two = subject(&[("vcpus", "2"), ("kernel", "6.12"), ("scheduler", "lab:bfs")]);

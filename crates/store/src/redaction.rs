@@ -352,19 +352,9 @@ mod tests {
             ("metrics".to_owned(), ParameterValue::Table([("rate".to_owned(), pick)].into())),
         ];
         WorkloadPlan {
-            label: format!("for-{user}"),
             uses: "command".to_owned(),
             parameters: model::Parameters(parameters.into()),
-            variants: BTreeMap::new(),
-            invocations: 1,
-            metrics: Vec::new(),
-            primary: Vec::new(),
-            pooled: Vec::new(),
-            background: None,
-            subjects: Vec::new(),
-            expected_ns: 1,
-            time_limit_ns: 1,
-            is_closed_loop: false,
+            ..::fixtures::workload(&format!("for-{user}"), Vec::new())
         }
     }
 

@@ -1,8 +1,8 @@
 //! apt's sources in both forms: only Debian's own archive is a mirror.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "apt-sources",
     words: &[
         "deb ",

@@ -1,10 +1,10 @@
 //! The header of a boot image: its release becomes part of paths.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 use std::io::Cursor;
 
-pub const TARGET: FuzzTarget =
-    FuzzTarget { name: "boot-image", words: &["HdrS", "\0", "6.12.0 ", "/", "../", "\u{1}"], run };
+pub const TARGET: OwnTarget =
+    OwnTarget { name: "boot-image", words: &["HdrS", "\0", "6.12.0 ", "/", "../", "\u{1}"], run };
 
 fn run(bytes: &[u8]) -> Reaction {
     let release = kernels::read_release(&mut Cursor::new(bytes)).ok();

@@ -1,13 +1,13 @@
 //! Bundles, the archive inside: whatever it holds, nothing but the files of a campaign is made,
 //! and nothing outside of the directory that it was unpacked into.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs;
 use std::io::Write;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "bundle",
     words: &[
         "manifest.json",

@@ -1,9 +1,9 @@
 //! Kernel files that hold a setting: what is shown is part of the text.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use sys::ControlFile;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "control-file",
     words: &["[", "]", "(", ")", "NO_", "RUN_TO_PARITY", "always", "madvise", "full", "\n", " "],
     run,

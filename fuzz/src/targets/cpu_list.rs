@@ -1,10 +1,10 @@
 //! CPU lists: what is printed reads back as the same set.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use model::CpuList;
 
-pub const TARGET: FuzzTarget =
-    FuzzTarget { name: "cpu-list", words: &["0-3", "-", ",", "8191", "8192", "0"], run };
+pub const TARGET: OwnTarget =
+    OwnTarget { name: "cpu-list", words: &["0-3", "-", ",", "8191", "8192", "0"], run };
 
 fn run(bytes: &[u8]) -> Reaction {
     on_text(bytes, |text| {

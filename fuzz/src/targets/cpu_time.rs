@@ -1,9 +1,9 @@
 //! `/proc/stat`: its sums never overflow.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use sys::CpuTime;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "cpu-time",
     words: &["cpu ", "cpu0 ", "18446744073709551615", "-1", "\n", "intr 5"],
     run,

@@ -1,8 +1,8 @@
 //! What a program is linked with, from files of any origin.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "elf-linkage",
     words: &["\u{7f}ELF", "\0", "$ORIGIN/../lib", "libc.so.6", "/lib64/ld-linux-x86-64.so.2"],
     run,

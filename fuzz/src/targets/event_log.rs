@@ -1,7 +1,7 @@
 //! `logs/events.jsonl`, as a follower of a campaign reads it: in two looks or in one it tells
 //! the same, and no number in it leads anywhere it should not.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 use live::Follower;
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use sys::Machine;
 use tempfile::TempDir;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "event-log",
     words: &[
         "{\"format\":\"schedlab.event/1\",\"at_ms\":1,\"event\":",

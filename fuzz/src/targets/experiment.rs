@@ -1,9 +1,9 @@
 //! Experiment files: the same text gives the same plan, and a refusal says why.
 
-use super::{FuzzTarget, Reaction, catalogue, on_text};
+use super::{OwnTarget, Reaction, catalogue, on_text};
 use plan::{PlanRequest, plan, render_problems};
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "experiment",
     words: &[
         "[subjects.a]",

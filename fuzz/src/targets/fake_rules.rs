@@ -1,8 +1,8 @@
 //! The rules of a machine made of files.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "fake-rules",
     words: &["\"rules\"", "\"path\"", "/sys/kernel/debug/sched/base_slice_ns", "{", "}", "[", "]"],
     run,

@@ -1,10 +1,10 @@
 //! Stored histograms: what is decoded is encoded to the same counts.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use model::Histogram;
 
-pub const TARGET: FuzzTarget =
-    FuzzTarget { name: "histogram", words: &["HISTFAAAA", "AAAA", "==", "x5wB"], run };
+pub const TARGET: OwnTarget =
+    OwnTarget { name: "histogram", words: &["HISTFAAAA", "AAAA", "==", "x5wB"], run };
 
 fn run(bytes: &[u8]) -> Reaction {
     on_text(bytes, |text| {

@@ -3,7 +3,7 @@
 //! target, one for each header; `TOKEN` stands for the token.
 
 use super::event_log::campaign;
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 use contract::Result;
 use model::Findings;
 use server::{Dashboard, Documents, HttpAnswer, Shown, Token};
@@ -14,7 +14,7 @@ use store::LoadedCampaign;
 use sys::Machine;
 use tempfile::TempDir;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "http-request",
     words: &[
         "GET / HTTP/1.1\r\n",

@@ -1,9 +1,9 @@
 //! Journals: a torn last line is dropped, whatever was torn.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use executor::parse_journal;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "journal",
     words: &["{\"entry\":", "\"setting\"", "\"applied\"", "\"settled\"", "\"group\"", "\n", "}\n"],
     run,

@@ -1,9 +1,9 @@
 //! An archive's index of packages: what is offered can be fetched and named.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use kernels::KernelName;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "kernel-index",
     words: &[
         "Package: linux-image-",

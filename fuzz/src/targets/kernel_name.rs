@@ -1,9 +1,9 @@
 //! Names of kernels, as a person writes them.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use kernels::KernelName;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "kernel-name",
     words: &[
         "debian:",

@@ -1,9 +1,9 @@
 //! Kernel releases as `uname -r` prints them.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use model::KernelVersion;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "kernel-version",
     words: &["6.12", ".", "-", "-rc1", "+deb13-amd64", "4294967296"],
     run,

@@ -1,8 +1,8 @@
 //! Levels of every factor: the canonical text of a level is its own level.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "level",
     words: &[
         "fifo:10",

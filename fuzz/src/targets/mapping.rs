@@ -1,9 +1,9 @@
 //! Mappings of imports: what is read is written so that it reads the same.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use importers::Mapping;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "mapping",
     words: &[
         "subject = ",

@@ -1,8 +1,8 @@
 //! What a kernel module needs: names that become look-ups, never paths.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "module-info",
     words: &["\u{7f}ELF", ".modinfo", "depends=", ",", "\0", "virtio-ring", "../"],
     run,

@@ -1,12 +1,12 @@
 //! What the far side of network tests answers, which a stranger's may be.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 
 /// Bytes that were sent, and the longest span of the second in which they were that is believed.
 const SENT: f64 = 1_048_576.0;
 const LONGEST_S: f64 = 3.0;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "net-answer",
     words: &[
         "{\"report\":{\"answered\":0,\"received\":[",

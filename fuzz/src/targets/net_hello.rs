@@ -1,11 +1,11 @@
 //! The first message on a control connection of network tests, which anybody may send.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 
 /// Ten minutes, and one before them.
 const LONGEST_NS: u64 = 660_000_000_000;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "net-hello",
     words: &[
         "{\"magic\":\"schedlab-net\",\"version\":1,\"asked\":",

@@ -1,9 +1,9 @@
 //! `schedlab vs`: arguments, one on each line, become an experiment's text.
 
-use super::{FuzzTarget, Reaction, catalogue, on_text};
+use super::{OwnTarget, Reaction, catalogue, on_text};
 use plan::{OneLine, PlanRequest, one_line, plan};
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "one-line",
     words: &[
         "baseline",

@@ -1,10 +1,10 @@
 //! What a program printed, read by pattern, pointer and column. The first line
 //! of the input says how, the rest is the output.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use std::collections::BTreeMap;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "picked",
     words: &[
         "regex ([\\d.]+) ops\n",

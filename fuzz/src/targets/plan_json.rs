@@ -1,9 +1,9 @@
 //! Stored plans: what is read is written so that it reads the same.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 use model::Plan;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "plan-json",
     words: &[
         "\"format\"",

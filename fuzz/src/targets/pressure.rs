@@ -1,9 +1,9 @@
 //! `/proc/pressure/*`: the figures stand in the text.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use sys::Pressure;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "pressure",
     words: &["some ", "full ", "total=", "avg10=0.00 ", "18446744073709551616", "\n"],
     run,

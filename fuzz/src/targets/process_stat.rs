@@ -1,9 +1,9 @@
 //! `/proc/PID/stat`: a name may hold blanks and parentheses.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use sys::ProcessStat;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "process-stat",
     words: &["(", ")", ") S", "18446744073709551615", "-1", " "],
     run,

@@ -1,9 +1,9 @@
 //! Durations, sizes, percentages and counts: one spelling per value.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use model::{format_duration, format_size, parse_count, parse_duration, parse_percent, parse_size};
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "quantity",
     words: &["ns", "us", "ms", "s", "m", "h", "k", "M", "G", "B", "%", ".", "-", "0.75ms", "4G"],
     run,

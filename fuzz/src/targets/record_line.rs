@@ -1,9 +1,9 @@
 //! A line of `records.jsonl`: what is read is written so that it reads the same.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 use model::Record;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "record-line",
     words: &[
         "\"format\"",

@@ -1,9 +1,9 @@
 //! Levels of the factor `scheduler`, as a person writes them.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use contract::Factor;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "scheduler-level",
     words: &[
         "fair",

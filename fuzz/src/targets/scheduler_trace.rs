@@ -1,9 +1,9 @@
 //! Traces of schedulers: files of events that a guest wrote.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 use schedulers::own::trace::Trace;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "scheduler-trace",
     words: &["lab-trc1", "\0\0\0\0", "\u{1}\0\0\0", "bfs", "6.18.15", "\u{7f}\u{7f}\u{7f}\u{7f}"],
     run,

@@ -1,9 +1,9 @@
 //! `/proc/PID/schedstat`: three numbers, no more and no less.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use sys::TaskSchedstat;
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "task-schedstat",
     words: &["0", "18446744073709551615", " ", "\n", "-1"],
     run,

@@ -1,10 +1,10 @@
 //! Frames between host and guest: whatever arrives is read or refused, and what is read
 //! comes back as the same bytes.
 
-use super::{FuzzTarget, Reaction};
+use super::{OwnTarget, Reaction};
 use wire::{Decoder, Encoder, WireAnswer, WireRequest};
 
-pub const TARGET: FuzzTarget = FuzzTarget {
+pub const TARGET: OwnTarget = OwnTarget {
     name: "wire-frames",
     words: &[
         "SLW1",

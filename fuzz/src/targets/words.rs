@@ -1,11 +1,11 @@
 //! Command lines given as one text.
 
-use super::{FuzzTarget, Reaction, on_text};
+use super::{OwnTarget, Reaction, on_text};
 use contract::{Parameter, ParameterKind};
 use model::ParameterValue;
 
-pub const TARGET: FuzzTarget =
-    FuzzTarget { name: "words", words: &["'", "\"", "\\", " ", "\t", "make -j2", "''"], run };
+pub const TARGET: OwnTarget =
+    OwnTarget { name: "words", words: &["'", "\"", "\\", " ", "\t", "make -j2", "''"], run };
 
 const RUN: Parameter =
     Parameter { name: "run", kind: ParameterKind::Words, default: None, summary: "A command" };

@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn meanings_of_caveats_are_sentences() {
-        let source = "codes! {\n    Steal \"STEAL\" \"Time was taken.\",\n}\n";
+        let source = "codes! {\n    Steal QuietMachine \"STEAL\" \"Time was taken.\",\n}\n";
         let file = SourceFile { path: CAVEATS.into(), text: source.to_owned() };
         let catalogue = SourceFile {
             path: "crates/phrases/languages/xx/report.po".into(),

@@ -3,12 +3,12 @@
 use contract::{
     Description, Error, ErrorKind, Event, Interrupt, Missing, Result, Venue, VenueSession,
 };
+use fixtures::{invocation, subjects, workload};
 use lab::Order;
 use model::{
-    Block, Direction, Fingerprint, Invocation, Metric, Outcome, PLAN_FORMAT, Parameters, Plan,
-    RECORD_FORMAT, Record, Reduction, Sample, Sitting, Subject, Trial, Unit, Verdict, WorkloadPlan,
+    Block, Direction, Fingerprint, Metric, Outcome, Plan, Record, Reduction, Sample, Trial, Unit,
+    Verdict,
 };
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What the venue answers to a trial.
@@ -86,22 +86,10 @@ impl VenueSession for Opened {
         let value = if let Answer::Measured(value) = answer { value } else { 1.0 };
         let samples = vec![Sample::values("time", vec![value])];
         Ok(Record {
-            format: RECORD_FORMAT.to_owned(),
-            sequence: 0,
-            block: trial.block,
-            position: trial.position,
-            subject: trial.subject.id.clone(),
-            workload: trial.workload.label.clone(),
-            started_unix_ns: 0,
             duration_ns: 1,
             boot_id: self.boot.to_owned(),
-            seed: trial.seed,
-            outcome,
-            invocations: vec![Invocation { samples, run: None, failure: None }],
-            levels: BTreeMap::new(),
-            fingerprint: String::new(),
-            fingerprint_difference: BTreeMap::new(),
-            caveats: Vec::new(),
+            invocations: vec![invocation(samples)],
+            ..Record::of(trial, outcome)
         })
     }
 
@@ -113,57 +101,9 @@ impl VenueSession for Opened {
 const SUBJECTS: [&str; 3] = ["reference", "steady", "refused"];
 
 fn plan(blocks: u32) -> Plan {
-    let subject =
-        |id: &str| Subject { id: id.to_owned(), levels: BTreeMap::new(), is_control: false };
-    let sitting =
-        |id: &str| Sitting { subject: id.to_owned(), workloads: vec!["w".to_owned()], boot: None };
     let time =
         Metric::new("time", Unit::Nanoseconds, Direction::Lower, Reduction::Median, "for tests");
-    Plan {
-        format: PLAN_FORMAT.to_owned(),
-        name: "test".to_owned(),
-        title: "test".to_owned(),
-        digest: "digest".to_owned(),
-        venue: "scripted".to_owned(),
-        seed: 1,
-        is_seed_generated: false,
-        alpha: 0.05,
-        is_quick: false,
-        is_pilot: false,
-        subjects: SUBJECTS.map(subject).into(),
-        workloads: vec![WorkloadPlan {
-            label: "w".to_owned(),
-            uses: "w".to_owned(),
-            parameters: Parameters::default(),
-            variants: BTreeMap::new(),
-            invocations: 1,
-            primary: vec!["time".to_owned()],
-            pooled: Vec::new(),
-            metrics: vec![time],
-            background: None,
-            subjects: Vec::new(),
-            expected_ns: 0,
-            time_limit_ns: 0,
-            is_closed_loop: false,
-        }],
-        blocks: (0..blocks)
-            .map(|index| Block { index, sittings: SUBJECTS.map(sitting).into() })
-            .collect(),
-        looks: Vec::new(),
-        budget_ns: None,
-        pace: None,
-        comparisons: model::Comparisons::default(),
-        use_cases: Vec::new(),
-        claims: Vec::new(),
-        imported: None,
-        probes: Vec::new(),
-        settle_ns: 0,
-        setting_ns: BTreeMap::new(),
-        sim: None,
-        vm: None,
-        options: Vec::new(),
-        notes: Vec::new(),
-    }
+    fixtures::plan(subjects(&SUBJECTS), vec![workload("w", vec![time])], blocks)
 }
 
 /// Runs or goes on with the campaign below `results`; its records and plan as stored.
@@ -338,20 +278,10 @@ fn left_s(mut plan: Plan, trials: &[(&str, u64)]) -> u64 {
         trials_left: all,
     });
     for (boot, seconds) in trials {
-        let trial = Trial {
-            block: 0,
-            position: 0,
-            boot: None,
-            subject: plan.subjects[0].clone(),
-            workload: plan.workloads[0].clone(),
-            probes: Vec::new(),
-            seed: 1,
-            settle_ns: 0,
-        };
         let record = Record {
             boot_id: (*boot).to_owned(),
             duration_ns: seconds * SECOND_NS,
-            ..Record::of(&trial, Outcome::Completed)
+            ..fixtures::record(SUBJECTS[0], "w")
         };
         progress.note(&Event::TrialFinished { record: Box::new(record) });
     }

@@ -1,12 +1,12 @@
 //! Soak campaigns on a scripted venue: pauses, their end by a signal, and what goes on later.
 
 use contract::{Description, Event, Interrupt, Missing, Result, Venue, VenueSession};
+use fixtures::{invocation, subjects};
 use lab::{CampaignProgress, Ended, Order};
 use model::{
-    Block, CaveatCode, Direction, Fingerprint, Invocation, Metric, Outcome, PACED_PLAN_FORMAT,
-    Pace, Parameters, Plan, Record, Reduction, Sample, Sitting, Subject, Trial, Unit, WorkloadPlan,
+    CaveatCode, Direction, Fingerprint, Metric, Outcome, PACED_PLAN_FORMAT, Pace, Plan, Record,
+    Reduction, Sample, Trial, Unit, WorkloadPlan,
 };
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -57,7 +57,7 @@ impl VenueSession for Opened {
     fn run(&mut self, trial: &Trial, _: &mut dyn FnMut(Event)) -> Result<Record> {
         std::thread::sleep(self.0);
         let samples = vec![Sample::values("time", vec![1.0 + f64::from(trial.block)])];
-        let invocations = vec![Invocation { samples, run: None, failure: None }];
+        let invocations = vec![invocation(samples)];
         let duration_ns = u64::try_from(self.0.as_nanos()).unwrap();
         Ok(Record { invocations, duration_ns, ..Record::of(trial, Outcome::Completed) })
     }
@@ -68,58 +68,16 @@ impl VenueSession for Opened {
 }
 
 fn plan(every_ms: u64) -> Plan {
-    let subject =
-        |id: &str| Subject { id: id.to_owned(), levels: BTreeMap::new(), is_control: false };
-    let sitting =
-        |id: &str| Sitting { subject: id.to_owned(), workloads: vec!["w".to_owned()], boot: None };
     let time =
         Metric::new("time", Unit::Nanoseconds, Direction::Lower, Reduction::Median, "for tests");
-    let subjects = ["reference", "other"];
+    let workload =
+        WorkloadPlan { expected_ns: MILLISECOND_NS, ..fixtures::workload("w", vec![time]) };
     let every_ns = every_ms * MILLISECOND_NS;
     Plan {
         format: PACED_PLAN_FORMAT.to_owned(),
         name: "soak".to_owned(),
-        title: "test".to_owned(),
-        digest: "digest".to_owned(),
-        venue: "timed".to_owned(),
-        seed: 1,
-        is_seed_generated: false,
-        alpha: 0.05,
-        is_quick: false,
-        is_pilot: false,
-        subjects: subjects.map(subject).into(),
-        workloads: vec![WorkloadPlan {
-            label: "w".to_owned(),
-            uses: "w".to_owned(),
-            parameters: Parameters::default(),
-            variants: BTreeMap::new(),
-            invocations: 1,
-            primary: vec!["time".to_owned()],
-            pooled: Vec::new(),
-            metrics: vec![time],
-            background: None,
-            subjects: Vec::new(),
-            expected_ns: MILLISECOND_NS,
-            time_limit_ns: 0,
-            is_closed_loop: false,
-        }],
-        blocks: (0..6)
-            .map(|index| Block { index, sittings: subjects.map(sitting).into() })
-            .collect(),
-        looks: Vec::new(),
-        budget_ns: None,
         pace: Some(Pace { duration_ns: 6 * every_ns, every_ns }),
-        comparisons: model::Comparisons::default(),
-        use_cases: Vec::new(),
-        claims: Vec::new(),
-        imported: None,
-        probes: Vec::new(),
-        settle_ns: 0,
-        setting_ns: BTreeMap::new(),
-        sim: None,
-        vm: None,
-        options: Vec::new(),
-        notes: Vec::new(),
+        ..fixtures::plan(subjects(&["reference", "other"]), vec![workload], 6)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Campaigns made up to hold each kind of verdict; no machine was measured.
 
+use fixtures::subject;
 use model::{
-    Block, BlockEffect, Caveat, CaveatCode, Direction, Effect, FINDINGS_FORMAT, FailureCount,
-    Finding, Findings, Fingerprint, Histogram, Interval, Invocation, Level, Metric, Obstacle,
-    Outcome, PLAN_FORMAT, Parameters, Plan, Planning, Question, RECORD_FORMAT, Record, Reduction,
-    Role, Sample, Strength, Subject, Unit, Verdict, WorkloadPlan,
+    BlockEffect, Caveat, CaveatCode, Direction, Effect, FINDINGS_FORMAT, FailureCount, Finding,
+    Findings, Fingerprint, Histogram, Interval, Invocation, Level, Metric, Obstacle, Outcome, Plan,
+    Planning, Question, Record, Reduction, Role, Sample, Strength, Unit, Verdict, WorkloadPlan,
 };
 use report::{Inputs, Language};
 use std::collections::BTreeMap;
@@ -252,11 +252,6 @@ pub fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>
 }
 
 fn plan(title: &str) -> Plan {
-    let subject = |id: &str, policy: &str, is_control| Subject {
-        id: id.to_owned(),
-        levels: BTreeMap::from([("policy".to_owned(), Level::canonical(policy))]),
-        is_control,
-    };
     let metric = Metric::new(
         "messages_per_second",
         Unit::PerSecond,
@@ -267,53 +262,23 @@ fn plan(title: &str) -> Plan {
     let mut metrics = Metric::latency_quantiles("latency", "Wake-up latency");
     metrics.push(metric);
     let workload = |label: &str| WorkloadPlan {
-        label: label.to_owned(),
-        uses: label.to_owned(),
-        parameters: Parameters::default(),
-        variants: BTreeMap::new(),
         invocations: 3,
-        metrics: metrics.clone(),
-        primary: vec!["latency_p50".to_owned()],
-        pooled: Vec::new(),
-        background: None,
-        subjects: Vec::new(),
         expected_ns: 2_000_000_000,
         time_limit_ns: 30_000_000_000,
-        is_closed_loop: false,
+        ..fixtures::workload(label, metrics.clone())
     };
+    let subjects = vec![
+        subject("baseline", &[("policy", "other")]),
+        subject("fifo", &[("policy", "fifo:1")]),
+        subject("batch", &[("policy", "batch")]),
+        subject("baseline-again", &[("policy", "other")]),
+    ];
     Plan {
-        format: PLAN_FORMAT.to_owned(),
         name: "first-look".to_owned(),
         title: title.to_owned(),
         digest: "0f3a".to_owned(),
-        venue: "host".to_owned(),
         seed: 42,
-        is_seed_generated: false,
-        alpha: 0.05,
-        is_quick: false,
-        is_pilot: false,
-        subjects: vec![
-            subject("baseline", "other", false),
-            subject("fifo", "fifo:1", false),
-            subject("batch", "batch", false),
-            subject("baseline-again", "other", true),
-        ],
-        workloads: vec![workload("cyclic"), workload("messaging")],
-        blocks: (0..6).map(|index| Block { index, sittings: Vec::new() }).collect(),
-        looks: Vec::new(),
-        budget_ns: None,
-        pace: None,
-        comparisons: model::Comparisons::default(),
-        use_cases: Vec::new(),
-        claims: Vec::new(),
-        imported: None,
-        probes: Vec::new(),
-        settle_ns: 0,
-        setting_ns: BTreeMap::new(),
-        sim: None,
-        vm: None,
-        options: Vec::new(),
-        notes: Vec::new(),
+        ..fixtures::plan(subjects, vec![workload("cyclic"), workload("messaging")], 6)
     }
 }
 
@@ -333,22 +298,16 @@ fn records() -> Vec<Record> {
         failure: failure.map(str::to_owned),
     };
     let record = |sequence: u64, subject: &str, outcome, invocations| Record {
-        format: RECORD_FORMAT.to_owned(),
         sequence,
-        block: 0,
         position: sequence as u32,
-        subject: subject.to_owned(),
-        workload: "messaging".to_owned(),
         started_unix_ns: 1_795_000_000_000_000_000 + sequence * 7_000_000_000,
         duration_ns: 6_500_000_000,
         boot_id: "b".to_owned(),
         seed: 7,
         outcome,
         invocations,
-        levels: BTreeMap::new(),
         fingerprint: "f".to_owned(),
-        fingerprint_difference: BTreeMap::new(),
-        caveats: Vec::new(),
+        ..fixtures::record(subject, "messaging")
     };
     let mut drifted = record(0, "baseline", Outcome::Completed, vec![run(samples.clone(), None)]);
     drifted.fingerprint_difference.insert("load.1m".to_owned(), "0.52".to_owned());

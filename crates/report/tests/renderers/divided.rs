@@ -3,11 +3,8 @@
 
 use crate::campaigns::{Campaign, Draft, campaign, emulated};
 use crate::{drawn, page};
-use model::{
-    Direction, Level, Metric, Parameters, Reduction, Subject, TrialValue, Unit, Variant, Verdict,
-};
+use model::{Direction, Metric, Parameters, Reduction, TrialValue, Unit, Variant, Verdict};
 use report::view;
-use std::collections::BTreeMap;
 
 const LABEL: &str = "pinned";
 const BLOCKS: u32 = 4;
@@ -57,11 +54,7 @@ pub fn divided() -> Campaign {
     };
     workload.variants = PARTS.into_iter().map(variant).collect();
     campaign.plan.workloads = vec![workload];
-    let subject = |id: &str, route: &str| Subject {
-        id: id.to_owned(),
-        levels: BTreeMap::from([("gateway.route".to_owned(), Level::canonical(route))]),
-        is_control: false,
-    };
+    let subject = |id: &str, route: &str| fixtures::subject(id, &[("gateway.route", route)]);
     campaign.plan.subjects = vec![subject("local", "local"), subject("handed", "one_way")];
     campaign.values = PARTS.into_iter().flat_map(|(id, parts)| values(id, parts)).collect();
     campaign

@@ -2,11 +2,9 @@
 
 use crate::campaigns::{Campaign, Draft, campaign};
 use model::{
-    BlockEffect, Direction, Imported, ImportedDesign, Level, Metric, Outcome, ParameterValue,
-    Parameters, RECORD_FORMAT, Record, Reduction, Role, Sample, Subject, TrialValue, Unit, Verdict,
-    WorkloadPlan,
+    BlockEffect, Direction, Imported, ImportedDesign, Metric, Outcome, ParameterValue, Parameters,
+    Record, Reduction, Role, Sample, TrialValue, Unit, Verdict, WorkloadPlan,
 };
-use std::collections::BTreeMap;
 
 pub const SUBJECTS: [&str; 5] = ["mq-deadline", "none", "bfq", "kyber", "mq-deadline-again"];
 pub const OPERATIONS: [&str; 7] =
@@ -148,22 +146,13 @@ fn records() -> Vec<Record> {
                     })
                     .collect();
                 all.push(Record {
-                    format: RECORD_FORMAT.to_owned(),
                     sequence: all.len() as u64,
                     block,
                     position: subject as u32,
-                    subject: (*id).to_owned(),
-                    workload: label(step),
-                    started_unix_ns: 0,
                     duration_ns: 1_000_000_000,
                     boot_id: "b".to_owned(),
-                    seed: 1,
-                    outcome: Outcome::Completed,
-                    invocations: vec![model::Invocation { samples, run: None, failure: None }],
-                    levels: BTreeMap::new(),
-                    fingerprint: String::new(),
-                    fingerprint_difference: BTreeMap::new(),
-                    caveats: Vec::new(),
+                    invocations: vec![fixtures::invocation(samples)],
+                    ..fixtures::record(id, &label(step))
                 });
             }
         }
@@ -191,14 +180,7 @@ pub fn grid() -> Campaign {
         .collect();
     let mut campaign = campaign("Which I/O elevator serves this disk best?", findings, Vec::new());
     campaign.plan.subjects = SUBJECTS
-        .map(|id| Subject {
-            id: id.to_owned(),
-            levels: BTreeMap::from([(
-                "elevator".to_owned(),
-                Level::canonical(id.trim_end_matches("-again")),
-            )]),
-            is_control: id.ends_with("-again"),
-        })
+        .map(|id| fixtures::subject(id, &[("elevator", id.trim_end_matches("-again"))]))
         .into();
     let like = campaign.plan.workloads[0].clone();
     campaign.plan.workloads = ORDER

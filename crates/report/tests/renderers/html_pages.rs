@@ -89,11 +89,9 @@ pub fn measured() -> Campaign {
                 subject: subject.to_owned(),
                 workload: "cyclic".to_owned(),
                 outcome: Outcome::Completed,
-                invocations: vec![model::Invocation {
-                    samples: vec![Sample::histogram("latency", latency)],
-                    run: None,
-                    failure: None,
-                }],
+                invocations: vec![fixtures::invocation(vec![Sample::histogram(
+                    "latency", latency,
+                )])],
                 ..first.clone()
             });
             campaign.values.push(TrialValue {

@@ -57,20 +57,10 @@ pub fn multicore() -> Campaign {
 }
 
 fn subjects() -> Vec<Subject> {
-    let subject = |(scheduler, cpus): (&str, u32)| Subject {
-        id: format!("{scheduler}-{cpus}"),
-        levels: BTreeMap::from([
-            (
-                "scheduler".to_owned(),
-                Level::canonical(if scheduler == "fair" {
-                    "fair".to_owned()
-                } else {
-                    format!("lab:{scheduler}")
-                }),
-            ),
-            ("vcpus".to_owned(), Level::canonical(cpus.to_string())),
-        ]),
-        is_control: false,
+    let subject = |(name, cpus): (&str, u32)| {
+        let scheduler = if name == "fair" { name.to_owned() } else { format!("lab:{name}") };
+        let levels = [("scheduler", scheduler.as_str()), ("vcpus", &cpus.to_string())];
+        fixtures::subject(&format!("{name}-{cpus}"), &levels)
     };
     // The factor's own order is not the plan's.
     let grid = [4, 1, 2].map(|cpus| ["cfs", "bfs", "fair"].map(|scheduler| (scheduler, cpus)));

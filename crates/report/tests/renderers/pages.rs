@@ -2,10 +2,10 @@
 //! `UPDATE_EXPECT=1 cargo test -p report` writes them anew.
 
 use expect_test::expect_file;
+use fixtures::{invocation, subject, workload};
 use model::{
     Caveat, CaveatCode, Companion, Direction, Effect, FailureCount, Finding, Findings, Fingerprint,
-    Interval, Level, Outcome, Parameters, Plan, Planning, Question, Record, Role, Sample, Strength,
-    Subject, Unit, Verdict, WorkloadPlan,
+    Interval, Outcome, Plan, Planning, Question, Record, Role, Sample, Strength, Unit, Verdict,
 };
 use report::{Inputs, Language, Page, RENDERERS, view};
 use std::collections::BTreeMap;
@@ -163,61 +163,21 @@ fn findings() -> Findings {
 }
 
 fn plan() -> Plan {
-    let subject = |id: &str, levels: &[(&str, &str)]| Subject {
-        id: id.to_owned(),
-        levels: levels
-            .iter()
-            .map(|(factor, level)| ((*factor).to_owned(), Level::canonical(*level)))
-            .collect(),
-        is_control: id.ends_with("-again"),
-    };
-    let workload = |label: &str| WorkloadPlan {
-        label: label.to_owned(),
-        uses: label.to_owned(),
-        parameters: Parameters::default(),
-        variants: BTreeMap::new(),
-        invocations: 1,
-        metrics: Vec::new(),
-        primary: Vec::new(),
-        pooled: Vec::new(),
-        background: None,
-        subjects: Vec::new(),
-        expected_ns: 0,
-        time_limit_ns: 0,
-        is_closed_loop: false,
-    };
+    let subjects = vec![
+        subject("other", &[("policy", "other")]),
+        subject("other-again", &[("policy", "other")]),
+        subject("fifo", &[("policy", "fifo:1")]),
+    ];
+    let workloads = ["cyclic", "wakeup"].map(|label| workload(label, Vec::new())).into();
     Plan {
-        format: model::PLAN_FORMAT.to_owned(),
         name: "golden".to_owned(),
         title: "What do policy and placement change?".to_owned(),
         digest: "0123456789abcdef".to_owned(),
-        venue: "host".to_owned(),
         seed: 42,
-        is_seed_generated: false,
-        alpha: 0.05,
         is_quick: true,
-        is_pilot: false,
-        subjects: vec![
-            subject("other", &[("policy", "other")]),
-            subject("other-again", &[("policy", "other")]),
-            subject("fifo", &[("policy", "fifo:1")]),
-        ],
-        workloads: vec![workload("cyclic"), workload("wakeup")],
-        blocks: Vec::new(),
-        looks: Vec::new(),
-        budget_ns: None,
-        pace: None,
-        comparisons: model::Comparisons::default(),
-        use_cases: Vec::new(),
-        claims: Vec::new(),
-        imported: None,
-        probes: Vec::new(),
-        settle_ns: 0,
-        setting_ns: BTreeMap::new(),
-        sim: None,
-        vm: None,
         options: vec!["--set".to_owned(), "blocks=6".to_owned()],
         notes: vec!["the control was kept".to_owned()],
+        ..fixtures::plan(subjects, workloads, 0)
     }
 }
 
@@ -225,22 +185,13 @@ fn records() -> Vec<Record> {
     let mut histogram = model::Histogram::new();
     histogram.record_many(1_000, 3);
     let record = |outcome: Outcome, samples: Vec<Sample>| Record {
-        format: model::RECORD_FORMAT.to_owned(),
-        sequence: 0,
-        block: 0,
         position: 1,
-        subject: "fifo".to_owned(),
-        workload: "cyclic".to_owned(),
-        started_unix_ns: 0,
         duration_ns: 2_000_000_000,
         boot_id: "b".to_owned(),
-        seed: 1,
         outcome,
-        invocations: vec![model::Invocation { samples, run: None, failure: None }],
-        levels: BTreeMap::new(),
-        fingerprint: String::new(),
+        invocations: vec![invocation(samples)],
         fingerprint_difference: BTreeMap::from([("knob.thp".to_owned(), "never".to_owned())]),
-        caveats: Vec::new(),
+        ..fixtures::record("fifo", "cyclic")
     };
     vec![
         record(

@@ -6,7 +6,7 @@ use crate::languages::korean;
 use crate::multicore::multicore;
 use crate::{drawn, page, part};
 use expect_test::expect_file;
-use model::{Histogram, Invocation, Outcome, Sample, TrialValue};
+use model::{Histogram, Outcome, Sample, TrialValue};
 use proptest::prelude::*;
 use report::Page;
 use unicode_width::UnicodeWidthStr;
@@ -42,7 +42,7 @@ fn plotted(mut campaign: Campaign) -> Campaign {
                 });
             }
             let samples = vec![Sample::histogram("latency", latency)];
-            record.invocations = vec![Invocation { samples, run: None, failure: None }];
+            record.invocations = vec![fixtures::invocation(samples)];
             campaign.records.push(record);
         }
     }
