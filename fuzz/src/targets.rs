@@ -96,7 +96,12 @@ targets! {
 
 /// What an experiment may name.
 fn catalogue() -> contract::Catalogue {
-    contract::Catalogue { workloads: workloads::ENTRIES, factors: tunables::ENTRIES, probes: &[] }
+    contract::Catalogue {
+        workloads: workloads::ENTRIES,
+        factors: tunables::ENTRIES,
+        probes: &[],
+        venues: venues::ENTRIES,
+    }
 }
 
 /// A target by name.

@@ -98,6 +98,7 @@ pub(crate) fn plan(subjects: &[&str], metrics: Vec<Metric>, blocks: u32) -> Plan
         setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
+        venue_settings: model::VenueSettings::default(),
         options: Vec::new(),
         notes: Vec::new(),
     }

@@ -38,6 +38,7 @@ pub fn plan(name: &str, digest: &str) -> Plan {
         setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
+        venue_settings: model::VenueSettings::default(),
         options: Vec::new(),
         notes: Vec::new(),
     }

@@ -161,6 +161,7 @@ fn plan(blocks: u32) -> Plan {
         setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
+        venue_settings: model::VenueSettings::default(),
         options: Vec::new(),
         notes: Vec::new(),
     }

@@ -118,6 +118,7 @@ fn plan(every_ms: u64) -> Plan {
         setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
+        venue_settings: model::VenueSettings::default(),
         options: Vec::new(),
         notes: Vec::new(),
     }

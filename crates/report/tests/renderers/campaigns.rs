@@ -312,6 +312,7 @@ fn plan(title: &str) -> Plan {
         setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
+        venue_settings: model::VenueSettings::default(),
         options: Vec::new(),
         notes: Vec::new(),
     }

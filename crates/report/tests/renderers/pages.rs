@@ -216,6 +216,7 @@ fn plan() -> Plan {
         setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
+        venue_settings: model::VenueSettings::default(),
         options: vec!["--set".to_owned(), "blocks=6".to_owned()],
         notes: vec!["the control was kept".to_owned()],
     }
