@@ -120,6 +120,7 @@ fn catalogue() -> contract::Catalogue {
         workloads: assembly::catalogue().workloads,
         factors: tunables::ENTRIES,
         probes: &[],
+        venues: venues::ENTRIES,
     }
 }
 

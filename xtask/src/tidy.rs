@@ -10,6 +10,7 @@ mod sizes;
 mod text;
 mod tree;
 mod type_names;
+mod venue_names;
 mod words;
 
 pub use tree::{SourceFile, files};
@@ -33,5 +34,6 @@ pub fn tidy(cargo: &Cargo) -> CommandResult {
     found.extend(citations::check(&files, &|path| cargo.root().join(path).exists()));
     found.extend(circles::check(&files));
     found.extend(words::check(&files));
+    found.extend(venue_names::check(&files));
     Problems::outcome(found)
 }

@@ -75,7 +75,7 @@ fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat>
     let mut caveats = Vec::new();
     let (blocks, boots) = observations.blocks_and_boots(&plan.reference().id);
     caveats.extend(plan.imported.iter().flat_map(|imported| imported.caveats.clone()));
-    if plan.venue == "sim" {
+    if plan.is_simulated() {
         caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
     } else if plan.imported.is_some() {
         // Nobody said how often the machine was booted.

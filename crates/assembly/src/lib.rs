@@ -8,5 +8,5 @@
 mod catalogue;
 mod roles;
 
-pub use catalogue::catalogue;
+pub use catalogue::{catalogue, trial_catalogue};
 pub use roles::{executable, machine_arguments, serve_role};

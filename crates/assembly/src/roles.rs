@@ -1,6 +1,6 @@
 //! Hidden roles: a program as guardian, as a workload's process, as hogs.
 
-use crate::catalogue::catalogue;
+use crate::catalogue::trial_catalogue;
 use contract::{Error, Interrupt, Result};
 use net_workloads::NetServer;
 use std::ffi::OsString;
@@ -14,11 +14,13 @@ const USAGE: i32 = 2;
 pub fn serve_role(arguments: &[OsString]) -> Option<u8> {
     let role = arguments.get(1)?.to_str()?;
     let status = match role {
-        executor::LONG_LIVED_ROLE => executor::serve_long_lived(&catalogue(), &Machine::host("")),
-        executor::LOAD_ROLE => executor::serve_load(&catalogue(), &Machine::host("")),
+        executor::LONG_LIVED_ROLE => {
+            executor::serve_long_lived(&trial_catalogue(), &Machine::host(""))
+        }
+        executor::LOAD_ROLE => executor::serve_load(&trial_catalogue(), &Machine::host("")),
         executor::BACKGROUND_ROLE => executor::serve_background(),
         schedulers::SCHEDULER_ROLE => keep_scheduler(arguments.get(2..).unwrap_or_default()),
-        contract::HOST_LOAD_ROLE => executor::serve_host_load(&catalogue()),
+        contract::HOST_LOAD_ROLE => executor::serve_host_load(&trial_catalogue()),
         contract::PEER_ROLE => serve_peer(),
         executor::GUARDIAN_ROLE => guardian(arguments.get(2..).unwrap_or_default()),
         _ => return None,

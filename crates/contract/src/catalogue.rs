@@ -1,6 +1,9 @@
 //! The one catalogue, assembled by the binary and handed down.
 
-use crate::{Configured, Factor, Knob, LaunchSpec, Probe, Problem, Workload};
+use crate::{
+    Configured, Error, Factor, Knob, LaunchSpec, Probe, Problem, Result, VenueEntry, Workload,
+    nearest,
+};
 use model::{Parameters, Plan, WorkloadPlan};
 use sys::Machine;
 
@@ -13,6 +16,8 @@ pub struct Catalogue {
     pub factors: &'static [&'static dyn Factor],
     /// What can be observed.
     pub probes: &'static [&'static dyn Probe],
+    /// Where trials can run; the first is meant where an experiment names none.
+    pub venues: &'static [&'static dyn VenueEntry],
 }
 
 impl Catalogue {
@@ -59,6 +64,43 @@ impl Catalogue {
     /// A probe by id.
     pub fn probe(&self, id: &str) -> Option<&'static dyn Probe> {
         self.probes.iter().copied().find(|probe| probe.describe().id == id)
+    }
+
+    /// A venue by id.
+    pub fn venue(&self, id: &str) -> Option<&'static dyn VenueEntry> {
+        self.venues.iter().copied().find(|venue| venue.describe().id == id)
+    }
+
+    /// The venue that a plan names.
+    ///
+    /// # Errors
+    /// That this binary has none of that name, with the nearest one that it has.
+    pub fn venue_of(&self, plan: &Plan) -> Result<&'static dyn VenueEntry> {
+        let id = &plan.venue;
+        self.venue(id).ok_or_else(|| {
+            let near = nearest(id, self.venue_ids());
+            let meant = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            Error::usage(
+                format!("cannot open the venue `{id}`"),
+                format!("there is no venue of that name in this binary{meant}"),
+                self.venues_in_words(),
+            )
+        })
+    }
+
+    /// The names of all venues.
+    pub fn venue_ids(&self) -> impl Iterator<Item = &'static str> {
+        self.venues.iter().map(|venue| venue.describe().id)
+    }
+
+    /// What a venue can be: `a venue is "a", "b" or "c"`.
+    pub fn venues_in_words(&self) -> String {
+        let quoted: Vec<String> = self.venue_ids().map(|id| format!("\"{id}\"")).collect();
+        match quoted.as_slice() {
+            [] => "there is no venue in this binary".to_owned(),
+            [only] => format!("the only venue is {only}"),
+            [others @ .., last] => format!("a venue is {} or {last}", others.join(", ")),
+        }
     }
 
     /// Controllers of the groups that levels and workloads of a plan are limited with: `cpu`,

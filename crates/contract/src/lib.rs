@@ -6,6 +6,7 @@
 mod boot;
 mod catalogue;
 mod description;
+pub mod document;
 mod error;
 mod event;
 mod factor;
@@ -25,6 +26,7 @@ mod recipe;
 mod requirement;
 mod service;
 mod venue;
+mod venue_entry;
 mod workload;
 
 pub use boot::{BootSpec, Topology};
@@ -55,4 +57,8 @@ pub use recipe::Recipe;
 pub use requirement::Requirement;
 pub use service::{Service, ServiceFacts};
 pub use venue::{Venue, VenueSession};
+pub use venue_entry::{
+    ConfiguredVenue, Footprint, Neighbour, Refusal, RequiredFactor, VenueContext, VenueEntry,
+    VenueExample, VenueFacts, VenuePrerequisite,
+};
 pub use workload::{Configured, Load, Measurement, Workload};

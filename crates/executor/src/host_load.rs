@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_guest_gets_loads_of_the_plan_at_its_own_ports_and_no_others() {
-        let catalogue = Catalogue { workloads: &[&Sender], factors: &[], probes: &[] };
+        let catalogue = Catalogue { workloads: &[&Sender], factors: &[], probes: &[], venues: &[] };
         let at: SocketAddr = "127.0.0.1:40000".parse().unwrap();
         let settings = HostLoadSettings {
             parent: 0,

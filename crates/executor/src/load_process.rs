@@ -175,7 +175,8 @@ mod tests {
 
     #[test]
     fn parameters_that_contradict_each_other_reach_no_workload() {
-        let catalogue = Catalogue { workloads: &[&Contradiction], factors: &[], probes: &[] };
+        let catalogue =
+            Catalogue { workloads: &[&Contradiction], factors: &[], probes: &[], venues: &[] };
         let directory = tempfile::tempdir().unwrap();
         let machine = Machine::fake(directory.path(), directory.path().join("run")).unwrap();
         let order = |workload: &str| LoadOrder {

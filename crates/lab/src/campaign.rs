@@ -270,7 +270,7 @@ fn used_up(
 fn booting_ns(plan: &Plan, records: &[Record]) -> u64 {
     let boots: BTreeSet<(u32, &str)> =
         records.iter().map(|record| (record.block, record.boot_id.as_str())).collect();
-    plan.vm.as_ref().map_or(0, |vm| boots.len() as u64 * vm.boot_expected_ns())
+    boots.len() as u64 * plan.boot_expected_ns()
 }
 
 /// Ends an adaptive campaign: what would still run is no longer planned.

@@ -196,7 +196,7 @@ impl Follower {
         let hides_absolute = match &self.findings {
             Some(findings) => findings.findings.iter().any(|finding| finding.is_emulated),
             // Until then nobody knows whether a guest's processor is a real one.
-            None => plan.vm.is_some(),
+            None => plan.boots_guests(),
         };
         LiveCampaign {
             name: self.name(),

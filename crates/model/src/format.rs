@@ -6,11 +6,14 @@ pub const PLAN_FORMAT: &str = "schedlab.plan/3";
 /// `plan.json` of a soak campaign: it has a pace. A reader of the version before would run its
 /// blocks without pauses, so it must refuse them; all other plans are what they were to it.
 pub const PACED_PLAN_FORMAT: &str = "schedlab.plan/4";
+/// `plan.json` of a venue whose settings have no field of their own, paced or not. A reader of the
+/// versions before would leave them out, and with them that numbers are simulated.
+pub const VENUE_PLAN_FORMAT: &str = "schedlab.plan/5";
 /// Versions of it that are read. The third has no pace. The second has claims about one metric each and none across
 /// workloads; the first has no comparisons within a factor, and claims about one comparison
 /// each.
-pub const PLAN_FORMATS: [&str; 4] =
-    [PLAN_FORMAT, "schedlab.plan/2", "schedlab.plan/1", PACED_PLAN_FORMAT];
+pub const PLAN_FORMATS: [&str; 5] =
+    [PLAN_FORMAT, "schedlab.plan/2", "schedlab.plan/1", PACED_PLAN_FORMAT, VENUE_PLAN_FORMAT];
 /// A line of `records.jsonl`.
 pub const RECORD_FORMAT: &str = "schedlab.record/1";
 /// `findings.json`.
@@ -65,6 +68,24 @@ mod tests {
         assert!(PLAN_FORMATS.contains(&PACED_PLAN_FORMAT));
         assert!(FINDINGS_FORMATS.contains(&TREND_FINDINGS_FORMAT));
     }
+
+    #[test]
+    fn settings_of_another_venue_are_read_again_and_refused_by_readers_that_know_none() {
+        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
+        assert!(plan.venue_settings.is_empty() && !plan.is_simulated() && !plan.boots_guests());
+        "moon".clone_into(&mut plan.venue);
+        plan.venue_settings.is_simulated = true;
+        plan.venue_settings.values.insert("gravity".to_owned(), "1.6".to_owned());
+        VENUE_PLAN_FORMAT.clone_into(&mut plan.format);
+        let text = serde_json::to_string(&plan).unwrap();
+        let stored = r#""venue_settings":{"is_simulated":true,"values":{"gravity":"1.6"}}"#;
+        assert!(text.contains(stored), "{text}");
+        let back: Plan = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, plan);
+        assert!(back.is_simulated());
+        assert!(PLAN_FORMATS.contains(&VENUE_PLAN_FORMAT));
+    }
+
     /// Findings of the fourth format with one finding of this verdict and these caveats.
     fn earlier(verdict: &str, codes: &[CaveatCode]) -> Findings {
         let caveats: Vec<Caveat> = codes.iter().map(|code| Caveat::new(*code, "")).collect();

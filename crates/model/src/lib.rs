@@ -44,7 +44,7 @@ pub use finding::{
 };
 pub use format::{
     FINDINGS_FORMAT, FINDINGS_FORMATS, PACED_PLAN_FORMAT, PLAN_FORMAT, PLAN_FORMATS, RECORD_FORMAT,
-    REPORT_FORMAT, TREND_FINDINGS_FORMAT, TREND_REPORT_FORMAT,
+    REPORT_FORMAT, TREND_FINDINGS_FORMAT, TREND_REPORT_FORMAT, VENUE_PLAN_FORMAT,
 };
 pub use histogram::{Histogram, HistogramError};
 pub use kernel_version::KernelVersion;
@@ -58,7 +58,7 @@ pub use phase::Phase;
 pub use pilot::PilotFinding;
 pub use plan::{
     Background, BackgroundSession, Block, Imported, ImportedDesign, Plan, SimSettings, Sitting,
-    Subject, Trial, UseCase, Variant, WorkloadPlan,
+    Subject, Trial, UseCase, Variant, VenueSettings, WorkloadPlan,
 };
 pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// read by everything after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// [`crate::PLAN_FORMAT`], or with a pace [`crate::PACED_PLAN_FORMAT`].
+    /// [`crate::PLAN_FORMAT`], with a pace [`crate::PACED_PLAN_FORMAT`], with settings of another
+    /// venue than `sim` and `vm` [`crate::VENUE_PLAN_FORMAT`].
     pub format: String,
     /// The file's stem, kebab-case: names the campaign's directory.
     pub name: String,
@@ -16,7 +17,9 @@ pub struct Plan {
     pub title: String,
     /// SHA-256 (hex) of all that decides results; a generated seed does not count.
     pub digest: String,
-    /// `host`, `vm` or `sim`.
+    /// Id of the venue: `host`, `vm`, `sim`; `import` where nothing ran. A reader asks the plan for
+    /// facts ([`Plan::is_simulated`], [`Plan::boots_guests`]) and not for this name, which may be one
+    /// that it does not know.
     pub venue: String,
     /// Decides every random choice.
     pub seed: u64,
@@ -72,6 +75,9 @@ pub struct Plan {
     /// Settings of the virtual machines; present exactly when `venue` is `vm`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vm: Option<VmSettings>,
+    /// What it holds of any other venue.
+    #[serde(default, skip_serializing_if = "VenueSettings::is_empty")]
+    pub venue_settings: VenueSettings,
     /// Words of the command line that changed the experiment (`--set`, `blocks=8`), to repeat it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
@@ -316,7 +322,40 @@ pub struct SimSettings {
     pub failure_rate: BTreeMap<String, f64>,
 }
 
+/// What a plan holds of a venue that has no field of its own in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VenueSettings {
+    /// Whether its numbers say nothing about any machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_simulated: bool,
+    /// Its settings: each a key and its value in one spelling.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
+}
+
+impl VenueSettings {
+    /// Whether there is nothing to store.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Plan {
+    /// Whether nothing is measured: its numbers say nothing about any machine.
+    pub fn is_simulated(&self) -> bool {
+        self.sim.is_some() || self.venue_settings.is_simulated
+    }
+
+    /// Whether trials run in guests, which boot what the boot factors say.
+    pub fn boots_guests(&self) -> bool {
+        self.vm.is_some()
+    }
+
+    /// What each boot of a block takes, nanoseconds; nothing where no guests boot.
+    pub fn boot_expected_ns(&self) -> u64 {
+        self.vm.as_ref().map_or(0, VmSettings::boot_expected_ns)
+    }
+
     /// The reference: the first subject.
     pub fn reference(&self) -> &Subject {
         &self.subjects[0]
@@ -365,7 +404,6 @@ impl Plan {
             once * sitting.workloads.len() as u64
         };
         let settings_ns: u64 = block.sittings.iter().map(setting_ns).sum();
-        let boot_ns = self.vm.as_ref().map_or(0, VmSettings::boot_expected_ns);
-        trials_ns + settings_ns + block.boot_count() * boot_ns
+        trials_ns + settings_ns + block.boot_count() * self.boot_expected_ns()
     }
 }

@@ -2,13 +2,12 @@
 
 mod cross_workload;
 
-use crate::document::{Entry, Node, Table, Value};
 use crate::levels::Levels;
-use crate::problems::Problems;
+use crate::settable;
 use crate::settable::Settable;
 use crate::settings::TITLE_LIMIT;
-use crate::{settable, values};
 use contract::Catalogue;
+use contract::document::{Entry, ExperimentProblems, Node, Table, Value, values};
 use cross_workload::CrossWorkload;
 use model::{
     Claim, Claimed, ClaimedEffect, ClaimedMetrics, Comparisons, Level, Subject, WorkloadPlan,
@@ -35,7 +34,7 @@ pub(crate) fn read(
     catalogue: &Catalogue,
     asked: &Asked<'_>,
     levels: &mut Levels<'_>,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Vec<Claim> {
     let Some(entry) = table.get("claims") else { return Vec::new() };
     let Value::List(items) = &entry.node.value else {
@@ -57,7 +56,7 @@ struct Reader<'a, 'l, 'p> {
     asked: &'a Asked<'a>,
     subjects: &'a [Subject],
     levels: &'p mut Levels<'l>,
-    problems: &'p mut Problems,
+    problems: &'p mut ExperimentProblems,
 }
 
 impl Reader<'_, '_, '_> {

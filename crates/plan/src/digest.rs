@@ -38,6 +38,7 @@ pub(crate) fn digest(plan: &Plan, catalogue: &Catalogue) -> String {
         ("vm", plan.vm.is_some(), json!(plan.vm)),
         ("budget_ns", plan.budget_ns.is_some(), json!(plan.budget_ns)),
         ("pace", plan.pace.is_some(), json!(plan.pace)),
+        ("venue_settings", !plan.venue_settings.is_empty(), json!(plan.venue_settings)),
     ] {
         if is_used {
             decisive[key] = value;

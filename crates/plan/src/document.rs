@@ -1,7 +1,7 @@
 //! The experiment's text as a tree in which every key and value knows its place.
 
-use crate::problems::Problems;
 use crate::problems::position;
+use contract::document::{Entry, ExperimentProblems, Node, SourceLocation, Table, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -9,117 +9,10 @@ use toml::de::{DeTable, DeValue};
 /// time that reading takes.
 const TEXT_LIMIT: usize = 1 << 20;
 
-/// Where something was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SourceLocation {
-    /// Bytes of the experiment's text.
-    Span {
-        /// First byte.
-        start: usize,
-        /// Byte after the last.
-        end: usize,
-    },
-    /// An option of the command line.
-    Option(String),
-}
-
-impl SourceLocation {
-    /// First byte, where it is in the text.
-    pub(crate) fn start(&self) -> Option<usize> {
-        match self {
-            SourceLocation::Span { start, .. } => Some(*start),
-            SourceLocation::Option(_) => None,
-        }
-    }
-}
-
-/// A value and its place.
-#[derive(Debug, Clone)]
-pub(crate) struct Node {
-    /// Where the value is.
-    pub(crate) place: SourceLocation,
-    /// The value.
-    pub(crate) value: Value,
-}
-
-/// What may be written.
-#[derive(Debug, Clone)]
-pub(crate) enum Value {
-    /// A quoted text, or bare text of an option.
-    Text(String),
-    /// A whole number.
-    Integer(i64),
-    /// A number with a point, as written.
-    Float(String),
-    /// true or false.
-    Flag(bool),
-    /// A date or time; no key takes one.
-    Date,
-    /// A list.
-    List(Vec<Node>),
-    /// A table.
-    Table(Table),
-}
-
-/// A table in the order it was written.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Table {
-    /// Keys and values.
-    pub(crate) entries: Vec<Entry>,
-}
-
-/// One key of a table.
-#[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    /// The key.
-    pub(crate) key: String,
-    /// Where the key is.
-    pub(crate) place: SourceLocation,
-    /// Its value.
-    pub(crate) node: Node,
-}
-
-impl Table {
-    /// The entry of a key.
-    pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.key == key)
-    }
-
-    /// The entry of a key, to be changed.
-    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
-        self.entries.iter_mut().find(|entry| entry.key == key)
-    }
-}
-
-impl Node {
-    /// What the value is, in words.
-    pub(crate) fn kind(&self) -> &'static str {
-        match self.value {
-            Value::Text(_) => "a text",
-            Value::Integer(_) => "a whole number",
-            Value::Float(_) => "a number",
-            Value::Flag(_) => "true or false",
-            Value::Date => "a date",
-            Value::List(_) => "a list",
-            Value::Table(_) => "a table",
-        }
-    }
-
-    /// The text of a value that is one word: texts, numbers, true and false.
-    pub(crate) fn scalar(&self) -> Option<String> {
-        match &self.value {
-            Value::Text(text) | Value::Float(text) => Some(text.clone()),
-            Value::Integer(number) => Some(number.to_string()),
-            Value::Flag(flag) => Some(flag.to_string()),
-            Value::Date | Value::List(_) | Value::Table(_) => None,
-        }
-    }
-}
-
 /// Reads the text. A slip inside one line (a duplicate key, a text without
 /// quotes) is reported and the rest is read all the same; a bracket that is
 /// never closed leaves no rest worth reading.
-pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Table> {
+pub(crate) fn read(text: &str, problems: &mut ExperimentProblems) -> Option<Table> {
     if text.len() > TEXT_LIMIT {
         let cause = format!("the experiment is longer than {} KiB", TEXT_LIMIT >> 10);
         problems.report(&SourceLocation::Span { start: 0, end: 0 }, cause);

@@ -5,8 +5,9 @@ use crate::claims::{self, Asked};
 use crate::document;
 use crate::levels::{Levels, as_written};
 use crate::problem::ExperimentProblem;
-use crate::problems::Problems;
+use crate::problems::into_sorted;
 use contract::Catalogue;
+use contract::document::ExperimentProblems;
 use model::{Claim, ImportedDesign, ParameterValue, Plan, WorkloadPlan};
 use std::collections::BTreeSet;
 
@@ -24,7 +25,7 @@ pub fn claims(
     catalogue: &Catalogue,
     plan: &Plan,
 ) -> Result<Vec<Claim>, Vec<ExperimentProblem>> {
-    let mut problems = Problems::default();
+    let mut problems = ExperimentProblems::default();
     let table = document::read(text, &mut problems);
     let workloads: Vec<&WorkloadPlan> = plan.workloads.iter().collect();
     let asked = Asked {
@@ -38,7 +39,7 @@ pub fn claims(
         table.map(|table| claims::read(&table, catalogue, &asked, &mut levels, &mut problems));
     match read {
         Some(claims) if problems.is_empty() => Ok(claims),
-        _ => Err(problems.into_sorted(text)),
+        _ => Err(into_sorted(problems, text)),
     }
 }
 

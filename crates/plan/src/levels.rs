@@ -1,9 +1,8 @@
 //! Levels as they are written: names that stand for others are resolved, then the
 //! factor reads them.
 
-use crate::document::{Node, SourceLocation};
-use crate::problems::Problems;
 use crate::settable::Settable;
+use contract::document::{ExperimentProblems, Node, SourceLocation};
 use model::Level;
 
 /// Answers what a text stands for as a level of a factor: nothing where it stands for
@@ -45,7 +44,7 @@ impl<'a> Levels<'a> {
         settable: Settable,
         node: &Node,
         key: &SourceLocation,
-        problems: &mut Problems,
+        problems: &mut ExperimentProblems,
     ) -> Option<Written> {
         let text = scalar(settable, node, problems)?;
         let texts = self.resolved(settable, &text, node, problems)?;
@@ -65,7 +64,7 @@ impl<'a> Levels<'a> {
         &mut self,
         settable: Settable,
         node: &Node,
-        problems: &mut Problems,
+        problems: &mut ExperimentProblems,
     ) -> Vec<Written> {
         let Some(text) = scalar(settable, node, problems) else { return Vec::new() };
         let texts = self.resolved(settable, &text, node, problems).unwrap_or_default();
@@ -83,7 +82,7 @@ impl<'a> Levels<'a> {
         settable: Settable,
         text: &str,
         node: &Node,
-        problems: &mut Problems,
+        problems: &mut ExperimentProblems,
     ) -> Option<Vec<String>> {
         let id = settable.id();
         let why = match (self.resolve)(&id, text) {
@@ -103,7 +102,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-fn scalar(settable: Settable, node: &Node, problems: &mut Problems) -> Option<String> {
+fn scalar(settable: Settable, node: &Node, problems: &mut ExperimentProblems) -> Option<String> {
     let text = node.scalar();
     if text.is_none() {
         let cause = format!("a level of `{}` is one value, not {}", settable.id(), node.kind());
@@ -119,7 +118,7 @@ fn parsed(
     text: &str,
     node: &Node,
     key: &SourceLocation,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Option<Written> {
     match settable.parse(text) {
         Ok(level) => Some(Written { level, place: key.clone() }),

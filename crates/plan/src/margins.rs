@@ -1,8 +1,6 @@
 //! Equivalence margins: what counts as no difference, declared before the run.
 
-use crate::document::{Node, SourceLocation, Value};
-use crate::problems::Problems;
-use crate::values;
+use contract::document::{ExperimentProblems, Node, SourceLocation, Value, values};
 use model::{Metric, Reduction};
 use std::collections::BTreeMap;
 
@@ -26,7 +24,7 @@ struct Declared {
 
 impl Margins {
     /// `margin = "5%"`, or `margin = { default = "2%", METRIC = "5%" }`.
-    pub(crate) fn read(node: &Node, problems: &mut Problems) -> Self {
+    pub(crate) fn read(node: &Node, problems: &mut ExperimentProblems) -> Self {
         let mut margins = Self::default();
         let Value::Table(table) = &node.value else {
             margins.default = declared(node, &node.place, problems);
@@ -44,7 +42,12 @@ impl Margins {
     }
 
     /// Reports margins of metrics that do not exist among `known`.
-    pub(crate) fn check_names(&self, known: &[String], whose: &str, problems: &mut Problems) {
+    pub(crate) fn check_names(
+        &self,
+        known: &[String],
+        whose: &str,
+        problems: &mut ExperimentProblems,
+    ) {
         for (name, margin) in &self.metrics {
             if !known.contains(name) {
                 problems
@@ -55,7 +58,11 @@ impl Margins {
     }
 }
 
-fn declared(node: &Node, key: &SourceLocation, problems: &mut Problems) -> Option<Declared> {
+fn declared(
+    node: &Node,
+    key: &SourceLocation,
+    problems: &mut ExperimentProblems,
+) -> Option<Declared> {
     let margin = values::margin(node, problems)?;
     Some(Declared { margin, key: key.clone(), value: node.place.clone() })
 }
@@ -66,7 +73,7 @@ pub(crate) fn apply(
     metric: &mut Metric,
     workload: &Margins,
     experiment: &Margins,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) {
     let declared = workload
         .metrics

@@ -1,13 +1,20 @@
 //! `--set key=value`: writes into the tree what could have been written in the file.
 
-use crate::document::{Entry, Node, SourceLocation, Table, Value, option_value};
-use crate::problems::Problems;
+use crate::document::option_value;
+use crate::venue;
+use contract::Catalogue;
+use contract::document::{Entry, ExperimentProblems, Node, SourceLocation, Table, Value};
 
-/// Tables that an option may create where the file has none.
-const CREATED: [&str; 5] = ["margin", "sim", "vm", "quick", "factors"];
+/// Tables that an option may create where the file has none, beside those of venues.
+const CREATED: [&str; 3] = ["margin", "quick", "factors"];
 
 /// Applies the options in order; the last one wins.
-pub(crate) fn apply(table: &mut Table, overrides: &[(String, String)], problems: &mut Problems) {
+pub(crate) fn apply(
+    table: &mut Table,
+    overrides: &[(String, String)],
+    catalogue: &Catalogue,
+    problems: &mut ExperimentProblems,
+) {
     for (path, value) in overrides {
         let place = SourceLocation::Option(format!("--set {path}={value}"));
         let node = option_value(value, &place);
@@ -25,7 +32,14 @@ pub(crate) fn apply(table: &mut Table, overrides: &[(String, String)], problems:
             ["subjects", subject, rest @ ..] => {
                 set_subject(table, subject, rest, node, &place, problems);
             }
-            _ => set(table, &steps, node, &place, problems),
+            steps => {
+                if let [first, _, ..] = steps
+                    && venue::tables(catalogue).any(|known| known == *first)
+                {
+                    create(table, first, &place);
+                }
+                set(table, steps, node, &place, problems);
+            }
         }
     }
 }
@@ -37,7 +51,7 @@ fn set_workload(
     rest: &[&str],
     node: Node,
     place: &SourceLocation,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) {
     let list = table.get_mut("workloads").and_then(|entry| match &mut entry.node.value {
         Value::List(items) => Some(items),
@@ -84,7 +98,7 @@ fn set_subject(
     rest: &[&str],
     node: Node,
     place: &SourceLocation,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) {
     let Some(Entry { node: Node { value: Value::Table(subjects), .. }, .. }) =
         table.get_mut("subjects")
@@ -106,13 +120,21 @@ fn set_subject(
     set(subjects, &steps, node, place, problems);
 }
 
+/// An empty table, where there is nothing of that name.
+fn create(table: &mut Table, name: &str, place: &SourceLocation) {
+    if table.get(name).is_none() {
+        let node = Node { place: place.clone(), value: Value::Table(Table::default()) };
+        table.entries.push(Entry { key: name.to_owned(), place: place.clone(), node });
+    }
+}
+
 /// Sets a value, going down through tables.
 fn set(
     table: &mut Table,
     steps: &[&str],
     node: Node,
     place: &SourceLocation,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) {
     let [step, rest @ ..] = steps else { return };
     if rest.is_empty() {
@@ -127,10 +149,8 @@ fn set(
         }
         return;
     }
-    if table.get(step).is_none() && CREATED.contains(step) {
-        let value = Value::Table(Table::default());
-        let created = Node { place: place.clone(), value };
-        table.entries.push(Entry { key: (*step).to_owned(), place: place.clone(), node: created });
+    if CREATED.contains(step) {
+        create(table, step, place);
     }
     let known: Vec<String> = table.entries.iter().map(|entry| entry.key.clone()).collect();
     let Some(entry) = table.get_mut(step) else {

@@ -1,10 +1,8 @@
 //! `duration` and `every`: campaigns that go on for a time, with a block each hour.
 
-use crate::document::{Entry, SourceLocation, Table};
 use crate::planning::LEAST_BLOCKS;
-use crate::problems::Problems;
 use crate::settings::BLOCK_LIMIT;
-use crate::values;
+use contract::document::{Entry, ExperimentProblems, SourceLocation, Table, values};
 use model::Pace;
 
 const HOUR_NS: u64 = 3_600_000_000_000;
@@ -24,7 +22,7 @@ pub(crate) struct Paced {
 
 /// Reads them. A key of the command line wins over one of the file that excludes it: it was
 /// written to change the experiment.
-pub(crate) fn read(table: &Table, problems: &mut Problems) -> Paced {
+pub(crate) fn read(table: &Table, problems: &mut ExperimentProblems) -> Paced {
     let (duration, every) = (table.get("duration"), table.get("every"));
     let every_ns = match every {
         None => Some(HOUR_NS),
@@ -63,7 +61,7 @@ pub(crate) fn read(table: &Table, problems: &mut Problems) -> Paced {
 }
 
 /// As many blocks as begin and could end in the time.
-fn count(pace: Pace, place: &SourceLocation, problems: &mut Problems) -> Option<u32> {
+fn count(pace: Pace, place: &SourceLocation, problems: &mut ExperimentProblems) -> Option<u32> {
     let blocks = pace.duration_ns / pace.every_ns;
     let makes = format!(
         "a block every {} for {} makes {blocks}",

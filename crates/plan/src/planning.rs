@@ -1,18 +1,19 @@
 //! From a read experiment to a plan: the control arm, `--quick`, the budget, the order.
 
 use crate::claims::Asked;
-use crate::document::{self, SourceLocation};
+use crate::document;
 use crate::levels::{Levels, Resolve, as_written};
 use crate::problem::ExperimentProblem;
-use crate::problems::Problems;
+use crate::problems::into_sorted;
 use crate::settings::{self, Control, ExperimentSettings, LARGEST_SEED};
 use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
-use crate::{boots, claims, digest, order, overrides, pace, peer, quick, use_cases, within};
+use crate::{boots, claims, digest, order, overrides, pace, quick, use_cases, within};
+use contract::document::{ExperimentProblems, SourceLocation};
 use contract::{Catalogue, ParameterKind, Workload};
 use model::{
-    Block, PACED_PLAN_FORMAT, PLAN_FORMAT, Pace, ParameterValue, Parameters, Plan, SimSettings,
-    Subject, VmSettings, WorkloadPlan, format_duration,
+    Block, PACED_PLAN_FORMAT, PLAN_FORMAT, Pace, ParameterValue, Parameters, Plan, Subject,
+    VENUE_PLAN_FORMAT, VenueSettings, WorkloadPlan, format_duration,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,11 +71,11 @@ pub fn plan(
     default_probes: &[&str],
     request: &PlanRequest<'_>,
 ) -> Result<Plan, Vec<ExperimentProblem>> {
-    let mut problems = Problems::default();
+    let mut problems = ExperimentProblems::default();
     let planned = try_plan(catalogue, default_probes, request, &mut problems);
     match planned {
         Some(plan) if problems.is_empty() => Ok(plan),
-        _ => Err(problems.into_sorted(request.text)),
+        _ => Err(into_sorted(problems, request.text)),
     }
 }
 
@@ -82,15 +83,15 @@ fn try_plan(
     catalogue: &Catalogue,
     default_probes: &[&str],
     request: &PlanRequest<'_>,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Option<Plan> {
     let mut table = document::read(request.text, problems)?;
-    overrides::apply(&mut table, request.overrides, problems);
+    overrides::apply(&mut table, request.overrides, catalogue, problems);
     let shrunk = quick::shrink(&mut table, request.is_quick, catalogue, problems);
-    let settings = settings::read(&table, catalogue, default_probes, request.venue, problems);
+    let settings = settings::read(&table, catalogue, default_probes, request.venue, problems)?;
     let mut levels = Levels::new(request.resolve);
     let before = problems.len();
-    let mut arms = subjects::read(&table, catalogue, &settings.venue, &mut levels, problems);
+    let mut arms = subjects::read(&table, catalogue, settings.venue.entry, &mut levels, problems);
     if problems.len() == before {
         within::check(&table, &settings.comparisons, &arms, problems);
     }
@@ -99,7 +100,7 @@ fn try_plan(
     within::complete(&mut workloads, &settings.comparisons, &arms);
     let control = arms.first().map(|arm| subjects::control_id(&arm.id)).unwrap_or_default();
     let with_control: Vec<&str> = ids.iter().copied().chain([control.as_str()]).collect();
-    let failure_rate = settings::failure_rates(&settings, &with_control, problems);
+    settings.venue.check(&with_control, problems);
     let mut use_cases = use_cases::read(&table, &workloads, problems);
     let subjects: Vec<Subject> = arms.iter().map(Arm::subject).collect();
     let plans: Vec<&WorkloadPlan> = workloads.iter().map(|workload| &workload.plan).collect();
@@ -139,9 +140,6 @@ fn try_plan(
     draft.plan.notes = notes;
     draft.plan.use_cases = use_cases;
     draft.plan.claims = claims;
-    if draft.plan.venue == "sim" {
-        draft.plan.sim = Some(SimSettings { scenario: draft.scenario.clone(), failure_rate });
-    }
     if request.is_quick {
         draft.make_quick(quick.blocks.unwrap_or(QUICK_BLOCKS));
     }
@@ -154,7 +152,7 @@ fn check_together(
     settings: &ExperimentSettings,
     arms: &[Arm],
     workloads: &[Planned],
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) {
     if let ([only], Control::Off) = (arms, settings.control) {
         problems
@@ -197,7 +195,6 @@ struct Draft {
     looks: Vec<u32>,
     is_control_kept: bool,
     entries: Vec<Planned>,
-    scenario: String,
 }
 
 /// How long it takes to set each subject for a trial, of those where it takes time.
@@ -230,15 +227,13 @@ fn draft(
         }
         subjects.insert(1, Subject { id, is_control: true, ..reference });
     }
-    let has_peer = peer::is_needed(&workloads);
-    let vm = (settings.venue == "vm").then_some(VmSettings { has_peer, ..settings.vm });
     let format = if settings.pace.is_some() { PACED_PLAN_FORMAT } else { PLAN_FORMAT };
-    let plan = Plan {
+    let mut plan = Plan {
         format: format.to_owned(),
         name: request.name.to_owned(),
         title: settings.title.unwrap_or_else(|| request.name.to_owned()),
         digest: String::new(),
-        venue: settings.venue,
+        venue: String::new(),
         seed: settings.seed.unwrap_or(request.drawn_seed & LARGEST_SEED),
         is_seed_generated: settings.seed.is_none(),
         alpha: settings.alpha,
@@ -258,10 +253,15 @@ fn draft(
         settle_ns: settings.settle_ns,
         setting_ns: BTreeMap::new(),
         sim: None,
-        vm,
+        vm: None,
+        venue_settings: VenueSettings::default(),
         options: Vec::new(),
         notes: Vec::new(),
     };
+    settings.venue.write(&mut plan, workloads.iter().any(|one| one.needs_peer));
+    if !plan.venue_settings.is_empty() {
+        VENUE_PLAN_FORMAT.clone_into(&mut plan.format);
+    }
     Draft {
         plan,
         block_count: settings.blocks,
@@ -269,7 +269,6 @@ fn draft(
         // An A/A campaign of one subject consists of its control.
         is_control_kept: settings.control == Control::On || arms.len() == 1,
         entries: workloads,
-        scenario: settings.scenario,
     }
 }
 
@@ -313,10 +312,12 @@ impl Draft {
             running.map(|planned| trial_ns(planned) + set_ns).sum()
         };
         let trials_ns: u64 = subjects.iter().map(sitting_ns).sum();
-        let Some(vm) = &self.plan.vm else { return trials_ns };
+        if !self.plan.boots_guests() {
+            return trials_ns;
+        }
         let boots: BTreeSet<usize> =
             boots::boots(catalogue, subjects, &self.plan.comparisons).into_values().collect();
-        trials_ns + boots.len() as u64 * vm.boot_expected_ns()
+        trials_ns + boots.len() as u64 * self.plan.boot_expected_ns()
     }
 
     /// Makes the campaign fit its budget: blocks go down to five, then the
@@ -325,7 +326,7 @@ impl Draft {
         &mut self,
         budget: Option<(u64, SourceLocation)>,
         catalogue: &Catalogue,
-        problems: &mut Problems,
+        problems: &mut ExperimentProblems,
     ) -> Option<()> {
         let Some((budget_ns, place)) = budget else { return Some(()) };
         let least = self.block_count.min(LEAST_BLOCKS);
@@ -374,7 +375,7 @@ impl Draft {
 
     fn finish(self, catalogue: &Catalogue) -> Plan {
         // The simulator takes no time, whatever it simulates.
-        let is_simulated = self.plan.venue == "sim";
+        let is_simulated = self.plan.is_simulated();
         let block_ns = if is_simulated { 0 } else { self.block_ns(&self.plan.subjects, catalogue) };
         let Draft { mut plan, block_count, looks, entries, .. } = self;
         plan.looks = fitting(&looks, block_count);
@@ -408,7 +409,7 @@ impl Draft {
 
 fn laid_out(plan: &Plan, block_count: u32, catalogue: &Catalogue) -> Vec<Block> {
     let (subjects, workloads) = (&plan.subjects, &plan.workloads);
-    if plan.vm.is_none() {
+    if !plan.boots_guests() {
         return order::blocks(plan.seed, block_count, subjects, workloads);
     }
     let boots = boots::boots(catalogue, subjects, &plan.comparisons);

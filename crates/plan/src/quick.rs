@@ -3,13 +3,12 @@
 //! Fewer blocks and shorter trials alone leave a large experiment large. Which part of
 //! it is worth a quick look is a judgement of its author, written down before the run.
 
-use crate::document::{Entry, Node, Table, Value};
 use crate::planning::LEAST_BLOCKS;
-use crate::problems::Problems;
 use crate::settings::BLOCK_LIMIT;
 use crate::subjects::Arm;
+use crate::within;
 use crate::workloads::Planned;
-use crate::{values, within};
+use contract::document::{Entry, ExperimentProblems, Node, Table, Value, values};
 use contract::{Catalogue, Parameter};
 use model::{Comparisons, Subject, UseCase, groups};
 use std::collections::BTreeSet;
@@ -32,7 +31,7 @@ pub(crate) fn read(
     arms: &[Arm],
     workloads: &[Planned],
     comparisons: &Comparisons,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Quick {
     let mut quick = Quick::default();
     let Some(entry) = table.get("quick") else { return quick };
@@ -74,7 +73,7 @@ pub(crate) fn shrink(
     table: &mut Table,
     is_quick: bool,
     catalogue: &Catalogue,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Vec<String> {
     let quick = table.get("quick").and_then(|entry| as_table(&entry.node)?.get("parameters"));
     let Some(quick) = quick.cloned() else { return Vec::new() };
@@ -140,7 +139,7 @@ fn declared(workload: &Table, catalogue: &Catalogue) -> Option<&'static [Paramet
     Some(catalogue.workload(uses)?.parameters())
 }
 
-fn check(declared: &Parameter, entry: &Entry, problems: &mut Problems) {
+fn check(declared: &Parameter, entry: &Entry, problems: &mut ExperimentProblems) {
     let text = entry.node.scalar();
     let parsed = text.ok_or("expected one value".to_owned()).and_then(|text| declared.parse(&text));
     if let Err(why) = parsed {
@@ -153,7 +152,7 @@ fn names(
     entry: &Entry,
     what: &str,
     known: &[&str],
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Option<BTreeSet<String>> {
     let written = values::texts(&entry.node, &entry.key, problems)?;
     if written.is_empty() {
@@ -172,7 +171,13 @@ fn names(
 
 impl Quick {
     /// What remains must still be an experiment.
-    fn check(&self, entry: &Entry, arms: &[Arm], workloads: &[Planned], problems: &mut Problems) {
+    fn check(
+        &self,
+        entry: &Entry,
+        arms: &[Arm],
+        workloads: &[Planned],
+        problems: &mut ExperimentProblems,
+    ) {
         let Some((reference, others)) = arms.split_first() else { return };
         if !self.keeps_subject(&reference.id) {
             problems
@@ -201,7 +206,13 @@ impl Quick {
     }
 
     /// Each level that remains must still compare something.
-    fn check_groups(&self, entry: &Entry, arms: &[Arm], factor: &str, problems: &mut Problems) {
+    fn check_groups(
+        &self,
+        entry: &Entry,
+        arms: &[Arm],
+        factor: &str,
+        problems: &mut ExperimentProblems,
+    ) {
         let subjects: Vec<Subject> = arms.iter().map(Arm::subject).collect();
         for group in groups(&subjects, factor) {
             let Some(reference) = group.reference else { continue };

@@ -1,8 +1,7 @@
 //! The published schema of experiments, made from the catalogue.
 
 use crate::settable;
-use crate::settings::{BLOCK_LIMIT, INVOCATION_LIMIT, SCENARIOS, VENUES};
-use crate::vm::ACCELERATORS;
+use crate::settings::{BLOCK_LIMIT, INVOCATION_LIMIT};
 use contract::{Catalogue, Factor, Parameter, ParameterKind, Workload};
 use serde_json::{Map, Value, json};
 
@@ -170,9 +169,10 @@ fn object(value: Value) -> Map<String, Value> {
 
 fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
     let probes: Vec<&str> = catalogue.probes.iter().map(|probe| probe.describe().id).collect();
+    let venues: Vec<&str> = catalogue.venue_ids().collect();
     let properties = json!({
         "title": { "type": "string", "maxLength": 200, "description": "The question in a person's words" },
-        "venue": { "enum": VENUES, "default": "host" },
+        "venue": { "enum": venues, "default": venues.first() },
         "seed": { "type": "integer", "minimum": 0 },
         "alpha": { "type": "number", "minimum": 0.001, "maximum": 0.2, "default": 0.05 },
         "margin": { "$ref": "#/$defs/margin" },
@@ -194,18 +194,6 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
         "settle": { "$ref": "#/$defs/duration" },
         "invocations": { "type": "integer", "minimum": 1, "maximum": INVOCATION_LIMIT, "default": 3 },
         "budget": { "$ref": "#/$defs/duration" },
-        "sim": {
-            "type": "object",
-            "properties": {
-                "scenario": { "enum": SCENARIOS, "default": "S1" },
-                "failure_rate": {
-                    "type": "object",
-                    "additionalProperties": { "type": "number", "minimum": 0, "maximum": 1 },
-                },
-            },
-            "additionalProperties": false,
-        },
-        "vm": vm(),
         "quick": quick(),
         "subjects": {
             "type": "object",
@@ -224,6 +212,8 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
     });
     let mut properties = object(properties);
     properties.extend(size());
+    let with_table = catalogue.venues.iter().filter_map(|venue| Some((venue, venue.schema()?)));
+    properties.extend(with_table.map(|(venue, table)| (venue.describe().id.to_owned(), table)));
     properties
 }
 
@@ -286,34 +276,6 @@ fn quick() -> Value {
                 "type": "object",
                 "description": "Parameters of every workload that has them",
             },
-        },
-        "additionalProperties": false,
-    })
-}
-
-/// The machines of venue `vm`.
-fn vm() -> Value {
-    let names = |description: &str| json!({ "$ref": "#/$defs/names", "description": description });
-    json!({
-        "type": "object",
-        "description": "The virtual machines of venue vm, alike for every boot",
-        "properties": {
-            "accelerator": { "enum": ACCELERATORS, "default": "auto" },
-            "memory": { "type": "string", "default": "512MiB", "examples": ["512MiB", "2GiB"] },
-            "host_cpus": { "type": "string", "examples": ["0-1"], "description": "CPUs of this machine that it may use" },
-            "disks": {
-                "type": ["string", "array"],
-                "items": { "type": "string", "pattern": "^(virtio:[^:]+|null:[^:]+(:[^:]+)?)$" },
-                "maxItems": 16,
-                "examples": [["virtio:1GiB", "null:1GiB", "null:1GiB:50us"]],
-            },
-            "boot_timeout": { "$ref": "#/$defs/duration", "default": "60s" },
-            "equalise": { "type": "boolean", "default": false, "description": "Make clock source, autogroup, preemption model and mitigations the same for all kernels" },
-            "snapshot": { "type": "boolean", "default": false, "description": "Start every sitting from the same saved state" },
-            "deterministic": { "type": "boolean", "default": false, "description": "Count instructions: the same seed gives the same bytes; no measurement of performance" },
-            "modules": names("Further kernel modules with their arguments: null_blk gb=1"),
-            "files": names("Files of this machine, at the same path in the guest; programs with their libraries"),
-            "tools": names("Installed packages of this machine that make the read-only tools image"),
         },
         "additionalProperties": false,
     })

@@ -1,6 +1,6 @@
 //! What a level can be of: a factor, or a parameter of a workload that differs between subjects.
 
-use crate::document::{Entry, Table, Value};
+use contract::document::{Entry, Table, Value};
 use contract::{Catalogue, Factor, Parameter, ParameterKind, Workload};
 use model::Level;
 

@@ -1,21 +1,20 @@
 //! The keys at the top of an experiment, apart from subjects and workloads.
 
-use crate::document::{Entry, Node, SourceLocation, Table, Value};
 use crate::margins::Margins;
 use crate::planning::LEAST_BLOCKS;
-use crate::problems::Problems;
-use crate::{pace, values, vm};
+use crate::venue::ChosenVenue;
+use crate::{pace, venue};
 use contract::Catalogue;
-use model::{Comparisons, Pace, VmSettings};
-use std::collections::BTreeMap;
+use contract::document::{Entry, ExperimentProblems, Node, Table, Value, values};
+use model::{Comparisons, Pace};
 
 /// More looks than this spend too little at each.
 const LOOK_LIMIT: usize = 10;
 /// A TOML integer has 63 bits for it.
 pub(crate) const LARGEST_SEED: u64 = i64::MAX as u64;
 
-/// Keys of the top level; every factor's id is one too.
-pub(crate) const KEYS: [&str; 23] = [
+/// Keys of the top level; every factor's id is one too, and that of a venue with settings.
+const KEYS: [&str; 21] = [
     "title",
     "venue",
     "blocks",
@@ -30,8 +29,6 @@ pub(crate) const KEYS: [&str; 23] = [
     "settle",
     "invocations",
     "budget",
-    "sim",
-    "vm",
     "quick",
     "comparisons",
     "subjects",
@@ -40,12 +37,6 @@ pub(crate) const KEYS: [&str; 23] = [
     "use_cases",
     "claims",
 ];
-
-/// Where trials can run.
-pub(crate) const VENUES: [&str; 3] = ["host", "vm", "sim"];
-
-/// Scenarios of the simulator (docs/method.md#m-scenarios).
-pub(crate) const SCENARIOS: [&str; 6] = ["S1", "S2", "S3", "S4", "S5", "S6"];
 
 /// The default campaign has 10 blocks of 3 invocations (docs/method.md#m-defaults).
 const DEFAULT_BLOCKS: u32 = 10;
@@ -69,22 +60,10 @@ pub(crate) enum Control {
     Off,
 }
 
-/// A setting of the simulator that names subjects, checked once those are known.
-#[derive(Debug, Clone)]
-pub(crate) struct FailureRate {
-    /// Subject id as written.
-    pub(crate) subject: String,
-    /// Where.
-    pub(crate) place: SourceLocation,
-    /// Probability.
-    pub(crate) rate: f64,
-}
-
 /// Everything the top level declares.
-#[derive(Debug, Clone)]
 pub(crate) struct ExperimentSettings {
     pub(crate) title: Option<String>,
-    pub(crate) venue: String,
+    pub(crate) venue: ChosenVenue,
     pub(crate) blocks: u32,
     pub(crate) looks: Vec<u32>,
     pub(crate) seed: Option<u64>,
@@ -97,16 +76,13 @@ pub(crate) struct ExperimentSettings {
     pub(crate) invocations: u32,
     pub(crate) budget_ns: Option<u64>,
     pub(crate) pace: Option<Pace>,
-    pub(crate) scenario: String,
-    pub(crate) failure_rates: Vec<FailureRate>,
-    pub(crate) vm: VmSettings,
 }
 
 impl ExperimentSettings {
-    fn defaults(default_probes: Vec<String>) -> Self {
+    fn defaults(venue: ChosenVenue, default_probes: Vec<String>) -> Self {
         Self {
             title: None,
-            venue: "host".to_owned(),
+            venue,
             blocks: DEFAULT_BLOCKS,
             looks: Vec::new(),
             seed: None,
@@ -119,37 +95,40 @@ impl ExperimentSettings {
             invocations: DEFAULT_INVOCATIONS,
             budget_ns: None,
             pace: None,
-            scenario: SCENARIOS[0].to_owned(),
-            failure_rates: Vec::new(),
-            vm: VmSettings::default(),
         }
     }
 }
 
+/// Whether that is a key of the top level, and no factor.
+pub(crate) fn is_key(key: &str, catalogue: &Catalogue) -> bool {
+    KEYS.contains(&key) || venue::tables(catalogue).any(|table| table == key)
+}
+
 /// Reads the top level; keys that are factors, subjects or workloads are left
-/// to their own readers.
+/// to their own readers. Nothing where there is no venue at all.
 pub(crate) fn read(
     table: &Table,
     catalogue: &Catalogue,
     default_probes: &[&str],
     venue_option: Option<&str>,
-    problems: &mut Problems,
-) -> ExperimentSettings {
+    problems: &mut ExperimentProblems,
+) -> Option<ExperimentSettings> {
     let defaults = default_probes
         .iter()
         .filter(|id| catalogue.probe(id).is_some())
         .map(|id| (*id).to_owned())
         .collect();
-    let mut settings = ExperimentSettings::defaults(defaults);
+    let venue = ChosenVenue::read(table, catalogue, venue_option, problems)?;
+    let mut settings = ExperimentSettings::defaults(venue, defaults);
     for entry in &table.entries {
-        let is_known = KEYS.contains(&entry.key.as_str()) || catalogue.factor(&entry.key).is_some();
+        let is_known = is_key(&entry.key, catalogue) || catalogue.factor(&entry.key).is_some();
         if is_known {
             read_key(entry, catalogue, &mut settings, problems);
         } else {
             let factors = catalogue.factors.iter().map(|factor| factor.describe().id);
             problems
                 .report(&entry.place, format!("unknown key `{}`", entry.key))
-                .near(&entry.key, KEYS.into_iter().chain(factors))
+                .near(&entry.key, KEYS.into_iter().chain(venue::tables(catalogue)).chain(factors))
                 .hint("`schedlab list factors` shows what can be set for all subjects");
         }
     }
@@ -159,40 +138,18 @@ pub(crate) fn read(
         settings.blocks = blocks;
         settings.looks.clear();
     }
-    if let Some(venue) = venue_option {
-        let place = SourceLocation::Option(format!("--venue {venue}"));
-        read_venue(venue, &place, &mut settings, problems);
-    } else {
-        refuse_foreign(table, &settings.venue, problems);
-    }
-    settings
-}
-
-/// Settings of a venue that the experiment does not run on.
-fn refuse_foreign(table: &Table, venue: &str, problems: &mut Problems) {
-    for own in ["sim", "vm"] {
-        if let Some(entry) = table.get(own).filter(|_| venue != own) {
-            problems
-                .report(&entry.place, format!("[{own}] has no meaning on venue `{venue}`"))
-                .hint(format!("write venue = \"{own}\", or remove [{own}]"));
-        }
-    }
+    Some(settings)
 }
 
 fn read_key(
     entry: &Entry,
     catalogue: &Catalogue,
     settings: &mut ExperimentSettings,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) {
     let node = &entry.node;
     match entry.key.as_str() {
         "title" => read_title(node, settings, problems),
-        "venue" => {
-            if let Some(venue) = values::text(node, "venue", problems) {
-                read_venue(venue, &node.place, settings, problems);
-            }
-        }
         "blocks" => read_blocks(node, settings, problems),
         "seed" => settings.seed = values::count(node, "seed", 0..=LARGEST_SEED, problems),
         "alpha" => {
@@ -221,13 +178,11 @@ fn read_key(
             settings.budget_ns =
                 values::duration(node, "budget", SECOND_NS..=30 * 86_400 * SECOND_NS, problems);
         }
-        "sim" => read_sim(node, settings, problems),
-        "vm" => vm::read(node, &mut settings.vm, problems),
         _ => {}
     }
 }
 
-fn read_title(node: &Node, settings: &mut ExperimentSettings, problems: &mut Problems) {
+fn read_title(node: &Node, settings: &mut ExperimentSettings, problems: &mut ExperimentProblems) {
     let Some(title) = values::text(node, "title", problems) else { return };
     if title.chars().count() > TITLE_LIMIT || title.chars().any(char::is_control) {
         let cause = format!("`title` is one line of at most {TITLE_LIMIT} characters");
@@ -237,23 +192,7 @@ fn read_title(node: &Node, settings: &mut ExperimentSettings, problems: &mut Pro
     }
 }
 
-fn read_venue(
-    venue: &str,
-    place: &SourceLocation,
-    settings: &mut ExperimentSettings,
-    problems: &mut Problems,
-) {
-    if VENUES.contains(&venue) {
-        settings.venue = venue.to_owned();
-    } else {
-        problems
-            .report(place, format!("unknown venue `{venue}`"))
-            .near(venue, VENUES)
-            .hint("a venue is \"host\", \"vm\" or \"sim\"");
-    }
-}
-
-fn read_blocks(node: &Node, settings: &mut ExperimentSettings, problems: &mut Problems) {
+fn read_blocks(node: &Node, settings: &mut ExperimentSettings, problems: &mut ExperimentProblems) {
     if let Value::List(items) = &node.value {
         read_looks(node, items, settings, problems);
     } else if let Some(blocks) = values::count(node, "blocks", 1..=BLOCK_LIMIT, problems) {
@@ -266,7 +205,7 @@ fn read_looks(
     node: &Node,
     items: &[Node],
     settings: &mut ExperimentSettings,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) {
     let least = u64::from(LEAST_BLOCKS);
     let before = problems.len();
@@ -293,12 +232,12 @@ fn read_looks(
 }
 
 /// Invocations inside a trial.
-pub(crate) fn invocations(node: &Node, problems: &mut Problems) -> Option<u32> {
+pub(crate) fn invocations(node: &Node, problems: &mut ExperimentProblems) -> Option<u32> {
     let count = values::count(node, "invocations", 1..=INVOCATION_LIMIT, problems)?;
     u32::try_from(count).ok()
 }
 
-fn read_control(node: &Node, settings: &mut ExperimentSettings, problems: &mut Problems) {
+fn read_control(node: &Node, settings: &mut ExperimentSettings, problems: &mut ExperimentProblems) {
     settings.control = match &node.value {
         Value::Flag(true) => Control::On,
         Value::Flag(false) => Control::Off,
@@ -312,7 +251,7 @@ fn read_control(node: &Node, settings: &mut ExperimentSettings, problems: &mut P
     };
 }
 
-fn read_order(node: &Node, problems: &mut Problems) {
+fn read_order(node: &Node, problems: &mut ExperimentProblems) {
     let Some(order) = values::text(node, "order", problems) else { return };
     if order != "randomised" {
         problems
@@ -329,7 +268,7 @@ fn read_comparisons(
     node: &Node,
     catalogue: &Catalogue,
     settings: &mut ExperimentSettings,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) {
     let Some(comparisons) = values::text(node, "comparisons", problems) else { return };
     settings.comparisons = match comparisons.split_once(' ') {
@@ -362,7 +301,7 @@ fn read_probes(
     node: &Node,
     catalogue: &Catalogue,
     settings: &mut ExperimentSettings,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) {
     let Some(named) = values::texts(node, "probes", problems) else { return };
     settings.probes.clear();
@@ -378,65 +317,4 @@ fn read_probes(
             settings.probes.push(id.to_owned());
         }
     }
-}
-
-fn read_sim(node: &Node, settings: &mut ExperimentSettings, problems: &mut Problems) {
-    let Some(table) = values::table(node, "`sim`", problems) else { return };
-    for entry in &table.entries {
-        match entry.key.as_str() {
-            "scenario" => {
-                let Some(scenario) = values::text(&entry.node, "scenario", problems) else {
-                    continue;
-                };
-                if SCENARIOS.contains(&scenario) {
-                    settings.scenario = scenario.to_owned();
-                } else {
-                    problems
-                        .report(&entry.node.place, format!("unknown scenario `{scenario}`"))
-                        .near(scenario, SCENARIOS)
-                        .hint("scenarios are S1 to S6");
-                }
-            }
-            "failure_rate" => {
-                let rates = values::table(&entry.node, "`failure_rate`", problems);
-                for rate in rates.into_iter().flat_map(|rates| &rates.entries) {
-                    read_failure_rate(rate, settings, problems);
-                }
-            }
-            other => {
-                problems
-                    .report(&entry.place, format!("unknown key `{other}` in [sim]"))
-                    .near(other, ["scenario", "failure_rate"]);
-            }
-        }
-    }
-}
-
-fn read_failure_rate(entry: &Entry, settings: &mut ExperimentSettings, problems: &mut Problems) {
-    if let Some(rate) = values::number(&entry.node, "failure_rate", 0.0..=1.0, problems) {
-        settings.failure_rates.push(FailureRate {
-            subject: entry.key.clone(),
-            place: entry.place.clone(),
-            rate,
-        });
-    }
-}
-
-/// The rates by subject id; a subject that does not exist is a problem.
-pub(crate) fn failure_rates(
-    settings: &ExperimentSettings,
-    subject_ids: &[&str],
-    problems: &mut Problems,
-) -> BTreeMap<String, f64> {
-    let mut rates = BTreeMap::new();
-    for failure in &settings.failure_rates {
-        if subject_ids.contains(&failure.subject.as_str()) {
-            rates.insert(failure.subject.clone(), failure.rate);
-        } else {
-            problems
-                .report(&failure.place, format!("no subject is called `{}`", failure.subject))
-                .near(&failure.subject, subject_ids.iter().copied());
-        }
-    }
-    rates
 }

@@ -1,13 +1,11 @@
 //! The arms: named subjects, levels common to all, and full crossing.
 
-use crate::document::{Entry, Node, SourceLocation, Table, Value};
 use crate::levels::{Levels, Written};
 use crate::names::{NAME_LIMIT, is_kebab, name_of_levels};
-use crate::problems::Problems;
 use crate::settable::Settable;
-use crate::settings::KEYS;
-use crate::{settable, values, vm};
-use contract::{Catalogue, Knob};
+use crate::{settable, settings};
+use contract::document::{Entry, ExperimentProblems, Node, SourceLocation, Table, Value, values};
+use contract::{Catalogue, RequiredFactor, VenueEntry};
 use model::{Level, Subject};
 use std::collections::BTreeMap;
 
@@ -58,9 +56,9 @@ pub(crate) fn control_id(reference: &str) -> String {
 pub(crate) fn read(
     table: &Table,
     catalogue: &Catalogue,
-    venue: &str,
+    venue: &dyn VenueEntry,
     reader: &mut Levels<'_>,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Vec<Arm> {
     let common = common_levels(table, catalogue, reader, problems);
     let named = table.get("subjects").map(|entry| named_arms(entry, catalogue, reader, problems));
@@ -89,21 +87,29 @@ pub(crate) fn read(
         check_names(&arms, problems);
     }
     check_arms(&arms, catalogue, venue, problems);
-    if venue == "vm" {
-        // A kernel that could not be read is a problem of its own.
-        let arms = arms.iter().map(|arm| {
-            (arm.id.as_str(), &arm.place, !arm.is_whole || arm.levels.contains_key("kernel"))
-        });
-        let is_misread = table.get("kernel").is_some() && !common.contains_key("kernel");
-        if !is_misread {
-            vm::check_kernels(arms, catalogue, problems);
+    for required in venue.facts().required {
+        // A level that could not be read is a problem of its own.
+        let is_misread = table.get(required.id).is_some() && !common.contains_key(required.id);
+        if !is_misread && catalogue.factor(required.id).is_some() {
+            check_required(required, &arms, problems);
         }
     }
     arms
 }
 
+/// A factor without which the venue has no machine.
+fn check_required(required: &RequiredFactor, arms: &[Arm], problems: &mut ExperimentProblems) {
+    let lacks = |arm: &&Arm| arm.is_whole && !arm.levels.contains_key(required.id);
+    let lacking: Vec<&Arm> = arms.iter().filter(lacks).collect();
+    let Some(first) = lacking.first() else { return };
+    let ids: Vec<String> = lacking.iter().map(|arm| format!("`{}`", arm.id)).collect();
+    problems
+        .report(&first.place, format!("{} {}", required.cause, ids.join(", ")))
+        .hint(required.hint);
+}
+
 /// Names made from levels must fit and differ; names that people wrote do already.
-fn check_names(arms: &[Arm], problems: &mut Problems) {
+fn check_names(arms: &[Arm], problems: &mut ExperimentProblems) {
     for (index, arm) in arms.iter().enumerate() {
         let cause = if arm.id.len() > NAME_LIMIT {
             format!("the combination's name `{}` is too long", arm.id)
@@ -121,10 +127,10 @@ fn common_levels(
     table: &Table,
     catalogue: &Catalogue,
     reader: &mut Levels<'_>,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> BTreeMap<String, Written> {
     let mut common = BTreeMap::new();
-    for entry in table.entries.iter().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
+    for entry in table.entries.iter().filter(|entry| !settings::is_key(&entry.key, catalogue)) {
         if let Some(factor) = catalogue.factor(&entry.key)
             && let Some(written) =
                 reader.one(Settable::Factor(factor), &entry.node, &entry.place, problems)
@@ -139,7 +145,7 @@ fn named_arms(
     entry: &Entry,
     catalogue: &Catalogue,
     reader: &mut Levels<'_>,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Vec<Arm> {
     let Some(table) = values::table(&entry.node, "`subjects`", problems) else {
         return Vec::new();
@@ -154,7 +160,7 @@ fn named_arm(
     entry: &Entry,
     catalogue: &Catalogue,
     reader: &mut Levels<'_>,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Arm {
     let id = entry.key.clone();
     if !is_kebab(&id) {
@@ -181,13 +187,13 @@ fn known(
     entry: &Entry,
     section: &str,
     catalogue: &Catalogue,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Option<Settable> {
     let settable = Settable::named(&entry.key, catalogue);
     if settable.is_none() {
         let found =
             problems.report(&entry.place, format!("unknown key `{}` in {section}", entry.key));
-        if KEYS.contains(&entry.key.as_str()) {
+        if settings::is_key(&entry.key, catalogue) {
             found.hint("this key belongs at the top of the file, above the first [table]");
         } else {
             let known = settable::near(entry, catalogue);
@@ -237,7 +243,7 @@ fn crossing(
     catalogue: &Catalogue,
     elsewhere: &Elsewhere<'_>,
     reader: &mut Levels<'_>,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Vec<Arm> {
     let Some(table) = values::table(&entry.node, "`factors`", problems) else {
         return Vec::new();
@@ -288,7 +294,7 @@ fn crossed_levels(
     entry: &Entry,
     settable: Settable,
     reader: &mut Levels<'_>,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Vec<Written> {
     let nodes: Vec<&Node> = match &entry.node.value {
         Value::List(items) => items.iter().collect(),
@@ -341,7 +347,12 @@ fn product(named: &[Arm], crossed: &[Arm]) -> Vec<Arm> {
 }
 
 /// What is wrong with the arms together.
-fn check_arms(arms: &[Arm], catalogue: &Catalogue, venue: &str, problems: &mut Problems) {
+fn check_arms(
+    arms: &[Arm],
+    catalogue: &Catalogue,
+    venue: &dyn VenueEntry,
+    problems: &mut ExperimentProblems,
+) {
     if let Some(arm) = arms.get(SUBJECT_LIMIT) {
         let cause = format!("{} subjects; the limit is {SUBJECT_LIMIT}", arms.len());
         problems.report(&arm.place, cause);
@@ -374,8 +385,8 @@ fn check_conflicts(
     arm: &Arm,
     levels: &BTreeMap<String, Level>,
     catalogue: &Catalogue,
-    venue: &str,
-    problems: &mut Problems,
+    venue: &dyn VenueEntry,
+    problems: &mut ExperimentProblems,
 ) {
     for (id, written) in &arm.levels {
         let Some(factor) = catalogue.factor(id) else { continue };
@@ -384,17 +395,8 @@ fn check_conflicts(
         if let Some(cause) = factor.conflict(&written.level, &others) {
             problems.report(&written.place, format!("subject `{}`: {cause}", arm.id));
         }
-        if matches!(factor.knob(), Knob::Simulated) && venue != "sim" {
-            problems
-                .report(&written.place, format!("the factor `{id}` exists in the simulator only"))
-                .hint("write venue = \"sim\", or choose another factor");
-        }
-        if matches!(factor.knob(), Knob::Boot(_)) && venue == "host" {
-            let cause =
-                format!("`{id}` is decided when a machine boots, and this one runs already");
-            problems
-                .report(&written.place, cause)
-                .hint("write venue = \"vm\": it boots a machine for each kernel");
+        if let Err(refusal) = venue.accepts(factor) {
+            problems.report(&written.place, refusal.cause).hint(refusal.hint);
         }
     }
 }

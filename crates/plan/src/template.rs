@@ -2,7 +2,7 @@
 
 use crate::settable;
 use crate::toml_text::{key, quoted};
-use contract::{Catalogue, Factor, Knob, Parameter, Workload};
+use contract::{Catalogue, Factor, Parameter, Workload};
 use model::format_duration;
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ const HEAD: &str = r#"# An experiment: which subject serves these workloads best
 # `schedlab plan FILE` shows what it would do, `schedlab run FILE` does it.
 
 title = "What is the question?"
-venue = "host"            # host: this machine; vm: throw-away virtual machines of any kernel;
-                          # sim: the simulator, for trying things out
-blocks = 10               # replicates; 6 is quick, 20 is for publication, below 5 gives no verdict
+"#;
+
+const SIZE: &str = r#"blocks = 10               # replicates; 6 is quick, 20 is for publication, below 5 gives no verdict
                           # [6, 10, 16, 24, 32] looks after so many and stops when every question is answered
                           # duration = "24h" with every = "1h" in its place: a soak campaign, which looks
                           # for leaks and degradation
@@ -35,25 +35,16 @@ blocks = 10               # replicates; 6 is quick, 20 is for publication, below
 # margin = { default = "2%", SOME_METRIC = "5%" }
 "#;
 
-const MACHINES: &str = r#"# and these hold for every boot:
-# [vm]
-#   accelerator = "auto"           # kvm, or tcg: an emulated processor, whose figures are no real ones
-#   memory = "512MiB"
-#   host_cpus = "0-1"              # CPUs of this machine that it may use; all when left out
-#   disks = ["virtio:1GiB", "null:1GiB:50us"] # vda, vdb, … and nullb0, nullb1, …
-#   boot_timeout = "60s"           # then it is tried again
-#   equalise = true                # clock source, autogroup, preemption and mitigations alike
-#   snapshot = true                # every sitting from the same saved state
-#   deterministic = true           # instructions are counted: replay, no measurement
-#   modules = ["null_blk gb=1"]    # further kernel modules
-#   files = ["/usr/bin/stress-ng"] # copied to the same path, programs with their libraries
-#   tools = ["rt-tests"]           # installed packages, as a read-only image
-"#;
+/// Where comments of the top level begin, and no line of them is longer.
+const COMMENTS: usize = 26;
+const LONGEST_LINE: usize = 100;
 
 /// The template. It plans without problems wherever the catalogue has a
 /// workload that needs no parameter and a factor.
 pub fn template(catalogue: &Catalogue) -> String {
     let mut text = HEAD.to_owned();
+    text += &venues(catalogue);
+    text += SIZE;
     text += &asked_together(catalogue);
     text += &quick_part(catalogue);
     text += "\n# A factor may be set for all subjects here, above the first [table].\n";
@@ -63,7 +54,7 @@ pub fn template(catalogue: &Catalogue) -> String {
         text += &format!("{} = {}\n", key(factor), quoted(level));
     }
     text += "\n# What else can be set:\n";
-    for factor in catalogue.factors.iter().filter(|factor| is_for_host(**factor)) {
+    for factor in catalogue.factors.iter().filter(|factor| is_for_first(**factor, catalogue)) {
         let description = factor.describe();
         let example = factor.examples().first().copied().unwrap_or_default();
         let assignment = format!("{} = {}", key(description.id), quoted(example));
@@ -129,28 +120,54 @@ fn asked_together(catalogue: &Catalogue) -> String {
     )
 }
 
-/// What venue `vm` takes besides: boot factors, and the table of the machines.
-fn machines(catalogue: &Catalogue) -> String {
-    let mut text =
-        "\n# With venue = \"vm\", what a machine boots is a factor as well:\n".to_owned();
-    for factor in catalogue.factors.iter().filter(|f| matches!(f.knob(), Knob::Boot(_))) {
-        let description = factor.describe();
-        let example = factor.examples().first().copied().unwrap_or_default();
-        let assignment = format!("{} = {}", key(description.id), quoted(example));
-        text += &format!("#   {assignment:30} # {}\n", description.summary);
+/// The first venue, with what each of them is.
+fn venues(catalogue: &Catalogue) -> String {
+    let Some(first) = catalogue.venues.first() else { return String::new() };
+    let mut text = format!("{:COMMENTS$}#", format!("venue = {}", quoted(first.describe().id)));
+    let mut column = text.len();
+    for (index, venue) in catalogue.venues.iter().enumerate() {
+        let end = if index + 1 < catalogue.venues.len() { ";" } else { "" };
+        let word = format!(" {}: {}{end}", venue.describe().id, venue.facts().gist);
+        if column + word.len() > LONGEST_LINE {
+            text += &format!("\n{:COMMENTS$}#", "");
+            column = COMMENTS + 1;
+        }
+        column += word.len();
+        text += &word;
     }
-    text + MACHINES
+    text + "\n"
 }
 
-fn is_for_host(factor: &dyn Factor) -> bool {
-    !matches!(factor.knob(), Knob::Boot(_) | Knob::Simulated)
+/// What venues take that the first one does not: their factors, and their tables.
+fn machines(catalogue: &Catalogue) -> String {
+    let mut text = String::new();
+    for venue in catalogue.venues {
+        let Some(example) = venue.facts().example else { continue };
+        text += &format!("\n# {}:\n", example.heading);
+        let is_its_own = |factor: &&&dyn Factor| {
+            !is_for_first(**factor, catalogue) && venue.accepts(**factor).is_ok()
+        };
+        for factor in catalogue.factors.iter().filter(is_its_own) {
+            let description = factor.describe();
+            let level = factor.examples().first().copied().unwrap_or_default();
+            let assignment = format!("{} = {}", key(description.id), quoted(level));
+            text += &format!("#   {assignment:30} # {}\n", description.summary);
+        }
+        text += example.table;
+    }
+    text
+}
+
+/// Whether the venue that the template names accepts it.
+fn is_for_first(factor: &dyn Factor, catalogue: &Catalogue) -> bool {
+    catalogue.venues.first().is_none_or(|venue| venue.accepts(factor).is_ok())
 }
 
 fn first_level(catalogue: &Catalogue) -> Option<(&'static str, &'static str)> {
     let preferred = PREFERRED_FACTORS.iter().filter_map(|id| catalogue.factor(id));
     preferred
         .chain(catalogue.factors.iter().copied())
-        .filter(|factor| is_for_host(*factor))
+        .filter(|factor| is_for_first(*factor, catalogue))
         .find_map(|factor| {
             let examples = factor.examples();
             let level = examples.get(1).or(examples.first())?;

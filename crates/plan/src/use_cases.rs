@@ -1,10 +1,8 @@
 //! `[use_cases.NAME]`: what the subjects are wanted for, as weights over workloads.
 
-use crate::document::{Entry, SourceLocation, Table};
 use crate::names::is_kebab;
-use crate::problems::Problems;
-use crate::values;
 use crate::workloads::Planned;
+use contract::document::{Entry, ExperimentProblems, SourceLocation, Table, values};
 use model::{UseCase, Weight};
 
 /// Weights are written with two or three digits; their sum may be off by as much.
@@ -13,7 +11,11 @@ const SUM_TOLERANCE: f64 = 0.005;
 const USE_CASE_LIMIT: usize = 16;
 
 /// Reads all use cases.
-pub(crate) fn read(table: &Table, workloads: &[Planned], problems: &mut Problems) -> Vec<UseCase> {
+pub(crate) fn read(
+    table: &Table,
+    workloads: &[Planned],
+    problems: &mut ExperimentProblems,
+) -> Vec<UseCase> {
     let Some(entry) = table.get("use_cases") else { return Vec::new() };
     let Some(cases) = values::table(&entry.node, "`use_cases`", problems) else {
         return Vec::new();
@@ -25,7 +27,11 @@ pub(crate) fn read(table: &Table, workloads: &[Planned], problems: &mut Problems
     cases.entries.iter().filter_map(|case| use_case(case, workloads, problems)).collect()
 }
 
-fn use_case(case: &Entry, workloads: &[Planned], problems: &mut Problems) -> Option<UseCase> {
+fn use_case(
+    case: &Entry,
+    workloads: &[Planned],
+    problems: &mut ExperimentProblems,
+) -> Option<UseCase> {
     if !is_kebab(&case.key) {
         problems
             .report(&case.place, format!("`{}` is not a name of a use case", case.key))
@@ -68,7 +74,7 @@ fn component(
     name: &str,
     place: &SourceLocation,
     workloads: &[Planned],
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Option<(String, String)> {
     let (label, metric) = name.split_once('/').unwrap_or((name, ""));
     let labels = || workloads.iter().map(|workload| workload.plan.label.as_str());

@@ -1,10 +1,9 @@
 //! `comparisons = "within FACTOR"`: what only the subjects together show, and what
 //! workloads of some subjects need besides.
 
-use crate::document::Table;
-use crate::problems::Problems;
 use crate::subjects::Arm;
 use crate::workloads::Planned;
+use contract::document::{ExperimentProblems, Table};
 use model::{Comparisons, Group, Subject, groups};
 
 /// Whether the subjects can be compared like that.
@@ -12,7 +11,7 @@ pub(crate) fn check(
     table: &Table,
     comparisons: &Comparisons,
     arms: &[Arm],
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) {
     let (Comparisons::Within(factor), Some(entry)) = (comparisons, table.get("comparisons")) else {
         return;

@@ -2,16 +2,13 @@
 
 mod parameters;
 
-use crate::document::{Node, SourceLocation, Table, Value};
 use crate::margins::{self, Margins};
 use crate::names::is_label;
 use crate::overrides::label_of;
-use crate::peer;
-use crate::problems::Problems;
 use crate::settings::{self, ExperimentSettings};
 use crate::subjects::Arm;
-use crate::values;
-use contract::{Catalogue, Cost, Workload};
+use contract::document::{ExperimentProblems, Node, SourceLocation, Table, Value, values};
+use contract::{Catalogue, Cost, Neighbour, Refusal, Workload};
 use model::{Background, BackgroundSession, Metric, Reduction, Unit, Variant, WorkloadPlan};
 use parameters::{Configuration, Configurations};
 use std::collections::BTreeMap;
@@ -57,7 +54,7 @@ pub(crate) fn read(
     catalogue: &Catalogue,
     settings: &ExperimentSettings,
     arms: &[Arm],
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Vec<Planned> {
     let top = SourceLocation::Span { start: 0, end: 0 };
     let Some(entry) = table.get("workloads") else {
@@ -102,7 +99,7 @@ pub(crate) fn read(
     planned.into_iter().map(|workload| with_probe_metrics(workload, &probes)).collect()
 }
 
-fn check_labels(items: &[Node], problems: &mut Problems) {
+fn check_labels(items: &[Node], problems: &mut ExperimentProblems) {
     let mut labels: Vec<String> = Vec::new();
     for item in items {
         let Value::Table(table) = &item.value else { continue };
@@ -129,7 +126,7 @@ fn variants(all: &Configurations) -> BTreeMap<String, Variant> {
 }
 
 /// A parameter of a workload that does not run would be told of and do nothing.
-fn check_used(arms: &[Arm], planned: &[Planned], problems: &mut Problems) {
+fn check_used(arms: &[Arm], planned: &[Planned], problems: &mut ExperimentProblems) {
     for arm in arms {
         for (workload, written) in arm.parameters() {
             let runs = |one: &&Planned| {
@@ -170,7 +167,7 @@ struct Reader<'a, 'p> {
     catalogue: &'a Catalogue,
     settings: &'a ExperimentSettings,
     arms: &'a [Arm],
-    problems: &'p mut Problems,
+    problems: &'p mut ExperimentProblems,
 }
 
 impl Reader<'_, '_> {
@@ -201,12 +198,15 @@ impl Reader<'_, '_> {
         let (entry, place) = self.entry(table, item)?;
         let all = parameters::read(table, entry, &place, self.arms, self.problems)?;
         let needs_peer = all.each().any(|one| one.facts.needs_peer);
-        if needs_peer {
-            peer::check(entry.describe().id, &place, self.settings, self.problems);
-        }
-        if all.each().any(|one| one.is_loaded_from_host) {
-            let (id, what) = (entry.describe().id, "load from the host");
-            peer::check_reachable(id, what, &place, self.settings, self.problems);
+        let is_loaded_from_host = all.each().any(|one| one.is_loaded_from_host);
+        for (neighbour, is_needed) in
+            [(Neighbour::SecondGuest, needs_peer), (Neighbour::HostLoad, is_loaded_from_host)]
+        {
+            let refusal = is_needed.then(|| self.settings.venue.refuses(neighbour)).flatten();
+            if let Some(Refusal { cause, hint }) = refusal {
+                let cause = format!("`{}`: {cause}", entry.describe().id);
+                self.problems.report(&place, cause).hint(hint);
+            }
         }
         let metrics = self.metrics(entry, &all, &margins.unwrap_or_default(), &label);
         let variants = variants(&all);

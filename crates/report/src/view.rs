@@ -7,8 +7,8 @@ use crate::ejections::{Ejections, ejections};
 use crate::grid::{Grid, grids};
 use crate::ladder::{Ladder, ladders};
 use model::{
-    Caveat, Direction, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan, REPORT_FORMAT,
-    Record, TREND_REPORT_FORMAT, TrialValue, Unit,
+    Caveat, CaveatCode, Direction, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan,
+    REPORT_FORMAT, Record, TREND_REPORT_FORMAT, TrialValue, Unit,
 };
 use phrases::{Language, counted, say};
 use serde::{Deserialize, Serialize};
@@ -104,6 +104,14 @@ pub struct Report {
     pub meanings: Meanings,
 }
 
+impl Report {
+    /// Whether its numbers say nothing about a machine. Its plan knew; a report that is read again
+    /// has it of the judge, whatever its venue is called.
+    pub fn is_simulated(&self) -> bool {
+        self.findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Simulated)
+    }
+}
+
 /// What the words of a report mean.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Meanings {
@@ -165,11 +173,6 @@ pub struct Design {
 }
 
 impl Design {
-    /// Whether its numbers say nothing about a machine.
-    pub fn is_simulated(&self) -> bool {
-        self.venue == "sim"
-    }
-
     /// Whether replicates of a subject have nothing to do with those of another.
     pub fn is_unblocked(&self) -> bool {
         let design = self.imported.as_ref().map(|imported| &imported.design);
@@ -296,7 +299,9 @@ fn primary_metrics(workload: &model::WorkloadPlan) -> Vec<MetricMeaning> {
 
 /// The kernels that a campaign boots, in the plan's order.
 fn kernels(plan: &Plan) -> Option<String> {
-    plan.vm.as_ref()?;
+    if !plan.boots_guests() {
+        return None;
+    }
     let mut kernels: Vec<&str> = Vec::new();
     for level in plan.subjects.iter().filter_map(|subject| subject.levels.get("kernel")) {
         if !kernels.contains(&level.as_str()) {

@@ -34,7 +34,7 @@ fn serve_agent() -> i32 {
     agent::serve_agent(agent::AgentSettings {
         machine_arguments: assembly::machine_arguments(&machine),
         machine,
-        catalogue: assembly::catalogue(),
+        catalogue: assembly::trial_catalogue(),
         executable: assembly::executable(),
         version: env!("CARGO_PKG_VERSION"),
     })

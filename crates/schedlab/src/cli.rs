@@ -6,6 +6,7 @@ pub(crate) mod figures;
 pub(crate) mod kernels;
 pub(crate) mod net;
 pub(crate) mod schedulers;
+mod venue;
 pub(crate) mod vm;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -430,8 +431,7 @@ pub(crate) struct PlanOptions {
     /// Set a key of the experiment, dotted: blocks=10, workloads.wakeup.duration=1s
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// host, vm or sim, instead of the experiment's venue
-    #[arg(long)]
+    #[arg(long, help = venue::help(), value_parser = venue::VenueName, hide_possible_values = true)]
     pub venue: Option<String>,
     /// Fit into this time: 20m
     #[arg(long, value_name = "TIME")]

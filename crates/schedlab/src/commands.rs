@@ -6,6 +6,7 @@ mod bundle;
 mod calibrate;
 mod capacity;
 mod compare;
+mod context;
 mod doctor;
 mod explain;
 mod figures;
@@ -40,13 +41,12 @@ use crate::cli::{Action, Cli, Common};
 use crate::environment::{MachineChoice, cache_directory};
 use crate::exit::ExitCode;
 use crate::output::tell;
-use assembly::{executable, machine_arguments};
 use builds::Schedulers;
 use clap::{CommandFactory, Parser};
 use contract::{Result, Venue};
-use model::StorageTarget;
+use model::{Plan, StorageTarget};
 use sys::Machine;
-use venues::{Host, HostSettings, Sim, Vm};
+use venues::Host;
 
 /// Parses the command line and does what it says.
 pub(crate) fn run(arguments: Vec<std::ffi::OsString>) -> ExitCode {
@@ -136,15 +136,7 @@ fn machine(common: &Common) -> Result<Machine> {
 
 /// The host venue of that machine.
 fn host(common: &Common) -> Result<Host> {
-    let machine = machine(common)?;
-    let files = files_target(common, &machine);
-    let machine = machine.with_target(files);
-    Ok(Host::new(HostSettings {
-        machine_arguments: machine_arguments(&machine),
-        machine,
-        catalogue: crate::catalogue(),
-        executable: executable(),
-    }))
+    Host::of(common)
 }
 
 /// Where files of workloads would lie: below the directory of campaigns, or where that would
@@ -156,10 +148,6 @@ fn files_target(common: &Common, machine: &Machine) -> StorageTarget {
 }
 
 /// The venue of a plan.
-fn venue(common: &Common, id: &str) -> Result<Box<dyn Venue>> {
-    match id {
-        "sim" => Ok(Box::new(Sim::new(crate::catalogue()))),
-        "vm" => Ok(Box::new(Vm::new(vm::host(common)?))),
-        _ => Ok(Box::new(host(common)?)),
-    }
+fn venue(common: &Common, plan: &Plan) -> Result<Box<dyn Venue>> {
+    crate::catalogue().venue_of(plan)?.venue(common)
 }

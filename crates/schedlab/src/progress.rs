@@ -42,7 +42,7 @@ impl ProgressLine {
         }
         match event {
             Event::CampaignStarted { plan, .. } => {
-                self.clock = if plan.venue == "sim" { " of simulated time" } else { "" };
+                self.clock = if plan.is_simulated() { " of simulated time" } else { "" };
                 self.line(&format!("{}: {}", plan.title, self.so_far()));
             }
             Event::TrialFinished { record } if self.is_verbose && is_completed(record) => {

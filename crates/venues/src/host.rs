@@ -1,8 +1,11 @@
 //! The host: trials on the machine in front of the user.
 
 use crate::programs::Programs;
+use crate::refusals;
+use contract::document::{ExperimentProblems, Table};
 use contract::{
-    Catalogue, Description, Error, Event, Interrupt, Missing, Result, Venue, VenueSession,
+    Catalogue, ConfiguredVenue, Description, Error, Event, Factor, Footprint, Interrupt, Knob,
+    Missing, Neighbour, Refusal, Result, Venue, VenueContext, VenueEntry, VenueFacts, VenueSession,
 };
 use executor::{Executor, ExecutorSettings};
 use model::{Fingerprint, Plan, Record, Trial};
@@ -22,12 +25,24 @@ pub struct HostSettings {
     pub machine_arguments: Vec<String>,
 }
 
+impl HostSettings {
+    /// What the command line knows, of that machine.
+    pub(crate) fn of(context: &dyn VenueContext, machine: Machine) -> Self {
+        Self {
+            machine_arguments: context.machine_arguments(&machine),
+            machine,
+            catalogue: context.catalogue(),
+            executable: context.executable(),
+        }
+    }
+}
+
 /// Trials on this machine.
 pub struct Host {
     settings: HostSettings,
 }
 
-pub(crate) static DESCRIPTION: Description = Description {
+static DESCRIPTION: Description = Description {
     id: "host",
     summary: "this machine: knobs are journalled, set, read back and put back",
     doc: "Trials run on the machine in front of you. Every change is written to a journal \
@@ -36,7 +51,73 @@ pub(crate) static DESCRIPTION: Description = Description {
           boot (`SINGLE_BOOT`).",
 };
 
+/// The entry of the catalogue.
+pub struct Entry;
+
+impl VenueEntry for Entry {
+    fn describe(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn facts(&self) -> VenueFacts {
+        VenueFacts {
+            gist: "this machine",
+            is_simulated: false,
+            footprint: Footprint::Knobs,
+            required: &[],
+            example: None,
+            prerequisites: "",
+        }
+    }
+
+    fn accepts(&self, factor: &dyn Factor) -> Result<(), Refusal> {
+        match factor.knob() {
+            Knob::Simulated => Err(refusals::simulated(factor)),
+            Knob::Boot(_) => {
+                let id = factor.describe().id;
+                Err(Refusal::new(
+                    format!("`{id}` is decided when a machine boots, and this one runs already"),
+                    "write venue = \"vm\": it boots a machine for each kernel",
+                ))
+            }
+            Knob::System(_) | Knob::Held(_) | Knob::Launch(_) => Ok(()),
+        }
+    }
+
+    fn configure(
+        &self,
+        _table: Option<&Table>,
+        _problems: &mut ExperimentProblems,
+    ) -> Box<dyn ConfiguredVenue> {
+        Box::new(WithoutSettings)
+    }
+
+    fn venue(&self, context: &dyn VenueContext) -> Result<Box<dyn Venue>> {
+        Ok(Box::new(Host::of(context)?))
+    }
+}
+
+struct WithoutSettings;
+
+impl ConfiguredVenue for WithoutSettings {
+    fn refuses(&self, neighbour: Neighbour) -> Option<Refusal> {
+        refusals::without_guests(neighbour)
+    }
+
+    fn write(&self, _plan: &mut Plan, _has_peer: bool) {}
+}
+
 impl Host {
+    /// The machine that the command line means, with files of workloads beside its results.
+    ///
+    /// # Errors
+    /// When it has no runtime directory of the user's own.
+    pub fn of(context: &dyn VenueContext) -> Result<Self> {
+        let machine = context.machine()?;
+        let files = context.files_target(&machine);
+        Ok(Self::new(HostSettings::of(context, machine.with_target(files))))
+    }
+
     /// The venue of a machine.
     pub fn new(settings: HostSettings) -> Self {
         Self { settings }

@@ -4,6 +4,10 @@
 //! The noise model is that of docs/method.md#m-scenarios: log y = boot + arm x boot +
 //! process + iteration, in six scenarios.
 
+mod entry;
+
+pub use entry::Entry;
+
 use contract::{
     Catalogue, Description, Event, Factor, Interrupt, Knob, Missing, Requirement, Result, Venue,
     VenueSession,
@@ -35,14 +39,14 @@ const SIMULATED_KERNEL: &str = "simulated";
 /// The factor id of a simulated effect.
 pub const SIM_EFFECT: &str = "sim_effect";
 /// The scenarios of docs/method.md#m-scenarios.
-pub const SIM_SCENARIOS: [&str; 6] = ["S1", "S2", "S3", "S4", "S5", "S6"];
+const SIM_SCENARIOS: [&str; 6] = ["S1", "S2", "S3", "S4", "S5", "S6"];
 
 /// The seeded venue.
 pub struct Sim {
     catalogue: Catalogue,
 }
 
-pub(crate) static DESCRIPTION: Description = Description {
+static DESCRIPTION: Description = Description {
     id: "sim",
     summary: "the simulator: seeded noise with known effects, for tests and teaching",
     doc: "Nothing runs. Every sample is drawn from the noise model of one of six scenarios \
@@ -83,10 +87,10 @@ impl Venue for Sim {
         interrupt: &Interrupt,
         _on_event: &mut dyn FnMut(Event),
     ) -> Result<Box<dyn VenueSession>> {
-        let settings = plan
-            .sim
-            .clone()
-            .unwrap_or(SimSettings { scenario: "S1".to_owned(), failure_rate: BTreeMap::new() });
+        let settings = plan.sim.clone().unwrap_or(SimSettings {
+            scenario: SIM_SCENARIOS[0].to_owned(),
+            failure_rate: BTreeMap::new(),
+        });
         let own_metrics = plan
             .workloads
             .iter()

@@ -9,6 +9,7 @@ mod console;
 mod control;
 mod cost;
 mod emulator;
+mod entry;
 mod execute;
 mod files;
 mod guest;
@@ -23,12 +24,14 @@ mod replay;
 mod scratch;
 mod session;
 pub mod snapshot;
+mod table;
 mod vcpus;
 
 pub use command_line::CommandLine;
 pub use cost::{GuestCost, guest_cost};
+pub use entry::Entry;
 pub use execute::{Execution, InputSource, Origin, Streams, execute};
-pub use inspect::{VmPrerequisite, inspect};
+pub use inspect::inspect;
 pub use kernel::KernelFactor;
 pub use vcpus::Vcpus;
 
@@ -37,7 +40,7 @@ use crate::{Host, HostSettings};
 use boot::Booter;
 use contract::{
     BootSpec, Catalogue, Description, Error, ErrorKind, Event, Interrupt, Knob, Missing, Result,
-    Venue, VenueSession,
+    Venue, VenueContext, VenueSession,
 };
 use executor::{ExecutorSettings, GuardedMachine};
 use files::{GuestFiles, is_large, with_libraries};
@@ -69,13 +72,31 @@ pub struct VmHost {
     pub version: &'static str,
 }
 
+impl VmHost {
+    /// What the command line knows of it.
+    ///
+    /// # Errors
+    /// When there is no runtime directory, or no cache.
+    pub fn of(context: &dyn VenueContext) -> Result<Self> {
+        let machine = context.machine()?;
+        let cache = context.cache()?;
+        Ok(Self {
+            agent: context.agent(),
+            kernels: Rc::new(Kernels::open(cache.clone(), &context.search_path())),
+            cache,
+            version: context.version(),
+            host: HostSettings::of(context, machine),
+        })
+    }
+}
+
 /// Trials in virtual machines.
 pub struct Vm {
     host: VmHost,
     engine: OnceCell<Engine>,
 }
 
-pub(crate) static DESCRIPTION: Description = Description {
+static DESCRIPTION: Description = Description {
     id: "vm",
     summary: "throw-away virtual machines: any kernel, every knob, nothing left behind",
     doc: "Each block boots each kernel once, in random order, and runs the subjects that share \

@@ -65,7 +65,9 @@ export function ThemeButton({ theme, onToggle }: { theme: Theme; onToggle: () =>
 export function Banners({ page }: { page: Page }) {
   return (
     <>
-      {page.design.venue === "sim" && <p class="banner">{t("Simulated: no machine was measured.")}</p>}
+      {page.caveats.some(({ code }) => code === "SIMULATED") && (
+        <p class="banner">{t("Simulated: no machine was measured.")}</p>
+      )}
       {page.hides_absolute && (
         <p class="banner">
           {t("Emulated processor: ratios between subjects are shown, values are not, for they are no real processor's.")}

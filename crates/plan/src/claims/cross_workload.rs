@@ -1,8 +1,7 @@
 //! `workloads` of a claim: workloads that are compared inside each subject.
 
 use super::Reader;
-use crate::document::{Entry, Node, Table};
-use crate::values;
+use contract::document::{Entry, Node, Table, values};
 use model::{Claimed, ClaimedMetrics};
 use std::collections::BTreeMap;
 

@@ -1,10 +1,8 @@
 //! Parameters of a workload: those of its table, and those that subjects have otherwise.
 
-use crate::document::{Entry, SourceLocation, Table, Value};
-use crate::problems::Problems;
 use crate::settable;
 use crate::subjects::Arm;
-use crate::values;
+use contract::document::{Entry, ExperimentProblems, SourceLocation, Table, Value, values};
 use contract::{Parameter, ParameterKind, Workload, WorkloadFacts};
 use model::{Metric, ParameterValue, Parameters};
 use std::collections::BTreeMap;
@@ -50,7 +48,7 @@ pub(super) fn read(
     workload: &'static dyn Workload,
     place: &SourceLocation,
     arms: &[Arm],
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Option<Configurations> {
     let before = problems.len();
     let shared = shared(table, workload, problems);
@@ -86,7 +84,7 @@ fn own(workload: &dyn Workload, arm: &Arm) -> Values {
 
 /// What the workload's table and defaults say. A default stands in for a wrong value, so that
 /// the rest of the workload is checked all the same.
-fn shared(table: &Table, workload: &dyn Workload, problems: &mut Problems) -> Values {
+fn shared(table: &Table, workload: &dyn Workload, problems: &mut ExperimentProblems) -> Values {
     let id = workload.describe().id;
     let declared = workload.parameters();
     for entry in table.entries.iter().filter(|entry| !super::KEYS.contains(&entry.key.as_str())) {
@@ -114,7 +112,7 @@ struct Reader<'a, 'p> {
     workload: &'static dyn Workload,
     /// Whether nothing stands in for what was written.
     is_sound: bool,
-    problems: &'p mut Problems,
+    problems: &'p mut ExperimentProblems,
 }
 
 impl Reader<'_, '_> {
@@ -159,7 +157,11 @@ impl Reader<'_, '_> {
     }
 }
 
-fn parse(parameter: &Parameter, entry: &Entry, problems: &mut Problems) -> Option<ParameterValue> {
+fn parse(
+    parameter: &Parameter,
+    entry: &Entry,
+    problems: &mut ExperimentProblems,
+) -> Option<ParameterValue> {
     let node = &entry.node;
     let parsed = match (&parameter.kind, &node.value) {
         (ParameterKind::Words, Value::List(_)) => {
@@ -205,7 +207,11 @@ fn parse(parameter: &Parameter, entry: &Entry, problems: &mut Problems) -> Optio
     }
 }
 
-fn parse_table(name: &str, table: &Table, problems: &mut Problems) -> Option<ParameterValue> {
+fn parse_table(
+    name: &str,
+    table: &Table,
+    problems: &mut ExperimentProblems,
+) -> Option<ParameterValue> {
     let before = problems.len();
     let mut rows = BTreeMap::new();
     for entry in &table.entries {

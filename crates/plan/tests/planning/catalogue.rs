@@ -1,6 +1,7 @@
 //! A small catalogue with one of each kind of entry, so that these tests say
 //! what planning does rather than what today's rooms contain.
 
+use crate::venues::VENUES;
 use contract::{
     AttachedProbe, BootKnob, BootSpec, Catalogue, Configured, Cost, Description, Error, Factor,
     Knob, LaunchKnob, LaunchSpec, Load, Parameter, Probe, ProbeTarget, Problem, Requirement,
@@ -23,6 +24,7 @@ pub static CATALOGUE: Catalogue = Catalogue {
         &CMDLINE,
     ],
     probes: &[&RUSAGE, &TRACER],
+    venues: VENUES,
 };
 
 pub static DEFAULT_PROBES: &[&str] = &["rusage", "absent_here"];

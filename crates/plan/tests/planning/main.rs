@@ -9,6 +9,7 @@ mod options;
 mod orders;
 mod pace;
 mod variants;
+mod venues;
 mod within;
 
 use catalogue::{CATALOGUE, DEFAULT_PROBES};
@@ -131,17 +132,6 @@ fn one_subject_with_its_control_is_an_aa_campaign() {
     let plan = plan(request(text)).unwrap();
     assert_eq!(plan.subjects.len(), 2);
     assert!(plan.subjects[1].is_control);
-}
-
-#[test]
-fn the_simulator_gets_its_settings_and_the_host_none() {
-    let text = "venue = \"sim\"\n[sim]\nscenario = \"S4\"\nfailure_rate = { b = 0.5 }\n\
-                [subjects.a]\n[subjects.b]\neffect = 3\n[[workloads]]\nuse = \"wakeup\"\n";
-    let plan = plan(request(text)).unwrap();
-    let sim = plan.sim.unwrap();
-    assert_eq!(sim.scenario, "S4");
-    assert_eq!(sim.failure_rate["b"], 0.5);
-    assert!(crate::plan(request(EXPERIMENT)).unwrap().sim.is_none());
 }
 
 #[test]

@@ -153,7 +153,7 @@ impl Screen<'_> {
         }
         let quick = if design.is_quick { language.word("quick mode, ") } else { "" };
         let duration = duration(design.duration_ns, language);
-        let place = if design.is_simulated() {
+        let place = if report.is_simulated() {
             say!(language, "{duration} of simulated time; no real machine", duration)
         } else {
             say!(

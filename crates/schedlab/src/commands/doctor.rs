@@ -6,7 +6,7 @@ use crate::browser;
 use crate::cli::{Common, Json};
 use crate::exit::ExitCode;
 use crate::output::print;
-use contract::{Catalogue, Error, Knob, Result};
+use contract::{Catalogue, Error, Knob, Result, VenuePrerequisite};
 use executor::{factor_needs, no_sched_ext};
 use serde_json::{Value, json};
 use sys::Machine;
@@ -30,7 +30,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     let mut checks = factor_checks(&machine, &catalogue);
     checks.extend(probe_checks(&machine, &catalogue));
     checks.extend(workload_checks(&machine, &catalogue));
-    checks.extend(guest_checks(common)?);
+    checks.extend(venue_checks(common, &catalogue)?);
     checks.push(scheduler_check(common)?);
     checks.push(print_check());
     checks.push(journal_check(common)?);
@@ -55,8 +55,11 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     }
     let user = if machine.is_root() { "root" } else { "not root: some factors need it" };
     text.push_str(&format!("  {:<26} {user}\n", "user"));
-    for kind in ["state", "vm", "schedulers", "report", "factor", "probe", "workload"] {
-        text.push_str(&format!("\n{}\n", heading(kind)));
+    let of_venues = catalogue.venues.iter().map(|venue| venue.describe().id);
+    let of_venues = of_venues.filter(|id| checks.iter().any(|check| check.kind == *id));
+    let others = ["schedulers", "report", "factor", "probe", "workload"];
+    for kind in std::iter::once("state").chain(of_venues).chain(others) {
+        text.push_str(&format!("\n{}\n", heading(kind, &catalogue)));
         for check in checks.iter().filter(|check| check.kind == kind) {
             text.push_str(&line(check));
         }
@@ -65,13 +68,15 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     Ok(ExitCode::Done)
 }
 
-fn heading(kind: &str) -> &'static str {
+fn heading(kind: &str, catalogue: &Catalogue) -> &'static str {
+    if let Some(venue) = catalogue.venue(kind) {
+        return venue.facts().prerequisites;
+    }
     match kind {
         "factor" => "Factors: what can be set here",
         "probe" => "Probes: what can be observed here",
         "workload" => "Workloads: what can run here",
         "report" => "Reports: what only some formats need",
-        "vm" => "Virtual machines: what guests need",
         "schedulers" => "Published schedulers: what building them needs",
         _ => "State",
     }
@@ -80,8 +85,8 @@ fn heading(kind: &str) -> &'static str {
 fn line(check: &Check) -> String {
     let mark = if check.is_supported { "ok " } else { "-- " };
     let current = check.current.as_ref().map_or(String::new(), |current| match check.kind {
-        "vm" | "schedulers" | "report" => current.clone(),
-        _ => format!("now {current}"),
+        "state" | "factor" | "probe" | "workload" => format!("now {current}"),
+        _ => current.clone(),
     });
     let mut text = format!("  {mark} {:<20} {current}", check.id).trim_end().to_owned() + "\n";
     if let Some(limit) = &check.limit {
@@ -139,18 +144,22 @@ fn judged(
     }
 }
 
-fn guest_checks(common: &Common) -> Result<Vec<Check>> {
-    let parts = venues::inspect(&super::vm::host(common)?)?;
-    let check = |(id, part): venues::VmPrerequisite| match part {
-        Ok(current) => supported("vm", id, Some(current)),
-        Err(lack) => Check {
-            is_supported: false,
-            why: lack.why,
-            remedy: lack.remedy,
-            ..supported("vm", id, None)
-        },
-    };
-    Ok(parts.into_iter().map(check).collect())
+fn venue_checks(common: &Common, catalogue: &Catalogue) -> Result<Vec<Check>> {
+    let mut checks = Vec::new();
+    for venue in catalogue.venues {
+        let kind = venue.describe().id;
+        let check = |(id, part): VenuePrerequisite| match part {
+            Ok(current) => supported(kind, id, Some(current)),
+            Err(lack) => Check {
+                is_supported: false,
+                why: lack.why,
+                remedy: lack.remedy,
+                ..supported(kind, id, None)
+            },
+        };
+        checks.extend(venue.prerequisites(common)?.into_iter().map(check));
+    }
+    Ok(checks)
 }
 
 /// Only fetching a scheduler needs it: what is cached runs without.

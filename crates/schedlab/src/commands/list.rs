@@ -169,7 +169,7 @@ fn entries(catalogue: &Catalogue, kind: ListKind) -> Vec<Entry> {
             })
             .collect(),
         ListKind::Venues => {
-            venues::DESCRIPTIONS.iter().map(|venue| entry(venue, json!({}))).collect()
+            catalogue.venues.iter().map(|venue| entry(venue.describe(), json!({}))).collect()
         }
         ListKind::Formats => Format::all()
             .map(|format| entry(format.describe(), json!({ "extension": format.extension() })))

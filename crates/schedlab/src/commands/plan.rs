@@ -6,7 +6,7 @@ use crate::environment::random_u64;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::human_duration;
-use contract::{Catalogue, Error, FIRST_KNOB, Knob, Result};
+use contract::{Catalogue, Error, FIRST_KNOB, Footprint, Knob, Result};
 use model::{Block, Comparisons, Level, Plan, Sitting, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -159,7 +159,8 @@ pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = describe_into(&mut text, common, plan);
-    if plan.venue != "sim" {
+    let entry = crate::catalogue().venue_of(plan)?;
+    if entry.facts().footprint != Footprint::Nothing {
         text.push_str(&leftovers(common)?);
         for recipe in build::due(plan)? {
             let (what, at) = (&recipe.what, recipe.directory.display());
@@ -167,10 +168,10 @@ pub(super) fn describe(common: &Common, plan: &Plan) -> Result<String> {
             let _ = writeln!(text, "\nA run first builds {what}: {words}, in {at}");
         }
     }
-    let missing = venue(common, &plan.venue)?.missing(plan);
+    let missing = venue(common, plan)?.missing(plan);
     if missing.is_empty() {
         let as_far =
-            if plan.venue == "vm" { ", as far as can be told before a guest boots" } else { "" };
+            if plan.boots_guests() { ", as far as can be told before a guest boots" } else { "" };
         let _ = writeln!(text, "\nEverything it needs is here{as_far}. Nothing has been changed.");
     } else {
         text.push_str("\nMissing here; the run would be refused:\n");
@@ -354,13 +355,14 @@ pub(super) fn levels_text(subject: &Subject) -> String {
 /// Every path the campaign would write.
 fn paths(common: &Common, plan: &Plan) -> Vec<String> {
     let mut paths = vec![format!("{}/{}-<time>-<id>/", common.results.display(), plan.name)];
-    if plan.venue == "sim" {
+    let footprint = crate::catalogue().venue(&plan.venue).map(|venue| venue.facts().footprint);
+    if footprint.is_none_or(|footprint| footprint == Footprint::Nothing) {
         return paths;
     }
     if let Ok(machine) = super::machine(common) {
         paths.push(format!("{}/ (journal and lock)", machine.runtime().display()));
         // What a guest's knobs are written in is the guest's.
-        if plan.venue != "host" {
+        if footprint != Some(Footprint::Knobs) {
             return paths;
         }
         let catalogue: Catalogue = crate::catalogue();
@@ -391,7 +393,7 @@ fn paths(common: &Common, plan: &Plan) -> Vec<String> {
 /// Whether services in guests get load from outside.
 fn has_load_from_host(plan: &Plan) -> bool {
     let catalogue = crate::catalogue();
-    plan.vm.is_some()
+    plan.boots_guests()
         && catalogue.configured(plan).any(|(_, _, configured)| {
             let service = configured.service();
             service.is_some_and(|service| service.facts().host_load_port.is_some())

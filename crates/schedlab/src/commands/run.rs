@@ -55,7 +55,7 @@ pub(super) fn record(
         }
         built => built?,
     }
-    let venue = venue(common, &planned.plan.venue)?;
+    let venue = venue(common, &planned.plan)?;
     let dashboard = match execution.live {
         true => Some(DashboardProcess::start(
             &common.results,

@@ -1,21 +1,17 @@
 //! `schedlab vm`: programs and shells in throw-away machines.
 
-use super::kernels;
 use crate::cli::Common;
 use crate::cli::vm::{AcceleratorWord, SnapshotAction, VmAction, VmMachine};
-use crate::environment::{agent, cache_directory, search_path};
+use crate::environment::search_path;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::terminal::{RawTerminal, size};
-use assembly::machine_arguments;
 use contract::{BootSpec, Error, ErrorKind, Event, Factor, Interrupt, Knob, Result};
 use model::{Accelerator, VmSettings};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use venues::{
-    CommandLine, Execution, HostSettings, InputSource, KernelFactor, Origin, Streams, Vcpus,
-    VmHost, snapshot,
+    CommandLine, Execution, InputSource, KernelFactor, Origin, Streams, Vcpus, VmHost, snapshot,
 };
 use wire::{OutputStream, Pty};
 
@@ -30,19 +26,7 @@ const COMFORTS: [&str; 24] = [
 
 /// What virtual machines are told of their surroundings.
 pub(super) fn host(common: &Common) -> Result<VmHost> {
-    let machine = super::machine(common)?;
-    Ok(VmHost {
-        host: HostSettings {
-            machine_arguments: machine_arguments(&machine),
-            machine,
-            catalogue: crate::catalogue(),
-            executable: assembly::executable(),
-        },
-        agent: agent(),
-        cache: cache_directory(common.cache.as_deref())?,
-        kernels: Rc::new(kernels::open(common)?),
-        version: env!("CARGO_PKG_VERSION"),
-    })
+    VmHost::of(common)
 }
 
 pub(super) fn run(common: &Common, action: &VmAction) -> Result<ExitCode> {

@@ -1,16 +1,13 @@
 //! What this machine has for virtual machines, without booting one.
 
 use super::{VmHost, accelerator, boot, qemu};
-use contract::{Missing, Result};
-
-/// A part of what virtual machines need: its name, and what of it is here.
-pub type VmPrerequisite = (&'static str, std::result::Result<String, Missing>);
+use contract::{Missing, Result, VenuePrerequisite};
 
 /// Looks at everything; changes nothing and boots nothing.
 ///
 /// # Errors
 /// When the machine cannot tell its boot id.
-pub fn inspect(host: &VmHost) -> Result<Vec<VmPrerequisite>> {
+pub fn inspect(host: &VmHost) -> Result<Vec<VenuePrerequisite>> {
     let machine = &host.host.machine;
     let missing = |what: &str, why: String, remedy: &str| {
         Err(Missing { what: what.to_owned(), why, remedy: remedy.to_owned() })

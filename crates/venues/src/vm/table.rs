@@ -1,15 +1,13 @@
 //! `[vm]`: the virtual machines of an experiment, alike for every boot.
 
-use crate::document::{Entry, Node, SourceLocation, Table, Value};
-use crate::problems::Problems;
-use crate::values;
-use contract::{Catalogue, Knob};
+use contract::document::{Entry, ExperimentProblems, Node, Table, Value, values};
 use model::{Accelerator, CpuList, Disk, VmSettings};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// Keys of `[vm]`.
-pub(crate) const KEYS: [&str; 11] = [
+const KEYS: [&str; 11] = [
     "accelerator",
     "memory",
     "host_cpus",
@@ -22,7 +20,7 @@ pub(crate) const KEYS: [&str; 11] = [
     "files",
     "tools",
 ];
-pub(crate) const ACCELERATORS: [&str; 3] = ["auto", "kvm", "tcg"];
+const ACCELERATORS: [&str; 3] = ["auto", "kvm", "tcg"];
 const DISKS: [&str; 2] = ["virtio", "null"];
 
 const MIB: u64 = 1 << 20;
@@ -38,18 +36,47 @@ const LIST_LIMIT: usize = 256;
 const SECOND_NS: u64 = 1_000_000_000;
 const BOOT_TIMEOUT: RangeInclusive<u64> = SECOND_NS..=(3_600 * SECOND_NS);
 
-/// Reads the table into the settings.
-pub(crate) fn read(node: &Node, settings: &mut VmSettings, problems: &mut Problems) {
-    let Some(table) = values::table(node, "`vm`", problems) else { return };
+/// The settings; the second guest is the plan's to add.
+pub(super) fn read(table: &Table, problems: &mut ExperimentProblems) -> VmSettings {
+    let mut settings = VmSettings::default();
     for entry in &table.entries {
-        read_key(entry, settings, problems);
+        read_key(entry, &mut settings, problems);
     }
     if settings.is_deterministic {
-        be_deterministic(table, settings, problems);
+        be_deterministic(table, &mut settings, problems);
     }
+    settings
 }
 
-fn read_key(entry: &Entry, settings: &mut VmSettings, problems: &mut Problems) {
+/// JSON Schema of the table.
+pub(super) fn schema() -> serde_json::Value {
+    let names = |description: &str| json!({ "$ref": "#/$defs/names", "description": description });
+    json!({
+        "type": "object",
+        "description": "The virtual machines of venue vm, alike for every boot",
+        "properties": {
+            "accelerator": { "enum": ACCELERATORS, "default": "auto" },
+            "memory": { "type": "string", "default": "512MiB", "examples": ["512MiB", "2GiB"] },
+            "host_cpus": { "type": "string", "examples": ["0-1"], "description": "CPUs of this machine that it may use" },
+            "disks": {
+                "type": ["string", "array"],
+                "items": { "type": "string", "pattern": "^(virtio:[^:]+|null:[^:]+(:[^:]+)?)$" },
+                "maxItems": 16,
+                "examples": [["virtio:1GiB", "null:1GiB", "null:1GiB:50us"]],
+            },
+            "boot_timeout": { "$ref": "#/$defs/duration", "default": "60s" },
+            "equalise": { "type": "boolean", "default": false, "description": "Make clock source, autogroup, preemption model and mitigations the same for all kernels" },
+            "snapshot": { "type": "boolean", "default": false, "description": "Start every sitting from the same saved state" },
+            "deterministic": { "type": "boolean", "default": false, "description": "Count instructions: the same seed gives the same bytes; no measurement of performance" },
+            "modules": names("Further kernel modules with their arguments: null_blk gb=1"),
+            "files": names("Files of this machine, at the same path in the guest; programs with their libraries"),
+            "tools": names("Installed packages of this machine that make the read-only tools image"),
+        },
+        "additionalProperties": false,
+    })
+}
+
+fn read_key(entry: &Entry, settings: &mut VmSettings, problems: &mut ExperimentProblems) {
     let node = &entry.node;
     match entry.key.as_str() {
         "accelerator" => read_accelerator(node, settings, problems),
@@ -77,7 +104,7 @@ fn read_key(entry: &Entry, settings: &mut VmSettings, problems: &mut Problems) {
     }
 }
 
-fn read_accelerator(node: &Node, settings: &mut VmSettings, problems: &mut Problems) {
+fn read_accelerator(node: &Node, settings: &mut VmSettings, problems: &mut ExperimentProblems) {
     let Some(text) = values::text(node, "accelerator", problems) else { return };
     settings.accelerator = match text {
         "auto" => Accelerator::Auto,
@@ -93,13 +120,13 @@ fn read_accelerator(node: &Node, settings: &mut VmSettings, problems: &mut Probl
     };
 }
 
-fn read_flag(entry: &Entry, flag: &mut bool, problems: &mut Problems) {
+fn read_flag(entry: &Entry, flag: &mut bool, problems: &mut ExperimentProblems) {
     if let Some(value) = values::flag(&entry.node, &entry.key, problems) {
         *flag = value;
     }
 }
 
-fn read_memory(node: &Node, settings: &mut VmSettings, problems: &mut Problems) {
+fn read_memory(node: &Node, settings: &mut VmSettings, problems: &mut ExperimentProblems) {
     let parsed = match &node.value {
         Value::Text(text) => model::parse_size(text).map_err(|error| error.to_string()),
         _ => Err(format!("a size is a text such as \"512MiB\", not {}", node.kind())),
@@ -129,7 +156,7 @@ fn within(bytes: u64, limits: RangeInclusive<u64>) -> Result<u64, String> {
     ))
 }
 
-fn read_host_cpus(node: &Node, settings: &mut VmSettings, problems: &mut Problems) {
+fn read_host_cpus(node: &Node, settings: &mut VmSettings, problems: &mut ExperimentProblems) {
     let Some(text) = values::text(node, "host_cpus", problems) else { return };
     match text.parse::<CpuList>() {
         Ok(cpus) => settings.host_cpus = Some(cpus),
@@ -139,7 +166,7 @@ fn read_host_cpus(node: &Node, settings: &mut VmSettings, problems: &mut Problem
     }
 }
 
-fn read_disks(node: &Node, settings: &mut VmSettings, problems: &mut Problems) {
+fn read_disks(node: &Node, settings: &mut VmSettings, problems: &mut ExperimentProblems) {
     let Some(written) = values::texts(node, "disks", problems) else { return };
     if written.len() > DISK_LIMIT {
         let cause = format!("{} disks; the limit is {DISK_LIMIT}", written.len());
@@ -230,7 +257,7 @@ fn is_made_of(text: &str, further: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_fine)
 }
 
-fn read_names(entry: &Entry, names: &Names, problems: &mut Problems) -> Vec<String> {
+fn read_names(entry: &Entry, names: &Names, problems: &mut ExperimentProblems) -> Vec<String> {
     let written = values::texts(&entry.node, &entry.key, problems).unwrap_or_default();
     if written.len() > LIST_LIMIT {
         let cause = format!("`{}` names more than {LIST_LIMIT}", entry.key);
@@ -251,7 +278,7 @@ fn read_names(entry: &Entry, names: &Names, problems: &mut Problems) -> Vec<Stri
 }
 
 /// Instructions are counted by the emulator alone.
-fn be_deterministic(table: &Table, settings: &mut VmSettings, problems: &mut Problems) {
+fn be_deterministic(table: &Table, settings: &mut VmSettings, problems: &mut ExperimentProblems) {
     if let (true, Some(entry)) = (settings.is_from_snapshot, table.get("snapshot")) {
         problems
             .report(
@@ -271,23 +298,4 @@ fn be_deterministic(table: &Table, settings: &mut VmSettings, problems: &mut Pro
         }
         _ => settings.accelerator = Accelerator::Tcg,
     }
-}
-
-/// Every machine needs a kernel, which is a factor like any other.
-pub(crate) fn check_kernels<'a>(
-    arms: impl Iterator<Item = (&'a str, &'a SourceLocation, bool)>,
-    catalogue: &Catalogue,
-    problems: &mut Problems,
-) {
-    let kernel = catalogue.factor("kernel");
-    if !kernel.is_some_and(|factor| matches!(factor.knob(), Knob::Boot(_))) {
-        return;
-    }
-    let lacking: Vec<(&str, &SourceLocation)> =
-        arms.filter(|(_, _, has_kernel)| !has_kernel).map(|(id, place, _)| (id, place)).collect();
-    let Some((_, place)) = lacking.first() else { return };
-    let ids: Vec<String> = lacking.iter().map(|(id, _)| format!("`{id}`")).collect();
-    problems
-        .report(place, format!("no kernel is named for {}", ids.join(", ")))
-        .hint("write kernel = \"debian:6.12\" at the top of the file, or one in each subject");
 }

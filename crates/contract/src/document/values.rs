@@ -1,11 +1,11 @@
 //! Values of keys, checked: each reader reports what is wrong and answers `None`.
 
-use crate::document::{Node, Table, Value};
-use crate::problems::Problems;
+use super::problems::ExperimentProblems;
+use super::tree::{Node, Table, Value};
 use std::ops::RangeInclusive;
 
 /// A text.
-pub(crate) fn text<'n>(node: &'n Node, what: &str, problems: &mut Problems) -> Option<&'n str> {
+pub fn text<'n>(node: &'n Node, what: &str, problems: &mut ExperimentProblems) -> Option<&'n str> {
     if let Value::Text(text) = &node.value {
         return Some(text);
     }
@@ -15,10 +15,10 @@ pub(crate) fn text<'n>(node: &'n Node, what: &str, problems: &mut Problems) -> O
 }
 
 /// A text, or a list of texts.
-pub(crate) fn texts<'n>(
+pub fn texts<'n>(
     node: &'n Node,
     what: &str,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Option<Vec<(&'n str, &'n Node)>> {
     match &node.value {
         Value::Text(text) => Some(vec![(text, node)]),
@@ -39,7 +39,11 @@ pub(crate) fn texts<'n>(
 }
 
 /// A table.
-pub(crate) fn table<'n>(node: &'n Node, what: &str, problems: &mut Problems) -> Option<&'n Table> {
+pub fn table<'n>(
+    node: &'n Node,
+    what: &str,
+    problems: &mut ExperimentProblems,
+) -> Option<&'n Table> {
     if let Value::Table(table) = &node.value {
         return Some(table);
     }
@@ -49,11 +53,11 @@ pub(crate) fn table<'n>(node: &'n Node, what: &str, problems: &mut Problems) -> 
 }
 
 /// A whole number within limits.
-pub(crate) fn count(
+pub fn count(
     node: &Node,
     what: &str,
     limits: RangeInclusive<u64>,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Option<u64> {
     let Value::Integer(number) = node.value else {
         let cause = format!("`{what}` takes a whole number, not {}", node.kind());
@@ -69,7 +73,7 @@ pub(crate) fn count(
 }
 
 /// true or false.
-pub(crate) fn flag(node: &Node, what: &str, problems: &mut Problems) -> Option<bool> {
+pub fn flag(node: &Node, what: &str, problems: &mut ExperimentProblems) -> Option<bool> {
     if let Value::Flag(flag) = node.value {
         return Some(flag);
     }
@@ -79,11 +83,11 @@ pub(crate) fn flag(node: &Node, what: &str, problems: &mut Problems) -> Option<b
 }
 
 /// A number within limits, with or without a point.
-pub(crate) fn number(
+pub fn number(
     node: &Node,
     what: &str,
     limits: RangeInclusive<f64>,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Option<f64> {
     let is_number = matches!(node.value, Value::Integer(_) | Value::Float(_));
     let written = node.scalar().filter(|_| is_number);
@@ -102,11 +106,11 @@ pub(crate) fn number(
 }
 
 /// A duration with its unit, in nanoseconds.
-pub(crate) fn duration(
+pub fn duration(
     node: &Node,
     what: &str,
     limits: RangeInclusive<u64>,
-    problems: &mut Problems,
+    problems: &mut ExperimentProblems,
 ) -> Option<u64> {
     let parsed = match &node.value {
         Value::Text(text) => model::parse_duration(text).map_err(|error| error.to_string()),
@@ -135,7 +139,7 @@ pub(crate) fn duration(
 }
 
 /// A margin: a percentage above zero, at most 100 %, as a fraction.
-pub(crate) fn margin(node: &Node, problems: &mut Problems) -> Option<f64> {
+pub fn margin(node: &Node, problems: &mut ExperimentProblems) -> Option<f64> {
     let parsed = match &node.value {
         Value::Text(text) => model::parse_percent(text).map_err(|error| error.to_string()),
         _ => Err("a margin is a percentage in quotes, such as \"5%\"".to_owned()),

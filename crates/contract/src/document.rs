@@ -1,0 +1,9 @@
+//! An experiment as it was written: its text as a tree, readers of values, and what is wrong with
+//! them, each with its place. The planner reads most of it, and each venue its own table.
+
+mod problems;
+mod tree;
+pub mod values;
+
+pub use problems::{ExperimentProblems, UnplacedProblem};
+pub use tree::{Entry, Node, SourceLocation, Table, Value};

@@ -1,0 +1,173 @@
+//! No file outside of the `venues` crate asks for a venue by its name: its entry in the catalogue
+//! says what others want to know, and a plan that is stored says it of itself.
+
+use super::sizes::is_test;
+use super::tree::SourceFile;
+use std::path::Path;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{BinOp, Expr, ExprBinary, ItemMod, Lit, Macro, Pat};
+
+/// The crate that may: its entries are what is asked.
+const OWN: &str = "crates/venues";
+/// Where its entries are listed, by modules of the venues' names.
+const LIST: &str = "crates/venues/src/lib.rs";
+const BEFORE_NAMES: &str = "catalog!(dyn contract::VenueEntry:";
+
+/// Files in which such a word is the name of something else.
+const OTHER_MEANINGS: &[(&str, &str)] = &[
+    ("kernel_name.rs", "`host` is a kernel: the one that runs here"),
+    ("application.rs", "`host` is where a load generator runs"),
+    ("service.rs", "`host` is where a load generator runs"),
+];
+
+/// Checks all files together: the names are in one of them.
+pub fn check(files: &[SourceFile]) -> Vec<String> {
+    let Some(names) = files.iter().find_map(names) else {
+        return vec![format!("{LIST}: no list of venues begins with `{BEFORE_NAMES}`")];
+    };
+    files.iter().filter(|file| is_checked(&file.path)).flat_map(|file| of(file, &names)).collect()
+}
+
+/// The names of venues, where this is the file that lists them.
+fn names(file: &SourceFile) -> Option<Vec<String>> {
+    let list = file.text.split_once(BEFORE_NAMES).filter(|_| file.path == Path::new(LIST))?.1;
+    let names = list.split_once(')')?.0.split(',').map(str::trim);
+    Some(names.filter(|name| !name.is_empty()).map(str::to_owned).collect())
+}
+
+fn is_checked(path: &Path) -> bool {
+    let is_test = path.iter().any(|part| part == "tests");
+    let is_other = OTHER_MEANINGS.iter().any(|(name, _)| path.ends_with(name));
+    !is_test && !is_other && !path.starts_with(OWN)
+}
+
+fn of(file: &SourceFile, names: &[String]) -> Vec<String> {
+    let is_page = file.path.extension().is_some_and(|ending| ending == "ts" || ending == "tsx");
+    if is_page {
+        let lines = file.text.lines().enumerate();
+        let asks = |line: &str| line.contains("venue === \"") || line.contains("venue !== \"");
+        return lines.filter(|(_, line)| asks(line)).map(|(at, _)| refused(&file.at(at))).collect();
+    }
+    // What does not parse is told by the check of sizes.
+    let Some(tree) = file.is_rust().then(|| syn::parse_file(&file.text).ok()).flatten() else {
+        return Vec::new();
+    };
+    let mut search = Search { file, names, found: Vec::new() };
+    search.visit_file(&tree);
+    search.found
+}
+
+fn refused(place: &str) -> String {
+    format!(
+        "{place}: compares the name of a venue; ask its entry (`contract::VenueEntry`), or the \
+         plan for a fact (`Plan::is_simulated`, `Plan::boots_guests`)"
+    )
+}
+
+struct Search<'a> {
+    file: &'a SourceFile,
+    names: &'a [String],
+    found: Vec<String>,
+}
+
+impl Search<'_> {
+    fn is_name(&self, literal: &Lit) -> bool {
+        matches!(literal, Lit::Str(text) if self.names.contains(&text.value()))
+    }
+
+    fn is_name_expression(&self, expression: &Expr) -> bool {
+        match expression {
+            Expr::Lit(literal) => self.is_name(&literal.lit),
+            Expr::Reference(reference) => self.is_name_expression(&reference.expr),
+            _ => false,
+        }
+    }
+
+    fn refuse(&mut self, line: usize) {
+        self.found.push(refused(&self.file.at(line - 1)));
+    }
+}
+
+impl<'ast> Visit<'ast> for Search<'_> {
+    fn visit_item_mod(&mut self, module: &'ast ItemMod) {
+        if !is_test(&module.attrs) {
+            visit::visit_item_mod(self, module);
+        }
+    }
+
+    fn visit_expr_binary(&mut self, binary: &'ast ExprBinary) {
+        let is_comparison = matches!(binary.op, BinOp::Eq(_) | BinOp::Ne(_));
+        let sides = [&binary.left, &binary.right];
+        if is_comparison && sides.iter().any(|side| self.is_name_expression(side)) {
+            self.refuse(binary.span().start().line);
+        }
+        visit::visit_expr_binary(self, binary);
+    }
+
+    fn visit_pat(&mut self, pattern: &'ast Pat) {
+        if let Pat::Lit(literal) = pattern
+            && self.is_name(&literal.lit)
+        {
+            self.refuse(literal.span().start().line);
+        }
+        visit::visit_pat(self, pattern);
+    }
+
+    /// `matches!(venue, "vm")` is no pattern to the parser.
+    fn visit_macro(&mut self, called: &'ast Macro) {
+        let quoted: Vec<String> = self.names.iter().map(|name| format!("\"{name}\"")).collect();
+        let mut tokens = called.tokens.clone().into_iter();
+        if called.path.is_ident("matches")
+            && tokens.any(|token| quoted.contains(&token.to_string()))
+        {
+            self.refuse(called.span().start().line);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
+        let list = file(LIST, "contract::catalog!(dyn contract::VenueEntry: host, vm, ssh);\n");
+        check(&[list, file(path, text)])
+    }
+
+    #[test]
+    fn comparisons_patterns_and_matches_with_a_listed_name_are_refused() {
+        for code in [
+            "plan.venue == \"vm\"",
+            "\"host\" != plan.venue",
+            "venue == &\"ssh\"",
+            "match venue { \"ssh\" => 1, _ => 2 }",
+            "match venue { \"a\" | \"vm\" if x => 1, _ => 2 }",
+            "if let (\"vm\", 1) = pair { 1 } else { 2 }",
+            "matches!(venue, \"vm\")",
+        ] {
+            let told = found("crates/plan/src/a.rs", &format!("fn f() {{\n    {code};\n}}\n"));
+            assert_eq!(told.len(), 1, "{code}: {told:?}");
+            assert!(told[0].starts_with("crates/plan/src/a.rs:2: "), "{told:?}");
+        }
+        let page = "const isBooted = page.design.venue === \"vm\";\n";
+        assert_eq!(found("web/src/a.tsx", page).len(), 1);
+    }
+
+    #[test]
+    fn other_words_tests_and_the_venues_themselves_are_free() {
+        let code = "fn f() { venue == \"vm\"; }\n";
+        for path in ["crates/venues/src/vm.rs", "crates/plan/tests/a.rs", "x/kernel_name.rs"] {
+            assert_eq!(found(path, code), [""; 0], "{path}");
+        }
+        for code in [
+            "fn f() { venue == \"moon\"; g(\"vm\"); let a = [\"host\"]; }\n",
+            "fn f() -> &'static str { match kind { Kind::Host => \"host\" } }\n",
+            "#[cfg(test)]\nmod tests { fn f() { venue == \"vm\"; } }\n",
+        ] {
+            assert_eq!(found("crates/plan/src/a.rs", code), [""; 0], "{code}");
+        }
+        assert_eq!(check(&[]).len(), 1, "a list that is not found is told");
+    }
+}
