@@ -66,6 +66,8 @@ pub struct VmHost {
     pub kernels: Rc<Kernels>,
     /// Version of this binary; the agent must be of the same.
     pub version: &'static str,
+    /// What agents log on their consoles, in the words of `contract::LOG_VARIABLE`.
+    pub log: Option<String>,
 }
 
 /// Trials in virtual machines.

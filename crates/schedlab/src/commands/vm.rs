@@ -3,7 +3,7 @@
 use super::kernels;
 use crate::cli::Common;
 use crate::cli::vm::{AcceleratorWord, SnapshotAction, VmAction, VmMachine};
-use crate::environment::{agent, cache_directory, search_path};
+use crate::environment::{agent, cache_directory, log_filter, search_path};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::terminal::{RawTerminal, size};
@@ -42,6 +42,7 @@ pub(super) fn host(common: &Common) -> Result<VmHost> {
         cache: cache_directory(common.cache.as_deref())?,
         kernels: Rc::new(kernels::open(common)?),
         version: env!("CARGO_PKG_VERSION"),
+        log: log_filter(),
     })
 }
 
