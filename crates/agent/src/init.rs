@@ -6,7 +6,8 @@
 
 use crate::AGENT_ROLE;
 use contract::{
-    HOST_LOAD_LINK, HOST_LOAD_NETWORK, PEERS_LINK, PRIVATE_PREFIX, PrivateLink, SUBJECTS_LINK,
+    HOST_LOAD_LINK, HOST_LOAD_NETWORK, LOG_VARIABLE, PEERS_LINK, PRIVATE_PREFIX, PrivateLink,
+    SUBJECTS_LINK,
 };
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{MountFlags, mount};
@@ -83,7 +84,7 @@ pub fn serve_init() -> i32 {
     if let Err(error) = fs::write(COMPLAINTS_FILE, &text) {
         say(&format!("cannot write {COMPLAINTS_FILE}: {error}\n"));
     }
-    match run_agent(settings.directory.as_deref().unwrap_or(Path::new("/"))) {
+    match run_agent(settings.directory.as_deref().unwrap_or(Path::new("/")), settings.log) {
         Ok(how) => say(&format!("the agent ended with {how}\n")),
         Err(error) => say(&format!("cannot start the agent: {error}\n")),
     }
@@ -208,13 +209,14 @@ fn set_links_up(complaints: &mut Vec<String>) {
 }
 
 /// Starts the agent in a directory and reaps until it ends; says how it ended.
-fn run_agent(directory: &Path) -> std::io::Result<String> {
+fn run_agent(directory: &Path, log: Option<String>) -> std::io::Result<String> {
     let child = Command::new("/proc/self/exe")
         .arg(AGENT_ROLE)
         .env_clear()
         .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         .env("HOME", "/root")
         .env("TERM", "linux")
+        .envs(log.map(|filter| (LOG_VARIABLE, filter)))
         .current_dir(directory)
         .spawn()?;
     let agent = child.id().cast_signed();

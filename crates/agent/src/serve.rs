@@ -96,6 +96,7 @@ impl Agent {
     }
 
     fn act(&mut self, request: WireRequest, incoming: &Receiver<Incoming>) -> io::Result<()> {
+        tracing::trace!(?request, "was asked");
         match request {
             WireRequest::Hello { format, nonce } => self.greet(&format, nonce),
             WireRequest::Echo { payload } => self.channel.send(&WireAnswer::Echo { payload }),
@@ -172,7 +173,10 @@ impl Agent {
         };
         let mut watch =
             FrameCounter { channel: &mut self.channel, running: None, frames: 0, lost: None };
+        let (subject, workload) = (&trial.subject.id, &trial.workload.label);
+        tracing::debug!(block = trial.block, subject, workload, "a trial begins");
         let outcome = executor.run(trial, &mut |event| watch.note(&event));
+        tracing::debug!(outcome = ?outcome.as_ref().map(|record| &record.outcome), "it ended");
         let FrameCounter { frames, lost, .. } = watch;
         if let Some(error) = lost {
             return Err(error);
@@ -269,6 +273,7 @@ impl Agent {
     }
 
     fn fail(&mut self, error: &Error) -> io::Result<()> {
+        tracing::debug!(error = error.one_line(), "refuses");
         let kind = match error.kind {
             ErrorKind::Usage => FailureKind::Usage,
             ErrorKind::Environment => FailureKind::Environment,

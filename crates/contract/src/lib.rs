@@ -16,6 +16,7 @@ mod host_load;
 mod interrupt;
 mod key;
 mod launch;
+mod log;
 mod long_lived_service;
 mod nearest;
 mod parameter;
@@ -44,6 +45,7 @@ pub use host_load::{
 pub use interrupt::Interrupt;
 pub use key::{Key, Readable, Tables, count_declared, join_declared};
 pub use launch::{APART, CpuQuota, IoGroup, LaunchSpec, ServerGroups};
+pub use log::LOG_VARIABLE;
 pub use long_lived_service::LongLivedService;
 pub use model::{Missing, Phase};
 pub use nearest::nearest;

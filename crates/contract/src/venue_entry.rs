@@ -182,6 +182,11 @@ pub trait VenueContext {
     /// The directories that programs are looked for in, as PATH has them.
     fn search_path(&self) -> String;
 
+    /// What agents of guests log, in the words of [`crate::LOG_VARIABLE`]; none: nothing.
+    fn log_filter(&self) -> Option<String> {
+        None
+    }
+
     /// This program's version.
     fn version(&self) -> &'static str;
 }

@@ -99,6 +99,7 @@ impl RoleChild {
             }
         }
         let mut child = command.spawn().map_err(|error| Error::environment(attempted(), error))?;
+        tracing::debug!(role, pid = child.id(), log = %marking.log.display(), "a process was started");
         let input = child.stdin.take();
         let output =
             child.stdout.take().ok_or_else(|| Error::environment(attempted(), "no output pipe"))?;

@@ -68,6 +68,7 @@ impl Guardian {
         }
         let mut child = command.spawn().map_err(|error| Error::environment(attempted, error))?;
         let pipe = child.stdin.take();
+        tracing::debug!(pid = child.id(), "the guardian was started");
         Ok(Self { child, pipe })
     }
 
@@ -106,6 +107,7 @@ pub fn serve_guardian(machine: &Machine) -> i32 {
     let mut input = std::io::stdin().lock();
     // Ends when the last write end of the pipe is closed, however that came about.
     while matches!(input.read(&mut sink), Ok(count) if count > 0) {}
+    tracing::debug!("the executor's end of the pipe is closed");
     let outcome =
         Journal::open(machine).and_then(|mut journal| restore(machine, &mut journal, true, &[]));
     match outcome {

@@ -161,6 +161,7 @@ impl Journal {
     /// # Errors
     /// When it cannot be stored: the change must not be made.
     pub fn append(&mut self, entry: &JournalEntry) -> Result<()> {
+        tracing::trace!(?entry, "journal");
         self.machine.crash_point();
         let mut line = serde_json::to_vec(entry)
             .map_err(|error| Error::environment("cannot encode a journal entry", error))?;

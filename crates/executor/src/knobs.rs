@@ -234,6 +234,7 @@ impl Change {
         journal.append(&JournalEntry::Writing { id: self.id })?;
         let written = file.write(machine, value);
         let actual = file.read(machine).map_err(Error::from)?;
+        tracing::debug!(level = self.what, path = file.path, value, actual, "was written");
         journal.append(&JournalEntry::Applied { id: self.id, actual: actual.clone() })?;
         if let Err(error) = written {
             return Err(Refusal::NotInForce(format!("{}: {error}", self.what)));

@@ -295,6 +295,7 @@ pub fn restore(
     } else {
         report.unwritten = lost.map(|error| error.one_line());
     }
+    tracing::debug!(is_this_boot, ?report, "restored");
     Ok(report)
 }
 

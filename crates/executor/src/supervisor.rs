@@ -84,6 +84,7 @@ impl Supervisor for TrialSupervisor<'_> {
                 error,
             )
         })?;
+        tracing::debug!(pid = child.id(), ?command, "a holder process was started");
         let started = SupervisedProcess { child, log: self.log.clone(), ended: None };
         // A crash before this line leaves a process that carries our mark.
         self.journal.append(&JournalEntry::Group { group: started.group() })?;

@@ -56,6 +56,7 @@ struct Progress {
 }
 
 /// Why a trial ends before its last invocation.
+#[derive(Debug)]
 enum Stop {
     /// It has an outcome.
     Outcome(Outcome),
@@ -96,6 +97,7 @@ pub(crate) fn run(
     let mut progress = Progress::default();
     let mut resources = TrialResources::default();
     let ended = attempt(executor, trial, &mut progress, &mut resources, on_event);
+    tracing::debug!(subject = trial.subject.id, ?ended, "an attempt is over");
     executor.settings.machine = executor.whole_machine.clone();
     on_event(Event::TrialPhase(Phase::Restoring));
     let taken_back = resources.end(&mut executor.guarded.journal);
@@ -317,6 +319,7 @@ fn invoke(
         (ended, _) => ended,
     };
     running.child.finish(if ended.is_ok() { STOP_PATIENCE } else { Duration::ZERO });
+    tracing::debug!(pid = running.child.pid(), ?ended, "the load process was ended");
     if let (Some(standing), Some(own)) = (&executor.standing, running.cgroups.first()) {
         standing.leave(&executor.settings.machine, (own, &running.server_groups))?;
     }
@@ -486,6 +489,8 @@ fn observe(
     let now = Health::read(machine, &resources.groups(), &running.cgroups);
     merge_caveats(progress, health.caveats(&now, &report, &cpus));
     let after = levels(executor, knobs, resources, running)?;
+    // Not before the run: a console may still write while it goes on.
+    tracing::debug!(?before, ?after, "levels were read back");
     check_end(executor, trial, resources, &after, progress)?;
     finish(progress, samples, report, unfit)
 }

@@ -60,6 +60,7 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
     let workspace = std::path::absolute(&directory).map_err(|error| {
         Error::environment(format!("cannot find {}", directory.display()), error)
     })?;
+    tracing::debug!(directory = %workspace.display(), records = campaign.record_count(), "campaign");
     on_event(Event::CampaignOpened { directory: workspace.clone() });
     let is_new = campaign.record_count() == 0;
     let opened = order.venue.open(campaign.plan(), &workspace, order.interrupt, on_event);
@@ -210,6 +211,7 @@ fn run_blocks(
             let blocks = campaign.plan().blocks.len();
             pacing.wait(block.index, blocks, order.interrupt, on_event)?;
         }
+        tracing::debug!(block = block.index + 1, trials = trials.len(), "a block begins");
         for trial in trials {
             if !schedule.is_due(&trial, &records) {
                 continue;
@@ -228,7 +230,7 @@ fn run_blocks(
             records.push(record);
             announce_hopeless(&records, &trial, on_event);
         }
-        if let Some(blocks) = analysis::answered_at(campaign.plan(), &records) {
+        if let Some(blocks) = look(campaign.plan(), &records) {
             stop(campaign, blocks, on_event)?;
             break;
         }
@@ -271,6 +273,15 @@ fn booting_ns(plan: &Plan, records: &[Record]) -> u64 {
     let boots: BTreeSet<(u32, &str)> =
         records.iter().map(|record| (record.block, record.boot_id.as_str())).collect();
     boots.len() as u64 * plan.boot_expected_ns()
+}
+
+/// The number of complete blocks, where an adaptive campaign is answered by them.
+fn look(plan: &Plan, records: &[Record]) -> Option<u32> {
+    let answered = analysis::answered_at(plan, records);
+    if !plan.looks.is_empty() {
+        tracing::debug!(looks = ?plan.looks, ?answered, "looked");
+    }
+    answered
 }
 
 /// Ends an adaptive campaign: what would still run is no longer planned.
@@ -316,6 +327,7 @@ fn repeat(
     let again = plan.blocks.iter().map(|block| block.index).max().unwrap_or(0) + 1;
     plan.blocks.push(plan::repeat_block(&plan, &block, again));
     plan.notes.push(format!("{}: {cause}", repeat_note(index)));
+    tracing::debug!(block = index + 1, cause, again = again + 1, "a block runs again");
     campaign.save_plan(&plan)?;
     on_event(Event::BlockRepeated { block: index, again });
     Ok(())
@@ -346,6 +358,8 @@ fn run_trial(
         pacing.mark(&mut record, began_unix_ns);
     }
     record.sequence = campaign.record_count();
+    let (subject, workload) = (&record.subject, &record.workload);
+    tracing::debug!(block = record.block + 1, subject, workload, outcome = ?record.outcome, "a trial ended");
     let now = session.fingerprint()?;
     // A machine that was lost cannot say what it was: then its record does not either.
     if !now.0.is_empty() {

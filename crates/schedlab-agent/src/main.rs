@@ -11,6 +11,11 @@ const USAGE: i32 = 2;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    let log = std::env::var(assembly::LOG_VARIABLE).unwrap_or_default();
+    if let Err(error) = assembly::start_log(&log) {
+        // The host that asks for it has refused what cannot be meant.
+        anstream::eprintln!("schedlab-agent: {error}");
+    }
     let status = assembly::serve_role(&arguments).unwrap_or_else(|| {
         let is_agent = arguments.get(1).is_some_and(|word| word == agent::AGENT_ROLE);
         let status = match (std::process::id(), is_agent) {

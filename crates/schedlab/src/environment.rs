@@ -111,6 +111,11 @@ pub(crate) fn cache_directory(chosen: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
+/// Which crates tell what they decide, where that is asked for.
+pub(crate) fn log_filter() -> Option<String> {
+    std::env::var_os(contract::LOG_VARIABLE).map(|text| text.to_string_lossy().into_owned())
+}
+
 /// Where fonts of this machine lie (Filesystem Hierarchy Standard 3.0, 4.11).
 pub(crate) const FONTS: &[&str] = &["/usr/share/fonts", "/usr/local/share/fonts"];
 

@@ -33,6 +33,11 @@ pub fn visit_history(visitor: &mut impl ts_rs::TypeVisitor) {
 
 /// Runs the program; the result is its exit status.
 pub fn run(arguments: Vec<std::ffi::OsString>) -> u8 {
+    let log = environment::log_filter().map_or(Ok(()), |filter| assembly::start_log(&filter));
+    if let Err(error) = log {
+        output::tell(&format!("schedlab: {error}"));
+        return ExitCode::from(&error).number();
+    }
     if let Some(status) = assembly::serve_role(&arguments) {
         return status;
     }

@@ -86,6 +86,7 @@ impl InCharge {
             supervisor.pause()?;
         }
         let took = began.elapsed();
+        tracing::debug!(before = %before, ?took, "a scheduler came into charge");
         // What is said of its coming is no reason of its leaving.
         scheduler.log.as_mut().map(KernelLog::messages);
         scheduler.reading = SchedExt::read(machine);
@@ -173,6 +174,7 @@ impl Held for InCharge {
     }
 
     fn release(mut self: Box<Self>) -> Result<()> {
+        tracing::debug!(reading = %self.reading, ended = ?self.process.ended(), "gives a scheduler up");
         self.process.terminate();
         let deadline = Instant::now() + LEAVE_PATIENCE;
         let is_gone = left(&self.machine, LEAVE_PATIENCE);

@@ -70,6 +70,8 @@ pub struct VmHost {
     pub kernels: Rc<Kernels>,
     /// Version of this binary; the agent must be of the same.
     pub version: &'static str,
+    /// What agents log on their consoles, in the words of `contract::LOG_VARIABLE`.
+    pub log: Option<String>,
 }
 
 impl VmHost {
@@ -85,6 +87,7 @@ impl VmHost {
             kernels: Rc::new(Kernels::open(cache.clone(), &context.search_path())),
             cache,
             version: context.version(),
+            log: context.log_filter(),
             host: HostSettings::of(context, machine),
         })
     }

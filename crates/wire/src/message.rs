@@ -243,6 +243,9 @@ pub struct GuestSettings {
     /// Where programs begin, if not in the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<PathBuf>,
+    /// What the agent logs on its console, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
 }
 
 /// A file system to mount.

@@ -1,7 +1,15 @@
-//! Every shared dependency has a reason and a user.
+//! Every shared dependency has a reason and a user, and what may only be used in some crates is
+//! used in no other.
 
 use super::tree::SourceFile;
 use std::path::Path;
+
+/// Crates that tell what they decide (`SCHEDLAB_LOG`). None of them runs where something is timed:
+/// workloads, probes and all that these are made of must not be able to.
+const MAY_TELL: &[&str] = &["agent", "assembly", "executor", "lab", "schedulers", "venues"];
+/// Dependencies that only these crates may have.
+const RESTRICTED: [(&str, &[&str]); 2] =
+    [("tracing", MAY_TELL), ("tracing-subscriber", &["assembly"])];
 
 /// Checks the workspace's manifest against the crates'.
 pub fn check(files: &[SourceFile]) -> Vec<String> {
@@ -11,7 +19,7 @@ pub fn check(files: &[SourceFile]) -> Vec<String> {
     };
     let users: Vec<&SourceFile> =
         files.iter().filter(is_manifest).filter(|file| file.path != root.path).collect();
-    let mut found = Vec::new();
+    let mut found: Vec<String> = users.iter().flat_map(|user| forbidden(user)).collect();
     let mut is_inside = false;
     for (number, line) in root.text.lines().enumerate() {
         if line.starts_with('[') {
@@ -30,6 +38,25 @@ pub fn check(files: &[SourceFile]) -> Vec<String> {
         }
     }
     found
+}
+
+/// What this crate's manifest has and only others may.
+fn forbidden(manifest: &SourceFile) -> Vec<String> {
+    let folder = manifest.path.parent().and_then(Path::file_name).unwrap_or_default();
+    let is_refused = |(name, crates): &&(&str, &[&str])| {
+        uses(&manifest.text, name) && !crates.iter().any(|one| folder == *one)
+    };
+    RESTRICTED
+        .iter()
+        .filter(is_refused)
+        .map(|(name, crates)| {
+            let path = manifest.path.display();
+            format!(
+                "{path}: {name} is for {} alone: nothing that is timed may tell",
+                crates.join(", ")
+            )
+        })
+        .collect()
 }
 
 fn uses(manifest: &str, name: &str) -> bool {
@@ -58,5 +85,21 @@ mod tests {
             check(&[root, user]),
             ["Cargo.toml:3: regex has no reason beside it", "Cargo.toml:4: no crate uses csv"]
         );
+    }
+
+    #[test]
+    fn nothing_that_is_timed_can_tell_what_it_does() {
+        let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
+        let root = file(
+            "Cargo.toml",
+            "[workspace.dependencies]\ntracing = \"0.1\" # told\ntracing-subscriber = \"0.3\" # read\n",
+        );
+        let lines = "tracing.workspace = true\ntracing-subscriber.workspace = true\n";
+        let crates = ["workloads", "executor", "assembly"]
+            .map(|name| file(&format!("crates/{name}/Cargo.toml"), lines));
+        let [workloads, executor, assembly] = crates;
+        let found = check(&[root, workloads, executor, assembly]);
+        let of = |name: &str| found.iter().filter(|one| one.contains(name)).count();
+        assert_eq!((found.len(), of("crates/workloads/"), of("crates/executor/")), (3, 2, 1));
     }
 }

@@ -1,7 +1,7 @@
 //! What venues are told of the command line.
 
 use crate::cli::Common;
-use crate::environment::{agent, cache_directory, search_path};
+use crate::environment::{agent, cache_directory, log_filter, search_path};
 use contract::{Catalogue, Result, VenueContext};
 use model::StorageTarget;
 use std::path::PathBuf;
@@ -38,6 +38,10 @@ impl VenueContext for Common {
 
     fn search_path(&self) -> String {
         search_path()
+    }
+
+    fn log_filter(&self) -> Option<String> {
+        log_filter()
     }
 
     fn version(&self) -> &'static str {

@@ -16,6 +16,7 @@ mod gateway;
 mod host;
 mod import;
 mod kernels;
+mod log;
 mod net;
 mod schedulers;
 mod serve;

@@ -40,6 +40,7 @@ pub fn keep(choice: &Choice) -> Result<(), Error> {
     }
     let machine = Machine::host("/run");
     let mut running = Running::start(&machine, choice, &Options::default())?;
+    tracing::debug!(scheduler = %choice, "loaded and attached");
     while !is_asked.load(Ordering::Relaxed) && running.exit().is_none() {
         if input_ended().map_err(environment)? {
             break;

@@ -193,6 +193,12 @@ impl Booter {
             let (qemu, console) = self.start(spec, BootMode::Boot(end))?;
             match self.greeted(qemu) {
                 Ok((guest, greeting)) => {
+                    tracing::debug!(
+                        kernel = spec.kernel,
+                        attempt,
+                        boot = greeting.boot_id,
+                        "the agent answered"
+                    );
                     let command_line = self.command_line(spec);
                     let facts = facts(&self.image(&spec.kernel)?.kernel, &command_line);
                     let Greeting { complaints, boot_id, agent_bytes, .. } = greeting;
@@ -215,6 +221,7 @@ impl Booter {
                 }
                 Err(lost) => {
                     let words = console.last_lines();
+                    tracing::debug!(kernel = spec.kernel, attempt, %lost, console = words, "did not boot");
                     if !console.has_begun() {
                         // QEMU itself refused, and would again.
                         return Err(NotBooted::Silent(format!("{lost}; {words}")));
@@ -429,6 +436,8 @@ impl Booter {
     }
 
     fn make_image(&self, kernel: &Kernel, texts: &[(String, Vec<u8>)]) -> Result<File> {
+        // Whatever a counted guest does moves its whole trajectory.
+        let is_counted = matches!(self.engine, Engine::Counting { .. });
         image::make(&ImageOrder {
             agent: &agent(&self.host.agent)?,
             kernel,
@@ -439,6 +448,7 @@ impl Booter {
             tools: self.tools.as_ref(),
             has_scratch: self.has_scratch(),
             has_network: self.settings.has_peer || !self.from_host.is_empty(),
+            log: self.host.log.as_deref().filter(|_| !is_counted),
             texts,
         })
     }

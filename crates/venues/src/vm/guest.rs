@@ -98,6 +98,7 @@ impl Guest {
 
     fn say_hello(&mut self) -> Result<(), Lost> {
         self.nonce += 1;
+        tracing::trace!(nonce = self.nonce, "says hello");
         self.encoder.restart();
         self.decoder.restart();
         self.send(&WireRequest::Hello { format: WIRE_FORMAT.to_owned(), nonce: self.nonce })
@@ -156,7 +157,10 @@ impl Guest {
             match self.decoder.take::<WireAnswer>() {
                 Ok(Some(answer)) => return Ok(answer),
                 Ok(None) => {}
-                Err(corrupt) => return Err(Lost::Corrupt(corrupt.0)),
+                Err(corrupt) => {
+                    tracing::debug!(why = corrupt.0, "a frame was lost");
+                    return Err(Lost::Corrupt(corrupt.0));
+                }
             }
             if let Some(signal) = interrupt.signal() {
                 return Err(Lost::Interrupted(signal));
@@ -223,6 +227,7 @@ impl Guest {
         let deadline = Instant::now() + Duration::from_secs(2);
         while Instant::now() < deadline {
             if let Some(status) = self.qemu.ended() {
+                tracing::debug!(%status, otherwise, "QEMU ended");
                 return Lost::Ended(status.to_string());
             }
             std::thread::sleep(Duration::from_millis(5));

@@ -49,6 +49,8 @@ pub(crate) struct ImageOrder<'a> {
     pub has_scratch: bool,
     /// Whether there is a second guest, or load from the host.
     pub has_network: bool,
+    /// What the agent logs.
+    pub log: Option<&'a str>,
     /// Files whose content is at hand: path in the guest, content.
     pub texts: &'a [(String, Vec<u8>)],
 }
@@ -102,7 +104,8 @@ fn fill(image: &mut Initramfs, order: &ImageOrder<'_>) -> Result<()> {
     let modules = build(image).map_err(artefact_error)?;
     let controllers = order.controllers.to_vec();
     let directory = order.files.directory.clone();
-    let settings = GuestSettings { modules, mounts: mounts(order), controllers, directory };
+    let log = order.log.map(str::to_owned);
+    let settings = GuestSettings { modules, mounts: mounts(order), controllers, directory, log };
     let text = serde_json::to_vec(&settings)
         .map_err(|error| Error::environment("cannot encode the guest's settings", error))?;
     image
@@ -255,6 +258,7 @@ mod tests {
                 tools,
                 has_scratch: false,
                 has_network: false,
+                log: None,
                 texts: &[],
             };
             let mut image = Initramfs::new();

@@ -154,6 +154,7 @@ impl Qemu {
             });
         }
         let child = command.spawn().map_err(fail)?;
+        tracing::debug!(pid = child.id(), ?command, "QEMU was started");
         Ok(Self { child, channel, control: Control::new(control), scratch: None, outside: None })
     }
 

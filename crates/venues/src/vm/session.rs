@@ -130,6 +130,7 @@ impl VenueSession for VmSession {
         }
         self.switch_off();
         let spec = self.spec(trial)?;
+        tracing::debug!(?key, kernel = spec.kernel, subject = trial.subject.id, "boots a guest");
         let booted = if is_from_snapshot {
             self.restored(&spec, key, on_event).map(|booted| (booted, None))
         } else if self.booter.settings.has_peer {
@@ -209,6 +210,7 @@ impl VenueSession for VmSession {
                     Err(Lost::Interrupted(signal)) => return Err(interrupted(signal)),
                     Err(lost) => {
                         let words = booted.console.last_lines();
+                        tracing::debug!(%lost, console = words, "the guest was lost");
                         let outcome = record::lost(engine, crowd.vcpus, &lost, &words);
                         without_guest(trial, &began, boot_id, outcome)
                     }
