@@ -3,6 +3,7 @@
 
 use super::reports::{document, judged};
 use super::secrets;
+use super::unpacked_bundle::{opened, redaction_sentence, temporary};
 use crate::cli::{Bundle, Common, Verify};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
@@ -69,7 +70,7 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
     let manifest = store::pack(staging.path(), manifest, &file)?;
     tell(&format!("wrote {}: {} files", file.display(), manifest.files.len()));
     if let Some(redaction) = &manifest.redaction {
-        tell(&format!("{}; read its report before you publish it", of(redaction)));
+        tell(&format!("{}; read its report before you publish it", redaction_sentence(redaction)));
     }
     tell(&format!("whoever has it can say: schedlab verify {}", file.display()));
     Ok(ExitCode::Done)
@@ -110,12 +111,6 @@ fn redacted(
     Ok(Staged { name, loaded, findings, redaction: Some(redaction) })
 }
 
-/// What a redaction did, in one sentence.
-pub(super) fn of(redaction: &Redaction) -> String {
-    let left_out = redaction.left_out.join(", ");
-    format!("it is redacted: placeholders stand for {}; left out: {left_out}", redaction.words())
-}
-
 /// What draws reports: this version with its page.
 fn version() -> String {
     format!("{}, page {}", env!("CARGO_PKG_VERSION"), report::PAGE_SOURCES)
@@ -144,7 +139,7 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
     let unpacked = store::unpack(file, home.path())?;
     let mut problems = unpacked.problems;
     if let Some(redaction) = &unpacked.manifest.redaction {
-        print(&format!("{}: {}\n", file.display(), of(redaction)))?;
+        print(&format!("{}: {}\n", file.display(), redaction_sentence(redaction)))?;
     }
     let version = &unpacked.manifest.schedlab;
     let is_same_version = *version == self::version();
@@ -217,20 +212,6 @@ fn once(problems: &[String]) -> Vec<&String> {
     problems.iter().filter(is_told).collect()
 }
 
-/// The campaign of an unpacked bundle, under the name that it had. Errors name its files as the
-/// bundle does: where they lie meanwhile is nobody's business.
-pub(super) fn opened(directory: &Path, manifest: &Manifest) -> Result<LoadedCampaign> {
-    let place = format!("{}/", directory.display());
-    let by_name = |text: String| text.replace(&place, "");
-    let mut loaded = store::load(directory).map_err(|error| Error {
-        attempted: by_name(error.attempted),
-        cause: by_name(error.cause),
-        ..error
-    })?;
-    loaded.directory = PathBuf::from(&manifest.campaign);
-    Ok(loaded)
-}
-
 /// Every place where two findings differ, with both values.
 fn differing(packed: &[u8], computed: &[u8]) -> Vec<String> {
     let parse = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes);
@@ -277,17 +258,6 @@ fn short(value: &Value) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }
-}
-
-pub(super) fn temporary() -> Result<tempfile::TempDir> {
-    tempfile::Builder::new().prefix("schedlab-bundle-").tempdir().map_err(|error| {
-        Error::new(
-            ErrorKind::Environment,
-            "cannot make a temporary directory",
-            error.to_string(),
-            "set TMPDIR to a directory with room",
-        )
-    })
 }
 
 fn cannot(action: &str, path: &Path, error: std::io::Error) -> Error {

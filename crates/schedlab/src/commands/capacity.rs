@@ -1,6 +1,6 @@
 //! `schedlab capacity`: the highest rate that a service sustains, and an experiment below it.
 
-use super::plan::{make, name_of, text_of};
+use super::planning::{make, name_of, text_of};
 use super::run::record;
 use crate::cli::capacity::Capacity;
 use crate::cli::{Common, Execution, PlanOptions, Presentation};

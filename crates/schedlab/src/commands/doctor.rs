@@ -140,7 +140,7 @@ fn judged(
 }
 
 fn guest_checks(common: &Common) -> Result<Vec<Check>> {
-    let parts = venues::inspect(&super::vm::host(common)?)?;
+    let parts = venues::inspect(&super::vm_host(common)?)?;
     let check = |(id, part): venues::VmPrerequisite| match part {
         Ok(current) => supported("vm", id, Some(current)),
         Err(lack) => Check {
