@@ -13,6 +13,7 @@ mod figures;
 mod gate;
 mod history;
 mod import;
+mod import_mapping;
 mod kernels;
 mod list;
 mod net;

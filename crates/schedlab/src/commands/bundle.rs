@@ -10,15 +10,13 @@ use crate::output::{print, tell};
 use contract::{Error, ErrorKind, Result};
 use model::Findings;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use store::{BUNDLE_FORMAT, CampaignState, LoadedCampaign, Manifest, Redaction};
+use store::{CampaignState, LoadedCampaign, Manifest, Redaction};
 
 /// Ending of a bundle's file name.
 const ENDING: &str = "schedlab.tar.gz";
 /// What of a campaign is packed as it is; the rest is made anew.
-const AS_THEY_ARE: [&str; 5] =
-    ["experiment.toml", "plan.json", "records.jsonl", "environment.json", "state.json"];
+const AS_THEY_ARE: [&str; 4] = ["plan.json", "records.jsonl", "environment.json", "state.json"];
 /// What no campaign can be without.
 const NEEDED: [&str; 3] = ["plan.json", "records.jsonl", "state.json"];
 /// Differences told one by one.
@@ -48,7 +46,7 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
     let staged = if arguments.redact {
         redacted(common, arguments, &source, &name, staging.path())?
     } else {
-        copied(&source, staging.path())?;
+        copied(&source, loaded.origin, staging.path())?;
         Staged { name, loaded, findings, redaction: None }
     };
     let Staged { name, mut loaded, findings, redaction } = staged;
@@ -60,13 +58,7 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
         let to = staging.path().join(document);
         std::fs::write(&to, bytes).map_err(|error| cannot("write", &to, error))?;
     }
-    let manifest = Manifest {
-        format: BUNDLE_FORMAT.to_owned(),
-        schedlab: version(),
-        campaign: name,
-        redaction,
-        files: BTreeMap::new(),
-    };
+    let manifest = Manifest::new(version(), name, redaction);
     let manifest = store::pack(staging.path(), manifest, &file)?;
     tell(&format!("wrote {}: {} files", file.display(), manifest.files.len()));
     if let Some(redaction) = &manifest.redaction {
@@ -84,8 +76,9 @@ struct Staged {
     redaction: Option<Redaction>,
 }
 
-fn copied(source: &Path, staging: &Path) -> Result<()> {
-    for document in AS_THEY_ARE {
+/// Copies what is packed as it is, and what the plan was made from.
+fn copied(source: &Path, origin: &str, staging: &Path) -> Result<()> {
+    for document in AS_THEY_ARE.into_iter().chain([origin]) {
         let from = source.join(document);
         if from.is_file() {
             let to = staging.join(document);

@@ -1,6 +1,6 @@
 //! From an experiment's text and options to its plan.
 
-use super::{kernels, schedulers};
+use super::{import_mapping, kernels, schedulers};
 use crate::cli::{Common, Experiment, PlanOptions};
 use crate::environment::random_u64;
 use crate::output::tell;
@@ -36,6 +36,15 @@ pub(super) fn make_named(
     name: &str,
     options: &PlanOptions,
 ) -> Result<Option<Planned>> {
+    let text = experiment_text(file)?;
+    make(common, &text, name, &file.display().to_string(), options)
+}
+
+/// The text of an experiment.
+///
+/// # Errors
+/// When it cannot be read, or describes an import.
+pub(super) fn experiment_text(file: &Path) -> Result<String> {
     let text = text_of(file).map_err(|error| {
         Error::usage(
             format!("cannot read the experiment {}", file.display()),
@@ -43,11 +52,12 @@ pub(super) fn make_named(
             "see `schedlab list suites` for ready ones",
         )
     })?;
-    make(common, &text, name, &file.display().to_string(), options)
+    import_mapping::refuse(file, &text)?;
+    Ok(text)
 }
 
 /// The text of a file that may be a pipe, or something that never ends.
-pub(super) fn text_of(file: &Path) -> io::Result<String> {
+fn text_of(file: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(file)?.take(LARGEST_EXPERIMENT + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST_EXPERIMENT {

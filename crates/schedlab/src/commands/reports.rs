@@ -357,6 +357,7 @@ pub(super) fn view(
         environment: loaded.environment.as_ref().unwrap_or(&nothing),
         campaign: &campaign,
         directory: &directory.display().to_string(),
+        origin: loaded.origin,
         store_caveats: &loaded.caveats,
         factors: &factors(&loaded.plan),
         is_absolute: presentation.absolute,
