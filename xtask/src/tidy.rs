@@ -3,11 +3,13 @@
 mod circles;
 mod citations;
 mod house;
+mod imports;
 mod layers;
 mod manifest;
 mod phrases;
 mod sizes;
 mod text;
+mod tolerated_circles;
 mod tree;
 mod type_names;
 mod venue_names;

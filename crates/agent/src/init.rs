@@ -4,7 +4,7 @@
 //! It goes on where something fails: what could not be done is told to the host, and the
 //! trial that needs it says so.
 
-use crate::AGENT_ROLE;
+use crate::serve::{AGENT_ROLE, COMPLAINTS_FILE};
 use contract::{
     HOST_LOAD_LINK, HOST_LOAD_NETWORK, LOG_VARIABLE, PEERS_LINK, PRIVATE_PREFIX, PrivateLink,
     SUBJECTS_LINK,
@@ -22,9 +22,6 @@ use std::path::Path;
 use std::process::Command;
 use sys::Links;
 use wire::{BY_SERIAL, GuestSettings, Mount, SETTINGS_FILE};
-
-/// What it could not do, one line each.
-pub(crate) const COMPLAINTS_FILE: &str = "/run/schedlab-complaints";
 
 /// `init_module` flag: the kernel decompresses (include/uapi/linux/module.h, 5.17).
 const MODULE_INIT_COMPRESSED_FILE: libc::c_int = 4;

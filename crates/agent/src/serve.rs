@@ -1,7 +1,6 @@
 //! The agent: one request after the other, as the host sends them.
 
 use crate::channel::{Channel, Incoming};
-use crate::init::COMPLAINTS_FILE;
 use crate::logs;
 use crate::program::Program;
 use contract::{Catalogue, Error, ErrorKind, Event, Interrupt};
@@ -18,6 +17,9 @@ use wire::{
 
 /// The role's name on the command line.
 pub const AGENT_ROLE: &str = "__agent";
+
+/// What the first process could not do, one line each.
+pub(crate) const COMPLAINTS_FILE: &str = "/run/schedlab-complaints";
 
 const LOGS: &str = "/tmp/schedlab/logs";
 const SCRATCH: &str = "/tmp/schedlab/scratch";

@@ -4,7 +4,8 @@
 //! another session they would compete as one group against the whole workload,
 //! which is a different experiment (measured: facts on autogroup).
 
-use crate::child::{BACKGROUND_ROLE, Marking, RoleChild, Waited, answer, die_with_parent, receive};
+use crate::child::{BACKGROUND_ROLE, RoleChild, Waited, answer, die_with_parent, receive};
+use crate::context::ExecutorContext;
 use crate::journal::{Journal, JournalEntry};
 use contract::{Error, Result};
 use model::{Background, CpuList};
@@ -32,13 +33,14 @@ pub(crate) struct Hogs {
 impl Hogs {
     /// Starts the hogs and waits until all of them spin.
     pub(crate) fn start(
+        context: &mut ExecutorContext,
         background: &Background,
         cpus: &CpuList,
-        marking: &Marking<'_>,
-        journal: &mut Journal,
     ) -> Result<Self> {
-        let mut child = RoleChild::spawn(BACKGROUND_ROLE, background.session, marking)?;
-        journal.append(&JournalEntry::Group { group: child.pid() })?;
+        let log = context.log("background.log");
+        let marking = context.marking(&log, None);
+        let mut child = RoleChild::spawn(BACKGROUND_ROLE, background.session, &marking)?;
+        context.journal().append(&JournalEntry::Group { group: child.pid() })?;
         child.send(&BackgroundOrder {
             parent: std::process::id().cast_signed(),
             background: background.clone(),

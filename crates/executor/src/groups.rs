@@ -1,7 +1,7 @@
 //! Control groups: of a workload, of each of its servers, of what outlives trials. For killing, for
 //! statistics, and for limits of CPU time and I/O.
 
-use crate::executor::Executor;
+use crate::context::ExecutorContext;
 use crate::journal::JournalEntry;
 use crate::limits::{limit_cpu, limit_io, set_weight};
 use contract::{Error, IoGroup, LaunchSpec, Result, ServerGroups};
@@ -36,13 +36,13 @@ impl Needed {
 /// # Errors
 /// When a group that is needed cannot be made or limited.
 pub(crate) fn join_groups(
-    executor: &mut Executor,
+    context: &mut ExecutorContext,
     launch: &mut LaunchSpec,
     (weights, servers): (&[u64], &[&str]),
     pid: i32,
 ) -> Result<Vec<Cgroup>> {
-    let machine = executor.settings.machine.clone();
-    let name = group_name(executor.guarded.mark.trim_start_matches("SCHEDLAB_MARK="));
+    let machine = context.machine().clone();
+    let name = group_name(context.mark().trim_start_matches("SCHEDLAB_MARK="));
     let has_weights = !weights.is_empty();
     if has_weights && launch.needs_io_cgroup() {
         return Err(Error::usage(
@@ -58,29 +58,29 @@ pub(crate) fn join_groups(
     };
     let is_parent = has_weights && matches!(needed.io, Some((Controller::Unified, _)));
     let member = Some(pid).filter(|_| !is_parent);
-    let own = make_unified(executor, &name, member, needed.is_unified())?;
+    let own = make_unified(context, &name, member, needed.is_unified())?;
     let has_own = own.is_some();
     let mut groups: Vec<Cgroup> = own.iter().cloned().collect();
     if has_weights {
         let legacy = Needed { io: None, ..needed };
-        limit(executor, launch, &legacy, (&name, own.as_ref(), Some(pid)))?;
+        limit(context, launch, &legacy, (&name, own.as_ref(), Some(pid)))?;
         if let Some((controller, root)) = needed.io {
             let parent = match own.filter(|_| controller == Controller::Unified) {
                 Some(own) => own,
-                None => make_group(executor, root, &name, Some(pid))?,
+                None => make_group(context, root, &name, Some(pid))?,
             };
-            launch.io_groups = make_io_groups(executor, controller, &parent, weights, pid)?;
+            launch.io_groups = make_io_groups(context, controller, &parent, weights, pid)?;
         }
     } else if servers.is_empty() {
-        limit(executor, launch, &needed, (&name, own.as_ref(), Some(pid)))?;
+        limit(context, launch, &needed, (&name, own.as_ref(), Some(pid)))?;
     }
     for server in servers {
         let name = format!("{name}.{server}");
         let unified = match has_own {
-            true => make_unified(executor, &name, None, needed.is_unified())?,
+            true => make_unified(context, &name, None, needed.is_unified())?,
             false => None,
         };
-        let legacy = limit(executor, launch, &needed, (&name, unified.as_ref(), None))?;
+        let legacy = limit(context, launch, &needed, (&name, unified.as_ref(), None))?;
         groups.extend(unified.clone());
         launch.server_groups.insert((*server).to_owned(), ServerGroups { unified, legacy });
     }
@@ -92,19 +92,19 @@ pub(crate) fn join_groups(
 /// # Errors
 /// Where no group can be made: nothing else tells its processes from a trial's.
 pub(crate) fn long_lived_groups(
-    executor: &mut Executor,
+    context: &mut ExecutorContext,
     name: &str,
     servers: &[&str],
 ) -> Result<(Cgroup, BTreeMap<String, ServerGroups>)> {
     let attempted = "cannot start what outlives trials";
     let remedy = "become root, or let each trial start it";
-    let Some(root) = Cgroup::unified_root(&executor.settings.machine) else {
+    let Some(root) = Cgroup::unified_root(context.machine()) else {
         let why = "no unified cgroup hierarchy is mounted";
         return Err(Error::unsupported(attempted, why, remedy));
     };
     let name = group_name(name);
     let mut make = |name: &str| {
-        make_group(executor, root, name, None)
+        make_group(context, root, name, None)
             .map_err(|error| Error::unsupported(attempted, error.one_line(), remedy))
     };
     let own = make(&name)?;
@@ -123,13 +123,13 @@ fn group_name(name: &str) -> String {
 /// A group of the unified hierarchy; none where there is no such hierarchy, or we may not make
 /// one that is not needed.
 fn make_unified(
-    executor: &mut Executor,
+    context: &mut ExecutorContext,
     name: &str,
     member: Option<i32>,
     is_needed: bool,
 ) -> Result<Option<Cgroup>> {
-    let Some(root) = Cgroup::unified_root(&executor.settings.machine) else { return Ok(None) };
-    match make_group(executor, root, name, member) {
+    let Some(root) = Cgroup::unified_root(context.machine()) else { return Ok(None) };
+    match make_group(context, root, name, member) {
         Ok(group) => Ok(Some(group)),
         Err(error) if is_needed => Err(error),
         Err(_) => Ok(None),
@@ -139,18 +139,18 @@ fn make_unified(
 /// Writes the limits into the group of that name: the unified one, or those that are made for it
 /// in hierarchies of the controllers, which are returned.
 fn limit(
-    executor: &mut Executor,
+    context: &mut ExecutorContext,
     launch: &LaunchSpec,
     needed: &Needed,
     (name, unified, member): (&str, Option<&Cgroup>, Option<i32>),
 ) -> Result<Vec<Cgroup>> {
     type Limit = fn(&Machine, Controller, &Cgroup, &LaunchSpec) -> Result<()>;
-    let machine = executor.settings.machine.clone();
+    let machine = context.machine().clone();
     let mut legacy = Vec::new();
     for (found, limit) in [(needed.cpu, limit_cpu as Limit), (needed.io, limit_io as Limit)] {
         match (found, unified) {
             (Some((Controller::Legacy, root)), _) => {
-                let group = make_group(executor, root, name, member)?;
+                let group = make_group(context, root, name, member)?;
                 limit(&machine, Controller::Legacy, &group, launch)?;
                 legacy.push(group);
             }
@@ -165,20 +165,20 @@ fn limit(
 
 /// Groups of these weights below the workload's.
 fn make_io_groups(
-    executor: &mut Executor,
+    context: &mut ExecutorContext,
     controller: Controller,
     parent: &Cgroup,
     weights: &[u64],
     pid: i32,
 ) -> Result<Vec<IoGroup>> {
-    let machine = executor.settings.machine.clone();
+    let machine = context.machine().clone();
     if controller == Controller::Unified {
-        make_group(executor, &parent.path, MAIN, Some(pid))?;
+        make_group(context, &parent.path, MAIN, Some(pid))?;
         machine.write(&parent.file("cgroup.subtree_control"), "+io")?;
     }
     let mut groups = Vec::new();
     for (index, weight) in weights.iter().enumerate() {
-        let group = make_group(executor, &parent.path, &format!("share-{index}"), None)?;
+        let group = make_group(context, &parent.path, &format!("share-{index}"), None)?;
         set_weight(&machine, controller, &group, *weight)?;
         groups.push(IoGroup { group, controller, weight: *weight });
     }
@@ -203,14 +203,14 @@ fn wanted(
 }
 
 fn make_group(
-    executor: &mut Executor,
+    context: &mut ExecutorContext,
     root: &str,
     name: &str,
     member: Option<i32>,
 ) -> Result<Cgroup> {
     let cgroup = Cgroup { path: format!("{root}/{name}") };
-    let machine = &executor.settings.machine;
-    executor.guarded.journal.append(&JournalEntry::Cgroup { cgroup: cgroup.clone() })?;
+    let (machine, journal) = context.machine_and_journal();
+    journal.append(&JournalEntry::Cgroup { cgroup: cgroup.clone() })?;
     if !machine.exists(&cgroup.path) {
         Cgroup::create(machine, root, name)?;
     }

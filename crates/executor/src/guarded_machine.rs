@@ -2,11 +2,10 @@
 //! guardian waiting, the journal begun. Code that starts processes or changes files
 //! does it on a guarded machine.
 
-use crate::executor::ExecutorSettings;
+use crate::executor_settings::ExecutorSettings;
 use crate::guardian::Guardian;
 use crate::journal::{Journal, JournalEntry, sync_directory};
 use crate::lock::Lock;
-use crate::long_lived_service::LongLivedProcess;
 use crate::restore::{acknowledge, restore};
 use contract::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -14,8 +13,8 @@ use std::path::{Path, PathBuf};
 /// A machine with its lock, guardian and journal.
 pub struct GuardedMachine {
     settings: ExecutorSettings,
-    pub(crate) journal: Journal,
-    pub(crate) mark: String,
+    journal: Journal,
+    mark: String,
     /// What stays in the journal between trials.
     header: [JournalEntry; 2],
     guardian: Guardian,
@@ -54,10 +53,14 @@ impl GuardedMachine {
         &self.mark
     }
 
+    /// What was changed on this machine and must be put back.
+    pub(crate) fn journal(&mut self) -> &mut Journal {
+        &mut self.journal
+    }
+
     /// What stays in the journal between trials, with the long-lived service.
-    pub(crate) fn kept(&self, standing: Option<&LongLivedProcess>) -> Vec<JournalEntry> {
-        let stands = standing.map(LongLivedProcess::entries).into_iter().flatten();
-        self.header.iter().cloned().chain(stands).collect()
+    pub(crate) fn kept(&self, long_lived: Vec<JournalEntry>) -> Vec<JournalEntry> {
+        self.header.iter().cloned().chain(long_lived).collect()
     }
 
     /// Starts a new guardian where the one that watched was killed; whether it did.

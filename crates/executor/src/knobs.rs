@@ -90,20 +90,20 @@ impl Knobs {
         &self,
         machine: &Machine,
         supervisor: &mut dyn Supervisor,
-        holdings: &mut Vec<HeldLevel>,
+        keep: &mut dyn FnMut(HeldLevel),
     ) -> Result<(), Refusal> {
-        acquire(&self.made, machine, supervisor, holdings)
+        acquire(&self.made, machine, supervisor, keep)
     }
 
-    /// Brings every level into force that somebody has to hold, one after the other into
-    /// `holdings`; what is there already is there whatever this returns.
+    /// Brings every level into force that somebody has to hold, one after the other, and hands
+    /// each to `keep`; what was handed over is there whatever this returns.
     pub(crate) fn acquire(
         &self,
         machine: &Machine,
         supervisor: &mut dyn Supervisor,
-        holdings: &mut Vec<HeldLevel>,
+        keep: &mut dyn FnMut(HeldLevel),
     ) -> Result<(), Refusal> {
-        acquire(&self.held, machine, supervisor, holdings)
+        acquire(&self.held, machine, supervisor, keep)
     }
 
     /// What every level reads back as, but those that are held; `threads` are the workload's, none before it starts.
@@ -174,13 +174,13 @@ fn acquire(
     levels: &[(&'static dyn Factor, Level)],
     machine: &Machine,
     supervisor: &mut dyn Supervisor,
-    holdings: &mut Vec<HeldLevel>,
+    keep: &mut dyn FnMut(HeldLevel),
 ) -> Result<(), Refusal> {
     for (factor, level) in levels {
         let Knob::Held(knob) = factor.knob() else { continue };
         let id = factor.describe().id;
         match knob.acquire(machine, level, supervisor) {
-            Ok(held) => holdings.push(HeldLevel { factor: id, level: level.clone(), held }),
+            Ok(held) => keep(HeldLevel::new(id, level.clone(), held)),
             Err(NotHeld::Refused(why)) => {
                 return Err(Refusal::NotInForce(format!("{id} = {level}: {why}")));
             }

@@ -7,7 +7,9 @@
 
 mod background;
 mod child;
+mod context;
 mod executor;
+mod executor_settings;
 mod fingerprint;
 mod groups;
 mod guarded_machine;
@@ -30,7 +32,8 @@ mod trial_resources;
 
 pub use background::serve_background;
 pub use child::BACKGROUND_ROLE;
-pub use executor::{Executor, ExecutorSettings};
+pub use executor::Executor;
+pub use executor_settings::ExecutorSettings;
 pub use fingerprint::fingerprint;
 pub use guarded_machine::{GuardedMachine, mark_prefix};
 pub use guardian::{GUARDIAN_ROLE, serve_guardian};

@@ -5,16 +5,14 @@
 //! leaves it; for the length of a run its processes move into the workload's control groups, each
 //! server's into its own, so that whatever is measured, limited or killed there includes them.
 
-use crate::child::{Marking, RoleChild, Waited, answer, die_with_parent, receive};
-use crate::executor::Executor;
+use crate::child::{RoleChild, Waited, answer, die_with_parent, receive};
+use crate::context::{ExecutorContext, make_scratch};
 use crate::groups::long_lived_groups;
 use crate::guarded_machine::new_mark;
-use crate::journal::{Journal, JournalEntry};
+use crate::journal::JournalEntry;
 use crate::load_process::give_up_exemption;
-use crate::trial::make_scratch;
 use contract::{
-    Catalogue, Error, Event, Interrupt, LaunchSpec, Phase, Problem, Result, ServerGroups,
-    ServiceFacts,
+    Catalogue, Error, Event, LaunchSpec, Phase, Problem, Result, ServerGroups, ServiceFacts,
 };
 use model::{BackgroundSession, Parameters, Trial};
 use serde::{Deserialize, Serialize};
@@ -63,7 +61,7 @@ struct LongLivedFacts {
 }
 
 /// The process of a long-lived service.
-pub(crate) struct LongLivedProcess {
+struct LongLivedProcess {
     /// What it is: trials that ask for the same share it.
     id: String,
     child: RoleChild,
@@ -80,12 +78,13 @@ impl LongLivedProcess {
     /// # Errors
     /// What it could not do, in its words: outer of the user and the machine, inner of it.
     fn start(
+        context: &mut ExecutorContext,
         (id, mark, cgroup): (String, String, Cgroup),
         order: &LongLivedOrder,
-        marking: &Marking<'_>,
-        (machine, journal, interrupt): (&Machine, &mut Journal, &Interrupt),
     ) -> Result<std::result::Result<Self, String>> {
-        let mut child = RoleChild::spawn(LONG_LIVED_ROLE, BackgroundSession::Same, marking)?;
+        let marking = context.marking_as(&mark, &order.launch.log);
+        let mut child = RoleChild::spawn(LONG_LIVED_ROLE, BackgroundSession::Same, &marking)?;
+        let (machine, journal) = context.machine_and_journal();
         journal.append(&JournalEntry::Standing { group: child.pid(), mark: mark.clone() })?;
         cgroup.add(machine, child.pid())?;
         child.send(order)?;
@@ -93,7 +92,7 @@ impl LongLivedProcess {
             match child.wait_frame::<StartAnswer>(LONGEST_WAIT)? {
                 Waited::Frame(told) => break told,
                 Waited::Ended(how) => break Err(format!("its process ended with {how}")),
-                Waited::Nothing => interrupt.check()?,
+                Waited::Nothing => context.check_interrupt()?,
             }
         };
         let servers = order.launch.server_groups.clone();
@@ -110,13 +109,8 @@ impl LongLivedProcess {
             )
     }
 
-    /// What a trial's load needs to know.
-    pub(crate) fn facts(&self) -> &BTreeMap<String, String> {
-        &self.stands.facts
-    }
-
     /// What the journal keeps while it stands.
-    pub(crate) fn entries(&self) -> Vec<JournalEntry> {
+    fn entries(&self) -> Vec<JournalEntry> {
         let servers = self.servers.values().filter_map(|groups| groups.unified.as_ref());
         let groups = servers.chain([&self.cgroup]);
         let own = JournalEntry::Standing { group: self.child.pid(), mark: self.mark.clone() };
@@ -129,7 +123,7 @@ impl LongLivedProcess {
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub(crate) fn enter(
+    fn enter(
         &self,
         machine: &Machine,
         (own, servers): (&Cgroup, &BTreeMap<String, ServerGroups>),
@@ -153,7 +147,7 @@ impl LongLivedProcess {
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub(crate) fn leave(
+    fn leave(
         &self,
         machine: &Machine,
         (own, servers): (&Cgroup, &BTreeMap<String, ServerGroups>),
@@ -197,68 +191,110 @@ impl LongLivedProcess {
     }
 
     /// Ends it. What remains of it is ended by restoring, which it is no longer spared from.
-    pub(crate) fn end(mut self) {
+    fn end(mut self) {
         let within = Duration::from_nanos(self.stands.ends_within_ns);
         self.child.finish(within.saturating_add(ENDS_LATER).min(LONGEST_END));
     }
 }
 
-/// Starts the long-lived service that the workload asks for, unless it runs already.
-///
-/// # Errors
-/// Outer of the user and the machine; inner why it does not stand.
-pub(crate) fn stand(
-    executor: &mut Executor,
-    trial: &Trial,
-    on_event: &mut dyn FnMut(Event),
-) -> Result<std::result::Result<(), String>> {
-    let settings = executor.settings.clone();
-    let parameters = &trial.workload.parameters;
-    // Why it cannot be configured tells its own process.
-    let configured = settings.catalogue.configure(&trial.workload.uses, parameters).ok();
-    let service = configured.as_deref().and_then(|one| one.service());
-    let ServiceFacts { servers, stands: wanted, .. } =
-        service.map(|service| service.facts()).unwrap_or_default();
-    if let (Some(standing), Some(id)) = (&mut executor.standing, &wanted)
-        && standing.serves(id)
-    {
-        return Ok(Ok(()));
-    }
-    end_long_lived(executor);
-    let Some(id) = wanted else { return Ok(Ok(())) };
-    on_event(Event::TrialPhase(Phase::Starting));
-    let name = new_mark(settings.machine.runtime())?;
-    let mark = format!("SCHEDLAB_MARK={name}");
-    let (cgroup, server_groups) = long_lived_groups(executor, &name, &servers)?;
-    let scratch = settings.scratch.join("standing");
-    // Of the one before it.
-    let _ = std::fs::remove_dir_all(&scratch);
-    make_scratch(&scratch)?;
-    let log = settings.logs.join("standing.log");
-    let launch = LaunchSpec {
-        seed: trial.seed,
-        scratch,
-        log: log.clone(),
-        server_groups,
-        ..LaunchSpec::default()
-    };
-    let marking = Marking { executable: &settings.executable, mark: &mark, log: &log, padding: 0 };
-    let order = LongLivedOrder {
-        parent: std::process::id().cast_signed(),
-        workload: trial.workload.uses.clone(),
-        parameters: parameters.clone(),
-        launch,
-        search_path: settings.machine.search_path().to_owned(),
-    };
-    let around = (&settings.machine, &mut executor.guarded.journal, &executor.interrupt);
-    let started = LongLivedProcess::start((id, mark.clone(), cgroup), &order, &marking, around)?;
-    Ok(started.map(|standing| executor.standing = Some(standing)))
-}
+/// The long-lived service that an executor has, or none.
+#[derive(Default)]
+pub(crate) struct LongLivedSlot(Option<LongLivedProcess>);
 
-/// Ends the long-lived service; restoring ends what is left of it.
-pub(crate) fn end_long_lived(executor: &mut Executor) {
-    if let Some(standing) = executor.standing.take() {
-        standing.end();
+impl LongLivedSlot {
+    /// Starts the long-lived service that the workload asks for, unless it runs already.
+    ///
+    /// # Errors
+    /// Outer of the user and the machine; inner why it does not stand.
+    pub(crate) fn stand(
+        &mut self,
+        context: &mut ExecutorContext,
+        trial: &Trial,
+        on_event: &mut dyn FnMut(Event),
+    ) -> Result<std::result::Result<(), String>> {
+        let parameters = &trial.workload.parameters;
+        // Why it cannot be configured tells its own process.
+        let configured = context.catalogue().configure(&trial.workload.uses, parameters).ok();
+        let service = configured.as_deref().and_then(|one| one.service());
+        let ServiceFacts { servers, stands: wanted, .. } =
+            service.map(|service| service.facts()).unwrap_or_default();
+        if let (Some(process), Some(id)) = (&mut self.0, &wanted)
+            && process.serves(id)
+        {
+            return Ok(Ok(()));
+        }
+        self.end();
+        let Some(id) = wanted else { return Ok(Ok(())) };
+        on_event(Event::TrialPhase(Phase::Starting));
+        let name = new_mark(context.machine().runtime())?;
+        let mark = format!("SCHEDLAB_MARK={name}");
+        let (cgroup, server_groups) = long_lived_groups(context, &name, &servers)?;
+        let scratch = context.scratch("standing");
+        // Of the one before it.
+        let _ = std::fs::remove_dir_all(&scratch);
+        make_scratch(&scratch)?;
+        let launch = LaunchSpec {
+            seed: trial.seed,
+            scratch,
+            log: context.log("standing.log"),
+            server_groups,
+            ..LaunchSpec::default()
+        };
+        let order = LongLivedOrder {
+            parent: std::process::id().cast_signed(),
+            workload: trial.workload.uses.clone(),
+            parameters: parameters.clone(),
+            launch,
+            search_path: context.machine().search_path().to_owned(),
+        };
+        let started = LongLivedProcess::start(context, (id, mark, cgroup), &order)?;
+        Ok(started.map(|process| self.0 = Some(process)))
+    }
+
+    /// Lends the service to a workload, where there is one and the workload has a group of its
+    /// own: the launch is told what its load needs to know.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub(crate) fn lend(
+        &self,
+        machine: &Machine,
+        cgroups: &[Cgroup],
+        launch: &mut LaunchSpec,
+    ) -> Result<()> {
+        if let (Some(process), Some(own)) = (&self.0, cgroups.first()) {
+            process.enter(machine, (own, &launch.server_groups))?;
+            launch.standing.clone_from(&process.stands.facts);
+        }
+        Ok(())
+    }
+
+    /// Takes it back before what is left in the workload's groups is ended.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub(crate) fn take_back(
+        &self,
+        machine: &Machine,
+        cgroups: &[Cgroup],
+        servers: &BTreeMap<String, ServerGroups>,
+    ) -> Result<()> {
+        match (&self.0, cgroups.first()) {
+            (Some(process), Some(own)) => process.leave(machine, (own, servers)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the journal keeps while it stands.
+    pub(crate) fn entries(&self) -> Vec<JournalEntry> {
+        self.0.as_ref().map(LongLivedProcess::entries).unwrap_or_default()
+    }
+
+    /// Ends it; restoring ends what is left of it.
+    pub(crate) fn end(&mut self) {
+        if let Some(process) = self.0.take() {
+            process.end();
+        }
     }
 }
 

@@ -1,39 +1,118 @@
 //! A workload that was started: its processes, wherever they move, and their end.
 
-use crate::child::RoleChild;
-use crate::executor::Executor;
+use crate::child::{RoleChild, Waited};
+use crate::context::ExecutorContext;
 use crate::kill_processes::end;
+use crate::load_process::LoadAnswer;
 use crate::trial_resources::TrialResources;
 use contract::{AttachedProbe, Error, Result, ServerGroups};
+use model::{RunReport, Sample};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 use sys::{Cgroup, Machine};
 
 /// A started workload and everything that watches it.
 pub(crate) struct Running {
     /// The load process.
-    pub(crate) child: RoleChild,
+    child: RoleChild,
     /// What observes it.
-    pub(crate) probes: Vec<Box<dyn AttachedProbe>>,
+    probes: Vec<Box<dyn AttachedProbe>>,
     /// Its groups, where it has any: its own, then those of its servers.
-    pub(crate) cgroups: Vec<Cgroup>,
+    cgroups: Vec<Cgroup>,
     /// Those that its servers joined.
-    pub(crate) server_groups: BTreeMap<String, ServerGroups>,
+    server_groups: BTreeMap<String, ServerGroups>,
     /// Whether its first thread only directs and has no level.
-    pub(crate) is_main_thread_apart: bool,
+    is_main_thread_apart: bool,
     /// Processes that only drive what is measured: they and their descendants have no level.
-    pub(crate) generators: Vec<i32>,
+    generators: Vec<i32>,
 }
 
 impl Running {
+    /// A load process that has its order, its control groups (all, then those that its servers
+    /// joined), and what observes it.
+    pub(crate) fn new(
+        child: RoleChild,
+        (cgroups, server_groups): (Vec<Cgroup>, BTreeMap<String, ServerGroups>),
+        is_main_thread_apart: bool,
+        probes: Vec<Box<dyn AttachedProbe>>,
+    ) -> Self {
+        let generators = Vec::new();
+        Self { child, probes, cgroups, server_groups, is_main_thread_apart, generators }
+    }
+
+    /// The process group of the load process.
+    pub(crate) fn group(&self) -> i32 {
+        self.child.pid()
+    }
+
+    /// Its control groups, where it has any.
+    pub(crate) fn cgroups(&self) -> &[Cgroup] {
+        &self.cgroups
+    }
+
+    /// The control groups that its servers joined.
+    pub(crate) fn server_groups(&self) -> &BTreeMap<String, ServerGroups> {
+        &self.server_groups
+    }
+
+    /// Notes which processes only drive what is measured.
+    pub(crate) fn set_generators(&mut self, generators: Vec<i32>) {
+        self.generators = generators;
+    }
+
+    /// Waits for an answer of the load process.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn wait(&mut self, longest: Duration) -> Result<Waited<LoadAnswer>> {
+        self.child.wait_frame(longest)
+    }
+
+    /// Starts the probes.
+    ///
+    /// # Errors
+    /// When one cannot observe.
+    pub(crate) fn start_probes(&mut self) -> Result<()> {
+        self.probes.iter_mut().try_for_each(|probe| probe.start())
+    }
+
+    /// Orders the load process to run.
+    ///
+    /// # Errors
+    /// When it cannot be told.
+    pub(crate) fn order_run(&mut self) -> Result<()> {
+        self.child.send(&())
+    }
+
+    /// Stops the probes; what they saw of the run.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub(crate) fn stop_probes(&mut self, report: &RunReport) -> Result<Vec<Sample>> {
+        let mut samples = Vec::new();
+        for probe in &mut self.probes {
+            samples.extend(probe.stop(report)?);
+        }
+        Ok(samples)
+    }
+
+    /// Lets the load process end by itself for so long, then ends it.
+    pub(crate) fn finish(&mut self, patience: Duration) {
+        self.child.finish(patience);
+    }
+
     /// Every thread of the workload, wherever its processes have moved, except one
     /// that only directs.
-    pub(crate) fn threads(&self, executor: &Executor, resources: &TrialResources) -> Vec<i32> {
-        let machine = &executor.settings.machine;
-        let main = self.child.pid();
-        let processes = processes(executor, main, &self.cgroups, resources);
+    pub(crate) fn threads(
+        &self,
+        context: &ExecutorContext,
+        resources: &TrialResources,
+    ) -> Vec<i32> {
+        let machine = context.machine();
+        let processes = self.processes(context, resources);
         let subjects = processes.iter().filter(|pid| !self.is_of_a_generator(machine, **pid));
         let threads = subjects.flat_map(|pid| machine.thread_ids(*pid).unwrap_or_default());
-        threads.filter(|thread| !(self.is_main_thread_apart && *thread == main)).collect()
+        threads.filter(|thread| !(self.is_main_thread_apart && *thread == self.group())).collect()
     }
 
     /// Whether a process, or one that it descends from, only drives what is measured.
@@ -43,13 +122,15 @@ impl Running {
     }
 
     /// Ends what an invocation left running, so that it is not beside the next one.
+    ///
+    /// # Errors
+    /// When something is still there.
     pub(crate) fn end_leftovers(
         &self,
-        executor: &Executor,
+        context: &ExecutorContext,
         resources: &TrialResources,
     ) -> Result<()> {
-        let group = self.child.pid();
-        let left = end(|| processes(executor, group, &self.cgroups, resources)).left;
+        let left = end(|| self.processes(context, resources)).left;
         if left.is_empty() {
             return Ok(());
         }
@@ -58,26 +139,21 @@ impl Running {
             format!("its processes {left:?} are still there"),
         ))
     }
-}
 
-/// The workload's processes: of its cgroups where it has any, else of its process
-/// group and every process with our mark.
-fn processes(
-    executor: &Executor,
-    group: i32,
-    cgroups: &[Cgroup],
-    resources: &TrialResources,
-) -> BTreeSet<i32> {
-    let machine = &executor.settings.machine;
-    let members: Option<Vec<_>> =
-        cgroups.iter().map(|cgroup| cgroup.members(machine).ok()).collect();
-    if let Some(members) = members.filter(|groups| !groups.is_empty()) {
-        return members.into_iter().flatten().collect();
+    /// The workload's processes: of its cgroups where it has any, else of its process
+    /// group and every process with our mark.
+    fn processes(&self, context: &ExecutorContext, resources: &TrialResources) -> BTreeSet<i32> {
+        let machine = context.machine();
+        let members: Option<Vec<_>> =
+            self.cgroups.iter().map(|cgroup| cgroup.members(machine).ok()).collect();
+        if let Some(members) = members.filter(|groups| !groups.is_empty()) {
+            return members.into_iter().flatten().collect();
+        }
+        // What cannot be listed has ended.
+        let members = machine.group_members(self.group()).unwrap_or_default();
+        let marked = machine.marked_processes(context.mark()).unwrap_or_default();
+        let all = members.into_iter().chain(marked);
+        let others = resources.groups();
+        all.filter(|process| !others.contains(&process.group)).map(|process| process.pid).collect()
     }
-    // What cannot be listed has ended.
-    let members = machine.group_members(group).unwrap_or_default();
-    let marked = machine.marked_processes(&executor.guarded.mark).unwrap_or_default();
-    let all = members.into_iter().chain(marked);
-    let others = resources.groups();
-    all.filter(|process| !others.contains(&process.group)).map(|process| process.pid).collect()
 }

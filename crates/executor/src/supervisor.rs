@@ -1,6 +1,7 @@
 //! Processes that hold something for a trial: started in a group of their own, journalled,
 //! and ended with the executor.
 
+use crate::executor_settings::ExecutorSettings;
 use crate::guarded_machine::GuardedMachine;
 use crate::journal::{Journal, JournalEntry};
 use contract::{Error, HolderProcess, Interrupt, Program, Result, Supervisor};
@@ -35,14 +36,14 @@ pub(crate) struct TrialSupervisor<'e> {
 impl<'e> TrialSupervisor<'e> {
     /// What they write goes into `log`.
     pub(crate) fn new(
-        executable: &'e Path,
-        search_path: &'e str,
+        settings: &'e ExecutorSettings,
         log: PathBuf,
         guarded: &'e mut GuardedMachine,
         interrupt: &'e Interrupt,
     ) -> Self {
-        let mark = guarded.mark.clone();
-        Self { executable, search_path, log, mark, journal: &mut guarded.journal, interrupt }
+        let (executable, search_path) = (&*settings.executable, settings.machine.search_path());
+        let mark = guarded.mark().to_owned();
+        Self { executable, search_path, log, mark, journal: guarded.journal(), interrupt }
     }
 
     fn command(&self, program: &Program, arguments: &[OsString]) -> Command {

@@ -9,23 +9,55 @@ use sys::Machine;
 
 /// A held level, and its factor.
 pub(crate) struct HeldLevel {
-    pub(crate) factor: &'static str,
-    pub(crate) level: Level,
-    pub(crate) held: Box<dyn Held>,
+    factor: &'static str,
+    level: Level,
+    held: Box<dyn Held>,
+}
+
+impl HeldLevel {
+    /// A level of the factor of that id that is in force.
+    pub(crate) fn new(factor: &'static str, level: Level, held: Box<dyn Held>) -> Self {
+        Self { factor, level, held }
+    }
 }
 
 /// Everything of a trial that is not its workload.
 #[derive(Default)]
 pub(crate) struct TrialResources {
-    pub(crate) hogs: Option<Hogs>,
+    hogs: Option<Hogs>,
     /// Whether the trial's files lie on a rotational disk, as the kernel had it before any level.
-    pub(crate) is_rotating: bool,
+    is_rotating: bool,
     /// What knobs lie in: it outlives them.
-    pub(crate) made: Vec<HeldLevel>,
-    pub(crate) holdings: Vec<HeldLevel>,
+    made: Vec<HeldLevel>,
+    holdings: Vec<HeldLevel>,
 }
 
 impl TrialResources {
+    /// What knobs lie in.
+    pub(crate) fn add_made(&mut self, made: HeldLevel) {
+        self.made.push(made);
+    }
+
+    /// What is held beside the knobs.
+    pub(crate) fn add_held(&mut self, held: HeldLevel) {
+        self.holdings.push(held);
+    }
+
+    /// Declared load.
+    pub(crate) fn set_hogs(&mut self, hogs: Hogs) {
+        self.hogs = Some(hogs);
+    }
+
+    /// Notes what the kernel says of the disk below the trial's files, before any level.
+    pub(crate) fn note_rotating(&mut self, is_rotating: bool) {
+        self.is_rotating = is_rotating;
+    }
+
+    /// Whether the trial's files lie on a rotational disk, as the kernel had it before any level.
+    pub(crate) fn is_rotating(&self) -> bool {
+        self.is_rotating
+    }
+
     /// Their process groups.
     pub(crate) fn groups(&self) -> BTreeSet<i32> {
         let hogs = self.hogs.iter().map(Hogs::pid);

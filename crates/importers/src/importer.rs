@@ -1,4 +1,4 @@
-//! The formats: one file each, one line here.
+//! What a format of other people's numbers is.
 
 use crate::mapping::Mapping;
 use crate::table::ImportedTable;
@@ -37,20 +37,3 @@ pub trait Importer: Sync {
         table: &mut ImportedTable,
     ) -> Result<(), Trouble>;
 }
-
-/// Every format.
-pub static IMPORTERS: &[&dyn Importer] = &[
-    &crate::tidy::CSV,
-    &crate::tidy::TSV,
-    &crate::benchfmt::ENTRY,
-    &crate::fio::ENTRY,
-    &crate::gatling::ENTRY,
-    &crate::google_benchmark::ENTRY,
-    &crate::hyperfine::ENTRY,
-    &crate::iozone::ENTRY,
-    &crate::iperf3::ENTRY,
-    &crate::perf_stat::ENTRY,
-    &crate::schbench::ENTRY,
-    &crate::sockperf::ENTRY,
-    &crate::wrk::ENTRY,
-];

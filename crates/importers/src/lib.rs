@@ -20,6 +20,7 @@ mod percentile;
 mod perf_stat;
 #[cfg(test)]
 mod picture;
+mod registry;
 mod schbench;
 mod sockperf;
 mod table;
@@ -27,7 +28,8 @@ mod tidy;
 mod wrk;
 
 pub use assemble::{Assembled, ImportSettings, import};
-pub use importer::{IMPORTERS, ImportFile, Importer};
+pub use importer::{ImportFile, Importer};
 pub use mapping::{Mapping, MappingDirection, ValueColumn};
 pub use outputs::Trouble;
+pub use registry::IMPORTERS;
 pub use table::{ImportedRow, ImportedTable};

@@ -5,7 +5,7 @@ use crate::quantities::{
     against, bracketed, confidence, digits, direction, effects_found, interval, p_value, percent,
     raw_change, value,
 };
-use crate::render::words;
+use crate::verdict_table::words;
 use model::{CaveatCode, Effect, Finding, Findings, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
 

@@ -21,6 +21,7 @@ mod quantities;
 mod rankings;
 mod render;
 mod series;
+mod verdict_table;
 mod view;
 mod wrap;
 

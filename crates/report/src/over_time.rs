@@ -2,7 +2,6 @@
 
 use crate::emulated::hidden;
 use crate::quantities::{confidence, digits, duration, p_value, percent, value};
-use crate::view::Report;
 use model::{CaveatCode, Findings, LevelChange, Role, Slope, Trend, TrendOutcome};
 use phrases::{Language, counted, noted, say};
 use std::collections::BTreeSet;
@@ -49,9 +48,9 @@ pub(crate) fn legend(findings: &Findings, language: Language) -> String {
 }
 
 /// Whether a trend is worth its line: something was shown, or a verdict is about its metric.
-pub(crate) fn is_told(trend: &Trend, report: &Report) -> bool {
+pub(crate) fn is_told(trend: &Trend, findings: &Findings) -> bool {
     let is_shown = !matches!(trend.outcome, TrendOutcome::Unshown | TrendOutcome::Untested);
-    is_shown || !trend.changes.is_empty() || primary(&report.findings).contains(&key(trend))
+    is_shown || !trend.changes.is_empty() || primary(findings).contains(&key(trend))
 }
 
 fn key(trend: &Trend) -> (&str, &str) {

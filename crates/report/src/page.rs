@@ -11,6 +11,7 @@ use crate::compare::design;
 use crate::ejections::Ejections;
 use crate::grid::{Axis, Grid};
 use crate::ladder::Ladder;
+use crate::quantities::short;
 use crate::series::{Series, series};
 use crate::view::{CaveatView, Design, Report, SubjectView};
 use curves::{Curves, curves};
@@ -251,11 +252,6 @@ fn page_data(report: &Report) -> PageData<'_> {
         plan_digest: &report.plan_digest,
         hides_absolute: report.hides_absolute,
     }
-}
-
-/// Six significant digits: more than any figure or table shows.
-pub(crate) fn short(value: f64) -> f64 {
-    if value.is_finite() { format!("{value:.5e}").parse().unwrap_or(value) } else { value }
 }
 
 fn effect(finding: &Finding, alpha: f64, is_shown: bool) -> Effect<'_> {

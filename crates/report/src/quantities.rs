@@ -23,6 +23,11 @@ pub fn value(value: f64, unit: Unit) -> String {
     }
 }
 
+/// Six significant digits: more than any figure or table shows.
+pub(crate) fn short(value: f64) -> f64 {
+    if value.is_finite() { format!("{value:.5e}").parse().unwrap_or(value) } else { value }
+}
+
 /// Which subject is compared with which.
 pub(crate) fn versus(question: &Question, language: Language) -> String {
     against(&question.subject, &question.reference, language)

@@ -3,7 +3,7 @@
 use crate::answer::trimmed;
 use crate::emulated::mark;
 use crate::quantities::{against, interval, p_value, percent, versus};
-use crate::render::{look, words};
+use crate::verdict_table::{look, words};
 use model::{
     ClaimFinding, ClaimOutcome, Finding, Question, Rank, Ranking, Role, UseCaseFinding, Verdict,
     Weight, Worst,

@@ -1,8 +1,4 @@
-//! Renderers: one file each, one line here.
-
-use crate::view::Report;
-use contract::Description;
-use std::io::{self, Write};
+//! What draws reports: one file for each format.
 
 mod bar;
 mod benchfmt;
@@ -15,59 +11,10 @@ mod mail;
 mod markdown;
 mod pptx;
 mod pull_request;
-mod table;
+mod registry;
+mod renderer;
 mod terminal;
 mod xlsx;
 
-pub(crate) use table::{look, words};
-
-/// How a report is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page {
-    /// Columns.
-    pub width: usize,
-    /// Whether colours are wanted.
-    pub is_colour: bool,
-    /// Whether more than ASCII can be shown.
-    pub is_unicode: bool,
-    /// Whether secondary metrics are shown too.
-    pub is_verbose: bool,
-    /// Whether curves and sparklines are drawn too, where a format has any.
-    pub has_plots: bool,
-    /// Folders with fonts for letters that our own lacks, where pictures are drawn.
-    pub fonts: &'static [&'static str],
-}
-
-/// Something that draws reports.
-pub trait Renderer: Sync {
-    /// Name and explanation.
-    fn describe(&self) -> &'static Description;
-
-    /// The file name's ending, without the dot.
-    fn extension(&self) -> &'static str;
-
-    /// Whether what it draws is text; anything else must not reach a terminal.
-    fn is_text(&self) -> bool {
-        true
-    }
-
-    /// Draws a report.
-    ///
-    /// # Errors
-    /// When writing fails.
-    fn render(&self, report: &Report, page: &Page, output: &mut dyn Write) -> io::Result<()>;
-}
-
-/// Every renderer.
-pub static RENDERERS: &[&dyn Renderer] = &[
-    &terminal::Entry,
-    &markdown::Entry,
-    &pull_request::Entry,
-    &mail::Entry,
-    &json::Entry,
-    &csv::Entry,
-    &benchfmt::Entry,
-    &xlsx::Entry,
-    &html::Entry,
-    &pptx::Entry,
-];
+pub use registry::RENDERERS;
+pub use renderer::{Page, Renderer};

@@ -1,6 +1,6 @@
 //! The runs behind every primary question, each metric once.
 
-use crate::page::short;
+use crate::quantities::short;
 use crate::view::Report;
 use model::{Direction, Role, TrialValue, Unit};
 use serde::Serialize;

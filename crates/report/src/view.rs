@@ -32,6 +32,9 @@ pub struct Inputs<'a> {
     pub campaign: &'a str,
     /// Path of that directory, as the user named it.
     pub directory: &'a str,
+    /// Name of the file in it that the plan was made from: an experiment, or the mapping of an
+    /// import.
+    pub origin: &'a str,
     /// Warnings about the campaign's files.
     pub store_caveats: &'a [Caveat],
     /// What the catalogue says of the plan's factors, by id.
@@ -350,13 +353,13 @@ fn differences(records: &[Record]) -> BTreeMap<String, BTreeMap<String, BTreeSet
 fn reproduce(inputs: &Inputs<'_>) -> Vec<String> {
     let plan = inputs.plan;
     let options: String = plan.options.iter().map(|word| format!(" {}", quoted(word))).collect();
-    let experiment = quoted(&format!("{}/experiment.toml", inputs.directory));
+    let origin = quoted(&format!("{}/{}", inputs.directory, inputs.origin));
     let again = match &plan.imported {
         Some(imported) => {
-            format!("schedlab import {}{options} --mapping {experiment}", imported.format)
+            format!("schedlab import {}{options} --mapping {origin}", imported.format)
         }
         None => format!(
-            "schedlab run {experiment} --fresh --venue {} --set seed={}{options}",
+            "schedlab run {origin} --fresh --venue {} --set seed={}{options}",
             plan.venue, plan.seed
         ),
     };

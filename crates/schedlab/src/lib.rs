@@ -41,5 +41,5 @@ pub fn run(arguments: Vec<std::ffi::OsString>) -> u8 {
     if let Some(status) = assembly::serve_role(&arguments) {
         return status;
     }
-    commands::run(arguments).number()
+    commands::dispatch(arguments).number()
 }

@@ -1,9 +1,10 @@
-//! A campaign as one file, `schedlab.bundle/2`: a gzip-compressed tar archive of a manifest and
+//! A campaign as one file, `schedlab.bundle/2` or `/3`: a gzip-compressed tar archive of a manifest and
 //! the campaign's documents. The same documents give the same bytes.
 //!
 //! A bundle comes from somebody else. Nothing in it is believed: names are those of a list,
 //! sizes have limits, and every digest is computed again.
 
+use crate::documents::{EXPERIMENT, IMPORT};
 use crate::durable::{failed, unreadable};
 use crate::redaction::Redaction;
 use contract::{Error, ErrorKind, Result};
@@ -19,9 +20,11 @@ use std::path::Path;
 use tar::{Archive, Builder, EntryType, Header};
 
 /// Version of a bundle's manifest.
-pub const BUNDLE_FORMAT: &str = "schedlab.bundle/2";
+const BUNDLE_FORMAT: &str = "schedlab.bundle/2";
+/// Version of one that names [`IMPORT`], which readers of the former refuse.
+const IMPORT_BUNDLE_FORMAT: &str = "schedlab.bundle/3";
 /// Those that are read: the first could not say that it was redacted.
-const BUNDLE_FORMATS: [&str; 2] = ["schedlab.bundle/1", BUNDLE_FORMAT];
+const BUNDLE_FORMATS: [&str; 3] = ["schedlab.bundle/1", BUNDLE_FORMAT, IMPORT_BUNDLE_FORMAT];
 
 /// The manifest's name; it comes first.
 const MANIFEST: &str = "manifest.json";
@@ -31,8 +34,9 @@ const LARGEST_MANIFEST: u64 = 1 << 20;
 const LARGEST_FILE: u64 = 4 << 30;
 
 /// What of a campaign's directory goes into a bundle, where it is there.
-const FILES: [&str; 9] = [
-    "experiment.toml",
+const FILES: [&str; 10] = [
+    EXPERIMENT,
+    IMPORT,
     "plan.json",
     "records.jsonl",
     "environment.json",
@@ -46,7 +50,7 @@ const FILES: [&str; 9] = [
 /// What a bundle holds, and who made it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`BUNDLE_FORMAT`].
+    /// Its version: `schedlab.bundle/2`, or `/3` where its files need that.
     pub format: String,
     /// What judged the records and wrote the reports: the version of schedlab, and of its page.
     pub schedlab: String,
@@ -57,6 +61,15 @@ pub struct Manifest {
     pub redaction: Option<Redaction>,
     /// Every other file in it.
     pub files: BTreeMap<String, Packed>,
+}
+
+impl Manifest {
+    /// That of a campaign of this name, judged and drawn by this version of schedlab; packing
+    /// adds the files.
+    pub fn new(schedlab: String, campaign: String, redaction: Option<Redaction>) -> Self {
+        let format = BUNDLE_FORMAT.to_owned();
+        Self { format, schedlab, campaign, redaction, files: BTreeMap::new() }
+    }
 }
 
 /// One file of a bundle.
@@ -97,6 +110,9 @@ fn write(directory: &Path, mut manifest: Manifest, file: &Path) -> Result<Manife
     manifest.files = present
         .map(|name| Ok(((*name).to_owned(), digest(&directory.join(name))?)))
         .collect::<Result<_>>()?;
+    let is_import = manifest.files.contains_key(IMPORT);
+    let format = if is_import { IMPORT_BUNDLE_FORMAT } else { BUNDLE_FORMAT };
+    format.clone_into(&mut manifest.format);
     let fail = |error: io::Error| failed("write", file, &error);
     let target = File::create_new(file).map_err(fail)?;
     let mut archive = Builder::new(GzEncoder::new(target, Compression::default()));
@@ -181,7 +197,8 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
     let manifest: Manifest = serde_json::from_reader(first.take(LARGEST_MANIFEST))
         .map_err(|error| format!("{MANIFEST}: {error}"))?;
     if !BUNDLE_FORMATS.contains(&manifest.format.as_str()) {
-        return Err(format!("its format is `{}`, not {BUNDLE_FORMAT}", manifest.format).into());
+        let newest = IMPORT_BUNDLE_FORMAT;
+        return Err(format!("its format is `{}`, newer than {newest}", manifest.format).into());
     }
     if let Some(strange) = manifest.files.keys().find(|name| !FILES.contains(&name.as_str())) {
         return Err(format!("{MANIFEST} names `{strange}`, which is no file of a campaign").into());
@@ -281,13 +298,7 @@ mod tests {
     use std::fs::OpenOptions;
 
     fn manifest() -> Manifest {
-        Manifest {
-            format: BUNDLE_FORMAT.to_owned(),
-            schedlab: "0.1.0".to_owned(),
-            campaign: "first-look".to_owned(),
-            redaction: None,
-            files: BTreeMap::new(),
-        }
+        Manifest::new("0.1.0".to_owned(), "first-look".to_owned(), None)
     }
 
     fn campaign() -> tempfile::TempDir {
@@ -384,8 +395,26 @@ mod tests {
         let target = tempfile::tempdir().unwrap();
         let old = text("schedlab.bundle/1");
         assert_eq!(unpack_from(&*old, target.path()).unwrap().manifest.redaction, None);
-        let refusal = refusal(&text("schedlab.bundle/3"), target.path());
-        assert!(refusal.contains("not schedlab.bundle/2"), "{refusal}");
+        let refusal = refusal(&text("schedlab.bundle/4"), target.path());
+        assert!(refusal.contains("newer than schedlab.bundle/3"), "{refusal}");
+    }
+
+    #[test]
+    fn only_a_bundle_that_names_the_mapping_of_an_import_has_the_format_that_needs() {
+        // What readers of the second format know.
+        let known = |name: &str| FILES.contains(&name) && name != IMPORT;
+        for (origin, format) in [(EXPERIMENT, "schedlab.bundle/2"), (IMPORT, "schedlab.bundle/3")] {
+            let home = campaign();
+            fs::write(home.path().join(origin), "[better]\n").unwrap();
+            let file = home.path().join("bundle");
+            let packed = pack(home.path(), manifest(), &file).unwrap();
+            assert_eq!(packed.format, format);
+            assert_eq!(packed.files.keys().all(|name| known(name)), origin == EXPERIMENT);
+            let target = tempfile::tempdir().unwrap();
+            let unpacked = unpack(&file, target.path()).unwrap();
+            assert_eq!(unpacked.problems, [""; 0]);
+            assert!(target.path().join(origin).is_file());
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! An open campaign: the one process that may append to it.
 
 use crate::documents::{
-    CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, STATE_FORMAT,
-    StateDocument, fingerprint_digest,
+    CampaignState, ENVIRONMENT_FORMAT, EnvironmentDocument, STATE_FORMAT, StateDocument,
+    fingerprint_digest, origin_of,
 };
 use crate::durable::{failed, replace, sync_directory};
 use crate::load::{read_environment, read_plan, read_state};
@@ -36,6 +36,8 @@ pub struct Campaign {
 
 impl Campaign {
     /// Makes `results/<name>-<yyyymmdd-hhmmss>-<id4>/` (UTC) and locks it.
+    /// `origin` is the text that the plan was made from: an experiment, which is kept as
+    /// `experiment.toml`, or the mapping of an import, kept as `import.toml`.
     /// `plan.json` comes last: a directory without it is not a campaign.
     ///
     /// # Errors
@@ -43,7 +45,7 @@ impl Campaign {
     pub fn create(
         results: &Path,
         plan: &Plan,
-        experiment: &str,
+        origin: &str,
         unix_ns: u64,
         unique: u16,
     ) -> Result<Campaign> {
@@ -55,7 +57,7 @@ impl Campaign {
         fs::create_dir_all(results).map_err(|error| failed("create", results, &error))?;
         // Whatever lies there already is somebody else's.
         fs::create_dir(&directory).map_err(|error| failed("create", &directory, &error))?;
-        let created = Self::create_in(results, &directory, plan, experiment, unix_ns);
+        let created = Self::create_in(results, &directory, plan, origin, unix_ns);
         if created.is_err() {
             // Half a directory is no campaign; the error tells what went wrong.
             let _ = fs::remove_dir_all(&directory);
@@ -67,7 +69,7 @@ impl Campaign {
         results: &Path,
         directory: &Path,
         plan: &Plan,
-        experiment: &str,
+        origin: &str,
         unix_ns: u64,
     ) -> Result<Campaign> {
         for new in [directory.join("traces"), directory.join("logs")] {
@@ -80,7 +82,7 @@ impl Campaign {
             state: CampaignState::Unfinished,
             caveats: Vec::new(),
         };
-        replace(directory, EXPERIMENT, experiment.as_bytes())?;
+        replace(directory, origin_of(plan), origin.as_bytes())?;
         replace(directory, "state.json", &json(&state)?)?;
         replace(directory, "plan.json", &json(plan)?)?;
         sync_directory(results)?;

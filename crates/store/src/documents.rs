@@ -1,11 +1,15 @@
 //! The small documents of a campaign: its state and its fingerprint.
 
-use model::{Caveat, Fingerprint};
+use model::{Caveat, Fingerprint, Plan};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::path::Path;
 
-/// A campaign's own copy of its experiment.
+/// A campaign's own copy of its experiment. Imports that were made before they had a file of
+/// their own have their mapping in it.
 pub(crate) const EXPERIMENT: &str = "experiment.toml";
+/// The mapping that an import was made with: it repeats the import, and is no experiment.
+pub(crate) const IMPORT: &str = "import.toml";
 /// Version of `state.json`.
 pub const STATE_FORMAT: &str = "schedlab.state/1";
 /// Version of `environment.json`.
@@ -45,6 +49,17 @@ pub struct EnvironmentDocument {
     pub digest: String,
     /// The machine when the campaign began.
     pub fingerprint: Fingerprint,
+}
+
+/// The name of the file that a new campaign of this plan is given to say what it was made from.
+pub(crate) fn origin_of(plan: &Plan) -> &'static str {
+    if plan.imported.is_some() { IMPORT } else { EXPERIMENT }
+}
+
+/// The name of that file in a directory that holds a campaign of this plan.
+pub(crate) fn origin_in(directory: &Path, plan: &Plan) -> &'static str {
+    let is_earlier = !directory.join(IMPORT).is_file() && directory.join(EXPERIMENT).is_file();
+    if is_earlier { EXPERIMENT } else { origin_of(plan) }
 }
 
 /// SHA-256 (hex) of a fingerprint. Each key and value goes in with its length,

@@ -17,11 +17,13 @@ mod redaction;
 #[cfg(test)]
 mod fixtures;
 
-pub use bundle::{BUNDLE_FORMAT, Manifest, Packed, Unpacked, pack, unpack};
+pub use bundle::{Manifest, Packed, Unpacked, pack, unpack};
 pub use campaign::Campaign;
 pub use documents::{CampaignState, fingerprint_digest};
 pub use durable::replace;
-pub use load::{LoadedCampaign, load, load_findings, load_without_records, planned_name};
+pub use load::{
+    LoadedCampaign, is_origin_of_import, load, load_findings, load_without_records, planned_name,
+};
 pub use lookup::{CampaignEntry, all, find_unfinished, finished, resolve};
 pub use records::ReadPosition;
 pub use redaction::{KnownSecrets, Redaction, SecretKind, redact};

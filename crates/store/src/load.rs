@@ -2,7 +2,7 @@
 
 use crate::documents::{
     CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, STATE_FORMAT,
-    StateDocument, fingerprint_digest,
+    StateDocument, fingerprint_digest, origin_in,
 };
 use crate::durable::read_document;
 use crate::records::scan;
@@ -33,6 +33,9 @@ pub struct LoadedCampaign {
     pub environment: Option<Fingerprint>,
     /// Where it lies.
     pub directory: PathBuf,
+    /// Name of the file in it that the plan was made from: an experiment, or the mapping of an
+    /// import.
+    pub origin: &'static str,
     /// Whether it can go on.
     pub state: CampaignState,
     /// Whether it is not to be resumed: every trial ran, or it was ended on purpose.
@@ -64,6 +67,7 @@ pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
     let state = read_state(directory)?;
     let environment = read_environment(directory)?.map(|document| document.fingerprint);
     Ok(LoadedCampaign {
+        origin: origin_in(directory, &plan),
         plan,
         records: Vec::new(),
         caveats: state.caveats,
@@ -104,6 +108,19 @@ pub fn planned_name(experiment: &Path) -> Result<Option<String>> {
         return Ok(None);
     };
     Ok(Some(read_plan(directory)?.name))
+}
+
+/// Whether a file says how a campaign of imported numbers was made, and is no experiment.
+///
+/// # Errors
+/// When the plan beside it cannot be read.
+pub fn is_origin_of_import(file: &Path) -> Result<bool> {
+    let Some(directory) = file.parent().filter(|directory| is_campaign(directory)) else {
+        return Ok(false);
+    };
+    let plan = read_plan(directory)?;
+    let origin = origin_in(directory, &plan);
+    Ok(plan.imported.is_some() && file.file_name().is_some_and(|name| name == origin))
 }
 
 /// Whether a directory holds a campaign: `plan.json` is written last, so one
@@ -160,6 +177,50 @@ fn read_if_present<T: serde::de::DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_import_that_keeps_its_mapping_under_the_earlier_name_is_read_and_packed_as_it_was() {
+        let directory =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/import-named-experiment");
+        let loaded = load(&directory).unwrap();
+        assert_eq!((loaded.origin, loaded.records.len()), ("experiment.toml", 12));
+        assert!(is_origin_of_import(&directory.join("experiment.toml")).unwrap());
+        assert!(!is_origin_of_import(&directory.join("plan.json")).unwrap());
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("bundle");
+        let manifest = crate::Manifest::new("0.1.0".to_owned(), "t".to_owned(), None);
+        let manifest = crate::pack(&directory, manifest, &file).unwrap();
+        assert_eq!(manifest.format, "schedlab.bundle/2", "readers of then read it");
+        let unpacked = home.path().join("unpacked");
+        std::fs::create_dir(&unpacked).unwrap();
+        assert_eq!(crate::unpack(&file, &unpacked).unwrap().problems, [""; 0]);
+        assert_eq!(load(&unpacked).unwrap().origin, "experiment.toml");
+        let redacted = home.path().join("redacted");
+        std::fs::create_dir(&redacted).unwrap();
+        crate::redact(&directory, "t", &crate::KnownSecrets::default(), &redacted).unwrap();
+        assert!(redacted.join("experiment.toml").is_file());
+    }
+
+    #[test]
+    fn an_import_keeps_its_mapping_in_a_file_of_its_own_and_a_run_its_experiment() {
+        let results = tempfile::tempdir().unwrap();
+        let imported = model::Imported {
+            format: "csv".to_owned(),
+            file: "t.csv".to_owned(),
+            digest: "d".to_owned(),
+            design: model::ImportedDesign::Blocked,
+            caveats: Vec::new(),
+        };
+        for (imported, origin) in [(Some(imported), "import.toml"), (None, "experiment.toml")] {
+            let plan = Plan { imported, ..crate::fixtures::plan(&origin[..6], "digest") };
+            let campaign =
+                crate::Campaign::create(results.path(), &plan, "# text\n", 1, 1).unwrap();
+            let file = campaign.directory().join(origin);
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), "# text\n");
+            assert_eq!(load(campaign.directory()).unwrap().origin, origin);
+            assert_eq!(is_origin_of_import(&file).unwrap(), plan.imported.is_some());
+        }
+    }
 
     #[test]
     fn caveats_of_earlier_findings_tell_what_these_have_no_fields_for() {

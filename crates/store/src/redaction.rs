@@ -13,7 +13,7 @@ mod replacer;
 
 pub use kind::SecretKind;
 
-use crate::documents::{ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, fingerprint_digest};
+use crate::documents::{ENVIRONMENT_FORMAT, EnvironmentDocument, fingerprint_digest};
 use crate::durable::{failed, read_limited};
 use crate::load::LoadedCampaign;
 use contract::{Error, Result};
@@ -90,7 +90,8 @@ pub fn redact(
     target: &Path,
 ) -> Result<(String, Redaction)> {
     let loaded = crate::load(source)?;
-    let experiment = read_limited(&source.join(EXPERIMENT), LARGEST_DOCUMENT).ok();
+    let origin = loaded.origin;
+    let experiment = read_limited(&source.join(origin), LARGEST_DOCUMENT).ok();
     let experiment = experiment.and_then(|bytes| String::from_utf8(bytes).ok());
     let mut replacer = Replacer::default();
     learn(&mut replacer, known, &loaded, experiment.as_deref())?;
@@ -109,14 +110,14 @@ pub fn redact(
         .map(|record| redacted_record(record, digests, &mut replacer))
         .collect::<Result<Vec<Record>>>()?;
     let text = experiment.as_deref().and_then(|text| experiment::redacted(text, &mut replacer));
-    let lost = if text.is_some() { "comments of experiment.toml" } else { "experiment.toml" };
+    let lost = if text.is_some() { format!("comments of {origin}") } else { origin.to_owned() };
     let redaction = Redaction {
         replaced: replacer
             .counts()
             .iter()
             .map(|(kind, count)| (kind.plural().to_owned(), *count))
             .collect(),
-        left_out: [lost, "logs", "traces"].map(str::to_owned).into(),
+        left_out: vec![lost, "logs".to_owned(), "traces".to_owned()],
     };
     plan.notes.push(format!(
         "redacted: placeholders stand for {}; left out: {}",
@@ -131,7 +132,7 @@ pub fn redact(
         write(target, "environment.json", &pretty(environment)?)?;
     }
     if let Some(text) = text {
-        write(target, EXPERIMENT, text.as_bytes())?;
+        write(target, origin, text.as_bytes())?;
     }
     Ok((name, redaction))
 }
@@ -380,13 +381,7 @@ mod tests {
         fs::create_dir(&out).unwrap();
         let (campaign, redaction) =
             redact(&directory, &format!("first-{user}"), &known(user, host), &staging).unwrap();
-        let manifest = Manifest {
-            format: crate::BUNDLE_FORMAT.to_owned(),
-            schedlab: "0.1.0".to_owned(),
-            campaign,
-            redaction: Some(redaction),
-            files: BTreeMap::new(),
-        };
+        let manifest = Manifest::new("0.1.0".to_owned(), campaign, Some(redaction));
         let file = home.path().join("bundle");
         let manifest = pack(&staging, manifest, &file).unwrap();
         let unpacked = unpack(&file, &out).unwrap();

@@ -4,7 +4,7 @@
 //! The rules lie in `kernel-rules.json` below the root, so that a process
 //! started anew (the guardian, a later run) meets the same kernel.
 
-use crate::machine::MachineError;
+use crate::machine_error::MachineError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;

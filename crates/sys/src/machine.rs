@@ -1,6 +1,7 @@
 //! A machine: where its files are, and the one way to read and write them.
 
 use crate::fake_kernel::FakeKernel;
+use crate::machine_error::MachineError;
 use model::{CpuList, KernelVersion, StorageTarget};
 use std::ffi::CString;
 use std::fs;
@@ -27,41 +28,6 @@ enum Destroyable {
     Devices(Vec<PathBuf>),
     /// All: the machine vanishes after its trials.
     All,
-}
-
-/// An I/O error with its path and what was attempted.
-#[derive(Debug)]
-pub struct MachineError {
-    /// `read`, `write`, `open for writing`, …
-    pub action: &'static str,
-    /// The file.
-    pub path: PathBuf,
-    /// The kernel's answer.
-    pub source: io::Error,
-}
-
-impl std::fmt::Display for MachineError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "cannot {} {}: {}", self.action, self.path.display(), self.source)
-    }
-}
-
-impl std::error::Error for MachineError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
-    }
-}
-
-impl MachineError {
-    /// Whether the file does not exist: the kernel lacks the feature.
-    pub fn is_absent(&self) -> bool {
-        self.source.kind() == io::ErrorKind::NotFound
-    }
-
-    /// Whether the kernel refused (EPERM or EACCES).
-    pub fn is_refused(&self) -> bool {
-        self.source.kind() == io::ErrorKind::PermissionDenied
-    }
 }
 
 impl Machine {

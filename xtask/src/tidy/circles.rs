@@ -1,222 +1,81 @@
-//! Imports among the top-level modules of a crate: they go one way.
+//! Imports among the modules of a crate: they go one way.
 //!
-//! A module imports another where its code, tests apart, names it by a path from the crate's root
-//! (`crate::judge::judge_at`) or from a parent (`super::judge`). What the root re-exports counts
-//! as the module that has it. Submodules count as the module that they are in.
+//! Modules with the same parent are checked, at every depth of every crate; what a submodule
+//! imports counts as imported by the module that it is in. A module and its own submodules may
+//! import each other, since a submodule sees what its parent keeps private; only where entries of
+//! a registry lie in one folder, their parent is checked too.
 
-use super::sizes::is_test;
+use super::imports::{Import, ModulePath, crates, imports};
+use super::tolerated_circles::{TOLERATED, Tangle};
 use super::tree::SourceFile;
-use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
-use syn::visit::{self, Visit};
-use syn::{File, Item, ItemMod, ItemUse, UseTree};
 
-/// The crates that are checked so far.
-const CHECKED: &[&str] = &["crates/analysis"];
+/// Parents of a registry's entries: they re-export, and their entries import none of them.
+const WITH_PARENT: &[(&str, &str)] =
+    &[("crates/report", "render"), ("crates/schedlab", "commands")];
+
+/// The name of a parent among its submodules.
+const PARENT: &str = "super";
 
 /// For each module, those that it imports, each with the first place.
 type Imports = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Every circle of the checked crates.
+/// Every circle of every crate.
 pub fn check(files: &[SourceFile]) -> Vec<String> {
-    CHECKED.iter().flat_map(|folder| circles(&imports(Path::new(folder), files))).collect()
+    check_but(files, TOLERATED)
 }
 
-/// The imports of the crate in `folder`.
-fn imports(folder: &Path, files: &[SourceFile]) -> Imports {
-    let source = folder.join("src");
-    let parsed: Vec<(&SourceFile, Vec<String>, File)> = files
-        .iter()
-        .filter(|file| file.is_rust() && file.path.starts_with(&source))
-        // What does not parse is told by the check of sizes.
-        .filter_map(|file| {
-            Some((file, module_of(&file.path, &source)?, syn::parse_file(&file.text).ok()?))
-        })
-        .collect();
-    let modules = parsed.iter().filter_map(|(_, module, _)| module.first().cloned()).collect();
-    let mut root = Root { modules, for_tests: BTreeSet::new(), exports: BTreeMap::new() };
-    for (_, _, tree) in parsed.iter().filter(|(_, module, _)| module.is_empty()) {
-        root.note(tree);
-    }
-    let mut found = Imports::new();
-    for (file, module, tree) in &parsed {
-        let Some(own) = module.first().filter(|own| !root.for_tests.contains(*own)) else {
-            continue;
-        };
-        let imports = found.entry(own.clone()).or_default();
-        Search { file, root: &root, module: module.clone(), imports }.visit_file(tree);
+fn check_but(files: &[SourceFile], tolerated: &[Tangle]) -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in crates(files) {
+        let mut levels = levels(&folder, files);
+        for tangle in tolerated.iter().filter(|tangle| folder == Path::new(tangle.folder)) {
+            found.extend(without(&mut levels, tangle));
+        }
+        found.extend(levels.values().flat_map(circles));
     }
     found
 }
 
-/// The module of a file below the crate's `src`; nothing of the root's own file.
-fn module_of(path: &Path, source: &Path) -> Option<Vec<String>> {
-    let path = path.strip_prefix(source).ok()?.with_extension("");
-    let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-    let is_root = parts.len() == 1 && ["lib", "main"].contains(&parts[0].as_str());
-    Some(if is_root { Vec::new() } else { parts })
-}
-
-/// What stands at the crate's root.
-struct Root {
-    modules: BTreeSet<String>,
-    /// Modules that only tests have.
-    for_tests: BTreeSet<String>,
-    /// The module of each name that the root uses.
-    exports: BTreeMap<String, String>,
-}
-
-impl Root {
-    fn note(&mut self, tree: &File) {
-        for item in &tree.items {
-            match item {
-                Item::Mod(module) if is_test(&module.attrs) => {
-                    self.for_tests.insert(module.ident.to_string());
-                }
-                Item::Use(item) => {
-                    for path in paths(&item.tree) {
-                        let names =
-                            path.iter().skip_while(|name| *name == "self" || *name == "crate");
-                        let names: Vec<&String> = names.collect();
-                        if let [module, .., name] = names[..] {
-                            self.exports.insert(name.clone(), module.clone());
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// The top-level module that a path from inside `module` leads to.
-    fn target(&self, path: &[String], module: &[String]) -> Option<String> {
-        let mut base = module;
-        let mut names = path.iter();
-        match names.next()?.as_str() {
-            "crate" => base = &[],
-            "super" => base = base.split_last()?.1,
-            _ => return None,
-        }
-        let mut rest = names.as_slice();
-        while let [name, after @ ..] = rest
-            && name == "super"
-        {
-            base = base.split_last()?.1;
-            rest = after;
-        }
-        if let Some(top) = base.first() {
-            return Some(top.clone());
-        }
-        let name = rest.first()?;
-        if self.modules.contains(name) {
-            return Some(name.clone());
-        }
-        self.exports.get(name).cloned()
-    }
-}
-
-/// Looks through one file.
-struct Search<'a> {
-    file: &'a SourceFile,
-    root: &'a Root,
-    /// Where the code that is looked at lies.
-    module: Vec<String>,
-    imports: &'a mut BTreeMap<String, String>,
-}
-
-impl Search<'_> {
-    fn note(&mut self, path: &[String], line: usize) {
-        let target = self.root.target(path, &self.module);
-        let is_other = |target: &String| {
-            Some(target) != self.module.first() && !self.root.for_tests.contains(target)
+/// The imports among the submodules of each module.
+fn levels(folder: &Path, files: &[SourceFile]) -> BTreeMap<String, Imports> {
+    let mut levels: BTreeMap<String, Imports> = BTreeMap::new();
+    for Import { from, to, place } in imports(folder, files) {
+        let shared = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+        let parent = from[..shared].join("::");
+        let has_parent =
+            WITH_PARENT.iter().any(|(with, module)| folder == Path::new(with) && parent == *module);
+        let name = |module: &ModulePath| {
+            module.get(shared).cloned().or_else(|| has_parent.then(|| PARENT.to_owned()))
         };
-        if let Some(target) = target.filter(is_other) {
-            let place = self.file.at(line - 1);
-            self.imports.entry(target).or_insert(place);
+        if let (Some(from), Some(to)) = (name(&from), name(&to)) {
+            let level = levels.entry(parent).or_default();
+            level.entry(from).or_default().entry(to).or_insert(place);
         }
     }
-
-    /// Paths among the tokens of a macro.
-    fn tokens(&mut self, tokens: TokenStream) {
-        let mut path: Vec<String> = Vec::new();
-        let mut line = 1;
-        for token in tokens {
-            match token {
-                TokenTree::Ident(ident) => {
-                    if path.last().is_none_or(|last| last != "::") {
-                        self.note_tokens(&path, line);
-                        path.clear();
-                        line = ident.span().start().line;
-                    }
-                    path.push(ident.to_string());
-                }
-                TokenTree::Punct(colon) if colon.as_char() == ':' && !path.is_empty() => {
-                    match path.last().map(String::as_str) {
-                        Some(":") => *path.last_mut().unwrap_or(&mut String::new()) = "::".into(),
-                        _ => path.push(":".to_owned()),
-                    }
-                }
-                other => {
-                    self.note_tokens(&path, line);
-                    path.clear();
-                    if let TokenTree::Group(group) = other {
-                        self.tokens(group.stream());
-                    }
-                }
-            }
-        }
-        self.note_tokens(&path, line);
-    }
-
-    fn note_tokens(&mut self, path: &[String], line: usize) {
-        let names: Vec<String> =
-            path.iter().filter(|part| !part.starts_with(':')).cloned().collect();
-        self.note(&names, line);
-    }
+    levels
 }
 
-impl<'ast> Visit<'ast> for Search<'_> {
-    fn visit_item_mod(&mut self, module: &'ast ItemMod) {
-        if !is_test(&module.attrs) {
-            self.module.push(module.ident.to_string());
-            visit::visit_item_mod(self, module);
-            self.module.pop();
-        }
+/// Leaves tolerated imports out, and tells those that need not be tolerated any more.
+fn without(levels: &mut BTreeMap<String, Imports>, tangle: &Tangle) -> Vec<String> {
+    let Tangle { folder, parent, imports } = tangle;
+    let level = levels.entry((*parent).to_owned()).or_default();
+    let mut told = Vec::new();
+    for (from, to, reason) in *imports {
+        let closes = shortest_way(level, to, from).is_some();
+        let removed = level.get_mut(*from).and_then(|imports| imports.remove(*to));
+        let why = match removed {
+            _ if reason.is_empty() => "does not say why",
+            None => "there is no such import",
+            Some(_) if !closes => "it closes no circle",
+            Some(_) => continue,
+        };
+        told.push(format!(
+            "xtask/src/tidy/tolerated_circles.rs: {folder} {parent}: {from} -> {to}: {why}"
+        ));
     }
-
-    fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        let line = item.use_token.span.start().line;
-        for path in paths(&item.tree) {
-            self.note(&path, line);
-        }
-    }
-
-    fn visit_path(&mut self, path: &'ast syn::Path) {
-        let names: Vec<String> = path.segments.iter().map(|one| one.ident.to_string()).collect();
-        let line = path.segments.first().map_or(1, |first| first.ident.span().start().line);
-        self.note(&names, line);
-        visit::visit_path(self, path);
-    }
-
-    fn visit_macro(&mut self, own: &'ast syn::Macro) {
-        self.tokens(own.tokens.clone());
-        visit::visit_macro(self, own);
-    }
-}
-
-/// Every path of a `use`.
-fn paths(tree: &UseTree) -> Vec<Vec<String>> {
-    match tree {
-        UseTree::Path(path) => {
-            let rest = paths(&path.tree).into_iter();
-            rest.map(|rest| [vec![path.ident.to_string()], rest].concat()).collect()
-        }
-        UseTree::Name(name) => vec![vec![name.ident.to_string()]],
-        UseTree::Rename(name) => vec![vec![name.ident.to_string()]],
-        UseTree::Glob(_) => vec![Vec::new()],
-        UseTree::Group(group) => group.items.iter().flat_map(paths).collect(),
-    }
+    told
 }
 
 /// One circle through each module that is in one and not in those told before.
@@ -224,7 +83,7 @@ fn circles(imports: &Imports) -> Vec<String> {
     let mut told: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();
     for module in imports.keys() {
-        let Some(circle) = shortest_circle(imports, module) else { continue };
+        let Some(circle) = shortest_way(imports, module, module) else { continue };
         if circle.iter().any(|module| told.contains(module)) {
             continue;
         }
@@ -244,21 +103,21 @@ fn circles(imports: &Imports) -> Vec<String> {
     found
 }
 
-/// The modules of the shortest way from a module back to itself.
-fn shortest_circle<'a>(imports: &'a Imports, start: &'a str) -> Option<Vec<&'a str>> {
+/// The modules of the shortest way from one module to another, without the last.
+fn shortest_way<'a>(imports: &'a Imports, start: &'a str, end: &str) -> Option<Vec<&'a str>> {
     let mut before: BTreeMap<&str, &str> = BTreeMap::new();
     let mut due = VecDeque::from([start]);
     while let Some(module) = due.pop_front() {
         for next in imports.get(module).into_iter().flat_map(BTreeMap::keys) {
-            if next == start {
-                let mut circle = vec![module];
-                while let Some(previous) = before.get(circle[circle.len() - 1]) {
-                    circle.push(*previous);
+            if next == end {
+                let mut way = vec![module];
+                while let Some(previous) = before.get(way[way.len() - 1]) {
+                    way.push(*previous);
                 }
-                circle.reverse();
-                return Some(circle);
+                way.reverse();
+                return Some(way);
             }
-            if !before.contains_key(next.as_str()) {
+            if next != start && !before.contains_key(next.as_str()) {
                 before.insert(next, module);
                 due.push_back(next);
             }
@@ -276,7 +135,7 @@ mod tests {
             path: Path::new("crates/analysis/src").join(path),
             text: (*text).to_owned(),
         };
-        check(&files.iter().map(file).collect::<Vec<_>>())
+        check_but(&files.iter().map(file).collect::<Vec<_>>(), &[])
     }
 
     #[test]
@@ -331,12 +190,59 @@ mod tests {
     }
 
     #[test]
-    fn other_crates_are_not_checked() {
-        let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
-        let problems = check(&[
-            file("crates/report/src/a.rs", "use crate::b::one;"),
-            file("crates/report/src/b.rs", "use crate::a::two;"),
-        ]);
-        assert_eq!(problems, Vec::<String>::new());
+    fn modules_of_every_depth_are_checked_and_parents_only_where_entries_lie() {
+        let circle = |crate_folder: &str, module: &str| {
+            let file = |path: &str, text: &str| SourceFile {
+                path: Path::new(crate_folder).join("src").join(path),
+                text: text.to_owned(),
+            };
+            let inner = |name: &str| format!("{module}/{name}.rs");
+            check_but(
+                &[
+                    file("lib.rs", &format!("mod {module};\n")),
+                    file(&format!("{module}.rs"), "mod a;\nmod b;\nfn f() { a::g() }\n"),
+                    file(&inner("a"), "use super::f;\nfn g() { super::b::h() }\n"),
+                    file(&inner("b"), "use crate::x::y;\npub fn h() {}\n"),
+                ],
+                &[],
+            )
+        };
+        assert_eq!(circle("crates/report", "page"), Vec::<String>::new());
+        let problems = circle("crates/report", "render");
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains("a -> super -> a"), "{problems:?}");
+        for hidden in ["use super::a::g;", "pub use super::a::g;\nfn h() { g() }"] {
+            let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
+            let problems = check_but(
+                &[
+                    file("fuzz/src/main.rs", "mod m;\n"),
+                    file("fuzz/src/m.rs", "mod a;\nmod b;\n"),
+                    file("fuzz/src/m/a.rs", "use super::b::h;\npub fn g() {}\n"),
+                    file("fuzz/src/m/b.rs", &format!("{hidden}\npub fn h() {{}}\n")),
+                ],
+                &[],
+            );
+            assert_eq!(problems.len(), 1, "{hidden}: {problems:?}");
+        }
+    }
+
+    #[test]
+    fn a_tolerated_import_must_be_there_and_close_a_circle() {
+        let files = [
+            SourceFile { path: "fuzz/src/main.rs".into(), text: "mod a;\nmod b;\n".into() },
+            SourceFile { path: "fuzz/src/a.rs".into(), text: "use crate::b::g;\n".into() },
+            SourceFile { path: "fuzz/src/b.rs".into(), text: "use crate::a::f;\n".into() },
+        ];
+        let problems = |imports: &'static [(&'static str, &'static str, &'static str)]| {
+            check_but(&files, &[Tangle { folder: "fuzz", parent: "", imports }])
+        };
+        assert_eq!(problems(&[("a", "b", "why")]), Vec::<String>::new());
+        for (told, expected) in [
+            (problems(&[("a", "b", "")]), "does not say why"),
+            (problems(&[("a", "c", "why")]), "there is no such import"),
+            (problems(&[("a", "b", "why"), ("b", "a", "why")]), "it closes no circle"),
+        ] {
+            assert!(told.iter().any(|problem| problem.contains(expected)), "{told:?}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! An interval drawn in a line of text, against no difference and the margin.
 
-use super::table::symbol;
 use crate::quantities::percent;
+use crate::verdict_table::symbol;
 use model::Finding;
 use phrases::Language;
 

@@ -1,9 +1,9 @@
 //! Grids in words and as columns of text: what every text renderer shows of them.
 
-use super::table::{not_known, symbol};
 use crate::emulated::mark;
 use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio};
 use crate::quantities::{against, direction, percent, value};
+use crate::verdict_table::{not_known, symbol};
 use model::{Direction, Unit, Verdict};
 use phrases::{Language, noted, say};
 use unicode_width::UnicodeWidthStr;

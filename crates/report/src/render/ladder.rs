@@ -1,9 +1,9 @@
 //! Ladders drawn: tables of ratios by level and workload, and a curve under each column.
 
-use super::table::{not_known, symbol};
 use crate::emulated::mark;
 use crate::ladder::{Ladder, LadderCell, Rung};
 use crate::quantities::{digits, direction};
+use crate::verdict_table::{not_known, symbol};
 use phrases::{Language, noted, say};
 use unicode_width::UnicodeWidthStr;
 

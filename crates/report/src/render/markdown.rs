@@ -4,13 +4,13 @@ mod grids;
 mod over_time;
 mod verdicts;
 
-use super::table::{effect, not_known, reference_value, subject_value, symbol};
 use super::{Page, Renderer, ladder};
 use crate::breakdown;
 use crate::emulated::{hidden, is_hidden};
 use crate::ladder::LadderCell;
 use crate::quantities::{duration, p_value, percent, value, versus};
 use crate::rankings::{claim, ranks, use_case};
+use crate::verdict_table::{effect, not_known, reference_value, subject_value, symbol};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Role};

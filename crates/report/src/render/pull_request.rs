@@ -1,8 +1,8 @@
 //! The verdict in the space that a comment on a pull request has.
 
 use super::markdown::{cell, plain, plan_digest};
-use super::table::{effect, symbol, words};
 use super::{Page, Renderer};
+use crate::verdict_table::{effect, symbol, words};
 use crate::view::Report;
 use contract::Description;
 use model::{Finding, Role, Verdict};

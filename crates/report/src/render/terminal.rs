@@ -10,7 +10,6 @@ mod sparkline;
 
 use super::bar::Scale;
 use super::grid::TextTable;
-use super::table::{effect, groups, level, reference_value, subject_value};
 use super::{Page, Renderer, grid, ladder};
 use crate::answer::trimmed;
 use crate::breakdown;
@@ -18,6 +17,7 @@ use crate::emulated::why_hidden;
 use crate::grid::Grid;
 use crate::quantities::{direction, duration, p_value};
 use crate::rankings::{claim, ranks, tally, use_case};
+use crate::verdict_table::{effect, groups, level, reference_value, subject_value};
 use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
 use anstyle::{AnsiColor, Style};

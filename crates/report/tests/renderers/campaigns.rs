@@ -31,6 +31,7 @@ impl Campaign {
             environment: &self.environment,
             campaign: "first-look-20261121-020000-beef",
             directory: "results/first-look-20261121-020000-beef",
+            origin: "experiment.toml",
             store_caveats: &self.store_caveats,
             factors: &self.factors,
             is_absolute: false,

@@ -222,6 +222,7 @@ fn drawn(format: &str, page: Page) -> String {
         environment: &environment,
         campaign: "golden-20260101-000000-beef",
         directory: "results/golden-20260101-000000-beef",
+        origin: "experiment.toml",
         store_caveats: &[],
         factors: &BTreeMap::new(),
         is_absolute: false,

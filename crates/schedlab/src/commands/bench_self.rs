@@ -48,7 +48,7 @@ fn judging() -> Result<(usize, u64)> {
 
 /// Costs of a guest of the newest kernel that is here, emulated and with KVM.
 fn guests(common: &Common, text: &mut String) -> Result<Value> {
-    let host = super::vm::host(common)?;
+    let host = super::vm_host(common)?;
     let parts = venues::inspect(&host)?;
     let kernel = host.kernels.cached().map_err(venues::artefact_error)?.pop();
     let lacking = parts.iter().find_map(|(id, part)| match part {

@@ -3,21 +3,20 @@
 
 use super::reports::{document, judged};
 use super::secrets;
+use super::unpacked_bundle::{opened, redaction_sentence, temporary};
 use crate::cli::{Bundle, Common, Verify};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::{Error, ErrorKind, Result};
 use model::Findings;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use store::{BUNDLE_FORMAT, CampaignState, LoadedCampaign, Manifest, Redaction};
+use store::{CampaignState, LoadedCampaign, Manifest, Redaction};
 
 /// Ending of a bundle's file name.
 const ENDING: &str = "schedlab.tar.gz";
 /// What of a campaign is packed as it is; the rest is made anew.
-const AS_THEY_ARE: [&str; 5] =
-    ["experiment.toml", "plan.json", "records.jsonl", "environment.json", "state.json"];
+const AS_THEY_ARE: [&str; 4] = ["plan.json", "records.jsonl", "environment.json", "state.json"];
 /// What no campaign can be without.
 const NEEDED: [&str; 3] = ["plan.json", "records.jsonl", "state.json"];
 /// Differences told one by one.
@@ -47,7 +46,7 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
     let staged = if arguments.redact {
         redacted(common, arguments, &source, &name, staging.path())?
     } else {
-        copied(&source, staging.path())?;
+        copied(&source, loaded.origin, staging.path())?;
         Staged { name, loaded, findings, redaction: None }
     };
     let Staged { name, mut loaded, findings, redaction } = staged;
@@ -59,17 +58,11 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
         let to = staging.path().join(document);
         std::fs::write(&to, bytes).map_err(|error| cannot("write", &to, error))?;
     }
-    let manifest = Manifest {
-        format: BUNDLE_FORMAT.to_owned(),
-        schedlab: version(),
-        campaign: name,
-        redaction,
-        files: BTreeMap::new(),
-    };
+    let manifest = Manifest::new(version(), name, redaction);
     let manifest = store::pack(staging.path(), manifest, &file)?;
     tell(&format!("wrote {}: {} files", file.display(), manifest.files.len()));
     if let Some(redaction) = &manifest.redaction {
-        tell(&format!("{}; read its report before you publish it", of(redaction)));
+        tell(&format!("{}; read its report before you publish it", redaction_sentence(redaction)));
     }
     tell(&format!("whoever has it can say: schedlab verify {}", file.display()));
     Ok(ExitCode::Done)
@@ -83,8 +76,9 @@ struct Staged {
     redaction: Option<Redaction>,
 }
 
-fn copied(source: &Path, staging: &Path) -> Result<()> {
-    for document in AS_THEY_ARE {
+/// Copies what is packed as it is, and what the plan was made from.
+fn copied(source: &Path, origin: &str, staging: &Path) -> Result<()> {
+    for document in AS_THEY_ARE.into_iter().chain([origin]) {
         let from = source.join(document);
         if from.is_file() {
             let to = staging.join(document);
@@ -108,12 +102,6 @@ fn redacted(
     let loaded = store::load(staging)?;
     let findings = lab::judge_records(&loaded);
     Ok(Staged { name, loaded, findings, redaction: Some(redaction) })
-}
-
-/// What a redaction did, in one sentence.
-pub(super) fn of(redaction: &Redaction) -> String {
-    let left_out = redaction.left_out.join(", ");
-    format!("it is redacted: placeholders stand for {}; left out: {left_out}", redaction.words())
 }
 
 /// What draws reports: this version with its page.
@@ -144,7 +132,7 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
     let unpacked = store::unpack(file, home.path())?;
     let mut problems = unpacked.problems;
     if let Some(redaction) = &unpacked.manifest.redaction {
-        print(&format!("{}: {}\n", file.display(), of(redaction)))?;
+        print(&format!("{}: {}\n", file.display(), redaction_sentence(redaction)))?;
     }
     let version = &unpacked.manifest.schedlab;
     let is_same_version = *version == self::version();
@@ -217,20 +205,6 @@ fn once(problems: &[String]) -> Vec<&String> {
     problems.iter().filter(is_told).collect()
 }
 
-/// The campaign of an unpacked bundle, under the name that it had. Errors name its files as the
-/// bundle does: where they lie meanwhile is nobody's business.
-pub(super) fn opened(directory: &Path, manifest: &Manifest) -> Result<LoadedCampaign> {
-    let place = format!("{}/", directory.display());
-    let by_name = |text: String| text.replace(&place, "");
-    let mut loaded = store::load(directory).map_err(|error| Error {
-        attempted: by_name(error.attempted),
-        cause: by_name(error.cause),
-        ..error
-    })?;
-    loaded.directory = PathBuf::from(&manifest.campaign);
-    Ok(loaded)
-}
-
 /// Every place where two findings differ, with both values.
 fn differing(packed: &[u8], computed: &[u8]) -> Vec<String> {
     let parse = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes);
@@ -277,17 +251,6 @@ fn short(value: &Value) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }
-}
-
-pub(super) fn temporary() -> Result<tempfile::TempDir> {
-    tempfile::Builder::new().prefix("schedlab-bundle-").tempdir().map_err(|error| {
-        Error::new(
-            ErrorKind::Environment,
-            "cannot make a temporary directory",
-            error.to_string(),
-            "set TMPDIR to a directory with room",
-        )
-    })
 }
 
 fn cannot(action: &str, path: &Path, error: std::io::Error) -> Error {

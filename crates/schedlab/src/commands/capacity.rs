@@ -1,6 +1,6 @@
 //! `schedlab capacity`: the highest rate that a service sustains, and an experiment below it.
 
-use super::plan::{make, name_of, text_of};
+use super::planning::{experiment_text, make, name_of};
 use super::run::record;
 use crate::cli::capacity::Capacity;
 use crate::cli::{Common, Execution, PlanOptions, Presentation};
@@ -24,10 +24,7 @@ pub(super) fn run(common: &Common, arguments: &Capacity) -> Result<ExitCode> {
     if let Some(path) = &arguments.write {
         check_writable(path, &arguments.options)?;
     }
-    let text = text_of(&arguments.file).map_err(|error| {
-        let attempted = format!("cannot read the experiment {}", arguments.file.display());
-        Error::usage(attempted, error, "see `schedlab list suites` for ready ones")
-    })?;
+    let text = experiment_text(&arguments.file)?;
     // What is wrong with the experiment is told as everywhere.
     let shown_as = arguments.file.display().to_string();
     let name = name_of(&arguments.file)?;

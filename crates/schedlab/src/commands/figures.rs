@@ -1,6 +1,6 @@
 //! `schedlab figures`: a campaign's figures as files.
 
-use super::reports::{judged, view};
+use super::reports::{judged, refused, view};
 use super::save::save;
 use crate::cli::Common;
 use crate::cli::figures::{Figures as Arguments, Picture, Theme as Themes};
@@ -203,21 +203,4 @@ fn dark_beside(file: &Path) -> PathBuf {
 
 fn cannot_write(path: &Path, error: std::io::Error) -> Error {
     Error::environment(format!("cannot write {}", path.display()), error)
-}
-
-/// Why there is no figure, as an error that says what to do.
-pub(super) fn refused(error: figures::Error) -> Error {
-    match error {
-        figures::Error::NotBuilt => Error::unsupported(
-            "cannot draw the figures",
-            error,
-            "build it with them: `cargo xtask ui`, then build schedlab again",
-        ),
-        figures::Error::LeftOut => Error::unsupported(
-            "cannot draw the figures",
-            error,
-            "build schedlab with the feature: cargo build --release --features pictures",
-        ),
-        error => Error::environment("cannot draw the figures", error),
-    }
 }

@@ -1,5 +1,6 @@
 //! `schedlab import`: other people's numbers become a campaign.
 
+use super::import_mapping;
 use super::run::conclude;
 use crate::cli::{Common, Import, Pairs, Presentation};
 use crate::environment::random_u64;
@@ -282,8 +283,5 @@ fn refused(path: &Path, trouble: &Trouble) -> Error {
 fn own_words(arguments: &Import, mapping: &Mapping) -> Result<String> {
     let mapping =
         mapping.to_toml().map_err(|error| Error::environment("cannot write the mapping", error))?;
-    Ok(format!(
-        "# The mapping of this import; repeat it with\n# schedlab import {} FILE --mapping THIS-FILE\n\n{mapping}",
-        arguments.format
-    ))
+    Ok(format!("{}{mapping}", import_mapping::head(&arguments.format)))
 }

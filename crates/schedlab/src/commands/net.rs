@@ -1,7 +1,7 @@
 //! `schedlab net`: the far side of the workload of that name.
 
+use super::signals::hear_signals;
 use crate::cli::net::NetAction;
-use crate::commands::run::hear_signals;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::Result;

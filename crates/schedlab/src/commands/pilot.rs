@@ -1,6 +1,6 @@
 //! `schedlab plan --pilot`: a small campaign that says how large the real one must be.
 
-use super::plan::{Planned, make_named, name_of};
+use super::planning::{Planned, make_named, name_of};
 use super::run::record;
 use crate::cli::{Common, Execution, PlanArguments, PlanOptions, Presentation};
 use crate::exit::ExitCode;

@@ -1,6 +1,8 @@
 //! `schedlab judge`, `report` and `show`: again from the records.
 
 use super::save::save;
+use super::signals::hear_signals;
+use super::unpacked_bundle::{opened, redaction_sentence, temporary};
 use crate::browser;
 use crate::cli::{Common, Judge, Presentation, ReportArguments, ShowArguments};
 use crate::environment::FONTS;
@@ -119,15 +121,15 @@ fn is_emptied(directory: &Path) -> bool {
 
 /// The campaign in a bundle, judged anew.
 fn of_bundle(file: &Path) -> Result<(LoadedCampaign, Findings)> {
-    let home = super::bundle::temporary()?;
+    let home = temporary()?;
     let unpacked = store::unpack(file, home.path())?;
     if let Some(problem) = unpacked.problems.first() {
         tell(&format!("{problem}: `schedlab verify {}` says more", file.display()));
     }
     if let Some(redaction) = &unpacked.manifest.redaction {
-        tell(&format!("{}: {}", file.display(), super::bundle::of(redaction)));
+        tell(&format!("{}: {}", file.display(), redaction_sentence(redaction)));
     }
-    let loaded = super::bundle::opened(home.path(), &unpacked.manifest)?;
+    let loaded = opened(home.path(), &unpacked.manifest)?;
     let findings = lab::judge_records(&loaded);
     Ok((loaded, findings))
 }
@@ -303,7 +305,7 @@ fn render(
         Format::Drawn(renderer) => renderer,
         Format::Pdf => {
             let html = render(loaded, findings, Format::named("html")?, page, presentation)?;
-            return browser::printed(&html, &super::run::hear_signals()?);
+            return browser::printed(&html, &hear_signals()?);
         }
     };
     let report = view(loaded, &loaded.directory, findings, presentation);
@@ -314,8 +316,25 @@ fn render(
 
 fn not_drawn(error: &std::io::Error) -> Error {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<figures::Error>()) {
-        Some(inner) => super::figures::refused(inner.clone()),
+        Some(inner) => refused(inner.clone()),
         None => Error::environment("cannot draw the report", error),
+    }
+}
+
+/// Why there is no figure, as an error that says what to do.
+pub(super) fn refused(error: figures::Error) -> Error {
+    match error {
+        figures::Error::NotBuilt => Error::unsupported(
+            "cannot draw the figures",
+            error,
+            "build it with them: `cargo xtask ui`, then build schedlab again",
+        ),
+        figures::Error::LeftOut => Error::unsupported(
+            "cannot draw the figures",
+            error,
+            "build schedlab with the feature: cargo build --release --features pictures",
+        ),
+        error => Error::environment("cannot draw the figures", error),
     }
 }
 
@@ -338,6 +357,7 @@ pub(super) fn view(
         environment: loaded.environment.as_ref().unwrap_or(&nothing),
         campaign: &campaign,
         directory: &directory.display().to_string(),
+        origin: loaded.origin,
         store_caveats: &loaded.caveats,
         factors: &factors(&loaded.plan),
         is_absolute: presentation.absolute,

@@ -1,7 +1,9 @@
 //! `schedlab run`: a campaign to its verdict.
 
 use super::build::build;
-use super::plan::{Planned, describe, read};
+use super::plan_description::describe;
+use super::planning::{Planned, read};
+use super::signals::hear_signals;
 use super::{machine, reports, venue};
 use crate::cli::{Common, Execution, Presentation, Run};
 use crate::dashboard::DashboardProcess;
@@ -9,12 +11,11 @@ use crate::environment::random_u64;
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::ProgressLine;
-use contract::{Error, ErrorKind, Interrupt, Result};
+use contract::{ErrorKind, Result};
 use live::EventLog;
 use model::{Outcome, Plan, Record, Subject, WorkloadPlan};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::SIGINT;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 pub(super) fn run(common: &Common, arguments: &Run) -> Result<ExitCode> {
     let Some(planned) = read(common, &arguments.experiment)? else { return Ok(ExitCode::Usage) };
@@ -156,31 +157,4 @@ fn exit_code(plan: &Plan, records: &[Record]) -> ExitCode {
     }
     tell(&format!("no valid block for: {}", lost.join(", ")));
     ExitCode::NoValidBlock
-}
-
-/// A signal that comes so soon after the first is the same wish, sent to the
-/// process and to its group.
-const SAME_WISH: Duration = Duration::from_secs(1);
-
-/// Signals become a wish; a later one of any kind ends the program at once, and
-/// the guardian puts things back.
-pub(super) fn hear_signals() -> Result<Interrupt> {
-    let interrupt = Interrupt::default();
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
-        .map_err(|error| Error::environment("cannot listen for signals", error))?;
-    let heard = interrupt.clone();
-    std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(move || {
-            let mut first: Option<Instant> = None;
-            for signal in signals.forever() {
-                if first.get_or_insert_with(Instant::now).elapsed() > SAME_WISH {
-                    // The default action ends the process; the guardian does the rest.
-                    let _ = signal_hook::low_level::emulate_default_handler(signal);
-                }
-                heard.request(signal);
-            }
-        })
-        .map_err(|error| Error::environment("cannot start the signal thread", error))?;
-    Ok(interrupt)
 }

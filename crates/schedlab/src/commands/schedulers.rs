@@ -1,6 +1,7 @@
 //! `schedlab schedulers`: what is known, what is in the cache, and how it gets there.
 
 use super::kernels::ProgressLine;
+use super::signals::hear_signals;
 use crate::cli::Common;
 use crate::cli::schedulers::{
     SchedulersAction, SchedulersFetch, SchedulersList, SchedulersRemove, SchedulersShow,
@@ -243,7 +244,7 @@ fn fetch(schedulers: &Schedulers, arguments: &SchedulersFetch) -> Result<ExitCod
         return would_fetch(schedulers, &names);
     }
     let mut line = FetchLine { line: ProgressLine::new(), told: Instant::now() };
-    let interrupt = super::run::hear_signals()?;
+    let interrupt = hear_signals()?;
     let is_to_stop = || interrupt.signal().is_some();
     let mut failures = Failures::default();
     for name in &names {

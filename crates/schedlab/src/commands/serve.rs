@@ -1,8 +1,8 @@
 //! `schedlab serve`: the dashboard and the metrics, and the same beside a run.
 
+use super::signals::hear_signals;
 use super::{history, machine, reports};
 use crate::cli::{Common, Presentation, Serve};
-use crate::commands::run::hear_signals;
 use crate::dashboard::{LINGERS, ServeMessage};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};

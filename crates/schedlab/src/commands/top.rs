@@ -1,7 +1,7 @@
 //! `schedlab top`: the campaign that runs, in a terminal.
 
 use super::machine;
-use super::run::hear_signals;
+use super::signals::hear_signals;
 use crate::cli::{Common, Top};
 use crate::exit::ExitCode;
 use crate::output::{is_read_by_a_person, page, print};

@@ -1,5 +1,7 @@
 //! `schedlab vm`: programs and shells in throw-away machines.
 
+use super::signals::hear_signals;
+use super::vm_host;
 use crate::cli::Common;
 use crate::cli::vm::{AcceleratorWord, SnapshotAction, VmAction, VmMachine};
 use crate::environment::search_path;
@@ -24,11 +26,6 @@ const COMFORTS: [&str; 24] = [
     "chrt",
 ];
 
-/// What virtual machines are told of their surroundings.
-pub(super) fn host(common: &Common) -> Result<VmHost> {
-    VmHost::of(common)
-}
-
 pub(super) fn run(common: &Common, action: &VmAction) -> Result<ExitCode> {
     match action {
         VmAction::Exec(exec) => {
@@ -45,7 +42,7 @@ pub(super) fn run(common: &Common, action: &VmAction) -> Result<ExitCode> {
         }
         VmAction::Snapshot(SnapshotAction::List(json)) => list(common, json.json),
         VmAction::Snapshot(SnapshotAction::Remove { name }) => {
-            let removed = snapshot::remove(&host(common)?, name)?;
+            let removed = snapshot::remove(&vm_host(common)?, name)?;
             tell(&format!("removed {} ({})", removed.name, removed.kernel));
             Ok(ExitCode::Done)
         }
@@ -70,7 +67,7 @@ fn booted(
     words: Vec<String>,
     has_terminal: bool,
 ) -> Result<i32> {
-    let host = host(common)?;
+    let host = vm_host(common)?;
     let mut files = files(machine)?;
     let words = with_program(&host, words, &mut files)?;
     let origin =
@@ -80,7 +77,7 @@ fn booted(
 
 /// Runs a program in a machine that was saved.
 fn restored(common: &Common, name: &str, run: &[String]) -> Result<i32> {
-    let host = host(common)?;
+    let host = vm_host(common)?;
     let origin = Origin::Snapshot(Box::new(snapshot::find(&host, name)?));
     if run.is_empty() {
         let words = with_program(&host, shell_words(common)?, &mut Vec::new())?;
@@ -104,7 +101,7 @@ fn execute(
     let terminal = has_terminal.then(size);
     let environment = environment(has_terminal);
     let execution = Execution { origin, words, environment, terminal, console };
-    let interrupt = if has_terminal { Interrupt::default() } else { super::run::hear_signals()? };
+    let interrupt = if has_terminal { Interrupt::default() } else { hear_signals()? };
     let mut streams =
         OwnStreams { has_terminal, raw: None, last_size: terminal, is_verbose: common.verbose };
     match (venues::execute(host, &execution, &mut streams, &interrupt), interrupt.signal()) {
@@ -114,13 +111,13 @@ fn execute(
 }
 
 fn create(common: &Common, name: &str, machine: &VmMachine) -> Result<ExitCode> {
-    let host = host(common)?;
+    let host = vm_host(common)?;
     let mut files = files(machine)?;
     // So that a shell can be had in it.
     if let Ok(words) = shell_words(common) {
         with_program(&host, words, &mut files)?;
     }
-    let interrupt = super::run::hear_signals()?;
+    let interrupt = hear_signals()?;
     let (spec, settings) = (spec(machine)?, settings(machine)?);
     let mut note = |event: Event| {
         if let Event::Notice(text) = event {
@@ -134,7 +131,7 @@ fn create(common: &Common, name: &str, machine: &VmMachine) -> Result<ExitCode> 
 }
 
 fn list(common: &Common, is_json: bool) -> Result<ExitCode> {
-    let snapshots = snapshot::list(&host(common)?)?;
+    let snapshots = snapshot::list(&vm_host(common)?)?;
     if is_json {
         let text = serde_json::to_string_pretty(&snapshots)
             .map_err(|error| Error::environment("cannot encode the snapshots", error))?;

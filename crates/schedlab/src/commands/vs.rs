@@ -1,6 +1,6 @@
 //! `schedlab vs`: an experiment in one line.
 
-use super::plan::make;
+use super::planning::make;
 use super::run::execute;
 use crate::cli::{Common, Vs};
 use crate::exit::ExitCode;

@@ -93,6 +93,15 @@ fn a_study_without_blocks_is_judged_by_cell_margin_and_whole_with_its_caveats() 
     // The report's own command repeats the import.
     let command = report["reproduce"][0].as_str().unwrap().to_owned();
     assert!(command.contains("--margin 10%"), "{command}");
+    let mapping = bench.campaign().join("import.toml");
+    assert!(command.contains(&*mapping.file_name().unwrap().to_string_lossy()), "{command}");
+    let text = std::fs::read_to_string(&mapping).unwrap();
+    assert!(text.starts_with("# The mapping of an import, written by `schedlab import csv`"));
+    for planning in ["plan", "run"] {
+        let refused = bench.run(&[planning, &mapping.display().to_string()]);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(errors(&refused).contains("describes an import"), "{}", errors(&refused));
+    }
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     let again = Bench::new();
     again.expect(0, &words);

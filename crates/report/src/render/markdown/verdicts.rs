@@ -2,14 +2,14 @@
 //! ranks.
 
 use super::super::bar::Scale;
-use super::super::table::{
-    effect, groups, level, look, not_known, reference_value, subject_value, symbol, words,
-};
 use super::{cell, plain};
 use crate::answer::trimmed;
 use crate::emulated::why_hidden;
 use crate::quantities::{
     confidence, direction, effects_found, interval, p_value, percent, raw_change,
+};
+use crate::verdict_table::{
+    effect, groups, level, look, not_known, reference_value, subject_value, symbol, words,
 };
 use crate::view::Report;
 use model::{Finding, Role};

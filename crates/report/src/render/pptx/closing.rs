@@ -5,7 +5,7 @@ use super::opening::levels;
 use super::slide::{Body, Paragraph, Slide, Table};
 use crate::emulated::mark;
 use crate::quantities::{interval, percent, versus};
-use crate::render::words;
+use crate::verdict_table::words;
 use crate::view::{Report, SubjectView};
 use model::{Finding, Role, UseCaseFinding, Verdict, Worst};
 use phrases::{Language, counted, say};

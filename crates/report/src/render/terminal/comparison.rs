@@ -1,12 +1,12 @@
 //! Two campaigns side by side. It gives no verdict of its own: each row is one campaign's.
 
 use super::super::bar::Scale;
-use super::super::table::{effect, level, look, reference_value, symbol, words};
 use super::{BOLD, DIM, Page, finished, lines, padded, padded_left, paragraph, style_of, styled};
 use crate::answer::trimmed;
 use crate::compare::{Comparison, Fact, Facts};
 use crate::emulated::why_hidden;
 use crate::quantities::{direction, p_value};
+use crate::verdict_table::{effect, level, look, reference_value, symbol, words};
 use anstyle::Style;
 use model::{Finding, Role, Verdict};
 use phrases::{Language, say};

@@ -23,7 +23,7 @@ impl Screen<'_> {
         self.paragraph(&heading(trends, language), "", BOLD)?;
         let is_verbose = self.page.is_verbose;
         let (told, left_out): (Vec<&Trend>, Vec<&Trend>) =
-            trends.iter().partition(|trend| is_verbose || is_told(trend, report));
+            trends.iter().partition(|trend| is_verbose || is_told(trend, &report.findings));
         for of_metric in told
             .chunk_by(|one, next| (&one.workload, &one.metric) == (&next.workload, &next.metric))
         {

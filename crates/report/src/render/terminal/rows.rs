@@ -1,8 +1,8 @@
 //! The verdict table's rows, and the axis that their bars share.
 
 use super::super::bar::Scale;
-use super::super::table::{effect, look, subject_value, symbol, words};
 use super::{DIM, Screen, padded, padded_left, shortened, style_of};
+use crate::verdict_table::{effect, look, subject_value, symbol, words};
 use anstyle::Style;
 use model::{Finding, Role};
 use phrases::Language;

@@ -1,9 +1,9 @@
 //! The sheet of effects: every primary comparison with its interval, and a chart of them with
 //! the intervals as error bars.
 
-use super::super::table::{level, words};
 use super::sheet::{Cell, Rows};
 use crate::quantities::versus;
+use crate::verdict_table::{level, words};
 use crate::view::Report;
 use model::{Effect, Finding, Role, Verdict};
 use phrases::{Language, say};

@@ -1,10 +1,10 @@
 //! The sheet of findings: every comparison, controls and the screen included.
 
-use super::super::table::words;
 use super::sheet::{Cell, Rows, value};
 use super::why_hidden;
 use crate::emulated::is_hidden;
 use crate::quantities::{direction, stored_unit};
+use crate::verdict_table::words;
 use crate::view::Report;
 use model::{Finding, Interval, Role};
 use phrases::noted;

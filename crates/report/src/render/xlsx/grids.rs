@@ -1,12 +1,12 @@
 //! The sheets of grids: means by row and by column, and heat maps.
 
 use super::super::grid::{heading, mean as mean_title, of_means, pair};
-use super::super::table::{symbol, verdict as word_of};
 use super::chart;
 use super::sheet::{Cell, Rows, value};
 use super::why_hidden;
 use crate::grid::{Grid, GridComparison, GridEffect, GridMean, GridRatio};
 use crate::quantities::stored_unit;
+use crate::verdict_table::{symbol, verdict as word_of};
 use crate::view::Report;
 use model::Verdict;
 use phrases::{Language, say};

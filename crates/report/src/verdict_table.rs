@@ -7,7 +7,7 @@ use phrases::{Language, say};
 use std::collections::BTreeMap;
 
 /// Findings about one workload and metric.
-pub(super) struct Group<'a> {
+pub(crate) struct Group<'a> {
     pub workload: &'a str,
     pub metric: &'a str,
     pub family: &'a str,
@@ -16,7 +16,7 @@ pub(super) struct Group<'a> {
 
 /// Primary questions by workload, metric and what is compared with, each with its
 /// control last.
-pub(super) fn groups(findings: &Findings) -> Vec<Group<'_>> {
+pub(crate) fn groups(findings: &Findings) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places = BTreeMap::new();
     for finding in &findings.findings {
@@ -56,7 +56,7 @@ pub(crate) fn words(finding: &Finding, language: Language) -> String {
 }
 
 /// The verdict as a symbol.
-pub(super) fn symbol(verdict: Verdict, is_unicode: bool) -> &'static str {
+pub(crate) fn symbol(verdict: Verdict, is_unicode: bool) -> &'static str {
     match (verdict, is_unicode) {
         (Verdict::Better, true) => "▲",
         (Verdict::Worse, true) => "▼",
@@ -76,7 +76,7 @@ pub(crate) fn not_known(language: Language) -> String {
 }
 
 /// The subject's value, or why there is none.
-pub(super) fn subject_value(finding: &Finding, hides_absolute: bool, language: Language) -> String {
+pub(crate) fn subject_value(finding: &Finding, hides_absolute: bool, language: Language) -> String {
     if is_hidden(finding, hides_absolute) {
         return hidden(language);
     }
@@ -86,7 +86,7 @@ pub(super) fn subject_value(finding: &Finding, hides_absolute: bool, language: L
 }
 
 /// The reference's value.
-pub(super) fn reference_value(
+pub(crate) fn reference_value(
     findings: &[&Finding],
     hides_absolute: bool,
     language: Language,
@@ -101,7 +101,7 @@ pub(super) fn reference_value(
 }
 
 /// The effect and its unadjusted interval.
-pub(super) fn effect(finding: &Finding, language: Language) -> (String, String) {
+pub(crate) fn effect(finding: &Finding, language: Language) -> (String, String) {
     match &finding.effect {
         Some(effect) => (percent(effect.ratio, language), interval(&effect.interval, language)),
         None => (language.word("no estimate").to_owned(), String::new()),
@@ -123,7 +123,7 @@ pub(crate) fn look(finding: &Finding, language: Language) -> Option<String> {
 }
 
 /// The level of the unadjusted intervals.
-pub(super) fn level(findings: &Findings, language: Language) -> String {
+pub(crate) fn level(findings: &Findings, language: Language) -> String {
     if findings.findings.iter().any(|finding| finding.look.is_some()) {
         return language.word("of each row's look").to_owned();
     }

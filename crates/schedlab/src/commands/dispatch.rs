@@ -1,0 +1,89 @@
+//! Which command does what the command line says: one line each.
+
+#[cfg(feature = "server")]
+use super::serve;
+#[cfg(feature = "top")]
+use super::top;
+use super::{
+    bench_self, bundle, calibrate, capacity, compare, doctor, explain, figures, gate, history,
+    import, kernels, list, net, new, plan, reports, restore, run, schedulers, vm, vs,
+};
+use crate::cli::{Action, Cli};
+use crate::exit::ExitCode;
+use crate::output::tell;
+use clap::{CommandFactory, Parser};
+use contract::Result;
+
+/// Parses the command line and does what it says.
+pub(crate) fn dispatch(arguments: Vec<std::ffi::OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // clap chooses the stream; there is nobody to tell when that fails.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Done };
+        }
+    };
+    match act(&cli) {
+        Ok(code) => code,
+        Err(error) => {
+            tell(&format!("schedlab: {error}"));
+            ExitCode::from(&error)
+        }
+    }
+}
+
+fn act(cli: &Cli) -> Result<ExitCode> {
+    let common = &cli.common;
+    match &cli.action {
+        Action::Doctor(arguments) => doctor::run(common, arguments),
+        Action::List(arguments) => list::run(common, arguments),
+        Action::New(arguments) => new::run(arguments),
+        Action::Plan(arguments) => plan::run(common, arguments),
+        Action::Run(arguments) => run::run(common, arguments),
+        Action::Vs(arguments) => vs::run(common, arguments),
+        Action::Capacity(arguments) => capacity::run(common, arguments),
+        Action::Judge(arguments) => reports::judge(common, arguments),
+        Action::Report(arguments) => reports::report(common, arguments),
+        Action::Figures(arguments) => figures::run(common, arguments),
+        Action::Show(arguments) => reports::show(common, arguments),
+        Action::Compare(arguments) => compare::run(common, arguments),
+        Action::Bundle(arguments) => bundle::bundle(common, arguments),
+        Action::Verify(arguments) => bundle::verify(arguments),
+        Action::Explain(arguments) => explain::run(common, arguments),
+        Action::History(arguments) => history::run(common, arguments),
+        #[cfg(feature = "top")]
+        Action::Top(arguments) => top::run(common, arguments),
+        #[cfg(not(feature = "top"))]
+        Action::Top(_) => Err(left_out("draw on a terminal", "top")),
+        #[cfg(feature = "server")]
+        Action::Serve(arguments) => serve::run(common, arguments),
+        #[cfg(not(feature = "server"))]
+        Action::Serve(_) => Err(left_out("serve a dashboard", "server")),
+        Action::Gate(arguments) => gate::run(common, arguments),
+        Action::Import(arguments) => import::run(common, arguments),
+        Action::Restore(arguments) => restore::run(common, arguments),
+        Action::Kernels(arguments) => kernels::run(common, &arguments.action),
+        Action::Schedulers(arguments) => schedulers::run(common, &arguments.action),
+        Action::Net(arguments) => net::run(&arguments.action),
+        Action::Vm(arguments) => vm::run(common, &arguments.action),
+        Action::BenchSelf(arguments) => bench_self::run(common, arguments),
+        Action::Calibrate(arguments) => calibrate::run(arguments),
+        Action::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "schedlab", &mut text);
+            crate::output::print(&String::from_utf8_lossy(&text))?;
+            Ok(ExitCode::Done)
+        }
+    }
+}
+
+/// Why a developer's build cannot do it.
+#[cfg(not(all(feature = "top", feature = "server")))]
+fn left_out(what: &str, feature: &str) -> contract::Error {
+    contract::Error::unsupported(
+        format!("cannot {what}"),
+        format!("this binary was built without the feature `{feature}`"),
+        format!("build schedlab with it: cargo build --release --features {feature}"),
+    )
+}

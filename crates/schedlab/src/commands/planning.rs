@@ -1,0 +1,142 @@
+//! From an experiment's text and options to its plan.
+
+use super::{import_mapping, kernels, schedulers};
+use crate::cli::{Common, Experiment, PlanOptions};
+use crate::environment::random_u64;
+use crate::output::tell;
+use contract::{Error, Result};
+use model::Plan;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A planned experiment and its text.
+pub(super) struct Planned {
+    pub plan: Plan,
+    pub text: String,
+}
+
+/// No experiment written by a person is longer.
+const LARGEST_EXPERIMENT: u64 = 1 << 20;
+/// Reads and plans an experiment; `None` when its problems were printed.
+pub(super) fn read(common: &Common, experiment: &Experiment) -> Result<Option<Planned>> {
+    make_named(common, &experiment.file, &name_of(&experiment.file)?, &experiment.options)
+}
+
+/// The name of the plan that a file makes.
+pub(super) fn name_of(file: &Path) -> Result<String> {
+    let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    Ok(store::planned_name(file)?.or_else(stem).unwrap_or_default())
+}
+
+/// Reads a file and plans it under a name; `None` when its problems were printed.
+pub(super) fn make_named(
+    common: &Common,
+    file: &Path,
+    name: &str,
+    options: &PlanOptions,
+) -> Result<Option<Planned>> {
+    let text = experiment_text(file)?;
+    make(common, &text, name, &file.display().to_string(), options)
+}
+
+/// The text of an experiment.
+///
+/// # Errors
+/// When it cannot be read, or describes an import.
+pub(super) fn experiment_text(file: &Path) -> Result<String> {
+    let text = text_of(file).map_err(|error| {
+        Error::usage(
+            format!("cannot read the experiment {}", file.display()),
+            error,
+            "see `schedlab list suites` for ready ones",
+        )
+    })?;
+    import_mapping::refuse(file, &text)?;
+    Ok(text)
+}
+
+/// The text of a file that may be a pipe, or something that never ends.
+fn text_of(file: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(file)?.take(LARGEST_EXPERIMENT + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST_EXPERIMENT {
+        let limit = format!("it is longer than {LARGEST_EXPERIMENT} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, limit));
+    }
+    Ok(text)
+}
+
+/// Plans an experiment's text; `None` when its problems were printed.
+pub(super) fn make(
+    common: &Common,
+    text: &str,
+    name: &str,
+    shown_as: &str,
+    options: &PlanOptions,
+) -> Result<Option<Planned>> {
+    // A wrong option must not hide what is wrong in the file.
+    let (overrides, mut wrong): (Vec<_>, Vec<_>) =
+        options.set.iter().map(|pair| split_pair(pair)).partition(Result::is_ok);
+    let overrides: Vec<(String, String)> = overrides.into_iter().flatten().collect();
+    let budget = options.budget.as_deref().map(model::parse_duration).transpose();
+    let budget_ns = budget.unwrap_or_else(|error| {
+        wrong.push(Err(Error::usage("cannot read --budget", error, "write a time such as 10min")));
+        None
+    });
+    let request = plan::PlanRequest {
+        text,
+        name,
+        overrides: &overrides,
+        venue: options.venue.as_deref(),
+        budget_ns,
+        is_quick: options.quick,
+        drawn_seed: random_u64()?,
+        resolve: &|factor, text| {
+            kernels::stands_for(common, factor, text)
+                .or_else(|| schedulers::stands_for(common, factor, text))
+        },
+    };
+    match plan::plan(&crate::catalogue(), probes::DEFAULT, &request) {
+        Ok(plan) if wrong.is_empty() => {
+            let plan = Plan { options: words(options), ..plan };
+            Ok(Some(Planned { plan, text: text.to_owned() }))
+        }
+        outcome => {
+            for error in wrong.into_iter().filter_map(Result::err) {
+                tell(&format!("schedlab: {error}"));
+            }
+            if let Err(problems) = outcome {
+                tell(plan::render_problems(&problems, shown_as, text).trim_end());
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// The options that changed the experiment, except the seed and the venue, which
+/// the plan names itself.
+fn words(options: &PlanOptions) -> Vec<String> {
+    let mut words = Vec::new();
+    for pair in options.set.iter().filter(|pair| !pair.trim_start().starts_with("seed=")) {
+        words.extend(["--set".to_owned(), pair.clone()]);
+    }
+    if let Some(budget) = &options.budget {
+        words.extend(["--budget".to_owned(), budget.clone()]);
+    }
+    if options.quick {
+        words.push("--quick".to_owned());
+    }
+    words
+}
+
+fn split_pair(pair: &str) -> Result<(String, String)> {
+    match pair.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        None => Err(Error::usage(
+            format!("cannot read --set {pair}"),
+            "there is no `=`",
+            "write --set key=value",
+        )),
+    }
+}

@@ -1,0 +1,37 @@
+//! The campaign in an unpacked bundle.
+
+use contract::{Error, ErrorKind, Result};
+use std::path::{Path, PathBuf};
+use store::{LoadedCampaign, Manifest, Redaction};
+
+/// What a redaction did, in one sentence.
+pub(super) fn redaction_sentence(redaction: &Redaction) -> String {
+    let left_out = redaction.left_out.join(", ");
+    format!("it is redacted: placeholders stand for {}; left out: {left_out}", redaction.words())
+}
+
+/// The campaign of an unpacked bundle, under the name that it had. Errors name its files as the
+/// bundle does: where they lie meanwhile is nobody's business.
+pub(super) fn opened(directory: &Path, manifest: &Manifest) -> Result<LoadedCampaign> {
+    let place = format!("{}/", directory.display());
+    let by_name = |text: String| text.replace(&place, "");
+    let mut loaded = store::load(directory).map_err(|error| Error {
+        attempted: by_name(error.attempted),
+        cause: by_name(error.cause),
+        ..error
+    })?;
+    loaded.directory = PathBuf::from(&manifest.campaign);
+    Ok(loaded)
+}
+
+/// A directory to unpack into, gone with the value.
+pub(super) fn temporary() -> Result<tempfile::TempDir> {
+    tempfile::Builder::new().prefix("schedlab-bundle-").tempdir().map_err(|error| {
+        Error::new(
+            ErrorKind::Environment,
+            "cannot make a temporary directory",
+            error.to_string(),
+            "set TMPDIR to a directory with room",
+        )
+    })
+}
