@@ -141,7 +141,7 @@ fn a_soak_campaign_is_packed_verified_and_refused_where_its_format_is_unknown() 
     let plan = bench.campaign().join("plan.json");
     let text = std::fs::read_to_string(&plan).unwrap();
     assert!(text.contains("\"schedlab.plan/4\""), "{text}");
-    std::fs::write(&plan, text.replace("schedlab.plan/4", "schedlab.plan/5")).unwrap();
+    std::fs::write(&plan, text.replace("schedlab.plan/4", "schedlab.plan/99")).unwrap();
     let refused = bench.run(&["show", "last"]);
     assert_eq!(refused.status.code(), Some(1), "{}", errors(&refused));
     // As a version left it that knew no pace: an ordinary campaign of so many blocks.
