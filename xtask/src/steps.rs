@@ -42,6 +42,7 @@ const BESIDE: &[(&str, &[&str])] = &[("page tests", &["ui", "--test"]), ("bank",
 
 /// What else a night has the time for.
 const NIGHTLY: &[Step] = &[
+    ("features", features),
     ("fuzz", |cargo| crate::fuzz(cargo, 600, 1, None)),
     ("soak", |cargo| soaks::soak(cargo, soaks::Amount::NIGHT)),
     ("vm-soak", |cargo| soaks::vm_soak(cargo, soaks::Amount::NIGHT)),
@@ -51,6 +52,16 @@ const NIGHTLY: &[Step] = &[
     ("fidelity", |cargo| crate::fidelity(cargo, None)),
     ("twice", |cargo| soaks::twice(cargo)),
 ];
+
+/// What a developer may build: each optional feature alone, and none.
+fn features(cargo: &Cargo) -> CommandResult {
+    let check = |features: &&str| {
+        let mut command = cargo.command(["clippy", "--quiet", "--locked", "--package", "schedlab"]);
+        command.args(["--no-default-features", "--features", features, "--", "-D", "warnings"]);
+        succeed(&mut command)
+    };
+    Problems::of_all(["", "bpf", "pictures", "top", "server"].iter().map(check))
+}
 
 /// Runs all of it and reports what failed.
 pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {

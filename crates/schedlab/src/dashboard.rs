@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Clients are shown the end for so long before the dashboard ends too.
+#[cfg(feature = "server")]
 pub(crate) const LINGERS: Duration = Duration::from_secs(3);
 /// It ends by itself sooner than this.
 const LONGEST_END: Duration = Duration::from_secs(20);

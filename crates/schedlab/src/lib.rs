@@ -10,10 +10,13 @@ mod environment;
 mod exit;
 mod known_schedulers;
 mod output;
+#[cfg(any(feature = "server", feature = "top"))]
+mod priority;
 mod progress;
 #[cfg(feature = "top")]
 mod screen;
 mod terminal;
+#[cfg(feature = "server")]
 mod unprivileged;
 
 pub use assembly::catalogue;

@@ -1,37 +1,14 @@
-//! A process that shows a run must not disturb it: it takes the lowest priority there is, and no
-//! privileges that it does not need.
+//! A process that shows a run has no privileges that it does not need.
 
+use crate::priority::take_lowest_priority;
 use contract::{Error, ErrorKind, Result};
 use rustix::process::{Gid, Uid};
 use rustix::thread;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use sys::{Policy, SchedulingAttributes};
 
 /// UID and GID nobody on every Linux (the kernel's overflow ids).
 const NOBODY: u32 = 65_534;
-/// The lowest priority of ordinary tasks.
-const LOWEST_NICE: i32 = 19;
-
-/// The calling thread runs when a CPU has nothing else to do, and so do threads that it starts.
-/// Where that is refused it has the priority that its user has.
-pub(crate) fn take_lowest_priority() {
-    let _ = set_policy(0, Policy::Idle);
-}
-
-/// From the idle policy to the lowest priority of ordinary tasks, which anybody may do.
-pub(crate) fn leave_idle_policy() {
-    for entry in std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten() {
-        let thread = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        let _ = thread.map(|thread| set_policy(thread, Policy::Other));
-    }
-}
-
-fn set_policy(thread: i32, policy: Policy) -> std::io::Result<()> {
-    let now = sys::scheduling_attributes(thread)?;
-    let wanted = SchedulingAttributes { policy, nice: LOWEST_NICE, ..now };
-    sys::set_scheduling_attributes(thread, &wanted)
-}
 
 /// Drops root's privileges and takes the lowest priority. Campaigns are then reached from the
 /// working directory: those above it may be root's alone.

@@ -63,6 +63,7 @@ struct Change {
 }
 
 /// What the dashboard shows.
+#[cfg(any(feature = "server", feature = "typescript"))]
 #[derive(Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "History"))]
 struct Document {
@@ -78,6 +79,7 @@ pub(crate) fn visit_history(visitor: &mut impl ts_rs::TypeVisitor) {
 }
 
 /// Every primary metric over all finished campaigns, `schedlab.history/1`.
+#[cfg(feature = "server")]
 pub(super) fn json(results: &Path) -> Result<String> {
     let (series, problems) = collect(results, &|_| true)?;
     let document = Document { format: "schedlab.history/1", series, problems };

@@ -6,7 +6,7 @@ use crate::cli::{Common, Presentation, Serve};
 use crate::dashboard::{LINGERS, ServeMessage};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
-use crate::unprivileged;
+use crate::{priority, unprivileged};
 use contract::{Error, Interrupt, Result};
 use model::Findings;
 use server::{Documents, ServerSettings, Shown, Token};
@@ -100,7 +100,7 @@ fn end_with_input(interrupt: Interrupt) -> Result<()> {
         .spawn(move || {
             let mut rest = [0; 64];
             while std::io::stdin().read(&mut rest).is_ok_and(|length| length > 0) {}
-            unprivileged::leave_idle_policy();
+            priority::leave_idle_policy();
             interrupt.request(signal_hook::consts::SIGTERM);
         })
         .map_err(|error| Error::environment("cannot start the dashboard", error))?;

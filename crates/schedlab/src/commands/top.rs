@@ -5,8 +5,8 @@ use super::signals::hear_signals;
 use crate::cli::{Common, Top};
 use crate::exit::ExitCode;
 use crate::output::{is_read_by_a_person, page, print};
+use crate::priority;
 use crate::screen::{Look, Screen};
-use crate::unprivileged;
 use contract::{Error, Result};
 use live::{CampaignPoller, Follower};
 use ratatui::Terminal;
@@ -37,7 +37,7 @@ pub(super) fn run(common: &Common, arguments: &Top) -> Result<ExitCode> {
         print(&once(&mut poller, look, width)?)?;
         return Ok(ExitCode::Done);
     }
-    unprivileged::take_lowest_priority();
+    priority::take_lowest_priority();
     let interrupt = hear_signals()?;
     let mut screen = Screen::new(look);
     let mut terminal = ratatui::try_init()
