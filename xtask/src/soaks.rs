@@ -45,6 +45,14 @@ struct Soak {
     times: fn(Amount) -> u32,
 }
 
+impl Soak {
+    /// Parts of the names of its tests.
+    fn names(&self, amount: Amount) -> &'static [&'static str] {
+        let is_of_all = amount.smoke && self.variable == "SCHEDLAB_SCHEDULER_SECONDS";
+        if is_of_all { ONE_STORM } else { self.tests }
+    }
+}
+
 /// Kills on this host, and storms of tasks under each of our schedulers.
 const HOST: &[Soak] = &[
     Soak {
@@ -62,7 +70,7 @@ const HOST: &[Soak] = &[
     },
 ];
 /// Instead of the storms of all schedulers in a smoke run.
-const ONE_STORM: &str = "vm::fairness::storms::rr";
+const ONE_STORM: &[&str] = &["vm::fairness::storms::rr"];
 
 /// Boots, kills of campaigns in guests, and kills inside a guest.
 const GUESTS: &[Soak] = &[
@@ -107,21 +115,24 @@ pub fn external(cargo: &Cargo, is_smoke: bool) -> CommandResult {
     tests(cargo, &[EXTERNAL.0], (EXTERNAL.1, 1), Amount::NIGHT)
 }
 
-/// Every one of them, in seconds.
+/// Every one of them, all at once, so that it takes no longer than the longest.
 pub fn smoke(cargo: &Cargo) -> CommandResult {
-    let outcomes =
-        [soak(cargo, Amount::SMOKE), vm_soak(cargo, Amount::SMOKE), external(cargo, true)];
-    Problems::of_all(outcomes)
+    let amount = Amount::SMOKE;
+    let mut wish = Wish::of(Tier::Nightly);
+    for soak in HOST.iter().chain(GUESTS) {
+        wish.names.extend(soak.names(amount).iter().map(|name| (*name).to_owned()));
+        wish.variables.push((soak.variable.to_owned(), (soak.times)(amount).to_string()));
+    }
+    let all = suite::list(cargo, &[])?;
+    let absent = wish.names.iter().filter(|name| !all.contains(name.as_str()));
+    let absent = absent.map(|name| format!("no test is called {name}")).collect();
+    Problems::of_all([Problems::outcome(absent), suite::test(cargo, &wish), external(cargo, true)])
 }
 
 /// One that fails does not keep the next from running.
 fn repeat(cargo: &Cargo, soaks: &[Soak], amount: Amount) -> CommandResult {
     let outcomes = soaks.iter().map(|soak| {
-        let mut names = soak.tests.to_vec();
-        if amount.smoke && soak.variable == "SCHEDLAB_SCHEDULER_SECONDS" {
-            names = vec![ONE_STORM];
-        }
-        tests(cargo, &names, (soak.variable, (soak.times)(amount)), amount)
+        tests(cargo, soak.names(amount), (soak.variable, (soak.times)(amount)), amount)
     });
     Problems::of_all(outcomes.collect::<Vec<_>>())
 }

@@ -85,20 +85,19 @@ pub fn advise(cargo: &Cargo) -> CommandResult {
     Ok(())
 }
 
+/// All tests of every tier, `BINARY TEST` in each line; `arguments` choose some.
+pub fn list(cargo: &Cargo, arguments: &[&str]) -> Result<String, Problems> {
+    let mut command = cargo.command(["nextest", "list", "--workspace", "--locked"]);
+    command.args(["--ignore-default-filter", "--message-format", "oneline"]).args(arguments);
+    output(&mut command)
+}
+
 /// Tests that are marked as ignored and are none: other tests start them in a process of theirs.
 const ROLES: &[&str] = &["vm::corruption::stand_in_for_qemu"];
 
 /// An ignored test is passed over in silence, so there is none.
 fn refuse_ignored(cargo: &Cargo) -> CommandResult {
-    let mut command = cargo.command(["nextest", "list", "--workspace", "--locked"]);
-    command.args([
-        "--ignore-default-filter",
-        "--run-ignored",
-        "only",
-        "--message-format",
-        "oneline",
-    ]);
-    let ignored = ignored(&output(&mut command)?);
+    let ignored = ignored(&list(cargo, &["--run-ignored", "only"])?);
     let told =
         |test| format!("{test} would never run: a test that cannot run says so (testing::skip)");
     Problems::outcome(ignored.into_iter().map(told).collect())
