@@ -10,10 +10,19 @@ use std::process::{Command, Stdio};
 /// The platform that is built for; `.cargo/config.toml` names the same.
 pub const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
+/// Lints while it compiles: what the compiler is called through, and what `cargo clippy -- -D
+/// warnings` tells it.
+const LINTING: [(&str, &str); 2] = [
+    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
+    ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
+];
+
 /// One cargo and one workspace.
+#[derive(Clone)]
 pub struct Cargo {
     program: OsString,
     root: PathBuf,
+    is_linting: bool,
 }
 
 impl Cargo {
@@ -31,12 +40,18 @@ impl Cargo {
                 String::from_utf8_lossy(&output.stderr).trim()
             ))
         })?;
-        Ok(Self { program, root: root.to_owned() })
+        Ok(Self { program, root: root.to_owned(), is_linting: false })
     }
 
     /// The workspace's directory.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The same, but what it builds to be run is linted on the way, and a warning of clippy's
+    /// refuses it: once through the compiler instead of once for clippy and once for a build.
+    pub fn linting(&self) -> Self {
+        Self { is_linting: true, ..self.clone() }
     }
 
     /// The cargo that started this program.
@@ -53,6 +68,10 @@ impl Cargo {
     pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(&self.root);
+        let is_build = |word: &OsStr| word == "nextest" || word == "run";
+        if self.is_linting && command.get_args().next().is_some_and(is_build) {
+            command.envs(LINTING);
+        }
         command
     }
 

@@ -1,6 +1,6 @@
 //! `cargo xtask test` and `cargo xtask nightly`: set-up, cheap refusals, then everything else.
 //!
-//! A refusal (format, tidy, licences, clippy, documentation) ends it before anything long begins.
+//! A refusal (format, tidy, licences, documentation, clippy) ends it before anything long begins.
 //! The page and the bank are tested beside the compiler. What is fetched or installed is timed
 //! apart: it is paid once on a machine.
 
@@ -28,14 +28,11 @@ const REFUSALS: &[Step] = &[
     ("tidy", tidy::tidy),
     ("deny", deny::deny),
     ("page", ui::build),
-    ("clippy", |cargo| cargo.run(CLIPPY)),
     ("doc", |cargo| {
         let mut command = cargo.command(["doc", "--quiet", "--workspace", "--no-deps", "--locked"]);
         succeed(command.env("RUSTDOCFLAGS", "-D warnings"))
     }),
 ];
-const CLIPPY: [&str; 8] =
-    ["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
 
 /// What is tested beside the compiler, each by a command of its own.
 const BESIDE: &[(&str, &[&str])] = &[("page tests", &["ui", "--test"]), ("bank", &["bank"])];
@@ -66,6 +63,7 @@ fn features(cargo: &Cargo) -> CommandResult {
 /// Runs all of it and reports what failed.
 pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     let mut log = Log::default();
+    let linting = cargo.linting();
     let set_up = log.all(cargo, SET_UP);
     let fetched = log.total();
     set_up?;
@@ -77,16 +75,21 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
         log.print(fetched);
         return refused;
     }
-    let built = log.step("build", || suite::build(cargo));
+    let built = log.step("clippy and build", || suite::build(&linting));
+    if built.is_err() {
+        drop(beside);
+        log.print(fetched);
+        return built;
+    }
     let documented = log.step("docs", || docs::check(cargo));
     let begin = log.total();
     let kernels = log.step("kernels of guests", || kernels::fetch(cargo));
     let fetched = fetched + (log.total() - begin);
     let tested_beside = beside.end(&mut log);
-    let tests = log.step("tests", || suite::test(cargo, &Wish::of(tier)));
-    let smoke = log.step("soaks, smoke run", || soaks::smoke(cargo));
+    let tests = log.step("tests", || suite::test(&linting, &Wish::of(tier)));
+    let smoke = log.step("soaks, smoke run", || soaks::smoke(&linting));
     let installed = log.step("install, smoke run", || install::smoke(cargo));
-    let mut outcomes = vec![built, documented, kernels, tested_beside, tests, smoke, installed];
+    let mut outcomes = vec![documented, kernels, tested_beside, tests, smoke, installed];
     if tier == Tier::Nightly {
         outcomes.push(log.all(cargo, NIGHTLY));
     }
