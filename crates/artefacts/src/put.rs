@@ -1,14 +1,16 @@
 //! A draft becomes an entry of the cache, in one step.
 
+use crate::lock::CacheLock;
 use crate::{Error, Result};
 use std::fs::{self, File};
 use std::path::Path;
 
-/// Syncs the file system and gives the directory its name: from here on it counts.
+/// Syncs the file system and gives the directory its name: from here on it counts. The
+/// cache that it is in is locked.
 ///
 /// # Errors
 /// When a file cannot be synced or renamed.
-pub fn put(draft: &Path, target: &Path) -> Result<()> {
+pub fn put(draft: &Path, target: &Path, _: &CacheLock) -> Result<()> {
     let fail = |error: std::io::Error| Error::file("put into the cache", target, error);
     let directory = File::open(draft).map_err(fail)?;
     // Thousands of modules: one sync of the file system costs less than one for each.

@@ -1,6 +1,6 @@
 //! What crates tell of their decisions, as lines on standard error.
 
-use contract::{Error, LOG_VARIABLE, Result, nearest};
+use contract::{Error, LOG_PREFIX, LOG_VARIABLE, Result, nearest};
 use std::io::{self, Write};
 use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
@@ -105,7 +105,8 @@ impl<W: Write> Write for InertLine<W> {
         let inert =
             line.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
         // In one piece, so that lines of several processes do not mix.
-        self.0.write_all(inert.chain(['\n']).collect::<String>().as_bytes())?;
+        let line = LOG_PREFIX.chars().chain(inert).chain(['\n']);
+        self.0.write_all(line.collect::<String>().as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -161,7 +162,12 @@ mod tests {
         let written = WRITTEN.lock().unwrap();
         let text = String::from_utf8_lossy(&written);
         let (line, rest) = text.split_once('\n').unwrap();
-        assert!(line.contains("DEBUG") && line.contains("lab::campaign: told what=a"), "{text}");
+        assert!(
+            contract::is_log_line(line)
+                && line.contains("DEBUG")
+                && line.contains("lab::campaign: told what=a"),
+            "{text}"
+        );
         assert!(rest.is_empty() && !line.chars().any(char::is_control), "{text:?}");
     }
 

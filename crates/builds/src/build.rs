@@ -88,10 +88,10 @@ impl Builder<'_> {
             );
         }
         check_programs(self.kernels.programs(), &wanted, &attempted)?;
-        let _lock = CacheLock::acquire(self.kernels.cache(), &mut |note| {
+        let lock = CacheLock::acquire(self.kernels.cache(), &mut |note| {
             progress(FetchProgress::Note(note))
         })?;
-        sweep(self.kernels)?;
+        sweep(self.kernels, &lock)?;
         let target = self.kernels.directory().join(directory_name(&name));
         if read_stored(&target).is_some() {
             let remedy = format!("schedlab kernels remove {name}, or choose another name");
@@ -99,7 +99,7 @@ impl Builder<'_> {
         }
         let draft = incoming(self.kernels, &name);
         let outcome = self.build_in(&draft, build, &wanted, progress);
-        let outcome = outcome.and_then(|()| put(&draft, &target));
+        let outcome = outcome.and_then(|()| put(&draft, &target, &lock));
         if let Err(error) = outcome {
             // The error that matters is the first one; a later build sweeps again.
             let _ = fs::remove_dir_all(&draft);

@@ -45,7 +45,7 @@ pub use host_load::{
 pub use interrupt::Interrupt;
 pub use key::{Key, Readable, Tables, count_declared, join_declared};
 pub use launch::{APART, CpuQuota, IoGroup, LaunchSpec, ServerGroups};
-pub use log::LOG_VARIABLE;
+pub use log::{LOG_PREFIX, LOG_VARIABLE, is_log_line};
 pub use long_lived_service::LongLivedService;
 pub use model::{Missing, Phase};
 pub use nearest::nearest;

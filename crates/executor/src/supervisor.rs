@@ -4,7 +4,7 @@
 use crate::executor_settings::ExecutorSettings;
 use crate::guarded_machine::GuardedMachine;
 use crate::journal::{Journal, JournalEntry};
-use contract::{Error, HolderProcess, Interrupt, Program, Result, Supervisor};
+use contract::{Error, HolderProcess, Interrupt, Program, Result, Supervisor, is_log_line};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
@@ -118,8 +118,11 @@ impl HolderProcess for SupervisedProcess {
 
     fn last_lines(&self) -> String {
         let text = tail(&self.log).unwrap_or_default();
-        let lines: Vec<&str> =
-            text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty() && !is_log_line(line))
+            .collect();
         // A program that complains says what for first, and then how it is used.
         let is_error = |line: &&str| line.get(..5).is_some_and(|w| w.eq_ignore_ascii_case("error"));
         let begin = lines.iter().rposition(is_error);

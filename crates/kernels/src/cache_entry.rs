@@ -2,6 +2,7 @@
 
 use crate::kernels::Kernels;
 use crate::{Kernel, Package};
+use artefacts::lock::CacheLock;
 use artefacts::{Error, Result};
 use model::KernelVersion;
 use serde::{Deserialize, Serialize};
@@ -52,11 +53,11 @@ pub fn directory_name(name: &str) -> String {
     name.replace([':', '/'], "-")
 }
 
-/// Removes what interrupted fetches left. The lock must be held.
+/// Removes what interrupted fetches left, while the cache is locked.
 ///
 /// # Errors
 /// When one cannot be removed.
-pub fn sweep(kernels: &Kernels) -> Result<()> {
+pub fn sweep(kernels: &Kernels, _: &CacheLock) -> Result<()> {
     let entries = fs::read_dir(kernels.directory()).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(INCOMING)) {
         let path = entry.path();

@@ -70,9 +70,9 @@ pub(crate) fn fetch(
     offer: &Offer,
     progress: &mut dyn FnMut(FetchProgress),
 ) -> Result<Kernel> {
-    let _lock =
+    let lock =
         CacheLock::acquire(kernels.cache(), &mut |note| progress(FetchProgress::Note(note)))?;
-    sweep(kernels)?;
+    sweep(kernels, &lock)?;
     let target = kernels.directory().join(directory_name(&offer.name));
     if let Some(kernel) = read_stored(&target) {
         progress(FetchProgress::Cached { kernel: offer.name.clone() });
@@ -89,7 +89,7 @@ pub(crate) fn fetch(
             unpack(&unpacker, &files, &draft.join("tree"))
         })
         .and_then(|()| keep(&draft, offer))
-        .and_then(|()| put(&draft, &target));
+        .and_then(|()| put(&draft, &target, &lock));
     if let Err(error) = outcome {
         let error = if is_full(kernels) { full(&attempted, &error) } else { error };
         // The error that matters is the first one; a later fetch sweeps again.

@@ -340,10 +340,13 @@ impl VenueSettings {
     }
 }
 
+/// The venue whose plans said by its name alone that nothing is measured.
+const SIMULATOR: &str = "sim";
+
 impl Plan {
     /// Whether nothing is measured: its numbers say nothing about any machine.
     pub fn is_simulated(&self) -> bool {
-        self.sim.is_some() || self.venue_settings.is_simulated
+        self.venue == SIMULATOR || self.sim.is_some() || self.venue_settings.is_simulated
     }
 
     /// Whether trials run in guests, which boot what the boot factors say.

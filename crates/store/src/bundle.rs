@@ -197,11 +197,11 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
     let manifest: Manifest = serde_json::from_reader(first.take(LARGEST_MANIFEST))
         .map_err(|error| format!("{MANIFEST}: {error}"))?;
     if !BUNDLE_FORMATS.contains(&manifest.format.as_str()) {
-        let newest = IMPORT_BUNDLE_FORMAT;
-        return Err(format!("its format is `{}`, newer than {newest}", manifest.format).into());
+        let known = BUNDLE_FORMATS.join(", ");
+        return Err(format!("its format is {:?}, and not one of {known}", manifest.format).into());
     }
     if let Some(strange) = manifest.files.keys().find(|name| !FILES.contains(&name.as_str())) {
-        return Err(format!("{MANIFEST} names `{strange}`, which is no file of a campaign").into());
+        return Err(format!("{MANIFEST} names {strange:?}, which is no file of a campaign").into());
     }
     let is_name = |text: &str| !text.contains('/') && !text.contains(char::is_control);
     let redaction = manifest.redaction.iter();
@@ -219,10 +219,10 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
         let entry = entry.map_err(words)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let Some(packed) = missing.remove(name.as_str()) else {
-            return Err(format!("`{name}` is not in {MANIFEST}, or comes twice").into());
+            return Err(format!("{name:?} is not in {MANIFEST}, or comes twice").into());
         };
         if entry.header().entry_type() != EntryType::Regular || entry.size() > LARGEST_FILE {
-            return Err(format!("`{name}` is no file, or larger than any of a campaign").into());
+            return Err(format!("{name:?} is no file, or larger than any of a campaign").into());
         }
         let path = directory.join(&name);
         let target = File::create_new(&path).map_err(Trouble::Directory)?;
@@ -396,7 +396,10 @@ mod tests {
         let old = text("schedlab.bundle/1");
         assert_eq!(unpack_from(&*old, target.path()).unwrap().manifest.redaction, None);
         let refusal = refusal(&text("schedlab.bundle/4"), target.path());
-        assert!(refusal.contains("newer than schedlab.bundle/3"), "{refusal}");
+        assert!(
+            refusal.contains("not one of schedlab.bundle/1, schedlab.bundle/2, schedlab.bundle/3"),
+            "{refusal}"
+        );
     }
 
     #[test]
@@ -424,8 +427,8 @@ mod tests {
         let cases: &[(&[TestEntry<'_>], &str)] = &[
             (&[("plan.json", regular, b"y")], "does not begin with"),
             (&[(MANIFEST, regular, b"{")], "manifest.json: "),
-            (&[(MANIFEST, regular, &named(&["../evil"]))], "names `../evil`"),
-            (&[(MANIFEST, regular, &named(&["/etc/passwd"]))], "names `/etc/passwd`"),
+            (&[(MANIFEST, regular, &named(&["../evil"]))], "names \"../evil\""),
+            (&[(MANIFEST, regular, &named(&["/etc/passwd"]))], "names \"/etc/passwd\""),
             (&[(MANIFEST, regular, &plan), ("../plan.json", regular, b"y")], "is not in"),
             (&[(MANIFEST, regular, &plan), ("plan.json", link, b"")], "is no file"),
             (&[(MANIFEST, regular, &plan), ("plan.json", EntryType::Directory, b"")], "is no file"),

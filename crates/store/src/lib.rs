@@ -9,6 +9,7 @@ mod bundle;
 mod campaign;
 mod documents;
 mod durable;
+mod import_head;
 mod load;
 mod lookup;
 mod records;
@@ -21,6 +22,7 @@ pub use bundle::{Manifest, Packed, Unpacked, pack, unpack};
 pub use campaign::Campaign;
 pub use documents::{CampaignState, fingerprint_digest};
 pub use durable::replace;
+pub use import_head::{import_head, is_import};
 pub use load::{
     LoadedCampaign, is_origin_of_import, load, load_findings, load_without_records, planned_name,
 };

@@ -1,7 +1,7 @@
 //! Reading a campaign without owning it.
 
 use crate::documents::{
-    CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, STATE_FORMAT,
+    CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, STATE_FORMAT,
     StateDocument, fingerprint_digest, origin_in,
 };
 use crate::durable::read_document;
@@ -115,7 +115,10 @@ pub fn planned_name(experiment: &Path) -> Result<Option<String>> {
 /// # Errors
 /// When the plan beside it cannot be read.
 pub fn is_origin_of_import(file: &Path) -> Result<bool> {
-    let Some(directory) = file.parent().filter(|directory| is_campaign(directory)) else {
+    // Any other file has nothing to do with a `plan.json` beside it.
+    let is_named = file.file_name().is_some_and(|name| name == EXPERIMENT || name == IMPORT);
+    let Some(directory) = file.parent().filter(|directory| is_named && is_campaign(directory))
+    else {
         return Ok(false);
     };
     let plan = read_plan(directory)?;

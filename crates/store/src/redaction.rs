@@ -15,6 +15,7 @@ pub use kind::SecretKind;
 
 use crate::documents::{ENVIRONMENT_FORMAT, EnvironmentDocument, fingerprint_digest};
 use crate::durable::{failed, read_limited};
+use crate::import_head::import_head_of;
 use crate::load::LoadedCampaign;
 use contract::{Error, Result};
 use model::{Fingerprint, Plan, Record};
@@ -109,7 +110,9 @@ pub fn redact(
         .iter()
         .map(|record| redacted_record(record, digests, &mut replacer))
         .collect::<Result<Vec<Record>>>()?;
+    let head = experiment.as_deref().and_then(import_head_of).unwrap_or_default();
     let text = experiment.as_deref().and_then(|text| experiment::redacted(text, &mut replacer));
+    let text = text.map(|text| format!("{head}{text}"));
     let lost = if text.is_some() { format!("comments of {origin}") } else { origin.to_owned() };
     let redaction = Redaction {
         replaced: replacer

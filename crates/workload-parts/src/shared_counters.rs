@@ -23,7 +23,9 @@ impl SharedCounters {
     /// When the memory cannot be mapped.
     pub fn new(count: usize) -> Result<Self> {
         let count = count.max(1);
-        let bytes = count * size_of::<AtomicU64>();
+        let bytes = count.checked_mul(size_of::<AtomicU64>()).ok_or_else(|| {
+            Error::environment(format!("cannot map {count} counters"), "they are too many")
+        })?;
         // SAFETY: a fresh anonymous mapping overlaps nothing.
         let address = unsafe {
             mmap_anonymous(

@@ -323,6 +323,13 @@ pub fn a_load_that_never_ran_leaves_nothing() {
             "service" => service::small(),
             _ => small(id),
         };
+        let needs = facts(id, &parameters).requirements;
+        if id != "http"
+            && let Some(missing) = needs.iter().find_map(|need| need.met(&place.machine).err())
+        {
+            testing::unsupported(&format!("{id}: {}: {}", missing.what, missing.why));
+            continue;
+        }
         // Nobody serves for it: that is asked before anything is prepared.
         let prepared = match id {
             "http" => configured(id, &parameters)

@@ -5,6 +5,7 @@ use super::{
     BIN, FORMAT, INCOMING, STORED, Scheduler, SchedulerOffer, SchedulerProgress, Schedulers,
     Stored, cargo_output,
 };
+use artefacts::lock::CacheLock;
 use artefacts::programs::{command, last_lines, output_of};
 use artefacts::{Error, ErrorKind, Result, digest};
 use guest_images::linkage;
@@ -98,8 +99,8 @@ pub(super) fn install(
 ) -> Result<Scheduler> {
     let id = offer.exact().to_string();
     let attempted = format!("cannot build {id}");
-    let _lock = schedulers.lock(&mut |note| progress(SchedulerProgress::Note(note)))?;
-    sweep(schedulers)?;
+    let lock = schedulers.lock(&mut |note| progress(SchedulerProgress::Note(note)))?;
+    sweep(schedulers, &lock)?;
     if let Ok(scheduler) = schedulers.resolve(&offer.exact()) {
         progress(SchedulerProgress::Cached { scheduler: id });
         return Ok(scheduler);
@@ -122,7 +123,7 @@ pub(super) fn install(
         id: &id,
         is_to_stop,
     };
-    let outcome = job.build(progress).and_then(|page| job.put(page));
+    let outcome = job.build(progress).and_then(|page| job.put(page, &lock));
     if outcome.is_err() {
         // The error that matters is the first one; a later fetch sweeps again.
         let _ = fs::remove_dir_all(&draft);
@@ -132,8 +133,8 @@ pub(super) fn install(
     Ok(scheduler)
 }
 
-/// Removes what interrupted builds left. The lock must be held.
-fn sweep(schedulers: &Schedulers) -> Result<()> {
+/// Removes what interrupted builds left, while the cache is locked.
+fn sweep(schedulers: &Schedulers, _: &CacheLock) -> Result<()> {
     for directory in [schedulers.place.clone(), schedulers.place.join(BIN)] {
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
         let is_left = |name: &str| name.starts_with(INCOMING);
@@ -332,7 +333,7 @@ impl Job<'_> {
     }
 
     /// Gives the draft its names: the page, then the program, from when on it counts.
-    fn put(&self, page: Scheduler) -> Result<Scheduler> {
+    fn put(&self, page: Scheduler, lock: &CacheLock) -> Result<Scheduler> {
         let program = self.schedulers.program_of(self.id);
         let target = self.schedulers.page_of(self.id);
         let fail = |path: &Path, error| Error::file("put into the cache", path, error);
@@ -350,7 +351,7 @@ impl Job<'_> {
         fs::remove_dir_all(&root).map_err(|error| fail(&root, error))?;
         let file = File::open(&waiting).and_then(|file| file.sync_all());
         file.map_err(|error| fail(&program, error))?;
-        artefacts::put::put(self.draft, &target)?;
+        artefacts::put::put(self.draft, &target, lock)?;
         fs::rename(&waiting, &program).map_err(|error| fail(&program, error))?;
         File::open(bin).and_then(|bin| bin.sync_all()).map_err(|error| fail(bin, error))?;
         self.schedulers

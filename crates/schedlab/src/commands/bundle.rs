@@ -80,11 +80,14 @@ struct Staged {
 fn copied(source: &Path, origin: &str, staging: &Path) -> Result<()> {
     for document in AS_THEY_ARE.into_iter().chain([origin]) {
         let from = source.join(document);
-        if from.is_file() {
-            let to = staging.join(document);
-            let action = format!("copy {} to", from.display());
-            std::fs::copy(&from, &to).map_err(|error| cannot(&action, &to, error))?;
+        let Ok(found) = from.symlink_metadata() else { continue };
+        if !found.is_file() {
+            // A link could name any file that its reader may read.
+            return Err(cannot("pack", &from, std::io::Error::other("it is no regular file")));
         }
+        let to = staging.join(document);
+        let action = format!("copy {} to", from.display());
+        std::fs::copy(&from, &to).map_err(|error| cannot(&action, &to, error))?;
     }
     Ok(())
 }

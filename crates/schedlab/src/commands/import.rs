@@ -1,6 +1,6 @@
 //! `schedlab import`: other people's numbers become a campaign.
 
-use super::import_mapping;
+use super::planning::text_of;
 use super::run::conclude;
 use crate::cli::{Common, Import, Pairs, Presentation};
 use crate::environment::random_u64;
@@ -159,7 +159,7 @@ fn mapping(arguments: &Import) -> Result<Mapping> {
 }
 
 fn mapping_text(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| {
+    text_of(path).map_err(|error| {
         Error::usage(format!("cannot read the mapping {}", path.display()), error, "")
     })
 }
@@ -283,5 +283,5 @@ fn refused(path: &Path, trouble: &Trouble) -> Error {
 fn own_words(arguments: &Import, mapping: &Mapping) -> Result<String> {
     let mapping =
         mapping.to_toml().map_err(|error| Error::environment("cannot write the mapping", error))?;
-    Ok(format!("{}{mapping}", import_mapping::head(&arguments.format)))
+    Ok(format!("{}{mapping}", store::import_head(&arguments.format)))
 }

@@ -57,7 +57,7 @@ pub(super) fn experiment_text(file: &Path) -> Result<String> {
 }
 
 /// The text of a file that may be a pipe, or something that never ends.
-fn text_of(file: &Path) -> io::Result<String> {
+pub(super) fn text_of(file: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(file)?.take(LARGEST_EXPERIMENT + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST_EXPERIMENT {

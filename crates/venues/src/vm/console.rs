@@ -1,7 +1,7 @@
 //! What a guest printed: a log that is kept, and its last lines for a failure.
 
 use super::qemu::new_memfd;
-use contract::{Error, Result};
+use contract::{Error, Result, is_log_line};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -103,10 +103,16 @@ impl Log {
         let start = self.begins_at.max(end.saturating_sub(TAIL_BYTES));
         let mut bytes = vec![0; usize::try_from(end.saturating_sub(start)).unwrap_or(0)];
         match self.file.read_exact_at(&mut bytes, start) {
-            Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
+            Ok(()) => without_log(&String::from_utf8_lossy(&bytes)),
             Err(_) => String::new(),
         }
     }
+}
+
+/// What was printed, but for lines of our own log: a reason that they quote is no complaint of the
+/// kernel's.
+fn without_log(text: &str) -> String {
+    text.split_inclusive('\n').filter(|line| !is_log_line(&plain(line))).collect()
 }
 
 /// The telling lines of a console's end: from a panic or a kill on where there was one, the
@@ -164,5 +170,21 @@ mod tests {
         assert_eq!(console.last_lines(), "qemu: no such option");
         std::io::Write::write_all(&mut console.file(), b"of this boot\n").unwrap();
         assert_eq!(console.last_lines(), "of this boot");
+    }
+
+    #[test]
+    fn what_our_own_log_quotes_is_no_complaint_of_the_kernels() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = directory.path().join("qemu.log");
+        let mut console = Console::in_files(&directory.path().join("console.log"), &log).unwrap();
+        let print = |console: &Console, text: &str| {
+            std::io::Write::write_all(&mut console.file(), text.as_bytes()).unwrap();
+        };
+        let quoted =
+            format!("{}DEBUG executor: ended=Failed(\"BUG: here\")\r\n", contract::LOG_PREFIX);
+        print(&console, &quoted);
+        assert_eq!(console.complaint(), None);
+        print(&console, &format!("[    3.0] BUG: unable to handle\n{quoted}"));
+        assert_eq!(console.complaint().as_deref(), Some("[    3.0] BUG: unable to handle"));
     }
 }
