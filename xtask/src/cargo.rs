@@ -68,7 +68,7 @@ impl Cargo {
     pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(&self.root);
-        let is_build = |word: &OsStr| word == "nextest" || word == "run";
+        let is_build = |word: &OsStr| ["nextest", "run", "test"].iter().any(|one| word == *one);
         if self.is_linting && command.get_args().next().is_some_and(is_build) {
             command.envs(LINTING);
         }

@@ -16,6 +16,7 @@ mod install;
 mod kernels;
 mod notices;
 mod problems;
+mod rustdoc;
 mod soaks;
 mod steps;
 mod suite;
@@ -115,6 +116,9 @@ struct TestChoice {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = rustdoc::stand_in() {
+        return code;
+    }
     match run(Command::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problems) => {

@@ -7,7 +7,7 @@
 use crate::cargo::{Cargo, succeed};
 use crate::problems::{CommandResult, Problems};
 use crate::suite::{self, Tier, Wish};
-use crate::{bank, deny, docs, format, install, kernels, soaks, tidy, ui};
+use crate::{bank, deny, docs, format, install, kernels, rustdoc, soaks, tidy, ui};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -28,10 +28,6 @@ const REFUSALS: &[Step] = &[
     ("tidy", tidy::tidy),
     ("deny", deny::deny),
     ("page", ui::build),
-    ("doc", |cargo| {
-        let mut command = cargo.command(["doc", "--quiet", "--workspace", "--no-deps", "--locked"]);
-        succeed(command.env("RUSTDOCFLAGS", "-D warnings"))
-    }),
 ];
 
 /// What is tested beside the compiler, each by a command of its own.
@@ -40,6 +36,7 @@ const BESIDE: &[(&str, &[&str])] = &[("page tests", &["ui", "--test"]), ("bank",
 /// What else a night has the time for.
 const NIGHTLY: &[Step] = &[
     ("features", features),
+    ("doc of programs", rustdoc::document_all),
     ("fuzz", |cargo| crate::fuzz(cargo, 600, 1, None)),
     ("soak", |cargo| soaks::soak(cargo, soaks::Amount::NIGHT)),
     ("vm-soak", |cargo| soaks::vm_soak(cargo, soaks::Amount::NIGHT)),
@@ -76,10 +73,11 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
         return refused;
     }
     let built = log.step("clippy and build", || suite::build(&linting));
-    if built.is_err() {
+    let described = built.and_then(|()| log.step("doc", || rustdoc::document(&linting)));
+    if described.is_err() {
         drop(beside);
         log.print(fetched);
-        return built;
+        return described;
     }
     let documented = log.step("docs", || docs::check(cargo));
     let begin = log.total();

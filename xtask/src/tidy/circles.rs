@@ -131,9 +131,8 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
-        let file = |(path, text): &(&str, &str)| SourceFile {
-            path: Path::new("crates/analysis/src").join(path),
-            text: (*text).to_owned(),
+        let file = |(path, text): &(&str, &str)| {
+            SourceFile::new(Path::new("crates/analysis/src").join(path), *text)
         };
         check_but(&files.iter().map(file).collect::<Vec<_>>(), &[])
     }
@@ -192,9 +191,8 @@ mod tests {
     #[test]
     fn modules_of_every_depth_are_checked_and_parents_only_where_entries_lie() {
         let circle = |crate_folder: &str, module: &str| {
-            let file = |path: &str, text: &str| SourceFile {
-                path: Path::new(crate_folder).join("src").join(path),
-                text: text.to_owned(),
+            let file = |path: &str, text: &str| {
+                SourceFile::new(Path::new(crate_folder).join("src").join(path), text)
             };
             let inner = |name: &str| format!("{module}/{name}.rs");
             check_but(
@@ -212,7 +210,7 @@ mod tests {
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].contains("a -> super -> a"), "{problems:?}");
         for hidden in ["use super::a::g;", "pub use super::a::g;\nfn h() { g() }"] {
-            let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
+            let file = |path: &str, text: &str| SourceFile::new(path, text);
             let problems = check_but(
                 &[
                     file("fuzz/src/main.rs", "mod m;\n"),
@@ -229,9 +227,9 @@ mod tests {
     #[test]
     fn a_tolerated_import_must_be_there_and_close_a_circle() {
         let files = [
-            SourceFile { path: "fuzz/src/main.rs".into(), text: "mod a;\nmod b;\n".into() },
-            SourceFile { path: "fuzz/src/a.rs".into(), text: "use crate::b::g;\n".into() },
-            SourceFile { path: "fuzz/src/b.rs".into(), text: "use crate::a::f;\n".into() },
+            SourceFile::new("fuzz/src/main.rs", "mod a;\nmod b;\n"),
+            SourceFile::new("fuzz/src/a.rs", "use crate::b::g;\n"),
+            SourceFile::new("fuzz/src/b.rs", "use crate::a::f;\n"),
         ];
         let problems = |imports: &'static [(&'static str, &'static str, &'static str)]| {
             check_but(&files, &[Tangle { folder: "fuzz", parent: "", imports }])

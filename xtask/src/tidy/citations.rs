@@ -211,10 +211,7 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
-        let file = |(path, text): &(&str, &str)| SourceFile {
-            path: PathBuf::from(path),
-            text: (*text).to_owned(),
-        };
+        let file = |(path, text): &(&str, &str)| SourceFile::new(PathBuf::from(path), *text);
         let files: Vec<SourceFile> = files.iter().map(file).collect();
         let exists = |path: &Path| files.iter().any(|file| file.path.starts_with(path));
         check(&files, &exists)

@@ -38,13 +38,11 @@ pub fn crates(files: &[SourceFile]) -> BTreeSet<PathBuf> {
 /// Every import of the crate in `folder`, in order of its files and lines.
 pub fn imports(folder: &Path, files: &[SourceFile]) -> Vec<Import> {
     let source = folder.join("src");
-    let parsed: Vec<(&SourceFile, ModulePath, File)> = files
+    let parsed: Vec<(&SourceFile, ModulePath, &File)> = files
         .iter()
         .filter(|file| file.is_rust() && file.path.starts_with(&source))
         // What does not parse is told by the check of sizes.
-        .filter_map(|file| {
-            Some((file, module_of(&file.path, &source)?, syn::parse_file(&file.text).ok()?))
-        })
+        .filter_map(|file| Some((file, module_of(&file.path, &source)?, file.syntax().ok()?)))
         .collect();
     let mut crate_names = CrateNames::default();
     for (_, module, _) in &parsed {

@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_dependency_needs_a_reason_and_a_user() {
-        let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
+        let file = |path: &str, text: &str| SourceFile::new(path, text);
         let root = file(
             "Cargo.toml",
             "[workspace.dependencies]\nlibc = \"1\" # calls\nregex = \"1\"\ncsv = \"1\" # tables\n\
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn nothing_that_is_timed_can_tell_what_it_does() {
-        let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
+        let file = |path: &str, text: &str| SourceFile::new(path, text);
         let root = file(
             "Cargo.toml",
             "[workspace.dependencies]\ntracing = \"0.1\" # told\ntracing-subscriber = \"0.3\" # read\n",

@@ -221,7 +221,7 @@ mod tests {
             format!("\nmsgid \"{english}\"\nmsgstr \"{translated}\"\n")
         };
         let catalogue = entries.iter().map(entry).collect::<String>();
-        let file = |path: &str, text: String| SourceFile { path: path.into(), text };
+        let file = |path: &str, text: String| SourceFile::new(path, text);
         check(&[
             file("crates/report/src/a.rs", source.to_owned()),
             file("crates/phrases/languages/xx/report.po", format!("{HEADER}{catalogue}")),
@@ -280,11 +280,8 @@ mod tests {
     #[test]
     fn meanings_of_caveats_are_sentences() {
         let source = "codes! {\n    Steal QuietMachine \"STEAL\" \"Time was taken.\",\n}\n";
-        let file = SourceFile { path: CAVEATS.into(), text: source.to_owned() };
-        let catalogue = SourceFile {
-            path: "crates/phrases/languages/xx/report.po".into(),
-            text: HEADER.to_owned(),
-        };
+        let file = SourceFile::new(CAVEATS, source);
+        let catalogue = SourceFile::new("crates/phrases/languages/xx/report.po", HEADER);
         let problems = check(&[file, catalogue]);
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].contains("lacks \"Time was taken.\""), "{problems:?}");

@@ -11,12 +11,12 @@ const LONGEST_FUNCTION: usize = 70;
 
 /// Files and functions that are too long.
 pub fn check(file: &SourceFile) -> Vec<String> {
-    let tree = match syn::parse_file(&file.text) {
+    let tree = match file.syntax() {
         Ok(tree) => tree,
         Err(error) => return vec![format!("{}: {error}", file.path.display())],
     };
     let mut sizes = Sizes { file, lines_of_tests: 0, found: Vec::new() };
-    sizes.visit_file(&tree);
+    sizes.visit_file(tree);
     let lines = file.text.lines().count() - sizes.lines_of_tests;
     let is_test = file.path.components().any(|part| part.as_os_str() == "tests");
     if lines > LONGEST_FILE && !is_test {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: String) -> Vec<String> {
-        check(&SourceFile { path: path.into(), text })
+        check(&SourceFile::new(path, text))
     }
 
     fn function(lines: usize) -> String {

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> usize {
-        check(&SourceFile { path: path.into(), text: text.to_owned() }).len()
+        check(&SourceFile::new(path, text)).len()
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The files of the project that people write.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,9 +11,23 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// Content.
     pub text: String,
+    syntax: OnceCell<syn::Result<syn::File>>,
 }
 
 impl SourceFile {
+    /// A file with this path and content.
+    pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        Self { path: path.into(), text: text.into(), syntax: OnceCell::new() }
+    }
+
+    /// What the compiler reads of it, parsed once for all checks.
+    ///
+    /// # Errors
+    /// When it is not Rust.
+    pub fn syntax(&self) -> Result<&syn::File, &syn::Error> {
+        self.syntax.get_or_init(|| syn::parse_file(&self.text)).as_ref()
+    }
+
     /// Whether it is Rust.
     pub fn is_rust(&self) -> bool {
         self.path.extension().is_some_and(|extension| extension == "rs")
@@ -43,7 +58,7 @@ pub fn files(root: &Path) -> io::Result<Vec<SourceFile>> {
                 folders.push(path);
             } else if let Ok(text) = String::from_utf8(fs::read(&path)?) {
                 let path = path.strip_prefix(root).unwrap_or(&path).to_owned();
-                files.push(SourceFile { path, text });
+                files.push(SourceFile::new(path, text));
             }
         }
     }

@@ -31,9 +31,9 @@ pub fn types(files: &[SourceFile]) -> Vec<TypeName> {
     let mut all = Vec::new();
     for file in files.iter().filter(|file| file.is_rust()) {
         // What does not parse is told by the check of sizes.
-        if let Ok(tree) = syn::parse_file(&file.text) {
+        if let Ok(tree) = file.syntax() {
             let mut types = Types { file, all: &mut all };
-            types.visit_file(&tree);
+            types.visit_file(tree);
         }
     }
     all
@@ -108,10 +108,7 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
-        let file = |(path, text): &(&str, &str)| SourceFile {
-            path: path.into(),
-            text: (*text).to_owned(),
-        };
+        let file = |(path, text): &(&str, &str)| SourceFile::new(path, *text);
         check(&types(&files.iter().map(file).collect::<Vec<_>>()))
     }
 

@@ -51,11 +51,11 @@ fn of(file: &SourceFile, names: &[String]) -> Vec<String> {
         return lines.filter(|(_, line)| asks(line)).map(|(at, _)| refused(&file.at(at))).collect();
     }
     // What does not parse is told by the check of sizes.
-    let Some(tree) = file.is_rust().then(|| syn::parse_file(&file.text).ok()).flatten() else {
+    let Some(tree) = file.is_rust().then(|| file.syntax().ok()).flatten() else {
         return Vec::new();
     };
     let mut search = Search { file, names, found: Vec::new() };
-    search.visit_file(&tree);
+    search.visit_file(tree);
     search.found
 }
 
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<String> {
-        let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
+        let file = |path: &str, text: &str| SourceFile::new(path, text);
         let list = file(LIST, "contract::catalog!(dyn contract::VenueEntry: host, vm, ssh);\n");
         check(&[list, file(path, text)])
     }

@@ -185,8 +185,8 @@ mod tests {
         | `Place` | types | what it is | it was 13 types |\n";
 
     fn found(path: &str, text: &str) -> Vec<String> {
-        let words = SourceFile { path: WORDS.into(), text: TABLE.to_owned() };
-        check(&[words, SourceFile { path: path.into(), text: text.to_owned() }])
+        let words = SourceFile::new(WORDS, TABLE);
+        check(&[words, SourceFile::new(path, text)])
     }
 
     #[test]
@@ -223,8 +223,7 @@ mod tests {
 
     #[test]
     fn a_table_that_cannot_be_read_is_a_problem() {
-        let problems =
-            |text: &str| check(&[SourceFile { path: WORDS.into(), text: text.to_owned() }]);
+        let problems = |text: &str| check(&[SourceFile::new(WORDS, text)]);
         assert_eq!(problems("# Words\n").len(), 1);
         assert_eq!(problems("## Retired words\n\n| `a` | text | b |\n").len(), 1);
         assert_eq!(problems("## Retired words\n\n| `a` | there | b | c |\n").len(), 1);
