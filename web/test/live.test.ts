@@ -70,16 +70,18 @@ describe.skipIf(!program)("the live view", () => {
 
   for (const hash of PAGES) {
     test(`fits every screen in both themes: ${hash || "live"}`, async () => {
+      const { page, wrong } = await open(hash);
       for (const width of WIDTHS) {
         for (const colorScheme of ["light", "dark"] as const) {
-          const { page, wrong } = await open(hash, width, { colorScheme });
+          await page.setViewportSize({ width, height: 900 });
+          await page.emulateMedia({ colorScheme });
+          await page.reload();
           await page.waitForSelector("figure svg, table", { timeout: PATIENCE_MS });
           expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
           expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe(colorScheme);
           const ids = await page.$$eval("[id]", (all) => all.map(({ id }) => id));
           expect(new Set(ids).size).toBe(ids.length);
           expect(wrong).toEqual([]);
-          await page.close();
         }
       }
     });

@@ -118,15 +118,25 @@ export function translated(campaign: Campaign, language: string): Page {
   };
 }
 
+/** What each sentence looks like with its blanks filled; nothing for one without letters of its own. */
+const patterns = new Map<string, RegExp | undefined>();
+
+function patternOf(sentence: string): RegExp | undefined {
+  if (patterns.has(sentence)) return patterns.get(sentence);
+  const escaped = (part: string): string => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const fixed = sentence.split(/\{\w+\}/);
+  // One that ends is found within others, too.
+  const [begin, end] = sentence.endsWith(".") ? ["", ""] : ["^", "$"];
+  const hasLetters = /\p{Letter}/u.test(fixed.join(""));
+  const pattern = hasLetters ? new RegExp(begin + fixed.map(escaped).join(".+") + end, "s") : undefined;
+  patterns.set(sentence, pattern);
+  return pattern;
+}
+
 /** Whether a text is one of the sentences of the page in English, its blanks filled. */
 export function englishOf(text: string, sentences: Iterable<string>): string | undefined {
-  const escaped = (part: string): string => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   for (const sentence of sentences) {
-    const fixed = sentence.split(/\{\w+\}/);
-    if (!/\p{Letter}/u.test(fixed.join(""))) continue;
-    // One that ends is found within others, too.
-    const [begin, end] = sentence.endsWith(".") ? ["", ""] : ["^", "$"];
-    if (new RegExp(begin + fixed.map(escaped).join(".+") + end, "s").test(text)) return sentence;
+    if (patternOf(sentence)?.test(text)) return sentence;
   }
   return undefined;
 }
