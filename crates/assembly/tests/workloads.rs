@@ -8,6 +8,8 @@
 #![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
+#[path = "workloads/allocations.rs"]
+mod allocations;
 #[path = "workloads/bench.rs"]
 mod bench;
 #[path = "workloads/gateway.rs"]
@@ -43,6 +45,7 @@ const LIMIT_S: u32 = 60;
 const CASES: &[(&str, fn())] = &[
     ("every_declaration_is_sound", scheduling::every_declaration_is_sound),
     ("every_workload_runs_briefly", scheduling::every_workload_runs_briefly),
+    ("nothing_is_allocated_for_an_operation", allocations::none_for_an_operation),
     ("messaging_delivers_every_message", scheduling::messaging_delivers_every_message),
     ("pipe_keeps_its_placement", scheduling::pipe_keeps_its_placement),
     ("pipe_refuses_two_cpus_where_it_has_one", scheduling::pipe_refuses_two_cpus_where_it_has_one),

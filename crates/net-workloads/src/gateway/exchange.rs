@@ -2,6 +2,7 @@
 
 use super::connection::{Buffer, Connection, Outbox, ROOM_PAUSE, Read};
 use super::poller::{Poller, Waiting};
+use super::frame::LEAST;
 use super::pool::Pool;
 use super::settings::{GatewaySettings, Stage};
 use super::usage::Usage;
@@ -24,7 +25,8 @@ pub(super) fn serve(
     let mut poller = Poller::new(Waiting::Sleep)?;
     poller.add(listener, LISTENER)?;
     let mut connections: BTreeMap<u64, (Connection, Outbox)> = BTreeMap::new();
-    let (mut buffer, pool) = (Buffer::new(), Pool::none());
+    // One frame at a time, and none of them is allocated.
+    let (mut buffer, pool) = (Buffer::new(), Pool::new(1, LEAST + settings.payload));
     let (mut accepted, mut closed) = (0, 0);
     let mut usage = Usage::default();
     is_ready()?;
@@ -63,6 +65,7 @@ pub(super) fn serve(
                 settings.delay_in(Stage::Exchange);
                 outbox.send(&*connection, &frame)?;
                 usage.count();
+                pool.give(frame);
             }
         }
     }

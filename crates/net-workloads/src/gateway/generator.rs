@@ -2,7 +2,7 @@
 
 use super::clock::Spans;
 use super::connection::{Buffer, Connection, Outbox, ROOM_PAUSE, Read};
-use super::frame::{Frame, Stamp};
+use super::frame::{Frame, LEAST, Stamp};
 use super::poller::{Poller, Waiting, impatient};
 use super::pool::Pool;
 use super::settings::{GatewaySettings, Stage};
@@ -110,7 +110,8 @@ pub(super) fn generate(
         sessions,
         poller,
         buffer: Buffer::new(),
-        pool: Pool::none(),
+        // One reply at a time, and none of them is allocated.
+        pool: Pool::new(1, LEAST + settings.payload),
         turn: 0,
         stuck: Vec::new(),
         heard_ns: 0,
@@ -288,6 +289,7 @@ impl Generator<'_> {
                     let round_trip = (request.due_ns, request.began_ns, ended_ns);
                     self.stages.note(&frame, read_ns, round_trip).map_err(io::Error::other)?;
                 }
+                self.pool.give(frame);
             }
         }
         Ok(())
