@@ -4,6 +4,7 @@ mod circles;
 mod citations;
 mod house;
 mod imports;
+mod invariants;
 mod layers;
 mod manifest;
 mod phrases;
@@ -35,6 +36,7 @@ pub fn tidy(cargo: &Cargo) -> CommandResult {
     found.extend(phrases::check(&files));
     found.extend(citations::check(&files, &|path| cargo.root().join(path).exists()));
     found.extend(circles::check(&files));
+    found.extend(invariants::check(&files));
     found.extend(words::check(&files));
     found.extend(venue_names::check(&files));
     Problems::outcome(found)
