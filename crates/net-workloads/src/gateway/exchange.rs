@@ -1,8 +1,8 @@
 //! The mock exchange: answers each request on the connection it came by.
 
 use super::connection::{Buffer, Connection, Outbox, ROOM_PAUSE, Read};
-use super::poller::{Poller, Waiting};
 use super::frame::LEAST;
+use super::poller::{Poller, Waiting};
 use super::pool::Pool;
 use super::settings::{GatewaySettings, Stage};
 use super::usage::Usage;
