@@ -18,6 +18,7 @@ mod notices;
 mod problems;
 mod rustdoc;
 mod soaks;
+mod step_stamp;
 mod steps;
 mod suite;
 mod tidy;
@@ -54,7 +55,11 @@ enum Command {
     Bank,
     /// The page and the bank, as `test` runs them beside the compiler
     #[command(hide = true)]
-    Beside,
+    Beside {
+        /// Repeat what rests on the same as before, too
+        #[arg(long)]
+        anew: bool,
+    },
     /// Licences and sources of all dependencies
     Deny,
     /// Write the pages and the schema that come from the catalogue, and the front end's types
@@ -137,7 +142,7 @@ fn run(command: Command) -> CommandResult {
         Command::Tidy => tidy::tidy(&cargo),
         Command::Fmt => format::format(&cargo, false),
         Command::Bank => bank::test(&cargo),
-        Command::Beside => steps::beside(&cargo),
+        Command::Beside { anew } => steps::beside(&cargo, anew),
         Command::Ui { test: false } => ui::build(&cargo),
         Command::Ui { test: true } => ui::test(&cargo),
         Command::Deny => deny::deny(&cargo),

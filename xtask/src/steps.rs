@@ -6,6 +6,7 @@
 
 use crate::cargo::{Cargo, succeed};
 use crate::problems::{CommandResult, Problems};
+use crate::step_stamp::{Inputs, StepStamp};
 use crate::suite::{self, Tier, Wish};
 use crate::{bank, deny, docs, format, install, kernels, rustdoc, soaks, tidy, ui};
 use std::fs::File;
@@ -30,8 +31,27 @@ const REFUSALS: &[Step] = &[
     ("page", ui::build),
 ];
 
-/// What is tested beside the compiler, each by a command of its own.
-const BESIDE: &[(&str, &[&str])] = &[("page tests", &["ui", "--test"]), ("bank", &["bank"])];
+/// What is tested beside the compiler, each by a command of its own, and not again while all that
+/// it rests on is the same.
+const BESIDE: &[(&str, &[&str], Inputs)] = &[
+    (
+        "page tests",
+        &["ui", "--test"],
+        Inputs {
+            files: &["web", "crates/phrases/languages", "crates/report/tests/golden"],
+            programs: &[
+                &["node", "--version"],
+                &["chromium-headless-shell", "--version"],
+                &["chromium", "--version"],
+            ],
+        },
+    ),
+    (
+        "bank",
+        &["bank"],
+        Inputs { files: &["apps/bank"], programs: &[&["java", "-version"], &["mvn", "-version"]] },
+    ),
+];
 
 /// What else a night has the time for.
 const NIGHTLY: &[Step] = &[
@@ -64,7 +84,7 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     let set_up = log.all(cargo, SET_UP);
     let fetched = log.total();
     set_up?;
-    let beside = ParallelSteps::start(cargo)?;
+    let beside = ParallelSteps::start(cargo, tier == Tier::Nightly)?;
     let refused = log.all(cargo, REFUSALS);
     if refused.is_err() {
         // Nothing long begins after a refusal.
@@ -149,7 +169,8 @@ struct ParallelSteps {
 }
 
 impl ParallelSteps {
-    fn start(cargo: &Cargo) -> Result<Self, Problems> {
+    /// `is_anew` repeats what rests on the same as before, too.
+    fn start(cargo: &Cargo, is_anew: bool) -> Result<Self, Problems> {
         let failed = |error: std::io::Error| Problems::one(format!("cannot start a step: {error}"));
         let program = std::env::current_exe().map_err(failed)?;
         let directory = cargo.root().join("target/tests");
@@ -158,7 +179,8 @@ impl ParallelSteps {
         let output = File::create(&log).map_err(failed)?;
         let errors = output.try_clone().map_err(failed)?;
         let mut command = Command::new(program);
-        command.arg("beside").current_dir(cargo.root()).stdin(Stdio::null());
+        command.arg("beside").args(is_anew.then_some("--anew"));
+        command.current_dir(cargo.root()).stdin(Stdio::null());
         let child = command.stdout(output).stderr(errors).spawn().map_err(failed)?;
         Ok(Self { child, log, start: Instant::now() })
     }
@@ -191,12 +213,21 @@ impl Drop for ParallelSteps {
 }
 
 /// The commands of [`BESIDE`], one after the other; each is run although one before it failed.
-pub fn beside(cargo: &Cargo) -> CommandResult {
+///
+/// `is_anew` repeats what rests on the same as before, too.
+pub fn beside(cargo: &Cargo, is_anew: bool) -> CommandResult {
     let mut log = Log::default();
     let program = std::env::current_exe().map_err(|error| Problems::one(error.to_string()))?;
     let run =
         |words: &[&str]| succeed(Command::new(&program).args(words).current_dir(cargo.root()));
-    let outcomes: Vec<CommandResult> =
-        BESIDE.iter().map(|(name, words)| log.step(name, || run(words))).collect();
-    Problems::of_all(outcomes)
+    let mut stamped = |(name, words, inputs): &(&str, &[&str], Inputs)| {
+        let stamp = StepStamp::of(cargo.root(), name, inputs)
+            .map_err(|error| Problems::one(format!("cannot read what {name} needs: {error}")))?;
+        if stamp.is_fresh() && !is_anew {
+            println!("test: {name} not repeated: it passed with the same files and programs");
+            return Ok(());
+        }
+        log.step(name, || run(words)).inspect(|()| stamp.leave())
+    };
+    Problems::of_all(BESIDE.iter().map(&mut stamped).collect::<Vec<CommandResult>>())
 }

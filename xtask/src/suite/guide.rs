@@ -77,7 +77,8 @@ pub fn page(guide: &Guide) -> String {
          `make test` and contains it, `nightly` is `cargo xtask nightly` and contains both. A proof \
          that succeeded leaves a stamp below `target/tests/stamps`: run by its name, it is told and \
          not repeated until `prove`, which holds the schedulers' objects, the kernel or QEMU \
-         changes. `nightly` and `--anew` repeat it.\n\n\
+         changes; neither are the tests of the page and of the bank while their files and programs \
+         are the same. `nightly` and `--anew` repeat them.\n\n\
          | guarantee | tests | tier | takes |\n|---|---|---|---|\n",
     );
     for Guarantee { states, tests, tier, takes } in &guide.guarantees {

@@ -1,0 +1,116 @@
+//! Stamps of steps: what depends on nothing but some files and programs need not be repeated while
+//! these are the same.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Below the workspace; those of proofs lie there, too.
+const STAMPS: &str = "target/tests/stamps";
+/// What is made from the files beside it.
+const MADE: &[&str] = &["node_modules", "target", "dist", "dist-headless"];
+
+/// What a step rests on.
+#[derive(Debug, Clone, Copy)]
+pub struct Inputs {
+    /// Files and folders below the workspace.
+    pub files: &'static [&'static str],
+    /// Programs that tell their versions when they are run so.
+    pub programs: &'static [&'static [&'static str]],
+}
+
+/// What a step leaves that passed.
+pub struct StepStamp {
+    path: PathBuf,
+    digest: String,
+}
+
+impl StepStamp {
+    /// That of a step as things are now.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn of(root: &Path, name: &str, inputs: &Inputs) -> io::Result<Self> {
+        let mut hasher = DefaultHasher::new();
+        for place in inputs.files {
+            add(root, Path::new(place), &mut hasher)?;
+        }
+        for words in inputs.programs {
+            words.hash(&mut hasher);
+            version(words).hash(&mut hasher);
+        }
+        let path = root.join(STAMPS).join(name.replace(' ', "-"));
+        Ok(Self { path, digest: format!("{:016x}", hasher.finish()) })
+    }
+
+    /// Whether the step passed with the same inputs.
+    pub fn is_fresh(&self) -> bool {
+        fs::read_to_string(&self.path).is_ok_and(|text| text == self.digest)
+    }
+
+    /// Leaves it. Without a stamp the step runs again, which is all that can happen.
+    pub fn leave(&self) {
+        let _ = self.path.parent().map(fs::create_dir_all);
+        let _ = fs::write(&self.path, &self.digest);
+    }
+}
+
+/// Names and bytes of a file, or of all below a folder, in order.
+fn add(root: &Path, place: &Path, hasher: &mut DefaultHasher) -> io::Result<()> {
+    let path = root.join(place);
+    if !path.is_dir() {
+        place.hash(hasher);
+        fs::read(path)?.hash(hasher);
+        return Ok(());
+    }
+    let entries: io::Result<Vec<_>> = fs::read_dir(path)?.collect();
+    let mut names: Vec<_> = entries?.into_iter().map(|entry| entry.file_name()).collect();
+    names.sort();
+    for name in names.iter().filter(|name| MADE.iter().all(|made| *name != made)) {
+        add(root, &place.join(name), hasher)?;
+    }
+    Ok(())
+}
+
+/// What a program says of itself; nothing where it is not there.
+fn version(words: &[&str]) -> Option<Vec<u8>> {
+    let (program, arguments) = words.split_first()?;
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
+    Some([output.stdout, output.stderr].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INPUTS: Inputs = Inputs { files: &["web", "one"], programs: &[&["no-such-program"]] };
+
+    #[test]
+    fn a_step_is_fresh_until_a_file_of_its_is_another() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("web/src/a.ts", "a");
+        write("web/dist/index.html", "made");
+        write("one", "1");
+        let stamp = || StepStamp::of(root.path(), "a step", &INPUTS).unwrap();
+        assert!(!stamp().is_fresh());
+        stamp().leave();
+        assert!(stamp().is_fresh());
+        write("web/dist/index.html", "made anew");
+        assert!(stamp().is_fresh(), "what is made is no input");
+        for (name, text) in [("web/src/b.ts", "a"), ("web/src/a.ts", "b"), ("one", "2")] {
+            write(name, text);
+            assert!(!stamp().is_fresh(), "{name}");
+            stamp().leave();
+        }
+        fs::remove_file(root.path().join("one")).unwrap();
+        assert!(StepStamp::of(root.path(), "a step", &INPUTS).is_err());
+    }
+}
