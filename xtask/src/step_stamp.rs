@@ -15,7 +15,7 @@ const MADE: &[&str] = &["node_modules", "target", "dist", "dist-headless"];
 
 /// What a step rests on.
 #[derive(Debug, Clone, Copy)]
-pub struct Inputs {
+pub struct StepInputs {
     /// Files and folders below the workspace.
     pub files: &'static [&'static str],
     /// Programs that tell their versions when they are run so.
@@ -33,7 +33,7 @@ impl StepStamp {
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub fn of(root: &Path, name: &str, inputs: &Inputs) -> io::Result<Self> {
+    pub fn of(root: &Path, name: &str, inputs: &StepInputs) -> io::Result<Self> {
         let mut hasher = DefaultHasher::new();
         for place in inputs.files {
             add(root, Path::new(place), &mut hasher)?;
@@ -86,7 +86,8 @@ fn version(words: &[&str]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    const INPUTS: Inputs = Inputs { files: &["web", "one"], programs: &[&["no-such-program"]] };
+    const INPUTS: StepInputs =
+        StepInputs { files: &["web", "one"], programs: &[&["no-such-program"]] };
 
     #[test]
     fn a_step_is_fresh_until_a_file_of_its_is_another() {

@@ -6,7 +6,7 @@
 
 use crate::cargo::{Cargo, succeed};
 use crate::problems::{CommandResult, Problems};
-use crate::step_stamp::{Inputs, StepStamp};
+use crate::step_stamp::{StepInputs, StepStamp};
 use crate::suite::{self, Tier, Wish};
 use crate::{bank, deny, docs, format, install, kernels, rustdoc, soaks, tidy, ui};
 use std::fs::File;
@@ -33,11 +33,11 @@ const REFUSALS: &[Step] = &[
 
 /// What is tested beside the compiler, each by a command of its own, and not again while all that
 /// it rests on is the same.
-const BESIDE: &[(&str, &[&str], Inputs)] = &[
+const BESIDE: &[(&str, &[&str], StepInputs)] = &[
     (
         "page tests",
         &["ui", "--test"],
-        Inputs {
+        StepInputs {
             files: &["web", "crates/phrases/languages", "crates/report/tests/golden"],
             programs: &[
                 &["node", "--version"],
@@ -49,7 +49,10 @@ const BESIDE: &[(&str, &[&str], Inputs)] = &[
     (
         "bank",
         &["bank"],
-        Inputs { files: &["apps/bank"], programs: &[&["java", "-version"], &["mvn", "-version"]] },
+        StepInputs {
+            files: &["apps/bank"],
+            programs: &[&["java", "-version"], &["mvn", "-version"]],
+        },
     ),
 ];
 
@@ -220,7 +223,7 @@ pub fn beside(cargo: &Cargo, is_anew: bool) -> CommandResult {
     let program = std::env::current_exe().map_err(|error| Problems::one(error.to_string()))?;
     let run =
         |words: &[&str]| succeed(Command::new(&program).args(words).current_dir(cargo.root()));
-    let mut stamped = |(name, words, inputs): &(&str, &[&str], Inputs)| {
+    let mut stamped = |(name, words, inputs): &(&str, &[&str], StepInputs)| {
         let stamp = StepStamp::of(cargo.root(), name, inputs)
             .map_err(|error| Problems::one(format!("cannot read what {name} needs: {error}")))?;
         if stamp.is_fresh() && !is_anew {
