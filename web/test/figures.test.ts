@@ -183,10 +183,14 @@ describe("runs", () => {
 
   test("only complete blocks are pairs", () => {
     const finding = { workload: "w", metric: "m", unit: "nanoseconds", direction: "lower", subject: "b", reference: "a" } as Finding;
-    const { table } = pairs(finding, all, 0);
+    const { table } = pairs(finding, all, 0, false);
     expect(table.rows).toEqual([
       [1, 10, 20, "+100 %"],
       [2, 10, 5, "−50.0 %"],
     ]);
+    // A file tells which runs are of one block, and nothing of when they ran.
+    const readings = [false, true].map((isImported) => pairs(finding, all, 0, isImported).reading);
+    expect(readings[0]).toContain("every subject ran once");
+    expect(readings[1]).not.toContain("ran");
   });
 });

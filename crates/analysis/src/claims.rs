@@ -1,32 +1,62 @@
 //! What new data say of published claims.
 //!
-//! A claim is confirmed or refuted by the verdict of its own question, and its size
-//! by the family interval: confirmed where the direction was shown and the interval
-//! reaches the claimed size give or take the margin, refuted where it does not. A claim
-//! about several comparisons is confirmed where each of them confirms it, and refuted
-//! where some refute it and none confirms it.
+//! Each comparison that a claim asks for is judged among those of all claims; what it says of the
+//! claim is decided by its verdict and, of a size, by its interval (the rule of
+//! docs/method.md#m-claims). A claim about several comparisons is confirmed where each of them
+//! confirms it, and refuted where some refute it and none confirms it.
+
+mod cross_workload;
+mod family;
+mod rule;
+
+pub(crate) use family::{cap, findings};
 
 use crate::comparison_labels::{ComparisonLabel, in_words};
-use crate::cross_workload;
 use model::{
-    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Direction, Finding, Plan, Role,
+    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Finding, Plan, Question, Role,
     Verdict,
 };
+use rule::{Measured, outcome};
 use stats::ln;
 
 /// Why claims across workloads stay open where nothing tests them.
 const UNTESTED: &str =
     "workloads are compared within blocks, in campaigns that ran to their planned end";
 
-/// Judges every claim of a plan by its findings, and those across workloads by theirs.
-pub(crate) fn claims(
-    plan: &Plan,
-    findings: &[Finding],
-    across: Option<&[Finding]>,
-) -> Vec<ClaimFinding> {
+/// What claims are judged by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClaimEvidence<'a> {
+    /// Findings that claims are about, and perhaps others.
+    pub findings: &'a [Finding],
+    /// What their intervals hold for, in words.
+    pub family: &'static str,
+    /// Whether workloads were compared inside subjects where a claim asks for it.
+    pub has_workloads: bool,
+}
+
+impl<'a> ClaimEvidence<'a> {
+    /// Findings of [`findings`], of a campaign in blocks.
+    pub(crate) fn of_blocks(findings: &'a [Finding]) -> Self {
+        Self { findings, family: "all claims", has_workloads: true }
+    }
+
+    /// Findings of the comparisons that [`is_about`] chose, of numbers without blocks.
+    pub(crate) fn without_blocks(findings: &'a [Finding]) -> Self {
+        Self { findings, family: "all claims", has_workloads: false }
+    }
+
+    /// Findings of the declared family, where no test of other comparisons holds.
+    pub(crate) fn declared(findings: &'a [Finding]) -> Self {
+        Self { findings, family: "the whole family", has_workloads: false }
+    }
+}
+
+/// Judges every claim of a plan.
+pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFinding> {
+    let ClaimEvidence { findings, family, has_workloads } = evidence;
     let of_claim = |claim: &Claim| {
         let mut about = if claim.is_across_workloads() {
-            let own = cross_workload::about(plan, claim, across.unwrap_or_default());
+            let own = cross_workload::about(plan, claim, findings);
             own.into_iter().map(|finding| (finding, false)).collect()
         } else {
             about(plan, claim, findings)
@@ -37,12 +67,11 @@ pub(crate) fn claims(
         let is_emulated = about.iter().any(|(finding, _)| finding.is_emulated);
         let judged: Vec<Judged<'_>> = about
             .into_iter()
-            .map(|(finding, is_turned)| judge(claim, finding, is_turned))
+            .map(|(finding, is_turned)| judge(claim, finding, is_turned, family))
             .collect();
         let (outcome, reason, tally) = match judged.as_slice() {
             [] => {
-                let is_untested = claim.is_across_workloads() && across.is_none();
-                let why = match is_untested {
+                let why = match claim.is_across_workloads() && !has_workloads {
                     true => UNTESTED,
                     false if plan.is_quick => LEFT_OUT,
                     false => "the question was not asked",
@@ -62,25 +91,28 @@ const LEFT_OUT: &str = "the question was not asked: --quick left out what it is 
 
 /// The findings that a claim is about, each with whether it compares the other way round.
 fn about<'a>(plan: &Plan, claim: &Claim, findings: &'a [Finding]) -> Vec<(&'a Finding, bool)> {
-    let asked = findings.iter().filter(|finding| {
-        let question = &finding.question;
-        question.role == Role::Primary
-            && claim.metric.includes(&question.metric)
-            && match &claim.workload {
-                Some(label) => *label == question.workload,
-                // Margins of imported numbers repeat their cells.
-                None => plan.workload(&question.workload).is_some(),
-            }
-    });
-    let turned = |finding: &'a Finding| {
-        let subject = plan.subject(&finding.question.subject)?;
-        let reference = plan.subject(&finding.question.reference)?;
-        if claim.speaks_of(subject, reference) {
-            return Some((finding, false));
-        }
-        claim.speaks_of(reference, subject).then_some((finding, true))
-    };
-    asked.filter_map(turned).collect()
+    let with_turn =
+        |finding: &'a Finding| Some((finding, is_about(plan, claim, &finding.question)?));
+    findings.iter().filter_map(with_turn).collect()
+}
+
+/// Whether a claim about subjects is about this comparison, and if it is, whether the comparison is
+/// the other way round.
+pub(crate) fn is_about(plan: &Plan, claim: &Claim, question: &Question) -> Option<bool> {
+    let is_meant = question.role == Role::Primary
+        && !claim.is_across_workloads()
+        && claim.metric.includes(&question.metric)
+        && match &claim.workload {
+            Some(label) => *label == question.workload,
+            // Margins of imported numbers repeat their cells.
+            None => plan.workload(&question.workload).is_some(),
+        };
+    let subject = plan.subject(&question.subject).filter(|_| is_meant)?;
+    let reference = plan.subject(&question.reference)?;
+    if claim.speaks_of(subject, reference) {
+        return Some(false);
+    }
+    claim.speaks_of(reference, subject).then_some(true)
 }
 
 /// What one comparison says of a claim.
@@ -92,7 +124,7 @@ struct Judged<'a> {
     log: Option<f64>,
 }
 
-fn judge<'a>(claim: &Claim, finding: &'a Finding, is_turned: bool) -> Judged<'a> {
+fn judge<'a>(claim: &Claim, finding: &'a Finding, is_turned: bool, family: &str) -> Judged<'a> {
     let verdict = match (finding.verdict, is_turned) {
         (Verdict::Better, true) => Verdict::Worse,
         (Verdict::Worse, true) => Verdict::Better,
@@ -104,55 +136,72 @@ fn judge<'a>(claim: &Claim, finding: &'a Finding, is_turned: bool) -> Judged<'a>
     };
     // In the metric's own direction, as claims are written.
     let sign = finding.question.direction.sign() * if is_turned { -1.0 } else { 1.0 };
-    let family = &effect.family_interval;
-    let mut ends = [sign * ln(family.low), sign * ln(family.high)];
+    let interval = &effect.family_interval;
+    let mut ends = [sign * ln(interval.low), sign * ln(interval.high)];
     ends.sort_by(f64::total_cmp);
+    let [low, high] = ends;
     let log = sign * effect.log_mean;
+    let theta = ln(1.0 + finding.margin);
+    let measured = Measured { verdict, low, high, theta, direction: finding.question.direction };
+    let outcome = outcome(claim.effect, &measured);
     let reason = format!(
-        "measured {} of the value, {} to {} with the whole family in mind",
+        "measured {} of the value, {} to {} with {family} in mind{}",
         change(log),
-        change(ends[0]),
-        change(ends[1])
+        change(low),
+        change(high),
+        of_size(claim.effect, outcome, &measured),
     );
-    let outcome = match claim.effect {
-        ClaimedEffect::Better => of_direction(verdict, Verdict::Better),
-        ClaimedEffect::Worse => of_direction(verdict, Verdict::Worse),
-        ClaimedEffect::Same => of_sameness(verdict),
-        ClaimedEffect::Change(fraction) => {
-            let claimed = ln(1.0 + fraction);
-            let theta = ln(1.0 + finding.margin);
-            let is_better = (fraction > 0.0) == (finding.question.direction == Direction::Higher);
-            let wanted = if is_better { Verdict::Better } else { Verdict::Worse };
-            let reaches = ends[0] <= claimed + theta && ends[1] >= claimed - theta;
-            // A change smaller than the margin is one that does not matter.
-            let is_small = claimed.abs() < theta && verdict == Verdict::Equivalent;
-            if is_small { ClaimOutcome::Confirmed } else { of_size(verdict, wanted, reaches) }
-        }
-    };
     Judged { finding, outcome, reason, log: Some(log) }
+}
+
+/// What the interval says of a claimed size.
+fn of_size(claimed: ClaimedEffect, outcome: ClaimOutcome, measured: &Measured) -> String {
+    let ClaimedEffect::Change(fraction) = claimed else { return String::new() };
+    let size = change(ln(1.0 + fraction));
+    let is_shown = matches!(measured.verdict, Verdict::Better | Verdict::Worse);
+    match outcome {
+        ClaimOutcome::Confirmed => format!(", which has {size} and neither half nor twice of it"),
+        ClaimOutcome::RefutedInSize => format!(", which excludes {size}"),
+        ClaimOutcome::Immaterial => format!(", which has {size}: less than matters"),
+        ClaimOutcome::RefutedAndImmaterial => {
+            format!(", which excludes {size}; both are less than matters")
+        }
+        ClaimOutcome::Undecided if is_shown => {
+            format!(", too wide to tell {size} from half or twice of it")
+        }
+        ClaimOutcome::Refuted | ClaimOutcome::Undecided => String::new(),
+    }
 }
 
 /// What several comparisons say together, with their numbers and where each kind was.
 fn together(plan: &Plan, judged: &[Judged<'_>]) -> (ClaimOutcome, String, Option<ClaimTally>) {
     let count = |wanted| judged.iter().filter(|one| one.outcome == wanted).count();
+    let all =
+        |is_one: fn(ClaimOutcome) -> bool| judged.iter().filter(|one| is_one(one.outcome)).count();
     let tally = ClaimTally {
         confirmed: count(ClaimOutcome::Confirmed),
-        refuted: count(ClaimOutcome::Refuted),
-        undecided: count(ClaimOutcome::Undecided),
+        refuted: all(ClaimOutcome::is_refuted),
+        undecided: all(ClaimOutcome::is_open),
     };
-    let outcome = match tally {
-        ClaimTally { refuted: 0, undecided: 0, .. } => ClaimOutcome::Confirmed,
-        ClaimTally { confirmed: 0, refuted: 1.., .. } => ClaimOutcome::Refuted,
-        _ => ClaimOutcome::Undecided,
-    };
-    let questions: Vec<&model::Question> = judged.iter().map(|one| &one.finding.question).collect();
+    let alike = ClaimOutcome::ALL.into_iter().find(|one| count(*one) == judged.len());
+    let outcome = alike.unwrap_or(match tally {
+        _ if tally.confirmed > 0 || tally.refuted == 0 => ClaimOutcome::Undecided,
+        _ if count(ClaimOutcome::Refuted) > 0 => ClaimOutcome::Refuted,
+        _ if count(ClaimOutcome::RefutedInSize) > 0 => ClaimOutcome::RefutedInSize,
+        _ => ClaimOutcome::RefutedAndImmaterial,
+    });
+    let questions: Vec<&Question> = judged.iter().map(|one| &one.finding.question).collect();
     let places = ComparisonLabel::of_each(plan, &questions);
     let mut clauses: Vec<String> = Vec::new();
-    for (wanted, word) in [
-        (ClaimOutcome::Confirmed, "confirmed"),
-        (ClaimOutcome::Refuted, "refuted"),
-        (ClaimOutcome::Undecided, "open"),
-    ] {
+    for wanted in ClaimOutcome::ALL {
+        let word = match wanted {
+            ClaimOutcome::Confirmed => "confirmed",
+            ClaimOutcome::Refuted => "refuted",
+            ClaimOutcome::RefutedInSize => "refuted in size",
+            ClaimOutcome::Immaterial => "immaterial",
+            ClaimOutcome::RefutedAndImmaterial => "refuted as stated, and immaterial",
+            ClaimOutcome::Undecided => "open",
+        };
         let is_chosen: Vec<bool> = judged.iter().map(|one| one.outcome == wanted).collect();
         let total = judged.len();
         match is_chosen.iter().filter(|is_chosen| **is_chosen).count() {
@@ -183,28 +232,6 @@ fn together(plan: &Plan, judged: &[Judged<'_>]) -> (ClaimOutcome, String, Option
     (outcome, format!("{}{measured}", clauses.join(", ")), Some(tally))
 }
 
-fn of_direction(verdict: Verdict, wanted: Verdict) -> ClaimOutcome {
-    match verdict {
-        Verdict::Inconclusive | Verdict::Invalid => ClaimOutcome::Undecided,
-        seen if seen == wanted => ClaimOutcome::Confirmed,
-        _ => ClaimOutcome::Refuted,
-    }
-}
-
-fn of_sameness(verdict: Verdict) -> ClaimOutcome {
-    of_direction(verdict, Verdict::Equivalent)
-}
-
-/// An interval that does not reach the claimed size refutes it, even where the
-/// verdict is open.
-fn of_size(verdict: Verdict, wanted: Verdict, reaches: bool) -> ClaimOutcome {
-    match (verdict, reaches) {
-        (Verdict::Inconclusive, true) => ClaimOutcome::Undecided,
-        (seen, true) if seen == wanted => ClaimOutcome::Confirmed,
-        _ => ClaimOutcome::Refuted,
-    }
-}
-
 /// A log ratio as a signed percentage.
 fn change(log: f64) -> String {
     if log.is_finite() {
@@ -218,7 +245,7 @@ fn change(log: f64) -> String {
 mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, records};
-    use model::{Reduction, Unit};
+    use model::{Direction, Reduction, Unit};
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
 
@@ -253,12 +280,13 @@ mod tests {
         let claimed = |percent: f64| ClaimedEffect::Change(percent / 100.0);
         for (percent, spread, effect, expected) in [
             (45.0, 0.01, claimed(45.0), ClaimOutcome::Confirmed),
-            (5.0, 0.01, claimed(45.0), ClaimOutcome::Refuted),
+            (5.0, 0.01, claimed(45.0), ClaimOutcome::RefutedInSize),
             (-45.0, 0.01, claimed(45.0), ClaimOutcome::Refuted),
             (0.0, 0.002, claimed(45.0), ClaimOutcome::Refuted),
             (20.0, 0.5, claimed(45.0), ClaimOutcome::Undecided),
-            (0.0, 0.002, claimed(0.5), ClaimOutcome::Confirmed),
-            (2.6, 0.002, claimed(1.5), ClaimOutcome::Confirmed),
+            (0.0, 0.002, claimed(0.1), ClaimOutcome::Immaterial),
+            (0.0, 0.002, claimed(1.5), ClaimOutcome::RefutedAndImmaterial),
+            (2.6, 0.002, claimed(1.5), ClaimOutcome::RefutedInSize),
             (-2.6, 0.002, claimed(1.5), ClaimOutcome::Refuted),
             (20.0, 0.01, ClaimedEffect::Better, ClaimOutcome::Confirmed),
             (20.0, 0.01, ClaimedEffect::Worse, ClaimOutcome::Refuted),

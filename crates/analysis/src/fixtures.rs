@@ -18,8 +18,12 @@ pub(crate) fn record(
     workload: &str,
     invocations: Vec<Vec<Sample>>,
 ) -> Record {
-    let invocation =
-        |samples| Invocation { samples, run: Some(RunReport::default()), failure: None };
+    let invocation = |samples| Invocation {
+        samples,
+        run: Some(RunReport::default()),
+        failure: None,
+        disturbance: None,
+    };
     Record {
         block,
         boot_id: format!("boot-{block}"),

@@ -70,6 +70,8 @@ fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &FamilyPositio
         equivalence: place.equivalences.holm_with(place.index, p_equivalence),
         theta,
         alpha,
+        // How strong a verdict is does not matter here.
+        family: 1,
     })
     .verdict
 }

@@ -1,10 +1,9 @@
 //! A campaign's records judged once, at one level: every question's finding, and what follows
 //! from these once controls are known.
 
-use crate::claims::claims;
+use crate::claims::{self, ClaimEvidence, claims};
 use crate::comparison::{Comparison, Gathered};
 use crate::controls::{FailedControls, RestsOn};
-use crate::cross_workload;
 use crate::failures::{failures, rounded};
 use crate::observations::Observations;
 use crate::paired::{judge_family, judge_screen};
@@ -13,7 +12,9 @@ use crate::questions::questions;
 use crate::ranking::rankings;
 use crate::rulebook::Signals;
 use crate::use_cases::{self, use_cases};
-use model::{Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, Findings, Plan, Record, Role};
+use model::{
+    Caveat, CaveatCode, DECLARED_FAMILY, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Role,
+};
 use std::collections::BTreeMap;
 
 /// Findings with what their verdicts rest on.
@@ -21,6 +22,8 @@ pub(crate) struct Judgement {
     pub findings: Findings,
     /// The signals of the declared family's findings, in their order: these come first.
     pub signals: Vec<Signals>,
+    /// The findings of the comparisons that claims ask for.
+    pub claimed: Vec<Finding>,
 }
 
 /// Judges these records once, the whole family at this level.
@@ -52,23 +55,30 @@ pub(crate) fn judge_at(plan: &Plan, records: &[Record], alpha: f64) -> Judgement
         failures: counts.into_iter().map(rounded).collect(),
         caveats: campaign_caveats(plan, &observations),
     };
-    conclude(plan, Some(records), &mut findings);
+    let mut claimed = claims::findings(plan, records);
+    conclude(plan, Some(&mut claimed), &mut findings);
     let signals = family.into_iter().map(|comparison| comparison.signals).collect();
-    Judgement { findings, signals }
+    Judgement { findings, signals, claimed }
 }
 
 /// What follows from the findings once each has its answer: a failed control caps what
-/// rests on it, and ranks and claims are those of the answers that are shown. Claims across
-/// workloads have answers of their own, from the records, where these allow a test.
-pub(crate) fn conclude(plan: &Plan, records: Option<&[Record]>, findings: &mut Findings) {
+/// rests on it, and ranks are those of the answers that are shown. Claims have answers of their
+/// own where a test holds; else those of the declared family.
+pub(crate) fn conclude(plan: &Plan, claimed: Option<&mut Vec<Finding>>, findings: &mut Findings) {
     let failed = FailedControls::among(&findings.findings);
     for finding in &mut findings.findings {
         failed.cap(finding, RestsOn::Workload);
     }
     use_cases::conclude(plan, &mut findings.use_cases, &failed);
     findings.rankings = rankings(plan, &findings.findings);
-    let across = records.map(|records| cross_workload::findings(plan, records, &failed));
-    findings.claims = claims(plan, &findings.findings, across.as_deref());
+    let evidence = match claimed {
+        Some(claimed) => {
+            claims::cap(claimed, &failed);
+            ClaimEvidence::of_blocks(claimed)
+        }
+        None => ClaimEvidence::declared(&findings.findings),
+    };
+    findings.claims = claims(plan, evidence);
 }
 
 fn campaign_caveats(plan: &Plan, observations: &Observations<'_>) -> Vec<Caveat> {
@@ -253,7 +263,9 @@ mod tests {
         let drop = |finding: &mut Finding| finding.caveats.retain(is_kept);
         findings.findings.iter_mut().for_each(drop);
         findings.use_cases.iter_mut().flat_map(|case| &mut case.comparisons).for_each(drop);
-        conclude(plan, Some(records), &mut findings);
+        let mut claimed = claims::findings(plan, records);
+        claimed.iter_mut().for_each(drop);
+        conclude(plan, Some(&mut claimed), &mut findings);
         findings.findings.iter_mut().for_each(drop);
         findings.use_cases.iter_mut().flat_map(|case| &mut case.comparisons).for_each(drop);
         let of_finding = |finding: &Finding| {

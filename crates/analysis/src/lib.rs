@@ -12,7 +12,6 @@ mod comparison;
 mod comparison_labels;
 mod confounders;
 mod controls;
-mod cross_workload;
 mod failures;
 mod family;
 mod fragility;

@@ -34,7 +34,7 @@ pub fn live(plan: &Plan, records: &[Record]) -> Findings {
 /// The findings of a campaign of a fixed number of blocks that was ended on purpose.
 /// Intervals of the whole family decide, as Bonferroni's.
 pub fn ended(plan: &Plan, records: &[Record]) -> Findings {
-    let Judgement { mut findings, signals } = by_sequence(plan, records);
+    let Judgement { mut findings, signals, .. } = by_sequence(plan, records);
     // The declared family stands first; a screen has no verdict.
     for (finding, signals) in findings.findings.iter_mut().zip(&signals) {
         // A metric that does not vary has its answer without any interval.
@@ -91,7 +91,7 @@ fn strength(is_clear: bool) -> Strength {
 
 /// The findings with confidence sequences for intervals and without p-values.
 fn by_sequence(plan: &Plan, records: &[Record]) -> Judgement {
-    let Judgement { mut findings, signals } = judge_at(plan, records, plan.alpha);
+    let Judgement { mut findings, signals, .. } = judge_at(plan, records, plan.alpha);
     let families = findings.families.clone();
     for finding in &mut findings.findings {
         finding.companion = None;
@@ -126,7 +126,7 @@ fn by_sequence(plan: &Plan, records: &[Record]) -> Judgement {
     findings.rankings.clear();
     findings.use_cases.clear();
     findings.claims.clear();
-    Judgement { findings, signals }
+    Judgement { findings, signals, claimed: Vec::new() }
 }
 
 #[cfg(test)]

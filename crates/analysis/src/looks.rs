@@ -1,7 +1,7 @@
 //! Adaptive campaigns: looks at pre-declared block counts, each at its own level
 //! (docs/method.md#m-looks). A question is answered by the first look that decides it.
 
-use crate::judgement::{conclude, judge_at};
+use crate::judgement::{Judgement, conclude, judge_at};
 use model::{Caveat, CaveatCode, Finding, Findings, Look, Outcome, Plan, Record, Role, Verdict};
 use stats::spent_at_looks;
 use std::collections::BTreeSet;
@@ -12,42 +12,47 @@ pub(crate) fn judge(plan: &Plan, records: &[Record]) -> Findings {
     let levels = spent_at_looks(&plan.looks, plan.alpha);
     let reached = plan.looks.iter().take_while(|look| **look as usize <= complete.len()).count();
     let mut answered: Vec<Finding> = Vec::new();
+    let mut answered_claims: Vec<Finding> = Vec::new();
     let mut latest = None;
     for index in 0..reached {
         let of_look = first_blocks(records, &complete[..plan.looks[index] as usize]);
-        let findings = evaluated(plan, &of_look, index, plan.looks[index], levels[index]);
-        note_answers(&mut answered, &findings);
-        latest = Some(findings);
+        let judged = evaluated(plan, &of_look, index, plan.looks[index], levels[index]);
+        note_answers(&mut answered, all_of(&judged.findings));
+        note_answers(&mut answered_claims, judged.claimed.iter());
+        latest = Some(judged);
     }
     let has_more = reached < plan.looks.len()
         && complete.len() > reached.checked_sub(1).map_or(0, |last| plan.looks[last] as usize);
-    let mut findings = match latest {
-        Some(findings) if !has_more => findings,
+    let Judgement { mut findings, mut claimed, .. } = match latest {
+        Some(judged) if !has_more => judged,
         // Between looks the next one's level is spent.
         _ => {
             let index = reached.min(levels.len().saturating_sub(1));
-            let mut findings =
-                evaluated(plan, records, index, complete.len() as u32, levels[index]);
+            let mut judged = evaluated(plan, records, index, complete.len() as u32, levels[index]);
             let detail = format!("{} complete blocks, between two looks", complete.len());
-            findings.caveats.push(Caveat::new(CaveatCode::StoppedEarly, detail));
-            findings.caveats.sort();
-            findings
+            let caveats = &mut judged.findings.caveats;
+            caveats.push(Caveat::new(CaveatCode::StoppedEarly, detail));
+            caveats.sort();
+            judged
         }
     };
-    for finding in all_of(&mut findings) {
-        if let Some(known) = answered.iter().find(|known| known.question == finding.question) {
-            finding.clone_from(known);
-        }
-    }
+    keep_answers(&answered, every_of(&mut findings));
+    keep_answers(&answered_claims, claimed.iter_mut());
     findings.alpha = plan.alpha;
     // A control that fails later takes back what it guards, and ranks and claims are
     // those of the answers that were kept.
-    conclude(plan, Some(records), &mut findings);
+    conclude(plan, Some(&mut claimed), &mut findings);
     findings
 }
 
 /// Findings and the comparisons of use cases.
-fn all_of(findings: &mut Findings) -> impl Iterator<Item = &mut Finding> {
+fn all_of(findings: &Findings) -> impl Iterator<Item = &Finding> {
+    let of_cases = findings.use_cases.iter().flat_map(|case| &case.comparisons);
+    findings.findings.iter().chain(of_cases)
+}
+
+/// The same, to be changed.
+fn every_of(findings: &mut Findings) -> impl Iterator<Item = &mut Finding> {
     let of_cases = findings.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
     findings.findings.iter_mut().chain(of_cases)
 }
@@ -64,24 +69,33 @@ pub fn answered_at(plan: &Plan, records: &[Record]) -> Option<u32> {
     primary.all(|finding| finding.verdict != Verdict::Inconclusive).then_some(complete)
 }
 
-fn evaluated(plan: &Plan, records: &[Record], index: usize, blocks: u32, alpha: f64) -> Findings {
-    let mut findings = judge_at(plan, records, alpha).findings;
+fn evaluated(plan: &Plan, records: &[Record], index: usize, blocks: u32, alpha: f64) -> Judgement {
+    let mut judged = judge_at(plan, records, alpha);
     let look = Look {
         number: index as u32 + 1,
         of: plan.looks.len() as u32,
         blocks,
         alpha: model::round_significant(alpha),
     };
-    for finding in all_of(&mut findings).filter(|finding| finding.question.role != Role::Screen) {
+    let of_declared = every_of(&mut judged.findings);
+    for finding in of_declared.filter(|finding| finding.question.role != Role::Screen) {
         finding.look = Some(look);
     }
-    findings
+    judged
+}
+
+/// Puts the first answer to each question in its place.
+fn keep_answers<'a>(answered: &[Finding], findings: impl Iterator<Item = &'a mut Finding>) {
+    for finding in findings {
+        if let Some(known) = answered.iter().find(|known| known.question == finding.question) {
+            finding.clone_from(known);
+        }
+    }
 }
 
 /// Keeps the first answer to each question.
-fn note_answers(answered: &mut Vec<Finding>, findings: &Findings) {
-    let of_cases = findings.use_cases.iter().flat_map(|case| &case.comparisons);
-    for finding in findings.findings.iter().chain(of_cases) {
+fn note_answers<'a>(answered: &mut Vec<Finding>, findings: impl Iterator<Item = &'a Finding>) {
+    for finding in findings {
         let is_answer =
             matches!(finding.verdict, Verdict::Better | Verdict::Worse | Verdict::Equivalent);
         if is_answer && !answered.iter().any(|known| known.question == finding.question) {

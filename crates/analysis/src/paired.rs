@@ -25,6 +25,7 @@ pub(crate) fn judge_family(family: &[Comparison<'_>], alpha: f64) -> Vec<Finding
             equivalence: equivalences[index],
             theta: comparison.theta,
             alpha,
+            family: family.len(),
         });
         let outcome = inference.verdict;
         let ruling = rule(inference, &obstacles(&comparison.signals, Basis::Tests));

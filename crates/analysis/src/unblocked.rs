@@ -9,7 +9,7 @@
 mod samples;
 mod table;
 
-use crate::claims::claims;
+use crate::claims::{ClaimEvidence, claims, is_about};
 use crate::comparison::interval;
 use crate::failures::{failures, rounded};
 use crate::family::holm_of;
@@ -18,7 +18,8 @@ use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
 use crate::rulebook::{Basis, Evidence, infer, obstacles, rule};
 use model::{
-    Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Tail, round_significant as round,
+    ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Tail,
+    round_significant as round,
 };
 use samples::Samples;
 use stats::{TTest, exp, ln};
@@ -51,12 +52,30 @@ pub(crate) fn judge(
         families,
         rankings: rankings(plan, &findings),
         use_cases: Vec::new(),
-        claims: claims(plan, &findings, None),
+        claims: claims_of(plan, records, dimensions, fixed),
         trends: Vec::new(),
         findings,
         failures: failures(plan, &Observations::of(records)).into_iter().map(rounded).collect(),
         caveats: plan.imported.iter().flat_map(|imported| imported.caveats.clone()).collect(),
     }
+}
+
+/// Claims are about any pair of subjects, whether the plan compares them or not, and the comparisons
+/// of all claims are one family.
+fn claims_of(
+    plan: &Plan,
+    records: &[Record],
+    dimensions: &[String],
+    fixed: &[String],
+) -> Vec<ClaimFinding> {
+    let of_all = Plan { comparisons: Comparisons::All, ..plan.clone() };
+    let table = Table::of(&of_all, records, dimensions, fixed);
+    let every = margins(dimensions).into_iter().flat_map(|kept| table.family(&kept));
+    let is_claimed = |samples: &Samples<'_>| {
+        plan.claims.iter().any(|claim| is_about(plan, claim, &samples.question).is_some())
+    };
+    let family: Vec<Samples<'_>> = every.filter(is_claimed).collect();
+    claims(plan, ClaimEvidence::without_blocks(&judge_family(plan, &family)))
 }
 
 /// Which dimensions a question keeps: all of them are cells, none is everything.
@@ -115,7 +134,7 @@ fn finding(
 ) -> Finding {
     let signals = samples.signals();
     let raised = obstacles(&signals, Basis::Tests);
-    let evidence = Evidence { test, difference, equivalence, theta, alpha: plan.alpha };
+    let evidence = Evidence { test, difference, equivalence, theta, alpha: plan.alpha, family };
     let ruling = rule(infer(&evidence), &raised);
     let sign = samples.question.direction.sign();
     let hides_value = samples.tail().is_some_and(|tail| tail.beyond < LEAST_SHOWN);
@@ -251,7 +270,12 @@ mod tests {
         let mut all = records_of(|s, r, l| vec![Sample::values("m", vec![noisy(s, r, l)])]);
         for failed in all.iter_mut().filter(|record| record.subject == "b" && record.block < 2) {
             failed.outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
-            failed.invocations = vec![Invocation { samples: Vec::new(), run: None, failure: None }];
+            failed.invocations = vec![Invocation {
+                samples: Vec::new(),
+                run: None,
+                failure: None,
+                disturbance: None,
+            }];
         }
         let findings = crate::judge(&plan, &all);
         let overall = find(&findings, "overall");

@@ -232,6 +232,7 @@ impl Sum {
                 equivalence,
                 theta: self.theta,
                 alpha: plan.alpha,
+                family,
             }),
             &obstacles(&signals, Basis::Tests),
         );

@@ -2,7 +2,7 @@
 //! programs. Thresholds are those of docs/method.md#m-warnings.
 
 use crate::fingerprint::RANDOMISED_LAYOUT;
-use model::{Caveat, CaveatCode, CpuList, RunReport};
+use model::{Caveat, CaveatCode, CpuList, Disturbance, RunReport, round_significant};
 use std::collections::BTreeSet;
 use sys::{Cgroup, CpuTime, Machine, clock_tick_ns};
 
@@ -44,23 +44,45 @@ impl Health {
         }
     }
 
-    /// What happened since `self`, as caveats.
-    pub(crate) fn caveats(&self, now: &Health, run: &RunReport, cpus: &CpuList) -> Vec<Caveat> {
-        let mut caveats = Vec::new();
-        if let (Some(before), Some(after)) = (&self.cpu, &now.cpu) {
-            let spent = after.since(before);
-            caveats.extend(steal(&spent));
-            let elapsed_ns = now.at_ns.saturating_sub(self.at_ns);
-            let foreign_ns = spent.worked_ns(elapsed_ns, cpus.len()) as f64 - self.own_ns(now, run);
-            caveats.extend(interference(&spent, foreign_ns, cpus));
+    /// What happened from `self` to `now`, as far as it could be read.
+    pub(crate) fn disturbance(&self, now: &Health, run: &RunReport, cpus: &CpuList) -> Disturbance {
+        let spent = self.cpu.as_ref().zip(now.cpu.as_ref()).map(|(from, to)| to.since(from));
+        let elapsed_ns = now.at_ns.saturating_sub(self.at_ns);
+        let of_total_ns = spent.as_ref().map(|spent| (spent, total_ns(spent)));
+        let is_long = |total_ns: f64| total_ns > cpus.len() as f64 * SHORTEST_WINDOW_NS;
+        let foreign =
+            of_total_ns.filter(|(_, total_ns)| is_long(*total_ns)).map(|(spent, total)| {
+                let worked_ns = spent.worked_ns(elapsed_ns, cpus.len()) as f64;
+                ((worked_ns - self.own_ns(now, run)) / total).max(0.0)
+            });
+        let stolen = spent.as_ref().filter(|spent| spent.total() > 0);
+        Disturbance {
+            foreign_share: foreign.map(round_significant),
+            stolen_share: stolen
+                .map(|spent| round_significant(spent.steal as f64 / spent.total() as f64)),
+            throttles: self
+                .throttles
+                .zip(now.throttles)
+                .map(|(before, after)| after.saturating_sub(before)),
         }
-        if let (Some(before), Some(after)) = (self.throttles, now.throttles)
-            && after > before
-        {
-            caveats.push(Caveat::new(
-                CaveatCode::Throttle,
-                format!("{} throttling events", after - before),
-            ));
+    }
+
+    /// What of it has to be told, and what speaks against the machine's own settings.
+    pub(crate) fn caveats(&self, seen: &Disturbance) -> Vec<Caveat> {
+        let mut caveats = Vec::new();
+        if let Some(share) = seen.stolen_share.filter(|share| *share > STEAL_SHARE) {
+            let detail = format!("{:.1} % of CPU time was stolen", share * 100.0);
+            caveats.push(Caveat::new(CaveatCode::Steal, detail));
+        }
+        if let Some(share) = seen.foreign_share.filter(|share| *share > FOREIGN_SHARE) {
+            let detail = format!(
+                "other programs and the kernel's own work used {:.1} % of CPU time",
+                share * 100.0
+            );
+            caveats.push(Caveat::new(CaveatCode::Interference, detail));
+        }
+        if let Some(events) = seen.throttles.filter(|events| *events > 0) {
+            caveats.push(Caveat::new(CaveatCode::Throttle, format!("{events} throttling events")));
         }
         if self.is_layout_fixed {
             let detail = "the kernel gives every process the same layout (randomize_va_space is 0)";
@@ -80,26 +102,8 @@ impl Health {
     }
 }
 
-fn steal(spent: &CpuTime) -> Option<Caveat> {
-    let share = spent.steal as f64 / spent.total() as f64;
-    (share > STEAL_SHARE).then(|| {
-        Caveat::new(CaveatCode::Steal, format!("{:.1} % of CPU time was stolen", share * 100.0))
-    })
-}
-
-fn interference(spent: &CpuTime, foreign_ns: f64, cpus: &CpuList) -> Option<Caveat> {
-    let total_ns = spent.total() as f64 * clock_tick_ns() as f64;
-    let foreign = foreign_ns / total_ns;
-    let is_long = total_ns > cpus.len() as f64 * SHORTEST_WINDOW_NS;
-    (is_long && foreign > FOREIGN_SHARE).then(|| {
-        Caveat::new(
-            CaveatCode::Interference,
-            format!(
-                "other programs and the kernel's own work used {:.1} % of CPU time",
-                foreign * 100.0
-            ),
-        )
-    })
+fn total_ns(spent: &CpuTime) -> f64 {
+    spent.total() as f64 * clock_tick_ns() as f64
 }
 
 #[cfg(test)]
@@ -131,7 +135,8 @@ mod tests {
             ..Default::default()
         };
         let codes = |before: &Health, now: &Health| -> Vec<CaveatCode> {
-            before.caveats(now, &run, &cpus).into_iter().map(|caveat| caveat.code).collect()
+            let seen = before.disturbance(now, &run, &cpus);
+            now.caveats(&seen).into_iter().map(|caveat| caveat.code).collect()
         };
         assert_eq!(codes(&before, &health([100, 100, 0], Some(1), 0)), []);
         assert_eq!(codes(&before, &health([200, 0, 0], Some(1), 100)), []);
@@ -143,8 +148,17 @@ mod tests {
         let in_step = Health { at_ns: 1_000_000_000, ..health([120, 100, 0], None, 0) };
         assert_eq!(codes(&before, &in_step), [], "the tick saw work more often than it was there");
         let fixed = Health { is_layout_fixed: true, ..health([0; 3], Some(1), 0) };
-        assert_eq!(codes(&fixed, &before), [CaveatCode::SetupBias]);
+        assert_eq!(codes(&before, &fixed), [CaveatCode::SetupBias]);
         assert_eq!(codes(&before, &before), [], "no time, no share");
+        let seen = |before: &Health, now: &Health| before.disturbance(now, &run, &cpus);
+        let all = seen(&before, &health([100, 98, 2], Some(3), 0));
+        assert_eq!((all.foreign_share, all.stolen_share), (Some(0.0), Some(0.01)));
+        assert_eq!(all.throttles, Some(2));
+        let too_short = seen(&before, &health([1, 1, 0], None, 0));
+        assert_eq!((too_short.foreign_share, too_short.stolen_share), (None, Some(0.0)));
+        assert_eq!(too_short.throttles, None, "a counter that is not there counted nothing");
+        let unreadable = Health { cpu: None, ..health([0; 3], None, 0) };
+        assert_eq!(seen(&unreadable, &unreadable), Disturbance::default());
         let grouped =
             |ticks, group_ns| Health { group_ns: Some(group_ns), ..health(ticks, None, 0) };
         let with_children = grouped([200, 0, 0], 2_000_000_000);

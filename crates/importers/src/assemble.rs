@@ -447,6 +447,7 @@ fn record(
                 samples: row.samples.clone(),
                 run: None,
                 failure: row.failure.clone(),
+                disturbance: None,
             })
             .collect(),
         levels: BTreeMap::new(),

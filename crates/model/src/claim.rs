@@ -46,7 +46,7 @@ impl Claim {
     }
 
     /// Whether it speaks of these two, its subject first. Where both sides are levels,
-    /// the two differ in nothing but the factors it names: what else differs would be
+    /// the two differ in nothing but the factors that both name: what else differs would be
     /// part of the answer.
     pub fn speaks_of(&self, subject: &Subject, reference: &Subject) -> bool {
         let is_fitting = self.subject.includes(subject) && self.reference.includes(reference);
@@ -54,7 +54,7 @@ impl Claim {
         else {
             return is_fitting;
         };
-        let is_named = |factor: &String| own.contains_key(factor) || others.contains_key(factor);
+        let is_named = |factor: &String| own.contains_key(factor) && others.contains_key(factor);
         let factors = subject.levels.keys().chain(reference.levels.keys());
         let mut unnamed = factors.filter(|factor| !is_named(factor));
         let is_alike =
@@ -179,12 +179,41 @@ pub struct ClaimFinding {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimOutcome {
-    /// It was shown again.
+    /// It was shown again, its size too where it has one.
     Confirmed,
-    /// The data exclude it.
+    /// The other direction was shown, or that no difference matters where one was claimed.
     Refuted,
+    /// Its direction was shown again, and its size is excluded.
+    RefutedInSize,
+    /// The claimed size lies within the margin, and so was measured: the difference is of no
+    /// consequence, whatever its size.
+    Immaterial,
+    /// The same, and the claimed size is excluded.
+    RefutedAndImmaterial,
     /// The data say neither.
     Undecided,
+}
+
+impl ClaimOutcome {
+    /// From good to bad to open.
+    pub const ALL: [Self; 6] = [
+        Self::Confirmed,
+        Self::Immaterial,
+        Self::RefutedInSize,
+        Self::RefutedAndImmaterial,
+        Self::Refuted,
+        Self::Undecided,
+    ];
+
+    /// Whether the claim as it was printed does not hold.
+    pub fn is_refuted(self) -> bool {
+        matches!(self, Self::Refuted | Self::RefutedInSize | Self::RefutedAndImmaterial)
+    }
+
+    /// Whether the data neither confirm nor refute it.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Undecided | Self::Immaterial)
+    }
 }
 
 /// How many comparisons of a claim ended how.

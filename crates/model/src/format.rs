@@ -15,27 +15,36 @@ pub const VENUE_PLAN_FORMAT: &str = "schedlab.plan/5";
 pub const PLAN_FORMATS: [&str; 5] =
     [PLAN_FORMAT, "schedlab.plan/2", "schedlab.plan/1", PACED_PLAN_FORMAT, VENUE_PLAN_FORMAT];
 /// A line of `records.jsonl`.
-pub const RECORD_FORMAT: &str = "schedlab.record/1";
+pub const RECORD_FORMAT: &str = "schedlab.record/2";
+/// Versions of it that are read. The first does not tell how much else a machine did.
+pub const RECORD_FORMATS: [&str; 2] = [RECORD_FORMAT, "schedlab.record/1"];
 /// `findings.json`.
-pub const FINDINGS_FORMAT: &str = "schedlab.findings/6";
+pub const FINDINGS_FORMAT: &str = "schedlab.findings/8";
 /// `findings.json` of a soak campaign: it has trends.
-pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/7";
-/// Versions of it that are read. The fifth and those before tell obstacles, odds and emulation by
+pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/9";
+/// Versions of it that are read. Before the eighth, claims had three outcomes, and a size was
+/// confirmed by equivalence; of the sixth and the seventh, the seventh has trends. The fifth and
+/// those before tell obstacles, odds and emulation by
 /// caveats alone ([`crate::Findings::with_facts_of_caveats`]); of these the fifth has trends. The
 /// third has claims as the second format of plans; the second has claims about one comparison
 /// each, and does not count broken rules.
-pub const FINDINGS_FORMATS: [&str; 6] = [
+pub const FINDINGS_FORMATS: [&str; 8] = [
     FINDINGS_FORMAT,
+    "schedlab.findings/7",
+    "schedlab.findings/6",
     "schedlab.findings/5",
     "schedlab.findings/4",
     "schedlab.findings/3",
     "schedlab.findings/2",
     TREND_FINDINGS_FORMAT,
 ];
+/// Those of which caveats tell what later ones have fields for.
+pub const FINDINGS_BEFORE_OBSTACLES: [&str; 4] =
+    ["schedlab.findings/5", "schedlab.findings/4", "schedlab.findings/3", "schedlab.findings/2"];
 /// The view model that every renderer draws.
-pub const REPORT_FORMAT: &str = "schedlab.report/6";
+pub const REPORT_FORMAT: &str = "schedlab.report/8";
 /// The view model of a soak campaign: its findings have trends.
-pub const TREND_REPORT_FORMAT: &str = "schedlab.report/7";
+pub const TREND_REPORT_FORMAT: &str = "schedlab.report/9";
 
 #[cfg(test)]
 mod tests {
@@ -43,7 +52,7 @@ mod tests {
     use crate::{Caveat, CaveatCode, Finding, Findings, Obstacle, Pace, Plan};
 
     const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"sim","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
-    const FINDINGS: &str = r#"{"format":"schedlab.findings/6","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
+    const FINDINGS: &str = r#"{"format":"schedlab.findings/8","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
 
     #[test]
     fn what_has_no_pace_and_no_trends_is_written_as_before() {

@@ -43,8 +43,9 @@ pub use finding::{
     UseCaseFinding, Verdict, Weight, Worst,
 };
 pub use format::{
-    FINDINGS_FORMAT, FINDINGS_FORMATS, PACED_PLAN_FORMAT, PLAN_FORMAT, PLAN_FORMATS, RECORD_FORMAT,
-    REPORT_FORMAT, TREND_FINDINGS_FORMAT, TREND_REPORT_FORMAT, VENUE_PLAN_FORMAT,
+    FINDINGS_BEFORE_OBSTACLES, FINDINGS_FORMAT, FINDINGS_FORMATS, PACED_PLAN_FORMAT, PLAN_FORMAT,
+    PLAN_FORMATS, RECORD_FORMAT, RECORD_FORMATS, REPORT_FORMAT, TREND_FINDINGS_FORMAT,
+    TREND_REPORT_FORMAT, VENUE_PLAN_FORMAT,
 };
 pub use histogram::{Histogram, HistogramError};
 pub use kernel_version::KernelVersion;
@@ -64,7 +65,9 @@ pub use quantity::{
     QuantityError, format_duration, format_size, parse_count, parse_duration, parse_percent,
     parse_size,
 };
-pub use record::{Fingerprint, Invocation, LevelReading, Outcome, Record, RunReport, Usage};
+pub use record::{
+    Disturbance, Fingerprint, Invocation, LevelReading, Outcome, Record, RunReport, Usage,
+};
 pub use sample::{Sample, SampleData};
 pub use storage::{DeviceIdentity, IoLimits, IoPriority, StorageKind, StorageTarget};
 pub use trend::{LevelChange, Slope, SlopeInterval, Trend, TrendOutcome, TrendPoint};

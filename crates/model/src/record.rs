@@ -99,6 +99,24 @@ pub struct Invocation {
     /// Why it failed, where it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// What else the machine did meanwhile; absent where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbance: Option<Disturbance>,
+}
+
+/// What else a machine did during an invocation. What could not be read is absent, never zero.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Disturbance {
+    /// Share of the CPUs' time that other programs and the kernel's own work used; absent also
+    /// where the window was too short for the clock ticks that it is counted in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign_share: Option<f64>,
+    /// Share of the CPUs' time that a hypervisor took away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen_share: Option<f64>,
+    /// How often a CPU was throttled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttles: Option<u64>,
 }
 
 /// The timed window of one invocation as the workload's process saw it.

@@ -14,8 +14,17 @@ use model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-const KEYS: [&str; 8] =
-    ["says", "source", "workload", "workloads", "metric", "subject", "reference", "effect"];
+const KEYS: [&str; 9] = [
+    "says",
+    "source",
+    "workload",
+    "workloads",
+    "metric",
+    "subject",
+    "reference",
+    "where",
+    "effect",
+];
 /// More than this nobody reads.
 const CLAIM_LIMIT: usize = 64;
 
@@ -88,8 +97,11 @@ impl Reader<'_, '_, '_> {
             });
         }
         let workload = metric.as_ref().and_then(|metric| self.workload(table, item, metric));
-        let subject = self.subject(table, item);
-        let reference = self.reference(table, item, subject.as_ref());
+        let mut subject = self.subject(table, item);
+        let mut reference = self.reference(table, item, subject.as_ref());
+        if let Some(entry) = table.get("where") {
+            (subject, reference) = self.inside([subject?, reference?], entry)?;
+        }
         let claim = Claim {
             says: says?,
             source,
@@ -272,6 +284,39 @@ impl Reader<'_, '_, '_> {
         }
     }
 
+    /// Both sides of a claim in the cell that `where` names: both have its levels.
+    fn inside(
+        &mut self,
+        sides: [Claimed; 2],
+        entry: &Entry,
+    ) -> Option<(Option<Claimed>, Option<Claimed>)> {
+        let table = values::table(&entry.node, "`where` of a claim", self.problems)?;
+        let cell = self.levels(table, entry)?;
+        let mut placed = Vec::new();
+        for side in sides {
+            let Claimed::Levels(mut levels) = side else {
+                let cause = format!("`where` says nothing of a subject that is named: {side}");
+                self.problems
+                    .report(&entry.place, cause)
+                    .hint("name both sides by levels, or name the subjects that have them");
+                return None;
+            };
+            for (factor, level) in &cell {
+                if let Some(own) = levels.insert(factor.clone(), level.clone())
+                    && own != *level
+                {
+                    let cause =
+                        format!("`where` has {factor} = {level}, and a side of the claim {own}");
+                    self.problems.report(&entry.place, cause);
+                    return None;
+                }
+            }
+            placed.push(Claimed::Levels(levels));
+        }
+        let reference = placed.pop();
+        Some((placed.pop(), reference))
+    }
+
     /// A subject's name, or levels of factors.
     fn side(&mut self, entry: &Entry) -> Option<Claimed> {
         if let Value::Table(levels) = &entry.node.value {
@@ -353,7 +398,7 @@ impl Reader<'_, '_, '_> {
         effect
     }
 
-    /// A claim about subjects that are not compared would stay undecided for ever.
+    /// A claim about what nobody runs would stay undecided for ever.
     fn check_asked(&mut self, claim: &Claim, item: &Node) {
         if claim.subject == claim.reference {
             self.problems.report(&item.place, "a claim compares two different subjects");
@@ -367,31 +412,23 @@ impl Reader<'_, '_, '_> {
                     && workload.runs_for(reference)
             })
         };
+        // Margins of imported numbers run nowhere, and are asked of all.
+        let is_margin =
+            claim.workload.as_ref().is_some_and(|label| self.asked.margins.contains(label));
         let is_meant = |(reference, subject): &(&Subject, &Subject)| {
             claim.speaks_of(subject, reference) || claim.speaks_of(reference, subject)
         };
-        let pairs = self.asked.comparisons.pairs(self.subjects);
+        let pairs = Comparisons::All.pairs(self.subjects);
         let meant: Vec<&(&Subject, &Subject)> =
             pairs.iter().filter(|pair| is_meant(pair)).collect();
-        let is_by_levels = [&claim.subject, &claim.reference]
-            .iter()
-            .any(|side| matches!(side, Claimed::Levels(_)));
         if meant.is_empty() {
-            let cause = format!("{} and {} are not compared", claim.subject, claim.reference);
-            let other = "or claim something about";
-            let hint = match self.asked.comparisons {
-                _ if is_by_levels => {
-                    "a claim speaks of compared subjects that differ in nothing but the factors it names"
-                        .to_owned()
-                }
-                Comparisons::Within(factor) => {
-                    format!("write comparisons = \"all\", {other} subjects of one level of {factor}")
-                }
-                _ => format!("write comparisons = \"all\", {other} the reference"),
-            };
-            self.problems.report(&item.place, cause).hint(hint);
-        } else if is_by_levels && !meant.iter().any(|(reference, subject)| runs(subject, reference))
-        {
+            let cause =
+                format!("no two subjects here are {} and {}", claim.subject, claim.reference);
+            self.problems.report(&item.place, cause).hint(
+                "a claim compares two subjects that differ in nothing but the factors it names, and \
+                 a control is none of them",
+            );
+        } else if !is_margin && !meant.iter().any(|(reference, subject)| runs(subject, reference)) {
             let cause = format!("no workload asks `{}` of {}", claim.metric, claim.subject);
             self.problems.report(&item.place, cause);
         }

@@ -140,6 +140,11 @@ fn claims() -> Map<String, Value> {
                 "metric": { "$ref": "#/$defs/names" },
                 "subject": { "$ref": "#/$defs/claimed" },
                 "reference": { "$ref": "#/$defs/claimed" },
+                "where": {
+                    "description": "Levels that both sides have: the cell that the claim is about",
+                    "allOf": [{ "$ref": "#/$defs/level" }],
+                    "minProperties": 1,
+                },
                 "effect": {
                     "type": "string",
                     "pattern": r"^(better|worse|same|[-+]?[0-9]*\.?[0-9]+ *%)$",

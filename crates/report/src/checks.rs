@@ -1,8 +1,12 @@
 //! Whether a campaign may be believed: what was checked, and how it came out.
+//!
+//! A check passes only where the records show that it was made ([`crate::observed`]); else it was
+//! *not observed*, which is neither good nor bad.
 
+use crate::observed::{Origin, disturbance, has_drawn_order, has_sensitivity, levels_read};
 use crate::view::Report;
-use model::{CaveatCheck, CaveatCode, Finding, Role, Verdict};
-use phrases::{noted, say};
+use model::{CaveatCheck, CaveatCode, Role, Verdict};
+use phrases::{counted, noted, say};
 use serde::Serialize;
 
 /// How a check came out.
@@ -10,12 +14,14 @@ use serde::Serialize;
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "CheckState"))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
-    /// Nothing is wrong.
+    /// It was made, and nothing is wrong.
     Passed,
     /// Read the detail before believing.
     Warned,
     /// What was found cannot be trusted.
     Failed,
+    /// The records do not show it: nobody looked, or what was looked at shows nothing.
+    NotObserved,
     /// The campaign does not ask it.
     NotApplicable,
 }
@@ -35,110 +41,172 @@ pub struct Check {
     pub caveats: Vec<&'static str>,
 }
 
-/// Checks that a caveat answers, their names, and what is said where no caveat speaks against it.
-const BY_CAVEATS: &[(CaveatCheck, &str, &str)] = &[
-    (CaveatCheck::SameWork, noted!("same work"), noted!("every subject did what the others did")),
-    (
-        CaveatCheck::Design,
-        noted!("design"),
-        noted!("runs of all subjects in blocks of random order"),
-    ),
-    (
-        CaveatCheck::OrderAndDrift,
-        noted!("order and drift"),
-        noted!("no drift, no effect of the order, blocks independent"),
-    ),
-    (
-        CaveatCheck::QuietMachine,
-        noted!("quiet machine"),
-        noted!("no foreign load, no stolen time, no throttling"),
-    ),
-    (
-        CaveatCheck::EnoughData,
-        noted!("enough data"),
-        noted!("enough blocks and samples for what is asked"),
-    ),
-    (
-        CaveatCheck::RobustVerdicts,
-        noted!("robust verdicts"),
-        noted!("no verdict hangs on one block or one method"),
-    ),
-    (
-        CaveatCheck::RealHardware,
-        noted!("real device and processor"),
-        noted!("a real processor and a real device were measured"),
-    ),
+/// What a check says where no caveat speaks against it.
+type Silence = fn(&Report) -> (CheckState, String);
+
+/// Checks that a caveat answers, their names, and what silence means.
+const BY_CAVEATS: &[(CaveatCheck, &str, Silence)] = &[
+    (CaveatCheck::SameWork, noted!("same work"), same_work),
+    (CaveatCheck::Design, noted!("design"), design),
+    (CaveatCheck::OrderAndDrift, noted!("order and drift"), order_and_drift),
+    (CaveatCheck::QuietMachine, noted!("quiet machine"), quiet_machine),
+    (CaveatCheck::EnoughData, noted!("enough data"), enough_data),
+    (CaveatCheck::RobustVerdicts, noted!("robust verdicts"), robust_verdicts),
+    (CaveatCheck::RealHardware, noted!("real device and processor"), real_hardware),
 ];
 
 /// Every check, in the order in which a sceptic asks.
 pub fn checks(report: &Report) -> Vec<Check> {
     let language = report.language;
     let mut checks = vec![control(report), trials(report)];
-    checks.extend(BY_CAVEATS.iter().map(|(check, name, good)| {
+    checks.extend(BY_CAVEATS.iter().map(|(check, name, silence)| {
         let codes = CaveatCode::ALL.iter().filter(|code| code.check() == *check);
         let told: Vec<&'static str> = codes
             .map(|code| code.as_str())
             .filter(|code| report.caveats.iter().any(|caveat| caveat.code == *code))
             .collect();
-        let state = if told.is_empty() { CheckState::Passed } else { CheckState::Warned };
-        let detail = if told.is_empty() { language.word(good).to_owned() } else { told.join(", ") };
+        let (state, detail) =
+            if told.is_empty() { silence(report) } else { (CheckState::Warned, told.join(", ")) };
         Check { name: language.word(name).to_owned(), state, detail, caveats: told }
     }));
     checks
 }
 
-/// So many margins an interval may be wide for silence to say something: a difference of a few
-/// margins would then have been told.
-const WIDEST_MARGINS: f64 = 4.0;
+fn passed(report: &Report, words: &'static str) -> (CheckState, String) {
+    (CheckState::Passed, report.language.word(words).to_owned())
+}
 
-/// Whether a difference that matters would have been told: silence says something only then.
-fn could_differ(finding: &Finding) -> bool {
-    let Some(effect) = &finding.effect else { return false };
-    let width = (effect.interval.high / effect.interval.low).ln();
-    let is_narrow = width <= WIDEST_MARGINS * finding.margin.ln_1p();
-    match finding.verdict {
-        Verdict::Better | Verdict::Worse | Verdict::Equivalent => true,
-        Verdict::Inconclusive => is_narrow && !finding.is_forbidden() && !effect.does_not_vary(),
-        Verdict::Invalid => false,
+fn not_observed(report: &Report, words: &'static str) -> (CheckState, String) {
+    (CheckState::NotObserved, report.language.word(words).to_owned())
+}
+
+fn same_work(report: &Report) -> (CheckState, String) {
+    if Origin::of(report).is_imported() {
+        return not_observed(
+            report,
+            noted!("the file does not show whether every subject did the same work"),
+        );
+    }
+    passed(report, noted!("no subject failed more often, and the work that was counted is alike"))
+}
+
+fn design(report: &Report) -> (CheckState, String) {
+    if report.records.is_empty() {
+        return not_observed(report, NO_TRIAL);
+    }
+    if has_drawn_order(report) {
+        return passed(report, noted!("runs of all subjects in blocks of random order"));
+    }
+    not_observed(
+        report,
+        noted!("the file has blocks, and does not show in which order their runs were made"),
+    )
+}
+
+fn order_and_drift(report: &Report) -> (CheckState, String) {
+    if report.records.is_empty() {
+        return not_observed(report, NO_TRIAL);
+    }
+    if has_drawn_order(report) {
+        return passed(report, noted!("no drift, no effect of the order, blocks independent"));
+    }
+    not_observed(report, noted!("the file does not show when its values were measured"))
+}
+
+/// Each part of it that the records show in every invocation.
+fn quiet_machine(report: &Report) -> (CheckState, String) {
+    let language = report.language;
+    match Origin::of(report) {
+        Origin::Simulated => return not_observed(report, NOTHING_RAN),
+        Origin::ImportedBlocks | Origin::ImportedRows => {
+            let nothing = noted!("the file does not show what else the machine did");
+            return not_observed(report, nothing);
+        }
+        Origin::Ran if report.records.is_empty() => return not_observed(report, NO_TRIAL),
+        Origin::Ran => {}
+    }
+    let parts = [
+        (disturbance(report, |one| one.foreign_share.is_some()), noted!("foreign load")),
+        (disturbance(report, |one| one.stolen_share.is_some()), noted!("stolen time")),
+        (disturbance(report, |one| one.throttles.is_some()), noted!("throttling")),
+    ];
+    let listed = |is_seen: bool| {
+        let chosen = parts.iter().filter(|(extent, _)| extent.is_all() == is_seen);
+        let words: Vec<&str> = chosen.map(|(_, name)| language.word(name)).collect();
+        words.join(", ")
+    };
+    let (seen, unseen) = (listed(true), listed(false));
+    if unseen.is_empty() {
+        return passed(report, noted!("no foreign load, no stolen time, no throttling"));
+    }
+    if seen.is_empty() {
+        let [(extent, _), ..] = parts;
+        let detail = say!(
+            language,
+            "not read in every run ({seen} of {all} show foreign load): {unseen}",
+            seen = extent.seen,
+            all = extent.of,
+            unseen
+        );
+        return (CheckState::NotObserved, detail);
+    }
+    let detail = say!(language, "none of {seen}; not read in every run: {unseen}", seen, unseen);
+    let state = match parts[0].0.is_all() {
+        true => CheckState::Passed,
+        false => CheckState::NotObserved,
+    };
+    (state, detail)
+}
+
+fn enough_data(report: &Report) -> (CheckState, String) {
+    passed(report, noted!("enough blocks and samples for what is asked"))
+}
+
+fn robust_verdicts(report: &Report) -> (CheckState, String) {
+    if has_sensitivity(report) {
+        return passed(report, noted!("no verdict hangs on one block or one method"));
+    }
+    not_observed(report, noted!("no verdict was tried without one block or by another method"))
+}
+
+fn real_hardware(report: &Report) -> (CheckState, String) {
+    match Origin::of(report) {
+        Origin::Simulated => not_observed(report, NOTHING_RAN),
+        Origin::ImportedBlocks | Origin::ImportedRows => {
+            not_observed(report, noted!("the file does not show what was measured on"))
+        }
+        Origin::Ran if report.records.is_empty() => not_observed(report, NO_TRIAL),
+        Origin::Ran => passed(
+            report,
+            noted!(
+                "no trial ran on an emulated processor, and none was answered by a host's memory"
+            ),
+        ),
     }
 }
 
-/// The A/A control must not be told apart from its twin.
+const NO_TRIAL: &str = noted!("no trial ran");
+const NOTHING_RAN: &str = noted!("nothing ran: the numbers are simulated");
+
+/// The A/A control must not be told apart from its twin, and that is shown only where it was shown
+/// to be alike.
 fn control(report: &Report) -> Check {
     let findings = report.findings.findings.iter();
-    let controls: Vec<_> =
-        findings.filter(|finding| finding.question.role == Role::Control).collect();
-    let differ = controls
-        .iter()
-        .filter(|finding| matches!(finding.verdict, Verdict::Better | Verdict::Worse))
-        .count();
-    // A campaign that can go on decides nothing.
-    let is_judged =
-        report.findings.caveats.iter().all(|caveat| caveat.code != CaveatCode::Unfinished);
-    let able = controls.iter().filter(|finding| is_judged && could_differ(finding)).count();
+    let controls: Vec<Verdict> = findings
+        .filter(|finding| finding.question.role == Role::Control)
+        .map(|finding| finding.verdict)
+        .collect();
+    let count = |wanted: &[Verdict]| controls.iter().filter(|one| wanted.contains(one)).count();
+    let differ = count(&[Verdict::Better, Verdict::Worse]);
+    let alike = count(&[Verdict::Equivalent]);
     let language = report.language;
-    let (state, detail) = match (controls.len(), differ) {
-        (0, _) => {
+    let comparisons =
+        |count: usize| counted!(language, count, "1 comparison", "{count} comparisons");
+    let (state, detail) = match (controls.len(), differ, alike) {
+        (0, ..) => {
             (CheckState::NotApplicable, language.word("the campaign has no control").to_owned())
         }
-        (all, 0) if able == 0 => (
-            CheckState::Warned,
-            say!(language, "too little data to tell a twin apart in any of {all} comparisons", all),
-        ),
-        (all, 0) if able < all => (
-            CheckState::Passed,
-            say!(
-                language,
-                "not told apart from its twin in {able} comparisons; {rest} have too little data for it",
-                able,
-                rest = all - able
-            ),
-        ),
-        (all, 0) => (
-            CheckState::Passed,
-            say!(language, "not told apart from its twin in {all} comparisons", all),
-        ),
-        (all, differ) => (
+        (all, 1.., _) => (
             CheckState::Failed,
             say!(
                 language,
@@ -147,12 +215,37 @@ fn control(report: &Report) -> Check {
                 all
             ),
         ),
+        (all, 0, 0) => (
+            CheckState::NotObserved,
+            say!(
+                language,
+                "neither told apart from its twin nor shown to be like it: {comparisons}",
+                comparisons = comparisons(all)
+            ),
+        ),
+        (all, 0, alike) if alike < all => (
+            CheckState::Passed,
+            say!(
+                language,
+                "shown to be like its twin in {alike} of {comparisons}, undecided in the others",
+                alike,
+                comparisons = comparisons(all)
+            ),
+        ),
+        (all, ..) => (
+            CheckState::Passed,
+            say!(
+                language,
+                "shown to be like its twin: {comparisons}",
+                comparisons = comparisons(all)
+            ),
+        ),
     };
     Check { name: language.word("A/A control").to_owned(), state, detail, caveats: Vec::new() }
 }
 
 /// Trials that failed or broke a rule: the level was not in force, a scheduler left.
-fn trials(report: &Report) -> Check {
+pub(crate) fn trials(report: &Report) -> Check {
     let language = report.language;
     let counts = &report.findings.failures;
     let (failed, invalid): (u64, u64) = counts
@@ -162,10 +255,7 @@ fn trials(report: &Report) -> Check {
     let (state, detail) = if all == 0 {
         (CheckState::NotApplicable, language.word("no trial ran").to_owned())
     } else if failed + invalid == 0 {
-        (
-            CheckState::Passed,
-            say!(language, "every level was read back in force in all {all} trials", all),
-        )
+        in_force(report)
     } else {
         (
             CheckState::Warned,
@@ -179,6 +269,32 @@ fn trials(report: &Report) -> Check {
         )
     };
     Check { name: language.word("trials").to_owned(), state, detail, caveats: Vec::new() }
+}
+
+/// Whether what was compared was in force, where no trial failed or broke a rule.
+fn in_force(report: &Report) -> (CheckState, String) {
+    let language = report.language;
+    match Origin::of(report) {
+        Origin::Simulated => return not_observed(report, NOTHING_RAN),
+        Origin::ImportedBlocks | Origin::ImportedRows => {
+            let nothing = noted!("the file does not show that what it compares was in force");
+            return not_observed(report, nothing);
+        }
+        Origin::Ran => {}
+    }
+    let read = levels_read(report);
+    if read.is_all() {
+        let all = read.of;
+        let detail = say!(language, "every level was read back in force in all {all} trials", all);
+        return (CheckState::Passed, detail);
+    }
+    let detail = say!(
+        language,
+        "the records of {seen} of {all} trials show every level read back",
+        seen = read.seen,
+        all = read.of
+    );
+    (CheckState::NotObserved, detail)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Two campaigns side by side: what both asked, what one asked, and how they differ otherwise.
 //! Nothing is judged across them: what differs between campaigns was not drawn by lot.
 
+use crate::observed::Origin;
 use crate::quantities::{confidence, duration};
 use crate::view::{Report, SubjectView};
 use model::{Finding, Role};
@@ -128,7 +129,11 @@ pub(crate) fn design(report: &Report) -> Vec<(String, String)> {
     let is_quick = if design.is_quick { language.word("yes") } else { language.word("no") };
     let ids: Vec<&str> = report.subjects.iter().map(|subject| subject.id.as_str()).collect();
     let caveats: Vec<&str> = report.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
+    let origin = Origin::of(report);
+    let is_emulated = report.findings.findings.iter().any(|finding| finding.is_emulated);
     let numbers = match &design.imported {
+        None if origin == Origin::Simulated => language.word("simulated: nothing ran").to_owned(),
+        None if is_emulated => language.word("measured on an emulated processor").to_owned(),
         None => language.word("measured").to_owned(),
         Some(from) => say!(
             language,
@@ -137,14 +142,18 @@ pub(crate) fn design(report: &Report) -> Vec<(String, String)> {
             format = from.format
         ),
     };
+    let of_a_machine = |told: String| match origin {
+        Origin::Ran => told,
+        _ => language.word("not observed").to_owned(),
+    };
     let facts = [
         (language.word("venue"), design.venue.clone()),
         (language.word("kernel"), design.kernel.clone()),
         (language.word("CPUs"), design.cpus.clone()),
         (language.word("blocks"), design.blocks.to_string()),
         (language.word("trials"), design.trials.to_string()),
-        (language.word("boots"), design.boots.to_string()),
-        (language.word("time of trials"), duration(design.duration_ns, language)),
+        (language.word("boots"), of_a_machine(design.boots.to_string())),
+        (language.word("time of trials"), of_a_machine(duration(design.duration_ns, language))),
         (language.word("workloads"), design.workloads.join(", ")),
         (language.word("subjects"), ids.join(", ")),
         (language.word("confidence"), format!("{} %", confidence(design.alpha))),

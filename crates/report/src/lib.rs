@@ -15,6 +15,7 @@ mod emulated;
 mod explain;
 mod grid;
 mod ladder;
+mod observed;
 mod over_time;
 mod page;
 mod quantities;

@@ -116,6 +116,9 @@ pub(crate) fn outcome(outcome: ClaimOutcome, language: Language) -> &'static str
     match outcome {
         ClaimOutcome::Confirmed => language.word("confirmed"),
         ClaimOutcome::Refuted => language.word("refuted"),
+        ClaimOutcome::RefutedInSize => language.word("refuted in size"),
+        ClaimOutcome::Immaterial => language.word("immaterial"),
+        ClaimOutcome::RefutedAndImmaterial => language.word("refuted as stated, and immaterial"),
         ClaimOutcome::Undecided => language.word("undecided"),
     }
 }

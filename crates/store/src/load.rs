@@ -8,8 +8,8 @@ use crate::durable::read_document;
 use crate::records::scan;
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Caveat, FINDINGS_FORMAT, FINDINGS_FORMATS, Findings, Fingerprint, PLAN_FORMATS, Plan, Record,
-    TREND_FINDINGS_FORMAT,
+    Caveat, FINDINGS_BEFORE_OBSTACLES, FINDINGS_FORMATS, Findings, Fingerprint, PLAN_FORMATS, Plan,
+    Record,
 };
 use std::path::{Path, PathBuf};
 
@@ -86,12 +86,11 @@ pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
 pub fn load_findings(directory: &Path) -> Result<Option<Findings>> {
     let path = directory.join("findings.json");
     let found: Option<Findings> = read_if_present(&path, LARGEST_FINDINGS, &FINDINGS_FORMATS)?;
-    let has_facts = [FINDINGS_FORMAT, TREND_FINDINGS_FORMAT];
     Ok(found.map(|findings| {
-        if has_facts.contains(&findings.format.as_str()) {
-            findings
-        } else {
+        if FINDINGS_BEFORE_OBSTACLES.contains(&findings.format.as_str()) {
             findings.with_facts_of_caveats()
+        } else {
+            findings
         }
     }))
 }
@@ -180,6 +179,7 @@ fn read_if_present<T: serde::de::DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::FINDINGS_FORMAT;
 
     #[test]
     fn an_import_that_keeps_its_mapping_under_the_earlier_name_is_read_and_packed_as_it_was() {
@@ -236,6 +236,8 @@ mod tests {
             load_findings(directory.path()).unwrap().unwrap().findings[0].is_emulated
         };
         assert!(is_emulated("schedlab.findings/4") && is_emulated("schedlab.findings/5"));
-        assert!(!is_emulated(FINDINGS_FORMAT), "there the field says it, and no caveat does");
+        for format in [FINDINGS_FORMAT, "schedlab.findings/7", "schedlab.findings/6"] {
+            assert!(!is_emulated(format), "{format}: the field says it, and no caveat does");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::durable::{parse_document, unreadable};
 use contract::{Error, Result};
-use model::{Caveat, CaveatCode, RECORD_FORMAT, Record};
+use model::{Caveat, CaveatCode, RECORD_FORMATS, Record};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::panic::resume_unwind;
@@ -113,7 +113,7 @@ fn batch(reader: &mut impl BufRead, path: &Path, first: usize) -> Result<Batch> 
 fn parsed(lines: &[Vec<u8>], path: &Path, first: usize) -> Result<Vec<Record>> {
     let parse = |(number, line): (usize, &Vec<u8>)| {
         let place = format!("line {number} of {}", path.display());
-        parse_document(line, &place, &[RECORD_FORMAT])
+        parse_document(line, &place, &RECORD_FORMATS)
     };
     let of = |(number, lines): (usize, &[Vec<u8>])| -> Result<Vec<Record>> {
         (number..).zip(lines).map(parse).collect()

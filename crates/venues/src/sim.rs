@@ -13,8 +13,8 @@ use contract::{
     VenueSession,
 };
 use model::{
-    Fingerprint, Histogram, Invocation, Level, LevelReading, Metric, Outcome, Plan, Record,
-    Reduction, RunReport, Sample, SampleData, SimSettings, Trial, Unit, parse_percent,
+    Fingerprint, Histogram, Invocation, Level, Metric, Outcome, Plan, Record, Reduction, RunReport,
+    Sample, SampleData, SimSettings, Trial, Unit, parse_percent,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -145,28 +145,23 @@ impl VenueSession for SimSession {
                     samples: Vec::new(),
                     run: None,
                     failure: Some(reason),
+                    disturbance: None,
                 });
                 break;
             }
             let samples = self.samples(trial, number, &metrics);
             let run = RunReport { wall_ns: trial.workload.expected_ns, ..RunReport::default() };
-            invocations.push(Invocation { samples, run: Some(run), failure: None });
+            invocations.push(Invocation {
+                samples,
+                run: Some(run),
+                failure: None,
+                disturbance: None,
+            });
         }
-        let reading = |level: &Level| LevelReading {
-            before: level.clone(),
-            during: Vec::new(),
-            after: level.clone(),
-        };
         Ok(Record {
             duration_ns: trial.workload.expected_ns * u64::from(trial.workload.invocations),
             boot_id: self.boot_id(trial.block),
             invocations,
-            levels: trial
-                .subject
-                .levels
-                .iter()
-                .map(|(id, level)| (id.clone(), reading(level)))
-                .collect(),
             ..Record::of(trial, outcome)
         })
     }

@@ -27,6 +27,7 @@ export interface Figures {
 
 export function figuresOf(page: Page): Figures {
   const subjects = page.subjects.map(({ id }) => id);
+  const { imported } = page.design;
   const { probabilities, of: curves } = page.curves ?? { probabilities: [], of: [] };
   return {
     effects: [
@@ -60,11 +61,10 @@ export function figuresOf(page: Page): Figures {
         const name = `${workload}, ${metric.replaceAll("_", " ")}: ${subject}`;
         const figures = (): Figure[] => {
           const all = runs(series, subjects);
-          return [
-            pairs(finding, all, number),
-            drift(series, all, number, subjects),
-            { ...spread(series, all, number, subjects), ...found(finding) },
-          ];
+          const values = { ...spread(series, all, number, subjects), ...found(finding) };
+          // No file tells the order of its runs, and one without blocks no pairs.
+          if (imported) return imported.design === "blocked" ? [pairs(finding, all, number, true), values] : [values];
+          return [pairs(finding, all, number, false), drift(series, all, number, subjects), values];
         };
         return [{ name, figures }];
       }),

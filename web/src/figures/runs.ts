@@ -43,7 +43,7 @@ export function drift(series: Series, all: Run[], number: number, subjects: stri
 }
 
 /** One line for each block, from the reference to the subject. */
-export function pairs(finding: Finding, all: Run[], number: number): Figure {
+export function pairs(finding: Finding, all: Run[], number: number, isImported: boolean): Figure {
   const { workload, unit, direction, subject, reference } = finding;
   const of = (id: string): Map<number, number> =>
     new Map(all.filter((run) => run.subject === id).map(({ block, value }) => [block, value]));
@@ -58,7 +58,9 @@ export function pairs(finding: Finding, all: Run[], number: number): Figure {
     id: `pairs-${number}`,
     title: t("{workload}: {subject} against {reference}, block by block", { workload, subject, reference }),
     finding: said(finding),
-    reading: t("One line for each block: runs of a block were made close to each other. Dashed is worse."),
+    reading: isImported
+      ? t("One line for each block of the file. Dashed is worse.")
+      : t("One line for each block: every subject ran once in it. Dashed is worse."),
     options: (canvas) =>
       base(canvas, {
         height: 250,

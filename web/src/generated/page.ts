@@ -128,7 +128,7 @@ export interface Check {
 }
 
 /** How a check came out. */
-export type CheckState = "passed" | "warned" | "failed" | "not_applicable";
+export type CheckState = "passed" | "warned" | "failed" | "not_observed" | "not_applicable";
 
 /** What somebody has published, and what these data say of it. */
 export interface Claim {
@@ -139,7 +139,13 @@ export interface Claim {
 }
 
 /** What new data say of a claim. */
-export type ClaimOutcome = "confirmed" | "refuted" | "undecided";
+export type ClaimOutcome =
+  | "confirmed"
+  | "refuted"
+  | "refuted_in_size"
+  | "immaterial"
+  | "refuted_and_immaterial"
+  | "undecided";
 
 /** One latency. */
 export interface Curve {

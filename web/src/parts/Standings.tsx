@@ -7,6 +7,9 @@ import { type Column, IntervalBar, reachOf, SortTable } from "./SortTable";
 const MARKS = {
   confirmed: noted("✓ confirmed"),
   refuted: noted("✕ refuted"),
+  refuted_in_size: noted("✕ refuted in size"),
+  immaterial: noted("= immaterial"),
+  refuted_and_immaterial: noted("✕ refuted as stated, and immaterial"),
   undecided: noted("? undecided"),
 } as const;
 

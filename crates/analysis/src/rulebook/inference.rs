@@ -16,6 +16,8 @@ pub(crate) struct Evidence<'a> {
     pub theta: f64,
     /// Level of the family.
     pub alpha: f64,
+    /// How many questions the family has.
+    pub family: usize,
 }
 
 /// A statistical outcome, before anything is forbidden.
@@ -50,7 +52,8 @@ pub(crate) fn infer(evidence: &Evidence<'_>) -> Inference {
     if !is_different {
         return Inference::inconclusive("neither a difference nor its absence was shown");
     }
-    let (low, high) = test.interval(evidence.alpha);
+    // "Clearly" may be wrong nowhere in the family, so the family's interval decides it.
+    let (low, high) = test.interval(evidence.alpha / evidence.family.max(1) as f64);
     let (verdict, is_clear) = if test.mean > 0.0 {
         (Verdict::Better, low > evidence.theta)
     } else {
@@ -84,6 +87,7 @@ mod tests {
             equivalence: test.and_then(|test| test.p_equivalence(theta)),
             theta,
             alpha: 0.05,
+            family: 1,
         });
         (inference.verdict, inference.strength)
     }

@@ -145,7 +145,12 @@ impl VenueSession for MoonSession {
     fn run(&mut self, trial: &Trial, _: &mut dyn FnMut(Event)) -> Result<Record> {
         let fall_ns = 1e6 / self.gravity + f64::from(trial.block);
         let samples = vec![Sample::values("makespan", vec![fall_ns])];
-        let invocation = Invocation { samples, run: Some(RunReport::default()), failure: None };
+        let invocation = Invocation {
+            samples,
+            run: Some(RunReport::default()),
+            failure: None,
+            disturbance: None,
+        };
         Ok(Record { invocations: vec![invocation], ..Record::of(trial, Outcome::Completed) })
     }
 

@@ -12,8 +12,8 @@ use crate::load_process::{LOAD_ROLE, LoadAnswer, LoadOrder};
 use crate::running::Running;
 use contract::{AttachedProbe, Error, ErrorKind, LaunchSpec, Phase, ProbeTarget, Result};
 use model::{
-    BackgroundSession, Caveat, CpuList, Invocation, Level, LevelReading, Outcome, RunReport,
-    StorageTarget,
+    BackgroundSession, Caveat, CpuList, Disturbance, Invocation, Level, LevelReading, Outcome,
+    RunReport, StorageTarget,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,7 +52,7 @@ impl TrialRun<'_> {
         if let Err(Stop::Outcome(Outcome::Failed { reason })) = &ended {
             refuse_full(self.context.logs(), reason)?;
             let failure = Some(reason.clone());
-            let failed = Invocation { samples: Vec::new(), run: None, failure };
+            let failed = Invocation { samples: Vec::new(), run: None, failure, disturbance: None };
             self.progress.invocations.push(failed);
         }
         self.context.journal().append(&JournalEntry::GroupEnded { group: running.group() })?;
@@ -167,12 +167,13 @@ impl TrialRun<'_> {
         samples.extend(running.stop_probes(&report)?);
         let cpus: CpuList = self.context.machine().online_cpus().map_err(Error::from)?;
         let now = self.health(running);
-        self.merge_caveats(health.caveats(&now, &report, &cpus));
+        let disturbance = health.disturbance(&now, &report, &cpus);
+        self.merge_caveats(now.caveats(&disturbance));
         let after = self.levels(running)?;
         // Not before the run: a console may still write while it goes on.
         tracing::debug!(?before, ?after, "levels were read back");
         self.check_end(&after)?;
-        self.finish(samples, report, unfit)
+        self.finish(samples, (report, disturbance), unfit)
     }
 
     fn health(&self, running: &Running) -> Health {
@@ -224,13 +225,18 @@ impl TrialRun<'_> {
     fn finish(
         &mut self,
         samples: Vec<model::Sample>,
-        report: RunReport,
+        (report, disturbance): (RunReport, Disturbance),
         unfit: Option<String>,
     ) -> Result<(), Stop> {
         if let Some(reason) = unfit {
             return Err(Stop::failed(reason));
         }
-        self.progress.invocations.push(Invocation { samples, run: Some(report), failure: None });
+        self.progress.invocations.push(Invocation {
+            samples,
+            run: Some(report),
+            failure: None,
+            disturbance: Some(disturbance),
+        });
         Ok(())
     }
 

@@ -282,6 +282,25 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         writeln!(output, "{text}\n")?;
         return notes(report, output);
     }
+    if report.is_simulated() {
+        let text = say!(
+            language,
+            "{blocks} randomised blocks of {subjects} subjects{quick}; workloads {workloads}; \
+             {trials} simulated trials: nothing ran; seed {seed}; family of {families} at level \
+             {alpha}.",
+            blocks = design.blocks,
+            subjects = design.subjects,
+            quick = if design.is_quick { language.word(", quick mode") } else { "" },
+            workloads = design.workloads.join(", "),
+            trials = design.trials,
+            seed = design.seed,
+            families = design.family_words(language),
+            alpha = design.alpha
+        );
+        writeln!(output, "{text}\n")?;
+        levels(report, output)?;
+        return notes(report, output);
+    }
     let text = say!(
         language,
         "{blocks} randomised blocks of {subjects} subjects{quick}; workloads {workloads}; {trials} \

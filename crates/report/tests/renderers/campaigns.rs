@@ -17,7 +17,7 @@ pub struct Campaign {
     pub findings: Findings,
     pub language: Language,
     pub environment: Fingerprint,
-    store_caveats: Vec<Caveat>,
+    pub store_caveats: Vec<Caveat>,
     factors: BTreeMap<String, String>,
 }
 
@@ -297,6 +297,7 @@ fn records() -> Vec<Record> {
         samples,
         run: None,
         failure: failure.map(str::to_owned),
+        disturbance: None,
     };
     let record = |sequence: u64, subject: &str, outcome, invocations| Record {
         sequence,

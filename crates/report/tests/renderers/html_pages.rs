@@ -70,6 +70,15 @@ fn claim() -> ClaimFinding {
 
 /// The mixed campaign with runs whose latencies have a tail, ranks, a use case and a claim.
 pub fn measured() -> Campaign {
+    /// Everything was read, and nothing was there.
+    fn quiet() -> model::Disturbance {
+        model::Disturbance {
+            foreign_share: Some(0.002),
+            stolen_share: Some(0.0),
+            throttles: Some(0),
+        }
+    }
+
     let mut campaign = mixed();
     let first = campaign.records[0].clone();
     campaign.records.clear();
@@ -89,9 +98,11 @@ pub fn measured() -> Campaign {
                 subject: subject.to_owned(),
                 workload: "cyclic".to_owned(),
                 outcome: Outcome::Completed,
-                invocations: vec![fixtures::invocation(vec![Sample::histogram(
-                    "latency", latency,
-                )])],
+                invocations: vec![model::Invocation {
+                    disturbance: Some(quiet()),
+                    ..fixtures::invocation(vec![Sample::histogram("latency", latency)])
+                }],
+                levels: readings(&campaign.plan, subject),
                 ..first.clone()
             });
             campaign.values.push(TrialValue {
@@ -107,6 +118,20 @@ pub fn measured() -> Campaign {
     campaign.findings.use_cases = vec![use_case()];
     campaign.findings.claims = vec![claim()];
     campaign
+}
+
+/// Each level of a subject as it was read back.
+pub fn readings(
+    plan: &model::Plan,
+    subject: &str,
+) -> std::collections::BTreeMap<String, model::LevelReading> {
+    let reading = |level: &model::Level| model::LevelReading {
+        before: level.clone(),
+        during: Vec::new(),
+        after: level.clone(),
+    };
+    let levels = &plan.subject(subject).unwrap().levels;
+    levels.iter().map(|(factor, level)| (factor.clone(), reading(level))).collect()
 }
 
 #[test]

@@ -37,19 +37,20 @@ fn ranking(report: &Report) -> Option<Slide> {
 fn claims(report: &Report) -> Option<Slide> {
     let language = report.language;
     let claims = &report.findings.claims;
-    let count = |outcome: ClaimOutcome| claims.iter().filter(|one| one.outcome == outcome).count();
+    let count =
+        |is_one: fn(ClaimOutcome) -> bool| claims.iter().filter(|one| is_one(one.outcome)).count();
     let title = say!(
         language,
         "Published claims: {confirmed} confirmed, {refuted} refuted, {undecided} undecided",
-        confirmed = count(ClaimOutcome::Confirmed),
-        refuted = count(ClaimOutcome::Refuted),
-        undecided = count(ClaimOutcome::Undecided)
+        confirmed = count(|outcome| outcome == ClaimOutcome::Confirmed),
+        refuted = count(ClaimOutcome::is_refuted),
+        undecided = count(ClaimOutcome::is_open)
     );
     let row = |one: &ClaimFinding| {
         let sign = match one.outcome {
             ClaimOutcome::Confirmed => '■',
-            ClaimOutcome::Refuted => '✕',
-            ClaimOutcome::Undecided => '●',
+            outcome if outcome.is_refuted() => '✕',
+            _ => '●',
         };
         vec![
             one.claim.says.clone(),

@@ -4,7 +4,8 @@
 use super::headline::{effect, main_caveat, main_finding, sentence, winner};
 use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::trimmed;
-use crate::checks::{CheckState, checks};
+use crate::checks::{CheckState, checks, trials};
+use crate::observed::Origin;
 use crate::quantities::{confidence, direction, duration};
 use crate::view::{Report, SubjectView};
 use phrases::{Language, counted, say};
@@ -173,17 +174,21 @@ fn method(report: &Report) -> Slide {
     let language = report.language;
     let design = &report.design;
     let blocks = counted!(language, design.blocks, "1 block", "{count} blocks");
-    let order = if design.is_unblocked() {
-        language
+    let order = match Origin::of(report) {
+        Origin::ImportedRows => language
             .word("numbers of others, without blocks: what changed between runs may be in them")
-            .to_owned()
-    } else {
-        say!(
+            .to_owned(),
+        Origin::ImportedBlocks => say!(
+            language,
+            "numbers of others, in {blocks}; the order of their runs is not known",
+            blocks
+        ),
+        Origin::Ran | Origin::Simulated => say!(
             language,
             "{blocks}; in each, every subject runs once, in an order drawn anew (seed {seed})",
             blocks,
             seed = design.seed
-        )
+        ),
     };
     let verdict = say!(
         language,
@@ -192,19 +197,29 @@ fn method(report: &Report) -> Slide {
         level = confidence(design.alpha),
         families = design.family_words(language)
     );
-    let ran = say!(
-        language,
-        "{trials} on venue {venue}, {boots}, {duration}",
-        trials = counted!(language, design.trials, "1 trial", "{count} trials"),
-        venue = design.venue,
-        boots = counted!(language, design.boots, "1 boot", "{count} boots"),
-        duration = duration(design.duration_ns, language)
-    );
-    let replicate = language.word("the block; iterations and invocations within a trial are none");
-    let active = language.word(
-        "levels are read back before, during and after each trial; a trial whose subject changed \
-         has no numbers",
-    );
+    let origin = Origin::of(report);
+    let ran = match origin {
+        Origin::Ran => say!(
+            language,
+            "{trials} on venue {venue}, {boots}, {duration}",
+            trials = counted!(language, design.trials, "1 trial", "{count} trials"),
+            venue = design.venue,
+            boots = counted!(language, design.boots, "1 boot", "{count} boots"),
+            duration = duration(design.duration_ns, language)
+        ),
+        Origin::Simulated => language.word("nothing ran: the numbers are simulated").to_owned(),
+        Origin::ImportedBlocks | Origin::ImportedRows => counted!(
+            language,
+            design.trials,
+            "nothing ran here: 1 record of a file",
+            "nothing ran here: {count} records of a file"
+        ),
+    };
+    let replicate = match origin {
+        Origin::ImportedRows => language.word("one execution, as far as the file tells them apart"),
+        _ => language.word("the block; iterations and invocations within a trial are none"),
+    };
+    let active = trials(report).detail;
     let paragraphs = vec![
         Paragraph::new(language.word("Order"), order),
         Paragraph::new(language.word("Replicate"), replicate),
@@ -212,12 +227,16 @@ fn method(report: &Report) -> Slide {
         Paragraph::new(language.word("Ran"), ran),
         Paragraph::new(language.word("Active"), active),
     ];
-    let title = say!(
-        language,
-        "Method: {blocks} of {subjects} in random order",
-        blocks,
-        subjects = counted!(language, design.subjects, "1 subject", "{count} subjects")
-    );
+    let subjects = counted!(language, design.subjects, "1 subject", "{count} subjects");
+    let title = match origin {
+        Origin::Ran | Origin::Simulated => {
+            say!(language, "Method: {blocks} of {subjects} in random order", blocks, subjects)
+        }
+        Origin::ImportedBlocks => {
+            say!(language, "Method: {blocks} of {subjects}, imported", blocks, subjects)
+        }
+        Origin::ImportedRows => say!(language, "Method: {subjects}, imported", subjects),
+    };
     let notes: Vec<&str> = report.notes.iter().map(String::as_str).collect();
     slide(title, Body::Paragraphs(paragraphs), notes.join("\n"))
 }
@@ -309,6 +328,7 @@ fn validity(report: &Report) -> Slide {
         CheckState::Passed => language.word("■ passed"),
         CheckState::Warned => language.word("▲ look"),
         CheckState::Failed => language.word("✕ failed"),
+        CheckState::NotObserved => language.word("○ not observed"),
         CheckState::NotApplicable => language.word("not asked"),
     };
     let rows = checks

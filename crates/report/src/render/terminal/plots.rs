@@ -65,7 +65,7 @@ impl Screen<'_> {
             self.plot(&heading, &lines)?;
         }
         if found.iter().any(|series| !series.value.is_empty()) {
-            self.paragraph(self.language.word(sparkline::LEGEND), "", DIM)?;
+            self.paragraph(self.language.word(sparkline::legend(report)), "", DIM)?;
         }
         self.further(found.len().saturating_sub(MOST_PLOTS))
     }

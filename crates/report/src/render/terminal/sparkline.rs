@@ -3,6 +3,7 @@
 use super::super::Page;
 use super::{padded, shortened};
 use crate::emulated::hidden;
+use crate::observed::Origin;
 use crate::quantities::{percent, value};
 use crate::series::Series;
 use crate::view::Report;
@@ -11,10 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
 /// What the signs are.
-pub(super) const LEGEND: &str = noted!(
-    "Each sign is a run in the order of blocks, against the median of its own subject: what drifts \
-     or jumps shows, differences between subjects do not. A blank is a run without a value."
-);
+pub(super) fn legend(report: &Report) -> &'static str {
+    if Origin::of(report).is_imported() {
+        return noted!(
+            "Each sign is a value in the order of the file, against the median of its own subject. \
+             The file does not show in which order they were measured."
+        );
+    }
+    noted!(
+        "Each sign is a run in the order of blocks, against the median of its own subject: what \
+         drifts or jumps shows, differences between subjects do not. A blank is a run without a \
+         value."
+    )
+}
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const PLAIN: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];

@@ -4,18 +4,15 @@
 //! Both workloads of a block run in the same sitting, so blocks pair them as they pair
 //! subjects: d_b = log y(later, b) - log y(earlier, b) within one subject, and everything
 //! after that is as it is for subjects (docs/method.md#m-estimate): paired t, TOST with the
-//! metric's margin. All comparisons of all such claims are one family for Holm. The declared
-//! family neither pays for them nor hears of them.
+//! metric's margin. They are members of the family of all claims.
 
 use crate::comparison::{Comparison, Gathered};
-use crate::controls::{FailedControls, RestsOn};
 use crate::failures::counted;
 use crate::observations::Observations;
-use crate::paired::judge_family;
 use crate::questions::Asked;
 use model::{Claim, FailureCount, Finding, Plan, Question, Record, Role, Subject};
 
-/// The family of all comparisons across workloads.
+/// The name of the comparisons across workloads.
 const FAMILY: &str = "claims across workloads";
 
 /// One pair of workloads inside a subject.
@@ -60,18 +57,21 @@ pub(crate) fn about<'a>(plan: &Plan, claim: &Claim, all: &'a [Finding]) -> Vec<&
     let pairs = pairs(plan, claim);
     let is_meant = |finding: &&Finding| {
         let question = &finding.question;
-        claim.metric.includes(&question.metric) && pairs.iter().any(|pair| pair.is(question))
+        question.family == FAMILY
+            && claim.metric.includes(&question.metric)
+            && pairs.iter().any(|pair| pair.is(question))
     };
     all.iter().filter(is_meant).collect()
 }
 
-/// A finding for every comparison of every claim across workloads, each once. Their
-/// questions have the subject for a workload, and the workloads for subjects: `later`
-/// against `earlier`.
-pub(crate) fn findings(plan: &Plan, records: &[Record], failed: &FailedControls) -> Vec<Finding> {
+/// Every comparison of every claim across workloads, each once. Their questions have the subject
+/// for a workload, and the workloads for subjects: `later` against `earlier`.
+pub(super) fn comparisons<'a>(
+    plan: &'a Plan,
+    records: &[Record],
+    alpha: f64,
+) -> Vec<Comparison<'a>> {
     let mut comparisons: Vec<Comparison<'_>> = Vec::new();
-    // Looks at fewer blocks may have been an occasion to stop: each takes its share.
-    let alpha = plan.alpha / plan.looks.len().max(1) as f64;
     for claim in plan.claims.iter().filter(|claim| claim.is_across_workloads()) {
         for pair in pairs(plan, claim) {
             let turned = turned(records, &pair);
@@ -85,11 +85,7 @@ pub(crate) fn findings(plan: &Plan, records: &[Record], failed: &FailedControls)
             }
         }
     }
-    let mut findings = judge_family(&comparisons, alpha);
-    for finding in &mut findings {
-        failed.cap(finding, RestsOn::BothWorkloads);
-    }
-    findings
+    comparisons
 }
 
 /// The records of a subject with the workload in the subject's place.
@@ -139,7 +135,9 @@ fn asked<'a>(plan: &'a Plan, claim: &'a Claim, pair: &Pair<'_>) -> Vec<Asked<'a>
 
 #[cfg(test)]
 mod tests {
+    use super::super::family::{cap, findings};
     use super::*;
+    use crate::controls::FailedControls;
     use crate::fixtures::{metric, plan, record};
     use model::{
         ClaimFinding, ClaimOutcome, Claimed, ClaimedEffect, ClaimedMetrics, Direction, Outcome,
@@ -162,6 +160,9 @@ mod tests {
                 ..like.clone()
             })
             .into();
+        for sitting in plan.blocks.iter_mut().flat_map(|block| &mut block.sittings) {
+            sitting.workloads = LABELS.map(str::to_owned).into();
+        }
         Plan { claims, ..plan }
     }
 
@@ -253,7 +254,7 @@ mod tests {
             (["r-1", "r-2"], ClaimedEffect::Same, 0.3, ClaimOutcome::Undecided),
             (["r-2", "r-3"], ClaimedEffect::Same, 0.002, ClaimOutcome::Refuted),
             (["r-2", "r-3"], ClaimedEffect::Change(0.3), 0.005, ClaimOutcome::Confirmed),
-            (["r-2", "r-3"], ClaimedEffect::Change(0.6), 0.005, ClaimOutcome::Refuted),
+            (["r-2", "r-3"], ClaimedEffect::Change(0.6), 0.005, ClaimOutcome::RefutedInSize),
         ] {
             let plan = grid(vec![claim(&workloads, &["m"], effect)]);
             let found = judged(&plan, &records(flat, spread));
@@ -265,7 +266,7 @@ mod tests {
     fn the_test_is_the_paired_t_of_logs_over_blocks_within_one_subject() {
         let plan = grid(vec![claim(&["r-1", "r-2"], &["m"], ClaimedEffect::Better)]);
         let all = records(rising, 0.02);
-        let own = findings(&plan, &all, &FailedControls::default());
+        let own = findings(&plan, &all);
         let questions: Vec<[&str; 3]> = own
             .iter()
             .map(|one| [&one.question.workload, &one.question.subject, &one.question.reference])
@@ -298,7 +299,7 @@ mod tests {
         let step = claim(&["r-1", "r-2"], &["m"], ClaimedEffect::Better);
         // The same pair in two claims is one comparison.
         let plan = grid(vec![step.clone(), step, claim(&LABELS, &["m"], ClaimedEffect::Better)]);
-        let own = findings(&plan, &all, &FailedControls::default());
+        let own = findings(&plan, &all);
         assert_eq!(own.len(), 6);
         let raw: Vec<Option<f64>> =
             own.iter().map(|one| one.effect.as_ref().unwrap().p_difference).collect();
@@ -322,7 +323,8 @@ mod tests {
         }
         let found = judged(&plan, &failing);
         assert_eq!(found.outcome, ClaimOutcome::Undecided, "{}", found.reason);
-        let own = findings(&plan, &records(rising, 0.01), &FailedControls::one("r-1", "m"));
+        let mut own = findings(&plan, &records(rising, 0.01));
+        cap(&mut own, &FailedControls::one("r-1", "m"));
         assert!(own.iter().all(|one| one.verdict == Verdict::Inconclusive));
         let few: Vec<Record> =
             records(rising, 0.01).into_iter().filter(|one| one.block < 4).collect();
@@ -335,21 +337,16 @@ mod tests {
     }
 
     #[test]
-    fn an_adaptive_campaign_shares_its_level_among_its_looks() {
+    fn an_adaptive_campaign_answers_at_the_level_of_a_look() {
         let claims = vec![claim(&["r-1", "r-2"], &["m"], ClaimedEffect::Better)];
         let fixed = grid(claims);
         let adaptive = Plan { looks: vec![6, 8], ..fixed.clone() };
         let all = records(rising, 0.02);
-        let low = |plan: &Plan| {
-            findings(plan, &all, &FailedControls::default())[0]
-                .effect
-                .as_ref()
-                .unwrap()
-                .interval
-                .low
-        };
-        assert!(low(&adaptive) < low(&fixed));
         assert_eq!(judged(&adaptive, &all).outcome, ClaimOutcome::Confirmed);
+        // Six blocks answered it, whatever came after them.
+        let early: Vec<Record> = all.iter().filter(|one| one.block < 6).cloned().collect();
+        assert_eq!(judged(&adaptive, &all).reason, judged(&adaptive, &early).reason);
+        assert_ne!(judged(&adaptive, &all).reason, judged(&fixed, &all).reason);
         let ended = crate::ended(&fixed, &all).claims.remove(0);
         assert!(ended.reason.contains("ran to their planned end"), "{}", ended.reason);
     }
