@@ -80,7 +80,7 @@ enum Command {
         #[arg(long)]
         target: Option<String>,
     },
-    /// Hold the native workloads against hackbench, perf bench and cyclictest (about ten minutes)
+    /// Hold the native workloads against hackbench, perf bench, cyclictest and fio (about twenty minutes)
     Fidelity {
         /// Only cells whose name contains this; the table is then not written
         #[arg(long)]

@@ -57,7 +57,7 @@ pub struct LaunchSpec {
     pub is_rotating: bool,
     /// Facts of the long-lived service ([`crate::LongLivedService::facts`]); else empty.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub standing: BTreeMap<String, String>,
+    pub long_lived: BTreeMap<String, String>,
     /// Seed of the trial.
     pub seed: u64,
     /// A directory for files of this invocation, removed afterwards.

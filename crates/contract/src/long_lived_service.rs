@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A service that stands: started before the first trial that asks for it, ended with the last
 /// one, or by a trial that fails. Dropping it stops and reaps it.
 pub trait LongLivedService {
-    /// What a trial's load needs to know of it ([`crate::LaunchSpec::standing`]).
+    /// What a trial's load needs to know of it ([`crate::LaunchSpec::long_lived`]).
     fn facts(&self) -> BTreeMap<String, String>;
 
     /// Whether it still stands.

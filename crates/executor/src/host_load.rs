@@ -51,11 +51,11 @@ impl HostLoadProcess {
             .spawn()
             .map_err(failed)?;
         let input = child.stdin.take();
-        let outside = Self { child };
+        let role = Self { child };
         let text = serde_json::to_vec(settings).map_err(|error| failed(error.into()))?;
         // Closed at once: what is told is all there is.
         input.map_or(Ok(()), |mut input| input.write_all(&text)).map_err(failed)?;
-        Ok(outside)
+        Ok(role)
     }
 
     /// How it ended, if it did.

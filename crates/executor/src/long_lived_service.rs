@@ -229,14 +229,14 @@ impl LongLivedSlot {
         let name = new_mark(context.machine().runtime())?;
         let mark = format!("SCHEDLAB_MARK={name}");
         let (cgroup, server_groups) = long_lived_groups(context, &name, &servers)?;
-        let scratch = context.scratch("standing");
+        let scratch = context.scratch("long-lived");
         // Of the one before it.
         let _ = std::fs::remove_dir_all(&scratch);
         make_scratch(&scratch)?;
         let launch = LaunchSpec {
             seed: trial.seed,
             scratch,
-            log: context.log("standing.log"),
+            log: context.log("long-lived.log"),
             server_groups,
             ..LaunchSpec::default()
         };
@@ -264,7 +264,7 @@ impl LongLivedSlot {
     ) -> Result<()> {
         if let (Some(process), Some(own)) = (&self.0, cgroups.first()) {
             process.enter(machine, (own, &launch.server_groups))?;
-            launch.standing.clone_from(&process.stands.facts);
+            launch.long_lived.clone_from(&process.stands.facts);
         }
         Ok(())
     }
@@ -349,18 +349,18 @@ fn serve(catalogue: &Catalogue, machine: &Machine) -> std::io::Result<()> {
     sys::reset_signal_dispositions();
     give_up_exemption(machine);
     let machine = machine.clone().with_search_path(order.search_path.clone());
-    let mut standing = match started(catalogue, &machine, &order) {
-        Ok(standing) => standing,
+    let mut service = match started(catalogue, &machine, &order) {
+        Ok(service) => service,
         Err(reason) => return answer(&mut output, &StartAnswer::Err(reason)),
     };
-    let ends_within_ns = u64::try_from(standing.ends_within().as_nanos()).unwrap_or(u64::MAX);
+    let ends_within_ns = u64::try_from(service.ends_within().as_nanos()).unwrap_or(u64::MAX);
     answer(
         &mut output,
-        &StartAnswer::Ok(LongLivedFacts { facts: standing.facts(), ends_within_ns }),
+        &StartAnswer::Ok(LongLivedFacts { facts: service.facts(), ends_within_ns }),
     )?;
     // Each question is whether it still stands.
     while receive::<()>(&mut input)?.is_some() {
-        answer(&mut output, &standing.check().map_err(|error| error.one_line()))?;
+        answer(&mut output, &service.check().map_err(|error| error.one_line()))?;
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ pub(crate) trait Application {
 
     /// The client of the load generator on the host of the guest that it is in; none where the
     /// load is sent from here.
-    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<HostLoadClient>;
+    fn host_load(&self, machine: &Machine, launch: &LaunchSpec) -> Option<HostLoadClient>;
 
     /// What inspects it around a run; none where its load checks all.
     fn inspection(&self, address: SocketAddr) -> Option<Box<dyn Inspection>> {

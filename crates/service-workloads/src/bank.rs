@@ -195,9 +195,9 @@ impl Application for Bank {
         launch: &LaunchSpec,
         levels: Option<&LaunchSpec>,
     ) -> Result<Started> {
-        let is_loaded_from_outside = host_load::is_used(machine, &self.conduct);
+        let is_loaded_from_host = host_load::is_used(machine, &self.conduct);
         let within = self.conduct.ready_within;
-        self.servers.start(machine, (launch, levels), (within, is_loaded_from_outside))
+        self.servers.start(machine, (launch, levels), (within, is_loaded_from_host))
     }
 
     fn load(&self, address: SocketAddr, launch: &LaunchSpec) -> Result<HttpLoad> {
@@ -208,7 +208,7 @@ impl Application for Bank {
         HttpLoad::of(self.load.clone().at(address).with_scenario(scenario), launch)
     }
 
-    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<HostLoadClient> {
+    fn host_load(&self, machine: &Machine, launch: &LaunchSpec) -> Option<HostLoadClient> {
         HostLoadClient::of(machine, &self.conduct, (DESCRIPTION.id, &self.parameters), launch)
     }
 

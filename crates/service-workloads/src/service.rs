@@ -330,7 +330,7 @@ impl Application for Yours {
         self.generator.as_ref().map(|generator| generator.start(machine, launch)).transpose()
     }
 
-    fn outside(&self, machine: &Machine, launch: &LaunchSpec) -> Option<HostLoadClient> {
+    fn host_load(&self, machine: &Machine, launch: &LaunchSpec) -> Option<HostLoadClient> {
         HostLoadClient::of(machine, &self.conduct, (DESCRIPTION.id, &self.parameters), launch)
     }
 

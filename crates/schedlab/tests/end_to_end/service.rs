@@ -183,7 +183,7 @@ fn a_trial_that_fails_ends_the_warm_process_and_the_next_begins_with_another() {
     }
     let completed = records.iter().filter(|record| matches!(record.outcome, Outcome::Completed));
     assert!(completed.count() >= 2);
-    let log = std::fs::read_to_string(bench.campaign().join("logs/standing.log")).unwrap();
+    let log = std::fs::read_to_string(bench.campaign().join("logs/long-lived.log")).unwrap();
     assert!(log.contains("as many as I was to take"), "{log}");
     nothing_is_left(&bench);
 }

@@ -34,7 +34,7 @@ pub(super) struct Running {
     /// What sends instead of it.
     program: Option<Box<dyn Drive>>,
     /// The load generator on the host, where that sends.
-    outside: Option<HostLoadClient>,
+    host_load: Option<HostLoadClient>,
     inspection: Option<Box<dyn Inspection>>,
     log: PathBuf,
     /// Where what a program made for people is kept; nowhere in a guest, whose files go with it.
@@ -59,8 +59,8 @@ impl Running {
         let mut before = vec![("ready_after", sys::monotonic_ns() - began_ns)];
         let mut load = application.load(started.address, launch)?;
         let mut inspection = application.inspection(started.address);
-        let outside = application.outside(machine, launch);
-        if outside.is_none() {
+        let host_load = application.host_load(machine, launch);
+        if host_load.is_none() {
             place_generator(&conduct)?;
         }
         load.set_up()?;
@@ -74,7 +74,7 @@ impl Running {
         Ok(Self {
             machine: machine.clone(),
             program: application.program(machine, launch)?,
-            outside,
+            host_load,
             inspection,
             servers: Servers::Own(Some(started)),
             conduct,
@@ -100,8 +100,8 @@ impl Running {
         let mut inspection = application.inspection(lent.address);
         // Before the generator has CPUs of its own: the others' are what it has by now.
         lent.impose(machine, launch)?;
-        let outside = application.outside(machine, launch);
-        if outside.is_none() {
+        let host_load = application.host_load(machine, launch);
+        if host_load.is_none() {
             place_generator(&conduct)?;
         }
         rest(inspection.as_deref_mut())?;
@@ -113,7 +113,7 @@ impl Running {
             conduct,
             load,
             program: application.program(machine, launch)?,
-            outside,
+            host_load,
             inspection,
             log: launch.log.clone(),
             report: report(machine, launch),
@@ -170,9 +170,9 @@ impl Running {
         if let Some(inspection) = &mut self.inspection {
             inspection.before()?;
         }
-        let measurement = match (&mut self.program, &self.outside) {
+        let measurement = match (&mut self.program, &self.host_load) {
             (Some(program), _) => program.run()?,
-            (None, Some(outside)) => self.load.receive(&outside.send()?)?,
+            (None, Some(host_load)) => self.load.receive(&host_load.send()?)?,
             (None, None) => self.load.run()?,
         };
         let seen = self.inspection.as_mut().map(|inspection| inspection.after()).transpose()?;

@@ -109,15 +109,15 @@ impl LentApplication {
             let (name, pid) = told.split_once('=')?;
             Some((name.to_owned(), pid.parse().ok()?))
         };
-        let found = |standing: &BTreeMap<String, String>| {
+        let found = |facts: &BTreeMap<String, String>| {
             Some(Self {
-                pids: standing.get(SERVERS)?.split(' ').map(server).collect::<Option<_>>()?,
-                address: standing.get(ADDRESS)?.parse().ok()?,
-                ready_at_ns: standing.get(READY_AT_NS)?.parse().ok()?,
-                scratch: PathBuf::from(standing.get(SCRATCH)?),
+                pids: facts.get(SERVERS)?.split(' ').map(server).collect::<Option<_>>()?,
+                address: facts.get(ADDRESS)?.parse().ok()?,
+                ready_at_ns: facts.get(READY_AT_NS)?.parse().ok()?,
+                scratch: PathBuf::from(facts.get(SCRATCH)?),
             })
         };
-        found(&launch.standing).ok_or_else(|| {
+        found(&launch.long_lived).ok_or_else(|| {
             Error::environment("cannot use a warm service", "none stands for this trial")
         })
     }

@@ -147,7 +147,7 @@ impl Servers {
         &self,
         machine: &Machine,
         (launch, levels): (&LaunchSpec, Option<&LaunchSpec>),
-        (within, is_loaded_from_outside): (Duration, bool),
+        (within, is_loaded_from_host): (Duration, bool),
     ) -> Result<Started> {
         let start = |name, stem, words: &[String], variables, is_ready: &mut dyn FnMut() -> _| {
             let surroundings = ProgramEnvironment { variables, ..ProgramEnvironment::default() };
@@ -155,12 +155,12 @@ impl Servers {
             Server::start_until(machine, &beginning, launch, is_ready)
         };
         let mut servers = Vec::new();
-        let port = if is_loaded_from_outside { HOST_LOAD_SERVICE_PORT } else { 0 };
+        let port = if is_loaded_from_host { HOST_LOAD_SERVICE_PORT } else { 0 };
         let mut variables = vec![
             ("BANK_PORT", port.to_string()),
             ("BANK_THREADS", self.request_threads.to_string()),
         ];
-        if is_loaded_from_outside {
+        if is_loaded_from_host {
             variables.push(("BANK_ADDRESS", Ipv4Addr::UNSPECIFIED.to_string()));
         }
         if self.has_broker {

@@ -368,7 +368,7 @@ impl Booter {
         qemu.scratch = scratch;
         if let (Some(way), Some(logs)) = (from_host, &self.logs) {
             let around = (self.mark.as_str(), logs.as_path());
-            qemu.outside = Some(self.from_host.start(&self.host, around, way, &mut qemu)?);
+            qemu.host_load = Some(self.from_host.start(&self.host, around, way, &mut qemu)?);
         }
         let alone = || Share::alone(spec.topology.vcpus() as usize);
         let share = cable.map_or_else(alone, |end| end.share);

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use sys::Machine;
 
 /// Where why requests failed is kept, beside the campaign's logs.
-const LOG: &str = "outside.log";
+const LOG: &str = "host-load.log";
 /// How long QEMU may take to listen.
 const LISTENS_WITHIN: Duration = Duration::from_secs(20);
 /// Connections that may wait to be taken.

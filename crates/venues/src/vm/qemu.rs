@@ -104,7 +104,7 @@ pub(crate) struct Qemu {
     /// The disk it writes to, where it has one.
     pub scratch: Option<File>,
     /// The load generator on this host.
-    pub outside: Option<HostLoadProcess>,
+    pub host_load: Option<HostLoadProcess>,
 }
 
 impl Qemu {
@@ -155,7 +155,7 @@ impl Qemu {
         }
         let child = command.spawn().map_err(fail)?;
         tracing::debug!(pid = child.id(), ?command, "QEMU was started");
-        Ok(Self { child, channel, control: Control::new(control), scratch: None, outside: None })
+        Ok(Self { child, channel, control: Control::new(control), scratch: None, host_load: None })
     }
 
     /// Its process id.
@@ -170,13 +170,13 @@ impl Qemu {
 
     /// Why nobody sends load to it any more, where somebody did.
     pub(crate) fn why_sender_lost(&mut self) -> Option<String> {
-        let how = self.outside.as_mut()?.ended()?;
+        let how = self.host_load.as_mut()?.ended()?;
         Some(format!("the generator on the host was lost: it ended with {how}"))
     }
 
     /// Whether somebody sends load to it.
     pub(crate) fn has_sender(&self) -> bool {
-        self.outside.is_some()
+        self.host_load.is_some()
     }
 
     /// Waits for a machine that was told to switch off; ends it where it does not.

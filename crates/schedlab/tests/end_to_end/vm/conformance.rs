@@ -38,7 +38,10 @@ fn host_and_guest_give_records_of_one_shape_and_all_three_venues_conform() {
     let kernel = "kernel = \"debian:6.12\"";
     let in_guest = conforms("vm", kernel, &levels);
     for (trial, shape) in &on_host {
-        let differing: Vec<_> = shape.symmetric_difference(&in_guest[trial]).collect();
+        // Of a machine's disturbance each tells what it could read in so short a run.
+        let is_of_shape = |path: &&String| !path.starts_with("/invocations[]/disturbance/");
+        let differing: Vec<_> =
+            shape.symmetric_difference(&in_guest[trial]).filter(is_of_shape).collect();
         assert!(differing.is_empty(), "{trial:?}: {differing:?}");
     }
 }
@@ -99,6 +102,11 @@ fn conforms(venue: &str, keys: &str, levels: &[(&str, &str, &str)]) -> Shapes {
     for (subject, factor, level) in levels {
         for record in of(&records, subject, "") {
             let reading = &record["levels"][*factor];
+            if venue == "sim" {
+                // Nothing ran, so nothing was read back.
+                assert!(reading.is_null(), "{record}");
+                continue;
+            }
             let read = [&reading["before"], &reading["after"]];
             assert_eq!(read, [level, level], "{venue}: {record}");
         }
