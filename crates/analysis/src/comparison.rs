@@ -132,6 +132,7 @@ impl<'a> Comparison<'a> {
             p_equivalence: self.p_equivalence().map(round),
             adjusted_difference: None,
             adjusted_equivalence: None,
+            is_sequence: false,
         })
     }
 

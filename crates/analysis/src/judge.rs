@@ -1,7 +1,7 @@
 //! From a plan and its records to findings.
 
 use crate::judgement::judge_at;
-use crate::{looks, trends, unblocked};
+use crate::{live, looks, trends, unblocked};
 use model::{Findings, ImportedDesign, Plan, Record};
 
 /// Judges a campaign; an adaptive one look by look, one without blocks by its samples.
@@ -17,6 +17,12 @@ pub fn judge(plan: &Plan, records: &[Record]) -> Findings {
     };
     trends::add(plan, records, &mut findings);
     findings
+}
+
+/// The findings of a campaign that was ended on purpose, at a block that its user chose: what
+/// looks have answered stands, and all else is judged by intervals that hold at every block.
+pub fn ended(plan: &Plan, records: &[Record]) -> Findings {
+    if plan.looks.is_empty() { live::ended(plan, records) } else { looks::ended(plan, records) }
 }
 
 #[cfg(test)]

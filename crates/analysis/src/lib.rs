@@ -43,8 +43,8 @@ mod fixtures;
 
 pub use confounders::name_confounders;
 pub use gate::{GateLimit, GateOutcome, GateResult, gate};
-pub use judge::judge;
-pub use live::{ended, live};
+pub use judge::{ended, judge};
+pub use live::live;
 pub use looks::answered_at;
 pub use pilot::pilot;
 pub use trends::trends;

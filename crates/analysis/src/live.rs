@@ -33,7 +33,19 @@ pub fn live(plan: &Plan, records: &[Record]) -> Findings {
 
 /// The findings of a campaign of a fixed number of blocks that was ended on purpose.
 /// Intervals of the whole family decide, as Bonferroni's.
-pub fn ended(plan: &Plan, records: &[Record]) -> Findings {
+pub(crate) fn ended(plan: &Plan, records: &[Record]) -> Findings {
+    let mut findings = decided(plan, records);
+    // Its blocks may have been looked at before each: no test of workloads holds for that, and
+    // none of a trend.
+    conclude(plan, None, &mut findings);
+    let reason = "the campaign was ended on purpose, and no test of a trend holds at every look";
+    trends::add_untested(plan, records, reason, &mut findings);
+    findings
+}
+
+/// The findings of the declared family by intervals that hold at every look, at the plan's level.
+/// Ranks, use cases and claims are to follow.
+pub(crate) fn decided(plan: &Plan, records: &[Record]) -> Findings {
     let Judgement { mut findings, signals, .. } = by_sequence(plan, records);
     // The declared family stands first; a screen has no verdict.
     for (finding, signals) in findings.findings.iter_mut().zip(&signals) {
@@ -43,11 +55,6 @@ pub fn ended(plan: &Plan, records: &[Record]) -> Findings {
             decide_by_interval(finding, signals);
         }
     }
-    // Its blocks may have been looked at before each: no test of workloads holds for that, and
-    // none of a trend.
-    conclude(plan, None, &mut findings);
-    let reason = "the campaign was ended on purpose, and no test of a trend holds at every look";
-    trends::add_untested(plan, records, reason, &mut findings);
     findings
 }
 
@@ -117,6 +124,8 @@ fn by_sequence(plan: &Plan, records: &[Record]) -> Judgement {
             };
             (effect.interval, effect.family_interval) =
                 (interval(plan.alpha), interval(plan.alpha / family as f64));
+            // What does not vary has no interval of any kind.
+            effect.is_sequence = !effect.does_not_vary();
             effect.p_difference = None;
             effect.p_equivalence = None;
             effect.adjusted_difference = None;

@@ -2,25 +2,76 @@
 //! (docs/method.md#m-looks). A question is answered by the first look that decides it.
 
 use crate::judgement::{Judgement, conclude, judge_at};
+use crate::{live, trends};
 use model::{Caveat, CaveatCode, Finding, Findings, Look, Outcome, Plan, Record, Role, Verdict};
 use stats::spent_at_looks;
 use std::collections::BTreeSet;
 
+/// What the looks that a campaign has reached have answered.
+struct ReachedLooks {
+    /// Indices of the complete blocks, in the plan's order.
+    complete: Vec<u32>,
+    /// The level of each look, of those to come as well.
+    levels: Vec<f64>,
+    /// How many were reached.
+    count: usize,
+    /// The first answers of the declared questions and of use cases.
+    answered: Vec<Finding>,
+    /// The first answers of what claims ask for.
+    answered_claims: Vec<Finding>,
+    /// All that the last one found.
+    latest: Option<Judgement>,
+}
+
+impl ReachedLooks {
+    fn of(plan: &Plan, records: &[Record]) -> Self {
+        let complete = complete_blocks(plan, records);
+        let levels = spent_at_looks(&plan.looks, plan.alpha);
+        let is_reached = |look: &&u32| **look as usize <= complete.len();
+        let count = plan.looks.iter().take_while(is_reached).count();
+        let (mut answered, mut answered_claims) = (Vec::new(), Vec::new());
+        let mut latest = None;
+        for (index, (look, level)) in plan.looks.iter().zip(&levels).take(count).enumerate() {
+            let of_look = first_blocks(records, &complete[..*look as usize]);
+            let judged = evaluated(plan, &of_look, index, *look, *level);
+            note_answers(&mut answered, all_of(&judged.findings));
+            note_answers(&mut answered_claims, judged.claimed.iter());
+            latest = Some(judged);
+        }
+        Self { complete, levels, count, answered, answered_claims, latest }
+    }
+
+    /// The level that no look has spent.
+    fn unspent(&self, alpha: f64) -> f64 {
+        (alpha - self.levels.iter().take(self.count).sum::<f64>()).max(0.0)
+    }
+}
+
+/// Judges an adaptive campaign that was ended at a block that its user chose. Answers of looks
+/// stand. What they left open is judged by the confidence sequence at the level that they have not
+/// spent: it holds at every block, so nothing is won by choosing one.
+pub(crate) fn ended(plan: &Plan, records: &[Record]) -> Findings {
+    let looks = ReachedLooks::of(plan, records);
+    let alpha = looks.unspent(plan.alpha);
+    let rest = Plan { alpha, ..plan.clone() };
+    let mut findings = live::decided(&rest, records);
+    findings.alpha = model::round_significant(alpha);
+    let detail = format!("{} complete blocks, ended on purpose", looks.complete.len());
+    findings.caveats.push(Caveat::new(CaveatCode::StoppedEarly, detail));
+    findings.caveats.sort();
+    let latest = looks.latest.map(|judged| judged.findings.use_cases);
+    findings.use_cases = latest.unwrap_or_default();
+    keep_answers(&looks.answered, every_of(&mut findings));
+    let why = "the campaign was ended on purpose, and no test of a trend holds at every look";
+    conclude(plan, None, &mut findings);
+    trends::add_untested(plan, records, why, &mut findings);
+    findings
+}
+
 /// Judges what a campaign with looks has so far.
 pub(crate) fn judge(plan: &Plan, records: &[Record]) -> Findings {
-    let complete = complete_blocks(plan, records);
-    let levels = spent_at_looks(&plan.looks, plan.alpha);
-    let reached = plan.looks.iter().take_while(|look| **look as usize <= complete.len()).count();
-    let mut answered: Vec<Finding> = Vec::new();
-    let mut answered_claims: Vec<Finding> = Vec::new();
-    let mut latest = None;
-    for index in 0..reached {
-        let of_look = first_blocks(records, &complete[..plan.looks[index] as usize]);
-        let judged = evaluated(plan, &of_look, index, plan.looks[index], levels[index]);
-        note_answers(&mut answered, all_of(&judged.findings));
-        note_answers(&mut answered_claims, judged.claimed.iter());
-        latest = Some(judged);
-    }
+    let ReachedLooks { complete, levels, count: reached, answered, answered_claims, latest } =
+        ReachedLooks::of(plan, records);
     let has_more = reached < plan.looks.len()
         && complete.len() > reached.checked_sub(1).map_or(0, |last| plan.looks[last] as usize);
     let Judgement { mut findings, mut claimed, .. } = match latest {
@@ -232,6 +283,32 @@ mod tests {
         assert!(matches!(of(&bad, "a-again").verdict, Verdict::Worse), "{:?}", of(&bad, "a-again"));
         assert_eq!(of(&bad, "b").verdict, Verdict::Inconclusive);
         assert!(of(&bad, "b").caveats.iter().any(|c| c.code == CaveatCode::AaFail));
+    }
+
+    #[test]
+    fn a_block_that_the_user_chose_has_the_interval_of_every_block() {
+        let plan = with_looks(&[6, 10, 12]);
+        // The first look answers: its answer stands, with its level.
+        let early = crate::ended(&plan, &improved(20.0, 8));
+        assert_eq!(early.findings[0].look.unwrap().number, 1);
+        assert_eq!(early.findings[0].verdict, Verdict::Better);
+        // Between looks what is open has no test of its own, only the sequence.
+        let shift = |percent: f64| crate::ended(&plan, &improved(percent, 8)).findings.remove(0);
+        let open = shift(0.5);
+        assert!(open.is_sequence() && open.look.is_none(), "{open:?}");
+        assert_eq!(open.effect.as_ref().unwrap().p_difference, None);
+        let next_look = judged(&plan, &improved(0.5, 8)).findings.remove(0);
+        assert!(!next_look.is_sequence());
+        let width = |finding: &Finding| {
+            let interval = finding.effect.as_ref().unwrap().family_interval;
+            (interval.high / interval.low).ln()
+        };
+        let unspent = 0.05 - spent_at_looks(&plan.looks, 0.05)[0];
+        let level = crate::ended(&plan, &improved(0.5, 8)).alpha;
+        assert!((level - unspent).abs() < 1e-9, "{level}");
+        assert!(width(&open) > 0.0);
+        // Before the first look nothing is spent.
+        assert!((crate::ended(&plan, &improved(0.5, 5)).alpha - 0.05).abs() < 1e-12);
     }
 
     #[test]

@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 
 /// Level of the trend and order tests.
 const LEVEL: f64 = 0.01;
+/// Level at which a change beyond the margin is one and no noise.
+const LEVEL_OF_CHANGE: f64 = 0.05;
 /// Normal quantile of a two-sided 1 % test.
 const Z_99: f64 = 2.58;
 /// Fewer distinct values are steps, not a measurement.
@@ -81,8 +83,8 @@ pub(crate) fn reference_change(logs: &[f64]) -> Option<f64> {
 pub(crate) fn drift(logs: &[f64], theta: f64) -> Option<f64> {
     let p = mann_kendall(logs);
     let change = reference_change(logs)?;
-    let is_trend = p.is_some_and(|p| p < LEVEL);
-    (is_trend || change.abs() > theta).then_some(change)
+    let is_below = |level: f64| p.is_some_and(|p| p < level);
+    (is_below(LEVEL) || (is_below(LEVEL_OF_CHANGE) && change.abs() > theta)).then_some(change)
 }
 
 /// Welch's p that blocks in which the subject ran first are like the others.

@@ -166,6 +166,7 @@ fn finding(
             p_equivalence: test.p_equivalence(theta).map(round),
             adjusted_difference: difference.map(round),
             adjusted_equivalence: equivalence.map(round),
+            is_sequence: false,
         }),
         companion: None,
         planning: None,

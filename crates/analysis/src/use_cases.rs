@@ -299,6 +299,7 @@ fn effect(test: &TTest, theta: f64, alpha: f64, family: usize) -> Effect {
         p_equivalence: test.p_equivalence(theta).map(round),
         adjusted_difference: None,
         adjusted_equivalence: None,
+        is_sequence: false,
     }
 }
 

@@ -6,6 +6,7 @@
 //! without a design.
 
 mod campaigns;
+mod caveats;
 mod equivalence;
 mod false_positives;
 mod multiplicity;
@@ -58,6 +59,7 @@ pub fn calibrate(
         stopping::rows,
         multiplicity::rows,
         order::rows,
+        caveats::rows,
     ] {
         for row in target(request)? {
             on_row(&row);

@@ -5,7 +5,7 @@ use crate::campaigns::{Case, SimulatedCampaign, plan, records, repeat};
 use crate::rate::Rate;
 use crate::table::{CalibrationRow, Limit};
 use contract::Result;
-use model::{Plan, Role, Verdict};
+use model::{Plan, Record, Role, Verdict};
 use stats::TTest;
 
 /// The looks of docs/method.md#m-looks.
@@ -19,6 +19,8 @@ const ALPHA: f64 = 0.05;
 const EFFECT_PERCENT: f64 = 5.0;
 /// S2 never reaches equivalence, so that every look can go wrong.
 const SCENARIOS: [&str; 2] = ["S1", "S2"];
+/// The one in which most goes wrong: each of its campaigns is judged after each of its blocks.
+const ENDED: &str = "S2";
 
 pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
@@ -26,6 +28,7 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
         let names = [
             format!("adaptive, better or worse of the same thing, {scenario}"),
             format!("peeking after every block, {scenario}"),
+            format!("adaptive, ended after the block that looks best, {scenario}"),
         ];
         if !names.iter().any(|name| name.contains(request.only)) {
             continue;
@@ -36,10 +39,11 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
             let is_wrong = campaign
                 .primary()
                 .any(|finding| matches!(finding.verdict, Verdict::Better | Verdict::Worse));
-            Ok([is_wrong, peeks(&campaign)])
+            let is_ended_well = scenario == ENDED && ends_well(&campaign);
+            Ok([is_wrong, peeks(&campaign), is_ended_well])
         })?;
         let rate = |index: usize| Rate::of(outcomes.iter().map(|outcome| outcome[index]));
-        let [adaptive, peeking] = names;
+        let [adaptive, peeking, ended] = names;
         rows.push(CalibrationRow::new(
             request,
             Some(5),
@@ -54,6 +58,10 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
             rate(1),
             Limit::AtLeast(LEAST_PEEKING),
         ));
+        if scenario == ENDED {
+            let limit = Limit::AtMost(MOST_ADAPTIVE);
+            rows.push(CalibrationRow::new(request, Some(5), ended, rate(2), limit));
+        }
     }
     let name = format!("adaptive, +{EFFECT_PERCENT} % found before the last look, S1");
     if name.contains(request.only) {
@@ -82,6 +90,20 @@ fn run(
     let records = records(request, &plan)?;
     let findings = analysis::judge(&plan, &records);
     Ok(SimulatedCampaign { plan, records, findings })
+}
+
+/// Whether a user who may end the campaign after any block, from the fifth on, finds one after
+/// which it says "better" or "worse".
+fn ends_well(campaign: &SimulatedCampaign) -> bool {
+    (5..=MOST as usize).any(|count| {
+        let ran: Vec<u32> =
+            campaign.plan.blocks.iter().take(count).map(|block| block.index).collect();
+        let is_of_them = |record: &&Record| ran.contains(&record.block);
+        let records: Vec<Record> = campaign.records.iter().filter(is_of_them).cloned().collect();
+        let findings = analysis::ended(&campaign.plan, &records).findings;
+        let mut primary = findings.iter().filter(|one| one.question.role == Role::Primary);
+        primary.any(|one| matches!(one.verdict, Verdict::Better | Verdict::Worse))
+    })
 }
 
 /// Whether testing after every block, from the fifth on, would ever have said

@@ -119,9 +119,8 @@ fn verdicts(loaded: &store::LoadedCampaign) -> Findings {
     if loaded.state == CampaignState::Unfinished {
         return analysis::live(&loaded.plan, &loaded.records);
     }
-    // Imported numbers and adaptive campaigns have their own way to end.
-    let is_fixed = loaded.plan.looks.is_empty() && loaded.plan.imported.is_none();
-    if loaded.state == CampaignState::StoppedEarly && is_fixed {
+    // Imported numbers were collected before anybody could stop.
+    if loaded.state == CampaignState::StoppedEarly && loaded.plan.imported.is_none() {
         return analysis::ended(&loaded.plan, &loaded.records);
     }
     analysis::judge(&loaded.plan, &loaded.records)

@@ -148,11 +148,9 @@ impl Finding {
     }
 
     /// Whether its interval is one of a confidence sequence, which holds at every look together
-    /// (docs/method.md#m-sequence). Such an effect has no p; of the others only what does not
-    /// vary has none.
+    /// (docs/method.md#m-sequence).
     pub fn is_sequence(&self) -> bool {
-        let effect = self.effect.as_ref();
-        effect.is_some_and(|effect| effect.p_difference.is_none() && !effect.does_not_vary())
+        self.effect.as_ref().is_some_and(|effect| effect.is_sequence)
     }
 
     /// How far the effect lies from none, whichever way: the size of its ratio's logarithm; zero
@@ -229,6 +227,10 @@ pub struct Effect {
     pub adjusted_difference: Option<f64>,
     /// Holm-adjusted over the family.
     pub adjusted_equivalence: Option<f64>,
+    /// Whether both intervals are those of a confidence sequence, which holds at every look
+    /// together; it has no p.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_sequence: bool,
 }
 
 impl Effect {

@@ -41,6 +41,15 @@ pub const FINDINGS_FORMATS: [&str; 8] = [
 /// Those of which caveats tell what later ones have fields for.
 pub const FINDINGS_BEFORE_OBSTACLES: [&str; 4] =
     ["schedlab.findings/5", "schedlab.findings/4", "schedlab.findings/3", "schedlab.findings/2"];
+/// Those that do not say which intervals are those of a confidence sequence.
+pub const FINDINGS_BEFORE_SEQUENCES: [&str; 6] = [
+    "schedlab.findings/7",
+    "schedlab.findings/6",
+    FINDINGS_BEFORE_OBSTACLES[0],
+    FINDINGS_BEFORE_OBSTACLES[1],
+    FINDINGS_BEFORE_OBSTACLES[2],
+    FINDINGS_BEFORE_OBSTACLES[3],
+];
 /// The view model that every renderer draws.
 pub const REPORT_FORMAT: &str = "schedlab.report/8";
 /// The view model of a soak campaign: its findings have trends.

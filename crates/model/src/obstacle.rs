@@ -83,6 +83,19 @@ impl Obstacle {
 }
 
 impl Findings {
+    /// Findings of a format before the eighth, in which an effect without p that varies was one of
+    /// a confidence sequence.
+    #[must_use]
+    pub fn with_sequences(mut self) -> Self {
+        let of_cases = self.use_cases.iter_mut().flat_map(|case| case.comparisons.iter_mut());
+        let effects =
+            self.findings.iter_mut().chain(of_cases).filter_map(|one| one.effect.as_mut());
+        for effect in effects {
+            effect.is_sequence = effect.p_difference.is_none() && !effect.does_not_vary();
+        }
+        self
+    }
+
     /// Findings of a format before the sixth, with what these told by caveats alone: readers look
     /// at the obstacle and the flags of a finding, never at its caveats.
     #[must_use]

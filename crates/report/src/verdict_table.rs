@@ -2,7 +2,7 @@
 
 use crate::emulated::{hidden, is_hidden, mark};
 use crate::quantities::{confidence, interval, percent, value};
-use model::{CaveatCode, Finding, Findings, Role, Strength, Verdict};
+use model::{Finding, Findings, Role, Strength, Verdict};
 use phrases::{Language, say};
 use std::collections::BTreeMap;
 
@@ -124,12 +124,19 @@ pub(crate) fn look(finding: &Finding, language: Language) -> Option<String> {
 
 /// The level of the unadjusted intervals.
 pub(crate) fn level(findings: &Findings, language: Language) -> String {
+    let level = confidence(findings.alpha);
+    let has_sequence = findings.findings.iter().any(Finding::is_sequence);
     if findings.findings.iter().any(|finding| finding.look.is_some()) {
+        if has_sequence {
+            return say!(
+                language,
+                "of each row's look; of a row without one {level} % at every look together",
+                level
+            );
+        }
         return language.word("of each row's look").to_owned();
     }
-    let level = confidence(findings.alpha);
-    let is_unfinished = findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Unfinished);
-    if is_unfinished || findings.findings.iter().any(Finding::is_sequence) {
+    if has_sequence {
         return say!(language, "{level} % at every look together", level);
     }
     format!("{level} %")

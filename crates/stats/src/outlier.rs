@@ -16,12 +16,28 @@ pub enum OutlierLabels {
     Quantised,
 }
 
-/// |x - median| / (1.4826 MAD) > 5. Nothing is labelled of no values or of NaN or
+/// Makes it so for few values, too: the MAD of a small sample is smaller (Croux and Rousseeuw,
+/// "Time-efficient algorithms for two highly robust estimators of scale", 1992).
+fn small_sample_factor(count: usize) -> f64 {
+    match count {
+        0..=2 => 1.196,
+        3 => 1.495,
+        4 => 1.363,
+        5 => 1.206,
+        6 => 1.200,
+        7 => 1.140,
+        8 => 1.129,
+        9 => 1.107,
+        _ => count as f64 / (count as f64 - 0.8),
+    }
+}
+
+/// |x - median| / (1.4826 b_n MAD) > 5, where b_n corrects for a small sample. Nothing is labelled of no values or of NaN or
 /// infinite ones.
 pub fn label_outliers(values: &[f64]) -> OutlierLabels {
     let Some(centre) = median(values) else { return OutlierLabels::Labelled(Vec::new()) };
     let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
-    let spread = median(&distances).unwrap_or(0.0) * SCALE;
+    let spread = median(&distances).unwrap_or(0.0) * SCALE * small_sample_factor(values.len());
     if spread <= 0.0 {
         return OutlierLabels::Quantised;
     }

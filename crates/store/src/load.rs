@@ -8,8 +8,8 @@ use crate::durable::read_document;
 use crate::records::scan;
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Caveat, FINDINGS_BEFORE_OBSTACLES, FINDINGS_FORMATS, Findings, Fingerprint, PLAN_FORMATS, Plan,
-    Record,
+    Caveat, FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES, FINDINGS_FORMATS, Findings,
+    Fingerprint, PLAN_FORMATS, Plan, Record,
 };
 use std::path::{Path, PathBuf};
 
@@ -86,12 +86,14 @@ pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
 pub fn load_findings(directory: &Path) -> Result<Option<Findings>> {
     let path = directory.join("findings.json");
     let found: Option<Findings> = read_if_present(&path, LARGEST_FINDINGS, &FINDINGS_FORMATS)?;
-    Ok(found.map(|findings| {
+    Ok(found.map(|mut findings| {
         if FINDINGS_BEFORE_OBSTACLES.contains(&findings.format.as_str()) {
-            findings.with_facts_of_caveats()
-        } else {
-            findings
+            findings = findings.with_facts_of_caveats();
         }
+        if FINDINGS_BEFORE_SEQUENCES.contains(&findings.format.as_str()) {
+            findings = findings.with_sequences();
+        }
+        findings
     }))
 }
 

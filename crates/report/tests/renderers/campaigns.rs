@@ -470,6 +470,7 @@ impl Draft {
             p_equivalence: Some(0.4),
             adjusted_difference: Some(0.000_08),
             adjusted_equivalence: Some(0.8),
+            is_sequence: false,
         });
         self.0.planning = Some(Planning {
             detectable: 0.061,

@@ -156,7 +156,8 @@ fn each_interval_has_its_own_level_and_says_whether_it_holds_at_every_look() {
     let [first, second, ..] = campaign.findings.findings.as_mut_slice() else { unreachable!() };
     first.look = Some(Look { number: 1, of: 2, blocks: 6, alpha: 0.0125 });
     // As of a campaign that was ended early.
-    second.effect.as_mut().unwrap().p_difference = None;
+    let effect = second.effect.as_mut().unwrap();
+    (effect.p_difference, effect.is_sequence) = (None, true);
     let value: serde_json::Value = serde_json::from_str(&data(&campaign)).unwrap();
     let told = |place: usize| {
         let finding = &value["findings"][place];
@@ -169,7 +170,9 @@ fn each_interval_has_its_own_level_and_says_whether_it_holds_at_every_look() {
 fn intervals_of_a_campaign_that_was_ended_early_hold_at_every_look_in_text_too() {
     let mut campaign = mixed();
     for finding in &mut campaign.findings.findings {
-        finding.effect.iter_mut().for_each(|effect| effect.p_difference = None);
+        finding.effect.iter_mut().for_each(|effect| {
+            (effect.p_difference, effect.is_sequence) = (None, true);
+        });
     }
     let text = drawn(&campaign, "markdown", page(80));
     assert!(text.contains("95 % at every look together"), "{text}");

@@ -69,6 +69,7 @@ fn finding(
             p_equivalence: Some(0.5),
             adjusted_difference: Some(0.0004),
             adjusted_equivalence: Some(0.9),
+            is_sequence: false,
         }),
         companion: Some(Companion {
             pseudo_median_ratio: mean.exp(),

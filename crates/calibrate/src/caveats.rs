@@ -1,0 +1,59 @@
+//! Target 8: how often a statistical caveat is raised of data that do not have its fault.
+
+use crate::CalibrationRequest;
+use crate::campaigns::{Case, repeat, run};
+use crate::rate::Rate;
+use crate::table::{CalibrationRow, Limit};
+use contract::Result;
+use model::CaveatCode;
+
+/// Target 8 (docs/method.md#m-targets).
+const MOST_FALSE_ALARMS: f64 = 0.05;
+/// Blocks of S1 are independent, alike and without a trend.
+const WITHOUT_FAULT: &str = "S1";
+const BLOCKS: [u32; 3] = [6, 10, 20];
+const CODES: [CaveatCode; 5] = [
+    CaveatCode::Drift,
+    CaveatCode::Autocorr,
+    CaveatCode::OrderEffect,
+    CaveatCode::Outlier,
+    CaveatCode::Bimodal,
+];
+/// S5 drifts by more than the margin in its blocks.
+const DRIFTING: (&str, u32) = ("S5", 20);
+
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+    let mut rows = Vec::new();
+    for blocks in BLOCKS {
+        let names =
+            CODES.map(|code| format!("false alarm {code}, {WITHOUT_FAULT}, {blocks} blocks"));
+        if !names.iter().any(|name| name.contains(request.only)) {
+            continue;
+        }
+        let raised = raised(request, &Case::pair(WITHOUT_FAULT, blocks, 0.0))?;
+        for (index, name) in names.into_iter().enumerate() {
+            let rate = Rate::of(raised.iter().map(|codes| codes[index]));
+            let limit = Limit::AtMost(MOST_FALSE_ALARMS);
+            rows.push(CalibrationRow::new(request, Some(8), name, rate, limit));
+        }
+    }
+    let (scenario, blocks) = DRIFTING;
+    let name = format!("DRIFT told of a drift, {scenario}, {blocks} blocks");
+    if name.contains(request.only) {
+        let raised = raised(request, &Case::pair(scenario, blocks, 0.0))?;
+        let rate = Rate::of(raised.iter().map(|codes| codes[0]));
+        rows.push(CalibrationRow::new(request, None, name, rate, Limit::None));
+    }
+    Ok(rows)
+}
+
+/// Which of [`CODES`] each campaign's finding carries.
+fn raised(request: &CalibrationRequest<'_>, case: &Case) -> Result<Vec<[bool; CODES.len()]>> {
+    repeat(request, |repetition| {
+        let campaign = run(request, case, repetition)?;
+        Ok(CODES.map(|code| {
+            let is_it = |caveat: &model::Caveat| caveat.code == code;
+            campaign.primary().any(|finding| finding.caveats.iter().any(is_it))
+        }))
+    })
+}
