@@ -166,7 +166,10 @@ fn robust_verdicts(report: &Report) -> (CheckState, String) {
     if has_sensitivity(report) {
         return passed(report, noted!("no verdict hangs on one block or one method"));
     }
-    not_observed(report, noted!("no verdict was tried without one block or by another method"))
+    not_observed(
+        report,
+        noted!("not every verdict was tried without one block and by another method"),
+    )
 }
 
 fn real_hardware(report: &Report) -> (CheckState, String) {

@@ -4,7 +4,7 @@
 //! Where the field is not there the step was *not observed*, whatever the program does.
 
 use crate::view::Report;
-use model::{Disturbance, ImportedDesign, Outcome, Record};
+use model::{Disturbance, ImportedDesign, Outcome, Record, Role, Verdict};
 
 /// Where the numbers of a report come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,12 +87,17 @@ pub(crate) fn has_drawn_order(report: &Report) -> bool {
     !Origin::of(report).is_imported()
 }
 
-/// Whether any verdict was tried without each of its replicates and by another method
-/// (`findings.diagnostics.left_out`, `findings.companion`).
+/// Whether every verdict was tried without each of its replicates and by another method
+/// (`findings.diagnostics.left_out`, `findings.companion`), and there is one.
 pub(crate) fn has_sensitivity(report: &Report) -> bool {
-    let is_tried = |finding: &model::Finding| {
+    let is_verdict = |finding: &&model::Finding| {
+        finding.question.role == Role::Primary
+            && matches!(finding.verdict, Verdict::Better | Verdict::Worse | Verdict::Equivalent)
+    };
+    let verdicts = report.findings.findings.iter().filter(is_verdict);
+    Extent::of(verdicts, |finding| {
         let left_out = finding.diagnostics.as_ref().map(|one| !one.left_out.is_empty());
         left_out == Some(true) && finding.companion.is_some()
-    };
-    report.findings.findings.iter().any(is_tried)
+    })
+    .is_all()
 }
