@@ -12,14 +12,13 @@ DESTDIR ?=
 # reports. Without node a build goes on, and its reports have no figures.
 PAGE    = page=$$(./setup --page)
 CARGO   = toolchain=$$(./setup) && PATH="$$toolchain:$$PATH" cargo
-BUILD   = $(PAGE); toolchain=$$(./setup) && PATH="$${page:+$$page:}$$toolchain:$$PATH" cargo
 # With what tests compare with and boot guests with; where that cannot be had they skip and say so.
 TESTING = $(PAGE); toolchain=$$(./setup --tools || ./setup) && PATH="$${page:+$$page:}$$toolchain:$$PATH" cargo
 
 .PHONY: build demo quick test nightly install setup setup-tools clean
 
 build:
-	@$(BUILD) xtask ui || echo "make: going on without the page; reports will have no figures" >&2
+	@$(PAGE); PATH="$${page:+$$page:}$$PATH" node web/build.mjs || echo "make: going on without the page; reports will have no figures" >&2
 	@$(CARGO) build --release --locked
 
 demo: build
