@@ -144,7 +144,7 @@ fn redacted_plan(plan: &Plan, replacer: &mut Replacer) -> Result<Plan> {
     let mut value = value_of(plan)?;
     documents::redact("", &mut value, replacer);
     redact_options(&mut value, replacer);
-    let redacted: Plan = document(value)?;
+    let redacted: Plan = document(&value)?;
     distinct(plan, &redacted)?;
     Ok(redacted)
 }
@@ -156,7 +156,7 @@ fn redacted_environment(
     let Some(environment) = environment else { return Ok(None) };
     let mut value = value_of(environment)?;
     documents::redact("fingerprint", &mut value, replacer);
-    let fingerprint: Fingerprint = document(value)?;
+    let fingerprint: Fingerprint = document(&value)?;
     Ok(Some(EnvironmentDocument {
         format: ENVIRONMENT_FORMAT.to_owned(),
         digest: fingerprint_digest(&fingerprint),
@@ -172,7 +172,7 @@ fn redacted_record(
 ) -> Result<Record> {
     let mut value = value_of(record)?;
     documents::redact("", &mut value, replacer);
-    let mut redacted: Record = document(value)?;
+    let mut redacted: Record = document(&value)?;
     redacted.fingerprint = match after {
         Some(document) if Some(&*record.fingerprint) == before => document.digest.clone(),
         _ => replacer.placeholder(SecretKind::Identifier, &record.fingerprint),
@@ -259,12 +259,15 @@ fn distinct(before: &Plan, after: &Plan) -> Result<()> {
     ))
 }
 
+// Both go by way of the text, for which serializers exist already: others for `Value` would take as
+// long again to compile.
 fn value_of<T: Serialize>(document: &T) -> Result<Value> {
-    serde_json::to_value(document).map_err(|error| unreadable(&error))
+    let text = serde_json::to_vec(document).map_err(|error| unreadable(&error))?;
+    serde_json::from_slice(&text).map_err(|error| unreadable(&error))
 }
 
-fn document<T: DeserializeOwned>(value: Value) -> Result<T> {
-    serde_json::from_value(value).map_err(|error| unreadable(&error))
+fn document<T: DeserializeOwned>(value: &Value) -> Result<T> {
+    serde_json::from_slice(value.to_string().as_bytes()).map_err(|error| unreadable(&error))
 }
 
 fn unreadable(error: &serde_json::Error) -> Error {
