@@ -2,9 +2,11 @@
 //! these are the same.
 
 use std::collections::hash_map::DefaultHasher;
+use std::ffi::OsStr;
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -38,12 +40,40 @@ impl StepStamp {
         for place in inputs.files {
             add(root, Path::new(place), &mut hasher)?;
         }
-        for words in inputs.programs {
+        Ok(Self::with(root, name, hasher, inputs.programs))
+    }
+
+    /// That of a step that rests on any file of the project: all that git knows or would add.
+    ///
+    /// # Errors
+    /// When git does not tell them, or one cannot be read.
+    pub fn of_project(root: &Path, name: &str, programs: &[&[&str]]) -> io::Result<Self> {
+        let mut command = Command::new("git");
+        command.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+        let output = command.current_dir(root).stdin(Stdio::null()).output()?;
+        if !output.status.success() {
+            return Err(io::Error::other("git does not list the files of the project"));
+        }
+        let mut hasher = DefaultHasher::new();
+        let paths = output.stdout.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        for path in paths.map(|bytes| Path::new(OsStr::from_bytes(bytes))) {
+            // One that was deleted is still listed until that is committed.
+            let bytes = match fs::read(root.join(path)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                read => Some(read?),
+            };
+            (path, bytes).hash(&mut hasher);
+        }
+        Ok(Self::with(root, name, hasher, programs))
+    }
+
+    fn with(root: &Path, name: &str, mut hasher: DefaultHasher, programs: &[&[&str]]) -> Self {
+        for words in programs {
             words.hash(&mut hasher);
             version(words).hash(&mut hasher);
         }
         let path = root.join(STAMPS).join(name.replace(' ', "-"));
-        Ok(Self { path, digest: format!("{:016x}", hasher.finish()) })
+        Self { path, digest: format!("{:016x}", hasher.finish()) }
     }
 
     /// Whether the step passed with the same inputs.
@@ -113,5 +143,32 @@ mod tests {
         }
         fs::remove_file(root.path().join("one")).unwrap();
         assert!(StepStamp::of(root.path(), "a step", &INPUTS).is_err());
+    }
+
+    #[test]
+    fn what_rests_on_the_project_is_fresh_until_any_file_of_it_is_another() {
+        let root = tempfile::tempdir().unwrap();
+        let git = |words: &[&str]| {
+            let status = Command::new("git").args(words).current_dir(root.path()).status().unwrap();
+            assert!(status.success(), "{words:?}");
+        };
+        let write = |name: &str, text: &str| fs::write(root.path().join(name), text).unwrap();
+        let stamp = || StepStamp::of_project(root.path(), "tests", &[]).unwrap();
+        git(&["init", "--quiet"]);
+        for (name, text) in [(".gitignore", "target\n"), ("known", "1"), ("new", "1")] {
+            write(name, text);
+        }
+        git(&["add", "known"]);
+        stamp().leave();
+        assert!(stamp().is_fresh());
+        for (name, text) in [("known", "2"), ("new", "2"), ("another", "1")] {
+            write(name, text);
+            assert!(!stamp().is_fresh(), "{name}");
+            stamp().leave();
+        }
+        fs::remove_file(root.path().join("known")).unwrap();
+        assert!(!stamp().is_fresh(), "deleted");
+        fs::remove_dir_all(root.path().join(".git")).unwrap();
+        assert!(StepStamp::of_project(root.path(), "tests", &[]).is_err());
     }
 }

@@ -96,7 +96,8 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
         return refused;
     }
     let built = log.step("clippy and build", || suite::build(&linting));
-    let described = built.and_then(|()| log.step("doc", || rustdoc::document(&linting)));
+    let document = || once(cargo, tier, "doc", || rustdoc::document(&linting));
+    let described = built.and_then(|()| log.step("doc", document));
     if described.is_err() {
         drop(beside);
         log.print(fetched);
@@ -116,6 +117,26 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     }
     log.print(fetched);
     Problems::of_all(outcomes)
+}
+
+/// Does what rests on the project's files alone, unless it was done with the same ones and the same
+/// compiler; a night does it anew.
+fn once(
+    cargo: &Cargo,
+    tier: Tier,
+    name: &str,
+    step: impl FnOnce() -> CommandResult,
+) -> CommandResult {
+    let stamp = StepStamp::of_project(cargo.root(), name, &[&["rustc", "--version"]]).ok();
+    if tier != Tier::Nightly && stamp.as_ref().is_some_and(StepStamp::is_fresh) {
+        println!("test: {name} not repeated: no file of the project is another");
+        return Ok(());
+    }
+    step()?;
+    if let Some(stamp) = stamp {
+        stamp.leave();
+    }
+    Ok(())
 }
 
 /// What was done, and how long it took.

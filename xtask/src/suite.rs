@@ -8,6 +8,7 @@ pub use guide::{Guide, page};
 
 use crate::cargo::{Cargo, output, succeed};
 use crate::problems::{CommandResult, Problems};
+use crate::step_stamp::StepStamp;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -16,6 +17,14 @@ use std::time::Instant;
 const STAMPS: (&str, &str) = ("SCHEDLAB_STAMPS", "target/tests/stamps");
 /// Where tests tell that the emulator failed them, for their repetition (crates/testing).
 const FAULTS: (&str, &str) = ("SCHEDLAB_FAULTS", "target/tests/faults");
+
+/// Tests that rest on the project's files alone: no guest, no server, nothing of the machine that
+/// other programs change. Those of `quick`, the calibration, and kills on a machine of files.
+const OF_FILES: &str = "not (binary_id(assembly::workloads) + binary_id(schedlab::end_to_end) \
+    + binary(smoke)) + (binary_id(schedlab::end_to_end) & test(/^(sim|log|suites|import|bundle\
+    |compare|evidence|calibration|crashes)::/))";
+/// What they rest on beside these.
+const PROGRAMS_OF_FILES: &[&[&str]] = &[&["rustc", "--version"], &["uname", "-a"]];
 
 /// When a test runs; a tier contains those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +76,13 @@ impl Wish {
             is_anew: tier == Tier::Nightly,
             is_list: false,
         }
+    }
+
+    /// The stamp of tests that need not be repeated; none where all of them are wanted, or a few.
+    fn stamp(&self, root: &Path) -> Option<StepStamp> {
+        let may_skip = self.tier == Tier::Test && self.names.is_empty() && !self.is_anew;
+        let stamp = || StepStamp::of_project(root, "tests of files", PROGRAMS_OF_FILES).ok();
+        may_skip.then(stamp).flatten()
     }
 }
 
@@ -127,6 +143,13 @@ pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
         refuse_ignored(cargo)?;
     }
     let root = cargo.root();
+    let stamp = wish.stamp(root);
+    if stamp.as_ref().is_some_and(StepStamp::is_fresh) {
+        println!(
+            "tests: those that rest on the project's files alone passed with the same ones, and are not repeated"
+        );
+        command.args(["--filterset", &format!("not ({OF_FILES})")]);
+    }
     let _ = std::fs::remove_dir_all(root.join(FAULTS.1));
     let stamps = root.join(STAMPS.1).display().to_string();
     let anew = if wish.is_anew { "anew:" } else { "" };
@@ -140,7 +163,11 @@ pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
     let start = Instant::now();
     let outcome = succeed(&mut command).map_err(|problems| explained(problems, &command));
     let printed = summary::print(&report, start.elapsed().as_secs_f64());
-    outcome.and(printed)
+    outcome.and(printed)?;
+    if let Some(stamp) = stamp {
+        stamp.leave();
+    }
+    Ok(())
 }
 
 /// What is missing where nextest is.

@@ -78,7 +78,8 @@ pub fn page(guide: &Guide) -> String {
          that succeeded leaves a stamp below `target/tests/stamps`: run by its name, it is told and \
          not repeated until `prove`, which holds the schedulers' objects, the kernel or QEMU \
          changes; neither are the tests of the page and of the bank while their files and programs \
-         are the same. `nightly` and `--anew` repeat them.\n\n\
+         are the same, nor the documentation and those tests that rest on the project's files alone (`quick`, \
+         `calibration::`, `crashes::`) while none of these is another. `nightly` and `--anew` repeat them.\n\n\
          | guarantee | tests | tier | takes |\n|---|---|---|---|\n",
     );
     for Guarantee { states, tests, tier, takes } in &guide.guarantees {
