@@ -5,20 +5,31 @@ import { noted, say, t } from "./words";
 
 const MINUS = "\u2212";
 
-/** A ratio as a change: `+3.1 %`; tenfold and more as `×24` or `÷24`: crates/report/src/quantities.rs. */
-export function change(ratio: number | null, digits = 1): string {
+/** From here on a ratio is told as a factor: crates/report/src/quantities.rs. */
+const FACTOR = 1.9995;
+
+const isFactor = (ratio: number): boolean => ratio >= FACTOR || (ratio > 0 && ratio <= 1 / FACTOR);
+
+/** `×2.4`, and what is worse `÷2.4`. */
+function factor(ratio: number | null): string {
   if (ratio === null || !Number.isFinite(ratio)) return t("unbounded");
-  if (ratio >= 10) return multiple(ratio);
-  if (ratio > 0 && ratio <= 0.1) return `÷${significant(1 / ratio, 3)}`;
+  return ratio > 0 && ratio < 1 ? `÷${significant(1 / ratio, 3)}` : multiple(ratio);
+}
+
+/** A ratio as a change: `+3.1 %`; from two-fold on a factor. */
+export function change(ratio: number | null, digits = 1): string {
+  if (ratio === null || !Number.isFinite(ratio) || isFactor(ratio)) return factor(ratio);
   const percent = (ratio - 1) * 100;
-  const text = Math.abs(percent).toFixed(Math.abs(percent) >= 99.95 ? 0 : digits);
+  // Nothing is left of what is 100 % less.
+  const text = Math.abs(percent).toFixed(percent <= -99.95 ? 0 : digits);
   if (Number(text) === 0) return `${text} %`;
   return `${percent < 0 ? MINUS : "+"}${text} %`;
 }
 
-/** A ratio with its interval: `+3.1 % [+1.2 %, +5.0 %]`. */
+/** A ratio with its interval: `+3.1 % [+1.2 %, +5.0 %]`; all as factors where one is. */
 export function estimate({ ratio, low, high }: { ratio: number; low: number; high: number | null }): string {
-  return `${change(ratio)} [${change(low)}, ${change(high)}]`;
+  const told = [ratio, low, high ?? 1].some((one) => Number.isFinite(one) && isFactor(one)) ? factor : change;
+  return `${told(ratio)} [${told(low)}, ${told(high)}]`;
 }
 
 /** How sure intervals of these error rates are: `95 %`, from the least to the most where they differ. */

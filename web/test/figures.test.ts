@@ -15,6 +15,13 @@ import { light } from "../src/theme";
 import { golden } from "./golden";
 import { twelve } from "./server";
 
+/** What the rows of the effects are called, from the first. */
+function labelsOf(findings: Finding[]): string[] {
+  const { domain, tickFormat } = forest(findings).options({ theme: light, width: 900 }).y ?? {};
+  const format = tickFormat as (key: string, place: number) => string;
+  return (domain as string[]).map(format);
+}
+
 describe("effects", () => {
   const page = golden("mixed");
 
@@ -51,9 +58,22 @@ describe("effects", () => {
 
   test("what the control shows is not taken for an answer", () => {
     const about = page.findings.filter(({ effect }) => effect !== null).slice(0, 1);
-    const labels = forest([...about, ...about.map((one): Finding => ({ ...one, subject: "twin", role: "control" }))])
-      .options({ theme: light, width: 900 }).y?.domain as string[];
+    const labels = labelsOf([...about, ...about.map((one): Finding => ({ ...one, subject: "twin", role: "control" }))]);
     expect(labels.map((label) => label.endsWith(" (A/A)"))).toEqual([false, true]);
+  });
+
+  test("every pair has a row of its own that names both", () => {
+    const one = page.findings.find(({ effect }) => effect !== null) as Finding;
+    const pair = (subject: string, reference: string): Finding => ({ ...one, workload: "w", subject, reference });
+    const against = [pair("b", "a"), pair("c", "a")];
+    expect(labelsOf(against)).toEqual(["w: b", "w: c"]);
+    expect(forest(against).reading).toContain("Each subject against a,");
+    const all = [...against, pair("c", "b")];
+    expect(labelsOf(all)).toEqual(["w: b against a", "w: c against a", "w: c against b"]);
+    expect(forest(all).reading).toContain("One row for each pair,");
+    // Not even rows of one name are drawn on each other.
+    const same = forest([pair("b", "a"), pair("b", "a")]);
+    expect(same.options({ theme: light, width: 900 }).y?.domain).toEqual(["0", "1"]);
   });
 
   test("on a narrow screen tell all that they tell on a wide one", () => {
@@ -185,8 +205,8 @@ describe("runs", () => {
     const finding = { workload: "w", metric: "m", unit: "nanoseconds", direction: "lower", subject: "b", reference: "a" } as Finding;
     const { table } = pairs(finding, all, 0, false);
     expect(table.rows).toEqual([
-      [1, 10, 20, "+100 %"],
-      [2, 10, 5, "−50.0 %"],
+      [1, 10, 20, "×2"],
+      [2, 10, 5, "÷2"],
     ]);
     // A file tells which runs are of one block, and nothing of when they ran.
     const readings = [false, true].map((isImported) => pairs(finding, all, 0, isImported).reading);

@@ -1,16 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { csv } from "../src/figures/figure";
 import { quantile } from "../src/figures/spread";
-import { change, logLabels, multiple, quantity } from "../src/format";
+import { change, estimate, logLabels, multiple, quantity } from "../src/format";
 
 describe("changes", () => {
-  test("are percents below tenfold and multiples beyond, as on the terminal", () => {
+  test("are percents below twofold and factors beyond, as on the terminal", () => {
     expect(change(1.031)).toBe("+3.1 %");
     expect(change(0.97)).toBe("−3.0 %");
     expect(change(1)).toBe("0.0 %");
     expect(change(0.9999)).toBe("0.0 %");
-    expect(change(2.521)).toBe("+152 %");
-    expect(change(2.521, 0)).toBe("+152 %");
+    expect(change(1.521, 0)).toBe("+52 %");
+    expect(change(2.521)).toBe("×2.52");
+    expect(change(0.24)).toBe("÷4.17");
+    expect(estimate({ ratio: 1.9, low: 1.7, high: 2.1 })).toBe("×1.9 [×1.7, ×2.1]");
+    expect(estimate({ ratio: 0.9, low: 0.8, high: 1.1 })).toBe("−10.0 % [−20.0 %, +10.0 %]");
+    expect(estimate({ ratio: 1.1, low: 0.9, high: null })).toBe("+10.0 % [−10.0 %, unbounded]");
     expect(change(103)).toBe("×103");
     expect(change(0.1)).toBe("÷10");
     expect(change(0)).toBe("−100 %");

@@ -29,7 +29,7 @@ describe("outside a browser", () => {
       "Better in 1 of 5 comparisons, 1 worse, 1 alike within the margin, 1 undecided, 1 without a valid answer",
     );
     expect(others.find(({ id }) => id === "pairs-0")?.finding).toBe(
-      "fifo is clearly better than baseline for cyclic latency p50: +163 % [+140 %, +188 %]",
+      "fifo is clearly better than baseline for cyclic latency p50: ×2.63 [×2.4, ×2.88]",
     );
     expect(others.find(({ id }) => id === "drift-0")?.finding).toBe("");
   });

@@ -108,6 +108,7 @@ export function translated(campaign: Campaign, language: string): Page {
     words: Object.fromEntries(catalogue(language)),
     title: cut,
     answer: cut,
+    attempt: cut,
     facts: page.facts.map((_, place) => [`${cut} ${place}`, cut]),
     checks: page.checks.map((check, place) => ({ ...check, name: `${cut} ${place}`, detail: cut })),
     findings: page.findings.map((finding) => ({ ...finding, reason: finding.reason && cut })),

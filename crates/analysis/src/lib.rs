@@ -12,6 +12,7 @@ mod comparison;
 mod comparison_labels;
 mod confounders;
 mod controls;
+mod evidence;
 mod failures;
 mod family;
 mod fragility;
@@ -42,6 +43,7 @@ mod values;
 mod fixtures;
 
 pub use confounders::name_confounders;
+pub use evidence::withhold;
 pub use gate::{GateLimit, GateOutcome, GateResult, gate};
 pub use judge::{ended, judge};
 pub use live::live;

@@ -136,9 +136,10 @@ mod tests {
     #[test]
     fn each_obstacle_leaves_of_each_outcome_what_it_does_not_forbid() {
         use Obstacle::{
-            CoarseSteps, Component, DriftInOrder, FailedControl, FewDistinctValues, FewPairs,
-            FewPooledBlocks, FewReplicates, LoneReplicate, NoValidBlock, NothingToCompare,
-            ObservedLatency, ShortTail, UnequalFailures, UnequalMixes, UnequalWork, ZeroValue,
+            ChangedEvidence, CoarseSteps, Component, DriftInOrder, FailedControl,
+            FewDistinctValues, FewPairs, FewPooledBlocks, FewReplicates, LoneReplicate,
+            NoValidBlock, NothingToCompare, ObservedLatency, ShortTail, UnequalFailures,
+            UnequalMixes, UnequalWork, ZeroValue,
         };
         use Verdict::{Better, Equivalent, Inconclusive, Invalid, Worse};
         let as_it_is = [Better, Better, Worse, Worse, Equivalent, Inconclusive];
@@ -146,6 +147,7 @@ mod tests {
         let table = [
             (ObservedLatency, [Invalid; 6]),
             (NoValidBlock, [Invalid; 6]),
+            (ChangedEvidence, [Inconclusive; 6]),
             (FailedControl, [Inconclusive; 6]),
             (UnequalFailures, [Inconclusive; 6]),
             (ZeroValue, [Inconclusive; 6]),

@@ -454,5 +454,6 @@ fn record(
         fingerprint: String::new(),
         fingerprint_difference: BTreeMap::new(),
         caveats: Vec::new(),
+        chain: None,
     }
 }

@@ -6,7 +6,7 @@ use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Venue, Venue
 use model::{Caveat, Findings, Plan, Record, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use store::{Campaign, CampaignState};
+use store::{Attempts, Campaign, CampaignState};
 
 /// Space set aside before a trial: more than any record of ours takes.
 const RECORD_SPACE: u64 = 8 << 20;
@@ -29,6 +29,8 @@ pub struct Order<'a> {
     pub unix_ns: u64,
     /// Four hexadecimal digits of the directory's name.
     pub unique: u16,
+    /// Where campaigns are counted; none are where it is absent.
+    pub attempts: Option<Attempts>,
     /// Clients of the dashboard since the last call, if there were any: a record says so.
     pub watched: &'a dyn Fn() -> Option<Caveat>,
 }
@@ -74,6 +76,9 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
         }
         Err(error) => return Err(error),
     };
+    if is_new {
+        count_attempt(order, &mut campaign, on_event)?;
+    }
     let outcome = run_blocks(order, clock, &mut campaign, session.as_mut(), on_event);
     let closed = session.close();
     let signal = match (outcome, closed) {
@@ -93,14 +98,13 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
     Ok(Ended { directory, signal })
 }
 
-/// Judges a campaign's records and stores the findings.
+/// Judges the records of a campaign that was loaded and stores the findings in its directory.
 ///
 /// # Errors
-/// When the campaign cannot be read or the findings not be stored.
-pub fn judge(directory: &Path) -> Result<Findings> {
-    let loaded = store::load(directory)?;
-    let findings = judge_records(&loaded);
-    Campaign::open(directory)?.save_findings(&findings)?;
+/// When the campaign is open elsewhere or the findings cannot be stored.
+pub fn judge(loaded: &store::LoadedCampaign) -> Result<Findings> {
+    let findings = judge_records(loaded);
+    Campaign::open(&loaded.directory)?.save_findings(&findings)?;
     Ok(findings)
 }
 
@@ -112,6 +116,7 @@ pub fn judge_records(loaded: &store::LoadedCampaign) -> Findings {
     if let Some(environment) = &loaded.environment {
         analysis::name_confounders(&mut findings, &loaded.plan, &loaded.records, environment);
     }
+    analysis::withhold(&mut findings, &loaded.plan, &loaded.flaws);
     findings
 }
 
@@ -168,6 +173,24 @@ fn open_campaign(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<C
         }
     }
     Campaign::create(order.results, order.plan, order.experiment, order.unix_ns, order.unique)
+}
+
+/// Counts a campaign that begins. Where that cannot be done, nobody knows which attempt it is, and
+/// that is no reason not to run it.
+fn count_attempt(
+    order: &Order<'_>,
+    campaign: &mut Campaign,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let Some(attempts) = &order.attempts else { return Ok(()) };
+    let name = campaign.directory().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match attempts.count(campaign.plan(), &name, order.unix_ns) {
+        Ok(attempt) => campaign.note_attempt(attempt),
+        Err(error) => {
+            on_event(Event::Notice(format!("{attempts}: attempts are not counted: {error}")));
+            Ok(())
+        }
+    }
 }
 
 fn run_blocks(
@@ -366,7 +389,7 @@ fn run_trial(
         difference.extend(campaign.fingerprint_difference(&now));
     }
     record.fingerprint_difference.extend(difference);
-    campaign.append(&record)?;
+    campaign.append(&mut record)?;
     Ok(record)
 }
 

@@ -160,11 +160,22 @@ impl Follower {
     pub fn judge(&mut self) -> bool {
         let is_news = self.findings.is_none() || self.judged != self.revision();
         if is_news {
+            self.check_evidence();
             self.findings = Some(lab::judge_records(&self.loaded));
             self.judged = self.revision();
             self.judged_trials = self.trials().done;
         }
         is_news
+    }
+
+    /// Looks at what binds the records, once nothing is written any more.
+    fn check_evidence(&mut self) {
+        if !self.loaded.is_finished {
+            return;
+        }
+        if let Ok(whole) = store::load(&self.loaded.directory) {
+            (self.loaded.flaws, self.loaded.binding) = (whole.flaws, whole.binding);
+        }
     }
 
     /// What was judged last.

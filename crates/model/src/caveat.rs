@@ -37,7 +37,7 @@ pub enum CaveatCheck {
     RobustVerdicts,
     /// A real processor and a real device were measured.
     RealHardware,
-    /// None of these: the control has a check of its own, a trend is an answer, and how the load
+    /// None of these: the control and the evidence have checks of their own, a trend is an answer, and how the load
     /// asks, how small the experiment is and what a ratio is of are told where they matter.
     Elsewhere,
 }
@@ -91,6 +91,7 @@ codes! {
     FewBlocks EnoughData "FEW_BLOCKS" "Fewer than five complete blocks: no verdict is given.",
     FewBoots EnoughData "FEW_BOOTS" "Several blocks share each of fewer than five boots: the finding speaks of these boots.",
     FewReplicates EnoughData "FEW_REPLICATES" "Fewer than five replicates of a subject: no verdict is given.",
+    EvidenceChanged Elsewhere "EVIDENCE_CHANGED" "The plan, the experiment or the records are not as they were written: no verdict rests on them.",
     Fragile RobustVerdicts "FRAGILE" "The verdict hangs on one block or on the method.",
     HostCacheSuspected RealHardware "HOST_CACHE_SUSPECTED" "The device answered faster than such a device can, or read again faster than at first although no cache of ours was used: the memory of a host was measured.",
     InsufficientTail EnoughData "INSUFFICIENT_TAIL" "Too few samples beyond this percentile for a verdict.",

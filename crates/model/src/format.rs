@@ -15,9 +15,10 @@ pub const VENUE_PLAN_FORMAT: &str = "schedlab.plan/5";
 pub const PLAN_FORMATS: [&str; 5] =
     [PLAN_FORMAT, "schedlab.plan/2", "schedlab.plan/1", PACED_PLAN_FORMAT, VENUE_PLAN_FORMAT];
 /// A line of `records.jsonl`.
-pub const RECORD_FORMAT: &str = "schedlab.record/2";
-/// Versions of it that are read. The first does not tell how much else a machine did.
-pub const RECORD_FORMATS: [&str; 2] = [RECORD_FORMAT, "schedlab.record/1"];
+pub const RECORD_FORMAT: &str = "schedlab.record/3";
+/// Versions of it that are read. The second is bound neither to its plan nor to the record before
+/// it ([`crate::Chain`]); the first does not tell how much else a machine did, either.
+pub const RECORD_FORMATS: [&str; 3] = [RECORD_FORMAT, "schedlab.record/2", "schedlab.record/1"];
 /// `findings.json`.
 pub const FINDINGS_FORMAT: &str = "schedlab.findings/8";
 /// `findings.json` of a soak campaign: it has trends.
@@ -51,9 +52,9 @@ pub const FINDINGS_BEFORE_SEQUENCES: [&str; 6] = [
     FINDINGS_BEFORE_OBSTACLES[3],
 ];
 /// The view model that every renderer draws.
-pub const REPORT_FORMAT: &str = "schedlab.report/8";
+pub const REPORT_FORMAT: &str = "schedlab.report/10";
 /// The view model of a soak campaign: its findings have trends.
-pub const TREND_REPORT_FORMAT: &str = "schedlab.report/9";
+pub const TREND_REPORT_FORMAT: &str = "schedlab.report/11";
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@
 //! no randomness, so every other crate may use it. Words follow the glossary in
 //! ARCHITECTURE.md.
 
+mod attempt;
 mod caveat;
 mod claim;
 mod comparisons;
@@ -30,6 +31,7 @@ mod trend;
 mod trial_value;
 mod vm;
 
+pub use attempt::Attempt;
 pub use caveat::{Caveat, CaveatCheck, CaveatCode};
 pub use claim::{
     Claim, ClaimFinding, ClaimOutcome, ClaimTally, Claimed, ClaimedEffect, ClaimedMetrics,
@@ -66,7 +68,8 @@ pub use quantity::{
     parse_size,
 };
 pub use record::{
-    Disturbance, Fingerprint, Invocation, LevelReading, Outcome, Record, RunReport, Usage,
+    Binding, Chain, Disturbance, Fingerprint, Invocation, LevelReading, Outcome, Record, RunReport,
+    Usage,
 };
 pub use sample::{Sample, SampleData};
 pub use storage::{DeviceIdentity, IoLimits, IoPriority, StorageKind, StorageTarget};

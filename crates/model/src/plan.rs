@@ -2,6 +2,7 @@
 
 use crate::{Caveat, Claim, Comparisons, Level, Metric, Pace, Parameters, VmSettings};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything a campaign will do. Made by the `plan` crate from an experiment;
@@ -340,6 +341,9 @@ impl VenueSettings {
     }
 }
 
+/// What digests of plans are made of. A later format of plans that adds what this one does not use
+/// leaves it, and so the campaigns begun under it, as they are.
+const IDENTITY: &str = "schedlab.plan/1";
 /// The venue whose plans said by its name alone that nothing is measured.
 const SIMULATOR: &str = "sim";
 
@@ -357,6 +361,45 @@ impl Plan {
     /// What each boot of a block takes, nanoseconds; nothing where no guests boot.
     pub fn boot_expected_ns(&self) -> u64 {
         self.vm.as_ref().map_or(0, VmSettings::boot_expected_ns)
+    }
+
+    /// All that decides results, as JSON in a fixed order: what digests of plans are made of. Title,
+    /// name and notes are no part of it; neither is the order, which the seed and the number of
+    /// blocks decide. `catalogue` stands for what the plan uses of the catalogue, a generated
+    /// `seed` may be left out, and `blocks` is the number that was planned.
+    ///
+    /// A key that an experiment does not use is left out: campaigns begun before there was such a
+    /// key keep their digests.
+    pub fn decisive(&self, catalogue: &str, seed: Option<u64>, blocks: usize) -> Value {
+        let mut decisive = json!({
+            "format": IDENTITY,
+            "catalogue": catalogue,
+            "venue": self.venue,
+            "seed": seed,
+            "alpha": self.alpha,
+            "is_quick": self.is_quick,
+            "subjects": self.subjects,
+            "workloads": self.workloads,
+            "blocks": blocks,
+            "probes": self.probes,
+            "settle_ns": self.settle_ns,
+            "sim": self.sim,
+        });
+        for (key, is_used, value) in [
+            ("looks", !self.looks.is_empty(), json!(self.looks)),
+            ("comparisons", !self.comparisons.is_default(), json!(self.comparisons)),
+            ("use_cases", !self.use_cases.is_empty(), json!(self.use_cases)),
+            ("claims", !self.claims.is_empty(), json!(self.claims)),
+            ("vm", self.vm.is_some(), json!(self.vm)),
+            ("budget_ns", self.budget_ns.is_some(), json!(self.budget_ns)),
+            ("pace", self.pace.is_some(), json!(self.pace)),
+            ("venue_settings", !self.venue_settings.is_empty(), json!(self.venue_settings)),
+        ] {
+            if is_used {
+                decisive[key] = value;
+            }
+        }
+        decisive
     }
 
     /// The reference: the first subject.

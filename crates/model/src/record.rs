@@ -42,6 +42,34 @@ pub struct Record {
     /// Warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<Caveat>,
+    /// What binds it to its plan and to the record before it; absent until it is stored, and of
+    /// records before the third format.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chain: Option<Chain>,
+}
+
+/// What binds a record to its plan and to the record before it (docs/method.md#m-evidence).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chain {
+    /// SHA-256 (hex) of [`crate::Plan::decisive`] of the plan that it was made by.
+    pub plan: String,
+    /// SHA-256 (hex) of the line of the record before it, without the line feed; of the first
+    /// record, of the text that the plan was made from, or, of a redaction, that of the last record
+    /// that it was made from.
+    pub previous: String,
+}
+
+/// Whether the binding of records to their plan and to each other was looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Binding {
+    /// It was checked.
+    Checked,
+    /// There is none: records before the third format have none, and nothing can be said of them.
+    Absent,
+    /// Nobody looked: records are read while they are written.
+    #[default]
+    NotLookedAt,
 }
 
 impl Record {
@@ -65,6 +93,7 @@ impl Record {
             fingerprint: String::new(),
             fingerprint_difference: BTreeMap::new(),
             caveats: Vec::new(),
+            chain: None,
         }
     }
 }

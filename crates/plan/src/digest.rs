@@ -5,45 +5,10 @@ use model::Plan;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// What the digest is made of. A later format of plans that adds what this one does not use
-/// leaves it, and so the campaigns begun under it, as they are.
-const IDENTITY: &str = "schedlab.plan/1";
-
-/// SHA-256 over canonical JSON of all that decides results. Title, name, notes
-/// and a generated seed do not; neither does the order, which the seed and the
-/// number of blocks decide.
+/// SHA-256 over canonical JSON of all that decides results; a generated seed does not.
 pub(crate) fn digest(plan: &Plan, catalogue: &Catalogue) -> String {
     let seed = (!plan.is_seed_generated).then_some(plan.seed);
-    let mut decisive = json!({
-        "format": IDENTITY,
-        "catalogue": catalogue_version(plan, catalogue),
-        "venue": plan.venue,
-        "seed": seed,
-        "alpha": plan.alpha,
-        "is_quick": plan.is_quick,
-        "subjects": plan.subjects,
-        "workloads": plan.workloads,
-        "blocks": plan.blocks.len(),
-        "probes": plan.probes,
-        "settle_ns": plan.settle_ns,
-        "sim": plan.sim,
-    });
-    // What an experiment does not use is not part of its identity: campaigns begun
-    // before there was such a key go on.
-    for (key, is_used, value) in [
-        ("looks", !plan.looks.is_empty(), json!(plan.looks)),
-        ("comparisons", !plan.comparisons.is_default(), json!(plan.comparisons)),
-        ("use_cases", !plan.use_cases.is_empty(), json!(plan.use_cases)),
-        ("claims", !plan.claims.is_empty(), json!(plan.claims)),
-        ("vm", plan.vm.is_some(), json!(plan.vm)),
-        ("budget_ns", plan.budget_ns.is_some(), json!(plan.budget_ns)),
-        ("pace", plan.pace.is_some(), json!(plan.pace)),
-        ("venue_settings", !plan.venue_settings.is_empty(), json!(plan.venue_settings)),
-    ] {
-        if is_used {
-            decisive[key] = value;
-        }
-    }
+    let decisive = plan.decisive(&catalogue_version(plan, catalogue), seed, plan.blocks.len());
     hexadecimal(&Sha256::digest(decisive.to_string().as_bytes()))
 }
 

@@ -3,7 +3,7 @@
 
 use crate::emulated::{is_hidden, mark};
 use crate::over_time;
-use crate::quantities::{against, bracketed, interval, raw_change, value};
+use crate::quantities::{against, bracketed, interval, is_change_factor, raw_change, times, value};
 use model::{Finding, Findings, Obstacle, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
 
@@ -189,12 +189,24 @@ impl AnswerStyle {
         if let ((Some(subject), Some(reference)), false) = (values, is_hidden) {
             evidence.push(against(&value(subject, unit), &value(reference, unit), language));
         }
+        // A ratio of odds is no factor of the share.
+        let effect = finding.effect.as_ref().filter(|_| !finding.is_odds);
+        let times = effect.and_then(|effect| times(effect.ratio, language));
         if let Some(effect) = &finding.effect {
-            evidence.extend(raw_change(finding, language));
+            // `4.20 times better` says `4.20 times higher`.
+            let is_said = times.is_some() && is_change_factor(effect.raw_ratio);
+            evidence.extend(raw_change(finding, language).filter(|_| !is_said));
             let interval = interval(&effect.interval, language);
             evidence.push(say!(language, "effect {interval}", interval));
         }
-        if evidence.is_empty() { String::new() } else { bracketed(&evidence.join(", "), language) }
+        let evidence = match evidence.is_empty() {
+            true => String::new(),
+            false => bracketed(&evidence.join(", "), language),
+        };
+        match times {
+            Some(times) => format!(": {times}{evidence}"),
+            None => evidence,
+        }
     }
 
     fn same(self, finding: &Finding) -> String {

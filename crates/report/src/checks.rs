@@ -5,7 +5,7 @@
 
 use crate::observed::{Origin, disturbance, has_drawn_order, has_sensitivity, levels_read};
 use crate::view::Report;
-use model::{CaveatCheck, CaveatCode, Role, Verdict};
+use model::{Binding, CaveatCheck, CaveatCode, Role, Verdict};
 use phrases::{counted, noted, say};
 use serde::Serialize;
 
@@ -58,7 +58,7 @@ const BY_CAVEATS: &[(CaveatCheck, &str, Silence)] = &[
 /// Every check, in the order in which a sceptic asks.
 pub fn checks(report: &Report) -> Vec<Check> {
     let language = report.language;
-    let mut checks = vec![control(report), trials(report)];
+    let mut checks = vec![control(report), trials(report), evidence(report)];
     checks.extend(BY_CAVEATS.iter().map(|(check, name, silence)| {
         let codes = CaveatCode::ALL.iter().filter(|code| code.check() == *check);
         let told: Vec<&'static str> = codes
@@ -272,6 +272,33 @@ pub(crate) fn trials(report: &Report) -> Check {
         )
     };
     Check { name: language.word("trials").to_owned(), state, detail, caveats: Vec::new() }
+}
+
+/// Whether plan and records are as they were written (`binding`, and the caveats of the judge).
+fn evidence(report: &Report) -> Check {
+    let language = report.language;
+    let code = CaveatCode::EvidenceChanged;
+    let is_changed = report.caveats.iter().any(|caveat| caveat.code == code.as_str());
+    let (state, detail, caveats) = if is_changed {
+        (CheckState::Failed, code.as_str().to_owned(), vec![code.as_str()])
+    } else {
+        let (state, words) = match report.binding {
+            Binding::Checked if report.records.is_empty() => (CheckState::NotObserved, NO_TRIAL),
+            Binding::Checked => (
+                CheckState::Passed,
+                noted!("each record is bound to the plan and to the record before it"),
+            ),
+            Binding::Absent => (
+                CheckState::NotObserved,
+                noted!("an earlier version wrote the records, and did not bind them"),
+            ),
+            Binding::NotLookedAt => {
+                (CheckState::NotObserved, noted!("nobody has looked while the campaign goes on"))
+            }
+        };
+        (state, language.word(words).to_owned(), Vec::new())
+    };
+    Check { name: language.word("unchanged evidence").to_owned(), state, detail, caveats }
 }
 
 /// Whether what was compared was in force, where no trial failed or broke a rule.

@@ -111,7 +111,7 @@ fn blocks(finding: &Finding, language: Language) -> String {
     say!(
         language,
         "In {blocks} both ran, each once. {subject} was the better one in {better} of them. Block \
-         by block (+ is better): {differences}.",
+         by block (+ and × are better): {differences}.",
         blocks = counted!(language, finding.pairs, "1 block", "{count} blocks"),
         subject = finding.question.subject,
         better = finding.blocks.iter().filter(|block| block.log_difference > 0.0).count(),

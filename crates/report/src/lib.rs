@@ -5,6 +5,7 @@
 //! else. The same inputs give the same bytes.
 
 mod answer;
+mod attempt;
 mod breakdown;
 mod caveats;
 mod checks;

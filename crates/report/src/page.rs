@@ -5,6 +5,7 @@
 mod curves;
 mod trends;
 
+use crate::attempt::attempt;
 use crate::breakdown::Breakdown;
 use crate::checks::{Check, checks};
 use crate::compare::design;
@@ -44,6 +45,10 @@ struct PageData<'r> {
     campaign: &'r str,
     title: &'r str,
     answer: &'r str,
+    /// Which attempt it is, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    attempt: Option<String>,
     design: &'r Design,
     /// The design in words, by name: what two campaigns are compared by.
     facts: Vec<(String, String)>,
@@ -226,6 +231,7 @@ fn page_data(report: &Report) -> PageData<'_> {
         campaign: &report.campaign,
         title: &report.title,
         answer: &report.answer,
+        attempt: attempt(report),
         design: &report.design,
         facts: design(report),
         seed: report.design.seed.to_string(),

@@ -98,49 +98,82 @@ pub(crate) fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// An oriented ratio as a signed percentage: `+3.1 %` is better. From ten-fold on
-/// it is a factor, because -99 % hides whether it is a hundred or a thousand times.
+/// From here on a ratio is told as a factor: +318 % and -76 % are the same distance, and nobody sees
+/// it. 1.9996 would be +100.0 %.
+const FACTOR: f64 = 1.9995;
+
+/// Whether an oriented ratio is told as a factor, either way.
+pub(crate) fn is_factor(ratio: f64) -> bool {
+    ratio >= FACTOR || (ratio > 0.0 && ratio <= 1.0 / FACTOR)
+}
+
+/// `×2.40`, and what is worse `÷2.40`.
+fn factor(ratio: f64, language: Language) -> String {
+    match ratio {
+        ratio if !ratio.is_finite() => language.word("unbounded").to_owned(),
+        ratio if ratio > 0.0 && ratio < 1.0 => format!("÷{}", digits(1.0 / ratio)),
+        ratio => format!("×{}", digits(ratio)),
+    }
+}
+
+/// An oriented ratio as a signed percentage: `+3.1 %` is better; from two-fold on a factor.
 pub(crate) fn percent(ratio: f64, language: Language) -> String {
-    if !ratio.is_finite() {
-        return language.word("unbounded").to_owned();
-    }
-    if ratio >= 10.0 {
-        return format!("×{}", digits(ratio));
-    }
-    if ratio > 0.0 && ratio <= 0.1 {
-        return format!("÷{}", digits(1.0 / ratio));
+    if !ratio.is_finite() || is_factor(ratio) {
+        return factor(ratio, language);
     }
     let percent = 100.0 * (ratio - 1.0);
-    let text =
-        if percent.abs() >= 99.95 { format!("{percent:+.0}") } else { format!("{percent:+.1}") };
+    // Nothing is left of what is 100 % less.
+    let text = if percent <= -99.95 { "-100".to_owned() } else { format!("{percent:+.1}") };
     // No direction where none shows.
     let text = if matches!(text.as_str(), "-0.0" | "+0.0") { "0.0".to_owned() } else { text };
     format!("{text} %")
 }
 
-/// From which size on effects are found, of its fraction: `from 6.1 % on`, from ten-fold on a
+/// From which size on effects are found, of its fraction: `from 6.1 % on`, from two-fold on a
 /// factor, without digits where it only says that nothing would be found.
 pub fn effects_found(fraction: f64, language: Language) -> String {
     let size = match 1.0 + fraction {
         ratio if ratio >= 1000.0 => return language.word("only beyond ×1000").to_owned(),
-        ratio if ratio >= 10.0 => format!("×{}", digits(ratio)),
+        ratio if ratio >= FACTOR => format!("×{}", digits(ratio)),
         ratio if ratio >= 1.001 => format!("{:.1} %", 100.0 * fraction),
         _ => format!("{} %", digits(100.0 * fraction)),
     };
     say!(language, "from {size} on", size)
 }
 
-/// Both ends of an interval, without the percent sign twice.
+/// Both ends of an interval, without the percent sign twice; both as factors where one is.
 pub(crate) fn interval(interval: &Interval, language: Language) -> String {
+    if is_factor(interval.low) || (interval.high.is_finite() && is_factor(interval.high)) {
+        let (low, high) = (factor(interval.low, language), factor(interval.high, language));
+        return say!(language, "{low} to {high}", low, high);
+    }
     let (low, high) = (percent(interval.low, language), percent(interval.high, language));
     let low = if high.ends_with(" %") { low.strip_suffix(" %").unwrap_or(&low) } else { &low };
     say!(language, "{low} to {high}", low, high)
 }
 
-/// What happened to the value itself, in words: `62.0 % lower`, `25.0 times higher`.
+/// An effect as a factor in words, where it is one: `2.63 times better`.
+pub(crate) fn times(ratio: f64, language: Language) -> Option<String> {
+    (ratio.is_finite() && is_factor(ratio)).then(|| {
+        let factor = digits(ratio.max(1.0 / ratio));
+        if ratio > 1.0 {
+            say!(language, "{factor} times better", factor)
+        } else {
+            say!(language, "{factor} times worse", factor)
+        }
+    })
+}
+
+/// Whether what happened to a value is told as a factor.
+pub(crate) fn is_change_factor(raw_ratio: f64) -> bool {
+    raw_ratio >= FACTOR || raw_ratio <= 0.1
+}
+
+/// What happened to the value itself, in words: `62.0 % lower`, `25.0 times higher`. What is lower is
+/// so by less than 100 %; beyond a tenth that says no more how much.
 fn change(raw_ratio: f64, language: Language) -> String {
     let is_lower = raw_ratio < 1.0;
-    if raw_ratio >= 10.0 || raw_ratio <= 0.1 {
+    if is_change_factor(raw_ratio) {
         let factor = digits(raw_ratio.max(1.0 / raw_ratio));
         return if is_lower {
             say!(language, "{factor} times lower", factor)
@@ -218,7 +251,10 @@ mod tests {
         }
         for (ratio, text) in [
             (1.031, "+3.1 %"),
-            (3.52, "+252 %"),
+            (1.52, "+52.0 %"),
+            (1.9996, "×2.00"),
+            (3.52, "×3.52"),
+            (0.24, "÷4.17"),
             (0.999_99, "0.0 %"),
             (103.0, "×103"),
             (0.01, "÷100"),
@@ -227,9 +263,21 @@ mod tests {
         ] {
             assert_eq!(percent(ratio, Language::default()), text, "{ratio}");
         }
-        for (ratio, text) in
-            [(0.38, "62.0 % lower"), (1.0, "unchanged"), (25.0, "25.0 times higher")]
-        {
+        let ends = |low, high| interval(&Interval { low, high }, Language::default());
+        assert_eq!(ends(0.97, 1.12), "-3.0 to +12.0 %");
+        assert_eq!(ends(1.8, 2.3), "×1.80 to ×2.30");
+        assert_eq!(ends(0.4, 1.1), "÷2.50 to ×1.10");
+        assert_eq!(ends(1.1, f64::INFINITY), "+10.0 % to unbounded");
+        let times = |ratio| times(ratio, Language::default());
+        assert_eq!(times(4.2).as_deref(), Some("4.20 times better"));
+        assert_eq!(times(0.25).as_deref(), Some("4.00 times worse"));
+        assert_eq!((times(1.9), times(f64::INFINITY)), (None, None));
+        for (ratio, text) in [
+            (0.38, "62.0 % lower"),
+            (1.0, "unchanged"),
+            (2.5, "2.50 times higher"),
+            (25.0, "25.0 times higher"),
+        ] {
             assert_eq!(change(ratio, Language::default()), text, "{ratio}");
         }
         assert_eq!(p_value(1e-9), "< 0.001");

@@ -7,8 +7,8 @@ use crate::ejections::{Ejections, ejections};
 use crate::grid::{Grid, grids};
 use crate::ladder::{Ladder, ladders};
 use model::{
-    Caveat, CaveatCode, Direction, Findings, Fingerprint, Imported, ImportedDesign, Level, Plan,
-    REPORT_FORMAT, Record, TREND_REPORT_FORMAT, TrialValue, Unit,
+    Attempt, Binding, Caveat, CaveatCode, Direction, Findings, Fingerprint, Imported,
+    ImportedDesign, Level, Plan, REPORT_FORMAT, Record, TREND_REPORT_FORMAT, TrialValue, Unit,
 };
 use phrases::{Language, counted, say};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ pub struct Inputs<'a> {
     pub environment: &'a Fingerprint,
     /// Name of the campaign's directory.
     pub campaign: &'a str,
+    /// Which attempt it is, where somebody counted.
+    pub attempt: Option<Attempt>,
     /// Path of that directory, as the user named it.
     pub directory: &'a str,
     /// Name of the file in it that the plan was made from: an experiment, or the mapping of an
@@ -37,6 +39,8 @@ pub struct Inputs<'a> {
     pub origin: &'a str,
     /// Warnings about the campaign's files.
     pub store_caveats: &'a [Caveat],
+    /// Whether the records' binding to their plan and to each other was checked.
+    pub binding: Binding,
     /// What the catalogue says of the plan's factors, by id.
     pub factors: &'a BTreeMap<String, String>,
     /// Whether values of an emulated processor are shown although they are no real one's.
@@ -59,6 +63,9 @@ pub struct Report {
     pub title: String,
     /// The answer, one plain sentence; of a soak campaign another one on how it went.
     pub answer: String,
+    /// Which attempt it is; absent where nobody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<Attempt>,
     /// How the question was put.
     pub design: Design,
     /// The arms, the reference first.
@@ -101,6 +108,9 @@ pub struct Report {
     pub values: Vec<TrialValue>,
     /// The raw records.
     pub records: Vec<Record>,
+    /// Whether their binding to the plan and to each other was checked.
+    #[serde(default)]
+    pub binding: Binding,
     /// What its words mean, for readers who do not know them. The catalogue's, and not the
     /// campaign's: no format stores it.
     #[serde(skip)]
@@ -281,6 +291,8 @@ pub fn view(inputs: &Inputs<'_>) -> Report {
         hides_absolute,
         values: inputs.values.to_vec(),
         records: inputs.records.to_vec(),
+        binding: inputs.binding,
+        attempt: inputs.attempt,
         meanings: Meanings {
             factors: inputs.factors.clone(),
             metrics: inputs.plan.workloads.iter().flat_map(primary_metrics).collect(),

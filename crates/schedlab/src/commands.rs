@@ -9,6 +9,7 @@ mod compare;
 mod context;
 mod dispatch;
 mod doctor;
+mod evidence;
 mod explain;
 mod figures;
 mod gate;

@@ -12,6 +12,9 @@ const ROOT_RUNTIME: &str = "/run/schedlab";
 /// Numbers of people's accounts; those of services lie outside (login.defs(5)).
 const PEOPLE: std::ops::Range<u32> = 1000..60_000;
 
+/// Where root's campaigns are counted: it outlives a reboot.
+const ROOT_STATE: &str = "/var/lib/schedlab";
+
 /// Root's cache where nothing else is said.
 const ROOT_CACHE: &str = "/var/cache/schedlab";
 
@@ -109,6 +112,22 @@ pub(crate) fn cache_directory(chosen: Option<&Path>) -> Result<PathBuf> {
             "set SCHEDLAB_CACHE, or give --cache DIR",
         )),
     }
+}
+
+/// Where campaigns of this machine or this user are counted: `/var/lib/schedlab` for root; for a user
+/// `$XDG_STATE_HOME/schedlab`, else `$HOME/.local/state/schedlab`; nowhere without either. Another
+/// runtime directory stands for another machine, which counts its own.
+pub(crate) fn state_directory(runtime: Option<&Path>) -> Option<PathBuf> {
+    if let Some(runtime) = runtime {
+        return Some(runtime.to_owned());
+    }
+    if rustix::process::geteuid().is_root() {
+        return Some(PathBuf::from(ROOT_STATE));
+    }
+    let named = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let named = |name: &str| named(name).filter(|path| path.is_absolute());
+    let base = named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")));
+    Some(base?.join("schedlab"))
 }
 
 /// Which crates tell what they decide, where that is asked for.

@@ -155,7 +155,14 @@ fn digest(path: &Path) -> Result<Packed> {
 /// When it is no bundle, of an unknown version, holds what no bundle holds, or when the
 /// directory cannot be written.
 pub fn unpack(file: &Path, directory: &Path) -> Result<Unpacked> {
-    let source = File::open(file).map_err(|error| unreadable(file, &error))?;
+    let source = File::open(file).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::usage(
+            format!("cannot read {}", file.display()),
+            "there is no such file",
+            "give a file that `schedlab bundle` wrote",
+        ),
+        _ => unreadable(file, &error),
+    })?;
     unpack_from(source, directory).map_err(|trouble| {
         let (why, remedy) = match trouble {
             Trouble::Bundle(why) => (
@@ -236,7 +243,10 @@ fn unpack_from(source: impl Read, directory: &Path) -> std::result::Result<Unpac
             );
         }
         if found != *packed {
-            problems.push(format!("{name} does not have the digest in {MANIFEST}"));
+            problems.push(format!(
+                "{name} does not have the digest in {MANIFEST}: it is {} of {} bytes, and there {} of {}",
+                found.sha256, found.size, packed.sha256, packed.size
+            ));
         }
     }
     problems.extend(missing.keys().map(|name| format!("{name} is missing")));
@@ -379,10 +389,13 @@ mod tests {
             ("plan.json", EntryType::Regular, b"y"),
         ]);
         let unpacked = unpack_from(&*bytes, target.path()).unwrap();
-        assert_eq!(
-            unpacked.problems,
-            ["plan.json does not have the digest in manifest.json", "findings.json is missing"]
+        // printf y | sha256sum
+        let digest = "a1fce4363854ff888cff4b8e7875d600c2682390412a8cf79b37d0b11148b0fa";
+        let told = format!(
+            "plan.json does not have the digest in manifest.json: it is {digest} of 1 bytes, and there"
         );
+        assert!(unpacked.problems[0].starts_with(&told), "{:?}", unpacked.problems);
+        assert_eq!(unpacked.problems[1..], ["findings.json is missing"]);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! An open campaign: the one process that may append to it.
 
+use crate::chain::{Links, line_digest};
 use crate::documents::{
-    CampaignState, ENVIRONMENT_FORMAT, EnvironmentDocument, STATE_FORMAT, StateDocument,
+    CampaignState, ENVIRONMENT_FORMAT, EnvironmentDocument, Head, STATE_FORMAT, StateDocument,
     fingerprint_digest, origin_of,
 };
 use crate::durable::{failed, replace, sync_directory};
-use crate::load::{read_environment, read_plan, read_state};
+use crate::load::{read_environment, read_origin, read_plan, read_state};
 use crate::records::{LONGEST_LINE, scan};
 use contract::{Error, ErrorKind, Result};
-use model::{Caveat, CaveatCode, Findings, Fingerprint, Plan, Record, SampleData};
+use model::{Attempt, Caveat, CaveatCode, Findings, Fingerprint, Plan, Record, SampleData};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use serde::Serialize;
@@ -29,6 +30,10 @@ pub struct Campaign {
     /// Length of the acknowledged records; nothing follows them between calls.
     length: u64,
     count: u64,
+    /// What the next record is bound to.
+    links: Links,
+    /// Digest of the last record; empty before the first.
+    last: String,
     /// Set when a failed append could not be undone: what follows the
     /// acknowledged records is unknown, so nothing may be appended any more.
     is_broken: bool,
@@ -81,6 +86,10 @@ impl Campaign {
             created_unix_ns: unix_ns,
             state: CampaignState::Unfinished,
             caveats: Vec::new(),
+            head: None,
+            attempt: None,
+            redaction_of: None,
+            flaws: Vec::new(),
         };
         replace(directory, origin_of(plan), origin.as_bytes())?;
         replace(directory, "state.json", &json(&state)?)?;
@@ -89,6 +98,8 @@ impl Campaign {
         Ok(Campaign {
             directory: directory.to_owned(),
             plan: plan.clone(),
+            links: Links::root(plan, &state, origin.as_bytes()),
+            last: String::new(),
             state,
             environment: None,
             records,
@@ -108,10 +119,18 @@ impl Campaign {
         let records = open_records(directory)?;
         let path = directory.join("records.jsonl");
         let scanned = scan(&path)?;
+        let state = read_state(directory)?;
+        let mut links = Links::root(&plan, &state, &read_origin(directory, &plan)?);
+        let last = scanned.digests.last().cloned().unwrap_or_default();
+        if !last.is_empty() {
+            links.follow(&last);
+        }
         let mut campaign = Campaign {
             directory: directory.to_owned(),
             plan,
-            state: read_state(directory)?,
+            links,
+            last,
+            state,
             environment: read_environment(directory)?,
             records,
             length: scanned.complete_bytes,
@@ -176,12 +195,12 @@ impl Campaign {
         self.state.state
     }
 
-    /// Appends a record and returns when it is on disk. A failed append leaves
-    /// the file as it was before.
+    /// Appends a record, which is bound to the one before it, and returns when it is on disk. A
+    /// failed append leaves the file as it was before.
     ///
     /// # Errors
     /// When the record cannot be stored: no space, or a value that is no number.
-    pub fn append(&mut self, record: &Record) -> Result<()> {
+    pub fn append(&mut self, record: &mut Record) -> Result<()> {
         let path = self.directory.join("records.jsonl");
         if self.is_broken {
             return Err(Error::new(
@@ -191,6 +210,7 @@ impl Campaign {
                 "give the same command again: the campaign resumes after its last complete record",
             ));
         }
+        record.chain = Some(self.links.next());
         let line = encode(record)?;
         let written = self.records.write_all(&line).and_then(|()| self.records.sync_data());
         if let Err(error) = written {
@@ -202,6 +222,8 @@ impl Campaign {
         }
         self.length += line.len() as u64;
         self.count += 1;
+        self.last = line_digest(&line);
+        self.links.follow(&self.last);
         Ok(())
     }
 
@@ -210,11 +232,17 @@ impl Campaign {
     ///
     /// # Errors
     /// Like [`Campaign::append`].
-    pub fn append_all(&mut self, records: &[Record]) -> Result<()> {
+    pub fn append_all(&mut self, records: &mut [Record]) -> Result<()> {
         let path = self.directory.join("records.jsonl");
         let mut lines = Vec::new();
+        let (mut links, mut last) = (self.links.clone(), self.last.clone());
+        let count = records.len() as u64;
         for record in records {
-            lines.extend(encode(record)?);
+            record.chain = Some(links.next());
+            let line = encode(record)?;
+            last = line_digest(&line);
+            links.follow(&last);
+            lines.extend(line);
         }
         let written = self.records.write_all(&lines).and_then(|()| self.records.sync_data());
         if let Err(error) = written {
@@ -223,7 +251,8 @@ impl Campaign {
         }
         sync_directory(&self.directory)?;
         self.length += lines.len() as u64;
-        self.count += records.len() as u64;
+        self.count += count;
+        (self.links, self.last) = (links, last);
         Ok(())
     }
 
@@ -331,6 +360,15 @@ impl Campaign {
         self.save_state()
     }
 
+    /// Stores which attempt it is.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note_attempt(&mut self, attempt: Attempt) -> Result<()> {
+        self.state.attempt = Some(attempt);
+        self.save_state()
+    }
+
     /// Marks that every planned trial has its record; gives reserved space back.
     ///
     /// # Errors
@@ -353,6 +391,7 @@ impl Campaign {
         let path = self.directory.join("records.jsonl");
         self.cut().map_err(|error| failed("give the reserved space back of", &path, &error))?;
         self.state.state = state;
+        self.state.head = Some(Head { records: self.count, digest: self.last.clone() });
         self.save_state()
     }
 
@@ -363,7 +402,8 @@ impl Campaign {
         self.records.sync_all()
     }
 
-    fn save_state(&self) -> Result<()> {
+    fn save_state(&mut self) -> Result<()> {
+        STATE_FORMAT.clone_into(&mut self.state.format);
         replace(&self.directory, "state.json", &json(&self.state)?)
     }
 }
@@ -445,10 +485,12 @@ mod tests {
         assert!(name.starts_with("demo-2026") && name.ends_with("-beef"), "{name}");
         for sequence in 0..3 {
             campaign.reserve(1 << 20).unwrap();
-            campaign.append(&record(sequence, vec![1.0, 2.5])).unwrap();
+            campaign.append(&mut record(sequence, vec![1.0, 2.5])).unwrap();
         }
         let loaded = load(campaign.directory()).unwrap();
-        assert_eq!(loaded.records, (0..3).map(|n| record(n, vec![1.0, 2.5])).collect::<Vec<_>>());
+        let unbound = |record: &Record| Record { chain: None, ..record.clone() };
+        assert!(loaded.records.iter().map(unbound).eq((0..3).map(|n| record(n, vec![1.0, 2.5]))));
+        assert!(loaded.flaws.is_empty() && loaded.binding == model::Binding::Checked);
         assert!(!loaded.is_finished);
         assert!(Campaign::open(campaign.directory()).is_err(), "it is locked");
         campaign.mark_finished().unwrap();
@@ -460,7 +502,7 @@ mod tests {
         let results = tempfile::tempdir().unwrap();
         let mut campaign = create(results.path());
         for sequence in 0..2 {
-            campaign.append(&record(sequence, vec![1.0])).unwrap();
+            campaign.append(&mut record(sequence, vec![1.0])).unwrap();
         }
         let directory = campaign.directory().to_owned();
         drop(campaign);
@@ -476,9 +518,10 @@ mod tests {
         }
         fs::write(&path, &whole[..whole.len() - 1]).unwrap();
         let mut campaign = Campaign::open(&directory).unwrap();
-        campaign.append(&record(1, vec![9.0])).unwrap();
+        campaign.append(&mut record(1, vec![9.0])).unwrap();
         let loaded = load(&directory).unwrap();
-        assert_eq!(loaded.records[1], record(1, vec![9.0]));
+        assert_eq!(loaded.records[1].invocations, record(1, vec![9.0]).invocations);
+        assert_eq!(loaded.flaws, []);
         assert_eq!(loaded.caveats[0].code, CaveatCode::TornRecord, "a resume keeps the warning");
     }
 
@@ -486,13 +529,13 @@ mod tests {
     fn a_damaged_line_inside_is_an_error_that_names_it() {
         let results = tempfile::tempdir().unwrap();
         let mut campaign = create(results.path());
-        campaign.append(&record(0, vec![1.0])).unwrap();
+        campaign.append(&mut record(0, vec![1.0])).unwrap();
         let path = campaign.directory().join("records.jsonl");
         let line = fs::read_to_string(&path).unwrap();
         fs::write(&path, format!("{line}{{oops\n{line}")).unwrap();
         let error = load(campaign.directory()).unwrap_err().to_string();
         assert!(error.contains("line 2"), "{error}");
-        fs::write(&path, line.replace("schedlab.record/2", "schedlab.record/9")).unwrap();
+        fs::write(&path, line.replace("schedlab.record/3", "schedlab.record/9")).unwrap();
         let error = load(campaign.directory()).unwrap_err().to_string();
         assert!(error.contains("schedlab.record/9"), "{error}");
     }
@@ -561,7 +604,7 @@ mod tests {
         assert_eq!(stored.records.len(), acknowledged);
         assert_eq!(stored.caveats, [], "a failed append is undone");
         let mut campaign = Campaign::open(&directory).unwrap();
-        campaign.append(&record(acknowledged as u64, vec![1.0])).unwrap();
+        campaign.append(&mut record(acknowledged as u64, vec![1.0])).unwrap();
         assert_eq!(load(&directory).unwrap().records.len(), acknowledged + 1);
     }
 
@@ -570,14 +613,14 @@ mod tests {
         let mut acknowledged: u64 = 0;
         let error = loop {
             assert!(acknowledged < 100, "the limit was never reached");
-            match campaign.append(&record(acknowledged, vec![0.123_456_789; 300])) {
+            match campaign.append(&mut record(acknowledged, vec![0.123_456_789; 300])) {
                 Ok(()) => acknowledged += 1,
                 Err(error) => break error.to_string(),
             }
         };
         assert!(error.contains("resumes"), "{error}");
         // A later record that would fit is not glued to the torn one.
-        assert!(campaign.append(&record(acknowledged, vec![0.5; 3000])).is_err());
+        assert!(campaign.append(&mut record(acknowledged, vec![0.5; 3000])).is_err());
         fs::write(directory.join("acknowledged"), acknowledged.to_string()).unwrap();
     }
 
@@ -588,7 +631,7 @@ mod tests {
         let error = campaign.reserve(1 << 60).unwrap_err().to_string();
         assert!(error.contains("reserve"), "{error}");
         campaign.reserve(4096).unwrap();
-        campaign.append(&record(0, vec![1.0])).unwrap();
+        campaign.append(&mut record(0, vec![1.0])).unwrap();
         assert_eq!(load(campaign.directory()).unwrap().records.len(), 1);
     }
 
@@ -597,10 +640,10 @@ mod tests {
         let results = tempfile::tempdir().unwrap();
         let mut campaign = create(results.path());
         for value in [f64::NAN, f64::INFINITY] {
-            let error = campaign.append(&record(0, vec![1.0, value])).unwrap_err().to_string();
+            let error = campaign.append(&mut record(0, vec![1.0, value])).unwrap_err().to_string();
             assert!(error.contains("not a number"), "{error}");
         }
-        campaign.append(&record(0, vec![1.0])).unwrap();
+        campaign.append(&mut record(0, vec![1.0])).unwrap();
         assert_eq!(load(campaign.directory()).unwrap().records.len(), 1);
     }
 

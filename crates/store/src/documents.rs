@@ -1,6 +1,6 @@
 //! The small documents of a campaign: its state and its fingerprint.
 
-use model::{Caveat, Fingerprint, Plan};
+use model::{Attempt, Caveat, Fingerprint, Plan};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -11,7 +11,9 @@ pub(crate) const EXPERIMENT: &str = "experiment.toml";
 /// The mapping that an import was made with: it repeats the import, and is no experiment.
 pub(crate) const IMPORT: &str = "import.toml";
 /// Version of `state.json`.
-pub const STATE_FORMAT: &str = "schedlab.state/1";
+pub const STATE_FORMAT: &str = "schedlab.state/2";
+/// Versions of it that are read: the first names neither the last record nor the attempt.
+pub const STATE_FORMATS: [&str; 2] = [STATE_FORMAT, "schedlab.state/1"];
 /// Version of `environment.json`.
 pub const ENVIRONMENT_FORMAT: &str = "schedlab.environment/1";
 
@@ -38,6 +40,27 @@ pub struct StateDocument {
     pub state: CampaignState,
     /// Warnings about the campaign's files.
     pub caveats: Vec<Caveat>,
+    /// The last record of a campaign that ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<Head>,
+    /// Which attempt it is; absent where nobody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<Attempt>,
+    /// Digest of the last record of the campaign that this is a redaction of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redaction_of: Option<String>,
+    /// What of that campaign's evidence was not as it was written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flaws: Vec<Caveat>,
+}
+
+/// The last record of a campaign that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// How many records there are.
+    pub records: u64,
+    /// SHA-256 (hex) of the last one's line, without the line feed; empty where there is none.
+    pub digest: String,
 }
 
 /// `environment.json`: the fingerprint that records refer to by digest.

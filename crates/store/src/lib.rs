@@ -5,8 +5,10 @@
 //! promises that a record which [`Campaign::append`] accepted is on disk, and
 //! that whatever a crash leaves behind loads up to the last complete record.
 
+mod attempts;
 mod bundle;
 mod campaign;
+mod chain;
 mod documents;
 mod durable;
 mod import_head;
@@ -18,6 +20,7 @@ mod redaction;
 #[cfg(test)]
 mod fixtures;
 
+pub use attempts::Attempts;
 pub use bundle::{Manifest, Packed, Unpacked, pack, unpack};
 pub use campaign::Campaign;
 pub use documents::{CampaignState, fingerprint_digest};

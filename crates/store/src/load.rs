@@ -1,15 +1,16 @@
 //! Reading a campaign without owning it.
 
+use crate::chain::{Chained, Links};
 use crate::documents::{
-    CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, STATE_FORMAT,
+    CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, STATE_FORMATS,
     StateDocument, fingerprint_digest, origin_in,
 };
-use crate::durable::read_document;
+use crate::durable::{read_document, read_limited};
 use crate::records::scan;
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Caveat, FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES, FINDINGS_FORMATS, Findings,
-    Fingerprint, PLAN_FORMATS, Plan, Record,
+    Attempt, Binding, Caveat, FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES,
+    FINDINGS_FORMATS, Findings, Fingerprint, PLAN_FORMATS, Plan, Record,
 };
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,14 @@ pub struct LoadedCampaign {
     pub records: Vec<Record>,
     /// Warnings about the campaign's files.
     pub caveats: Vec<Caveat>,
+    /// What of the evidence is not as it was written: no verdict may rest on it.
+    pub flaws: Vec<Caveat>,
+    /// What was looked at for that.
+    pub binding: Binding,
+    /// Which attempt it is; absent where nobody counted.
+    pub attempt: Option<Attempt>,
+    /// Whether it was redacted: then its plan is no longer that of its experiment.
+    pub is_redaction: bool,
     /// The machine when the campaign began; absent when it ended before its first trial.
     pub environment: Option<Fingerprint>,
     /// Where it lies.
@@ -55,6 +64,12 @@ pub fn load(directory: &Path) -> Result<LoadedCampaign> {
     let scanned = scan(&directory.join("records.jsonl"))?;
     loaded.records = scanned.records;
     loaded.caveats.extend(scanned.torn);
+    let state = read_state(directory)?;
+    let chained = Chained { records: &loaded.records, digests: &scanned.digests };
+    let root = Links::root(&loaded.plan, &state, &read_origin(directory, &loaded.plan)?);
+    let flaws = chained.flaws(&root, &state);
+    loaded.binding = if chained.is_bound() { Binding::Checked } else { Binding::Absent };
+    loaded.flaws = state.flaws.into_iter().chain(flaws).collect();
     Ok(loaded)
 }
 
@@ -71,6 +86,10 @@ pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
         plan,
         records: Vec::new(),
         caveats: state.caveats,
+        flaws: Vec::new(),
+        binding: Binding::NotLookedAt,
+        attempt: state.attempt,
+        is_redaction: state.redaction_of.is_some(),
         environment,
         directory: directory.to_owned(),
         state: state.state,
@@ -145,7 +164,14 @@ pub fn read_plan(directory: &Path) -> Result<Plan> {
 }
 
 pub fn read_state(directory: &Path) -> Result<StateDocument> {
-    read_document(&directory.join("state.json"), LARGEST_SMALL, &[STATE_FORMAT])
+    read_document(&directory.join("state.json"), LARGEST_SMALL, &STATE_FORMATS)
+}
+
+/// The text that the plan was made from; nothing where it is not there, as in a redaction that
+/// could not keep it.
+pub fn read_origin(directory: &Path, plan: &Plan) -> Result<Vec<u8>> {
+    let path = directory.join(origin_in(directory, plan));
+    if path.exists() { read_limited(&path, LARGEST_SMALL) } else { Ok(Vec::new()) }
 }
 
 /// The stored fingerprint; one that does not match its digest was edited, and

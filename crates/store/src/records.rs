@@ -1,5 +1,6 @@
 //! `records.jsonl`: one record on each line, read up to the last complete one.
 
+use crate::chain::line_digest;
 use crate::durable::{parse_document, unreadable};
 use contract::{Error, Result};
 use model::{Caveat, CaveatCode, RECORD_FORMATS, Record};
@@ -22,6 +23,8 @@ const MOST_RECORDS: usize = 1_000_000;
 pub struct Scan {
     /// Every complete record, in order.
     pub records: Vec<Record>,
+    /// The digest of each one's line.
+    pub digests: Vec<String>,
     /// Length of the complete lines in bytes.
     pub complete_bytes: u64,
     /// The warning where something follows them.
@@ -58,11 +61,14 @@ fn scan_behind(path: &Path, read: &ReadPosition) -> Result<Scan> {
     let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
     file.seek(SeekFrom::Start(read.bytes)).map_err(|error| unreadable(path, &error))?;
     let mut reader = BufReader::new(file);
-    let mut scan = Scan { records: Vec::new(), complete_bytes: 0, torn: None };
+    let mut scan = Scan { records: Vec::new(), digests: Vec::new(), complete_bytes: 0, torn: None };
     loop {
         let first = read.records + scan.records.len() + 1;
         let batch = batch(&mut reader, path, first)?;
-        scan.records.extend(parsed(&batch.lines, path, first)?);
+        for (record, digest) in parsed(&batch.lines, path, first)? {
+            scan.records.push(record);
+            scan.digests.push(digest);
+        }
         scan.complete_bytes += batch.lines.iter().map(|line| line.len() as u64).sum::<u64>();
         if batch.is_last {
             scan.torn = batch.torn;
@@ -108,14 +114,14 @@ fn batch(reader: &mut impl BufRead, path: &Path, first: usize) -> Result<Batch> 
     Ok(batch)
 }
 
-/// The records of lines, of many on all CPUs at once: most of a large campaign's loading is
-/// histograms. Of several broken ones the first is named.
-fn parsed(lines: &[Vec<u8>], path: &Path, first: usize) -> Result<Vec<Record>> {
+/// The records of lines with the digests of these, of many on all CPUs at once: most of a large
+/// campaign's loading is histograms. Of several broken ones the first is named.
+fn parsed(lines: &[Vec<u8>], path: &Path, first: usize) -> Result<Vec<(Record, String)>> {
     let parse = |(number, line): (usize, &Vec<u8>)| {
         let place = format!("line {number} of {}", path.display());
-        parse_document(line, &place, &RECORD_FORMATS)
+        Ok((parse_document(line, &place, &RECORD_FORMATS)?, line_digest(line)))
     };
-    let of = |(number, lines): (usize, &[Vec<u8>])| -> Result<Vec<Record>> {
+    let of = |(number, lines): (usize, &[Vec<u8>])| -> Result<Vec<(Record, String)>> {
         (number..).zip(lines).map(parse).collect()
     };
     let threads = available_parallelism().map_or(1, usize::from).min(lines.len() / LEAST_SHARE);
@@ -181,8 +187,8 @@ mod tests {
             let results = tempfile::tempdir().unwrap();
             let mut campaign =
                 Campaign::create(results.path(), &plan("cut", "d"), "", 1, 1).unwrap();
-            let written: Vec<Record> = (0..).zip(values).map(|(n, of)| record(n, of)).collect();
-            for record in &written {
+            let mut written: Vec<Record> = (0..).zip(values).map(|(n, of)| record(n, of)).collect();
+            for record in &mut written {
                 campaign.append(record).unwrap();
             }
             let path = campaign.directory().join("records.jsonl");

@@ -13,10 +13,14 @@ mod replacer;
 
 pub use kind::SecretKind;
 
-use crate::documents::{ENVIRONMENT_FORMAT, EnvironmentDocument, fingerprint_digest};
+use crate::chain::{Links, line_digest};
+use crate::documents::{
+    ENVIRONMENT_FORMAT, EnvironmentDocument, Head, STATE_FORMAT, StateDocument, fingerprint_digest,
+};
 use crate::durable::{failed, read_limited};
 use crate::import_head::import_head_of;
 use crate::load::LoadedCampaign;
+use crate::records::scan;
 use contract::{Error, Result};
 use model::{Fingerprint, Plan, Record};
 use replacer::Replacer;
@@ -99,7 +103,9 @@ pub fn redact(
     let name = replacer.text(name);
     let mut plan = redacted_plan(&loaded.plan, &mut replacer)?;
     let mut state = crate::load::read_state(source)?;
-    for caveat in &mut state.caveats {
+    // A redaction is no way to be rid of what was changed before it.
+    state.flaws.clone_from(&loaded.flaws);
+    for caveat in state.caveats.iter_mut().chain(&mut state.flaws) {
         caveat.detail = replacer.text(&caveat.detail);
     }
     let environment = redacted_environment(loaded.environment.as_ref(), &mut replacer)?;
@@ -128,9 +134,10 @@ pub fn redact(
         redaction.left_out.join(", ")
     ));
     plan.digest = digest(&plan)?;
+    let lines = rebound(&plan, &mut state, records, &last_digest(source)?)?;
     write(target, "plan.json", &pretty(&plan)?)?;
     write(target, "state.json", &pretty(&state)?)?;
-    write(target, "records.jsonl", &lines(&records)?)?;
+    write(target, "records.jsonl", &lines)?;
     if let Some(environment) = &environment {
         write(target, "environment.json", &pretty(environment)?)?;
     }
@@ -280,12 +287,35 @@ fn pretty<T: Serialize>(document: &T) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-fn lines(records: &[Record]) -> Result<Vec<u8>> {
-    let mut text = Vec::new();
-    for record in records {
-        serde_json::to_writer(&mut text, record).map_err(|error| unreadable(&error))?;
+/// The digest of the last record of the campaign that is redacted; empty where it has none.
+fn last_digest(source: &Path) -> Result<String> {
+    Ok(scan(&source.join("records.jsonl"))?.digests.pop().unwrap_or_default())
+}
+
+/// The lines of redacted records: a chain of their own that begins with the end of the former.
+fn rebound(
+    plan: &Plan,
+    state: &mut StateDocument,
+    records: Vec<Record>,
+    last: &str,
+) -> Result<Vec<u8>> {
+    STATE_FORMAT.clone_into(&mut state.format);
+    state.redaction_of = Some(last.to_owned());
+    let mut links = Links::root(plan, state, b"");
+    let (mut text, mut digest) = (Vec::new(), String::new());
+    let count = records.len() as u64;
+    for mut record in records {
+        // Records of an earlier version have nothing to be bound with, and stay what they are.
+        if record.chain.is_some() {
+            record.chain = Some(links.next());
+        }
+        let line = serde_json::to_vec(&record).map_err(|error| unreadable(&error))?;
+        digest = line_digest(&line);
+        links.follow(&digest);
+        text.extend(line);
         text.push(b'\n');
     }
+    state.head = state.head.take().map(|_| Head { records: count, digest });
     Ok(text)
 }
 
@@ -344,7 +374,7 @@ mod tests {
             let level = Level::canonical(format!("/opt/{command}/scx"));
             let reading = LevelReading { before: level.clone(), during: vec![], after: level };
             record.levels.insert("scheduler".to_owned(), reading);
-            campaign.append(&record).unwrap();
+            campaign.append(&mut record).unwrap();
         }
         campaign.mark_stopped_early(&everything).unwrap();
         campaign.directory().to_owned()

@@ -9,6 +9,8 @@ import { tally } from "./finding";
 import { longest } from "./labels";
 
 interface Row {
+  /** The row's place: two rows of one label stay two rows. */
+  key: string;
   label: string;
   finding: Finding;
   verdict: Verdict;
@@ -37,13 +39,21 @@ export function colourOf(verdict: Verdict, theme: Theme): string {
   return theme.neutral;
 }
 
+/** Whether every subject is compared with the same one, so that rows need not name it. */
+function hasOneReference(findings: Finding[]): boolean {
+  return new Set(findings.map(({ reference }) => reference)).size <= 1;
+}
+
 function rows(findings: Finding[]): Row[] {
   const several = new Set(findings.map(({ metric }) => metric)).size > 1;
-  return findings.map((finding) => {
-    const { workload, metric, subject, role, effect } = finding;
+  const isAgainstOne = hasOneReference(findings);
+  return findings.map((finding, place) => {
+    const { workload, metric, subject, reference, role, effect } = finding;
+    const pair = isAgainstOne ? subject : t("{subject} against {reference}", { subject, reference });
     const bound = (value: number): number => Math.min(Math.max(value, 1 / WIDEST), WIDEST);
     return {
-      label: `${workload}${several ? ` ${metric}` : ""}: ${subject}${role === "control" ? " (A/A)" : ""}`,
+      key: String(place),
+      label: `${workload}${several ? ` ${metric}` : ""}: ${pair}${role === "control" ? " (A/A)" : ""}`,
       finding,
       verdict: finding.verdict,
       ratio: bound(effect?.ratio ?? NaN),
@@ -82,7 +92,9 @@ export function forest(findings: Finding[]): Figure {
     title: t("Effects"),
     finding: tally(findings.filter(({ role }) => role === "primary").map(({ verdict }) => verdict), "comparison").replace(/^./, (first) => first.toUpperCase()),
     reading: [
-      t("Each subject against its reference, turned so that right is better."),
+      findings[0] && hasOneReference(findings)
+        ? t("Each subject against {reference}, turned so that right is better.", { reference: findings[0].reference })
+        : t("One row for each pair, turned so that right is better."),
       t("Bars are {intervals}, each for its row alone; symbol and word are the verdict, corrected for all comparisons.", {
         intervals: intervals(findings),
       }),
@@ -148,23 +160,29 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
       tickFormat: (tick: number) => change(tick, 0),
       label: null,
     },
-    y: { domain: data.map((row) => row.label), axis: isNarrow ? null : "left", label: null, tickSize: 0 },
+    y: {
+      domain: data.map(({ key }) => key),
+      tickFormat: (_: string, place: number) => data[place]?.label ?? "",
+      axis: isNarrow ? null : "left",
+      label: null,
+      tickSize: 0,
+    },
     marks: [
       Plot.link(data, {
         ...below,
         x1: ({ finding }: Row) => 1 / (1 + finding.margin),
         x2: ({ finding }: Row) => 1 + finding.margin,
-        y1: "label",
-        y2: "label",
+        y1: "key",
+        y2: "key",
         stroke: theme.band,
         strokeWidth: BAND,
       }),
       Plot.gridX(shown, { stroke: theme.grid, strokeOpacity: 1 }),
       Plot.ruleX([1], { stroke: theme.ink }),
-      Plot.link(estimated, { ...below, x1: "low", x2: "high", y1: "label", y2: "label", stroke: fill, strokeWidth: 2.5 }),
-      Plot.dot(estimated, { ...below, x: "ratio", y: "label", r: 5, fill, stroke: theme.panel }),
+      Plot.link(estimated, { ...below, x1: "low", x2: "high", y1: "key", y2: "key", stroke: fill, strokeWidth: 2.5 }),
+      Plot.dot(estimated, { ...below, x: "ratio", y: "key", r: 5, fill, stroke: theme.panel }),
       Plot.text(isNarrow ? data : [], {
-        y: "label",
+        y: "key",
         text: ({ label }: Row) => (isBroken ? label.replace(": ", ":\n") : label),
         frameAnchor: "left",
         textAnchor: "start",
@@ -178,7 +196,7 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
         textOverflow: "ellipsis-middle",
       }),
       Plot.text(data, {
-        y: "label",
+        y: "key",
         text: word,
         frameAnchor: isNarrow ? "left" : "right",
         textAnchor: "start",
@@ -190,7 +208,7 @@ function plot(data: Row[], reach: number, canvas: Canvas): Plot.PlotOptions {
         strokeWidth: 4,
       }),
       Plot.text(data, {
-        y: "label",
+        y: "key",
         text: told,
         frameAnchor: "right",
         textAnchor: "end",

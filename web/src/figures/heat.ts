@@ -47,7 +47,7 @@ export function heatMaps(grid: Grid, number: number): Figure[] {
           tally: tally(comparison.cells.flat().flatMap((cell) => cell?.verdict ?? []), "cell"),
         }),
         reading: t(
-          "Changes turned so that + is better. Colour, a frame and bold type mark cells whose verdict, corrected for all of them, is better or worse; blue is better. The others are pale.",
+          "Changes turned so that + and × are better. Colour, a frame and bold type mark cells whose verdict, corrected for all of them, is better or worse; blue is better. The others are pale.",
         ),
         options: (canvas) => plot(grid, cells, canvas),
         table: {

@@ -74,6 +74,7 @@ export type CaveatCode =
   | "FEW_BLOCKS"
   | "FEW_BOOTS"
   | "FEW_REPLICATES"
+  | "EVIDENCE_CHANGED"
   | "FRAGILE"
   | "HOST_CACHE_SUSPECTED"
   | "INSUFFICIENT_TAIL"
@@ -399,6 +400,8 @@ export interface PageData {
   campaign: string;
   title: string;
   answer: string;
+  /** Which attempt it is, in words. */
+  attempt?: string;
   design: Design;
   /** The design in words, by name: what two campaigns are compared by. */
   facts: Array<[string, string]>;

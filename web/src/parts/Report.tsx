@@ -168,6 +168,7 @@ export function Report({ page, theme, onToggle, isServed = false }: Parts & { on
         <div>
           <h1>{page.title}</h1>
           <Answer text={page.answer} />
+          {page.attempt && <p class="attempt">{page.attempt}</p>}
         </div>
         {onToggle && <ThemeButton theme={theme} onToggle={onToggle} />}
       </header>

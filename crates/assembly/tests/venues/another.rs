@@ -242,6 +242,7 @@ fn an_experiment_on_a_new_venue_is_planned_opened_run_and_judged() {
         is_fresh: false,
         unix_ns: 0,
         unique: 0,
+        attempts: None,
         watched: &|| None,
     };
     let ended = lab::run(&order, &mut |_| ()).unwrap();
@@ -252,7 +253,7 @@ fn an_experiment_on_a_new_venue_is_planned_opened_run_and_judged() {
     assert!(stored.plan.is_simulated(), "as its entry says");
     let Sample { data, .. } = &stored.records[0].invocations[0].samples[0];
     assert_eq!(data, &Sample::values("makespan", vec![625_000.0]).data);
-    let findings = lab::judge(&ended.directory).unwrap();
+    let findings = lab::judge(&stored).unwrap();
     assert!(findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Simulated));
     assert!(!findings.findings.is_empty());
 }

@@ -134,6 +134,7 @@ fn order<'a>(results: &'a Path, plan: &'a Plan, venue: &'a Scripted) -> Order<'a
         is_fresh: false,
         unix_ns: 0,
         unique: 0,
+        attempts: None,
         watched: &|| None,
     }
 }

@@ -110,6 +110,7 @@ fn run_at(
         is_fresh: false,
         unix_ns,
         unique: 0,
+        attempts: None,
         watched: &|| None,
     };
     lab::run(&order, &mut |event| on_event(&event)).unwrap()

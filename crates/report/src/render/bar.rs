@@ -1,6 +1,6 @@
 //! An interval drawn in a line of text, against no difference and the margin.
 
-use crate::quantities::percent;
+use crate::quantities::{is_factor, percent};
 use crate::verdict_table::symbol;
 use model::Finding;
 use phrases::Language;
@@ -121,7 +121,7 @@ impl Scale {
 /// A change in whole percent where it is that large.
 fn coarse(ratio: f64) -> String {
     let change = 100.0 * (ratio - 1.0);
-    if ratio >= 10.0 || ratio <= 0.1 || change.abs() < 0.95 {
+    if is_factor(ratio) || change.abs() < 0.95 {
         // Ends of a scale have no words.
         return percent(ratio, Language::default());
     }

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// What the numbers of heat maps are.
 pub(super) const LEGEND: &str = noted!(
-    "Each cell is the change in percent (× and ÷ from ten-fold on), turned so that + is better. \
+    "Each cell is the change in percent (× and ÷ from two-fold on), turned so that + and × are better. \
      The symbol is the verdict, corrected for all comparisons of its family."
 );
 /// What the means of heat maps are.

@@ -5,6 +5,7 @@ mod over_time;
 mod verdicts;
 
 use super::{Page, Renderer, ladder};
+use crate::attempt::attempt;
 use crate::breakdown;
 use crate::emulated::{hidden, is_hidden};
 use crate::ladder::LadderCell;
@@ -37,6 +38,9 @@ impl Renderer for Entry {
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
         writeln!(output, "# {}\n\n{}\n", plain(&report.title), plain(&report.answer))?;
+        if let Some(attempt) = attempt(report) {
+            writeln!(output, "{attempt}\n")?;
+        }
         verdicts::verdicts(report, output)?;
         ladders(report, output)?;
         grids::grids(report, output)?;

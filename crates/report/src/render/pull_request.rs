@@ -36,7 +36,7 @@ impl Renderer for Entry {
         let language = report.language;
         let legend = say!(
             language,
-            "+ is better; intervals are unadjusted, verdicts corrected for {families}. Venue \
+            "+ and × are better; intervals are unadjusted, verdicts corrected for {families}. Venue \
              {venue}, kernel {kernel}, CPUs {cpus}.",
             families = report.design.family_words(language),
             venue = plain(&report.design.venue),

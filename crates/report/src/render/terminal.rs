@@ -12,6 +12,7 @@ use super::bar::Scale;
 use super::grid::TextTable;
 use super::{Page, Renderer, grid, ladder};
 use crate::answer::trimmed;
+use crate::attempt::attempt;
 use crate::breakdown;
 use crate::emulated::why_hidden;
 use crate::grid::Grid;
@@ -22,7 +23,7 @@ use crate::view::Report;
 use crate::wrap::{pieces, wrapped};
 use anstyle::{AnsiColor, Style};
 use contract::Description;
-use inert::{folded, inert};
+use inert::{finished, inert};
 use model::{Finding, Question, Ranking, Role, Verdict};
 use phrases::{Language, say};
 use rows::Layout;
@@ -93,16 +94,6 @@ impl Renderer for Entry {
         screen.answer(report)?;
         output.write_all(finished(&drawn, page).as_bytes())
     }
-}
-
-/// What was drawn, in the letters and the width of the page.
-fn finished(drawn: &[u8], page: &Page) -> String {
-    let mut text = String::from_utf8_lossy(drawn).into_owned();
-    if !page.is_unicode {
-        // Only our own signs: what the user wrote stays as it was written.
-        text = text.replace('×', "x").replace('÷', "1/").replace('\u{fffd}', "?");
-    }
-    folded(&text, page.width)
 }
 
 struct Screen<'a> {
@@ -177,6 +168,9 @@ impl Screen<'_> {
             seed = design.seed
         );
         self.paragraph(&text, "", DIM)?;
+        if let Some(attempt) = attempt(report) {
+            self.paragraph(&attempt, "", DIM)?;
+        }
         writeln!(self.output)
     }
 
@@ -251,7 +245,7 @@ impl Screen<'_> {
         let (band, zero) = if self.page.is_unicode { ('░', '│') } else { (':', '|') };
         let mut legend = vec![say!(
             language,
-            "+ is better. Intervals are {level}, unadjusted, each for its row alone; verdicts are \
+            "+ and × are better. Intervals are {level}, unadjusted, each for its row alone; verdicts are \
              corrected for {families} (Holm).",
             level = level(&report.findings, language),
             families = design.family_words(language)

@@ -2,9 +2,10 @@
 
 use fixtures::subject;
 use model::{
-    BlockEffect, Caveat, CaveatCode, Direction, Effect, FINDINGS_FORMAT, FailureCount, Finding,
-    Findings, Fingerprint, Histogram, Interval, Invocation, Level, Metric, Obstacle, Outcome, Plan,
-    Planning, Question, Record, Reduction, Role, Sample, Strength, Unit, Verdict, WorkloadPlan,
+    Attempt, Binding, BlockEffect, Caveat, CaveatCode, Direction, Effect, FINDINGS_FORMAT,
+    FailureCount, Finding, Findings, Fingerprint, Histogram, Interval, Invocation, Level, Metric,
+    Obstacle, Outcome, Plan, Planning, Question, Record, Reduction, Role, Sample, Strength, Unit,
+    Verdict, WorkloadPlan,
 };
 use report::{Inputs, Language};
 use std::collections::BTreeMap;
@@ -30,9 +31,15 @@ impl Campaign {
             findings: &self.findings,
             environment: &self.environment,
             campaign: "first-look-20261121-020000-beef",
+            attempt: Some(Attempt {
+                of_plan: 2,
+                of_question: 5,
+                since_unix_ns: 1_795_000_000_000_000_000,
+            }),
             directory: "results/first-look-20261121-020000-beef",
             origin: "experiment.toml",
             store_caveats: &self.store_caveats,
+            binding: Binding::Checked,
             factors: &self.factors,
             is_absolute: false,
             language: self.language,

@@ -225,6 +225,8 @@ fn drawn(format: &str, page: Page) -> String {
         directory: "results/golden-20260101-000000-beef",
         origin: "experiment.toml",
         store_caveats: &[],
+        binding: model::Binding::Checked,
+        attempt: None,
         factors: &BTreeMap::new(),
         is_absolute: false,
         language: Language::default(),
@@ -285,6 +287,6 @@ fn markdown_and_csv_are_complete() {
 fn the_json_is_the_whole_view_and_comes_back() {
     let text = drawn("json", PLAIN);
     let report: report::Report = serde_json::from_str(&text).unwrap();
-    assert_eq!(report.format, "schedlab.report/8");
+    assert_eq!(report.format, "schedlab.report/10");
     assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", text);
 }

@@ -320,7 +320,7 @@ fn a_reader_of_the_second_slide_knows_question_winner_effect_and_caveat() {
     assert!(words.contains(&campaign.plan.title), "{words}");
     for part in [
         "Winner:  fifo, better in 1 of 2 comparisons and worse in none",
-        "+163 % (95 % interval +140 to +188 %)",
+        "×2.63 (95 % interval ×2.40 to ×2.88)",
         "Main caveat:",
     ] {
         assert!(words.contains(part), "{part} in {words}");

@@ -1,6 +1,7 @@
 //! `schedlab bundle` and `schedlab verify`: a campaign as one file, and whether one says what its
 //! records give.
 
+use super::evidence::{self, Examined};
 use super::reports::{document, judged};
 use super::secrets;
 use super::unpacked_bundle::{opened, redaction_sentence, temporary};
@@ -8,7 +9,7 @@ use crate::cli::{Bundle, Common, Verify};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::{Error, ErrorKind, Result};
-use model::Findings;
+use model::{Binding, Findings};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use store::{CampaignState, LoadedCampaign, Manifest, Redaction};
@@ -19,6 +20,9 @@ const ENDING: &str = "schedlab.tar.gz";
 const AS_THEY_ARE: [&str; 4] = ["plan.json", "records.jsonl", "environment.json", "state.json"];
 /// What no campaign can be without.
 const NEEDED: [&str; 3] = ["plan.json", "records.jsonl", "state.json"];
+/// Said of records of an earlier version.
+const UNBOUND: &str =
+    "an earlier version wrote the records, and bound them neither to the plan nor to each other";
 /// Differences told one by one.
 const TOLD_AT_MOST: usize = 20;
 
@@ -102,7 +106,7 @@ fn redacted(
 ) -> Result<Staged> {
     let known = secrets::known(common, &arguments.words)?;
     let (name, redaction) = store::redact(source, name, &known, staging)?;
-    let loaded = store::load(staging)?;
+    let loaded = evidence::load(common, staging)?;
     let findings = lab::judge_records(&loaded);
     Ok(Staged { name, loaded, findings, redaction: Some(redaction) })
 }
@@ -129,7 +133,7 @@ fn made(loaded: &LoadedCampaign, findings: &Findings) -> Result<Vec<(&'static st
 }
 
 /// Judges the records of a bundle anew and draws its reports anew, and says what differs.
-pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
+pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
     let file = &arguments.bundle;
     let home = temporary()?;
     let unpacked = store::unpack(file, home.path())?;
@@ -140,8 +144,11 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
     let version = &unpacked.manifest.schedlab;
     let is_same_version = *version == self::version();
     let mut checked = vec![format!("{} digests", unpacked.manifest.files.len())];
-    match opened(home.path(), &unpacked.manifest) {
-        Ok(loaded) => {
+    let mut unchecked = Vec::new();
+    match opened(common, home.path(), &unpacked.manifest) {
+        Ok(Examined { loaded, not_replanned }) => {
+            problems.extend(loaded.flaws.iter().map(|flaw| flaw.detail.clone()));
+            note_evidence(&loaded, not_replanned, &mut checked, &mut unchecked);
             let findings = lab::judge_records(&loaded);
             for (name, bytes) in made(&loaded, &findings)? {
                 let packed = std::fs::read(home.path().join(name));
@@ -179,6 +186,9 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
     let problems = once(&problems);
     if problems.is_empty() {
         print(&format!("{}: verified ({})\n", file.display(), checked.join(", ")))?;
+        for unchecked in &unchecked {
+            print(&format!("not checked: {unchecked}\n"))?;
+        }
         return Ok(ExitCode::Done);
     }
     for problem in problems.iter().take(TOLD_AT_MOST) {
@@ -189,6 +199,23 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode> {
     }
     print(&format!("{}: NOT what its records give\n", file.display()))?;
     Ok(ExitCode::Failure)
+}
+
+/// What of the evidence was looked at, and what could not be.
+fn note_evidence(
+    loaded: &LoadedCampaign,
+    not_replanned: Option<String>,
+    checked: &mut Vec<String>,
+    unchecked: &mut Vec<String>,
+) {
+    match loaded.binding {
+        Binding::Checked => checked.push(format!("chain of {} records", loaded.records.len())),
+        Binding::Absent | Binding::NotLookedAt => unchecked.push(UNBOUND.to_owned()),
+    }
+    match not_replanned {
+        Some(why) => unchecked.push(format!("not re-planned: {why}")),
+        None => checked.push(format!("plan of {}", loaded.origin)),
+    }
 }
 
 /// Why a bundle holds no campaign.

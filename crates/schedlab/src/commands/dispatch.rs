@@ -49,7 +49,7 @@ fn act(cli: &Cli) -> Result<ExitCode> {
         Action::Show(arguments) => reports::show(common, arguments),
         Action::Compare(arguments) => compare::run(common, arguments),
         Action::Bundle(arguments) => bundle::bundle(common, arguments),
-        Action::Verify(arguments) => bundle::verify(arguments),
+        Action::Verify(arguments) => bundle::verify(common, arguments),
         Action::Explain(arguments) => explain::run(common, arguments),
         Action::History(arguments) => history::run(common, arguments),
         #[cfg(feature = "top")]

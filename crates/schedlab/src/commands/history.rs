@@ -1,5 +1,6 @@
 //! `schedlab history`: a metric over campaigns, and where it changed.
 
+use super::evidence;
 use crate::cli::{Common, History};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
@@ -10,6 +11,7 @@ use stats::change_points;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
+use store::LoadedCampaign;
 
 /// Heights of the sparkline.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -81,14 +83,16 @@ pub(crate) fn visit_history(visitor: &mut impl ts_rs::TypeVisitor) {
 /// Every primary metric over all finished campaigns, `schedlab.history/1`.
 #[cfg(feature = "server")]
 pub(super) fn json(results: &Path) -> Result<String> {
-    let (series, problems) = collect(results, &|_| true)?;
+    let (series, problems) = collect(results, &store::load, &|_| true)?;
     let document = Document { format: "schedlab.history/1", series, problems };
     serde_json::to_string(&document)
         .map_err(|error| Error::environment("cannot encode the history", error))
 }
 
 pub(super) fn run(common: &Common, arguments: &History) -> Result<ExitCode> {
-    let (series, problems) = collect(&common.results, &|finding| is_meant(finding, arguments))?;
+    let load = |directory: &Path| evidence::load(common, directory);
+    let is_wanted = |finding: &Finding| is_meant(finding, arguments);
+    let (series, problems) = collect(&common.results, &load, &is_wanted)?;
     problems.iter().for_each(|problem| tell(problem));
     if series.is_empty() {
         return Err(Error::usage(
@@ -117,12 +121,13 @@ type Key = (String, String, String, String, bool);
 /// The series of primary metrics that are wanted, and why campaigns are left out.
 fn collect(
     results: &Path,
+    load: &dyn Fn(&Path) -> Result<LoadedCampaign>,
     is_wanted: &dyn Fn(&Finding) -> bool,
 ) -> Result<(Vec<Series>, Vec<String>)> {
     let mut by_question: BTreeMap<Key, Series> = BTreeMap::new();
     let mut problems = Vec::new();
     for directory in store::finished(results)? {
-        let loaded = match store::load(&directory) {
+        let loaded = match load(&directory) {
             Ok(loaded) => loaded,
             Err(error) => {
                 let place = directory.display();
@@ -131,6 +136,10 @@ fn collect(
             }
         };
         if loaded.plan.is_pilot {
+            continue;
+        }
+        if let Some(flaw) = loaded.flaws.first() {
+            problems.push(format!("{} is left out: {}", directory.display(), flaw.detail));
             continue;
         }
         let campaign = directory

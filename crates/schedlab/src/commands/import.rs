@@ -55,7 +55,7 @@ pub(super) fn run(common: &Common, arguments: &Import) -> Result<ExitCode> {
         sys::unix_ns(),
         (random_u64()? & 0xffff) as u16,
     )?;
-    if let Err(error) = campaign.append_all(&imported.records) {
+    if let Err(error) = campaign.append_all(&mut imported.records) {
         // Nothing of it is on disk; a directory without records helps nobody, and the
         // reason must be told.
         let _ = campaign.discard();

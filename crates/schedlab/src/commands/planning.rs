@@ -92,10 +92,7 @@ pub(super) fn make(
         budget_ns,
         is_quick: options.quick,
         drawn_seed: random_u64()?,
-        resolve: &|factor, text| {
-            kernels::stands_for(common, factor, text)
-                .or_else(|| schedulers::stands_for(common, factor, text))
-        },
+        resolve: &|factor, text| resolve(common, factor, text),
     };
     match plan::plan(&crate::catalogue(), probes::DEFAULT, &request) {
         Ok(plan) if wrong.is_empty() => {
@@ -112,6 +109,16 @@ pub(super) fn make(
             Ok(None)
         }
     }
+}
+
+/// What a text stands for as a level of a factor: names of kernels and schedulers in the caches.
+pub(super) fn resolve(
+    common: &Common,
+    factor: &str,
+    text: &str,
+) -> Option<std::result::Result<Vec<String>, String>> {
+    kernels::stands_for(common, factor, text)
+        .or_else(|| schedulers::stands_for(common, factor, text))
 }
 
 /// The options that changed the experiment, except the seed and the venue, which

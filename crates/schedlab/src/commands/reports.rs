@@ -1,5 +1,6 @@
 //! `schedlab judge`, `report` and `show`: again from the records.
 
+use super::evidence;
 use super::save::save;
 use super::signals::hear_signals;
 use super::unpacked_bundle::{opened, redaction_sentence, temporary};
@@ -45,8 +46,8 @@ pub(super) fn judge(common: &Common, arguments: &Judge) -> Result<ExitCode> {
     if arguments.end {
         end(&directory)?;
     }
-    let findings = lab::judge(&directory)?;
-    let loaded = store::load(&directory)?;
+    let loaded = evidence::load(common, &directory)?;
+    let findings = lab::judge(&loaded)?;
     let shown = Shown::of(common, arguments.presentation);
     write_all(&loaded, &findings, arguments.presentation)?;
     print(&text(&loaded, &findings, TERMINAL, shown)?)?;
@@ -94,10 +95,10 @@ pub(super) fn show(common: &Common, arguments: &ShowArguments) -> Result<ExitCod
 /// or edited. Nothing is written.
 pub(super) fn judged(common: &Common, campaign: &str) -> Result<(LoadedCampaign, Findings)> {
     if Path::new(campaign).is_file() {
-        return of_bundle(Path::new(campaign));
+        return of_bundle(common, Path::new(campaign));
     }
     let directory = store::resolve(&common.results, campaign)?;
-    let loaded = store::load(&directory)?;
+    let loaded = evidence::load(common, &directory)?;
     let findings = lab::judge_records(&loaded);
     let stored = store::load_findings(&directory).ok().flatten();
     // Those of an earlier format lack what it did not have.
@@ -120,7 +121,7 @@ fn is_emptied(directory: &Path) -> bool {
 }
 
 /// The campaign in a bundle, judged anew.
-fn of_bundle(file: &Path) -> Result<(LoadedCampaign, Findings)> {
+fn of_bundle(common: &Common, file: &Path) -> Result<(LoadedCampaign, Findings)> {
     let home = temporary()?;
     let unpacked = store::unpack(file, home.path())?;
     if let Some(problem) = unpacked.problems.first() {
@@ -129,7 +130,7 @@ fn of_bundle(file: &Path) -> Result<(LoadedCampaign, Findings)> {
     if let Some(redaction) = &unpacked.manifest.redaction {
         tell(&format!("{}: {}", file.display(), redaction_sentence(redaction)));
     }
-    let loaded = opened(home.path(), &unpacked.manifest)?;
+    let loaded = opened(common, home.path(), &unpacked.manifest)?.loaded;
     let findings = lab::judge_records(&loaded);
     Ok((loaded, findings))
 }
@@ -359,6 +360,8 @@ pub(super) fn view(
         directory: &directory.display().to_string(),
         origin: loaded.origin,
         store_caveats: &loaded.caveats,
+        binding: loaded.binding,
+        attempt: loaded.attempt,
         factors: &factors(&loaded.plan),
         is_absolute: presentation.absolute,
         language: presentation.language,

@@ -4,10 +4,10 @@ use super::build::build;
 use super::plan_description::describe;
 use super::planning::{Planned, read};
 use super::signals::hear_signals;
-use super::{machine, reports, venue};
+use super::{evidence, machine, reports, venue};
 use crate::cli::{Common, Execution, Presentation, Run};
 use crate::dashboard::DashboardProcess;
-use crate::environment::random_u64;
+use crate::environment::{random_u64, state_directory};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use crate::progress::ProgressLine;
@@ -16,6 +16,7 @@ use live::EventLog;
 use model::{Outcome, Plan, Record, Subject, WorkloadPlan};
 use signal_hook::consts::SIGINT;
 use std::path::{Path, PathBuf};
+use store::Attempts;
 
 pub(super) fn run(common: &Common, arguments: &Run) -> Result<ExitCode> {
     let Some(planned) = read(common, &arguments.experiment)? else { return Ok(ExitCode::Usage) };
@@ -77,6 +78,8 @@ pub(super) fn record(
             is_fresh: execution.fresh,
             unix_ns: sys::unix_ns(),
             unique: (random_u64()? & 0xffff) as u16,
+            attempts: state_directory(common.runtime_dir.as_deref())
+                .map(|directory| Attempts::of(&directory)),
             watched: &|| dashboard.as_ref().and_then(DashboardProcess::watched),
         },
         &mut |event| {
@@ -111,8 +114,8 @@ pub(super) fn conclude(
     directory: &Path,
     presentation: Presentation,
 ) -> Result<ExitCode> {
-    let findings = lab::judge(directory)?;
-    let loaded = store::load(directory)?;
+    let loaded = evidence::load(common, directory)?;
+    let findings = lab::judge(&loaded)?;
     let path = reports::write_all(&loaded, &findings, presentation)?;
     print(&reports::text(
         &loaded,

@@ -1,8 +1,10 @@
 //! The campaign in an unpacked bundle.
 
+use super::evidence::{Examined, examine};
+use crate::cli::Common;
 use contract::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
-use store::{LoadedCampaign, Manifest, Redaction};
+use store::{Manifest, Redaction};
 
 /// What a redaction did, in one sentence.
 pub(super) fn redaction_sentence(redaction: &Redaction) -> String {
@@ -12,16 +14,17 @@ pub(super) fn redaction_sentence(redaction: &Redaction) -> String {
 
 /// The campaign of an unpacked bundle, under the name that it had. Errors name its files as the
 /// bundle does: where they lie meanwhile is nobody's business.
-pub(super) fn opened(directory: &Path, manifest: &Manifest) -> Result<LoadedCampaign> {
+pub(super) fn opened(common: &Common, directory: &Path, manifest: &Manifest) -> Result<Examined> {
     let place = format!("{}/", directory.display());
     let by_name = |text: String| text.replace(&place, "");
-    let mut loaded = store::load(directory).map_err(|error| Error {
+    let loaded = store::load(directory).map_err(|error| Error {
         attempted: by_name(error.attempted),
         cause: by_name(error.cause),
         ..error
     })?;
-    loaded.directory = PathBuf::from(&manifest.campaign);
-    Ok(loaded)
+    let mut examined = examine(common, directory, loaded);
+    examined.loaded.directory = PathBuf::from(&manifest.campaign);
+    Ok(examined)
 }
 
 /// A directory to unpack into, gone with the value.

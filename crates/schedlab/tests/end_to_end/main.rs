@@ -10,6 +10,7 @@ mod bundle;
 mod calibration;
 mod compare;
 mod crashes;
+mod evidence;
 mod exports;
 mod fake_root;
 mod gateway;

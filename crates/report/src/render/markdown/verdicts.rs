@@ -83,7 +83,7 @@ fn head(report: &Report) -> String {
     };
     say!(
         language,
-        "| subject | value | effect (+ is better) | raw change | {interval} | family interval | | \
+        "| subject | value | effect (+ and × are better) | raw change | {interval} | family interval | | \
          verdict | {pairs} | p difference | p equivalence |",
         interval,
         pairs
@@ -94,7 +94,7 @@ fn legend(report: &Report, scale: Scale) -> String {
     let language = report.language;
     say!(
         language,
-        "Effects are ratios of geometric means over blocks, oriented so that + is better. \
+        "Effects are ratios of geometric means over blocks, oriented so that + and × are better. \
          Intervals are {level}, unadjusted and each for its row alone; the family interval allows \
          for {families}; p-values are adjusted by Holm. Bars share one scale, from {low} to {high} \
          (square root of the log ratio): `│` is no difference, `░` the margin, the symbol the \

@@ -4,6 +4,7 @@
 use super::headline::{effect, main_caveat, main_finding, sentence, winner};
 use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::trimmed;
+use crate::attempt::attempt;
 use crate::checks::{CheckState, checks, trials};
 use crate::observed::Origin;
 use crate::quantities::{confidence, direction, duration};
@@ -58,7 +59,8 @@ fn in_short(report: &Report) -> Slide {
             format!("{}: {}", sentence(finding, language), effect(report, finding))
         }
     };
-    let reading = language.word("effects are turned so that + is better, whatever the metric");
+    let reading =
+        language.word("effects are turned so that + and × are better, whatever the metric");
     let paragraphs = vec![
         Paragraph::new(language.word("Question"), &report.title),
         Paragraph::new(language.word("Winner"), winner(report)),
@@ -220,15 +222,22 @@ fn method(report: &Report) -> Slide {
         _ => language.word("the block; iterations and invocations within a trial are none"),
     };
     let active = trials(report).detail;
-    let paragraphs = vec![
+    let mut paragraphs = vec![
         Paragraph::new(language.word("Order"), order),
         Paragraph::new(language.word("Replicate"), replicate),
         Paragraph::new(language.word("Verdict"), verdict),
         Paragraph::new(language.word("Ran"), ran),
         Paragraph::new(language.word("Active"), active),
     ];
-    let subjects = counted!(language, design.subjects, "1 subject", "{count} subjects");
-    let title = match origin {
+    paragraphs.extend(attempt(report).map(|text| Paragraph::new(language.word("Attempt"), text)));
+    let notes: Vec<&str> = report.notes.iter().map(String::as_str).collect();
+    slide(method_title(report, &blocks), Body::Paragraphs(paragraphs), notes.join("\n"))
+}
+
+fn method_title(report: &Report, blocks: &str) -> String {
+    let language = report.language;
+    let subjects = counted!(language, report.design.subjects, "1 subject", "{count} subjects");
+    match Origin::of(report) {
         Origin::Ran | Origin::Simulated => {
             say!(language, "Method: {blocks} of {subjects} in random order", blocks, subjects)
         }
@@ -236,9 +245,7 @@ fn method(report: &Report) -> Slide {
             say!(language, "Method: {blocks} of {subjects}, imported", blocks, subjects)
         }
         Origin::ImportedRows => say!(language, "Method: {subjects}, imported", subjects),
-    };
-    let notes: Vec<&str> = report.notes.iter().map(String::as_str).collect();
-    slide(title, Body::Paragraphs(paragraphs), notes.join("\n"))
+    }
 }
 
 /// Facts that a reader asks for first, by the names that the executor's fingerprint gives them;

@@ -322,7 +322,7 @@ impl Sheet<'_> {
             both(&compared.campaigns.map(|report| level(&report.findings, report.language)));
         let text = say!(
             self.language,
-            "+ is better; each ratio is to the reference of its own campaign. Intervals are {level}, unadjusted; \
+            "+ and × are better; each ratio is to the reference of its own campaign. Intervals are {level}, unadjusted; \
              verdicts are corrected within each campaign (Holm).",
             level = level
         );

@@ -1,5 +1,6 @@
 //! What a terminal would obey, made visible instead, and lines that never run over.
 
+use crate::render::Page;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Text in which nothing moves the cursor, changes a colour or turns the order of letters
@@ -14,9 +15,19 @@ fn is_obeyed(letter: char) -> bool {
     turns || letter.is_control()
 }
 
+/// What was drawn, in the letters and the width of the page.
+pub(super) fn finished(drawn: &[u8], page: &Page) -> String {
+    let mut text = String::from_utf8_lossy(drawn).into_owned();
+    if !page.is_unicode {
+        // Only our own signs: what the user wrote stays as it was written.
+        text = text.replace('×', "x").replace('÷', "/").replace('\u{fffd}', "?");
+    }
+    folded(&text, page.width)
+}
+
 /// The text with every line that is wider than `width` broken there, as a terminal would, but
 /// between characters that belong together. Colours take no room.
-pub(super) fn folded(text: &str, width: usize) -> String {
+fn folded(text: &str, width: usize) -> String {
     let mut folded = String::with_capacity(text.len());
     for line in text.lines() {
         fold(line, width.max(2), &mut folded);

@@ -1,0 +1,100 @@
+//! Evidence that is not as it was written (docs/method.md#m-evidence): no verdict rests on it.
+
+use crate::ranking::{ranking, rankings};
+use crate::rulebook::{Raised, impose};
+use model::{Caveat, CaveatCode, ClaimOutcome, Finding, Findings, Obstacle, Plan, TrendOutcome};
+
+/// Takes every answer from findings whose evidence has such flaws; findings without flaws stay as
+/// they are.
+pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
+    let Some(first) = flaws.first() else { return };
+    let reason = format!("the evidence is not as it was written: {}", first.detail);
+    let raised = Raised::told(
+        Obstacle::ChangedEvidence,
+        reason.clone(),
+        CaveatCode::EvidenceChanged,
+        first.detail.clone(),
+    );
+    for finding in &mut findings.findings {
+        impose(finding, &raised);
+    }
+    for case in &mut findings.use_cases {
+        for comparison in &mut case.comparisons {
+            impose(comparison, &raised);
+        }
+        let comparisons: Vec<&Finding> = case.comparisons.iter().collect();
+        case.ranking = ranking(plan, &case.use_case, "", &comparisons);
+        case.co_best.clear();
+    }
+    // A campaign that goes on has no ranks yet.
+    if !findings.rankings.is_empty() {
+        findings.rankings = rankings(plan, &findings.findings);
+    }
+    for claim in &mut findings.claims {
+        claim.outcome = ClaimOutcome::Undecided;
+        claim.reason.clone_from(&reason);
+        claim.tally = None;
+    }
+    for trend in &mut findings.trends {
+        trend.outcome = TrendOutcome::Untested;
+        trend.reason = Some(reason.clone());
+    }
+    findings.caveats.extend_from_slice(flaws);
+    findings.caveats.sort();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{metric, plan, records};
+    use crate::judge;
+    use model::{
+        Claim, ClaimedEffect, Comparisons, Direction, Reduction, UseCase, Verdict, Weight,
+    };
+
+    #[test]
+    fn changed_evidence_leaves_no_verdict_no_rank_and_no_answer_to_a_claim() {
+        let values = |centre: f64| -> Vec<f64> {
+            (0..10).map(|block| centre + 0.3 * f64::from(block * 7 % 5)).collect()
+        };
+        let mut plan =
+            plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Median)], 10);
+        plan.comparisons = Comparisons::All;
+        let weight = Weight { workload: "w".to_owned(), metric: "m".to_owned(), weight: 1.0 };
+        plan.use_cases = vec![UseCase { id: "use".to_owned(), weights: vec![weight] }];
+        plan.claims = vec![Claim {
+            says: "b is better".to_owned(),
+            source: None,
+            workload: Some("w".to_owned()),
+            workloads: Vec::new(),
+            metric: "m".into(),
+            subject: "b".into(),
+            reference: "a".into(),
+            effect: ClaimedEffect::Better,
+        }];
+        let mut all = records("a", &values(100.0));
+        all.extend(records("b", &values(80.0)));
+        let judged = judge(&plan, &all);
+        assert_eq!(judged.findings[0].verdict, Verdict::Better);
+        assert_eq!(judged.claims[0].outcome, ClaimOutcome::Confirmed);
+
+        let mut untouched = judged.clone();
+        withhold(&mut untouched, &plan, &[]);
+        assert_eq!(untouched, judged);
+
+        let flaw = Caveat::new(CaveatCode::EvidenceChanged, "one record is missing");
+        let mut withheld = judged;
+        withhold(&mut withheld, &plan, std::slice::from_ref(&flaw));
+        let of_case = &withheld.use_cases[0];
+        for finding in withheld.findings.iter().chain(&of_case.comparisons) {
+            assert_eq!(finding.verdict, Verdict::Inconclusive);
+            assert_eq!(finding.obstacle, Some(Obstacle::ChangedEvidence));
+            assert!(finding.caveats.contains(&flaw), "{finding:?}");
+        }
+        assert_eq!(withheld.claims[0].outcome, ClaimOutcome::Undecided);
+        let mut ranks = withheld.rankings[0].ranks.iter().chain(&of_case.ranking.ranks);
+        assert!(ranks.all(|rank| (rank.rank, rank.worst) == (1, 2)), "nobody is ahead");
+        assert!(of_case.co_best.is_empty());
+        assert!(withheld.caveats.contains(&flaw));
+    }
+}

@@ -1,0 +1,18 @@
+//! Which attempt at an experiment a campaign is.
+
+use serde::{Deserialize, Serialize};
+
+/// The place of a campaign among those of a machine. Who repeats an experiment until it says what
+/// is wanted is seen by it (docs/method.md#m-attempts).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Attempt {
+    /// Campaigns of the same plan, this one included.
+    pub of_plan: u64,
+    /// Campaigns of the same subjects and workloads, whatever else their plans say, this one
+    /// included.
+    pub of_question: u64,
+    /// When the machine began to count, nanoseconds since 1970.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub since_unix_ns: u64,
+}

@@ -1,0 +1,256 @@
+//! Whether a stored plan is that which the experiment beside it gives (docs/method.md#m-evidence).
+//!
+//! The experiment is planned again, with the options that the plan recorded. Where that cannot be
+//! done, or another version planned it, nothing is said against the plan: it is *not re-planned*.
+
+use super::planning::resolve;
+use crate::cli::Common;
+use contract::{Factor, Result};
+use model::{Caveat, CaveatCode, Plan};
+use serde_json::Value;
+use std::path::Path;
+use store::LoadedCampaign;
+
+/// Longest value that is told whole.
+const LONGEST: usize = 60;
+/// Keys that name an element of a list in a plan.
+const NAMES: [&str; 3] = ["id", "label", "subject"];
+
+/// A campaign with what speaks against its evidence.
+pub(super) struct Examined {
+    pub loaded: LoadedCampaign,
+    /// Why its plan was not compared with its experiment, where it was not.
+    pub not_replanned: Option<String>,
+}
+
+/// Loads a campaign, and compares its plan with its experiment.
+///
+/// # Errors
+/// Those of [`store::load`].
+pub(super) fn load(common: &Common, directory: &Path) -> Result<LoadedCampaign> {
+    let loaded = store::load(directory)?;
+    Ok(examine(common, directory, loaded).loaded)
+}
+
+/// Compares the plan of a campaign that lies in a directory with the experiment beside it.
+pub(super) fn examine(common: &Common, directory: &Path, mut loaded: LoadedCampaign) -> Examined {
+    let not_replanned = match replanned(common, directory, &loaded, false) {
+        Ok(again) => {
+            let mut differences = differences(&loaded, &again);
+            // Where the plan is not that of its records, its seed may be the reason.
+            if !loaded.flaws.is_empty() {
+                let declared = replanned(common, directory, &loaded, true).ok();
+                differences.extend(declared.and_then(|plan| other_seed(&loaded.plan, &plan)));
+            }
+            let is_of_this_version = again.digest == loaded.plan.digest;
+            let (declared, other): (Vec<_>, Vec<_>) =
+                differences.into_iter().partition(|one| is_of_this_version || one.is_declared());
+            loaded.flaws.extend(
+                declared
+                    .iter()
+                    .map(|one| Caveat::new(CaveatCode::EvidenceChanged, one.words(loaded.origin))),
+            );
+            let is_known = is_of_this_version || !declared.is_empty();
+            (!is_known).then(|| match other.first() {
+                Some(first) => format!(
+                    "another version planned it, or its plan was changed: {}",
+                    first.words(loaded.origin)
+                ),
+                None => {
+                    "another version planned it: what it uses of the catalogue differs".to_owned()
+                }
+            })
+        }
+        Err(why) => Some(why),
+    };
+    Examined { loaded, not_replanned }
+}
+
+/// The plan that the experiment gives now, or why there is none: with the plan's own seed, which may
+/// have been set on the command line, or with that which the experiment declares.
+fn replanned(
+    common: &Common,
+    directory: &Path,
+    loaded: &LoadedCampaign,
+    is_declared_seed: bool,
+) -> std::result::Result<Plan, String> {
+    let plan = &loaded.plan;
+    if plan.imported.is_some() {
+        return Err("its numbers were imported".to_owned());
+    }
+    if loaded.is_redaction {
+        return Err("it is redacted".to_owned());
+    }
+    let path = directory.join(loaded.origin);
+    let text = super::planning::text_of(&path)
+        .map_err(|error| format!("{} cannot be read: {error}", loaded.origin))?;
+    let (mut overrides, budget_ns) = options(&plan.options)?;
+    if !plan.is_seed_generated && !is_declared_seed {
+        overrides.push(("seed".to_owned(), plan.seed.to_string()));
+    }
+    let request = plan::PlanRequest {
+        text: &text,
+        name: &plan.name,
+        overrides: &overrides,
+        venue: Some(&plan.venue),
+        budget_ns,
+        is_quick: plan.is_quick,
+        drawn_seed: plan.seed,
+        resolve: &|factor, text| resolve(common, factor, text),
+    };
+    plan::plan(&crate::catalogue(), probes::DEFAULT, &request).map_err(|problems| {
+        let first = problems.first().map(|problem| problem.cause.clone()).unwrap_or_default();
+        format!("this version does not plan {}: {first}", loaded.origin)
+    })
+}
+
+/// The options that a plan recorded: values that were set, and the budget.
+type Options = (Vec<(String, String)>, Option<u64>);
+
+fn options(words: &[String]) -> std::result::Result<Options, String> {
+    let (mut overrides, mut budget_ns) = (Vec::new(), None);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let unknown = || format!("the plan records an option that is not known: {word}");
+        match word.as_str() {
+            "--quick" => {}
+            "--set" => {
+                let (key, value) =
+                    words.next().and_then(|pair| pair.split_once('=')).ok_or_else(unknown)?;
+                overrides.push((key.trim().to_owned(), value.trim().to_owned()));
+            }
+            "--budget" => {
+                let value = words.next().ok_or_else(unknown)?;
+                budget_ns = Some(model::parse_duration(value).map_err(|_| unknown())?);
+            }
+            _ => return Err(unknown()),
+        }
+    }
+    Ok((overrides, budget_ns))
+}
+
+/// A place where two plans differ.
+struct Difference {
+    /// Names of keys and of the elements of lists, from the outermost.
+    place: Vec<String>,
+    stored: String,
+    planned: String,
+}
+
+impl Difference {
+    /// Whether the experiment's text decides it, whatever the version that plans it.
+    fn is_declared(&self) -> bool {
+        let [first, rest @ ..] = self.place.as_slice() else { return false };
+        let last = rest.last().map(String::as_str);
+        match first.as_str() {
+            "reference" | "subjects" | "alpha" | "seed" | "blocks" => true,
+            "workloads" => last.is_none_or(|last| matches!(last, "margin" | "primary")),
+            _ => false,
+        }
+    }
+
+    fn words(&self, origin: &str) -> String {
+        let Self { place, stored, planned } = self;
+        format!("plan.json: {} is {stored}, and {origin} gives {planned}", place.join(" "))
+    }
+}
+
+fn differences(loaded: &LoadedCampaign, again: &Plan) -> Vec<Difference> {
+    let stored = &loaded.plan;
+    let mut found = Vec::new();
+    let whole = |plan: &Plan| plan.decisive("", None, 0);
+    compare(&mut Vec::new(), &whole(stored), &whole(again), &mut found);
+    let mut note = |name: &str, stored: String, planned: String| {
+        if stored != planned {
+            found.push(Difference { place: vec![name.to_owned()], stored, planned });
+        }
+    };
+    let reference =
+        |plan: &Plan| plan.subjects.first().map(|one| one.id.clone()).unwrap_or_default();
+    note("reference", reference(stored), reference(again));
+    // Blocks that ran again stand behind those that were planned.
+    let count = stored.blocks.len().min(again.blocks.len());
+    if stored.blocks[..count] != again.blocks[..count] {
+        note("blocks", "in another order".to_owned(), "the order that its seed draws".to_owned());
+    }
+    note("blocks", count.to_string(), again.blocks.len().to_string());
+    found.retain(|one| !is_resolved(one));
+    found
+}
+
+fn other_seed(stored: &Plan, declared: &Plan) -> Option<Difference> {
+    (!declared.is_seed_generated && stored.seed != declared.seed).then(|| Difference {
+        place: vec!["seed".to_owned()],
+        stored: stored.seed.to_string(),
+        planned: declared.seed.to_string(),
+    })
+}
+
+/// Whether it is a level that stands for what a cache holds, which may be another one here; the
+/// records' binding to their plan covers it.
+fn is_resolved(difference: &Difference) -> bool {
+    let factors = [venues::KernelFactor.describe().id, schedulers::Entry.describe().id];
+    match difference.place.as_slice() {
+        [subjects, _, levels, factor] => {
+            subjects == "subjects" && levels == "levels" && factors.contains(&factor.as_str())
+        }
+        _ => false,
+    }
+}
+
+fn compare(place: &mut Vec<String>, stored: &Value, planned: &Value, found: &mut Vec<Difference>) {
+    let mut inside = |name: &str, stored: &Value, planned: &Value| {
+        place.push(name.to_owned());
+        compare(place, stored, planned, found);
+        place.pop();
+    };
+    match (stored, planned) {
+        (Value::Object(one), Value::Object(other)) => {
+            for (key, value) in one {
+                inside(key, value, other.get(key).unwrap_or(&Value::Null));
+            }
+            for (key, value) in other.iter().filter(|(key, _)| !one.contains_key(*key)) {
+                inside(key, &Value::Null, value);
+            }
+        }
+        (Value::Array(one), Value::Array(other))
+            if names(one) == names(other) && one.iter().all(Value::is_object) =>
+        {
+            for (at, (value, other)) in one.iter().zip(other).enumerate() {
+                let name = name_of(value).map_or_else(|| at.to_string(), str::to_owned);
+                inside(&name, value, other);
+            }
+        }
+        _ if stored == planned => {}
+        _ => found.push(Difference {
+            place: place.clone(),
+            stored: short(stored),
+            planned: short(planned),
+        }),
+    }
+}
+
+/// What the elements of a list are called, or how many there are.
+fn names(list: &[Value]) -> Vec<Option<&str>> {
+    list.iter().map(name_of).collect()
+}
+
+fn name_of(value: &Value) -> Option<&str> {
+    NAMES.iter().find_map(|key| value.get(key)?.as_str())
+}
+
+/// A value in one line; of a list of things with names, these.
+fn short(value: &Value) -> String {
+    let text = match value {
+        Value::Null => "absent".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) if !list.is_empty() && names(list).iter().all(Option::is_some) => {
+            names(list).into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}

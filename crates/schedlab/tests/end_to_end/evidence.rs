@@ -1,0 +1,227 @@
+//! Evidence that was edited: named, and no verdict rests on it.
+
+use crate::bench::{Bench, KNOWN_EFFECT};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A bench with a finished campaign in blocks, and its directory.
+fn campaign() -> (Bench, PathBuf) {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", KNOWN_EFFECT);
+    bench.expect(0, &["run", &file]);
+    let entries = fs::read_dir(bench.results()).unwrap();
+    let directory = entries.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    (bench, directory)
+}
+
+fn edit(directory: &Path, name: &str, change: impl Fn(String) -> String) {
+    let path = directory.join(name);
+    let before = fs::read_to_string(&path).unwrap();
+    let after = change(before.clone());
+    assert_ne!(before, after, "nothing of {name} was changed");
+    fs::write(path, after).unwrap();
+}
+
+fn edit_plan(directory: &Path, change: impl Fn(&mut serde_json::Value)) {
+    edit(directory, "plan.json", |text| {
+        let mut plan: serde_json::Value = serde_json::from_str(&text).unwrap();
+        change(&mut plan);
+        serde_json::to_string_pretty(&plan).unwrap()
+    });
+}
+
+fn edit_lines(directory: &Path, change: impl Fn(&mut Vec<String>)) {
+    edit(directory, "records.jsonl", |text| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        change(&mut lines);
+        lines.join("\n") + "\n"
+    });
+}
+
+fn makespan(plan: &mut serde_json::Value) -> &mut serde_json::Value {
+    let metrics = plan["workloads"][0]["metrics"].as_array_mut().unwrap();
+    metrics.iter_mut().find(|metric| metric["id"] == "makespan").unwrap()
+}
+
+/// A way to edit a campaign, and what is told of it.
+type Edit = (&'static str, fn(&Path), &'static [&'static str]);
+
+const EDITS: &[Edit] = &[
+    (
+        "margin",
+        |directory| edit_plan(directory, |plan| makespan(plan)["margin"] = 0.5.into()),
+        &[
+            "plan.json is not the plan that the records were made by",
+            "plan.json: workloads messaging metrics makespan margin is 0.5, and experiment.toml gives 0.03",
+        ],
+    ),
+    (
+        "primary",
+        |directory| {
+            edit_plan(directory, |plan| {
+                plan["workloads"][0]["primary"] = serde_json::json!(["messages_per_second"]);
+            });
+        },
+        &["plan.json: workloads messaging primary is [\"messages_per_second\"], and \
+             experiment.toml gives [\"makespan\"]"],
+    ),
+    (
+        "reference",
+        |directory| {
+            edit_plan(directory, |plan| plan["subjects"].as_array_mut().unwrap().swap(0, 2));
+        },
+        &["plan.json: reference is faster, and experiment.toml gives baseline"],
+    ),
+    (
+        "level",
+        |directory| {
+            edit_plan(directory, |plan| plan["subjects"][2]["levels"]["sim_effect"] = "20%".into());
+        },
+        &["plan.json: subjects faster levels sim_effect is 20%, and experiment.toml gives 10%"],
+    ),
+    (
+        "alpha",
+        |directory| edit_plan(directory, |plan| plan["alpha"] = 0.2.into()),
+        &["plan.json: alpha is 0.2, and experiment.toml gives 0.05"],
+    ),
+    (
+        "seed",
+        |directory| edit_plan(directory, |plan| plan["seed"] = 8.into()),
+        &["plan.json: seed is 8, and experiment.toml gives 7"],
+    ),
+    (
+        "number of blocks",
+        |directory| {
+            edit_plan(directory, |plan| drop(plan["blocks"].as_array_mut().unwrap().pop()));
+        },
+        &["plan.json: blocks is 7, and experiment.toml gives 8"],
+    ),
+    (
+        "order",
+        |directory| {
+            edit_plan(directory, |plan| {
+                plan["blocks"][0]["sittings"].as_array_mut().unwrap().rotate_left(1);
+            });
+        },
+        &["plan.json: blocks is in another order"],
+    ),
+    (
+        "deleted block",
+        |directory| {
+            edit_lines(directory, |lines| lines.retain(|line| !line.contains("\"block\":3,")))
+        },
+        &["3 records are missing before the record in line 10 (block 5, "],
+    ),
+    (
+        "deleted end",
+        |directory| edit_lines(directory, |lines| lines.truncate(21)),
+        &["the campaign ended with 24 records, and 21 are there"],
+    ),
+    (
+        "reordered records",
+        |directory| edit_lines(directory, |lines| lines.swap(4, 5)),
+        &["the record in line 6 (block 2, "],
+    ),
+    (
+        "changed record",
+        |directory| {
+            edit_lines(directory, |lines| {
+                lines[7] = lines[7].replacen("\"seed\":", "\"seed\":1", 1)
+            });
+        },
+        &["the record before the record in line 9 (block 3, "],
+    ),
+    (
+        "replaced experiment",
+        |directory| {
+            edit(directory, "experiment.toml", |text| {
+                text.replace("margin = \"3%\"", "margin = \"50%\"")
+            });
+        },
+        &[
+            "was made from another text than that which lies beside it",
+            "makespan margin is 0.03, and experiment.toml gives 0.5",
+        ],
+    ),
+    (
+        "renamed subject",
+        |directory| {
+            for name in ["plan.json", "records.jsonl"] {
+                edit(directory, name, |text| text.replace("\"faster\"", "\"eevdf\""));
+            }
+        },
+        &[
+            "was changed after it was written",
+            "plan.json: subjects is baseline, baseline-again, eevdf, and experiment.toml gives baseline, baseline-again, faster",
+        ],
+    ),
+];
+
+#[test]
+fn whatever_was_edited_is_named_and_leaves_no_verdict() {
+    let (bench, directory) = campaign();
+    let sound = bench.expect(0, &["show", "last"]);
+    assert!(sound.contains("better") && !sound.contains("EVIDENCE_CHANGED"), "{sound}");
+    let kept = ["plan.json", "records.jsonl", "experiment.toml", "state.json"]
+        .map(|name| (name, fs::read(directory.join(name)).unwrap()));
+    for (number, (what, change, told)) in EDITS.iter().enumerate() {
+        change(&directory);
+        let judged = bench.expect(0, &["judge", "last"]);
+        assert!(judged.contains("EVIDENCE_CHANGED"), "{what}: {judged}");
+        let findings = fs::read_to_string(directory.join("findings.json")).unwrap();
+        let findings: serde_json::Value = serde_json::from_str(&findings).unwrap();
+        for finding in findings["findings"].as_array().unwrap() {
+            assert_eq!(finding["verdict"], "inconclusive", "{what}: {finding}");
+            assert_eq!(finding["obstacle"], "changed_evidence", "{what}: {finding}");
+        }
+        let bundle = bench.path().join(format!("{number}.tar.gz")).display().to_string();
+        bench.expect(0, &["bundle", "last", "--output", &bundle]);
+        let verified = bench.expect(1, &["verify", &bundle]);
+        for told in *told {
+            assert!(verified.contains(told), "{what}: {told}\n{verified}");
+        }
+        for (name, bytes) in &kept {
+            fs::write(directory.join(name), bytes).unwrap();
+        }
+    }
+    bench.expect(0, &["judge", "last"]);
+    let bundle = bench.path().join("whole.tar.gz").display().to_string();
+    bench.expect(0, &["bundle", "last", "--output", &bundle]);
+    let verified = bench.expect(0, &["verify", &bundle]);
+    assert!(verified.contains("chain of 24 records, plan of experiment.toml"), "{verified}");
+    assert!(!verified.contains("not checked"), "{verified}");
+}
+
+#[test]
+fn a_redaction_begins_a_chain_of_its_own_and_hides_no_edit() {
+    let (bench, directory) = campaign();
+    let file = |name: &str| bench.path().join(name).display().to_string();
+    bench.expect(0, &["bundle", "last", "--redact", "--output", &file("redacted.tar.gz")]);
+    let verified = bench.expect(0, &["verify", &file("redacted.tar.gz")]);
+    assert!(verified.contains("chain of 24 records"), "{verified}");
+    assert!(verified.contains("not checked: not re-planned: it is redacted"), "{verified}");
+    edit_lines(&directory, |lines| lines.retain(|line| !line.contains("\"block\":3,")));
+    bench.expect(0, &["bundle", "last", "--redact", "--output", &file("edited.tar.gz")]);
+    let verified = bench.expect(1, &["verify", &file("edited.tar.gz")]);
+    assert!(verified.contains("3 records are missing"), "{verified}");
+}
+
+#[test]
+fn options_are_part_of_what_is_compared() {
+    let bench = Bench::new();
+    let file = bench.experiment("effect", KNOWN_EFFECT);
+    let options = ["--set", "margin=4%", "--set", "seed=11", "--set", "blocks=7", "--quick"];
+    bench.expect(0, &[["run", &file].as_slice(), &options].concat());
+    let bundle = bench.path().join("one.tar.gz").display().to_string();
+    bench.expect(0, &["bundle", "last", "--output", &bundle]);
+    let verified = bench.expect(0, &["verify", &bundle]);
+    assert!(verified.contains("plan of experiment.toml"), "{verified}");
+    let shown = bench.expect(0, &["show", "last", "--format", "json"]);
+    assert_eq!(shown.matches("seed=").count(), 1, "told once how to repeat it");
+}
+
+#[test]
+fn a_bundle_that_is_not_there_is_a_wrong_argument() {
+    let bench = Bench::new();
+    bench.expect(2, &["verify", "nowhere.tar.gz"]);
+}

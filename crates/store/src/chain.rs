@@ -1,0 +1,153 @@
+//! What binds records: each names the digest of the plan that it was made by and that of the record
+//! before it, the first that of the text that the plan was made from (docs/method.md#m-evidence).
+//! A plan that was changed later, a record that is missing, and two that changed places are seen.
+
+use crate::documents::StateDocument;
+use model::{Caveat, CaveatCode, Chain, Plan, Record};
+use sha2::{Digest, Sha256};
+
+/// Flaws told one by one.
+const TOLD_AT_MOST: usize = 20;
+/// Digits of a digest that are told.
+const SHORT: usize = 12;
+
+/// What the next record is bound to.
+#[derive(Debug, Clone)]
+pub(crate) struct Links(Chain);
+
+impl Links {
+    /// What the first record is bound to.
+    pub(crate) fn root(plan: &Plan, state: &StateDocument, origin: &[u8]) -> Self {
+        let previous = state.redaction_of.clone().unwrap_or_else(|| hexadecimal(origin));
+        Self(Chain { plan: plan_digest(plan), previous })
+    }
+
+    /// Goes on to what the record after one of this digest is bound to.
+    pub(crate) fn follow(&mut self, digest: &str) {
+        digest.clone_into(&mut self.0.previous);
+    }
+
+    /// What the next record is given.
+    pub(crate) fn next(&self) -> Chain {
+        self.0.clone()
+    }
+}
+
+/// The digest of all that decides results in a plan, whatever was appended to it later.
+fn plan_digest(plan: &Plan) -> String {
+    let decisive = plan.decisive(&plan.digest, Some(plan.seed), 0);
+    hexadecimal(serde_json::json!([decisive, plan.imported]).to_string().as_bytes())
+}
+
+/// The digest of a record's line, without its line feed.
+pub(crate) fn line_digest(line: &[u8]) -> String {
+    hexadecimal(line.strip_suffix(b"\n").unwrap_or(line))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The records of a campaign, each with the digest of its line.
+pub(crate) struct Chained<'a> {
+    pub records: &'a [Record],
+    pub digests: &'a [String],
+}
+
+impl Chained<'_> {
+    /// Whether any record is bound; those of earlier versions are not.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.records.iter().any(|record| record.chain.is_some())
+    }
+
+    /// What of the records is not as it was written, in one sentence each. Nothing can be said of
+    /// records that are not bound.
+    pub(crate) fn flaws(&self, root: &Links, state: &StateDocument) -> Vec<Caveat> {
+        let mut flaws = Vec::new();
+        let mut is_bound = false;
+        let mut is_of_plan = true;
+        for (at, record) in self.records.iter().enumerate() {
+            let Some(chain) = &record.chain else {
+                if is_bound || record.format == model::RECORD_FORMAT {
+                    flaws.push(format!(
+                        "{} is not bound to the record before it",
+                        named(at, record)
+                    ));
+                }
+                continue;
+            };
+            let expected = match at.checked_sub(1) {
+                Some(before) => &self.digests[before],
+                None => &root.0.previous,
+            };
+            if chain.previous != *expected {
+                flaws.push(self.broken_link(at));
+            }
+            if chain.plan != root.0.plan && is_of_plan {
+                is_of_plan = false;
+                flaws.push(format!(
+                    "plan.json is not the plan that the records were made by: its digest is {}, and \
+                     {} names {}",
+                    short(&root.0.plan),
+                    named(at, record),
+                    short(&chain.plan)
+                ));
+            }
+            is_bound = true;
+        }
+        flaws.extend(self.lost_end(state));
+        let more = flaws.len().saturating_sub(TOLD_AT_MOST);
+        flaws.truncate(TOLD_AT_MOST);
+        if more > 0 {
+            flaws.push(format!("and {more} more"));
+        }
+        flaws.into_iter().map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)).collect()
+    }
+
+    /// What the digest at this place says, which is not that of what comes before.
+    fn broken_link(&self, at: usize) -> String {
+        let record = &self.records[at];
+        let name = named(at, record);
+        let due = at.checked_sub(1).map_or(0, |before| self.records[before].sequence + 1);
+        match record.sequence.checked_sub(due) {
+            Some(0) if at == 0 => {
+                format!("{name} was made from another text than that which lies beside it")
+            }
+            Some(0) => format!("the record before {name} was changed after it was written"),
+            Some(1) => format!("one record is missing before {name}"),
+            Some(missing) => format!("{missing} records are missing before {name}"),
+            None => format!("{name} is not where it was written"),
+        }
+    }
+
+    /// Whether an ended campaign has all that it had when it ended.
+    fn lost_end(&self, state: &StateDocument) -> Option<String> {
+        let head = state.head.as_ref()?;
+        let count = self.records.len() as u64;
+        if count < head.records {
+            return Some(format!(
+                "the campaign ended with {} records, and {count} are there",
+                head.records
+            ));
+        }
+        let last = self.digests.last().map_or("", |digest| digest);
+        (count > head.records || last != head.digest).then(|| {
+            format!("the last of {count} records is not that which the campaign ended with")
+        })
+    }
+}
+
+/// A record by its line and by what it is of.
+fn named(at: usize, record: &Record) -> String {
+    format!(
+        "the record in line {} (block {}, {}, {})",
+        at + 1,
+        u64::from(record.block) + 1,
+        record.subject,
+        record.workload
+    )
+}
+
+fn short(digest: &str) -> &str {
+    digest.get(..SHORT).unwrap_or(digest)
+}
