@@ -2,19 +2,20 @@
 
 use crate::comparable::unequal_work;
 use crate::failures::unequal_failures;
+use crate::fragility::skewed;
 use crate::observations::Observations;
 use crate::pairs::{Pairs, pairs, tail};
 use crate::pooled::{Pooled, pooled};
 use crate::quality::{
-    coarse_step, drift, few_distinct_values, noisy, p_order, reference_change, warnings, widened,
+    drift, few_distinct_values, noisy, p_order, reference_change, steps, warnings, widened,
 };
 use crate::questions::Asked;
-use crate::rulebook::{Numbers, PairNumbers, Signals};
+use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors};
 use crate::steadiness::not_steady;
 use crate::trial_facts::fixed_order;
 use model::{
-    BlockEffect, Caveat, Companion, Diagnostics, Effect, FailureCount, Interval, Plan, Planning,
-    Reduction, Role, Unit, round_significant as round,
+    BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Effect, FailureCount, Interval,
+    Plan, Planning, Reduction, Role, Unit, round_significant as round,
 };
 use stats::{
     SignedRank, TTest, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp,
@@ -132,6 +133,7 @@ impl<'a> Comparison<'a> {
             p_equivalence: self.p_equivalence().map(round),
             adjusted_difference: None,
             adjusted_equivalence: None,
+            deciding: None,
             is_sequence: false,
         })
     }
@@ -153,6 +155,12 @@ impl<'a> Comparison<'a> {
             p_order: p_order(pairs).map(round),
             left_out: Vec::new(),
         })
+    }
+
+    /// How tests of another kind disagree with the t of the blocks.
+    pub(crate) fn skewed(&self, alpha: f64) -> Option<Caveat> {
+        let test = self.test.as_ref().filter(|_| self.pooled.is_none())?;
+        skewed(test, &self.pairs.differences, alpha)
     }
 
     pub(crate) fn ranks(&self, alpha: f64) -> Option<SignedRank> {
@@ -207,6 +215,7 @@ fn signals(
 ) -> Signals {
     let Asked { question, metric, .. } = asked;
     let Measured { pairs, test, is_pooled } = *measured;
+    let steps = steps(pairs, asked, theta);
     let is_judged = question.role != Role::Screen && test.is_some();
     let is_latency =
         matches!(metric.reduction, Reduction::Quantile(_)) && metric.unit == Unit::Nanoseconds;
@@ -223,7 +232,8 @@ fn signals(
         is_odds: metric.reduction == Reduction::Proportion && test.is_some(),
         is_observed_latency: is_latency && pairs.is_observed,
         is_degenerate: test.is_some_and(TTest::is_degenerate),
-        is_coarse: coarse_step(pairs, asked, theta).is_some(),
+        is_coarse: steps.coarse.is_some(),
+        is_one_step: steps.is_one,
         has_few_distinct_values: few_distinct_values(pairs).is_some(),
         unequal_failures: unequal_failures(
             gathered.counts,
@@ -231,12 +241,31 @@ fn signals(
             &question.subject,
             &question.reference,
         ),
+        survivors: survivors(measured, gathered.plan.alpha),
         unequal_work: unequal_work(gathered.observations, asked),
         drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
         fixed_order: fixed_order(gathered.plan),
         tail: pairs.tail.clone(),
         ..Signals::of(Numbers::Pairs(numbers))
     }
+}
+
+/// Whether the difference is one of survivors alone: Wilcoxon's signed ranks over all blocks, each
+/// failure as the worst result (Lachin 1999).
+fn survivors(measured: &Measured<'_>, alpha: f64) -> Option<Survivors> {
+    let Measured { pairs, test, is_pooled } = *measured;
+    let test = test.filter(|_| pairs.failed > 0)?;
+    let differences = pairs.blocks.iter().map(|block| block.log_difference);
+    let worst = 1.0 + differences.clone().fold(0.0, |largest: f64, one| largest.max(one.abs()));
+    let failures = pairs.failures.iter().map(|sign| sign * worst);
+    let ranks = SignedRank::of(&differences.chain(failures).collect::<Vec<_>>(), alpha);
+    let shows_the_same = !is_pooled
+        && ranks.is_some_and(|ranks| ranks.p < alpha && ranks.pseudo_median * test.mean > 0.0);
+    let detail = match pairs.failed {
+        1 => "1 block lacks a trial that failed".to_owned(),
+        failed => format!("{failed} blocks lack a trial that failed"),
+    };
+    Some(Survivors { detail, shows_the_same })
 }
 
 /// Each code of these caveats once, with how many trials have it.
@@ -254,6 +283,11 @@ fn of_records(all: &[Caveat]) -> Vec<Caveat> {
         }
     }
     told
+}
+
+/// The interval that lies within the margin where equivalence is shown at this level.
+pub(crate) fn deciding(test: &TTest, level: f64) -> DecidingInterval {
+    DecidingInterval { interval: interval(test, 2.0 * level), alpha: round(2.0 * level) }
 }
 
 pub(crate) fn interval(test: &TTest, alpha: f64) -> Interval {

@@ -1,8 +1,8 @@
 //! Failures are outcomes: counted, compared, and never averaged away.
 
 use crate::observations::Observations;
-use model::{FailureCount, Outcome, Plan, round_significant as round};
-use stats::fisher_exact;
+use model::{FailureCount, Outcome, Plan, Verdict, round_significant as round};
+use stats::{fisher_exact, holm};
 use std::collections::BTreeMap;
 
 /// A subject that fails more often than this has no verdict (docs/method.md#m-failures).
@@ -35,7 +35,28 @@ pub(crate) fn failures(plan: &Plan, observations: &Observations<'_>) -> Vec<Fail
         // The reference stands first among its workload's.
         counts.splice(place..place, of_reference);
     }
+    judge(plan, &known, &mut counts);
     counts
+}
+
+/// Whether each subject fails more or less often than what it is compared with, Holm over all.
+fn judge(plan: &Plan, known: &BTreeMap<(&str, &str), FailureCount>, counts: &mut [FailureCount]) {
+    // A reference is compared with nothing: it asks no question.
+    let (asked, p_values): (Vec<&mut FailureCount>, Vec<f64>) =
+        counts.iter_mut().filter_map(|count| count.p_failure.map(|p| (count, p))).unzip();
+    for (count, adjusted) in asked.into_iter().zip(holm(&p_values)) {
+        let other = plan
+            .compared_with(&count.subject)
+            .and_then(|other| known.get(&(other.id.as_str(), count.workload.as_str())));
+        let share = |count: &FailureCount| count.failed as f64 / ran(count).max(1) as f64;
+        let is_more = other.is_none_or(|other| share(count) > share(other));
+        count.adjusted_failure = Some(adjusted);
+        count.failure_verdict = Some(match (adjusted < plan.alpha, is_more) {
+            (true, true) => Verdict::Worse,
+            (true, false) => Verdict::Better,
+            (false, _) => Verdict::Inconclusive,
+        });
+    }
 }
 
 /// Outcomes by subject and workload.
@@ -52,6 +73,8 @@ pub(crate) fn counted<'a>(
             failed: 0,
             invalid: 0,
             p_failure: None,
+            adjusted_failure: None,
+            failure_verdict: None,
             p_invalid: None,
             reasons: BTreeMap::new(),
             rules: BTreeMap::new(),
@@ -83,6 +106,7 @@ fn ran(count: &FailureCount) -> u64 {
 pub(crate) fn rounded(count: FailureCount) -> FailureCount {
     FailureCount {
         p_failure: count.p_failure.map(round),
+        adjusted_failure: count.adjusted_failure.map(round),
         p_invalid: count.p_invalid.map(round),
         ..count
     }

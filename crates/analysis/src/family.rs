@@ -7,6 +7,14 @@ pub(crate) fn holm_of(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     adjusted(p_values, holm)
 }
 
+/// The level that Holm's procedure leaves for each question, once those with smaller p were
+/// rejected: the smallest p has alpha / m, the largest alpha.
+pub(crate) fn holm_levels(p_values: &[Option<f64>], alpha: f64) -> Vec<f64> {
+    let family = Family::of(p_values);
+    let count = p_values.len();
+    family.ranks.iter().map(|rank| alpha / (count - rank) as f64).collect()
+}
+
 /// A family that answers what one question's adjusted p would be, were its own p
 /// another: leaving out one block changes one p of thousands.
 pub(crate) struct Family {

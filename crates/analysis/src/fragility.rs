@@ -1,10 +1,11 @@
-//! Whether a verdict hangs on one block or on the method (docs/method.md#m-fragility).
+//! Whether a verdict hangs on one block, or on the distribution of the differences
+//! (docs/method.md#m-fragility).
 
 use crate::family::Family;
 use crate::quality::widened;
 use crate::rulebook::{Evidence, LEAST_PAIRS, infer};
 use model::{Caveat, CaveatCode, LeftOut, Verdict, round_significant as round};
-use stats::{SignedRank, TTest, mean};
+use stats::{SignedRank, TTest, mean, sign_flip};
 
 /// A family's p-values and the place of one question in it.
 pub(crate) struct FamilyPosition<'a> {
@@ -76,34 +77,31 @@ fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &FamilyPositio
     .verdict
 }
 
-/// The caveat where the t and the signed-rank test disagree.
-pub(crate) fn method_caveat(
-    test: &TTest,
-    ranks: &SignedRank,
-    count: usize,
-    alpha: f64,
-) -> Option<Caveat> {
+/// How a test without a distribution of the differences says something else than the t: the
+/// pseudo-median has another sign, or Wilcoxon's signed ranks or the flips of signs are on the other
+/// side of the level.
+pub(crate) fn skewed(test: &TTest, differences: &[f64], alpha: f64) -> Option<Caveat> {
     if test.is_degenerate() {
         return None;
     }
+    let ranks = SignedRank::of(differences, alpha)?;
     let p = test.p_difference()?;
-    let t_differs = p < alpha;
-    let ranks_differ = ranks.p < alpha;
-    let signs_differ = ranks.pseudo_median * test.mean < 0.0;
-    let is_same = t_differs == ranks_differ || count < LEAST_FOR_RANKS;
-    if is_same && !signs_differ {
-        return None;
-    }
-    let detail = if signs_differ {
-        format!(
+    let told = |detail| Some(Caveat::new(CaveatCode::Skewed, detail));
+    if ranks.pseudo_median * test.mean < 0.0 {
+        return told(format!(
             "the mean says {:+.1} %, the ranks say {:+.1} %",
             100.0 * test.mean.exp_m1(),
             100.0 * ranks.pseudo_median.exp_m1()
-        )
-    } else {
-        format!("the t test gives p = {p:.3}, the signed-rank test p = {:.3}", ranks.p)
-    };
-    Some(Caveat::new(CaveatCode::Fragile, detail))
+        ));
+    }
+    if differences.len() < LEAST_FOR_RANKS {
+        return None;
+    }
+    let others = [("signed-rank test", Some(ranks.p)), ("sign-flip test", sign_flip(differences))];
+    let disagrees = |other: &f64| (p < alpha) != (*other < alpha);
+    let (name, other) =
+        others.into_iter().find_map(|(name, other)| Some((name, other.filter(disagrees)?)))?;
+    told(format!("the t test gives p = {p:.3}, the {name} p = {other:.3}"))
 }
 
 #[cfg(test)]
@@ -111,9 +109,7 @@ mod tests {
     use super::*;
 
     fn told(differences: &[f64]) -> Option<String> {
-        let test = TTest::of(differences).unwrap();
-        let ranks = SignedRank::of(differences, 0.05).unwrap();
-        method_caveat(&test, &ranks, differences.len(), 0.05).map(|caveat| caveat.detail)
+        skewed(&TTest::of(differences).unwrap(), differences, 0.05).map(|caveat| caveat.detail)
     }
 
     #[test]

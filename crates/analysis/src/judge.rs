@@ -30,8 +30,8 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record, records};
     use model::{
-        Caveat, CaveatCode, Direction, Finding, Histogram, Outcome, Reduction, Role, Sample,
-        Strength, Verdict,
+        Caveat, CaveatCode, Direction, Finding, Histogram, Obstacle, Outcome, Reduction, Role,
+        Sample, Strength, Verdict,
     };
     use rand::SeedableRng;
     use rand_chacha::ChaCha12Rng;
@@ -172,6 +172,94 @@ mod tests {
         assert!((p - 0.037_267_080_745).abs() < 1e-9, "{p}");
     }
 
+    /// `a`, and `b` of other values, of which so many of the first trials failed.
+    fn survivors(blocks: usize, ratio: f64, failed: [usize; 2]) -> Findings {
+        let values: Vec<f64> = (0..blocks).map(|block| 100.0 + (block * 7 % 5) as f64).collect();
+        let others: Vec<f64> = values.iter().map(|value| value * ratio + 0.1).collect();
+        let mut all = Vec::new();
+        for (subject, values, failed) in [("a", values, failed[0]), ("b", others, failed[1])] {
+            let mut own = records(subject, &values);
+            for record in &mut own[..failed] {
+                record.outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+                record.invocations.clear();
+            }
+            all.extend(own);
+        }
+        judge(&plan(&["a", "b"], makespan(Direction::Lower), blocks as u32), &all)
+    }
+
+    #[test]
+    fn survivors_are_better_only_where_failures_as_the_worst_results_show_it_too() {
+        let of = |blocks, ratio, failed| {
+            let finding = survivors(blocks, ratio, failed).findings.remove(0);
+            (finding.verdict, finding.obstacle)
+        };
+        // scipy.stats.wilcoxon: 2 of 20 as the worst, p = 0.012; 1 of 10, p = 86/1024.
+        assert_eq!(of(20, 0.8, [0, 2]), (Verdict::Better, None));
+        assert_eq!(of(10, 0.8, [0, 1]), (Verdict::Inconclusive, Some(Obstacle::SurvivorsOnly)));
+        assert_eq!(of(10, 1.25, [1, 0]), (Verdict::Inconclusive, Some(Obstacle::SurvivorsOnly)));
+        // A failure of the other one makes the difference no smaller.
+        assert_eq!(of(10, 0.8, [1, 0]), (Verdict::Better, None));
+        assert_eq!(of(10, 1.25, [0, 1]), (Verdict::Worse, None));
+        assert_eq!(of(10, 0.8, [0, 0]), (Verdict::Better, None));
+        // Nothing is said of a difference here.
+        assert_eq!(of(10, 0.999, [0, 1]).0, Verdict::Equivalent);
+    }
+
+    #[test]
+    fn an_equivalence_has_the_interval_that_decided_it_and_nothing_else_has() {
+        // Up to 5 % apart, against a margin of 2 %.
+        let subjects: Vec<(String, Vec<f64>)> =
+            (0..6).map(|n| (format!("s{n}"), around(100.0 + f64::from(n), 1.0))).collect();
+        let named: Vec<(&str, Vec<f64>)> =
+            subjects.iter().map(|(name, values)| (name.as_str(), values.clone())).collect();
+        let findings = judged(&named, Direction::Lower).findings;
+        let mut equivalent = 0;
+        for finding in &findings {
+            let effect = finding.effect.as_ref().unwrap();
+            assert_eq!(effect.deciding.is_some(), finding.verdict == Verdict::Equivalent);
+            let Some(deciding) = effect.deciding else { continue };
+            equivalent += 1;
+            let shown = finding.shown_interval().unwrap();
+            assert_eq!(shown, deciding.interval);
+            let inside =
+                1.0 / (1.0 + finding.margin) < shown.low && shown.high < 1.0 + finding.margin;
+            assert!(inside, "{finding:?}");
+            // Holm over five: twice 1 % to twice 5 %.
+            assert!((0.02..=0.1).contains(&deciding.alpha), "{}", deciding.alpha);
+        }
+        assert!(equivalent > 0, "{findings:?}");
+    }
+
+    #[test]
+    fn failures_have_a_verdict_of_their_own() {
+        let verdict = |failed| {
+            let count = survivors(20, 1.0, failed).failures.remove(1);
+            (count.failure_verdict, count.adjusted_failure)
+        };
+        assert_eq!(verdict([0, 0]), (Some(Verdict::Inconclusive), Some(1.0)));
+        // scipy.stats.fisher_exact([[6, 14], [0, 20]]).
+        let (worse, p) = verdict([0, 6]);
+        assert_eq!(worse, Some(Verdict::Worse));
+        assert!((p.unwrap() - 0.020_196_020).abs() < 1e-6, "{p:?}");
+        assert_eq!(verdict([6, 0]).0, Some(Verdict::Better));
+        assert_eq!(survivors(20, 1.0, [0, 6]).failures[0].failure_verdict, None, "the reference");
+    }
+
+    #[test]
+    fn what_tests_of_another_kind_do_not_show_is_never_clear() {
+        let of = |last: f64| {
+            let subject = vec![74.0, 74.5, 73.8, 74.2, 73.9, last];
+            let values = [("a", vec![100.0; 6]), ("b", subject)];
+            let finding = judged(&values, Direction::Lower).findings.remove(0);
+            let is_skewed = codes(&finding).contains(&CaveatCode::Skewed);
+            (finding.verdict, finding.strength, is_skewed)
+        };
+        assert_eq!(of(74.1), (Verdict::Better, Some(Strength::Clearly), false));
+        // scipy.stats: p = 0.005 of the t, 4/64 of the signed ranks.
+        assert_eq!(of(101.0), (Verdict::Better, Some(Strength::Detectable), true));
+    }
+
     #[test]
     fn shares_are_compared_by_their_odds_and_none_at_all_is_no_obstacle() {
         let misses = |subject: &str, counts: [u64; 8]| -> Vec<Record> {
@@ -205,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn one_wild_block_is_kept_and_makes_the_finding_fragile() {
+    fn one_wild_block_is_kept_and_makes_the_methods_disagree() {
         let mut subject: Vec<f64> = around(103.0, 0.1);
         subject[9] = 75.0;
         let findings = judged(&[("a", around(100.0, 0.1)), ("b", subject)], Direction::Higher);
         let finding = &findings.findings[0];
         assert_eq!(finding.verdict, Verdict::Inconclusive);
         assert_eq!(finding.pairs, 10);
-        assert!(codes(finding).contains(&CaveatCode::Fragile), "{:?}", finding.caveats);
+        assert!(codes(finding).contains(&CaveatCode::Skewed), "{:?}", finding.caveats);
         assert!(codes(finding).contains(&CaveatCode::Outlier));
     }
 

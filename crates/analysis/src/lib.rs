@@ -31,6 +31,7 @@ mod quality;
 mod questions;
 mod ranking;
 mod reduce;
+mod resolution;
 mod rulebook;
 mod steadiness;
 mod trends;

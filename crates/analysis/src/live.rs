@@ -105,7 +105,9 @@ fn by_sequence(plan: &Plan, records: &[Record]) -> Judgement {
         finding.planning = None;
         finding.diagnostics = None;
         // It speaks of the verdict of a fixed number of blocks.
-        finding.caveats.retain(|caveat| caveat.code != CaveatCode::Fragile);
+        finding
+            .caveats
+            .retain(|caveat| !matches!(caveat.code, CaveatCode::Fragile | CaveatCode::Skewed));
         let is_pooled = plan
             .workload(&finding.question.workload)
             .is_some_and(|workload| workload.pooled.contains(&finding.question.metric));

@@ -1,12 +1,13 @@
 //! The findings of paired comparisons, a family at a time.
 
-use crate::comparison::Comparison;
-use crate::family::{Family, holm_of, q_values_of};
-use crate::fragility::{FamilyPosition, block_caveat, method_caveat, without_each};
+use crate::comparison::{Comparison, deciding};
+use crate::family::{Family, holm_levels, holm_of, q_values_of};
+use crate::fragility::{FamilyPosition, block_caveat, without_each};
 use crate::pairs::Pairs;
 use crate::rulebook::{Basis, Evidence, Ruling, infer, obstacles, rule};
 use model::{
-    BlockEffect, Caveat, CaveatCode, Finding, LeftOut, Tail, Verdict, round_significant as round,
+    BlockEffect, Caveat, CaveatCode, Finding, LeftOut, Strength, Tail, Verdict,
+    round_significant as round,
 };
 
 /// Judges a family at one level: Holm's correction over all of it, then the rulebook.
@@ -17,6 +18,7 @@ pub(crate) fn judge_family(family: &[Comparison<'_>], alpha: f64) -> Vec<Finding
     let equivalences = holm_of(&p_equivalences);
     let (of_differences, of_equivalences) =
         (Family::of(&p_differences), Family::of(&p_equivalences));
+    let levels = holm_levels(&p_equivalences, alpha);
     let mut findings = Vec::with_capacity(family.len());
     for (index, comparison) in family.iter().enumerate() {
         let inference = infer(&Evidence {
@@ -41,7 +43,12 @@ pub(crate) fn judge_family(family: &[Comparison<'_>], alpha: f64) -> Vec<Finding
         }
         let mut finding = finding(comparison, &ruling, alpha, family.len());
         if !ruling.is_forbidden() {
-            finding.caveats.extend(sensitivity(comparison, outcome, &left_out, alpha));
+            finding.caveats.extend(sensitivity(comparison, outcome, &left_out));
+            if let Some(caveat) = comparison.skewed(alpha) {
+                // Its interval is that of the t: how far it lies beyond the margin is not sure.
+                finding.strength = finding.strength.map(|_| Strength::Detectable);
+                finding.caveats.push(caveat);
+            }
         }
         if let Some(diagnostics) = &mut finding.diagnostics {
             diagnostics.left_out = left_out;
@@ -49,6 +56,9 @@ pub(crate) fn judge_family(family: &[Comparison<'_>], alpha: f64) -> Vec<Finding
         if let Some(effect) = &mut finding.effect {
             effect.adjusted_difference = differences[index].map(round);
             effect.adjusted_equivalence = equivalences[index].map(round);
+            let test = comparison.test.filter(|test| !test.is_degenerate());
+            let test = test.filter(|_| ruling.verdict == Verdict::Equivalent);
+            effect.deciding = test.map(|test| deciding(&test, levels[index]));
         }
         findings.push(finding);
     }
@@ -81,14 +91,11 @@ pub(crate) fn judge_screen(screen: &[Comparison<'_>], alpha: f64) -> Vec<Finding
 }
 
 /// What a verdict hangs on, and what does not vary.
-fn sensitivity(
-    comparison: &Comparison<'_>,
-    outcome: Verdict,
-    left_out: &[LeftOut],
-    alpha: f64,
-) -> Vec<Caveat> {
+fn sensitivity(comparison: &Comparison<'_>, outcome: Verdict, left_out: &[LeftOut]) -> Vec<Caveat> {
     let mut caveats = Vec::new();
-    let Some(test) = &comparison.test else { return caveats };
+    if comparison.test.is_none() {
+        return caveats;
+    }
     if comparison.pooled.is_some() {
         if comparison.signals.is_degenerate {
             let detail = "no block changes the difference of the percentiles of all together";
@@ -102,9 +109,6 @@ fn sensitivity(
     let count = comparison.pairs.differences.len();
     let labels = replicate_labels(&comparison.pairs.blocks, count);
     caveats.extend(block_caveat(left_out, &labels, outcome));
-    if let Some(ranks) = comparison.ranks(alpha) {
-        caveats.extend(method_caveat(test, &ranks, count, alpha));
-    }
     caveats
 }
 

@@ -36,6 +36,9 @@ pub(crate) struct Pairs {
     pub absent: usize,
     /// Blocks that lack a trial of either, because it failed.
     pub failed: usize,
+    /// What each of these says where a failure is the worst result: -1 where the subject failed
+    /// alone, 1 where the reference did, 0 where both did.
+    pub failures: Vec<f64>,
     /// Blocks that lack a trial of either, because it broke a rule.
     pub invalid: usize,
     /// The tail-size rule, of a quantile.
@@ -127,6 +130,10 @@ impl Pairs {
             self.invalid += 1;
         } else if has(|outcome| matches!(outcome, Outcome::Failed { .. })) {
             self.failed += 1;
+            let [reference, subject] = outcomes.map(|outcome| {
+                f64::from(u8::from(matches!(outcome, Some(Outcome::Failed { .. }))))
+            });
+            self.failures.push(reference - subject);
         }
     }
 }

@@ -3,7 +3,8 @@
 
 use crate::pairs::Pairs;
 use crate::questions::Asked;
-use model::{Caveat, CaveatCode, Reduction, WorkloadPlan};
+use crate::resolution::Steps;
+use model::{BlockEffect, Caveat, CaveatCode, Reduction, WorkloadPlan};
 use stats::{
     OutlierLabels, TTest, equivalence_limit, is_bimodal, label_outliers, lag_one, mann_kendall,
     theil_sen, von_neumann,
@@ -132,7 +133,7 @@ fn bimodal(logs: &[f64], subject: &str) -> Option<Caveat> {
 }
 
 fn quantised(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Option<Caveat> {
-    if let Some(step) = coarse_step(pairs, asked, theta) {
+    if let Some(step) = steps(pairs, asked, theta).coarse {
         let detail = format!("one step is {:.1} % of the value", 100.0 * step);
         return Some(Caveat::new(CaveatCode::Quantised, detail));
     }
@@ -150,12 +151,12 @@ pub(crate) fn few_distinct_values(pairs: &Pairs) -> Option<(usize, usize)> {
     is_stepped.then_some((distinct.len(), values.len()))
 }
 
-/// The metric's step as a share of the smallest value, where it is too coarse
-/// against the margin to claim equivalence.
-pub(crate) fn coarse_step(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Option<f64> {
-    let values = pairs.blocks.iter().flat_map(|block| [block.reference, block.subject]);
-    let step = asked.metric.resolution / values.fold(f64::INFINITY, f64::min);
-    (step > theta / 4.0).then_some(step)
+/// The steps of the values of pairs.
+pub(crate) fn steps(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Steps {
+    let of =
+        |value: fn(&BlockEffect) -> f64| -> Vec<f64> { pairs.blocks.iter().map(value).collect() };
+    let (reference, subject) = (of(|block| block.reference), of(|block| block.subject));
+    Steps::of(&reference, &subject, asked.metric, theta)
 }
 
 fn outliers(pairs: &Pairs) -> Option<Caveat> {

@@ -1,5 +1,5 @@
-//! The rulebook: facts about a question (signals) raise obstacles, the strongest obstacle is the
-//! cap, and the cap turns a statistical outcome into the verdict (docs/method.md#m-verdict).
+//! The rulebook: facts about a question (signals) raise obstacles, and the strongest that forbids a
+//! statistical outcome turns it into the verdict (docs/method.md#m-verdict).
 //!
 //! Every kind of comparison is decided here and nowhere else: paired subjects, workloads, use
 //! cases, imported samples, campaigns ended on purpose. Caveats are derived from signals and
@@ -11,44 +11,18 @@ mod signals;
 
 pub(crate) use inference::{Evidence, Inference, infer};
 pub(crate) use obstacles::{Basis, LEAST_BEYOND, LEAST_PAIRS, Raised, obstacles};
-pub(crate) use signals::{Numbers, PairNumbers, SampleNumbers, Signals};
+pub(crate) use signals::{Numbers, PairNumbers, SampleNumbers, Signals, Survivors};
 
 use model::{Caveat, Finding, Forbidden, Obstacle, Strength, Verdict};
 
-/// The most that may be said of a question, with the obstacle that says so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cap {
-    /// Whatever the statistics say.
-    Nothing,
-    /// A difference, but no equivalence.
-    NoEquivalence(Obstacle),
-    /// No verdict.
-    NoVerdict(Obstacle),
-    /// The comparison is invalid.
-    Invalid(Obstacle),
-}
-
-/// The cap of these obstacles: that of the strongest.
-pub(crate) fn cap(obstacles: &[Obstacle]) -> Cap {
-    let Some(strongest) = obstacles.iter().min() else { return Cap::Nothing };
-    match strongest.forbids() {
-        Forbidden::AnyAnswer => Cap::Invalid(*strongest),
-        Forbidden::EveryVerdict => Cap::NoVerdict(*strongest),
-        Forbidden::Equivalence => Cap::NoEquivalence(*strongest),
-    }
-}
-
-impl Cap {
-    /// The verdict that is left of an outcome, and the obstacle where it decided.
-    fn applied(self, outcome: Verdict) -> (Verdict, Option<Obstacle>) {
-        match self {
-            Self::Invalid(obstacle) => (Verdict::Invalid, Some(obstacle)),
-            Self::NoVerdict(obstacle) => (Verdict::Inconclusive, Some(obstacle)),
-            Self::NoEquivalence(obstacle) if outcome == Verdict::Equivalent => {
-                (Verdict::Inconclusive, Some(obstacle))
-            }
-            Self::NoEquivalence(_) | Self::Nothing => (outcome, None),
-        }
+/// The verdict that an obstacle leaves of an outcome, where it decides.
+fn decided(obstacle: Obstacle, outcome: Verdict) -> Option<Verdict> {
+    match (obstacle.forbids(), outcome) {
+        (Forbidden::AnyAnswer, _) => Some(Verdict::Invalid),
+        (Forbidden::EveryVerdict, _)
+        | (Forbidden::Difference, Verdict::Better | Verdict::Worse)
+        | (Forbidden::Equivalence, Verdict::Equivalent) => Some(Verdict::Inconclusive),
+        (Forbidden::Difference | Forbidden::Equivalence, _) => None,
     }
 }
 
@@ -73,9 +47,12 @@ impl Ruling {
 
 /// The verdict on a statistical outcome under these obstacles.
 pub(crate) fn rule(inference: Inference, raised: &[Raised]) -> Ruling {
-    let obstacles: Vec<Obstacle> = raised.iter().map(|one| one.obstacle).collect();
-    let (verdict, obstacle) = cap(&obstacles).applied(inference.verdict);
-    let Some(decisive) = raised.iter().find(|one| Some(one.obstacle) == obstacle) else {
+    let mut strongest_first: Vec<&Raised> = raised.iter().collect();
+    strongest_first.sort_by_key(|one| one.obstacle);
+    let deciding = strongest_first
+        .into_iter()
+        .find_map(|one| Some((one, decided(one.obstacle, inference.verdict)?)));
+    let Some((decisive, verdict)) = deciding else {
         let Inference { verdict, strength, reason } = inference;
         return Ruling { verdict, strength, reason, obstacle: None, caveat: None };
     };
@@ -83,7 +60,7 @@ pub(crate) fn rule(inference: Inference, raised: &[Raised]) -> Ruling {
         verdict,
         strength: None,
         reason: Some(decisive.reason.clone()),
-        obstacle,
+        obstacle: Some(decisive.obstacle),
         caveat: decisive.caveat.clone(),
     }
 }
@@ -138,12 +115,14 @@ mod tests {
         use Obstacle::{
             ChangedEvidence, CoarseSteps, Component, DriftInOrder, FailedControl,
             FewDistinctValues, FewPairs, FewPooledBlocks, FewReplicates, LoneReplicate,
-            NoValidBlock, NothingToCompare, ObservedLatency, ShortTail, UnequalFailures,
-            UnequalMixes, UnequalWork, ZeroValue,
+            NoValidBlock, NothingToCompare, ObservedLatency, OneStep, ShortTail, SurvivorsOnly,
+            UnequalFailures, UnequalMixes, UnequalWork, ZeroValue,
         };
         use Verdict::{Better, Equivalent, Inconclusive, Invalid, Worse};
         let as_it_is = [Better, Better, Worse, Worse, Equivalent, Inconclusive];
         let without_equivalence = [Better, Better, Worse, Worse, Inconclusive, Inconclusive];
+        let without_difference =
+            [Inconclusive, Inconclusive, Inconclusive, Inconclusive, Equivalent, Inconclusive];
         let table = [
             (ObservedLatency, [Invalid; 6]),
             (NoValidBlock, [Invalid; 6]),
@@ -161,6 +140,8 @@ mod tests {
             (LoneReplicate, [Inconclusive; 6]),
             (Component, [Inconclusive; 6]),
             (FewPairs, [Inconclusive; 6]),
+            (SurvivorsOnly, without_difference),
+            (OneStep, without_difference),
             (CoarseSteps, without_equivalence),
             (FewDistinctValues, without_equivalence),
         ];
@@ -188,16 +169,16 @@ mod tests {
     fn of_several_obstacles_the_strongest_decides_whatever_their_order() {
         for one in Obstacle::ALL {
             for other in Obstacle::ALL {
-                assert_eq!(cap(&[*one, *other]), cap(&[*other, *one]));
-                assert_eq!(cap(&[*one, *other]), cap(&[*one.min(other)]));
-                let both = [raised(*one), raised(*other)];
                 for given in OUTCOMES {
-                    let ruling = rule(outcome(given), &both);
-                    let alone = rule(outcome(given), &[raised(*one.min(other))]);
-                    assert_eq!(ruling, alone, "{one:?} and {other:?} on {given:?}");
+                    let ruling = rule(outcome(given), &[raised(*one), raised(*other)]);
+                    assert_eq!(ruling, rule(outcome(given), &[raised(*other), raised(*one)]));
+                    let strong = rule(outcome(given), &[raised(*one.min(other))]);
+                    let weak = rule(outcome(given), &[raised(*one.max(other))]);
+                    // One that does not forbid this outcome leaves it to the other.
+                    let expected = if strong.obstacle.is_some() { strong } else { weak };
+                    assert_eq!(ruling, expected, "{one:?} and {other:?} on {given:?}");
                 }
             }
         }
-        assert_eq!(cap(&[]), Cap::Nothing);
     }
 }

@@ -10,16 +10,16 @@ mod samples;
 mod table;
 
 use crate::claims::{ClaimEvidence, claims, is_about};
-use crate::comparison::interval;
+use crate::comparison::{deciding, interval};
 use crate::failures::{failures, rounded};
-use crate::family::holm_of;
+use crate::family::{holm_levels, holm_of};
 use crate::observations::Observations;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
 use crate::rulebook::{Basis, Evidence, infer, obstacles, rule};
 use model::{
     ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Tail,
-    round_significant as round,
+    Verdict, round_significant as round,
 };
 use samples::Samples;
 use stats::{TTest, exp, ln};
@@ -111,15 +111,22 @@ fn judge_family(plan: &Plan, family: &[Samples<'_>]) -> Vec<Finding> {
     let thetas: Vec<f64> = family.iter().map(|samples| ln(1.0 + samples.metric.margin)).collect();
     let differences =
         holm_of(&tests.iter().map(|test| test.and_then(|t| t.p_difference())).collect::<Vec<_>>());
-    let of_theta = tests.iter().zip(&thetas);
-    let equivalences = holm_of(
-        &of_theta
-            .map(|(test, theta)| test.and_then(|t| t.p_equivalence(*theta)))
-            .collect::<Vec<_>>(),
-    );
+    let raw: Vec<Option<f64>> = tests
+        .iter()
+        .zip(&thetas)
+        .map(|(test, theta)| test.and_then(|t| t.p_equivalence(*theta)))
+        .collect();
+    let equivalences = holm_of(&raw);
+    let levels = holm_levels(&raw, plan.alpha);
     let judged = family.iter().enumerate().map(|(index, samples)| {
         let adjusted = (differences[index], equivalences[index]);
-        finding(plan, samples, tests[index].as_ref(), thetas[index], adjusted, family.len())
+        let test = tests[index].as_ref();
+        let mut finding = finding(plan, samples, test, thetas[index], adjusted, family.len());
+        let is_shown = finding.verdict == Verdict::Equivalent;
+        if let (Some(effect), Some(test)) = (&mut finding.effect, test.filter(|_| is_shown)) {
+            effect.deciding = (!test.is_degenerate()).then(|| deciding(test, levels[index]));
+        }
+        finding
     });
     judged.collect()
 }
@@ -132,7 +139,7 @@ fn finding(
     (difference, equivalence): (Option<f64>, Option<f64>),
     family: usize,
 ) -> Finding {
-    let signals = samples.signals();
+    let signals = samples.signals(theta, plan.alpha);
     let raised = obstacles(&signals, Basis::Tests);
     let evidence = Evidence { test, difference, equivalence, theta, alpha: plan.alpha, family };
     let ruling = rule(infer(&evidence), &raised);
@@ -166,6 +173,7 @@ fn finding(
             p_equivalence: test.p_equivalence(theta).map(round),
             adjusted_difference: difference.map(round),
             adjusted_equivalence: equivalence.map(round),
+            deciding: None,
             is_sequence: false,
         }),
         companion: None,
@@ -185,7 +193,7 @@ mod tests {
     use crate::fixtures::{metric, plan, record};
     use model::{
         CaveatCode, Comparisons, Direction, Histogram, Imported, ImportedDesign, Invocation,
-        Metric, Outcome, ParameterValue, Parameters, Reduction, Sample, Verdict, WorkloadPlan,
+        Metric, Outcome, ParameterValue, Parameters, Reduction, Sample, WorkloadPlan,
     };
 
     /// Workloads `w:1` and `w:2` of the dimension `w`; executions fix what is in `fixed`.

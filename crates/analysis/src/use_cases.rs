@@ -281,7 +281,10 @@ impl Sum {
 fn stopping(signals: &Signals) -> Option<String> {
     let raised = obstacles(signals, Basis::Tests).into_iter();
     let stopping = raised
-        .filter(|one| one.obstacle.forbids_every_verdict() && one.obstacle != Obstacle::FewPairs);
+        .filter(|one| {
+            one.obstacle.forbids_every_verdict() || one.obstacle == Obstacle::SurvivorsOnly
+        })
+        .filter(|one| one.obstacle != Obstacle::FewPairs);
     stopping.min_by_key(|one| one.obstacle).map(|one| one.reason)
 }
 
@@ -299,6 +302,7 @@ fn effect(test: &TTest, theta: f64, alpha: f64, family: usize) -> Effect {
         p_equivalence: test.p_equivalence(theta).map(round),
         adjusted_difference: None,
         adjusted_equivalence: None,
+        deciding: None,
         is_sequence: false,
     }
 }

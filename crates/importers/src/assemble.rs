@@ -1,5 +1,6 @@
 //! From rows to a plan and its records.
 
+use crate::copied::copied;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::table::{ImportedRow, ImportedTable};
@@ -109,6 +110,12 @@ fn digest(
     [files, hexadecimal(all)]
 }
 
+/// A margin that was given together with the data.
+fn post_hoc(margin: f64) -> Caveat {
+    let detail = format!("{:.3} % was given together with the data", 100.0 * margin);
+    Caveat::new(CaveatCode::PostHocMargin, detail.replace(".000 %", " %"))
+}
+
 fn assemble(
     table: &ImportedTable,
     settings: &ImportSettings,
@@ -126,12 +133,13 @@ fn assemble(
     } else {
         (unblocked(table, &labels), Vec::new())
     };
-    let design = if has_blocks {
-        ImportedDesign::Blocked
-    } else {
-        let (dimensions, fixed) = (table.dimensions.clone(), table.fixed.clone());
-        ImportedDesign::Unblocked { dimensions, fixed }
+    caveats.extend(copied(&records, has_blocks));
+    caveats.extend(settings.margin.map(post_hoc));
+    let unblocked = ImportedDesign::Unblocked {
+        dimensions: table.dimensions.clone(),
+        fixed: table.fixed.clone(),
     };
+    let design = if has_blocks { ImportedDesign::Blocked } else { unblocked };
     let plan = Plan {
         format: PLAN_FORMAT.to_owned(),
         name: settings.name.clone(),

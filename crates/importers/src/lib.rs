@@ -7,6 +7,7 @@
 
 mod assemble;
 mod benchfmt;
+mod copied;
 mod fio;
 mod gatling;
 mod google_benchmark;

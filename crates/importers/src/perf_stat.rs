@@ -13,13 +13,13 @@ pub(crate) static ENTRY: Entry = Entry;
 static DESCRIPTION: Description = Description {
     id: "perf-stat",
     summary: "perf stat -x, (or ; | or a tab): counts of a fixed job, each execution a replicate",
-    doc: "Each execution of `perf stat -x,` is a replicate: an event that comes again begins the next one, so that a \
-          file may hold many (`perf stat -x, -o FILE --append` in a loop), and several files of one subject may be \
-          given. The counts are those of a fixed job: events that cost (time, cycles, switches, faults, misses) are \
+    doc: "Each execution of `perf stat -x,` is a replicate. A file may hold many, each below the heading `# started on` \
+          that perf writes (`perf stat -x, -o FILE --append` in a loop), and several files of one subject may be \
+          given; an event that comes again without a heading is refused. The counts are those of a fixed job: events that cost (time, cycles, switches, faults, misses) are \
           better where they are lower; others, such as instructions, are no metrics unless `--better \
           instructions=lower` says which way. An event that was not counted or is not supported is absent, never zero \
           (ABSENT_VALUES). `-r N` leaves only means (SUMMARY_ONLY); run perf N times instead. Rows by interval (-I), \
-          CPU (-A) or socket are refused: they are parts of one execution. Lines of the program itself are passed \
+          CPU (-A), socket or control group are refused: they are parts of one execution. Lines of the program itself are passed \
           over where they have no separators. A counter that perf multiplexed is an estimate of perf's own.",
 };
 
@@ -60,6 +60,8 @@ const COSTS: [&str; 32] = [
 ];
 /// The first of these that was counted is judged; the first event otherwise.
 const HEADLINES: [&str; 2] = ["duration_time", "task-clock"];
+/// What begins each execution in a file that perf appends to.
+const HEADING: &str = "# started on ";
 /// What may separate the fields.
 const SEPARATORS: [char; 4] = [',', ';', '|', '\t'];
 /// An execution counts fewer events than this.
@@ -98,7 +100,7 @@ impl Importer for Entry {
             "0.50%",
             "CPU0,",
             "S0,2,",
-            "# started\n",
+            "# started on Tue\n",
             ",,,,,0.55,x\n",
             ",",
             "|",
@@ -128,20 +130,7 @@ impl Importer for Entry {
             let remedy = "write it with perf stat -x, -o FILE";
             Trouble::new("it has no line of perf stat with separated fields", remedy)
         })?;
-        let mut executions: Vec<Vec<Counted<'_>>> = Vec::new();
-        for (line, text) in (1..).zip(text.lines()) {
-            let Some(counted) = Counted::of(line, text, separator)? else { continue };
-            match executions.last_mut() {
-                Some(open) if open.iter().all(|known| known.event != counted.event) => {
-                    if open.len() >= MOST_EVENTS {
-                        let cause = format!("more than {MOST_EVENTS} events in one execution");
-                        return Err(Trouble::at(line, cause, "count fewer events"));
-                    }
-                    open.push(counted);
-                }
-                _ => executions.push(vec![counted]),
-            }
-        }
+        let executions = executions(text, separator)?;
         refuse_unequal(&executions)?;
         table.declare(&[], &[])?;
         judge_headline(&executions, mapping, table)?;
@@ -150,6 +139,33 @@ impl Importer for Entry {
         }
         Ok(())
     }
+}
+
+/// The events of each execution: perf begins each with a heading where it appends to a file. An event
+/// that comes again without one may be another execution or another part of the same.
+fn executions(text: &str, separator: char) -> Result<Vec<Vec<Counted<'_>>>, Trouble> {
+    let mut executions: Vec<Vec<Counted<'_>>> = Vec::new();
+    let mut has_begun = true;
+    for (line, text) in (1..).zip(text.lines()) {
+        has_begun |= text.starts_with(HEADING);
+        let Some(counted) = Counted::of(line, text, separator)? else { continue };
+        match executions.last_mut().filter(|_| !has_begun) {
+            Some(open) if open.iter().any(|known| known.event == counted.event) => {
+                let event = counted.event;
+                let cause = format!("{event} comes again, and no heading begins another execution");
+                let remedy = "let perf write the heading (-o FILE --append), or give a file for each execution";
+                return Err(Trouble::at(line, cause, remedy));
+            }
+            Some(open) if open.len() >= MOST_EVENTS => {
+                let cause = format!("more than {MOST_EVENTS} events in one execution");
+                return Err(Trouble::at(line, cause, "count fewer events"));
+            }
+            Some(open) => open.push(counted),
+            None => executions.push(vec![counted]),
+        }
+        has_begun = false;
+    }
+    Ok(executions)
 }
 
 /// The separator of the first line that is one of perf's.
@@ -218,6 +234,15 @@ impl<'a> Counted<'a> {
             return refused(
                 "its third field names no event",
                 "let perf write into a file of its own (-o FILE)",
+            );
+        }
+        let is_known = |field: &str| field.is_empty() || field.ends_with('%') || is_value(field);
+        if !is_known(fields[3]) {
+            let cause = "its fourth field is neither a run time nor a share: a control group (-G, --for-each-cgroup) is a \
+                         part of one execution";
+            return refused(
+                cause,
+                "give a file for each control group, with the column of its name removed",
             );
         }
         let value = match is_absent(value) {
@@ -366,7 +391,13 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_comes_again_begins_the_next_execution() {
+    fn a_heading_begins_the_next_execution_and_an_event_that_comes_again_does_not() {
+        let once = "3,,cycles,7,100.00,,\n";
+        assert_eq!(
+            refused(&format!("{once}{once}")),
+            "line 2: cycles comes again, and no heading begins another execution"
+        );
+
         check(
             &[("a", THREE)],
             &Mapping::default(),
@@ -458,6 +489,9 @@ mod tests {
         let found = refusal(&ENTRY, BY_CPU, &Mapping::default());
         assert!(found.starts_with("line 3: it counts a CPU, core or socket"), "{found}");
         assert!(refused("S0-D0-C0,1,5,,cycles,7,100.00,,").starts_with("line 1: it counts a CPU"));
+        // One execution of five groups was taken for five replicates.
+        let by_group = "3,,cycles,system.slice,7,100.00,,\n3,,cycles,user.slice,7,100.00,,\n";
+        assert!(refused(by_group).starts_with("line 1: its fourth field is neither"));
     }
 
     #[test]
@@ -478,11 +512,12 @@ mod tests {
             ("3,,faults", "it has 3 fields"),
             ("3,x", "it has 2 fields"),
             ("1e305,s,duration_time,7,100.00,,", "the count is too large"),
-            ("3,msec,cycles,7,100.00,,", "`cycles` has another unit"),
         ] {
             let found = refused(&format!("{good}{line}\n"));
             assert!(found.starts_with(&format!("line 2: {cause}")), "{line}: {found}");
         }
+        let found = refused(&format!("{good}{HEADING}Tue\n3,msec,cycles,7,100.00,,\n"));
+        assert!(found.starts_with("line 3: `cycles` has another unit"), "{found}");
         for text in ["", "Time: 0.143\n", "232,01;msec;task-clock;7;100,00;;\n"] {
             assert_eq!(refused(text), "it has no line of perf stat with separated fields");
         }
@@ -492,10 +527,10 @@ mod tests {
 
     #[test]
     fn executions_with_other_events_are_refused() {
-        let torn = "3,,cycles,7,1,,\n3,,faults,7,1,,\n3,,cycles,7,1,,\n";
+        let torn = "3,,cycles,7,1,,\n3,,faults,7,1,,\n# started on Tue\n3,,cycles,7,1,,\n";
         assert_eq!(
             refused(torn),
-            "line 3: the execution that begins here has other events than the first one"
+            "line 4: the execution that begins here has other events than the first one"
         );
     }
 }

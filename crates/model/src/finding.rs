@@ -153,6 +153,23 @@ impl Finding {
         self.effect.as_ref().is_some_and(|effect| effect.is_sequence)
     }
 
+    /// The interval that a reader is shown: that which decided an equivalence, else the unadjusted
+    /// one.
+    pub fn shown_interval(&self) -> Option<Interval> {
+        let unadjusted = self.effect.as_ref()?.interval;
+        Some(self.deciding().map_or(unadjusted, |deciding| deciding.interval))
+    }
+
+    /// The error rate of that interval, where it is not that of the others.
+    pub fn deciding_alpha(&self) -> Option<f64> {
+        self.deciding().map(|deciding| deciding.alpha)
+    }
+
+    /// What decided it; nothing of an equivalence that was taken back.
+    fn deciding(&self) -> Option<DecidingInterval> {
+        self.effect.as_ref()?.deciding.filter(|_| self.verdict == Verdict::Equivalent)
+    }
+
     /// How far the effect lies from none, whichever way: the size of its ratio's logarithm; zero
     /// where there is none.
     pub fn size(&self) -> f64 {
@@ -227,6 +244,9 @@ pub struct Effect {
     pub adjusted_difference: Option<f64>,
     /// Holm-adjusted over the family.
     pub adjusted_equivalence: Option<f64>,
+    /// What showed an equivalence; absent of any other verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deciding: Option<DecidingInterval>,
     /// Whether both intervals are those of a confidence sequence, which holds at every look
     /// together; it has no p.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -238,6 +258,16 @@ impl Effect {
     pub fn does_not_vary(&self) -> bool {
         self.standard_error <= f64::EPSILON * self.log_mean.abs()
     }
+}
+
+/// The interval that lies within the margin exactly where equivalence is shown: two one-sided tests
+/// at a level are an interval at one minus twice that level (docs/method.md#m-verdict).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DecidingInterval {
+    /// Of the oriented ratio.
+    pub interval: Interval,
+    /// One minus its level: twice the level that Holm's procedure left for the question.
+    pub alpha: f64,
 }
 
 /// Robust companions of the t estimate (docs/method.md#m-companions).
@@ -360,6 +390,13 @@ pub struct FailureCount {
     pub invalid: u64,
     /// Fisher's exact p of failing more or less often than the reference.
     pub p_failure: Option<f64>,
+    /// The same, adjusted by Holm over all subjects and workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjusted_failure: Option<f64>,
+    /// Whether it fails less often (better) or more often (worse) than the reference; inconclusive
+    /// where neither was shown, absent where it is compared with nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_verdict: Option<Verdict>,
     /// Fisher's exact p that it broke validity rules as often as the reference did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_invalid: Option<f64>,

@@ -20,17 +20,20 @@ pub const RECORD_FORMAT: &str = "schedlab.record/3";
 /// it ([`crate::Chain`]); the first does not tell how much else a machine did, either.
 pub const RECORD_FORMATS: [&str; 3] = [RECORD_FORMAT, "schedlab.record/2", "schedlab.record/1"];
 /// `findings.json`.
-pub const FINDINGS_FORMAT: &str = "schedlab.findings/8";
+pub const FINDINGS_FORMAT: &str = "schedlab.findings/10";
 /// `findings.json` of a soak campaign: it has trends.
-pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/9";
-/// Versions of it that are read. Before the eighth, claims had three outcomes, and a size was
+pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/11";
+/// Versions of it that are read. Before the tenth, failures had no verdict of their own; of the
+/// eighth and the ninth, the ninth has trends. Before the eighth, claims had three outcomes, and a size was
 /// confirmed by equivalence; of the sixth and the seventh, the seventh has trends. The fifth and
 /// those before tell obstacles, odds and emulation by
 /// caveats alone ([`crate::Findings::with_facts_of_caveats`]); of these the fifth has trends. The
 /// third has claims as the second format of plans; the second has claims about one comparison
 /// each, and does not count broken rules.
-pub const FINDINGS_FORMATS: [&str; 8] = [
+pub const FINDINGS_FORMATS: [&str; 10] = [
     FINDINGS_FORMAT,
+    "schedlab.findings/9",
+    "schedlab.findings/8",
     "schedlab.findings/7",
     "schedlab.findings/6",
     "schedlab.findings/5",
@@ -62,7 +65,7 @@ mod tests {
     use crate::{Caveat, CaveatCode, Finding, Findings, Obstacle, Pace, Plan};
 
     const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"sim","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
-    const FINDINGS: &str = r#"{"format":"schedlab.findings/8","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
+    const FINDINGS: &str = r#"{"format":"schedlab.findings/10","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
 
     #[test]
     fn what_has_no_pace_and_no_trends_is_written_as_before() {

@@ -40,9 +40,9 @@ pub use comparisons::{Comparisons, Group, groups};
 pub use cpu_list::CpuList;
 pub use digits::round_significant;
 pub use finding::{
-    BlockEffect, Companion, DECLARED_FAMILY, Diagnostics, Effect, FailureCount, Finding, Findings,
-    Interval, LeftOut, Look, Planning, Question, Rank, Ranking, Role, Strength, Tail,
-    UseCaseFinding, Verdict, Weight, Worst,
+    BlockEffect, Companion, DECLARED_FAMILY, DecidingInterval, Diagnostics, Effect, FailureCount,
+    Finding, Findings, Interval, LeftOut, Look, Planning, Question, Rank, Ranking, Role, Strength,
+    Tail, UseCaseFinding, Verdict, Weight, Worst,
 };
 pub use format::{
     FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES, FINDINGS_FORMAT, FINDINGS_FORMATS,

@@ -45,7 +45,9 @@ obstacles! {
     LoneReplicate EveryVerdict "Without blocks, a stratum has one replicate, which says nothing about noise. Forbids every verdict.",
     Component EveryVerdict "A component of the use case gives no verdict by itself. Forbids every verdict.",
     FewPairs EveryVerdict "Fewer than five pairs of blocks, or of boots where blocks share them, are complete. Forbids every verdict.",
-    CoarseSteps Equivalence "The metric's resolution is more than a quarter of the margin. Forbids equivalence.",
+    SurvivorsOnly Difference "Trials failed, and a test that counts each failure as the worst result does not show the difference. Forbids better and worse.",
+    OneStep Difference "The values' steps are coarse against the margin, and the difference is no larger than one of them. Forbids better and worse.",
+    CoarseSteps Equivalence "The declared step of the values is more than a quarter of the margin, or an inferred one more than half of it. Forbids equivalence.",
     FewDistinctValues Equivalence "The metric took few distinct values, and an interval that holds at every look decides. Forbids equivalence.",
 }
 
@@ -56,6 +58,8 @@ pub enum Forbidden {
     AnyAnswer,
     /// Better, worse and equivalent: it stays inconclusive.
     EveryVerdict,
+    /// Better and worse: what would be, stays inconclusive.
+    Difference,
     /// Equivalent: what would be, stays inconclusive.
     Equivalence,
 }
@@ -65,7 +69,7 @@ impl Obstacle {
     /// published claim holds. More blocks of the same kind would change nothing, but for their
     /// number.
     pub fn forbids_every_verdict(self) -> bool {
-        self.forbids() < Forbidden::Equivalence
+        self.forbids() <= Forbidden::EveryVerdict
     }
 
     /// The obstacle that a caveat tells by itself, with no other beside it.
@@ -147,6 +151,14 @@ mod tests {
         assert!(Obstacle::ALL.iter().map(|obstacle| obstacle.forbids()).is_sorted());
         let weak: Vec<Obstacle> =
             Obstacle::ALL.iter().copied().filter(|one| !one.forbids_every_verdict()).collect();
-        assert_eq!(weak, [Obstacle::CoarseSteps, Obstacle::FewDistinctValues]);
+        assert_eq!(
+            weak,
+            [
+                Obstacle::SurvivorsOnly,
+                Obstacle::OneStep,
+                Obstacle::CoarseSteps,
+                Obstacle::FewDistinctValues
+            ]
+        );
     }
 }

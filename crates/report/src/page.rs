@@ -275,14 +275,15 @@ fn effect(finding: &Finding, alpha: f64, is_shown: bool) -> Effect<'_> {
         reason: finding.reason.as_deref(),
         margin: finding.margin,
         pairs: finding.pairs,
-        alpha,
+        alpha: finding.deciding_alpha().unwrap_or(alpha),
         is_sequence: finding.is_sequence(),
         subject_value: finding.subject_value.filter(|_| is_shown).map(short),
         reference_value: finding.reference_value.filter(|_| is_shown).map(short),
         effect: finding
             .effect
             .as_ref()
-            .map(|effect| ratio(effect.ratio, effect.interval, effect.adjusted_difference)),
+            .zip(finding.shown_interval())
+            .map(|(effect, shown)| ratio(effect.ratio, shown, effect.adjusted_difference)),
         caveats: finding.caveats.iter().map(|caveat| caveat.code.as_str()).collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers as people read them: three significant digits and a fitting prefix.
 
-use model::{Direction, Finding, Interval, Question, Unit};
+use model::{Direction, FailureCount, Finding, Interval, Question, Unit, Verdict};
 use phrases::{Language, say};
 
 /// A value with its unit.
@@ -192,6 +192,15 @@ fn change(raw_ratio: f64, language: Language) -> String {
 pub(crate) fn raw_change(finding: &Finding, language: Language) -> Option<String> {
     let text = change(finding.effect.as_ref()?.raw_ratio, language);
     Some(if finding.is_odds { say!(language, "odds {change}", change = text) } else { text })
+}
+
+/// Whether a subject fails more or less often than its reference; nothing where neither was shown.
+pub(crate) fn fails(count: &FailureCount, language: Language) -> &'static str {
+    match count.failure_verdict {
+        Some(Verdict::Worse) => language.word("fails more often than its reference"),
+        Some(Verdict::Better) => language.word("fails less often than its reference"),
+        _ => "",
+    }
 }
 
 /// A confidence level in percent: `95`, `99.17`.

@@ -100,12 +100,17 @@ pub(crate) fn reference_value(
     known.map_or_else(|| not_known(language), |(number, unit)| value(number, unit))
 }
 
-/// The effect and its unadjusted interval.
+/// The effect and its unadjusted interval; of an equivalence that which decided it, with its level.
 pub(crate) fn effect(finding: &Finding, language: Language) -> (String, String) {
-    match &finding.effect {
-        Some(effect) => (percent(effect.ratio, language), interval(&effect.interval, language)),
-        None => (language.word("no estimate").to_owned(), String::new()),
-    }
+    let Some((effect, shown)) = finding.effect.as_ref().zip(finding.shown_interval()) else {
+        return (language.word("no estimate").to_owned(), String::new());
+    };
+    let ends = interval(&shown, language);
+    let ends = match finding.deciding_alpha() {
+        Some(alpha) => format!("{ends} ({} %)", confidence(alpha)),
+        None => ends,
+    };
+    (percent(effect.ratio, language), ends)
 }
 
 /// When an adaptive campaign answered it, and the level of its interval.

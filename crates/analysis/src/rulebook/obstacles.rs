@@ -62,6 +62,19 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
         let code = CaveatCode::DifferentialFailure;
         raised.push(Raised::told(Obstacle::UnequalFailures, reason, code, detail));
     }
+    // Ranks show nothing that holds at every look.
+    let survivors = signals.survivors.as_ref();
+    if let Some(one) = survivors.filter(|one| basis == Basis::Sequence || !one.shows_the_same) {
+        let reason = format!(
+            "{}, and with each failure as the worst result no such difference is shown",
+            one.detail
+        );
+        raised.push(Raised::silent(Obstacle::SurvivorsOnly, reason));
+    }
+    if signals.is_one_step {
+        let reason = "the difference is no larger than one step of the values";
+        raised.push(Raised::silent(Obstacle::OneStep, reason));
+    }
     let too_coarse = "the metric's steps are too coarse to claim equivalence";
     if signals.is_coarse {
         raised.push(Raised::silent(Obstacle::CoarseSteps, too_coarse));

@@ -17,12 +17,16 @@ pub(crate) struct Signals {
     pub is_observed_latency: bool,
     /// The replicates do not vary.
     pub is_degenerate: bool,
-    /// The metric's resolution is coarse against the margin.
+    /// The values' step, declared or inferred, is coarse against the margin.
     pub is_coarse: bool,
+    /// The difference is no larger than one step of values that are coarse against the margin.
+    pub is_one_step: bool,
     /// The metric took few distinct values.
     pub has_few_distinct_values: bool,
     /// How the subjects failed, or broke validity rules, at different rates or often.
     pub unequal_failures: Option<String>,
+    /// What trials of either subject failed, where not so many that it forbids every verdict.
+    pub survivors: Option<Survivors>,
     /// How the subjects' work differed while their latencies were measured.
     pub unequal_work: Option<String>,
     /// The reference's drift over the campaign, on the scale of logarithms.
@@ -31,6 +35,16 @@ pub(crate) struct Signals {
     pub fixed_order: Vec<String>,
     /// The tail-size rule, of a quantile.
     pub tail: Option<Tail>,
+}
+
+/// Trials failed, so that the values are those of survivors (docs/method.md#m-failures).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Survivors {
+    /// How many failed.
+    pub detail: String,
+    /// Whether the difference is shown, in the same direction, where each failure counts as the
+    /// worst result.
+    pub shows_the_same: bool,
 }
 
 /// How many numbers a comparison has, by its design.
@@ -91,8 +105,10 @@ impl Signals {
             is_observed_latency: false,
             is_degenerate: false,
             is_coarse: false,
+            is_one_step: false,
             has_few_distinct_values: false,
             unequal_failures: None,
+            survivors: None,
             unequal_work: None,
             drift: None,
             fixed_order: Vec::new(),

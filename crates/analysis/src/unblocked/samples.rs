@@ -2,9 +2,10 @@
 
 use crate::failures::failed_unlike;
 use crate::pairs::tail;
-use crate::rulebook::{Numbers, Raised, SampleNumbers, Signals};
+use crate::resolution::Steps;
+use crate::rulebook::{Numbers, Raised, SampleNumbers, Signals, Survivors};
 use model::{Caveat, CaveatCode, Metric, Question, Reduction, Tail, round_significant as round};
-use stats::{TTest, exp, mean};
+use stats::{TTest, exp, ln, mann_whitney, mean};
 use std::collections::BTreeMap;
 
 /// The samples of one question.
@@ -58,6 +59,43 @@ impl Samples<'_> {
         failed_unlike((&self.question.subject, of(1)), (&self.question.reference, of(0)))
     }
 
+    /// The steps of the values.
+    fn steps(&self, theta: f64) -> Steps {
+        let [reference, subject] = [0, 1].map(|side| -> Vec<f64> {
+            let logs = self.strata.values().flat_map(|sides| &sides[side]);
+            logs.map(|log| exp(*log)).collect()
+        });
+        Steps::of(&reference, &subject, self.metric, theta)
+    }
+
+    /// Whether the difference is one of survivors alone: ranks of Mann and Whitney, each failure as
+    /// the worst result. Ranks of several strata are not one sample; then nothing is shown.
+    fn survivors(&self, test: &TTest, alpha: f64) -> Option<Survivors> {
+        let failed = self.failed[0] + self.failed[1];
+        if failed == 0 {
+            return None;
+        }
+        let sign = self.question.direction.sign();
+        let logs = self.strata.values().flatten().flatten();
+        let worst = logs.fold(0.0, |least: f64, log| least.min(sign * log)) - 1.0;
+        let with_failures = |side: usize| -> Vec<f64> {
+            let values = self.strata.values().flat_map(|sides| &sides[side]);
+            let failures = std::iter::repeat_n(worst, self.failed[side] as usize);
+            values.map(|log| sign * log).chain(failures).collect()
+        };
+        let [reference, subject] = [0, 1].map(with_failures);
+        let above: f64 = subject
+            .iter()
+            .flat_map(|one| reference.iter().map(move |other| one.total_cmp(other) as i8))
+            .map(f64::from)
+            .sum();
+        let shows_the_same = self.strata.len() == 1
+            && mann_whitney(&reference, &subject).is_some_and(|p| p < alpha)
+            && above * test.mean > 0.0;
+        let noun = if failed == 1 { "trial" } else { "trials" };
+        Some(Survivors { detail: format!("{failed} {noun} failed"), shows_the_same })
+    }
+
     /// Replicates of the subject that has fewer.
     pub(super) fn replicates(&self) -> usize {
         let of = |side: usize| self.strata.values().map(|sides| sides[side].len()).sum::<usize>();
@@ -85,7 +123,8 @@ impl Samples<'_> {
     }
 
     /// The facts of the question.
-    pub(super) fn signals(&self) -> Signals {
+    pub(super) fn signals(&self, theta: f64, alpha: f64) -> Signals {
+        let steps = self.steps(theta);
         let test = self.test();
         let is_empty = |side: usize| self.strata.values().all(|sides| sides[side].is_empty());
         let sides = [&self.question.reference, &self.question.subject];
@@ -100,7 +139,10 @@ impl Samples<'_> {
         Signals {
             is_odds: self.metric.reduction == Reduction::Proportion && test.is_some(),
             is_degenerate: test.is_some_and(|test| test.is_degenerate()),
+            is_coarse: steps.coarse.is_some(),
+            is_one_step: steps.is_one,
             unequal_failures: self.failed_unlike(),
+            survivors: test.and_then(|test| self.survivors(&test, alpha)),
             tail: self.tail(),
             ..Signals::of(Numbers::Samples(numbers))
         }
@@ -133,6 +175,13 @@ impl Samples<'_> {
         let is_tail = matches!(self.metric.reduction, Reduction::Quantile(_));
         if is_tail && self.is_closed_loop {
             caveats.push(Caveat::new(CaveatCode::ClosedLoop, "the load waits for each answer"));
+        }
+        if let Some(step) =
+            signals.is_coarse.then(|| self.steps(ln(1.0 + self.metric.margin)).coarse)
+        {
+            let step = 100.0 * step.unwrap_or_default();
+            let detail = format!("one step is {step:.1} % of the value");
+            caveats.push(Caveat::new(CaveatCode::Quantised, detail));
         }
         if signals.is_degenerate {
             caveats.push(Caveat::new(CaveatCode::Degenerate, "the replicates do not vary"));

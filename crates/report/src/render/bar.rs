@@ -27,8 +27,8 @@ impl Scale {
         let mut reach = NEAREST;
         for finding in findings {
             reach = reach.max(2.0 * finding.margin.ln_1p());
-            if let Some(effect) = &finding.effect {
-                for end in [effect.interval.low, effect.interval.high] {
+            if let Some(interval) = finding.shown_interval() {
+                for end in [interval.low, interval.high] {
                     let size = end.ln().abs();
                     reach = reach.max(if size.is_finite() { size } else { FURTHEST });
                 }
@@ -91,19 +91,19 @@ impl Scale {
         let to = self.cell(1.0 + finding.margin);
         cells[from..=to].fill(band);
         cells[middle] = zero;
-        if let Some(effect) = &finding.effect {
-            let low = self.cell(effect.interval.low);
-            let high = self.cell(effect.interval.high);
+        if let Some((effect, interval)) = finding.effect.as_ref().zip(finding.shown_interval()) {
+            let low = self.cell(interval.low);
+            let high = self.cell(interval.high);
             cells[low..=high].fill(line);
             if (low..=high).contains(&middle) {
                 cells[middle] = cross;
             }
             cells[low] = left;
             cells[high] = right;
-            if self.is_beyond(effect.interval.low, -1.0) {
+            if self.is_beyond(interval.low, -1.0) {
                 cells[0] = '<';
             }
-            if self.is_beyond(effect.interval.high, 1.0) {
+            if self.is_beyond(interval.high, 1.0) {
                 cells[self.cells - 1] = '>';
             }
             // The estimate stays visible beside an arrow.

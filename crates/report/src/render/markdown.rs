@@ -9,7 +9,7 @@ use crate::attempt::attempt;
 use crate::breakdown;
 use crate::emulated::{hidden, is_hidden};
 use crate::ladder::LadderCell;
-use crate::quantities::{duration, p_value, percent, value, versus};
+use crate::quantities::{duration, fails, p_value, percent, value, versus};
 use crate::rankings::{claim, ranks, use_case};
 use crate::verdict_table::{effect, not_known, reference_value, subject_value, symbol};
 use crate::view::Report;
@@ -220,9 +220,9 @@ fn failures(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(
         output,
-        "## {}\n\n{}\n|---|---|--:|--:|--:|--:|--:|---|",
+        "## {}\n\n{}\n|---|---|--:|--:|--:|---|--:|--:|---|",
         language.word("Failures"),
-        language.word("| subject | workload | trials | failed | p | invalid | p | reasons |")
+        language.word("| subject | workload | trials | failed | p | | invalid | p | reasons |")
     )?;
     let p = |p: Option<f64>| p.map_or_else(|| not_known(language), p_value);
     for count in failed {
@@ -233,12 +233,13 @@ fn failures(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             .collect();
         writeln!(
             output,
-            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             cell(&count.subject),
             cell(&count.workload),
             count.trials,
             count.failed,
-            p(count.p_failure),
+            p(count.adjusted_failure.or(count.p_failure)),
+            fails(count, language),
             count.invalid,
             p(count.p_invalid),
             reasons.join("; ")

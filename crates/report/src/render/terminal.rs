@@ -16,7 +16,7 @@ use crate::attempt::attempt;
 use crate::breakdown;
 use crate::emulated::why_hidden;
 use crate::grid::Grid;
-use crate::quantities::{direction, duration, p_value};
+use crate::quantities::{direction, duration, fails, p_value};
 use crate::rankings::{claim, ranks, tally, use_case};
 use crate::verdict_table::{effect, groups, level, reference_value, subject_value};
 use crate::view::Report;
@@ -445,7 +445,7 @@ impl Screen<'_> {
             } else {
                 String::new()
             };
-            let text = say!(
+            let mut text = say!(
                 self.language,
                 "{subject} on {workload}: {failed} of {trials} trials failed{invalid}",
                 subject = count.subject,
@@ -454,6 +454,10 @@ impl Screen<'_> {
                 trials = count.trials,
                 invalid
             );
+            let fails = fails(count, self.language);
+            if !fails.is_empty() {
+                text = format!("{text}; {fails}");
+            }
             writeln!(self.output)?;
             self.paragraph(&text, "", style_of(Verdict::Worse))?;
             for (reason, times) in &count.reasons {

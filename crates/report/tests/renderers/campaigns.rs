@@ -2,10 +2,10 @@
 
 use fixtures::subject;
 use model::{
-    Attempt, Binding, BlockEffect, Caveat, CaveatCode, Direction, Effect, FINDINGS_FORMAT,
-    FailureCount, Finding, Findings, Fingerprint, Histogram, Interval, Invocation, Level, Metric,
-    Obstacle, Outcome, Plan, Planning, Question, Record, Reduction, Role, Sample, Strength, Unit,
-    Verdict, WorkloadPlan,
+    Attempt, Binding, BlockEffect, Caveat, CaveatCode, DecidingInterval, Direction, Effect,
+    FINDINGS_FORMAT, FailureCount, Finding, Findings, Fingerprint, Histogram, Interval, Invocation,
+    Level, Metric, Obstacle, Outcome, Plan, Planning, Question, Record, Reduction, Role, Sample,
+    Strength, Unit, Verdict, WorkloadPlan,
 };
 use report::{Inputs, Language};
 use std::collections::BTreeMap;
@@ -57,7 +57,8 @@ pub fn mixed() -> Campaign {
         fifo.effect(52_300.0, 2.63, 2.40, 2.88).margin(0.10).finding(),
         batch.effect(52_300.0, 0.93, 0.89, 0.98).margin(0.10).finding(),
         same.decided(Verdict::Equivalent, false)
-            .effect(4_210_000.0, 1.004, 0.98, 1.03)
+            .effect(4_210_000.0, 1.004, 0.93, 1.06)
+            .shown_by(0.98, 1.03, 0.1)
             .reason("A difference was detected, but it lies inside the margin.")
             .finding(),
         storm
@@ -95,6 +96,8 @@ pub fn mixed() -> Campaign {
         failed: 2,
         invalid: 6,
         p_failure: Some(0.0007),
+        adjusted_failure: Some(0.0014),
+        failure_verdict: Some(Verdict::Worse),
         p_invalid: Some(0.0003),
         reasons: BTreeMap::from([
             ("exit status 1: cannot fork | out of memory".to_owned(), 1),
@@ -456,6 +459,13 @@ impl Draft {
         self.caveat(code, detail)
     }
 
+    /// The interval that decided an equivalence, at 1 - alpha.
+    pub fn shown_by(mut self, low: f64, high: f64, alpha: f64) -> Self {
+        let interval = Interval { low, high };
+        self.0.effect.as_mut().unwrap().deciding = Some(DecidingInterval { interval, alpha });
+        self
+    }
+
     pub fn effect(mut self, reference: f64, ratio: f64, low: f64, high: f64) -> Self {
         let raw_ratio = match self.0.question.direction {
             Direction::Higher => ratio,
@@ -477,6 +487,7 @@ impl Draft {
             p_equivalence: Some(0.4),
             adjusted_difference: Some(0.000_08),
             adjusted_equivalence: Some(0.8),
+            deciding: None,
             is_sequence: false,
         });
         self.0.planning = Some(Planning {

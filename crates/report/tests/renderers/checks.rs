@@ -80,6 +80,8 @@ fn clean() -> Campaign {
             failed: 0,
             invalid: 0,
             p_failure: None,
+            adjusted_failure: None,
+            failure_verdict: None,
             p_invalid: None,
             reasons: BTreeMap::new(),
             rules: BTreeMap::new(),

@@ -78,6 +78,8 @@ fn failures() -> Vec<FailureCount> {
         failed: 0,
         invalid: ejected,
         p_failure: Some(1.0),
+        adjusted_failure: None,
+        failure_verdict: None,
         p_invalid: Some(0.4),
         reasons: BTreeMap::from([(
             format!(

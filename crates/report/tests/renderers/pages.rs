@@ -69,6 +69,7 @@ fn finding(
             p_equivalence: Some(0.5),
             adjusted_difference: Some(0.0004),
             adjusted_equivalence: Some(0.9),
+            deciding: None,
             is_sequence: false,
         }),
         companion: Some(Companion {
@@ -152,6 +153,8 @@ fn findings() -> Findings {
             failed: 0,
             invalid: 6,
             p_failure: None,
+            adjusted_failure: None,
+            failure_verdict: None,
             p_invalid: None,
             reasons: BTreeMap::from([(
                 "LEVEL_CHANGED: policy should be fifo:1 and is other".to_owned(),

@@ -269,6 +269,7 @@ mod tests {
             p_equivalence: None,
             adjusted_difference: None,
             adjusted_equivalence: None,
+            deciding: None,
             is_sequence: false,
         }
     }

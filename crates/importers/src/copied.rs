@@ -1,0 +1,146 @@
+//! Values that stand twice: a file that was given under two names, a block that was copied.
+
+use model::{Caveat, CaveatCode, Invocation, Record, SampleData};
+use std::collections::BTreeMap;
+use std::fmt::{self, Debug, Write};
+use std::hash::{DefaultHasher, Hasher};
+
+/// So many records of two subjects are not the same by chance.
+const LEAST_RECORDS: usize = 3;
+/// Values of fewer digits are the same now and then.
+const LEAST_DIGITS: usize = 4;
+/// Copies told one by one.
+const TOLD_AT_MOST: usize = 5;
+
+/// What of these records is that of others, value for value.
+pub(crate) fn copied(records: &[Record], has_blocks: bool) -> Vec<Caveat> {
+    let mut told = subjects(records);
+    if has_blocks {
+        told.extend(blocks(records));
+    }
+    let more = told.len().saturating_sub(TOLD_AT_MOST);
+    told.truncate(TOLD_AT_MOST);
+    if more > 0 {
+        told.push(format!("and {more} more"));
+    }
+    told.into_iter().map(|detail| Caveat::new(CaveatCode::Copied, detail)).collect()
+}
+
+/// Two subjects with the same values in the same order on one workload.
+fn subjects(records: &[Record]) -> Vec<String> {
+    let mut by_workload: BTreeMap<&str, BTreeMap<&str, Vec<&[Invocation]>>> = BTreeMap::new();
+    for record in records {
+        let of_workload = by_workload.entry(&record.workload).or_default();
+        of_workload.entry(&record.subject).or_default().push(&record.invocations);
+    }
+    let mut told = Vec::new();
+    for (workload, subjects) in by_workload {
+        // Equal values lie beside each other once they are sorted by their digests.
+        let mut all: Vec<(u64, &str, &Vec<&[Invocation]>)> = subjects
+            .iter()
+            .filter(|(_, values)| values.len() >= LEAST_RECORDS && vary(values))
+            .map(|(subject, values)| (digest(values), *subject, values))
+            .collect();
+        all.sort_by_key(|(digest, subject, _)| (*digest, *subject));
+        for pair in all.windows(2) {
+            let [(_, one, values), (_, other, others)] = pair else { continue };
+            if values == others {
+                let count = values.len();
+                told.push(format!("{workload}: all {count} values of {one} are those of {other}"));
+            }
+        }
+    }
+    told
+}
+
+/// Subject, workload and what was measured.
+type MeasuredTrial<'a> = (&'a str, &'a str, &'a [Invocation]);
+
+/// Two blocks in which every subject has the same values on every workload.
+fn blocks(records: &[Record]) -> Vec<String> {
+    let mut by_block: BTreeMap<u32, Vec<MeasuredTrial<'_>>> = BTreeMap::new();
+    for record in records {
+        let place = (record.subject.as_str(), record.workload.as_str(), &*record.invocations);
+        by_block.entry(record.block).or_default().push(place);
+    }
+    let mut all: Vec<(u64, u32, Vec<_>)> = by_block
+        .into_iter()
+        .filter(|(_, places)| places.len() > 1 && places.iter().all(|(.., one)| is_telling(one)))
+        .map(|(block, mut places)| {
+            places.sort_by_key(|(subject, workload, _)| (*subject, *workload));
+            (digest(&places), block, places)
+        })
+        .collect();
+    all.sort_by_key(|(digest, block, _)| (*digest, *block));
+    let same = all.windows(2).filter(|pair| pair[0].2 == pair[1].2);
+    same.map(|pair| format!("block {} is block {} once more", pair[1].1 + 1, pair[0].1 + 1))
+        .collect()
+}
+
+/// Whether values have so many digits that the same ones are no accident.
+fn is_telling(invocations: &[Invocation]) -> bool {
+    let digits = |value: &f64| {
+        let text = format!("{value:e}");
+        text.split('e').next().unwrap_or_default().bytes().filter(u8::is_ascii_digit).count()
+    };
+    let samples = invocations.iter().flat_map(|one| &one.samples);
+    samples.into_iter().any(|sample| match &sample.data {
+        SampleData::Values(values) => values.iter().any(|value| digits(value) >= LEAST_DIGITS),
+        SampleData::Histogram(_) => true,
+        SampleData::Quotient { .. } | SampleData::Proportion { .. } => false,
+    })
+}
+
+fn digest(value: &impl Debug) -> u64 {
+    struct Digest(DefaultHasher);
+    impl Write for Digest {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0.write(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut digest = Digest(DefaultHasher::new());
+    // Writing into a hasher cannot fail.
+    let _ = write!(digest, "{value:?}");
+    digest.0.finish()
+}
+
+/// Whether these are not all the same value: a count of nothing is the same everywhere.
+fn vary(values: &[&[Invocation]]) -> bool {
+    values.iter().any(|one| one != &values[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixtures::invocation;
+    use model::Sample;
+
+    fn record(block: u32, subject: &str, value: f64) -> Record {
+        let invocations = vec![invocation(vec![Sample::values("m", vec![value])])];
+        Record { block, invocations, ..fixtures::record(subject, "w") }
+    }
+
+    fn told(values: &[(&str, [f64; 4])]) -> Vec<String> {
+        let of = |(subject, values): &(&str, [f64; 4])| -> Vec<Record> {
+            (0..).zip(values).map(|(block, value)| record(block, subject, *value)).collect()
+        };
+        let records: Vec<Record> = values.iter().flat_map(of).collect();
+        copied(&records, true).into_iter().map(|caveat| caveat.detail).collect()
+    }
+
+    #[test]
+    fn a_file_under_two_names_and_a_block_once_more_are_named() {
+        let [a, b] = [[1.123, 1.345, 1.256, 1.478], [1.267, 1.589, 1.134, 1.301]];
+        assert_eq!(told(&[("a", a), ("b", b)]), [""; 0]);
+        assert_eq!(told(&[("a", a), ("b", a)]), ["w: all 4 values of a are those of b"]);
+        let [mut once_more, mut other] = [a, b];
+        (once_more[3], other[3]) = (a[0], b[0]);
+        assert_eq!(told(&[("a", once_more), ("b", other)]), ["block 4 is block 1 once more"]);
+        // One value that stands twice is none.
+        assert_eq!(told(&[("a", once_more), ("b", b)]), [""; 0]);
+        let coarse = [10.0, 11.0, 10.0, 12.0];
+        assert_eq!(told(&[("a", coarse), ("b", [10.0, 12.0, 10.0, 11.0])]), [""; 0], "few digits");
+        assert_eq!(told(&[("a", [0.0; 4]), ("b", [0.0; 4])]), [""; 0], "no value varies");
+    }
+}
