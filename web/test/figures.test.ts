@@ -96,7 +96,9 @@ describe("what bars are", () => {
   const at = (alpha: number, is_sequence = false): Finding[] => told.map((finding) => ({ ...finding, alpha, is_sequence }));
 
   test("is told with the level that they have", () => {
-    expect(forest(told).reading).toContain("Bars are 95 % intervals,");
+    expect(forest(at(0.05)).reading).toContain("Bars are 95 % intervals,");
+    // One of them is equivalent, and shown with the interval that decided it.
+    expect(forest(told).reading).toContain("Bars are 90–95 % intervals,");
     expect(forest(at(0.01)).reading).toContain("Bars are 99 % intervals,");
     const early = figuresOf({ ...golden("measured"), findings: at(0.1, true) });
     expect(early.effects[0]?.reading).toContain("Bars are 90 % confidence sequences,");
