@@ -35,6 +35,10 @@ pub(super) fn load(common: &Common, directory: &Path) -> Result<LoadedCampaign> 
 /// Compares the plan of a campaign that lies in a directory with the experiment beside it.
 pub(super) fn examine(common: &Common, directory: &Path, mut loaded: LoadedCampaign) -> Examined {
     let not_replanned = match replanned(common, directory, &loaded, false) {
+        Ok(again) if stands_for_others(&loaded.plan, &again) => Some(
+            "its kernels or schedulers are named by what a cache holds, and here that is another"
+                .to_owned(),
+        ),
         Ok(again) => {
             let mut differences = differences(&loaded, &again);
             // Where the plan is not that of its records, its seed may be the reason.
@@ -174,7 +178,6 @@ fn differences(loaded: &LoadedCampaign, again: &Plan) -> Vec<Difference> {
         note("blocks", "in another order".to_owned(), "the order that its seed draws".to_owned());
     }
     note("blocks", count.to_string(), again.blocks.len().to_string());
-    found.retain(|one| !is_resolved(one));
     found
 }
 
@@ -186,16 +189,15 @@ fn other_seed(stored: &Plan, declared: &Plan) -> Option<Difference> {
     })
 }
 
-/// Whether it is a level that stands for what a cache holds, which may be another one here; the
-/// records' binding to their plan covers it.
-fn is_resolved(difference: &Difference) -> bool {
+/// Whether subjects have levels that stand for what a cache holds, and that is something else here:
+/// then their names and levels may be others without an edit. The records' binding covers them.
+fn stands_for_others(stored: &Plan, again: &Plan) -> bool {
     let factors = [venues::KernelFactor.describe().id, schedulers::Entry.describe().id];
-    match difference.place.as_slice() {
-        [subjects, _, levels, factor] => {
-            subjects == "subjects" && levels == "levels" && factors.contains(&factor.as_str())
-        }
-        _ => false,
-    }
+    let is_resolved = stored
+        .subjects
+        .iter()
+        .any(|subject| factors.iter().any(|factor| subject.levels.contains_key(*factor)));
+    is_resolved && stored.subjects != again.subjects
 }
 
 fn compare(place: &mut Vec<String>, stored: &Value, planned: &Value, found: &mut Vec<Difference>) {
@@ -252,5 +254,30 @@ fn short(value: &Value) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Level, Subject};
+
+    const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"vm","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
+
+    fn plan(id: &str, factor: &str, level: &str) -> Plan {
+        let mut plan: Plan = serde_json::from_str(PLAN).unwrap();
+        let levels = [(factor.to_owned(), Level::canonical(level))].into();
+        plan.subjects = vec![Subject { id: id.to_owned(), levels, is_control: false }];
+        plan
+    }
+
+    #[test]
+    fn a_cache_that_holds_another_kernel_is_no_edit() {
+        let here = plan("debian-6-12-118", "kernel", "debian:6.12.118-1");
+        let elsewhere = plan("debian-6-12-120", "kernel", "debian:6.12.120-1");
+        assert!(stands_for_others(&here, &elsewhere));
+        assert!(!stands_for_others(&here, &here));
+        let edited = plan("tuned", "base_slice", "1ms");
+        assert!(!stands_for_others(&plan("tuned", "base_slice", "2ms"), &edited));
     }
 }
