@@ -15,14 +15,14 @@ const MANY: u64 = 10_000;
 
 /// How the subjects of a percentile differ in their share of successes, or, under an open loop,
 /// in the throughput that they achieved. A closed loop's throughput
-/// follows its latency and is no other work; nor are events that cost something, such as
+/// follows its latency and is no other work; nor is a share of late cycles, nor are events that cost something, such as
 /// switches of context: they are how the same work was done.
 pub(crate) fn unequal_work(observations: &Observations<'_>, asked: &Asked<'_>) -> Option<String> {
     if !matches!(asked.metric.reduction, Reduction::Quantile(_)) {
         return None;
     }
     let is_work = |metric: &&Metric| match metric.reduction {
-        Reduction::Proportion => !metric.is_description,
+        Reduction::Proportion => !metric.is_description && !metric.follows_latency,
         Reduction::Quotient => {
             metric.unit == Unit::PerSecond
                 && metric.direction == Direction::Higher
@@ -76,7 +76,7 @@ fn can_be_told_apart(observations: &Observations<'_>, asked: &Asked<'_>) -> bool
 mod tests {
     use crate::fixtures::{metric, plan, record};
     use crate::judge;
-    use model::{CaveatCode, Direction, Histogram, Reduction, Sample, Unit, Verdict};
+    use model::{CaveatCode, Direction, Histogram, Metric, Reduction, Sample, Unit, Verdict};
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
 
@@ -120,9 +120,12 @@ mod tests {
 
     /// The verdict on a latency beside a share with so many events in each block.
     fn beside(is_description: bool, events: [(u64, u64); 2]) -> (Verdict, bool) {
+        let retries = metric("retries", Direction::Lower, Reduction::Proportion);
+        beside_share(Metric { is_description, ..retries }, events)
+    }
+
+    fn beside_share(retries: Metric, events: [(u64, u64); 2]) -> (Verdict, bool) {
         let p50 = metric("p50", Direction::Lower, Reduction::Quantile(0.5));
-        let mut retries = metric("retries", Direction::Lower, Reduction::Proportion);
-        retries.is_description = is_description;
         let mut plan = plan(&["a", "b"], vec![p50, retries], 8);
         plan.workloads[0].is_closed_loop = true;
         let mut records = Vec::new();
@@ -162,5 +165,12 @@ mod tests {
     fn where_tasks_were_is_no_other_work() {
         assert_eq!(beside(true, [(10, 100), (90, 100)]), (Verdict::Better, false));
         assert_eq!(beside(false, [(10, 100), (90, 100)]), (Verdict::Inconclusive, true));
+    }
+
+    #[test]
+    fn a_share_of_late_cycles_is_the_latency_itself_and_no_other_work() {
+        let late = metric("retries", Direction::Lower, Reduction::Proportion);
+        let late = Metric { follows_latency: true, ..late };
+        assert_eq!(beside_share(late, [(10, 100), (90, 100)]), (Verdict::Better, false));
     }
 }

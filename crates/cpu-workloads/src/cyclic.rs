@@ -122,13 +122,14 @@ impl Configured for Cyclic {
     fn metrics(&self) -> Vec<Metric> {
         let mut metrics =
             Metric::latency_quantiles("latency", "Delay from the intended wake-up to running");
-        metrics.push(Metric::new(
+        let late = Metric::new(
             "late_fraction",
             Unit::Fraction,
             Direction::Lower,
             Reduction::Proportion,
             "Cycles that began after the next one was due",
-        ));
+        );
+        metrics.push(Metric { follows_latency: true, ..late });
         metrics
     }
 

@@ -134,13 +134,14 @@ impl Configured for Mix {
                 "frame_latency",
                 "Time from a frame's intended start to its end",
             );
-            metrics.push(Metric::new(
+            let missed = Metric::new(
                 "missed_fraction",
                 Unit::Fraction,
                 Direction::Lower,
                 Reduction::Proportion,
                 "Frames that ended after the next one was due",
-            ));
+            );
+            metrics.push(Metric { follows_latency: true, ..missed });
             metrics.push(rate("frames_per_second", "Frames finished per second"));
             return metrics;
         }

@@ -90,6 +90,10 @@ pub struct Metric {
     /// no other work, and makes nothing incomparable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_description: bool,
+    /// Whether it follows from the latencies of the same run, as the share of late cycles does: it
+    /// is judged and watched like any other, and a difference in it is no other work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows_latency: bool,
     /// One sentence: what it means.
     pub summary: String,
 }
@@ -120,6 +124,7 @@ impl Metric {
             resolution: 0.0,
             part_of: None,
             is_description: false,
+            follows_latency: false,
             summary: summary.into(),
         }
     }
