@@ -1,5 +1,6 @@
 //! One question: its pairs, its estimate, its p-values, before any correction.
 
+use crate::carry_over::carry_over;
 use crate::comparable::unequal_work;
 use crate::failures::unequal_failures;
 use crate::fragility::skewed;
@@ -7,7 +8,8 @@ use crate::observations::Observations;
 use crate::pairs::{Pairs, pairs, tail};
 use crate::pooled::{Pooled, pooled};
 use crate::quality::{
-    drift, few_distinct_values, noisy, p_order, reference_change, steps, warnings, widened,
+    drift, excessive_correlation, few_distinct_values, noisy, p_order, reference_change, steps,
+    warnings, widened,
 };
 use crate::questions::Asked;
 use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors};
@@ -245,6 +247,12 @@ fn signals(
         unequal_work: unequal_work(gathered.observations, asked),
         drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
         fixed_order: fixed_order(gathered.plan),
+        carry_over: is_judged
+            .then(|| carry_over(gathered.plan, gathered.observations, pairs, asked))
+            .flatten(),
+        correlation: (is_judged && !is_pooled)
+            .then(|| excessive_correlation(&pairs.differences))
+            .flatten(),
         tail: pairs.tail.clone(),
         ..Signals::of(Numbers::Pairs(numbers))
     }

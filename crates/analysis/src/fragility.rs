@@ -77,9 +77,15 @@ fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &FamilyPositio
     .verdict
 }
 
+/// A mean further from the pseudo-median than this share of its standard error is not that of a
+/// symmetric distribution: of normal values it is further in less than one of a hundred.
+const LEAST_APART: f64 = 0.6;
+/// Two p-values on both sides of a level disagree where one is so many times the other.
+const LEAST_RATIO: f64 = 4.0;
+
 /// How a test without a distribution of the differences says something else than the t: the
-/// pseudo-median has another sign, or Wilcoxon's signed ranks or the flips of signs are on the other
-/// side of the level.
+/// pseudo-median lies apart from the mean and has another sign, or Wilcoxon's signed ranks or the
+/// flips of signs are far on the other side of the level.
 pub(crate) fn skewed(test: &TTest, differences: &[f64], alpha: f64) -> Option<Caveat> {
     if test.is_degenerate() {
         return None;
@@ -87,7 +93,9 @@ pub(crate) fn skewed(test: &TTest, differences: &[f64], alpha: f64) -> Option<Ca
     let ranks = SignedRank::of(differences, alpha)?;
     let p = test.p_difference()?;
     let told = |detail| Some(Caveat::new(CaveatCode::Skewed, detail));
-    if ranks.pseudo_median * test.mean < 0.0 {
+    let apart = (ranks.pseudo_median - test.mean).abs();
+    let is_apart = apart > LEAST_APART * test.standard_error;
+    if is_apart && ranks.pseudo_median * test.mean < 0.0 {
         return told(format!(
             "the mean says {:+.1} %, the ranks say {:+.1} %",
             100.0 * test.mean.exp_m1(),
@@ -98,7 +106,9 @@ pub(crate) fn skewed(test: &TTest, differences: &[f64], alpha: f64) -> Option<Ca
         return None;
     }
     let others = [("signed-rank test", Some(ranks.p)), ("sign-flip test", sign_flip(differences))];
-    let disagrees = |other: &f64| (p < alpha) != (*other < alpha);
+    let disagrees = |other: &f64| {
+        (p < alpha) != (*other < alpha) && p.max(*other) > LEAST_RATIO * p.min(*other)
+    };
     let (name, other) =
         others.into_iter().find_map(|(name, other)| Some((name, other.filter(disagrees)?)))?;
     told(format!("the t test gives p = {p:.3}, the {name} p = {other:.3}"))

@@ -12,6 +12,10 @@ use stats::{ln, t_cdf};
 /// Why a finding of an emulated processor decides nothing, not even by its failures.
 const EMULATED: &str = "emulated: no verdict of an emulated processor passes or fails a gate";
 
+/// Why a finding whose order was not randomised decides nothing either.
+const ORDER_FIXED: &str =
+    "one subject was measured after the other: whatever changed meanwhile passes or fails no gate";
+
 /// How much worse a metric may become.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateLimit {
@@ -104,6 +108,9 @@ fn decide<'a>(
     let result = |outcome, p, reason: String| GateResult { finding, fraction, outcome, p, reason };
     if finding.is_emulated {
         return result(GateOutcome::Inconclusive, None, EMULATED.to_owned());
+    }
+    if finding.is_order_fixed {
+        return result(GateOutcome::Inconclusive, None, ORDER_FIXED.to_owned());
     }
     if let Some(detail) = fails_more(finding, findings) {
         return result(GateOutcome::Breached, None, detail);

@@ -8,6 +8,29 @@ pub(crate) struct Observations<'a> {
     latest: BTreeMap<(u32, &'a str, &'a str), &'a Record>,
     /// Every question asks for them.
     blocks: BTreeSet<u32>,
+    /// The subject whose sitting came before that of a block and subject, in the same boot.
+    predecessors: BTreeMap<(u32, &'a str), &'a str>,
+}
+
+/// What each sitting followed. A sitting that ran again followed what came before its last run.
+fn predecessors(records: &[Record]) -> BTreeMap<(u32, &str), &str> {
+    let mut in_order: Vec<&Record> = records.iter().collect();
+    in_order.sort_by_key(|record| record.sequence);
+    let mut predecessors = BTreeMap::new();
+    for two in in_order.windows(2) {
+        let [before, after] = [two[0], two[1]];
+        let key = (after.block, after.subject.as_str());
+        if key == (before.block, before.subject.as_str()) {
+            continue;
+        }
+        let is_known = before.sequence < after.sequence && before.boot_id == after.boot_id;
+        if is_known {
+            predecessors.insert(key, before.subject.as_str());
+        } else {
+            predecessors.remove(&key);
+        }
+    }
+    predecessors
 }
 
 impl<'a> Observations<'a> {
@@ -21,7 +44,13 @@ impl<'a> Observations<'a> {
             }
         }
         let blocks = latest.keys().map(|(block, _, _)| *block).collect();
-        Self { latest, blocks }
+        Self { latest, blocks, predecessors: predecessors(records) }
+    }
+
+    /// The subject whose sitting ran just before this one, where the machine was not booted
+    /// between them and the records say in which order they ran.
+    pub(crate) fn predecessor(&self, block: u32, subject: &str) -> Option<&'a str> {
+        self.predecessors.get(&(block, subject)).copied()
     }
 
     /// Every record that counts, by block, subject and workload.

@@ -11,7 +11,7 @@ mod signals;
 
 pub(crate) use inference::{Evidence, Inference, infer};
 pub(crate) use obstacles::{Basis, LEAST_BEYOND, LEAST_PAIRS, Raised, obstacles};
-pub(crate) use signals::{Numbers, PairNumbers, SampleNumbers, Signals, Survivors};
+pub(crate) use signals::{CarryOver, Numbers, PairNumbers, SampleNumbers, Signals, Survivors};
 
 use model::{Caveat, Finding, Forbidden, Obstacle, Strength, Verdict};
 
@@ -39,6 +39,15 @@ pub(crate) struct Ruling {
 }
 
 impl Ruling {
+    /// The same, where one subject was measured after the other: how far a difference lies beyond
+    /// the margin is then not sure.
+    #[must_use]
+    pub(crate) fn of_order(self, is_fixed: bool) -> Self {
+        let strength =
+            self.strength.map(|known| if is_fixed { Strength::Detectable } else { known });
+        Self { strength, ..self }
+    }
+
     /// Whether an obstacle forbids every verdict.
     pub(crate) fn is_forbidden(&self) -> bool {
         self.obstacle.is_some_and(Obstacle::forbids_every_verdict)
@@ -113,10 +122,11 @@ mod tests {
     #[test]
     fn each_obstacle_leaves_of_each_outcome_what_it_does_not_forbid() {
         use Obstacle::{
-            ChangedEvidence, CoarseSteps, Component, DriftInOrder, FailedControl,
-            FewDistinctValues, FewPairs, FewPooledBlocks, FewReplicates, LoneReplicate,
-            NoValidBlock, NothingToCompare, ObservedLatency, OneStep, ShortTail, SurvivorsOnly,
-            UnequalFailures, UnequalMixes, UnequalWork, ZeroValue,
+            CarryOver, ChangedEvidence, CoarseSteps, Component, CorrelatedBlocks, DriftAlone,
+            DriftInOrder, FailedControl, FewDistinctValues, FewPairs, FewPooledBlocks,
+            FewReplicates, HidingDrift, LoneReplicate, NoValidBlock, NothingToCompare,
+            ObservedLatency, OneStep, ShortTail, SurvivorsOnly, UnequalFailures, UnequalMixes,
+            UnequalWork, ZeroValue,
         };
         use Verdict::{Better, Equivalent, Inconclusive, Invalid, Worse};
         let as_it_is = [Better, Better, Worse, Worse, Equivalent, Inconclusive];
@@ -136,12 +146,16 @@ mod tests {
             (FewPooledBlocks, [Inconclusive; 6]),
             (DriftInOrder, [Inconclusive; 6]),
             (UnequalWork, [Inconclusive; 6]),
+            (CarryOver, [Inconclusive; 6]),
+            (CorrelatedBlocks, [Inconclusive; 6]),
             (ShortTail, [Inconclusive; 6]),
             (LoneReplicate, [Inconclusive; 6]),
             (Component, [Inconclusive; 6]),
             (FewPairs, [Inconclusive; 6]),
             (SurvivorsOnly, without_difference),
+            (DriftAlone, without_difference),
             (OneStep, without_difference),
+            (HidingDrift, without_equivalence),
             (CoarseSteps, without_equivalence),
             (FewDistinctValues, without_equivalence),
         ];

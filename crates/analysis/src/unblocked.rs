@@ -142,7 +142,8 @@ fn finding(
     let signals = samples.signals(theta, plan.alpha);
     let raised = obstacles(&signals, Basis::Tests);
     let evidence = Evidence { test, difference, equivalence, theta, alpha: plan.alpha, family };
-    let ruling = rule(infer(&evidence), &raised);
+    let is_order_fixed = !signals.fixed_order.is_empty();
+    let ruling = rule(infer(&evidence), &raised).of_order(is_order_fixed);
     let sign = samples.question.direction.sign();
     let hides_value = samples.tail().is_some_and(|tail| tail.beyond < LEAST_SHOWN);
     let test = test.filter(|_| !hides_value);
@@ -154,6 +155,7 @@ fn finding(
         reason: ruling.reason,
         obstacle: ruling.obstacle,
         is_odds: signals.is_odds,
+        is_order_fixed,
         is_emulated: signals.is_emulated,
         look: None,
         margin: samples.metric.margin,
@@ -191,9 +193,11 @@ fn finding(
 mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record};
+    use crate::{GateLimit, GateOutcome, gate};
     use model::{
         CaveatCode, Comparisons, Direction, Histogram, Imported, ImportedDesign, Invocation,
-        Metric, Outcome, ParameterValue, Parameters, Reduction, Sample, WorkloadPlan,
+        Metric, Obstacle, Outcome, ParameterValue, Parameters, Reduction, Sample, Strength,
+        WorkloadPlan,
     };
 
     /// Workloads `w:1` and `w:2` of the dimension `w`; executions fix what is in `fixed`.
@@ -363,5 +367,54 @@ mod tests {
             record.sequence = index as u64;
         }
         assert!(!has(&overall(&all), CaveatCode::OrderConfounded));
+    }
+
+    /// Ten executions of `a` and then ten of `b`, or in turns, of which each takes so much longer
+    /// than the one before it, and `b` so much longer besides.
+    fn in_a_row(drift: f64, in_turns: bool, effect: f64) -> Findings {
+        let mut plan = plan(&["a", "b"], vec![metric("m", Direction::Lower, Reduction::Mean)], 0);
+        plan.imported = Some(Imported {
+            format: "csv".to_owned(),
+            file: "f".to_owned(),
+            digest: String::new(),
+            design: ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() },
+            caveats: Vec::new(),
+        });
+        let all: Vec<Record> = (0..20_u32)
+            .map(|row| {
+                let (subject, replicate) =
+                    if in_turns { (row % 2, row / 2) } else { (row / 10, row % 10) };
+                let wobble = 0.006 * (f64::from((row * 7) % 5) - 2.0);
+                let own = effect * f64::from(subject);
+                let value = 100.0 * (1.0 + wobble + drift * f64::from(row) + own);
+                let samples = vec![vec![Sample::values("m", vec![value])]];
+                let mut one = record(replicate, ["a", "b"][subject as usize], "w", samples);
+                one.sequence = u64::from(row);
+                one
+            })
+            .collect();
+        crate::judge(&plan, &all)
+    }
+
+    #[test]
+    fn what_drifted_while_one_came_after_the_other_is_no_difference_and_passes_no_gate() {
+        let limit = || [GateLimit { workload: String::new(), metric: "m".into(), fraction: 0.02 }];
+        let of = |drift, in_turns, effect| {
+            let findings = in_a_row(drift, in_turns, effect);
+            let outcome = gate(&findings, &limit()).unwrap()[0].outcome;
+            let one = &findings.findings[0];
+            (one.verdict, one.strength, one.obstacle, outcome)
+        };
+        let none = GateOutcome::Inconclusive;
+        let undecided = (Verdict::Inconclusive, None, Some(Obstacle::DriftAlone), none);
+        assert_eq!(of(0.004, false, 0.0), undecided);
+        // In turns the drift is in both alike.
+        assert_eq!(of(0.004, true, 0.0).2, None);
+        assert_eq!(of(0.0, true, 0.0), (Verdict::Equivalent, None, None, GateOutcome::Kept));
+        // What stands beside a drift is said, never clearly, and passes and fails no gate.
+        let worse = (Verdict::Worse, Some(Strength::Detectable), None, none);
+        assert_eq!(of(0.0, false, 0.5), worse);
+        assert_eq!(of(0.004, false, 0.5), worse);
+        assert_eq!(of(0.0, true, 0.5).1, Some(Strength::Clearly));
     }
 }

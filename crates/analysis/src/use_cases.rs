@@ -259,6 +259,7 @@ impl Sum {
             reason: ruling.reason,
             obstacle: ruling.obstacle,
             is_odds: false,
+            is_order_fixed: false,
             is_emulated: self.is_emulated,
             look: None,
             margin: round(exp(self.theta) - 1.0),

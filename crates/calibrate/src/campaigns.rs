@@ -69,19 +69,27 @@ impl SimulatedCampaign {
 
 /// Plans a case with the seed of a repetition.
 pub(crate) fn plan(request: &CalibrationRequest<'_>, case: &Case, repetition: u32) -> Result<Plan> {
-    let text = case.experiment();
+    plan_of(request, &case.experiment(), repetition)
+}
+
+/// Plans an experiment with the seed of a repetition.
+pub(crate) fn plan_of(
+    request: &CalibrationRequest<'_>,
+    text: &str,
+    repetition: u32,
+) -> Result<Plan> {
     let planned = plan::plan(
         &request.catalogue,
         &[],
         &plan::PlanRequest {
-            text: &text,
+            text,
             name: "calibration",
             drawn_seed: FIRST_SEED + u64::from(repetition),
             ..plan::PlanRequest::default()
         },
     );
     planned.map_err(|problems| {
-        let told = plan::render_problems(&problems, "calibration", &text);
+        let told = plan::render_problems(&problems, "calibration", text);
         Error::environment("cannot plan a campaign of the calibration", told)
     })
 }

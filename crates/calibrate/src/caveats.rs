@@ -34,7 +34,7 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
         for (index, name) in names.into_iter().enumerate() {
             let rate = Rate::of(raised.iter().map(|codes| codes[index]));
             let limit = Limit::AtMost(MOST_FALSE_ALARMS);
-            rows.push(CalibrationRow::new(request, Some(8), name, rate, limit));
+            rows.push(CalibrationRow::new(Some(8), name, rate, limit));
         }
     }
     let (scenario, blocks) = DRIFTING;
@@ -42,7 +42,7 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
     if name.contains(request.only) {
         let raised = raised(request, &Case::pair(scenario, blocks, 0.0))?;
         let rate = Rate::of(raised.iter().map(|codes| codes[0]));
-        rows.push(CalibrationRow::new(request, None, name, rate, Limit::None));
+        rows.push(CalibrationRow::new(None, name, rate, Limit::None));
     }
     Ok(rows)
 }

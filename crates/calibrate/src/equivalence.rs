@@ -27,13 +27,7 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
                 let campaign = run(request, &case, repetition)?;
                 Ok(campaign.primary().any(|finding| finding.verdict == Verdict::Equivalent))
             })?;
-            rows.push(CalibrationRow::new(
-                request,
-                Some(4),
-                name,
-                Rate::of(wrong),
-                Limit::AtMost(MOST),
-            ));
+            rows.push(CalibrationRow::new(Some(4), name, Rate::of(wrong), Limit::AtMost(MOST)));
         }
     }
     Ok(rows)

@@ -5,16 +5,23 @@
 //! p-values as a user would see them, and does to the same records what people do
 //! without a design.
 
+mod alarms;
+mod answers;
 mod campaigns;
 mod caveats;
+mod clearly;
 mod equivalence;
 mod false_positives;
+mod imports;
 mod multiplicity;
 mod naive;
+mod noise;
 mod order;
 mod power;
+mod quantities;
 mod rate;
 mod stopping;
+mod synthetic;
 mod table;
 
 pub use table::{Calibration, CalibrationRow, Limit, text};
@@ -22,7 +29,7 @@ pub use table::{Calibration, CalibrationRow, Limit, text};
 use contract::{Catalogue, Result};
 
 /// Repetitions of each cell of a full calibration (docs/method.md#m-targets).
-pub const FULL: u32 = 2_000;
+pub const FULL: u32 = 20_000;
 /// Repetitions of each cell of a quick one.
 pub const QUICK: u32 = 150;
 
@@ -33,8 +40,7 @@ pub struct CalibrationRequest<'a> {
     pub catalogue: Catalogue,
     /// Simulated campaigns in each cell.
     pub repetitions: u32,
-    /// Whether a target holds when the counts do not contradict it; otherwise the
-    /// measured rate itself must keep it.
+    /// Whether it is a quick one: the table says so.
     pub is_quick: bool,
     /// Threads that simulate; the counts do not depend on it.
     pub threads: usize,
@@ -60,6 +66,12 @@ pub fn calibrate(
         multiplicity::rows,
         order::rows,
         caveats::rows,
+        alarms::rows,
+        noise::rows,
+        quantities::rows,
+        clearly::rows,
+        answers::rows,
+        imports::rows,
     ] {
         for row in target(request)? {
             on_row(&row);

@@ -44,7 +44,7 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
             let is_target = index == POOLED && scenario != EXCEPTION;
             let (target, limit) =
                 if is_target { (Some(2), Limit::AtLeast(LEAST)) } else { (None, Limit::None) };
-            rows.push(CalibrationRow::new(request, target, name, rate, limit));
+            rows.push(CalibrationRow::new(target, name, rate, limit));
         }
     }
     Ok(rows)

@@ -55,16 +55,15 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
     let rate = |index: usize| Rate::of(wrong.iter().map(|outcome| outcome[index]));
     Ok(vec![
         CalibrationRow::new(
-            request,
             Some(7),
             names[0],
             Rate::of([is_refused(request)]),
             Limit::AtLeast(1.0),
         ),
-        CalibrationRow::new(request, Some(7), names[1], rate(0), Limit::AtLeast(LEAST)),
+        CalibrationRow::new(Some(7), names[1], rate(0), Limit::AtLeast(LEAST)),
         // Boots are not shared here, as they are not where people do this; the
         // noise they add hides some of the damage.
-        CalibrationRow::new(request, None, names[2], rate(1), Limit::None),
+        CalibrationRow::new(None, names[2], rate(1), Limit::None),
     ])
 }
 

@@ -29,13 +29,7 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
                 .all(|effect| effect.log_mean > 0.0);
             Ok(is_improved && differs(&campaign, 0.05))
         })?;
-        rows.push(CalibrationRow::new(
-            request,
-            Some(3),
-            name,
-            Rate::of(found),
-            Limit::AtLeast(least),
-        ));
+        rows.push(CalibrationRow::new(Some(3), name, Rate::of(found), Limit::AtLeast(least)));
     }
     Ok(rows)
 }

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-/// Normal quantile of a 99 % interval.
-const Z_99: f64 = 2.575_829_303_548_901;
+/// Normal quantiles of a 99 % interval, and of a one-sided limit of 99 %.
+const Z_INTERVAL: f64 = 2.575_829_303_548_901;
+const Z_LIMIT: f64 = 2.326_347_874_040_841;
 
 /// How often something happened.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -32,11 +33,20 @@ impl Rate {
 
     /// The score interval at 99 % (Wilson 1927).
     pub fn interval(&self) -> (f64, f64) {
+        self.score(Z_INTERVAL)
+    }
+
+    /// The lower and the upper limit of the rate, each at 99 % by itself (Wilson 1927).
+    pub fn one_sided(&self) -> (f64, f64) {
+        self.score(Z_LIMIT)
+    }
+
+    fn score(&self, z: f64) -> (f64, f64) {
         let (count, share) = (f64::from(self.tries.max(1)), self.share());
-        let weight = Z_99 * Z_99 / count;
+        let weight = z * z / count;
         let centre = (share + weight / 2.0) / (1.0 + weight);
         let spread = (share * (1.0 - share) / count + weight / (4.0 * count)).sqrt();
-        let half = Z_99 * spread / (1.0 + weight);
+        let half = z * spread / (1.0 + weight);
         // At the ends the formula gives 0 and 1 but for rounding.
         let low = if self.hits == 0 { 0.0 } else { centre - half };
         let high = if self.hits == self.tries { 1.0 } else { centre + half };

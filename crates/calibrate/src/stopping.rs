@@ -44,23 +44,11 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
         })?;
         let rate = |index: usize| Rate::of(outcomes.iter().map(|outcome| outcome[index]));
         let [adaptive, peeking, ended] = names;
-        rows.push(CalibrationRow::new(
-            request,
-            Some(5),
-            adaptive,
-            rate(0),
-            Limit::AtMost(MOST_ADAPTIVE),
-        ));
-        rows.push(CalibrationRow::new(
-            request,
-            Some(5),
-            peeking,
-            rate(1),
-            Limit::AtLeast(LEAST_PEEKING),
-        ));
+        rows.push(CalibrationRow::new(Some(5), adaptive, rate(0), Limit::AtMost(MOST_ADAPTIVE)));
+        rows.push(CalibrationRow::new(Some(5), peeking, rate(1), Limit::AtLeast(LEAST_PEEKING)));
         if scenario == ENDED {
             let limit = Limit::AtMost(MOST_ADAPTIVE);
-            rows.push(CalibrationRow::new(request, Some(5), ended, rate(2), limit));
+            rows.push(CalibrationRow::new(Some(5), ended, rate(2), limit));
         }
     }
     let name = format!("adaptive, +{EFFECT_PERCENT} % found before the last look, S1");
@@ -74,7 +62,7 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
             });
             Ok(is_early)
         })?;
-        rows.push(CalibrationRow::new(request, None, name, Rate::of(early), Limit::None));
+        rows.push(CalibrationRow::new(None, name, Rate::of(early), Limit::None));
     }
     Ok(rows)
 }

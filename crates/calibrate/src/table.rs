@@ -1,6 +1,5 @@
 //! The calibration's table: what was counted against what is promised.
 
-use crate::CalibrationRequest;
 use crate::rate::Rate;
 use serde::Serialize;
 use std::fmt::Write;
@@ -33,19 +32,15 @@ pub struct CalibrationRow {
 }
 
 impl CalibrationRow {
+    /// A row holds unless its count contradicts the limit: the one-sided 99 % limit of its rate lies
+    /// beyond it. The more campaigns, the less is left to chance.
     pub(crate) fn new(
-        request: &CalibrationRequest<'_>,
         target: Option<u8>,
         name: impl Into<String>,
         rate: Rate,
         limit: Limit,
     ) -> Self {
-        let (low, high) = if request.is_quick {
-            // Few repetitions: only what contradicts the promise counts against it.
-            rate.interval()
-        } else {
-            (rate.share(), rate.share())
-        };
+        let (low, high) = rate.one_sided();
         let holds = match limit {
             Limit::AtMost(most) => low <= most,
             Limit::AtLeast(least) => high >= least,
@@ -81,7 +76,7 @@ pub fn text(row: &CalibrationRow) -> String {
         Limit::None => "for comparison".to_owned(),
     };
     let (low, high) = row.rate.interval();
-    let target = row.target.map_or(" ".to_owned(), |target| target.to_string());
+    let target = row.target.map_or(String::new(), |target| target.to_string());
     let verdict = match (row.holds, row.limit) {
         (_, Limit::None) => "",
         (true, _) => "holds",
@@ -91,7 +86,7 @@ pub fn text(row: &CalibrationRow) -> String {
     // Writing to a string cannot fail.
     let _ = write!(
         line,
-        "{target}  {:<58} {:>6.1} %  [{:>5.1}, {:>5.1}]  {limit:<17} {verdict}",
+        "{target:>2}  {:<72} {:>6.1} %  [{:>5.1}, {:>5.1}]  {limit:<17} {verdict}",
         row.name,
         100.0 * row.rate.share(),
         100.0 * low,

@@ -136,6 +136,10 @@ pub(crate) fn run(
 
 impl TrialRun<'_> {
     fn attempt(&mut self) -> Result<(), Stop> {
+        if self.trial.rest_ns > 0 {
+            self.tell(Phase::Resting);
+            self.pause(Duration::from_nanos(self.trial.rest_ns))?;
+        }
         self.tell(Phase::Setting);
         self.scheduler = SchedExt::read(self.context.machine());
         if let Some(ops) = &self.scheduler.ops {

@@ -63,6 +63,7 @@ pub fn import(
     for (index, source) in sources.iter().enumerate() {
         importer.read(source, mapping, &mut table).map_err(|trouble| (index, trouble))?;
     }
+    table.compare_settings();
     let constant = table.drop_constant_dimensions();
     let foreign = table.units.iter().filter(|(_, unit)| !unit.is_empty());
     let foreign = foreign.map(|(metric, unit)| format!("{metric} is in {unit}"));
@@ -135,11 +136,7 @@ fn assemble(
     };
     caveats.extend(copied(&records, has_blocks));
     caveats.extend(settings.margin.map(post_hoc));
-    let unblocked = ImportedDesign::Unblocked {
-        dimensions: table.dimensions.clone(),
-        fixed: table.fixed.clone(),
-    };
-    let design = if has_blocks { ImportedDesign::Blocked } else { unblocked };
+    let design = if has_blocks { ImportedDesign::Blocked } else { unblocked_design(table) };
     let plan = Plan {
         format: PLAN_FORMAT.to_owned(),
         name: settings.name.clone(),
@@ -177,6 +174,7 @@ fn assemble(
         }),
         probes: Vec::new(),
         settle_ns: 0,
+        rest_ns: 0,
         setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
@@ -185,6 +183,10 @@ fn assemble(
         notes: Vec::new(),
     };
     Ok(Assembled { plan, records })
+}
+
+fn unblocked_design(table: &ImportedTable) -> ImportedDesign {
+    ImportedDesign::Unblocked { dimensions: table.dimensions.clone(), fixed: table.fixed.clone() }
 }
 
 /// What all workloads share.

@@ -79,6 +79,7 @@ impl Importer for Entry {
             let item = format!("{} {job}", source.subject);
             table.notice(CaveatCode::AbsentValues, "jobs that did no I/O", &item);
         }
+        table.settings(source.subject, &report.settings);
         table.is_closed_loop |= report.is_closed_loop;
         let execution = table.next_execution();
         for stream in report.streams {

@@ -116,6 +116,7 @@ fn report(
         }
         Mode::Table => table.declare(&["operation", "record", "size"], &[])?,
     }
+    table.settings(source.subject, &report.settings);
     let metric = metric(report.unit, table)?;
     let execution = table.next_execution();
     for cell in &report.cells {

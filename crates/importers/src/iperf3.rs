@@ -46,6 +46,7 @@ impl Importer for Entry {
             }
         })?;
         table.declare(&["direction"], &[])?;
+        table.settings(source.subject, &report.settings);
         let execution = table.next_execution();
         for (level, flow) in [("out", &report.outwards), ("in", &report.inwards)] {
             let Some(flow) = flow else { continue };

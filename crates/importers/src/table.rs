@@ -3,7 +3,7 @@
 use crate::metrics::metric_id;
 use model::{Caveat, CaveatCode, Direction, Metric, Reduction, Sample, Unit};
 use outputs::Trouble;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More rows than this would be a plan nobody reads and a file nobody opens.
 const MOST_ROWS: usize = 1_000_000;
@@ -17,6 +17,10 @@ const MOST_ITEMS: usize = 12;
 const LONGEST_ITEM: usize = 100;
 /// What stands for the things that a caveat does not name.
 const MORE: &str = "…";
+/// Settings that are compared.
+const MOST_SETTINGS: usize = 1_000;
+/// Stands for a setting that the tool names for another subject only.
+const NOT_SAID: &str = "not said";
 /// Longest name of a subject or level.
 const LONGEST_NAME: usize = 200;
 
@@ -39,6 +43,10 @@ pub struct ImportedTable {
     pub units: BTreeMap<String, String>,
     /// Whether the load waited for each answer.
     pub is_closed_loop: bool,
+    /// What the tool says of how it was run, by name, subject and value.
+    settings: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
+    /// Subjects of whom it said anything.
+    with_settings: BTreeSet<String>,
 }
 
 /// What was measured at one place of one execution.
@@ -203,6 +211,40 @@ impl ImportedTable {
         if !is_known {
             caveat.detail.push_str(", ");
             caveat.detail.push_str(if count < MOST_ITEMS { &item } else { MORE });
+        }
+    }
+
+    /// Notes how a tool says that it was run for a subject. All files of a subject are one.
+    pub fn settings(&mut self, subject: &str, settings: &BTreeMap<String, String>) {
+        if !settings.is_empty() {
+            self.with_settings.insert(subject.to_owned());
+        }
+        for (name, value) in settings {
+            if self.settings.len() >= MOST_SETTINGS && !self.settings.contains_key(name) {
+                continue;
+            }
+            let values = self.settings.entry(name.clone()).or_default();
+            values.entry(subject.to_owned()).or_default().insert(value.clone());
+        }
+    }
+
+    /// Says which settings differ between subjects of whom the tool told any.
+    pub fn compare_settings(&mut self) {
+        let settings = std::mem::take(&mut self.settings);
+        for (name, values) in &settings {
+            let of = |subject: &String| {
+                values.get(subject).map_or(NOT_SAID.to_owned(), |values| {
+                    values.iter().map(String::as_str).collect::<Vec<_>>().join(" and ")
+                })
+            };
+            let told: Vec<(&String, String)> =
+                self.with_settings.iter().map(|subject| (subject, of(subject))).collect();
+            let Some((first, of_first)) = told.first() else { continue };
+            let other = told.iter().find(|(_, value)| value != of_first);
+            if let Some((subject, value)) = other {
+                let item = format!("{name} ({first}: {of_first}; {subject}: {value})");
+                self.notice(CaveatCode::SettingsDiffer, "by the tool's own words", &item);
+            }
         }
     }
 

@@ -72,6 +72,9 @@ impl Importer for Entry {
             }
         })?;
         table.declare(&[], &[])?;
+        let settings = [("threads", report.threads), ("connections", report.connections)];
+        let settings = settings.map(|(name, count)| (name.to_owned(), count.to_string())).into();
+        table.settings(source.subject, &settings);
         table.is_closed_loop = true;
         let (samples, failure) = if report.right() == 0 {
             (Vec::new(), Some(format!("none of {} requests got a right answer", report.asked())))

@@ -287,6 +287,7 @@ fn phase_name(phase: Phase) -> &'static str {
     match phase {
         Phase::Booting => "booting",
         Phase::Starting => "starting",
+        Phase::Resting => "resting",
         Phase::Setting => "setting",
         Phase::Settling => "settling",
         Phase::Preparing { .. } => "preparing",

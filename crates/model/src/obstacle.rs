@@ -41,12 +41,16 @@ obstacles! {
     FewPooledBlocks EveryVerdict "A percentile of all blocks together rests on fewer than ten of them. Forbids every verdict.",
     DriftInOrder EveryVerdict "The reference drifted while the order was not randomised: the drift may be the difference. Forbids every verdict.",
     UnequalWork EveryVerdict "The subjects did not do the same work while their latencies were measured. Forbids every verdict.",
+    CarryOver EveryVerdict "The values depend on what ran before, and beside that dependence no difference in this direction is shown. Forbids every verdict.",
+    CorrelatedBlocks EveryVerdict "The differences of neighbouring blocks resemble each other by more than a test allows for. Forbids every verdict.",
     ShortTail EveryVerdict "Fewer than ten samples lie beyond the percentile in the smallest trial. Forbids every verdict.",
     LoneReplicate EveryVerdict "Without blocks, a stratum has one replicate, which says nothing about noise. Forbids every verdict.",
     Component EveryVerdict "A component of the use case gives no verdict by itself. Forbids every verdict.",
     FewPairs EveryVerdict "Fewer than five pairs of blocks, or of boots where blocks share them, are complete. Forbids every verdict.",
     SurvivorsOnly Difference "Trials failed, and a test that counts each failure as the worst result does not show the difference. Forbids better and worse.",
+    DriftAlone Difference "Without blocks, one subject was measured after the other, and beside a steady drift no such difference is shown. Forbids better and worse.",
     OneStep Difference "The values' steps are coarse against the margin, and the difference is no larger than one of them. Forbids better and worse.",
+    HidingDrift Equivalence "Without blocks, one subject was measured after the other while values drifted, and beside that no equivalence is shown. Forbids equivalence.",
     CoarseSteps Equivalence "The declared step of the values is more than a quarter of the margin, or an inferred one more than half of it. Forbids equivalence.",
     FewDistinctValues Equivalence "The metric took few distinct values, and an interval that holds at every look decides. Forbids equivalence.",
 }
@@ -155,7 +159,9 @@ mod tests {
             weak,
             [
                 Obstacle::SurvivorsOnly,
+                Obstacle::DriftAlone,
                 Obstacle::OneStep,
+                Obstacle::HidingDrift,
                 Obstacle::CoarseSteps,
                 Obstacle::FewDistinctValues
             ]

@@ -10,6 +10,8 @@ pub enum Phase {
     Booting,
     /// What outlives trials is being started and warmed up.
     Starting,
+    /// The rest before the first trial of a sitting, with every level as it was found.
+    Resting,
     /// Levels are being set and read back.
     Setting,
     /// The pause before the first invocation.

@@ -66,6 +66,10 @@ pub struct Plan {
     pub probes: Vec<String>,
     /// Pause after knobs are set and before the first invocation.
     pub settle_ns: u64,
+    /// Rest before each sitting, with every level as it was found, so that what the sitting before
+    /// left behind fades.
+    #[serde(default, skip_serializing_if = "crate::histogram::is_zero")]
+    pub rest_ns: u64,
     /// How long it is expected to take to set a subject's levels for one trial, by its id;
     /// subjects that are set in no time are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -311,6 +315,9 @@ pub struct Trial {
     pub seed: u64,
     /// Pause after knobs are set.
     pub settle_ns: u64,
+    /// Rest before it, of the first of its sitting.
+    #[serde(default, skip_serializing_if = "crate::histogram::is_zero")]
+    pub rest_ns: u64,
 }
 
 /// Settings of the `sim` venue.
@@ -391,6 +398,7 @@ impl Plan {
             ("use_cases", !self.use_cases.is_empty(), json!(self.use_cases)),
             ("claims", !self.claims.is_empty(), json!(self.claims)),
             ("vm", self.vm.is_some(), json!(self.vm)),
+            ("rest_ns", self.rest_ns > 0, json!(self.rest_ns)),
             ("budget_ns", self.budget_ns.is_some(), json!(self.budget_ns)),
             ("pace", self.pace.is_some(), json!(self.pace)),
             ("venue_settings", !self.venue_settings.is_empty(), json!(self.venue_settings)),
@@ -442,7 +450,7 @@ impl Plan {
             let trial_ns = |workload: &WorkloadPlan| {
                 workload.trial_expected_ns(&sitting.subject) + self.settle_ns
             };
-            workloads.map(trial_ns).sum()
+            self.rest_ns + workloads.map(trial_ns).sum::<u64>()
         };
         let trials_ns: u64 = block.sittings.iter().map(sitting_ns).sum();
         let setting_ns = |sitting: &Sitting| {

@@ -5,6 +5,7 @@ use crate::json::{Json, JsonNode};
 use crate::percentile::Percentile;
 use crate::trouble::Trouble;
 use model::Histogram;
+use std::collections::BTreeMap;
 
 /// Percentiles that are read where fio printed percentiles.
 pub const PERCENTILES: [Percentile; 4] =
@@ -51,6 +52,8 @@ pub struct FioReport {
     pub idle: Vec<String>,
     /// Whether some job waited for its queue: it has no `rate_process`.
     pub is_closed_loop: bool,
+    /// Options of its jobs, by job and option (`job bs`), but for names of files.
+    pub settings: BTreeMap<String, String>,
 }
 
 /// All entries of one name, group and direction: they ran at the same time.
@@ -104,6 +107,13 @@ pub enum FioLatency {
     Uncombinable,
 }
 
+/// Options that name something, and change no work.
+const NO_SETTINGS: [&str; 7] =
+    ["name", "filename", "directory", "description", "output", "opendir", "filename_format"];
+/// Settings that are kept, and the longest of them.
+const MOST_SETTINGS: usize = 1_000;
+const LONGEST_SETTING: usize = 60;
+
 impl FioReport {
     /// Reads what fio printed; lines of notes may come before it.
     ///
@@ -124,6 +134,7 @@ impl FioReport {
             streams: Vec::new(),
             idle: Vec::new(),
             is_closed_loop: false,
+            settings: BTreeMap::new(),
         };
         for entries in gathered(&root, &jobs, &mut report)? {
             report.streams.push(entries.stream()?);
@@ -188,6 +199,7 @@ fn gathered<'a>(
         if directions.is_empty() {
             report.idle.push(name.to_owned());
         }
+        settings(root, job, name, &mut report.settings)?;
         report.is_closed_loop |= option(root, job, "rate_process")?.is_none();
         for (direction, part) in directions {
             let known = streams
@@ -234,6 +246,29 @@ fn active<'a>(
         );
     }
     Ok(active)
+}
+
+/// Every option of a job, and of all jobs, but for those that name files.
+fn settings(
+    root: &JsonNode<'_>,
+    job: &JsonNode<'_>,
+    name: &str,
+    settings: &mut BTreeMap<String, String>,
+) -> Result<(), Trouble> {
+    // A job's own option counts before that of all jobs.
+    for (place, key) in [(root, "global options"), (job, "job options")] {
+        let Some(options) = place.optional(key)? else { continue };
+        for (option, value) in options.members()? {
+            let is_name = NO_SETTINGS.contains(&option) || option.ends_with("_log");
+            if is_name || settings.len() >= MOST_SETTINGS {
+                continue;
+            }
+            let Ok(value) = value.text() else { continue };
+            let value = value.chars().take(LONGEST_SETTING).collect();
+            settings.insert(format!("{name} {option}"), value);
+        }
+    }
+    Ok(())
 }
 
 /// An option of a job, or of all jobs.

@@ -11,6 +11,7 @@ mod text;
 
 use crate::format::{Format, Reaction};
 use crate::trouble::Trouble;
+use std::collections::BTreeMap;
 
 /// Bytes of what iozone calls KB or kB.
 pub const KILOBYTE: u64 = 1024;
@@ -136,6 +137,9 @@ pub struct IozoneReport {
     pub unit: RateUnit,
     /// What it measured, in its order; never none.
     pub cells: Vec<IozoneRate>,
+    /// Lines of its heading that say how it was run (`file size set to`), each by its words before
+    /// the first number.
+    pub settings: BTreeMap<String, String>,
 }
 
 /// One rate.

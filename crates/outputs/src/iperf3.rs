@@ -3,6 +3,7 @@
 use crate::format::{Format, Reaction};
 use crate::json::{Json, JsonNode};
 use crate::trouble::Trouble;
+use std::collections::BTreeMap;
 
 /// More streams than this no client of iperf3 has (`MAX_STREAMS` of its iperf.h is 128, and
 /// `--bidir` doubles them).
@@ -19,6 +20,8 @@ pub struct Iperf3Report {
     pub outwards: Option<Flow>,
     /// From the server to the client (`--reverse`, `--bidir`).
     pub inwards: Option<Flow>,
+    /// How it was asked to run (`num_streams`, `blksize`, `duration`), as it says itself.
+    pub settings: BTreeMap<String, String>,
 }
 
 /// All streams of one direction.
@@ -81,6 +84,10 @@ impl From<Trouble> for Iperf3Failure {
     }
 }
 
+/// Settings that are kept, and the longest of them.
+const MOST_SETTINGS: usize = 40;
+const LONGEST_SETTING: usize = 60;
+
 impl Iperf3Report {
     /// Reads what the client printed.
     ///
@@ -114,7 +121,15 @@ impl Iperf3Report {
             (false, true) => (None, Some(flow("", None)?)),
             (false, false) => (Some(flow("", None)?), None),
         };
-        Ok(Self { version, outwards, inwards })
+        let mut settings = BTreeMap::new();
+        for (name, value) in test.members()?.into_iter().take(MOST_SETTINGS) {
+            let number = value.count().map(|count| count.to_string());
+            let said = number.or_else(|_| value.text().map(str::to_owned));
+            if let Ok(said) = said {
+                settings.insert(name.to_owned(), said.chars().take(LONGEST_SETTING).collect());
+            }
+        }
+        Ok(Self { version, outwards, inwards, settings })
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn digest(plan: &Plan, catalogue: &Catalogue) -> String {
     hexadecimal(&Sha256::digest(decisive.to_string().as_bytes()))
 }
 
-/// A digest of the declarations of the entries that the plan uses. Entries that
+/// A digest of the rule of orders and of the declarations of the entries that the plan uses. Entries that
 /// it does not use may change without separating it from its records.
 fn catalogue_version(plan: &Plan, catalogue: &Catalogue) -> String {
     let workloads: Vec<Value> = plan
@@ -42,7 +42,7 @@ fn catalogue_version(plan: &Plan, catalogue: &Catalogue) -> String {
         .filter_map(|id| catalogue.probe(id))
         .map(|probe| json!([probe.describe().id, probe.metrics()]))
         .collect();
-    let version = json!([workloads, factors, probes]).to_string();
+    let version = json!([workloads, factors, probes, crate::order::RULE]).to_string();
     hexadecimal(&Sha256::digest(version.as_bytes()))
 }
 

@@ -10,8 +10,13 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// More arms than this are balanced for carry-over.
+/// Which rule gives the orders: a plan of another rule has another digest.
+pub(crate) const RULE: &str = "serially balanced";
+/// More arms than this have the rows of Williams designs.
 const MOST_UNIFORM: usize = 4;
+/// Blocks of two arms that one coin decides: an order that never changed could keep step with
+/// something that happens at regular times. More balance carry-over better (docs/method.md#m-order).
+const BLOCKS_OF_A_COIN: u32 = 2;
 
 /// The blocks of a plan whose subjects need no boot, or share one machine's.
 ///
@@ -114,23 +119,37 @@ impl Purpose {
     }
 }
 
-/// The order of so many arms in each block, as indices. Two run as AB and BA equally
-/// often (with an odd number of blocks, a coin decides the last), three and four in
-/// uniform permutations, more in Williams designs (docs/method.md#m-order).
+/// The order of so many arms in each block, as indices, serially balanced: an arm follows itself
+/// as often as it follows each other one (of two, three times for five), so that what a sitting leaves behind for the next
+/// favours none (docs/method.md#m-order).
+///
+/// A block begins with the arm that the block before it ended with. Two arms run as AB BA or
+/// BA AB, which a coin decides after every two blocks; of three and four the rest of the
+/// block is permuted; more have the rows of Williams designs, chained where they can be.
 fn orders(seed: u64, purpose: &Purpose, count: u32, arms: usize) -> Vec<Vec<usize>> {
     if arms == 2 {
-        let mut random = stream(seed, &purpose.pairs, 0);
-        let extra = below(&mut random, 2) == 0;
-        let half = count / 2 + u32::from(count % 2 == 1 && extra);
-        let mut is_forward: Vec<bool> = (0..count).map(|index| index < half).collect();
-        shuffle(&mut random, &mut is_forward);
-        let order = |is_forward| if is_forward { vec![0, 1] } else { vec![1, 0] };
-        return is_forward.into_iter().map(order).collect();
+        let is_forward = |index: u32| {
+            let mut coin = stream(seed, &purpose.pairs, index / BLOCKS_OF_A_COIN);
+            (below(&mut coin, 2) == 0) == index.is_multiple_of(2)
+        };
+        return (0..count)
+            .map(|index| if is_forward(index) { vec![0, 1] } else { vec![1, 0] })
+            .collect();
     }
     if arms > MOST_UNIFORM {
         return williams::orders(seed, &purpose.williams, count as usize, arms);
     }
-    (0..count).map(|index| permutation(seed, &purpose.permutation, index, arms)).collect()
+    let mut orders: Vec<Vec<usize>> = Vec::with_capacity(count as usize);
+    for index in 0..count {
+        let mut order = permutation(seed, &purpose.permutation, index, arms);
+        let last = orders.last().and_then(|before| before.last());
+        if let Some(place) = last.and_then(|last| order.iter().position(|arm| arm == last)) {
+            // Whose places are exchanged is as random as the permutation was.
+            order.swap(0, place);
+        }
+        orders.push(order);
+    }
+    orders
 }
 
 fn permutation(seed: u64, purpose: &str, index: u32, arms: usize) -> Vec<usize> {
@@ -221,7 +240,8 @@ pub fn trials(plan: &Plan, block: &Block) -> Vec<Trial> {
     let mut trials = Vec::new();
     for (position, sitting) in (0_u32..).zip(&block.sittings) {
         let Some(subject) = plan.subject(&sitting.subject) else { continue };
-        for workload in sitting.workloads.iter().filter_map(|label| plan.workload(label)) {
+        let workloads = sitting.workloads.iter().filter_map(|label| plan.workload(label));
+        for (place, workload) in workloads.enumerate() {
             trials.push(Trial {
                 block: block.index,
                 position,
@@ -231,6 +251,7 @@ pub fn trials(plan: &Plan, block: &Block) -> Vec<Trial> {
                 probes: plan.probes.clone(),
                 seed: trial_seed(plan.seed, block.index, &workload.label),
                 settle_ns: plan.settle_ns,
+                rest_ns: if place == 0 { plan.rest_ns } else { 0 },
             });
         }
     }

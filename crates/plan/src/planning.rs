@@ -251,6 +251,7 @@ fn draft(
         imported: None,
         probes: settings.probes,
         settle_ns: settings.settle_ns,
+        rest_ns: settings.rest_ns,
         setting_ns: BTreeMap::new(),
         sim: None,
         vm: None,
@@ -309,7 +310,7 @@ impl Draft {
             let trial_ns = |planned: &Planned| {
                 planned.plan.trial_expected_ns(&subject.id) + self.plan.settle_ns
             };
-            running.map(|planned| trial_ns(planned) + set_ns).sum()
+            self.plan.rest_ns + running.map(|planned| trial_ns(planned) + set_ns).sum::<u64>()
         };
         let trials_ns: u64 = subjects.iter().map(sitting_ns).sum();
         if !self.plan.boots_guests() {

@@ -197,6 +197,7 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
         },
         "probes": { "type": "array", "items": { "enum": probes }, "uniqueItems": true },
         "settle": { "$ref": "#/$defs/duration" },
+        "rest": { "$ref": "#/$defs/duration" },
         "invocations": { "type": "integer", "minimum": 1, "maximum": INVOCATION_LIMIT, "default": 3 },
         "budget": { "$ref": "#/$defs/duration" },
         "quick": quick(),

@@ -14,7 +14,7 @@ const LOOK_LIMIT: usize = 10;
 pub(crate) const LARGEST_SEED: u64 = i64::MAX as u64;
 
 /// Keys of the top level; every factor's id is one too, and that of a venue with settings.
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "title",
     "venue",
     "blocks",
@@ -27,6 +27,7 @@ const KEYS: [&str; 21] = [
     "order",
     "probes",
     "settle",
+    "rest",
     "invocations",
     "budget",
     "quick",
@@ -73,6 +74,7 @@ pub(crate) struct ExperimentSettings {
     pub(crate) control: Control,
     pub(crate) probes: Vec<String>,
     pub(crate) settle_ns: u64,
+    pub(crate) rest_ns: u64,
     pub(crate) invocations: u32,
     pub(crate) budget_ns: Option<u64>,
     pub(crate) pace: Option<Pace>,
@@ -92,6 +94,7 @@ impl ExperimentSettings {
             control: Control::Auto,
             probes: default_probes,
             settle_ns: DEFAULT_SETTLE_NS,
+            rest_ns: 0,
             invocations: DEFAULT_INVOCATIONS,
             budget_ns: None,
             pace: None,
@@ -167,6 +170,11 @@ fn read_key(
             if let Some(settle_ns) = values::duration(node, "settle", 0..=60 * SECOND_NS, problems)
             {
                 settings.settle_ns = settle_ns;
+            }
+        }
+        "rest" => {
+            if let Some(rest_ns) = values::duration(node, "rest", 0..=600 * SECOND_NS, problems) {
+                settings.rest_ns = rest_ns;
             }
         }
         "invocations" => {

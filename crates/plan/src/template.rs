@@ -28,6 +28,7 @@ const SIZE: &str = r#"blocks = 10               # replicates; 6 is quick, 20 is 
 # comparisons = "all"     # each subject with each, and ranked; "reference": each with the first;
                           # "within FACTOR": each with the first of its own level of a factor
 # settle = "100ms"        # pause after knobs are set
+# rest = "2s"             # idle time before each sitting, for what the one before leaves behind
 # budget = "20m"          # cut blocks, then the control, to fit this time; with looks: stop then
 
 # A difference smaller than its margin is no difference that matters. Declared

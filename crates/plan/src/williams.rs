@@ -20,11 +20,21 @@ pub(crate) fn orders(seed: u64, purpose: &str, count: usize, arms: usize) -> Vec
         let mut rows: Vec<Vec<usize>> =
             square.iter().map(|row| row.iter().map(|letter| labels[*letter]).collect()).collect();
         shuffle(&mut random, &mut rows);
-        orders.append(&mut rows);
+        chain(&mut orders, rows);
         cycle += 1;
     }
     orders.truncate(count);
     orders
+}
+
+/// Adds the rows, each beginning with what the row before it ended with where one of them does:
+/// an arm then follows itself as often as each other one.
+fn chain(orders: &mut Vec<Vec<usize>>, mut rows: Vec<Vec<usize>>) {
+    while !rows.is_empty() {
+        let last = orders.last().and_then(|before| before.last());
+        let next = rows.iter().position(|row| row.first() == last).unwrap_or(0);
+        orders.push(rows.remove(next));
+    }
 }
 
 /// The rows of one cycle: cyclic shifts of 0, 1, n-1, 2, n-2, ... whose neighbours
@@ -70,6 +80,16 @@ mod tests {
                 assert_eq!(follows.len(), arms * (arms - 1), "{arms} arms");
                 assert!(follows.values().all(|count| *count == times), "{arms} arms");
             }
+        }
+    }
+
+    #[test]
+    fn a_row_begins_where_another_ended_wherever_one_does() {
+        for arms in 5..=9 {
+            let cycle = if arms % 2 == 1 { 2 * arms } else { arms };
+            let orders = orders(7, "w", 20 * cycle, arms);
+            let chained = orders.windows(2).filter(|two| two[0].last() == two[1].first()).count();
+            assert!(chained >= orders.len() / 2, "{arms} arms: {chained} of {}", orders.len());
         }
     }
 

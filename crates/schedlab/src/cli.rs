@@ -355,7 +355,7 @@ pub(crate) struct Calibrate {
     /// Some seconds: bounds are as wide as so few repetitions ask for
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// Every target with 2,000 repetitions (the default)
+    /// Every target with 20,000 repetitions (the default)
     #[arg(long)]
     pub full: bool,
     /// Other than the usual number of repetitions

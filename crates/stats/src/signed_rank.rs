@@ -146,18 +146,29 @@ pub fn sign_flip(values: &[f64]) -> Option<f64> {
     }
     // A sum that equals the observed one but for rounding counts as extreme.
     let threshold = observed * (1.0 - 1e-12);
-    let patterns = 1_u32 << values.len();
-    let extreme = (0..patterns)
-        .filter(|pattern| {
-            let sum: f64 = values
-                .iter()
-                .enumerate()
-                .map(|(index, value)| if pattern >> index & 1 == 1 { -value } else { *value })
-                .sum();
-            sum.abs() >= threshold
+    // Every sum is one of the first half's and one of the second's (Horowitz and Sahni 1974).
+    let (first, second) = values.split_at(values.len() / 2);
+    let (first, second) = (sums_of_signs(first), sums_of_signs(second));
+    let extreme: usize = first
+        .iter()
+        .map(|one| {
+            let above = second.len() - second.partition_point(|other| one + other < threshold);
+            let below = second.partition_point(|other| one + other <= -threshold);
+            // Where all sums are 0 each is both.
+            (above + below).min(second.len())
         })
-        .count();
-    Some(extreme as f64 / f64::from(patterns))
+        .sum();
+    Some(extreme as f64 / (first.len() * second.len()) as f64)
+}
+
+/// The sums of these values under all patterns of signs, ascending.
+fn sums_of_signs(values: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0];
+    for value in values {
+        sums = sums.iter().flat_map(|sum| [sum - value, sum + value]).collect();
+    }
+    sums.sort_unstable_by(f64::total_cmp);
+    sums
 }
 
 #[cfg(test)]

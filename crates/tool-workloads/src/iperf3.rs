@@ -411,7 +411,12 @@ mod tests {
     }
 
     fn report(outwards: Flow, inwards: Option<Flow>) -> Iperf3Report {
-        Iperf3Report { version: "iperf 3.12".to_owned(), outwards: Some(outwards), inwards }
+        Iperf3Report {
+            version: "iperf 3.12".to_owned(),
+            outwards: Some(outwards),
+            inwards,
+            settings: std::collections::BTreeMap::new(),
+        }
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub const HOUSE: &[Room] = &[
     Room {
         name: "calibrate",
         layer: 6,
-        uses: These(&["contract", "plan", "analysis", "stats", "venues"]),
+        uses: These(&["contract", "plan", "analysis", "importers", "stats", "venues"]),
     },
     Room { name: "live", layer: 6, uses: These(&["contract", "sys", "store", "lab"]) },
     Room { name: "server", layer: 7, uses: These(&["contract", "sys", "store", "live", "web"]) },

@@ -115,6 +115,16 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
         let reason = format!("not the same work: {detail}");
         raised.push(Raised::silent(Obstacle::UnequalWork, reason));
     }
+    if let Some(carried) = signals.carry_over.as_ref().filter(|one| !one.shows_the_same) {
+        let reason = format!("{}; beside that none is shown", carried.detail);
+        raised.push(Raised::silent(Obstacle::CarryOver, reason));
+    }
+    if let Some(correlation) = signals.correlation {
+        let reason = format!(
+            "neighbouring blocks resemble each other (lag-one correlation {correlation:.2}): the difference is that of a time, and another time has another"
+        );
+        raised.push(Raised::silent(Obstacle::CorrelatedBlocks, reason));
+    }
     raised.extend(signals.tail.as_ref().and_then(|tail| {
         let advice = tail.supported.map_or(String::new(), |quantile| {
             format!("; these samples support up to the {:.4}th percentile", 100.0 * quantile)
@@ -163,6 +173,15 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
     if let Some(subject) = &numbers.without_value {
         let reason = format!("there is no value of {subject}");
         raised.push(Raised::silent(Obstacle::NothingToCompare, reason));
+    }
+    let [makes, hides] = signals.by_drift;
+    if makes {
+        let reason = "one subject was measured after the other, and beside a steady drift no difference is shown";
+        raised.push(Raised::silent(Obstacle::DriftAlone, reason));
+    }
+    if hides {
+        let reason = "one subject was measured after the other while values drifted, and beside that no equivalence is shown";
+        raised.push(Raised::silent(Obstacle::HidingDrift, reason));
     }
     if numbers.lonely > 0 {
         let detail = format!("{} cells have values of one subject only", numbers.lonely);

@@ -29,10 +29,18 @@ pub(crate) struct Signals {
     pub survivors: Option<Survivors>,
     /// How the subjects' work differed while their latencies were measured.
     pub unequal_work: Option<String>,
-    /// The reference's drift over the campaign, on the scale of logarithms.
+    /// The reference's drift over the campaign, or without blocks that of each subject's values in
+    /// the file's order, on the scale of logarithms.
     pub drift: Option<f64>,
     /// What says that the order was not randomised; empty where nothing does.
     pub fixed_order: Vec<String>,
+    /// Without blocks, where one subject came after the other: whether a drift may be the difference,
+    /// and whether one may hide it.
+    pub by_drift: [bool; 2],
+    /// How the values depend on what ran before.
+    pub carry_over: Option<CarryOver>,
+    /// The lag-one correlation of the replicates' differences, where no test allows for so much.
+    pub correlation: Option<f64>,
     /// The tail-size rule, of a quantile.
     pub tail: Option<Tail>,
 }
@@ -44,6 +52,15 @@ pub(crate) struct Survivors {
     pub detail: String,
     /// Whether the difference is shown, in the same direction, where each failure counts as the
     /// worst result.
+    pub shows_the_same: bool,
+}
+
+/// The values of a pair depend on what ran before (docs/method.md#m-carry-over).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CarryOver {
+    /// How sure that is.
+    pub detail: String,
+    /// Whether the difference is shown, in the same direction, beside that dependence.
     pub shows_the_same: bool,
 }
 
@@ -112,6 +129,9 @@ impl Signals {
             unequal_work: None,
             drift: None,
             fixed_order: Vec::new(),
+            by_drift: [false; 2],
+            carry_over: None,
+            correlation: None,
             tail: None,
         }
     }
@@ -132,8 +152,18 @@ impl Signals {
         }
         if let Some(change) = self.drift {
             let percent = 100.0 * (exp(change) - 1.0);
-            let detail = format!("the reference changed by {percent:+.1} % over the campaign");
+            let detail = match self.numbers {
+                Numbers::Pairs(_) | Numbers::Sum { .. } => {
+                    format!("the reference changed by {percent:+.1} % over the campaign")
+                }
+                Numbers::Samples(_) => {
+                    format!("a subject's values change by {percent:+.1} % in the file's order")
+                }
+            };
             caveats.push(Caveat::new(CaveatCode::Drift, detail));
+        }
+        if let Some(carried) = &self.carry_over {
+            caveats.push(Caveat::new(CaveatCode::CarryOver, &carried.detail));
         }
         let in_order = self.fixed_order.iter();
         caveats.extend(in_order.map(|detail| Caveat::new(CaveatCode::OrderConfounded, detail)));

@@ -30,6 +30,16 @@ struct Failure<'a> {
     levels: Vec<String>,
 }
 
+/// What one execution measured for a question.
+#[derive(Default)]
+struct Execution {
+    /// Sum of the logarithms of its rows, and how many rows there are.
+    sum: f64,
+    rows: f64,
+    /// Position of its first row in the file.
+    begins: Option<u64>,
+}
+
 /// All values.
 pub(super) struct Table<'a> {
     plan: &'a Plan,
@@ -162,6 +172,7 @@ impl<'a> Table<'a> {
             failed: [0; 2],
             completed: [0; 2],
             events: None,
+            places: BTreeMap::new(),
             spans: BTreeMap::new(),
         };
         for failure in &self.failures {
@@ -172,7 +183,7 @@ impl<'a> Table<'a> {
             }
         }
         // Executions by stratum, subject and replicate.
-        let mut executions: BTreeMap<(Vec<String>, usize, u32), (f64, f64)> = BTreeMap::new();
+        let mut executions: BTreeMap<(Vec<String>, usize, u32), Execution> = BTreeMap::new();
         let mut present: BTreeMap<&[String], [bool; 2]> = BTreeMap::new();
         for cell in cells {
             let Some(side) = samples.side(cell.subject) else { continue };
@@ -190,13 +201,18 @@ impl<'a> Table<'a> {
             let spans = samples.spans.entry(stratum.clone()).or_default();
             let span = spans[side].get_or_insert((cell.sequence, cell.sequence));
             *span = (span.0.min(cell.sequence), span.1.max(cell.sequence));
-            let (sum, rows) = executions.entry((stratum, side, cell.replicate)).or_default();
-            *sum += cell.rows as f64 * log;
-            *rows += cell.rows as f64;
+            let execution = executions.entry((stratum, side, cell.replicate)).or_default();
+            execution.sum += cell.rows as f64 * log;
+            execution.rows += cell.rows as f64;
+            let begins = execution.begins.get_or_insert(cell.sequence);
+            *begins = cell.sequence.min(*begins);
         }
         samples.lonely = present.values().filter(|sides| sides[0] != sides[1]).count();
-        for ((stratum, side, _), (sum, rows)) in executions {
-            samples.strata.entry(stratum).or_default()[side].push(sum / rows);
+        for ((stratum, side, _), execution) in executions {
+            let begins = execution.begins.unwrap_or_default() as f64;
+            samples.places.entry(stratum.clone()).or_default()[side].push(begins);
+            let mean = execution.sum / execution.rows;
+            samples.strata.entry(stratum).or_default()[side].push(mean);
         }
         samples
     }

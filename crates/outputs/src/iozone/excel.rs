@@ -39,6 +39,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<IozoneReport, Trouble> {
         mode: Mode::Throughput { processes: None },
         unit: RateUnit::BytesPerSecond,
         cells: Vec::new(),
+        settings: BTreeMap::new(),
     };
     let (mut record_bytes, mut unit) = (None, None);
     for (row, cells) in &sheet {

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::json::line_of;
 use crate::trouble::Trouble;
+use std::collections::BTreeMap;
 
 const REMEDY: &str = "give the output of iozone -t or iozone -a as it was printed";
 /// The banner is one of the first lines, the caller's own words aside.
@@ -20,9 +21,25 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
     start.to_ascii_lowercase().contains(BANNER)
 }
 
+/// Lines of the heading that say nothing of how it was run, or what stands beside every number.
+const NO_SETTINGS: [&str; 8] = [
+    "command line",
+    "time resolution",
+    "processor cache",
+    "file stride",
+    "output is",
+    "excel chart",
+    "record size",
+    "each ",
+];
+/// No heading has so many lines.
+const MOST_SETTINGS: usize = 40;
+
 /// What was read so far.
 struct Reader {
     report: IozoneReport,
+    /// Whether its heading has come to how it was run.
+    has_begun: bool,
     has_mode: bool,
     record_bytes: Option<u64>,
     file_bytes: Option<u64>,
@@ -67,7 +84,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<IozoneReport, Trouble> {
             mode: Mode::Table,
             unit: RateUnit::BytesPerSecond,
             cells: Vec::new(),
+            settings: BTreeMap::new(),
         },
+        has_begun: false,
         has_mode: false,
         record_bytes: None,
         file_bytes: None,
@@ -112,7 +131,11 @@ impl Reader {
     /// What iozone says before it begins.
     fn heading(&mut self, line: &str, lower: &str) -> Result<(), String> {
         let words: Vec<&str> = lower.split_whitespace().collect();
+        if self.has_begun {
+            self.setting(lower);
+        }
         match words.as_slice() {
+            ["run", "began:", ..] => self.has_begun = true,
             ["version", "$revision:", version, ..] => {
                 self.report.version = Some((*version).to_owned());
             }
@@ -133,6 +156,18 @@ impl Reader {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Keeps a line of the heading that says how it was run.
+    fn setting(&mut self, line: &str) {
+        let is_of_the_machine = NO_SETTINGS.iter().any(|other| line.starts_with(other));
+        if is_of_the_machine || self.report.settings.len() >= MOST_SETTINGS {
+            return;
+        }
+        let digit = line.find(|letter: char| letter.is_ascii_digit()).unwrap_or(line.len());
+        let (name, value) = line.split_at(digit);
+        let value = if value.is_empty() { "yes" } else { value };
+        self.report.settings.insert(shown(name.trim()), shown(value));
     }
 
     fn mode(&mut self, mode: Mode) -> Result<(), String> {

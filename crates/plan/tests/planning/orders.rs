@@ -71,6 +71,39 @@ proptest! {
     }
 
     #[test]
+    fn an_arm_follows_itself_as_often_as_it_follows_each_other(
+        arms in 2..5_u32, seed in 0..1_000_000_u64,
+    ) {
+        let blocks = 400;
+        let planned = plan(request(&experiment(arms, blocks, 1, false, seed))).unwrap();
+        let sittings: Vec<&str> = planned
+            .blocks
+            .iter()
+            .flat_map(|block| block.sittings.iter().map(|sitting| sitting.subject.as_str()))
+            .collect();
+        let mut follows: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+        for pair in sittings.windows(2) {
+            *follows.entry((pair[1], pair[0])).or_default() += 1;
+        }
+        prop_assert_eq!(follows.len(), (arms * arms) as usize);
+        // What another subject leaves behind reaches the first of two as often as the second.
+        for one in 0..arms {
+            for other in 0..arms {
+                let (one, other) = (format!("arm-{one}"), format!("arm-{other}"));
+                let after_other = follows[&(one.as_str(), other.as_str())];
+                let share = f64::from(after_other) / f64::from(blocks);
+                // Of two, three blocks in four begin with what the one before ended with.
+                let expected = match (arms, one == other) {
+                    (2, true) => 3.0 / 8.0,
+                    (2, false) => 5.0 / 8.0,
+                    _ => 1.0 / f64::from(arms),
+                };
+                prop_assert!((share - expected).abs() < 0.1, "{one} after {other}: {share}");
+            }
+        }
+    }
+
+    #[test]
     fn no_text_makes_planning_panic(text in "\\PC{0,200}") {
         let _ = plan(request(&text));
     }

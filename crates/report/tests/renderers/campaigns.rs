@@ -387,6 +387,7 @@ impl Draft {
             reason: None,
             obstacle: None,
             is_odds: false,
+            is_order_fixed: false,
             is_emulated: false,
             look: None,
             margin: 0.05,

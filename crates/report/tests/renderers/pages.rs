@@ -47,6 +47,7 @@ fn finding(
             .then(|| "neither a difference nor its absence was shown".to_owned()),
         obstacle: None,
         is_odds: false,
+        is_order_fixed: false,
         is_emulated: false,
         look: None,
         margin: 0.05,

@@ -49,11 +49,11 @@ pub(super) fn examine(common: &Common, directory: &Path, mut loaded: LoadedCampa
             let is_of_this_version = again.digest == loaded.plan.digest;
             let (declared, other): (Vec<_>, Vec<_>) =
                 differences.into_iter().partition(|one| is_of_this_version || one.is_declared());
-            loaded.flaws.extend(
-                declared
-                    .iter()
-                    .map(|one| Caveat::new(CaveatCode::EvidenceChanged, one.words(loaded.origin))),
-            );
+            // A field with both its values says more than a digest that no longer fits.
+            let named = declared
+                .iter()
+                .map(|one| Caveat::new(CaveatCode::EvidenceChanged, one.words(loaded.origin)));
+            loaded.flaws.splice(..0, named.collect::<Vec<_>>());
             let is_known = is_of_this_version || !declared.is_empty();
             (!is_known).then(|| match other.first() {
                 Some(first) => format!(
@@ -175,7 +175,8 @@ fn differences(loaded: &LoadedCampaign, again: &Plan) -> Vec<Difference> {
     // Blocks that ran again stand behind those that were planned.
     let count = stored.blocks.len().min(again.blocks.len());
     if stored.blocks[..count] != again.blocks[..count] {
-        note("blocks", "in another order".to_owned(), "the order that its seed draws".to_owned());
+        let drawn = "the order that its seed draws".to_owned();
+        note("order of the blocks", "another".to_owned(), drawn);
     }
     note("blocks", count.to_string(), again.blocks.len().to_string());
     found

@@ -103,7 +103,7 @@ const EDITS: &[Edit] = &[
                 plan["blocks"][0]["sittings"].as_array_mut().unwrap().rotate_left(1);
             });
         },
-        &["plan.json: blocks is in another order"],
+        &["plan.json: order of the blocks is another"],
     ),
     (
         "deleted block",

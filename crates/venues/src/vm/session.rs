@@ -548,6 +548,7 @@ fn patience_for(phase: Phase, trial: &Trial) -> Duration {
         Phase::Preparing { .. } | Phase::Running { .. } => {
             Duration::from_nanos(trial.workload.time_limit_ns) + LATE
         }
+        Phase::Resting => Duration::from_nanos(trial.rest_ns) + PATIENCE,
         Phase::Settling => Duration::from_nanos(trial.settle_ns) + PATIENCE,
         // A scheduler comes into charge here, and leaves.
         Phase::Setting | Phase::Restoring => HOLDING_PATIENCE,

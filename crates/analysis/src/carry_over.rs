@@ -1,0 +1,121 @@
+//! What a sitting leaves behind for the next (docs/method.md#m-carry-over): a subject after its own
+//! sitting against the same subject after another's.
+
+use crate::observations::Observations;
+use crate::pairs::Pairs;
+use crate::questions::Asked;
+use crate::rulebook::CarryOver;
+use model::Plan;
+use stats::{WithCovariates, mean};
+
+/// Level at which what came before counts as felt.
+const LEVEL: f64 = 0.04;
+
+/// Whether the differences of these pairs depend on whose sitting came before.
+///
+/// Nothing is said of replicates that are not blocks, nor of numbers that were imported: their
+/// order is that of a table.
+pub(crate) fn carry_over(
+    plan: &Plan,
+    observations: &Observations<'_>,
+    pairs: &Pairs,
+    asked: &Asked<'_>,
+) -> Option<CarryOver> {
+    if plan.imported.is_some() || pairs.differences.len() != pairs.blocks.len() {
+        return None;
+    }
+    let question = &asked.question;
+    let (mut differences, mut covariates) = (Vec::new(), Vec::new());
+    for block in &pairs.blocks {
+        let before = |subject: &str| observations.predecessor(block.block, subject);
+        let (Some(subject), Some(reference)) =
+            (before(&question.subject), before(&question.reference))
+        else {
+            continue;
+        };
+        let after = |whose: &str| {
+            let is_after = |one: &str| f64::from(u8::from(are_alike(plan, one, whose)));
+            is_after(subject) - is_after(reference)
+        };
+        differences.push(block.log_difference);
+        covariates.push([after(&question.subject), after(&question.reference)]);
+    }
+    let fit = WithCovariates::of(&differences, &covariates)?;
+    (fit.p < LEVEL).then(|| {
+        let direction = mean(&pairs.differences).unwrap_or_default();
+        let shows_the_same = fit.mean.is_some_and(|test| {
+            test.mean * direction > 0.0 && test.p_difference().is_some_and(|p| p < plan.alpha)
+        });
+        let detail = format!(
+            "the difference depends on whose sitting came before, p = {:.4} over {} blocks",
+            fit.p,
+            differences.len()
+        );
+        CarryOver { detail, shows_the_same }
+    })
+}
+
+/// Whether two subjects leave the same behind: the control is a twin of the reference.
+fn are_alike(plan: &Plan, one: &str, other: &str) -> bool {
+    let twin = |id: &str| {
+        let is_control = plan.subject(id).is_some_and(|subject| subject.is_control);
+        if is_control { plan.reference().id.clone() } else { id.to_owned() }
+    };
+    one == other || twin(one) == twin(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixtures::{metric, plan, record};
+    use crate::judge;
+    use model::{CaveatCode, Direction, Obstacle, Record, Reduction, Sample, Verdict};
+
+    const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
+
+    /// Twelve blocks of `a` and `b` in the order of `first`, of which each sitting after one of
+    /// `a` is slower by so much, and `b` is by so much.
+    fn judged(first: &str, left_behind: f64, effect: f64) -> (Verdict, Option<Obstacle>, bool) {
+        let mut records: Vec<Record> = Vec::new();
+        let mut before: Option<&str> = None;
+        for (block, first) in first.chars().enumerate() {
+            let order = if first == 'a' { ["a", "b"] } else { ["b", "a"] };
+            for (position, subject) in order.into_iter().enumerate() {
+                let noise = 0.002 * NOISE[(records.len() * 5 + block / 8) % 8];
+                let after = if before == Some("a") { left_behind } else { 0.0 };
+                let own = if subject == "b" { effect } else { 0.0 };
+                let samples = vec![Sample::values("m", vec![100.0 * (1.0 + noise + after + own)])];
+                records.push(Record {
+                    position: position as u32,
+                    sequence: records.len() as u64,
+                    boot_id: "one".to_owned(),
+                    ..record(block as u32, subject, "w", vec![samples])
+                });
+                before = Some(subject);
+            }
+        }
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let plan = plan(&["a", "b"], metrics, first.len() as u32);
+        let finding = judge(&plan, &records).findings.remove(0);
+        let mut codes = finding.caveats.iter().map(|caveat| caveat.code);
+        (finding.verdict, finding.obstacle, codes.any(|code| code == CaveatCode::CarryOver))
+    }
+
+    #[test]
+    fn what_a_sitting_leaves_behind_is_no_difference_between_the_subjects() {
+        // Orders that are not serially balanced: b follows a in most blocks, a itself in few.
+        let orders = "aabbabaababa";
+        assert_eq!(judged(orders, 0.0, 0.0), (Verdict::Equivalent, None, false));
+        assert_eq!(
+            judged(orders, 0.06, 0.0),
+            (Verdict::Inconclusive, Some(Obstacle::CarryOver), true)
+        );
+        // A difference that stands beside it is one.
+        assert_eq!(judged(orders, 0.06, 0.3), (Verdict::Worse, None, true));
+    }
+
+    #[test]
+    fn in_orders_that_are_serially_balanced_it_cancels() {
+        assert_eq!(judged("abababababab", 0.03, 0.0), (Verdict::Equivalent, None, false));
+        assert_eq!(judged("abababababab", 0.03, 0.1), (Verdict::Worse, None, false));
+    }
+}

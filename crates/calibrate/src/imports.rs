@@ -1,0 +1,130 @@
+//! Target 13: numbers that were imported, through the importer that users run.
+
+use crate::CalibrationRequest;
+use crate::campaigns::repeat;
+use crate::rate::Rate;
+use crate::synthetic::{Draws, SIGMA};
+use crate::table::{CalibrationRow, Limit};
+use contract::{Error, Result};
+use importers::{IMPORTERS, ImportFile, ImportSettings, Mapping, MappingDirection, ValueColumn};
+use model::{Comparisons, Findings, Verdict};
+use std::fmt::Write;
+
+/// Target 13 (docs/method.md#m-targets).
+const MOST: f64 = 0.055;
+const MOST_EQUIVALENT: f64 = 0.065;
+const MARGIN: f64 = 0.02;
+/// Runs of each of two subjects.
+const RUNS: u32 = 10;
+
+/// The order of a table's rows.
+#[derive(Clone, Copy, PartialEq)]
+enum RowOrder {
+    /// A subject and then the other.
+    OneAfterTheOther,
+    /// In turns.
+    InTurns,
+}
+
+/// A table.
+struct TableCase {
+    name: &'static str,
+    has_blocks: bool,
+    order: RowOrder,
+    /// From one row to the next, on the scale of logarithms.
+    drift: f64,
+    /// Logarithm of the true ratio.
+    effect: f64,
+    is_wrong: fn(Verdict) -> bool,
+    limit: f64,
+}
+
+fn cases() -> Vec<TableCase> {
+    let different = |verdict| matches!(verdict, Verdict::Better | Verdict::Worse);
+    let equivalent = |verdict| verdict == Verdict::Equivalent;
+    let of = |name, has_blocks, order, drift, effect| {
+        let (is_wrong, limit): (fn(Verdict) -> bool, f64) =
+            if effect > 0.0 { (equivalent, MOST_EQUIVALENT) } else { (different, MOST) };
+        TableCase { name, has_blocks, order, drift, effect, is_wrong, limit }
+    };
+    let (in_turns, in_a_row) = (RowOrder::InTurns, RowOrder::OneAfterTheOther);
+    // ln 1.02: a difference of the margin itself.
+    let margin = crate::synthetic::THETA;
+    vec![
+        of("different: a table in turns", false, in_turns, 0.0, 0.0),
+        of("different: a table in turns, drift of 3 %", false, in_turns, 0.0015, 0.0),
+        of("different: a table, one after the other", false, in_a_row, 0.0, 0.0),
+        of("different: a table, one after the other, drift of 3 %", false, in_a_row, 0.0015, 0.0),
+        of("different: a table with blocks", true, in_turns, 0.0, 0.0),
+        of("equivalent at the margin itself: a table in turns", false, in_turns, 0.0, margin),
+        of("equivalent at the margin itself: a table with blocks", true, in_turns, 0.0, margin),
+    ]
+}
+
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+    let mut rows = Vec::new();
+    for case in cases() {
+        if !case.name.contains(request.only) {
+            continue;
+        }
+        let wrong = repeat(request, |repetition| {
+            let findings = imported(&case, repetition)?;
+            Ok(findings.findings.iter().any(|finding| (case.is_wrong)(finding.verdict)))
+        })?;
+        let limit = Limit::AtMost(case.limit);
+        rows.push(CalibrationRow::new(Some(13), case.name, Rate::of(wrong), limit));
+    }
+    Ok(rows)
+}
+
+fn imported(case: &TableCase, repetition: u32) -> Result<Findings> {
+    let text = table(case, repetition);
+    let source = ImportFile { subject: "table", execution: 1, bytes: text.as_bytes() };
+    let time = ValueColumn {
+        column: "time".to_owned(),
+        direction: Some(MappingDirection::Lower),
+        unit: Some("ms".to_owned()),
+    };
+    let run = || "run".to_owned();
+    let mapping = Mapping {
+        subject: Some("subject".to_owned()),
+        replicate: if case.has_blocks { Vec::new() } else { vec![run()] },
+        block: case.has_blocks.then(run),
+        values: vec![time],
+        ..Mapping::default()
+    };
+    let settings = ImportSettings {
+        name: "calibration".to_owned(),
+        title: "calibration".to_owned(),
+        files: "table".to_owned(),
+        reference: None,
+        comparisons: Comparisons::Reference,
+        margin: Some(MARGIN),
+        alpha: 0.05,
+    };
+    let attempted = "cannot import a table of the calibration";
+    let csv = IMPORTERS
+        .iter()
+        .find(|importer| importer.describe().id == "csv")
+        .ok_or_else(|| Error::environment(attempted, "there is no importer of tables"))?;
+    let campaign = importers::import(*csv, &[source], &mapping, &settings)
+        .map_err(|(_, trouble)| Error::environment(attempted, trouble.cause))?;
+    Ok(analysis::judge(&campaign.plan, &campaign.records))
+}
+
+fn table(case: &TableCase, repetition: u32) -> String {
+    let mut draws = Draws::of(repetition);
+    let mut text = "subject,run,time\n".to_owned();
+    for row in 0..2 * RUNS {
+        let (arm, run) = match case.order {
+            // The first of a pair changes, as in a table that somebody randomised.
+            RowOrder::InTurns => ((row + row / 2) % 2, row / 2),
+            RowOrder::OneAfterTheOther => (row / RUNS, row % RUNS),
+        };
+        let effect = f64::from(arm) * case.effect;
+        let log = SIGMA * draws.normal() + case.drift * f64::from(row) + effect;
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{},{run},{:.9}", ["a", "b"][arm as usize], 100.0 * log.exp());
+    }
+    text
+}

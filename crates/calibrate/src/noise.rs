@@ -1,0 +1,215 @@
+//! Target 9: noise that the simulator does not have, of subjects that do not differ.
+
+use crate::CalibrationRequest;
+use crate::campaigns::repeat;
+use crate::false_positives::covers;
+use crate::rate::Rate;
+use crate::synthetic::{Draws, Moment, Noise, SIGMA, Shape, run};
+use crate::table::{CalibrationRow, Limit};
+use contract::Result;
+
+/// Target 9 (docs/method.md#m-targets).
+const MOST: f64 = 0.055;
+const LEAST_COVERAGE: f64 = 0.92;
+
+/// Noise, in a campaign of this shape.
+struct NoiseCase {
+    name: &'static str,
+    shape: Shape,
+    limit: Limit,
+    /// Whether the interval's coverage is counted as well.
+    has_coverage: bool,
+    make: fn(&mut Draws) -> Noise,
+}
+
+impl NoiseCase {
+    fn of(name: &'static str, blocks: u32, make: fn(&mut Draws) -> Noise) -> Self {
+        let shape = Shape { blocks, ..Shape::PAIR };
+        Self { name, shape, limit: Limit::AtMost(MOST), has_coverage: false, make }
+    }
+
+    fn with_coverage(self) -> Self {
+        Self { has_coverage: true, ..self }
+    }
+
+    fn for_comparison(self) -> Self {
+        Self { limit: Limit::None, ..self }
+    }
+
+    fn arms(self, arms: usize) -> Self {
+        Self { shape: Shape { arms, ..self.shape }, ..self }
+    }
+
+    fn boots_of(self, blocks: u32) -> Self {
+        Self { shape: Shape { blocks_of_a_boot: Some(blocks), ..self.shape }, ..self }
+    }
+}
+
+fn cases() -> Vec<NoiseCase> {
+    vec![
+        NoiseCase::of("normal, one boot, 10 blocks", 10, |_| every_normal()),
+        NoiseCase::of("one arm skewed, 10 blocks", 10, skewed).with_coverage(),
+        NoiseCase::of("one arm skewed, 20 blocks", 20, skewed).with_coverage(),
+        NoiseCase::of("one arm with spikes, 10 blocks", 10, spiky).with_coverage(),
+        NoiseCase::of("one arm with spikes, 20 blocks", 20, spiky).with_coverage(),
+        NoiseCase::of("one arm three times as noisy, 10 blocks", 10, |_| plain(noisier))
+            .with_coverage(),
+        NoiseCase::of("carry-over of 1 %, 2 subjects, 10 blocks", 10, |_| left_behind_by_one(0.01)),
+        NoiseCase::of("carry-over of 2 %, 2 subjects, 10 blocks", 10, |_| left_behind_by_one(0.02)),
+        NoiseCase::of("carry-over of 3 %, 2 subjects, 10 blocks", 10, |_| left_behind_by_one(0.03)),
+        NoiseCase::of("carry-over of 3 %, 2 subjects, 20 blocks", 20, |_| left_behind_by_one(0.03)),
+        NoiseCase::of("carry-over of 3 %, 3 subjects, 10 blocks", 10, |_| left_behind_by_one(0.03))
+            .arms(3),
+        NoiseCase::of("carry-over of 3 %, 6 subjects, 12 blocks", 12, |_| left_behind_by_one(0.03))
+            .arms(6),
+        NoiseCase::of("drift of 0.3 % from sitting to sitting, 10 blocks", 10, |_| plain(drifting)),
+        NoiseCase::of("bursts of three sittings, 10 blocks", 10, bursts),
+        NoiseCase::of("a burst in every fourth sitting, 10 blocks", 10, every_fourth),
+        NoiseCase::of("a burst in every fourth sitting, 20 blocks", 20, every_fourth),
+        NoiseCase::of("an effect that wanders, rho 0.3, 10 blocks", 10, |_| wandering(0.3))
+            .for_comparison(),
+        NoiseCase::of("an effect that wanders, rho 0.5, 10 blocks", 10, |_| wandering(0.5))
+            .for_comparison(),
+        NoiseCase::of("an effect that wanders, rho 0.5, 40 blocks", 40, |_| wandering(0.5))
+            .for_comparison(),
+        NoiseCase::of("an effect that wanders, rho 0.8, 40 blocks", 40, |_| wandering(0.8))
+            .for_comparison(),
+        NoiseCase::of("an effect of 1 % of each boot, one boot, 10 blocks", 10, |_| by_boot(100))
+            .for_comparison(),
+        NoiseCase::of("an effect of 1 % of each boot, 10 boots, 20 blocks", 20, |_| by_boot(2))
+            .boots_of(2),
+        NoiseCase::of("slow trials of one arm fail, 10 blocks", 10, |_| fails_when_slow()),
+        NoiseCase::of("slow trials of one arm fail, 20 blocks", 20, |_| fails_when_slow()),
+    ]
+}
+
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+    let mut rows = Vec::new();
+    for case in cases() {
+        let names = [format!("different: {}", case.name), format!("truth inside: {}", case.name)];
+        if !names.iter().any(|name| name.contains(request.only)) {
+            continue;
+        }
+        let outcomes = repeat(request, |repetition| {
+            let campaign = run(request, &case.shape, &case.make, repetition)?;
+            Ok((campaign.says_different(), covers(&campaign, 0.0)))
+        })?;
+        let [different, inside] = names;
+        let target = (case.limit != Limit::None).then_some(9);
+        let rate = Rate::of(outcomes.iter().map(|(different, _)| *different));
+        rows.push(CalibrationRow::new(target, different, rate, case.limit));
+        if case.has_coverage {
+            let rate = Rate::of(outcomes.iter().map(|(_, covers)| *covers));
+            let limit = Limit::AtLeast(LEAST_COVERAGE);
+            rows.push(CalibrationRow::new(target, inside, rate, limit));
+        }
+    }
+    Ok(rows)
+}
+
+/// Normal noise and nothing else.
+pub(crate) fn every_normal() -> Noise {
+    plain(|_, _| 0.0)
+}
+
+/// Subject 1 leaves so much behind for whichever comes next.
+pub(crate) fn left_behind_by_one(size: f64) -> Noise {
+    Box::new(move |moment, draws| {
+        let left = if moment.before == Some(1) { size } else { 0.0 };
+        Some(SIGMA * draws.normal() + left)
+    })
+}
+
+/// Normal noise, and what a trial has besides.
+fn plain(besides: fn(&Moment, &mut Draws) -> f64) -> Noise {
+    Box::new(move |moment, draws| {
+        let besides = besides(moment, draws);
+        Some(SIGMA * draws.normal() + besides)
+    })
+}
+
+fn noisier(moment: &Moment, draws: &mut Draws) -> f64 {
+    if moment.arm == 1 { 2.8 * SIGMA * draws.normal() } else { 0.0 }
+}
+
+fn drifting(moment: &Moment, _: &mut Draws) -> f64 {
+    0.003 * f64::from(moment.sitting)
+}
+
+/// Subject 1 has exponential noise of the same mean.
+fn skewed(_: &mut Draws) -> Noise {
+    Box::new(|moment, draws| {
+        Some(match moment.arm {
+            1 => 2.0 * SIGMA * (draws.exponential() - 1.0),
+            _ => SIGMA * draws.normal(),
+        })
+    })
+}
+
+/// In one of seven trials subject 1 takes 4 % longer on average; its mean is the reference's.
+pub(crate) fn spiky(_: &mut Draws) -> Noise {
+    Box::new(|moment, draws| {
+        let spike = if draws.uniform() < 1.0 / 7.0 { 0.04 * draws.exponential() } else { 0.0 };
+        let spike = if moment.arm == 1 { spike - 0.04 / 7.0 } else { 0.0 };
+        Some(SIGMA * draws.normal() + spike)
+    })
+}
+
+/// From one sitting in ten on three in a row take 5 % longer.
+fn bursts(_: &mut Draws) -> Noise {
+    let mut until = 0;
+    Box::new(move |moment, draws| {
+        if moment.sitting >= until && draws.uniform() < 0.1 {
+            until = moment.sitting + 3;
+        }
+        let burst = if moment.sitting < until { 0.05 } else { 0.0 };
+        Some(SIGMA * draws.normal() + burst)
+    })
+}
+
+/// Something that happens at regular times: each fourth sitting takes 5 % longer.
+fn every_fourth(draws: &mut Draws) -> Noise {
+    let phase = (4.0 * draws.uniform()) as u32;
+    Box::new(move |moment, draws| {
+        let burst = if moment.sitting % 4 == phase { 0.05 } else { 0.0 };
+        Some(SIGMA * draws.normal() + burst)
+    })
+}
+
+/// The effect of subject 1 follows its own past: an autoregressive process of mean 0.
+pub(crate) fn wandering(rho: f64) -> Noise {
+    let mut state: Option<(u32, f64)> = None;
+    Box::new(move |moment, draws| {
+        let (block, effect) = *state.get_or_insert_with(|| (moment.block, draws.normal()));
+        let effect = if block == moment.block {
+            effect
+        } else {
+            rho * effect + (1.0 - rho * rho).sqrt() * draws.normal()
+        };
+        state = Some((moment.block, effect));
+        let effect = if moment.arm == 1 { 1.4 * SIGMA * effect } else { 0.0 };
+        Some(0.1 * SIGMA * draws.normal() + effect)
+    })
+}
+
+/// Each boot of so many blocks gives subject 1 an effect of its own.
+fn by_boot(blocks: u32) -> Noise {
+    let mut state: Option<(u32, f64)> = None;
+    Box::new(move |moment, draws| {
+        let boot = moment.block / blocks;
+        let (_, effect) = match state {
+            Some(known) if known.0 == boot => known,
+            _ => *state.insert((boot, SIGMA * draws.normal())),
+        };
+        let effect = if moment.arm == 1 { effect } else { 0.0 };
+        Some(SIGMA * draws.normal() + effect)
+    })
+}
+
+/// Both have the same exponential noise, and the slowest tenth of subject 1 fails.
+fn fails_when_slow() -> Noise {
+    Box::new(|moment, draws| {
+        let slow = draws.exponential();
+        (moment.arm != 1 || slow < std::f64::consts::LN_10).then_some(0.03 * slow)
+    })
+}

@@ -1,0 +1,61 @@
+//! Target 10: the kinds of numbers that workloads report.
+
+use crate::CalibrationRequest;
+use crate::campaigns::repeat;
+use crate::rate::Rate;
+use crate::synthetic::{Noise, Reported, SIGMA, Shape, THETA, run};
+use crate::table::{CalibrationRow, Limit};
+use contract::Result;
+use model::Verdict;
+
+/// Target 10 (docs/method.md#m-targets).
+const MOST_DIFFERENT: f64 = 0.055;
+const MOST_EQUIVALENT: f64 = 0.065;
+const BLOCKS: u32 = 10;
+
+/// What is reported, and the difference at which *equivalent* is counted, in margins.
+const KINDS: [(&str, Reported, f64); 6] = [
+    ("a time", Reported::Time, 1.0),
+    ("a median of 400 events", Reported::Percentile(0.5, 400), 1.0),
+    ("a p99 of 2,000 events", Reported::Percentile(0.99, 2_000), 1.0),
+    ("a share of 20,000 attempts", Reported::Share(20_000), 1.0),
+    ("a count of 40,000", Reported::Count(40_000), 1.0),
+    ("a clock of ten steps", Reported::TenSteps, 2.0),
+];
+
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+    let mut rows = Vec::new();
+    for (name, reported, margins) in KINDS {
+        let different = format!("different: {name}, nothing differs, {BLOCKS} blocks");
+        let at = if margins > 1.0 { "twice the margin" } else { "the margin itself" };
+        let equivalent = format!("equivalent at {at}: {name}, {BLOCKS} blocks");
+        let most = [MOST_DIFFERENT, MOST_EQUIVALENT];
+        for ((name, of_margin), most) in
+            [(different, 0.0), (equivalent, margins)].into_iter().zip(most)
+        {
+            if !name.contains(request.only) {
+                continue;
+            }
+            let shape = Shape { blocks: BLOCKS, reported, ..Shape::PAIR };
+            let wrong = repeat(request, |repetition| {
+                let noise = |_: &mut _| apart(of_margin * THETA);
+                let campaign = run(request, &shape, &noise, repetition)?;
+                Ok(if of_margin > 0.0 {
+                    campaign.primary().any(|one| one.verdict == Verdict::Equivalent)
+                } else {
+                    campaign.says_different()
+                })
+            })?;
+            rows.push(CalibrationRow::new(Some(10), name, Rate::of(wrong), Limit::AtMost(most)));
+        }
+    }
+    Ok(rows)
+}
+
+/// Every subject but the reference differs by so much, on the scale of logarithms.
+pub(crate) fn apart(effect: f64) -> Noise {
+    Box::new(move |moment, draws| {
+        let effect = if moment.arm == 0 { 0.0 } else { effect };
+        Some(SIGMA * draws.normal() + effect)
+    })
+}
