@@ -117,7 +117,7 @@ fn factor(ratio: f64, language: Language) -> String {
 }
 
 /// An oriented ratio as a signed percentage: `+3.1 %` is better; from two-fold on a factor.
-pub(crate) fn percent(ratio: f64, language: Language) -> String {
+pub fn percent(ratio: f64, language: Language) -> String {
     if !ratio.is_finite() || is_factor(ratio) {
         return factor(ratio, language);
     }
@@ -142,7 +142,7 @@ pub fn effects_found(fraction: f64, language: Language) -> String {
 }
 
 /// Both ends of an interval, without the percent sign twice; both as factors where one is.
-pub(crate) fn interval(interval: &Interval, language: Language) -> String {
+pub fn interval(interval: &Interval, language: Language) -> String {
     if is_factor(interval.low) || (interval.high.is_finite() && is_factor(interval.high)) {
         let (low, high) = (factor(interval.low, language), factor(interval.high, language));
         return say!(language, "{low} to {high}", low, high);

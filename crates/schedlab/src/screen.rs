@@ -4,13 +4,14 @@ use crate::progress::human_duration;
 use live::{
     Current, LatencyPoint, LatencySeries, LiveCampaign, LiveVerdict, MachineSample, RunState,
 };
-use model::{Role, Unit, Verdict};
+use model::{Interval, Role, Unit, Verdict};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph, Row, Table};
+use report::Language;
 
 /// Trials whose percentiles are drawn as one line.
 const LONGEST_SPARK: usize = 24;
@@ -29,6 +30,11 @@ pub(crate) struct Look {
 impl Look {
     fn colour(self, colour: Color) -> Style {
         if self.is_colour { Style::new().fg(colour) } else { Style::new() }
+    }
+
+    /// What a report says, in the letters of this terminal.
+    fn of_report(self, text: String) -> String {
+        if self.is_unicode { text } else { text.replace('×', "x").replace('÷', "/") }
     }
 
     fn bars(self) -> &'static [char] {
@@ -202,10 +208,11 @@ impl Screen {
         let is_over = matches!(snapshot.state, RunState::Finished | RunState::StoppedEarly);
         let is_sequence = snapshot.verdicts.iter().any(|one| one.is_sequence);
         let title = match (is_over, is_sequence) {
-            (true, false) => "Verdicts (+ is better)",
-            (true, true) => "Verdicts (+ is better; intervals hold however often you look)",
-            (false, _) => "So far (+ is better; intervals hold however often you look)",
+            (true, false) => "Verdicts (+ and × better)",
+            (true, true) => "Verdicts (+, × better; intervals hold however often you look)",
+            (false, _) => "So far (+, × better; intervals hold however often you look)",
         };
+        let title = self.look.of_report(title.to_owned());
         let first = self.first.min(snapshot.verdicts.len().saturating_sub(1));
         let all = snapshot.verdicts.len();
         // Above the rows stand the title and the head.
@@ -230,11 +237,10 @@ impl Screen {
         let control = if one.role == Role::Control { " (A/A)" } else { "" };
         let name = self.look.shortened(&one.subject, subject.saturating_sub(control.len()));
         let asked = format!("{} {}", one.workload, one.metric.replace('_', " "));
-        let effect = one.ratio.map_or("-".to_owned(), signed_percent);
-        let interval = one.low.map_or(String::new(), |low| {
-            let bare = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0));
-            format!("[{}, {}] %", bare(low), one.high.map_or("...".to_owned(), bare))
-        });
+        let effect =
+            one.ratio.map_or("-".to_owned(), |ratio| self.look.of_report(percent_of(ratio)));
+        let interval =
+            one.low.map_or(String::new(), |low| self.look.of_report(interval_of(low, one.high)));
         let (word, colour) = match one.verdict {
             _ if !is_over => ("", Color::Reset),
             Verdict::Better => ("better", Color::Blue),
@@ -320,8 +326,23 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-fn signed_percent(ratio: f64) -> String {
-    format!("{:+.1} %", 100.0 * (ratio - 1.0))
+/// Both ends of an interval, of which the upper may be unbounded: factors where reports tell them.
+fn interval_of(low: f64, high: Option<f64>) -> String {
+    let (first, second) = (percent_of(low), high.map(percent_of));
+    let bare = |text: &str| text.strip_suffix(" %").map(str::to_owned);
+    match (bare(&first), second.as_deref().map(bare)) {
+        (Some(first), None) => format!("[{first}, ...] %"),
+        (Some(first), Some(Some(second))) => format!("[{first}, {second}] %"),
+        _ => {
+            let high = high.unwrap_or(f64::INFINITY);
+            report::interval(&Interval { low, high }, Language::default())
+        }
+    }
+}
+
+/// An effect, as reports tell it.
+fn percent_of(ratio: f64) -> String {
+    report::percent(ratio, Language::default())
 }
 
 /// The points of each subject, in the order in which subjects first came.
@@ -465,7 +486,7 @@ mod tests {
         let over = LiveCampaign { state: RunState::StoppedEarly, ..snapshot("Which policy?") };
         screen.note(Some(over), None);
         let text = drawn(&screen, 80);
-        assert!(text.contains("Verdicts (+ is better; intervals hold"), "{text}");
+        assert!(text.contains("Verdicts (+, × better; intervals hold"), "{text}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use analysis::{GateLimit, GateOutcome, GateResult};
 use contract::{Error, Result};
 use model::{Findings, Role};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use report::Language;
 use store::LoadedCampaign;
 
 /// An error names this many metrics; of the others it gives the number.
@@ -100,13 +101,11 @@ fn name(result: &GateResult<'_>) -> String {
 
 /// The estimate, the limit and the reason.
 fn evidence(result: &GateResult<'_>) -> String {
-    let percent = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
     let estimate = result.finding.effect.as_ref().map_or(String::new(), |effect| {
         format!(
-            "effect {} [{}, {}] (+ is better), ",
-            percent(effect.ratio),
-            percent(effect.interval.low),
-            percent(effect.interval.high)
+            "effect {} [{}] (+ and × are better), ",
+            report::percent(effect.ratio, Language::default()),
+            report::interval(&effect.interval, Language::default())
         )
     });
     let p = result.p.map_or(String::new(), |p| {

@@ -5,7 +5,8 @@ use crate::cli::{Common, History};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::{Error, Result};
-use model::{Finding, Role, round_significant as round};
+use model::{Finding, Interval, Role, round_significant as round};
+use report::Language;
 use serde::Serialize;
 use stats::change_points;
 use std::collections::BTreeMap;
@@ -217,9 +218,11 @@ fn changes(series: &Series) -> Vec<Change> {
 }
 
 fn drawn(series: &Series) -> String {
-    let percent = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+    let percent = |ratio: f64| report::percent(ratio, Language::default());
+    let interval =
+        |low: f64, high: f64| report::interval(&Interval { low, high }, Language::default());
     let mut text = format!(
-        "{}{} {}: {} against {}, {} campaigns (+ is better)\n  {}\n",
+        "{}{} {}: {} against {}, {} campaigns (+ and × are better)\n  {}\n",
         if series.is_emulated { "emulated: " } else { "" },
         series.workload,
         series.metric,
@@ -232,11 +235,10 @@ fn drawn(series: &Series) -> String {
     for point in &series.points {
         let _ = writeln!(
             text,
-            "  {:<40} {:>9}  [{}, {}]  n={}",
+            "  {:<40} {:>9}  [{}]  n={}",
             point.campaign,
             percent(point.ratio),
-            percent(point.low),
-            percent(point.high),
+            interval(point.low, point.high),
             point.blocks
         );
     }
@@ -244,12 +246,11 @@ fn drawn(series: &Series) -> String {
         let p = if change.p < 0.001 { "< 0.001".to_owned() } else { format!("= {:.3}", change.p) };
         let _ = writeln!(
             text,
-            "  changed between {} and {}: {} [{}, {}], p {p}; an alert to look closer, not a verdict",
+            "  changed between {} and {}: {} [{}], p {p}; an alert to look closer, not a verdict",
             change.after,
             change.before,
             percent(change.ratio),
-            percent(change.low),
-            percent(change.high)
+            interval(change.low, change.high)
         );
     }
     if series.changes.is_empty() {
