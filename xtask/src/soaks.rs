@@ -4,6 +4,7 @@
 use crate::cargo::{Cargo, succeed};
 use crate::problems::{CommandResult, Problems};
 use crate::suite::{self, Tier, Wish};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// How much of each.
@@ -18,7 +19,7 @@ pub struct Amount {
     /// How long each scheduler of ours runs under storms, in seconds
     #[arg(long, default_value_t = Amount::NIGHT.seconds)]
     pub seconds: u32,
-    /// Only show that it still runs: once each, of one scheduler, as tests are built
+    /// Only show that it still runs: once each, as tests are built
     #[arg(long)]
     pub smoke: bool,
 }
@@ -35,9 +36,6 @@ impl Amount {
     fn inner_kills(self) -> u32 {
         if self.smoke { 8 } else { self.guest_kills() }
     }
-
-    /// Enough to see that names and variables are right, and that a kill falls into a trial.
-    const SMOKE: Self = Self { kills: 8, boots: 1, seconds: 8, smoke: true };
 }
 
 /// Tests that a soak repeats.
@@ -48,14 +46,6 @@ struct Soak {
     variable: &'static str,
     /// Of the amounts, the one that is meant.
     times: fn(Amount) -> u32,
-}
-
-impl Soak {
-    /// Parts of the names of its tests.
-    fn names(&self, amount: Amount) -> &'static [&'static str] {
-        let is_of_all = amount.smoke && self.variable == "SCHEDLAB_SCHEDULER_SECONDS";
-        if is_of_all { ONE_STORM } else { self.tests }
-    }
 }
 
 /// Kills on this host, and storms of tasks under each of our schedulers.
@@ -74,9 +64,6 @@ const HOST: &[Soak] = &[
         times: |amount| amount.seconds,
     },
 ];
-/// Instead of the storms of all schedulers in a smoke run.
-const ONE_STORM: &[&str] = &["vm::fairness::storms::rr"];
-
 /// Boots, kills of campaigns in guests, and kills inside a guest.
 const GUESTS: &[Soak] = &[
     Soak {
@@ -120,25 +107,50 @@ pub fn external(cargo: &Cargo, is_smoke: bool) -> CommandResult {
     tests(cargo, &[EXTERNAL.0], (EXTERNAL.1, 1), Amount::NIGHT)
 }
 
-/// Every one of them, all at once, so that it takes no longer than the longest.
+/// How long the storm takes that is among all tests; the others repeat what they do as often as they
+/// say themselves.
+pub fn smoke_variables() -> Vec<(String, String)> {
+    vec![("SCHEDLAB_SCHEDULER_SECONDS".to_owned(), "8".to_owned())]
+}
+
+/// The smoke run: the tests of every soak ran among all tests. Here each is found by its name, and
+/// reads its variable.
 pub fn smoke(cargo: &Cargo) -> CommandResult {
-    let amount = Amount::SMOKE;
-    let mut wish = Wish::of(Tier::Nightly);
-    for soak in HOST.iter().chain(GUESTS) {
-        wish.names.extend(soak.names(amount).iter().map(|name| (*name).to_owned()));
-        wish.variables.push((soak.variable.to_owned(), (soak.times)(amount).to_string()));
-    }
     let all = suite::list(cargo, &[])?;
-    let absent = wish.names.iter().filter(|name| !all.contains(name.as_str()));
-    let absent = absent.map(|name| format!("no test is called {name}")).collect();
-    Problems::of_all([Problems::outcome(absent), suite::test(cargo, &wish), external(cargo, true)])
+    let sources = sources(&cargo.root().join("crates/schedlab/tests"))?;
+    let mut absent = Vec::new();
+    for soak in HOST.iter().chain(GUESTS) {
+        let names = soak.tests.iter().filter(|name| !all.contains(**name));
+        absent.extend(names.map(|name| format!("no test is called {name}")));
+        if !sources.contains(&format!("\"{}\"", soak.variable)) {
+            absent.push(format!("no test reads {}", soak.variable));
+        }
+    }
+    Problems::of_all([Problems::outcome(absent), external(cargo, true)])
+}
+
+/// The text of every source below a directory.
+fn sources(directory: &Path) -> Result<String, Problems> {
+    let failed = |error: std::io::Error| {
+        Problems::one(format!("cannot read {}: {error}", directory.display()))
+    };
+    let mut text = String::new();
+    for entry in std::fs::read_dir(directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            text += &sources(&path)?;
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            text += &std::fs::read_to_string(&path).map_err(failed)?;
+        }
+    }
+    Ok(text)
 }
 
 /// One that fails does not keep the next from running.
 fn repeat(cargo: &Cargo, soaks: &[Soak], amount: Amount) -> CommandResult {
-    let outcomes = soaks.iter().map(|soak| {
-        tests(cargo, soak.names(amount), (soak.variable, (soak.times)(amount)), amount)
-    });
+    let outcomes = soaks
+        .iter()
+        .map(|soak| tests(cargo, soak.tests, (soak.variable, (soak.times)(amount)), amount));
     Problems::of_all(outcomes.collect::<Vec<_>>())
 }
 
