@@ -67,7 +67,7 @@ fn states(campaign: &Campaign) -> BTreeMap<String, String> {
 }
 
 /// A campaign of which everything was read, without failures and without warnings.
-fn clean() -> Campaign {
+pub fn clean() -> Campaign {
     let mut campaign = measured();
     campaign.findings.caveats.clear();
     campaign.store_caveats.clear();
@@ -94,7 +94,7 @@ fn clean() -> Campaign {
 }
 
 /// Simulated, imported in blocks, imported without.
-fn of_others() -> [(&'static str, Campaign); 3] {
+pub fn of_others() -> [(&'static str, Campaign); 3] {
     let mut simulated = clean();
     simulated.findings.caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
     let imported = |design: ImportedDesign| {
@@ -106,6 +106,27 @@ fn of_others() -> [(&'static str, Campaign); 3] {
             design,
             caveats: Vec::new(),
         });
+        campaign.plan.venue = "import".to_owned();
+        campaign.plan.notes.clear();
+        campaign.plan.seed = 0;
+        campaign.plan.is_seed_generated = false;
+        campaign.environment = model::Fingerprint::default();
+        campaign.plan.subjects.retain(|subject| !subject.is_control);
+        campaign.plan.subjects.iter_mut().for_each(|subject| subject.levels.clear());
+        campaign.findings.findings.retain(|finding| finding.question.role != Role::Control);
+        campaign.records.retain(|record| !record.subject.ends_with("-again"));
+        if campaign
+            .plan
+            .imported
+            .as_ref()
+            .is_some_and(|imported| matches!(imported.design, ImportedDesign::Unblocked { .. }))
+        {
+            campaign.plan.blocks.clear();
+            for finding in &mut campaign.findings.findings {
+                finding.blocks.clear();
+                (finding.planning, finding.companion, finding.diagnostics) = (None, None, None);
+            }
+        }
         for record in &mut campaign.records {
             record.levels.clear();
             for invocation in &mut record.invocations {

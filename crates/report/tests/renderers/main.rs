@@ -12,6 +12,7 @@ mod grid_pages;
 mod html_pages;
 mod languages;
 mod multicore;
+mod origins;
 mod pages;
 mod plots;
 mod slides;

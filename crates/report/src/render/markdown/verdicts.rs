@@ -92,13 +92,24 @@ fn head(report: &Report) -> String {
 
 fn legend(report: &Report, scale: Scale) -> String {
     let language = report.language;
+    let effects = if report.design.is_unblocked() {
+        language.word(
+            "Effects are ratios of geometric means over executions, oriented so that + and × are \
+             better.",
+        )
+    } else {
+        language.word(
+            "Effects are ratios of geometric means over blocks, oriented so that + and × are \
+             better.",
+        )
+    };
     say!(
         language,
-        "Effects are ratios of geometric means over blocks, oriented so that + and × are better. \
-         Intervals are {level}, unadjusted and each for its row alone; the family interval allows \
+        "{effects} Intervals are {level}, unadjusted and each for its row alone; the family interval allows \
          for {families}; p-values are adjusted by Holm. Bars share one scale, from {low} to {high} \
          (square root of the log ratio): `│` is no difference, `░` the margin, the symbol the \
          estimate.",
+        effects,
         level = level(&report.findings, language),
         families = report.design.family_words(language),
         low = percent(1.0 / scale.end(), language),

@@ -1,0 +1,107 @@
+//! What each format says of the same numbers by where they come from: measured, emulated,
+//! simulated, imported in blocks, imported without.
+
+use crate::campaigns::Campaign;
+use crate::checks::{clean, of_others};
+use crate::languages::korean;
+use crate::slides::Deck;
+use crate::{drawn, page};
+use expect_test::expect_file;
+use model::{Caveat, CaveatCode};
+use report::{HAS_PAGE, Page, page_json, view};
+
+/// The same, where an emulated processor ran every trial.
+fn emulated() -> Campaign {
+    let mut campaign = clean();
+    let caveat = || Caveat::new(CaveatCode::Tcg, "an emulated processor");
+    for record in &mut campaign.records {
+        record.caveats.push(caveat());
+    }
+    for finding in &mut campaign.findings.findings {
+        finding.is_emulated = true;
+        finding.caveats.push(caveat());
+    }
+    campaign.findings.rankings.iter_mut().for_each(|ranking| ranking.is_emulated = true);
+    campaign
+}
+
+/// What a person reads of a campaign in each format that is text, and what the page and the slides
+/// state of its checks.
+fn told(campaign: &Campaign) -> String {
+    let verbose = Page { is_verbose: true, ..page(100) };
+    let mut told = String::new();
+    for (format, page) in [
+        ("terminal", verbose),
+        ("markdown", page(100)),
+        ("pull-request", page(100)),
+        ("mail", page(100)),
+    ] {
+        told += &format!("==== {format}\n{}\n", drawn(campaign, format, page).trim_end());
+    }
+    let text = page_json(&view(&campaign.inputs())).unwrap();
+    let page: serde_json::Value = serde_json::from_str(&text).unwrap();
+    told += "==== checks of the page\n";
+    for check in page["checks"].as_array().unwrap() {
+        let word = |key: &str| check[key].as_str().unwrap_or_default();
+        told += &format!("{}: {}: {}\n", word("name"), word("state"), word("detail"));
+    }
+    told
+}
+
+/// What stands on the slides, but for figures: these are the page's.
+fn words_of(campaign: &Campaign) -> String {
+    let deck = Deck::of(campaign);
+    let mut text = String::new();
+    for number in 1..=deck.slides() {
+        if !deck.text(&format!("ppt/slides/slide{number}.xml")).contains("<p:pic>") {
+            text += &format!("{}\n\n", deck.lines(number).join("\n"));
+        }
+    }
+    text
+}
+
+#[test]
+fn each_origin_is_told_as_what_it_is_in_every_format() {
+    let [(_, simulated), (_, blocks), (_, rows)] = of_others();
+    for (campaign, expected, slides) in [
+        (
+            clean(),
+            expect_file!["../golden/origins/measured.txt"],
+            expect_file!["../golden/origins/measured.slides.txt"],
+        ),
+        (
+            emulated(),
+            expect_file!["../golden/origins/emulated.txt"],
+            expect_file!["../golden/origins/emulated.slides.txt"],
+        ),
+        (
+            simulated,
+            expect_file!["../golden/origins/simulated.txt"],
+            expect_file!["../golden/origins/simulated.slides.txt"],
+        ),
+        (
+            blocks,
+            expect_file!["../golden/origins/imported-blocks.txt"],
+            expect_file!["../golden/origins/imported-blocks.slides.txt"],
+        ),
+        (
+            rows,
+            expect_file!["../golden/origins/imported-rows.txt"],
+            expect_file!["../golden/origins/imported-rows.slides.txt"],
+        ),
+    ] {
+        expected.assert_eq(&told(&campaign));
+        if HAS_PAGE {
+            slides.assert_eq(&words_of(&campaign));
+        }
+    }
+    if !HAS_PAGE {
+        testing::skip("the figures are not built: cargo xtask ui");
+    }
+}
+
+#[test]
+fn each_origin_is_told_in_korean_too() {
+    let [_, _, (_, rows)] = of_others();
+    expect_file!["../golden/ko/origins-imported-rows.txt"].assert_eq(&told(&korean(rows)));
+}
