@@ -97,6 +97,9 @@ fn design(report: &Report) -> (CheckState, String) {
     if has_drawn_order(report) {
         return passed(report, noted!("runs of all subjects in blocks of random order"));
     }
+    if report.design.is_unblocked() {
+        return not_observed(report, noted!("the file does not show that blocks were run"));
+    }
     not_observed(
         report,
         noted!("the file has blocks, and does not show in which order their runs were made"),
