@@ -169,7 +169,7 @@ pub struct GridEffect {
     /// The oriented ratio, above 1 is better; of a share that of the odds. Absent where
     /// there is no estimate.
     pub ratio: Option<f64>,
-    /// Its unadjusted interval.
+    /// Its interval as it is shown: of an equivalence that which decided it, else the unadjusted one.
     pub interval: Option<Interval>,
     /// p of no difference, adjusted by Holm over the family of its finding.
     pub adjusted_difference: Option<f64>,
@@ -378,7 +378,7 @@ fn effect(finding: &Finding) -> GridEffect {
     let effect = finding.effect.as_ref();
     GridEffect {
         ratio: effect.map(|effect| effect.ratio),
-        interval: effect.map(|effect| effect.interval),
+        interval: finding.shown_interval(),
         adjusted_difference: effect.and_then(|effect| effect.adjusted_difference),
         adjusted_equivalence: effect.and_then(|effect| effect.adjusted_equivalence),
         verdict: finding.verdict,
