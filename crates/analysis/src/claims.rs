@@ -5,23 +5,24 @@
 //! docs/method.md#m-claims). A claim about several comparisons is confirmed where each of them
 //! confirms it, and refuted where some refute it and none confirms it.
 
+mod combined;
 mod cross_workload;
 mod family;
 mod rule;
+mod subjects;
 
 pub(crate) use family::{cap, findings};
 
 use crate::comparison_labels::{ComparisonLabel, in_words};
 use model::{
-    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, Finding, Plan, Question, Role,
-    Verdict,
+    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, ClaimedOver, Finding, Plan,
+    Question, Role, Verdict,
 };
 use rule::{Measured, outcome};
 use stats::ln;
 
 /// Why claims across workloads stay open where nothing tests them.
-const UNTESTED: &str =
-    "workloads are compared within blocks, in campaigns that ran to their planned end";
+const UNTESTED: &str = "it compares within blocks, in campaigns that ran to their planned end";
 
 /// What claims are judged by.
 #[derive(Debug, Clone, Copy)]
@@ -54,8 +55,11 @@ impl<'a> ClaimEvidence<'a> {
 /// Judges every claim of a plan.
 pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFinding> {
     let ClaimEvidence { findings, family, has_workloads } = evidence;
-    let of_claim = |claim: &Claim| {
-        let mut about = if claim.is_across_workloads() {
+    let of_claim = |(index, claim): (usize, &Claim)| {
+        let mut about = if claim.is_combined() {
+            let own = combined::about(index, findings);
+            own.into_iter().map(|finding| (finding, false)).collect()
+        } else if claim.is_across_workloads() {
             let own = cross_workload::about(plan, claim, findings);
             own.into_iter().map(|finding| (finding, false)).collect()
         } else {
@@ -71,7 +75,8 @@ pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFindi
             .collect();
         let (outcome, reason, tally) = match judged.as_slice() {
             [] => {
-                let why = match claim.is_across_workloads() && !has_workloads {
+                let is_of_blocks = claim.is_across_workloads() || claim.is_combined();
+                let why = match is_of_blocks && !has_workloads {
                     true => UNTESTED,
                     false if plan.is_quick => LEFT_OUT,
                     false => "the question was not asked",
@@ -79,11 +84,11 @@ pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFindi
                 (ClaimOutcome::Undecided, why.to_owned(), None)
             }
             [only] => (only.outcome, only.reason.clone(), None),
-            several => together(plan, several),
+            several => together(plan, several, claim.shape.over),
         };
         ClaimFinding { claim: claim.clone(), outcome, reason, tally, is_emulated }
     };
-    plan.claims.iter().map(of_claim).collect()
+    plan.claims.iter().enumerate().map(of_claim).collect()
 }
 
 /// Why a claim is open that a shortened campaign does not speak of.
@@ -101,6 +106,7 @@ fn about<'a>(plan: &Plan, claim: &Claim, findings: &'a [Finding]) -> Vec<(&'a Fi
 pub(crate) fn is_about(plan: &Plan, claim: &Claim, question: &Question) -> Option<bool> {
     let is_meant = question.role == Role::Primary
         && !claim.is_across_workloads()
+        && !claim.is_combined()
         && claim.metric.includes(&question.metric)
         && match &claim.workload {
             Some(label) => *label == question.workload,
@@ -144,8 +150,9 @@ fn judge<'a>(claim: &Claim, finding: &'a Finding, is_turned: bool, family: &str)
     let theta = ln(1.0 + finding.margin);
     let measured = Measured { verdict, low, high, theta, direction: finding.question.direction };
     let outcome = outcome(claim.effect, &measured);
+    let of_what = if claim.shape.turns.is_some() { "the ratio of the two" } else { "the value" };
     let reason = format!(
-        "measured {} of the value, {} to {} with {family} in mind{}",
+        "measured {} of {of_what}, {} to {} with {family} in mind{}",
         change(log),
         change(low),
         change(high),
@@ -174,7 +181,11 @@ fn of_size(claimed: ClaimedEffect, outcome: ClaimOutcome, measured: &Measured) -
 }
 
 /// What several comparisons say together, with their numbers and where each kind was.
-fn together(plan: &Plan, judged: &[Judged<'_>]) -> (ClaimOutcome, String, Option<ClaimTally>) {
+fn together(
+    plan: &Plan,
+    judged: &[Judged<'_>],
+    over: ClaimedOver,
+) -> (ClaimOutcome, String, Option<ClaimTally>) {
     let count = |wanted| judged.iter().filter(|one| one.outcome == wanted).count();
     let all =
         |is_one: fn(ClaimOutcome) -> bool| judged.iter().filter(|one| is_one(one.outcome)).count();
@@ -183,8 +194,13 @@ fn together(plan: &Plan, judged: &[Judged<'_>]) -> (ClaimOutcome, String, Option
         refuted: all(ClaimOutcome::is_refuted),
         undecided: all(ClaimOutcome::is_open),
     };
-    let alike = ClaimOutcome::ALL.into_iter().find(|one| count(*one) == judged.len());
+    let least = if over == ClaimedOver::Most { judged.len() / 2 + 1 } else { judged.len() };
+    let alike = ClaimOutcome::ALL.into_iter().find(|one| count(*one) >= least);
     let outcome = alike.unwrap_or(match tally {
+        _ if over == ClaimedOver::Most => match 2 * tally.refuted > judged.len() {
+            true => ClaimOutcome::Refuted,
+            false => ClaimOutcome::Undecided,
+        },
         _ if tally.confirmed > 0 || tally.refuted == 0 => ClaimOutcome::Undecided,
         _ if count(ClaimOutcome::Refuted) > 0 => ClaimOutcome::Refuted,
         _ if count(ClaimOutcome::RefutedInSize) > 0 => ClaimOutcome::RefutedInSize,
@@ -263,6 +279,7 @@ mod tests {
             subject: ids.0.into(),
             reference: ids.1.into(),
             effect,
+            shape: model::ClaimShape::default(),
         };
         let plan = Plan { claims: vec![claim], ..plan(&["a", "b"], vec![rate], 8) };
         let values = |scale: f64, turn: usize| -> Vec<f64> {
@@ -348,6 +365,7 @@ mod tests {
             subject: levels("scheduler", "bfs"),
             reference: levels("scheduler", "cfs"),
             effect: ClaimedEffect::Better,
+            shape: model::ClaimShape::default(),
         }
     }
 

@@ -71,6 +71,7 @@ mod tests {
             subject: "b".into(),
             reference: "a".into(),
             effect: ClaimedEffect::Better,
+            shape: model::ClaimShape::default(),
         }];
         let mut all = records("a", &values(100.0));
         all.extend(records("b", &values(80.0)));

@@ -92,6 +92,7 @@ mod tests {
             subject: "b".into(),
             reference: "a".into(),
             effect: model::ClaimedEffect::Better,
+            shape: model::ClaimShape::default(),
         }];
         let flags = |change: fn(&mut Record)| {
             let mut all = records("a", &around(100.0, 1.0));

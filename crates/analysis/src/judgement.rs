@@ -73,7 +73,7 @@ pub(crate) fn conclude(plan: &Plan, claimed: Option<&mut Vec<Finding>>, findings
     findings.rankings = rankings(plan, &findings.findings);
     let evidence = match claimed {
         Some(claimed) => {
-            claims::cap(claimed, &failed);
+            claims::cap(plan, claimed, &failed);
             ClaimEvidence::of_blocks(claimed)
         }
         None => ClaimEvidence::declared(&findings.findings),
@@ -146,6 +146,7 @@ mod tests {
             subject: "b".into(),
             reference: "a".into(),
             effect,
+            shape: model::ClaimShape::default(),
         };
         plan.claims = vec![claim(ClaimedEffect::Better), claim(ClaimedEffect::Change(-0.5))];
         let mut records = Vec::new();

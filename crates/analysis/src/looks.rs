@@ -324,6 +324,7 @@ mod tests {
             subject: "b".into(),
             reference: "a".into(),
             effect: model::ClaimedEffect::Better,
+            shape: model::ClaimShape::default(),
         };
         let plan = Plan {
             comparisons: model::Comparisons::All,

@@ -27,6 +27,7 @@ struct Answer {
 const CLAIM_BETTER: &str = "[[claims]]\nsays = \"it is better\"\nmetric = \"makespan\"\nsubject = \"s1\"\neffect = \"better\"\n";
 const CLAIM_SAME: &str = "[[claims]]\nsays = \"it is the same\"\nmetric = \"makespan\"\nsubject = \"s1\"\neffect = \"same\"\n";
 const CLAIM_TENTH: &str = "[[claims]]\nsays = \"it takes a tenth more\"\nmetric = \"makespan\"\nsubject = \"s1\"\neffect = \"+10%\"\n";
+const CLAIM_TURN: &str = "[[claims]]\nsays = \"it gains\"\nmetric = \"makespan\"\nsubject = \"s1\"\neffect = \"better\"\nturns = { workload = [\"w1\", \"w2\"] }\n";
 const USE_CASE: &str = "[use_cases.both]\nw1 = 0.5\nw2 = 0.5\n";
 /// ln 1.1, ln 1.05 and ln 1.2: a claimed size, and half and twice of its change.
 const TENTH: f64 = 0.095_310_179_804_324_9;
@@ -57,6 +58,13 @@ fn claims() -> Vec<Answer> {
             shape: declaring(CLAIM_SAME),
             effect: THETA,
             limit: Limit::AtMost(MOST_EQUIVALENT),
+            is_wrong: confirmed,
+        },
+        Answer {
+            name: "claim of a turn confirmed, both differ alike",
+            shape: Shape { workloads: 2, ..declaring(CLAIM_TURN) },
+            effect: HALF,
+            limit: most,
             is_wrong: confirmed,
         },
         Answer {

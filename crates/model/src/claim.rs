@@ -28,13 +28,66 @@ pub struct Claim {
     pub reference: Claimed,
     /// What was claimed.
     pub effect: ClaimedEffect,
+    /// How the comparisons that it is about are put together.
+    #[serde(flatten)]
+    pub shape: ClaimShape,
+}
+
+/// How a claim puts its comparisons together: each for itself, where nothing is said.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClaimShape {
+    /// Subjects of which each is compared with the next; empty where two sides are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<String>,
+    /// Over what it has to hold.
+    #[serde(skip_serializing_if = "ClaimedOver::is_default")]
+    pub over: ClaimedOver,
+    /// Two places between which the difference of the sides is claimed to turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<ClaimedTurn>,
+}
+
+/// Over what a claim about several comparisons has to hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimedOver {
+    /// Over every one of them.
+    #[default]
+    Every,
+    /// Over more than half of them.
+    Most,
+    /// Over the mean of their log ratios in each block.
+    Overall,
+}
+
+impl ClaimedOver {
+    fn is_default(&self) -> bool {
+        *self == Self::Every
+    }
+}
+
+/// Where the difference of two sides is claimed to turn: better means that the subject gains from
+/// the first place to the second.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimedTurn {
+    /// A factor of the subjects, or `workload`.
+    pub of: String,
+    /// Two of its levels, or labels of two workloads.
+    pub levels: [String; 2],
 }
 
 impl Claim {
+    /// Whether one number is made of its comparisons in each block.
+    pub fn is_combined(&self) -> bool {
+        self.shape.over == ClaimedOver::Overall || self.shape.turns.is_some()
+    }
+
     /// Whether it names one comparison; else it is about all that fit.
     pub fn is_single(&self) -> bool {
         let is_named = |side: &Claimed| matches!(side, Claimed::Subject(_));
-        self.workload.is_some()
+        self.shape.order.is_empty()
+            && self.workload.is_some()
             && matches!(self.metric, ClaimedMetrics::One(_))
             && is_named(&self.subject)
             && is_named(&self.reference)
@@ -49,6 +102,10 @@ impl Claim {
     /// the two differ in nothing but the factors that both name: what else differs would be
     /// part of the answer.
     pub fn speaks_of(&self, subject: &Subject, reference: &Subject) -> bool {
+        if !self.shape.order.is_empty() {
+            let mut steps = self.shape.order.windows(2);
+            return steps.any(|two| two[0] == subject.id && two[1] == reference.id);
+        }
         let is_fitting = self.subject.includes(subject) && self.reference.includes(reference);
         let (Claimed::Levels(own), Claimed::Levels(others)) = (&self.subject, &self.reference)
         else {
@@ -251,6 +308,7 @@ mod tests {
             subject: Claimed::Levels(levels(&[("scheduler", "bfs")])),
             reference: Claimed::Levels(levels(&[("scheduler", "cfs")])),
             effect: ClaimedEffect::Better,
+            shape: ClaimShape::default(),
         };
         let bfs = |cpus: &str| subject(&[("scheduler", "bfs"), ("vcpus", cpus)]);
         let cfs = |cpus: &str| subject(&[("scheduler", "cfs"), ("vcpus", cpus)]);

@@ -34,7 +34,8 @@ mod vm;
 pub use attempt::Attempt;
 pub use caveat::{Caveat, CaveatCheck, CaveatCode};
 pub use claim::{
-    Claim, ClaimFinding, ClaimOutcome, ClaimTally, Claimed, ClaimedEffect, ClaimedMetrics,
+    Claim, ClaimFinding, ClaimOutcome, ClaimShape, ClaimTally, Claimed, ClaimedEffect,
+    ClaimedMetrics, ClaimedOver, ClaimedTurn,
 };
 pub use comparisons::{Comparisons, Group, groups};
 pub use cpu_list::CpuList;

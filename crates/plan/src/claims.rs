@@ -1,6 +1,7 @@
 //! `[[claims]]`: what others have published, to be confirmed or refuted.
 
 mod cross_workload;
+mod shape;
 
 use crate::levels::Levels;
 use crate::settable;
@@ -14,7 +15,7 @@ use model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 12] = [
     "says",
     "source",
     "workload",
@@ -24,6 +25,9 @@ const KEYS: [&str; 9] = [
     "reference",
     "where",
     "effect",
+    "order",
+    "over",
+    "turns",
 ];
 /// More than this nobody reads.
 const CLAIM_LIMIT: usize = 64;
@@ -82,6 +86,7 @@ impl Reader<'_, '_, '_> {
         let source = table.get("source").and_then(|entry| self.line(entry));
         let metric = self.metrics(table, item);
         let effect = self.effect(table, item);
+        let shape = self.shape(table, item)?;
         if let Some(entry) = table.get("workloads") {
             let across = self.across(table, item, entry, metric.as_ref());
             let CrossWorkload { workloads, subject } = across?;
@@ -94,11 +99,18 @@ impl Reader<'_, '_, '_> {
                 reference: subject.clone(),
                 subject,
                 effect: effect?,
+                shape,
             });
         }
         let workload = metric.as_ref().and_then(|metric| self.workload(table, item, metric));
-        let mut subject = self.subject(table, item);
-        let mut reference = self.reference(table, item, subject.as_ref());
+        let (mut subject, mut reference) = match shape.order.as_slice() {
+            [first, .., last] => (Some(first.as_str().into()), Some(last.as_str().into())),
+            _ => {
+                let subject = self.subject(table, item);
+                let reference = self.reference(table, item, subject.as_ref());
+                (subject, reference)
+            }
+        };
         if let Some(entry) = table.get("where") {
             (subject, reference) = self.inside([subject?, reference?], entry)?;
         }
@@ -111,8 +123,10 @@ impl Reader<'_, '_, '_> {
             subject: subject?,
             reference: reference?,
             effect: effect?,
+            shape,
         };
         self.check_asked(&claim, item);
+        self.check_turns(&claim, table);
         Some(claim)
     }
 

@@ -145,6 +145,24 @@ fn claims() -> Map<String, Value> {
                     "allOf": [{ "$ref": "#/$defs/level" }],
                     "minProperties": 1,
                 },
+                "order": {
+                    "description": "Subjects of which each is compared with the next",
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "minItems": 2,
+                    "uniqueItems": true,
+                },
+                "over": {
+                    "description": "Over what it holds: every comparison, most of them, their mean",
+                    "enum": ["every", "most", "overall"],
+                },
+                "turns": {
+                    "description": "Two levels of a factor, or two workloads, between which the difference of the sides turns",
+                    "type": "object",
+                    "minProperties": 1,
+                    "maxProperties": 1,
+                    "additionalProperties": { "type": "array", "minItems": 2, "maxItems": 2 },
+                },
                 "effect": {
                     "type": "string",
                     "pattern": r"^(better|worse|same|[-+]?[0-9]*\.?[0-9]+ *%)$",
@@ -152,7 +170,11 @@ fn claims() -> Map<String, Value> {
                 },
             },
             "required": ["says", "metric", "effect"],
-            "anyOf": [{ "required": ["subject"] }, { "required": ["workloads"] }],
+            "anyOf": [
+                { "required": ["subject"] },
+                { "required": ["workloads"] },
+                { "required": ["order"] },
+            ],
             "additionalProperties": false,
         },
         "claimed": {

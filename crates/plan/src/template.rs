@@ -115,7 +115,7 @@ fn asked_together(catalogue: &Catalogue) -> String {
          # What others have published; the report says confirmed, refuted or undecided. An effect\n\
          # is better, worse, same, or a change of the value itself such as \"-20%\". Without a\n\
          # workload it is about all that ask the metric, and subject = {{ FACTOR = \"LEVEL\" }} is about\n\
-         # every subject of that level.\n\
+         # every subject of that level. `order`, `over` and `turns` put comparisons together.\n\
          # claims = [{{ says = \"it is better\", metric = {}, subject = \"other\", effect = \"better\" }}]\n",
         quoted(&metric.id)
     )

@@ -203,6 +203,7 @@ mod tests {
             subject: Claimed::Levels(BTreeMap::new()),
             reference: Claimed::Levels(BTreeMap::new()),
             effect,
+            shape: model::ClaimShape::default(),
         }
     }
 
@@ -324,7 +325,7 @@ mod tests {
         let found = judged(&plan, &failing);
         assert_eq!(found.outcome, ClaimOutcome::Undecided, "{}", found.reason);
         let mut own = findings(&plan, &records(rising, 0.01));
-        cap(&mut own, &FailedControls::one("r-1", "m"));
+        cap(&plan, &mut own, &FailedControls::one("r-1", "m"));
         assert!(own.iter().all(|one| one.verdict == Verdict::Inconclusive));
         let few: Vec<Record> =
             records(rising, 0.01).into_iter().filter(|one| one.block < 4).collect();

@@ -114,6 +114,42 @@ fn claims_name_levels_in_their_one_spelling() {
 }
 
 #[test]
+fn a_claim_says_how_its_comparisons_are_put_together() {
+    let claims = r#"
+[[claims]]
+says = "the gap turns with the kernel"
+metric = "makespan"
+subject = { nice = "+5" }
+reference = { nice = 0 }
+turns = { kernel = ["debian:6.1", "debian:6.18"] }
+effect = "worse"
+[[claims]]
+says = "the same overall"
+metric = "makespan"
+subject = { nice = 5 }
+over = "overall"
+effect = "same"
+[[claims]]
+says = "one after the other"
+metric = "makespan"
+order = ["kernel-debian-6-6--nice-0", "kernel-debian-6-1--nice-5"]
+over = "most"
+effect = "better"
+"#;
+    let grid = GRID.split("[[claims]]").next().unwrap();
+    let plan = plan(request(&format!("{grid}{claims}"))).unwrap();
+    let [turns, overall, order] = plan.claims.as_slice() else { panic!("{:?}", plan.claims) };
+    let turn = turns.shape.turns.as_ref().unwrap();
+    assert_eq!((turn.of.as_str(), turn.levels[1].as_str()), ("kernel", "debian:6.18"));
+    assert!(turns.is_combined() && overall.is_combined() && !order.is_combined());
+    assert_eq!(order.shape.order.len(), 2);
+    assert!(!order.is_single());
+    let text = serde_json::to_string(&plan).unwrap();
+    assert!(text.contains(r#""over":"overall""#), "{text}");
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+}
+
+#[test]
 fn how_subjects_are_compared_is_part_of_what_a_plan_is() {
     let digest = |comparisons: &str| {
         let text = GRID.replace("within kernel", comparisons);

@@ -133,6 +133,7 @@ pub fn emulated() -> Campaign {
             subject: "fifo".into(),
             reference: "baseline".into(),
             effect: model::ClaimedEffect::Better,
+            shape: model::ClaimShape::default(),
         },
         outcome: model::ClaimOutcome::Confirmed,
         reason: "measured -62.0 % of the value".to_owned(),

@@ -60,6 +60,7 @@ fn claim() -> ClaimFinding {
             subject: side("fifo"),
             reference: side("baseline"),
             effect: ClaimedEffect::Better,
+            shape: model::ClaimShape::default(),
         },
         outcome: ClaimOutcome::Confirmed,
         reason: "clearly better".to_owned(),

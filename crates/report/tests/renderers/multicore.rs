@@ -108,6 +108,7 @@ fn claim() -> ClaimFinding {
             subject: levels("lab:bfs"),
             reference: levels("lab:cfs"),
             effect: ClaimedEffect::Better,
+            shape: model::ClaimShape::default(),
         },
         outcome: ClaimOutcome::Undecided,
         reason: "confirmed in 10 of 15 comparisons (vcpus 1, 2), refuted in 5 (vcpus 4); measured -51.5 % to +75.4 % of the value".to_owned(),

@@ -1,0 +1,334 @@
+//! Claims about one number made of several comparisons in each block: their mean, or how the
+//! difference of two sides turns between two places (docs/method.md#m-claims).
+//!
+//! In each block the log differences of the comparisons are added up by weights: 1/k for the mean
+//! of k; 1/k at the second place and -1/k at the first for a turn, which is a difference of log
+//! ratios. What subjects of a block share cancels, and the rest is the design's own test.
+
+use super::subjects::of_subjects;
+use crate::comparison::{Comparison, Gathered};
+use crate::pairs::{Pairs, replicates};
+use crate::quality::widened;
+use crate::questions::Asked;
+use crate::rulebook::{Basis, Numbers, Signals, obstacles};
+use model::{BlockEffect, Claim, ClaimedTurn, Finding, Obstacle, Plan, Question, Weight};
+use stats::{exp, ln};
+
+/// What stands before the number of a claim in the name of its family.
+const FAMILY: &str = "claim ";
+/// The key of a turn between workloads.
+const WORKLOAD: &str = "workload";
+
+/// The name of the family of a combined claim.
+fn family(index: usize) -> String {
+    format!("{FAMILY}{}", index + 1)
+}
+
+/// Whether a finding is that of a combined claim, and of which.
+pub(super) fn is_of(question: &Question, index: usize) -> bool {
+    question.family == family(index)
+}
+
+/// The number of each combined claim, one for each of its metrics.
+pub(super) fn comparisons<'a>(plan: &'a Plan, gathered: Gathered<'_>) -> Vec<Comparison<'a>> {
+    let claims = plan.claims.iter().enumerate().filter(|(_, claim)| claim.is_combined());
+    let of_claim = |(index, claim): (usize, &'a Claim)| {
+        let by_metric = claim.metric.ids().iter();
+        by_metric
+            .filter_map(|metric| combined(plan, gathered, (index, claim), metric))
+            .collect::<Vec<_>>()
+    };
+    claims.flat_map(of_claim).collect()
+}
+
+/// The workloads and metrics that a combined claim rests on.
+pub(super) fn rests_on(plan: &Plan, claim: &Claim) -> Vec<Weight> {
+    let parts = of_subjects(plan, claim).into_iter();
+    let weight = |asked: Asked<'_>| Weight {
+        workload: asked.question.workload,
+        metric: asked.question.metric,
+        weight: 1.0,
+    };
+    parts.map(weight).collect()
+}
+
+fn combined<'a>(
+    plan: &'a Plan,
+    gathered: Gathered<'_>,
+    (index, claim): (usize, &Claim),
+    metric: &str,
+) -> Option<Comparison<'a>> {
+    let asked = of_subjects(plan, claim).into_iter().filter(|one| one.question.metric == metric);
+    let parts: Vec<(f64, Asked<'a>)> = asked
+        .filter_map(|one| Some((sign(plan, claim.shape.turns.as_ref(), &one.question)?, one)))
+        .collect();
+    let count = |side: f64| parts.iter().filter(|(sign, _)| *sign == side).count() as f64;
+    let (added, taken) = (count(1.0), count(-1.0));
+    if added == 0.0 || (claim.shape.turns.is_some() && taken == 0.0) {
+        return None;
+    }
+    let parts: Vec<(f64, Comparison<'a>)> = parts
+        .into_iter()
+        .map(|(sign, asked)| {
+            let weight = if sign > 0.0 { 1.0 / added } else { -1.0 / taken };
+            (weight, Comparison::of(asked, gathered, plan.alpha))
+        })
+        .collect();
+    let (_, first) = parts.first()?;
+    let mut question = first.asked.question.clone();
+    question.subject = claim.subject.to_string();
+    question.reference = claim.reference.to_string();
+    question.family = family(index);
+    let asked = Asked { question, metric: first.asked.metric, workload: first.asked.workload };
+    Some(sum(asked, &parts))
+}
+
+/// Whether a comparison is added (1) or taken away (-1); none where it stands at neither place of a
+/// turn.
+fn sign(plan: &Plan, turn: Option<&ClaimedTurn>, question: &Question) -> Option<f64> {
+    let Some(ClaimedTurn { of, levels: [from, to] }) = turn else { return Some(1.0) };
+    let is_at = |place: &String| {
+        if of == WORKLOAD {
+            return question.workload == *place;
+        }
+        [&question.subject, &question.reference].into_iter().all(|id| {
+            let subject = plan.subject(id);
+            let level = subject.and_then(|subject| subject.levels.get(of));
+            level.is_some_and(|level| level.as_str() == place)
+        })
+    };
+    match (is_at(to), is_at(from)) {
+        (true, _) => Some(1.0),
+        (false, true) => Some(-1.0),
+        (false, false) => None,
+    }
+}
+
+/// The weighted log differences of the blocks that hold every part.
+fn sum<'a>(asked: Asked<'a>, parts: &[(f64, Comparison<'a>)]) -> Comparison<'a> {
+    let mut pairs = Pairs::default();
+    let mut boots = Vec::new();
+    if let Some((_, first)) = parts.first() {
+        for (block, boot) in first.pairs.blocks.iter().zip(&first.pairs.boots) {
+            let of_block = |part: &Comparison<'_>| {
+                let own = part.pairs.blocks.iter().find(|pair| pair.block == block.block);
+                own.map(|pair| pair.log_difference)
+            };
+            let added: Option<f64> =
+                parts.iter().map(|(weight, part)| Some(weight * of_block(part)?)).sum();
+            let Some(log_difference) = added else { continue };
+            pairs.blocks.push(BlockEffect {
+                block: block.block,
+                reference: 1.0,
+                subject: exp(log_difference),
+                log_difference,
+            });
+            boots.push(boot.clone());
+        }
+    }
+    pairs.differences = replicates(&pairs.blocks, &boots);
+    pairs.boots = boots;
+    let (test, caveat) = widened(&pairs.differences);
+    let numbers = Numbers::Sum { replicates: pairs.differences.len(), component: stopped(parts) };
+    let any = |is_one: fn(&Signals) -> bool| parts.iter().any(|(_, part)| is_one(&part.signals));
+    let signals = Signals {
+        is_emulated: any(|signals| signals.is_emulated),
+        is_odds: any(|signals| signals.is_odds),
+        is_coarse: any(|signals| signals.is_coarse),
+        is_degenerate: test.as_ref().is_some_and(stats::TTest::is_degenerate),
+        ..Signals::of(numbers)
+    };
+    let theta = ln(1.0 + asked.metric.margin);
+    let caveats = caveat.into_iter().collect();
+    Comparison { asked, pairs, test, theta, signals, caveats, noise: None, pooled: None }
+}
+
+/// Why a part leaves the number without a verdict. Too few pairs are those of the sum, which has
+/// no more.
+fn stopped(parts: &[(f64, Comparison<'_>)]) -> Option<String> {
+    let of_part = |part: &Comparison<'_>| {
+        let raised = obstacles(&part.signals, Basis::Tests).into_iter();
+        let stopping = raised.filter(|one| {
+            (one.obstacle.forbids_every_verdict() && one.obstacle != Obstacle::FewPairs)
+                || one.obstacle == Obstacle::SurvivorsOnly
+        });
+        let strongest = stopping.min_by_key(|one| one.obstacle)?;
+        Some(format!("{}: {}", part.asked.question.workload, strongest.reason))
+    };
+    parts.iter().find_map(|(_, part)| of_part(part))
+}
+
+/// The findings of a combined claim.
+pub(super) fn about(index: usize, all: &[Finding]) -> Vec<&Finding> {
+    all.iter().filter(|finding| is_of(&finding.question, index)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixtures::{metric, plan, record};
+    use model::{
+        Claim, ClaimFinding, ClaimOutcome, ClaimShape, Claimed, ClaimedEffect, ClaimedOver,
+        ClaimedTurn, Direction, Level, Outcome, Plan, Record, Reduction, Sample, WorkloadPlan,
+    };
+
+    const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
+    const LABELS: [&str; 3] = ["one", "four", "nine"];
+
+    fn claim(effect: ClaimedEffect, shape: ClaimShape) -> Claim {
+        Claim {
+            says: "b gains".to_owned(),
+            source: None,
+            workload: None,
+            workloads: Vec::new(),
+            metric: "m".into(),
+            subject: "b".into(),
+            reference: "a".into(),
+            effect,
+            shape,
+        }
+    }
+
+    fn turns(of: &str, levels: [&str; 2]) -> ClaimShape {
+        let levels = levels.map(str::to_owned);
+        ClaimShape { turns: Some(ClaimedTurn { of: of.to_owned(), levels }), ..Default::default() }
+    }
+
+    /// Three workloads, of which less is better.
+    fn grid(claim: Claim) -> Plan {
+        let time = metric("m", Direction::Lower, Reduction::Median);
+        let mut plan = plan(&["a", "b"], vec![time], 8);
+        let like = plan.workloads.remove(0);
+        plan.workloads =
+            LABELS.map(|label| WorkloadPlan { label: label.to_owned(), ..like.clone() }).into();
+        plan.claims = vec![claim];
+        plan
+    }
+
+    /// What `b` takes in each workload of what `a` takes.
+    fn records(ratios: [f64; 3]) -> Vec<Record> {
+        let mut all = Vec::new();
+        for block in 0..8_u32 {
+            for (turn, subject) in ["a", "b"].into_iter().enumerate() {
+                for (place, label) in LABELS.into_iter().enumerate() {
+                    let noise = 0.005 * NOISE[(block as usize + 3 * turn + 5 * place) % 8];
+                    let ratio = if subject == "b" { ratios[place] } else { 1.0 };
+                    let value = 100.0 * (place + 1) as f64 * ratio * (1.0 + noise);
+                    let samples = vec![Sample::values("m", vec![value])];
+                    all.push(record(block, subject, label, vec![samples]));
+                }
+            }
+        }
+        all
+    }
+
+    fn judged(claim: Claim, ratios: [f64; 3]) -> ClaimFinding {
+        crate::judge(&grid(claim), &records(ratios)).claims.remove(0)
+    }
+
+    #[test]
+    fn a_gap_that_turns_is_a_difference_of_log_ratios() {
+        let gains = || turns("workload", ["one", "nine"]);
+        let of = |effect, ratios| judged(claim(effect, gains()), ratios).outcome;
+        use ClaimOutcome::{Confirmed, Refuted};
+        use ClaimedEffect::{Better, Change, Same, Worse};
+        // Worse by 10 % with one, better by 20 % with nine.
+        assert_eq!(of(Better, [1.1, 1.0, 0.8]), Confirmed);
+        assert_eq!(of(Worse, [1.1, 1.0, 0.8]), Refuted);
+        // As much better in both: the gap stays.
+        assert_eq!(of(Better, [0.8, 0.9, 0.8]), Refuted);
+        assert_eq!(of(Same, [0.8, 0.9, 0.8]), Confirmed);
+        // The ratio of the two falls from 1.1 to 0.88.
+        assert_eq!(of(Change(-0.2), [1.1, 1.0, 0.88]), Confirmed);
+        let reason = judged(claim(Better, gains()), [1.1, 1.0, 0.8]).reason;
+        assert!(reason.starts_with("measured -27.") && reason.contains("of the ratio"), "{reason}");
+    }
+
+    #[test]
+    fn a_turn_by_a_level_compares_subjects_that_share_it() {
+        let levels =
+            |side: &str| Claimed::Levels([("s".to_owned(), Level::canonical(side))].into());
+        let sides = Claim {
+            subject: levels("new"),
+            reference: levels("old"),
+            ..claim(ClaimedEffect::Better, turns("cpus", ["1", "4"]))
+        };
+        let time = metric("m", Direction::Lower, Reduction::Median);
+        let ids = ["old-1", "new-1", "old-4", "new-4"];
+        let mut plan = plan(&ids, vec![time], 8);
+        for subject in &mut plan.subjects {
+            let (side, cpus) = subject.id.split_once('-').unwrap();
+            let pair = [("s", side), ("cpus", cpus)];
+            subject.levels =
+                pair.map(|(factor, level)| (factor.to_owned(), Level::canonical(level))).into();
+        }
+        plan.claims = vec![sides];
+        let mut all = Vec::new();
+        for block in 0..8_u32 {
+            for (turn, (id, value)) in ids.iter().zip([100.0, 101.0, 90.0, 60.0]).enumerate() {
+                let noise = 0.005 * NOISE[(block as usize + 3 * turn) % 8];
+                let samples = vec![Sample::values("m", vec![value * (1.0 + noise)])];
+                all.push(record(block, id, "w", vec![samples]));
+            }
+        }
+        let found = crate::judge(&plan, &all).claims.remove(0);
+        assert_eq!(found.outcome, ClaimOutcome::Confirmed, "{}", found.reason);
+    }
+
+    #[test]
+    fn most_is_more_than_half_and_overall_is_the_mean() {
+        let over = |over| ClaimShape { over, ..Default::default() };
+        let of = |over_what, ratios| {
+            judged(claim(ClaimedEffect::Better, over(over_what)), ratios).outcome
+        };
+        let mixed = [0.8, 0.85, 1.2];
+        assert_eq!(of(ClaimedOver::Every, mixed), ClaimOutcome::Undecided);
+        assert_eq!(of(ClaimedOver::Most, mixed), ClaimOutcome::Confirmed);
+        assert_eq!(of(ClaimedOver::Most, [0.8, 1.2, 1.2]), ClaimOutcome::Refuted);
+        // 0.8 * 0.85 * 1.2 = 0.816, less than 1.
+        assert_eq!(of(ClaimedOver::Overall, mixed), ClaimOutcome::Confirmed);
+        assert_eq!(of(ClaimedOver::Overall, [0.8, 1.2, 1.3]), ClaimOutcome::Refuted);
+    }
+
+    #[test]
+    fn a_part_that_gives_no_verdict_leaves_none() {
+        let plan = grid(claim(ClaimedEffect::Better, turns("workload", ["one", "nine"])));
+        let mut all = records([1.1, 1.0, 0.8]);
+        for failed in all.iter_mut().filter(|one| one.workload == "one" && one.block < 4) {
+            failed.outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+            failed.invocations.clear();
+        }
+        let found = crate::judge(&plan, &all).claims.remove(0);
+        assert_eq!(found.outcome, ClaimOutcome::Undecided, "{}", found.reason);
+        assert!(found.reason.starts_with("one: failures come first"), "{}", found.reason);
+    }
+
+    #[test]
+    fn an_order_is_each_against_the_next() {
+        let order = ["c", "b", "a"].map(str::to_owned).into();
+        let shape = ClaimShape { order, ..Default::default() };
+        let one = Claim {
+            subject: "c".into(),
+            workload: Some("w".to_owned()),
+            ..claim(ClaimedEffect::Better, shape)
+        };
+        let time = metric("m", Direction::Lower, Reduction::Median);
+        let mut plan = plan(&["a", "b", "c"], vec![time], 8);
+        plan.claims = vec![one];
+        let judged = |values: [f64; 3]| {
+            let mut all = Vec::new();
+            for block in 0..8_u32 {
+                for (turn, (id, value)) in ["a", "b", "c"].iter().zip(values).enumerate() {
+                    let noise = 0.005 * NOISE[(block as usize + 3 * turn) % 8];
+                    let samples = vec![Sample::values("m", vec![value * (1.0 + noise)])];
+                    all.push(record(block, id, "w", vec![samples]));
+                }
+            }
+            crate::judge(&plan, &all).claims.remove(0)
+        };
+        let found = judged([100.0, 90.0, 80.0]);
+        assert_eq!(found.outcome, ClaimOutcome::Confirmed, "{}", found.reason);
+        assert_eq!(found.tally.unwrap().confirmed, 2, "each step, and not the first to the last");
+        assert_eq!(judged([100.0, 80.0, 90.0]).outcome, ClaimOutcome::Undecided);
+        assert_eq!(judged([80.0, 90.0, 100.0]).outcome, ClaimOutcome::Refuted);
+    }
+}
