@@ -6,7 +6,7 @@ use crate::reduce::{Lack, Reduced, reduce};
 use crate::rulebook::LEAST_BEYOND;
 use crate::trial_facts;
 use model::{BlockEffect, Caveat, Outcome, Record, Reduction, Tail};
-use stats::mean;
+use stats::{exp, mean};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer expected events beyond a percentile are not even shown (docs/method.md#m-quantiles).
@@ -155,6 +155,31 @@ pub(crate) fn tail(reduction: Reduction, events: u64) -> Option<Tail> {
     let highest = 1.0 - LEAST_BEYOND / events as f64;
     let supported = (beyond < LEAST_BEYOND && highest > 0.0).then_some(highest);
     Some(Tail { beyond, supported })
+}
+
+/// The log differences of parts added up by their weights, in the blocks that hold every part, with
+/// the boots of these blocks.
+pub(crate) fn weighted(parts: &[(f64, &Pairs)]) -> (Vec<BlockEffect>, Vec<String>) {
+    let (mut blocks, mut boots) = (Vec::new(), Vec::new());
+    let Some((_, first)) = parts.first() else { return (blocks, boots) };
+    for (block, boot) in first.blocks.iter().zip(&first.boots) {
+        let of_block = |part: &Pairs| {
+            let own = part.blocks.iter().find(|pair| pair.block == block.block);
+            own.map(|pair| pair.log_difference)
+        };
+        let added: Option<Vec<f64>> =
+            parts.iter().map(|(weight, part)| Some(weight * of_block(part)?)).collect();
+        let Some(added) = added else { continue };
+        let log_difference: f64 = added.iter().sum();
+        blocks.push(BlockEffect {
+            block: block.block,
+            reference: 1.0,
+            subject: exp(log_difference),
+            log_difference,
+        });
+        boots.push(boot.clone());
+    }
+    (blocks, boots)
 }
 
 /// Blocks that share a boot are one replicate, once there are boots enough; on a

@@ -10,7 +10,7 @@ mod obstacles;
 mod signals;
 
 pub(crate) use inference::{Evidence, Inference, infer};
-pub(crate) use obstacles::{Basis, LEAST_BEYOND, LEAST_PAIRS, Raised, obstacles};
+pub(crate) use obstacles::{Basis, LEAST_BEYOND, LEAST_PAIRS, Raised, obstacles, stopping};
 pub(crate) use signals::{CarryOver, Numbers, PairNumbers, SampleNumbers, Signals, Survivors};
 
 use model::{Caveat, Finding, Forbidden, Obstacle, Strength, Verdict};

@@ -6,11 +6,11 @@
 use crate::comparison::{Comparison, Gathered, interval};
 use crate::controls::{FailedControls, RestsOn};
 use crate::family::holm_of;
-use crate::pairs::replicates;
+use crate::pairs::{Pairs, replicates, weighted};
 use crate::quality::widened;
 use crate::questions::{Asked, every_pair};
 use crate::ranking::{co_best, ranking};
-use crate::rulebook::{Basis, Evidence, Numbers, Signals, infer, obstacles, rule};
+use crate::rulebook::{Basis, Evidence, Numbers, Signals, infer, obstacles, rule, stopping};
 use model::{
     BlockEffect, Caveat, CaveatCode, Direction, Effect, Finding, Obstacle, Plan, Question, Ranking,
     Role, Subject, Unit, UseCase, UseCaseFinding, Worst, round_significant as round,
@@ -172,27 +172,10 @@ impl Sum {
 
     /// The weighted log differences of the blocks that hold every component.
     fn add_up(&mut self, components: &[(f64, Comparison<'_>)]) {
-        let Some((_, first)) = components.first() else { return };
-        let mut boots = Vec::new();
-        for (block, boot) in first.pairs.blocks.iter().zip(&first.pairs.boots) {
-            let of_block = |component: &Comparison<'_>| {
-                let pairs = &component.pairs.blocks;
-                pairs.iter().find(|pair| pair.block == block.block).map(|pair| pair.log_difference)
-            };
-            let parts: Option<Vec<f64>> = components
-                .iter()
-                .map(|(weight, component)| Some(weight * of_block(component)?))
-                .collect();
-            let Some(parts) = parts else { continue };
-            let log_difference: f64 = parts.iter().sum();
-            self.blocks.push(BlockEffect {
-                block: block.block,
-                reference: 1.0,
-                subject: exp(log_difference),
-                log_difference,
-            });
-            boots.push(boot.clone());
-        }
+        let parts: Vec<(f64, &Pairs)> =
+            components.iter().map(|(weight, component)| (*weight, &component.pairs)).collect();
+        let (blocks, boots) = weighted(&parts);
+        self.blocks = blocks;
         let differences = replicates(&self.blocks, &boots);
         self.replicates = differences.len();
         let (test, caveat) = widened(&differences);
@@ -275,18 +258,6 @@ impl Sum {
             caveats,
         }
     }
-}
-
-/// Why a component leaves its use case without a verdict. Too few pairs are those of the sum,
-/// which has no more.
-fn stopping(signals: &Signals) -> Option<String> {
-    let raised = obstacles(signals, Basis::Tests).into_iter();
-    let stopping = raised
-        .filter(|one| {
-            one.obstacle.forbids_every_verdict() || one.obstacle == Obstacle::SurvivorsOnly
-        })
-        .filter(|one| one.obstacle != Obstacle::FewPairs);
-    stopping.min_by_key(|one| one.obstacle).map(|one| one.reason)
 }
 
 fn effect(test: &TTest, theta: f64, alpha: f64, family: usize) -> Effect {

@@ -7,12 +7,12 @@
 
 use super::subjects::of_subjects;
 use crate::comparison::{Comparison, Gathered};
-use crate::pairs::{Pairs, replicates};
+use crate::pairs::{Pairs, replicates, weighted};
 use crate::quality::widened;
 use crate::questions::Asked;
-use crate::rulebook::{Basis, Numbers, Signals, obstacles};
-use model::{BlockEffect, Claim, ClaimedTurn, Finding, Obstacle, Plan, Question, Weight};
-use stats::{exp, ln};
+use crate::rulebook::{Numbers, Signals, stopping};
+use model::{Claim, ClaimedTurn, Finding, Plan, Question, Weight};
+use stats::ln;
 
 /// What stands before the number of a claim in the name of its family.
 const FAMILY: &str = "claim ";
@@ -106,26 +106,10 @@ fn sign(plan: &Plan, turn: Option<&ClaimedTurn>, question: &Question) -> Option<
 
 /// The weighted log differences of the blocks that hold every part.
 fn sum<'a>(asked: Asked<'a>, parts: &[(f64, Comparison<'a>)]) -> Comparison<'a> {
-    let mut pairs = Pairs::default();
-    let mut boots = Vec::new();
-    if let Some((_, first)) = parts.first() {
-        for (block, boot) in first.pairs.blocks.iter().zip(&first.pairs.boots) {
-            let of_block = |part: &Comparison<'_>| {
-                let own = part.pairs.blocks.iter().find(|pair| pair.block == block.block);
-                own.map(|pair| pair.log_difference)
-            };
-            let added: Option<f64> =
-                parts.iter().map(|(weight, part)| Some(weight * of_block(part)?)).sum();
-            let Some(log_difference) = added else { continue };
-            pairs.blocks.push(BlockEffect {
-                block: block.block,
-                reference: 1.0,
-                subject: exp(log_difference),
-                log_difference,
-            });
-            boots.push(boot.clone());
-        }
-    }
+    let of_parts: Vec<(f64, &Pairs)> =
+        parts.iter().map(|(weight, part)| (*weight, &part.pairs)).collect();
+    let (blocks, boots) = weighted(&of_parts);
+    let mut pairs = Pairs { blocks, ..Pairs::default() };
     pairs.differences = replicates(&pairs.blocks, &boots);
     pairs.boots = boots;
     let (test, caveat) = widened(&pairs.differences);
@@ -143,19 +127,12 @@ fn sum<'a>(asked: Asked<'a>, parts: &[(f64, Comparison<'a>)]) -> Comparison<'a> 
     Comparison { asked, pairs, test, theta, signals, caveats, noise: None, pooled: None }
 }
 
-/// Why a part leaves the number without a verdict. Too few pairs are those of the sum, which has
-/// no more.
+/// The first part that gives no verdict by itself, and why.
 fn stopped(parts: &[(f64, Comparison<'_>)]) -> Option<String> {
-    let of_part = |part: &Comparison<'_>| {
-        let raised = obstacles(&part.signals, Basis::Tests).into_iter();
-        let stopping = raised.filter(|one| {
-            (one.obstacle.forbids_every_verdict() && one.obstacle != Obstacle::FewPairs)
-                || one.obstacle == Obstacle::SurvivorsOnly
-        });
-        let strongest = stopping.min_by_key(|one| one.obstacle)?;
-        Some(format!("{}: {}", part.asked.question.workload, strongest.reason))
-    };
-    parts.iter().find_map(|(_, part)| of_part(part))
+    parts.iter().find_map(|(_, part)| {
+        let reason = stopping(&part.signals)?;
+        Some(format!("{}: {reason}", part.asked.question.workload))
+    })
 }
 
 /// The findings of a combined claim.

@@ -85,6 +85,17 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
     raised
 }
 
+/// Why a part leaves a sum that it belongs to without a verdict. Too few pairs are those of the sum,
+/// which has no more.
+pub(crate) fn stopping(signals: &Signals) -> Option<String> {
+    let raised = obstacles(signals, Basis::Tests).into_iter();
+    let stopping = raised.filter(|one| {
+        (one.obstacle.forbids_every_verdict() && one.obstacle != Obstacle::FewPairs)
+            || one.obstacle == Obstacle::SurvivorsOnly
+    });
+    stopping.min_by_key(|one| one.obstacle).map(|one| one.reason)
+}
+
 fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
     let mut raised = Vec::new();
     if signals.is_observed_latency {
