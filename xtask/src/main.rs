@@ -38,6 +38,7 @@ enum Command {
     Quick,
     /// Everything that is checked before a change is taken; with names, only the tests whose names
     /// contain one of them, whatever their tier
+    #[command(visible_alias = "validate")]
     Test(TestChoice),
     /// All of that, every proof anew, and everything that takes hours
     Nightly,
