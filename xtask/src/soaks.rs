@@ -48,6 +48,9 @@ struct Soak {
     times: fn(Amount) -> u32,
 }
 
+/// What a smoke run of soaks runs, and the variable that says how often.
+const SMOKE: (&[&str], &str) = (&["a_killed_campaign_leaves_no_loop"], "SCHEDLAB_KILLS");
+
 /// Kills on this host, and storms of tasks under each of our schedulers.
 const HOST: &[Soak] = &[
     Soak {
@@ -113,8 +116,8 @@ pub fn smoke_variables() -> Vec<(String, String)> {
     vec![("SCHEDLAB_SCHEDULER_SECONDS".to_owned(), "8".to_owned())]
 }
 
-/// The smoke run: the tests of every soak ran among all tests. Here each is found by its name, and
-/// reads its variable.
+/// The smoke run: one kill by the way that soaks go. The tests of every soak ran among all tests, so
+/// of the others each is only found by its name, and reads its variable.
 pub fn smoke(cargo: &Cargo) -> CommandResult {
     let all = suite::list(cargo, &[])?;
     let sources = sources(&cargo.root().join("crates/schedlab/tests"))?;
@@ -126,7 +129,9 @@ pub fn smoke(cargo: &Cargo) -> CommandResult {
             absent.push(format!("no test reads {}", soak.variable));
         }
     }
-    Problems::of_all([Problems::outcome(absent), external(cargo, true)])
+    let once = Amount { smoke: true, ..Amount::NIGHT };
+    let killed = tests(cargo, SMOKE.0, (SMOKE.1, 1), once);
+    Problems::of_all([Problems::outcome(absent), killed, external(cargo, true)])
 }
 
 /// The text of every source below a directory.

@@ -112,7 +112,7 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     let variables = if tier == Tier::Nightly { Vec::new() } else { soaks::smoke_variables() };
     let wish = Wish { variables, ..Wish::of(tier) };
     let tests = log.step("tests", || suite::test(&linting, &wish));
-    let smoke = log.step("names of soaks", || soaks::smoke(&linting));
+    let smoke = log.step("soaks, smoke run", || soaks::smoke(&linting));
     let installed = log.step("install, smoke run", || install::smoke(cargo));
     let mut outcomes = vec![documented, kernels, tested_beside, tests, smoke, installed];
     if tier == Tier::Nightly {
