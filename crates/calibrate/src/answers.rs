@@ -4,7 +4,7 @@ use crate::CalibrationRequest;
 use crate::campaigns::{SimulatedCampaign, repeat};
 use crate::quantities::apart;
 use crate::rate::Rate;
-use crate::synthetic::{Shape, THETA, run};
+use crate::synthetic::{NO_SHELTER, Shape, THETA, run};
 use crate::table::{CalibrationRow, Limit};
 use analysis::{GateLimit, GateOutcome};
 use contract::Result;
@@ -41,7 +41,7 @@ fn claims() -> Vec<Answer> {
     vec![
         Answer {
             name: "claim of a direction confirmed, nothing differs",
-            shape: declaring(CLAIM_BETTER),
+            shape: Shape { margin: NO_SHELTER, ..declaring(CLAIM_BETTER) },
             effect: 0.0,
             limit: most,
             is_wrong: confirmed,
@@ -62,7 +62,7 @@ fn claims() -> Vec<Answer> {
         },
         Answer {
             name: "claim of a turn confirmed, both differ alike",
-            shape: Shape { workloads: 2, ..declaring(CLAIM_TURN) },
+            shape: Shape { workloads: 2, margin: NO_SHELTER, ..declaring(CLAIM_TURN) },
             effect: HALF,
             limit: most,
             is_wrong: confirmed,
@@ -99,7 +99,7 @@ fn others() -> Vec<Answer> {
     vec![
         Answer {
             name: "a use case of two workloads, nothing differs",
-            shape: Shape { workloads: 2, declares: USE_CASE, ..Shape::PAIR },
+            shape: Shape { workloads: 2, declares: USE_CASE, margin: NO_SHELTER, ..Shape::PAIR },
             effect: 0.0,
             limit: most,
             is_wrong: |campaign| {
@@ -125,14 +125,14 @@ fn others() -> Vec<Answer> {
         },
         Answer {
             name: "different beside a control, nothing differs",
-            shape: Shape { has_control: true, ..Shape::PAIR },
+            shape: Shape { has_control: true, margin: NO_SHELTER, ..Shape::PAIR },
             effect: 0.0,
             limit: most,
             is_wrong: SimulatedCampaign::says_different,
         },
         Answer {
             name: "a control that fails, nothing differs",
-            shape: Shape { has_control: true, ..Shape::PAIR },
+            shape: Shape { has_control: true, margin: NO_SHELTER, ..Shape::PAIR },
             effect: 0.0,
             limit: Limit::AtMost(MOST_FAILED_CONTROLS),
             is_wrong: |campaign| campaign.carries(CaveatCode::AaFail),

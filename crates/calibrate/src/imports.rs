@@ -3,7 +3,7 @@
 use crate::CalibrationRequest;
 use crate::campaigns::repeat;
 use crate::rate::Rate;
-use crate::synthetic::{Draws, SIGMA};
+use crate::synthetic::{Draws, NO_SHELTER, SIGMA};
 use crate::table::{CalibrationRow, Limit};
 use contract::{Error, Result};
 use importers::{IMPORTERS, ImportFile, ImportSettings, Mapping, MappingDirection, ValueColumn};
@@ -99,7 +99,7 @@ fn imported(case: &TableCase, repetition: u32) -> Result<Findings> {
         files: "table".to_owned(),
         reference: None,
         comparisons: Comparisons::Reference,
-        margin: Some(MARGIN),
+        margin: Some(if case.effect > 0.0 { MARGIN } else { NO_SHELTER }),
         alpha: 0.05,
     };
     let attempted = "cannot import a table of the calibration";

@@ -4,7 +4,7 @@ use crate::CalibrationRequest;
 use crate::campaigns::repeat;
 use crate::false_positives::covers;
 use crate::rate::Rate;
-use crate::synthetic::{Draws, Moment, Noise, SIGMA, Shape, run};
+use crate::synthetic::{Draws, Moment, NO_SHELTER, Noise, SIGMA, Shape, run};
 use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 
@@ -26,17 +26,12 @@ struct NoiseCase {
 
 impl NoiseCase {
     fn of(name: &'static str, blocks: u32, make: fn(&mut Draws) -> Noise) -> Self {
-        let shape = Shape { blocks, ..Shape::PAIR };
+        let shape = Shape { blocks, margin: NO_SHELTER, ..Shape::PAIR };
         Self { name, shape, limit: Limit::AtMost(MOST), coverage: None, make }
     }
 
     fn with_coverage(self) -> Self {
         Self { coverage: Some(Limit::AtLeast(LEAST_COVERAGE)), ..self }
-    }
-
-    /// A t interval of so skewed a mean has no promise to keep.
-    fn with_coverage_for_comparison(self) -> Self {
-        Self { coverage: Some(Limit::None), ..self }
     }
 
     fn carried(self) -> Self {
@@ -61,8 +56,8 @@ fn cases() -> Vec<NoiseCase> {
         NoiseCase::of("normal, one boot, 10 blocks", 10, |_| every_normal()),
         NoiseCase::of("one arm skewed, 10 blocks", 10, skewed).with_coverage(),
         NoiseCase::of("one arm skewed, 20 blocks", 20, skewed).with_coverage(),
-        NoiseCase::of("one arm with spikes, 10 blocks", 10, spiky).with_coverage_for_comparison(),
-        NoiseCase::of("one arm with spikes, 20 blocks", 20, spiky).with_coverage_for_comparison(),
+        NoiseCase::of("one arm with spikes, 10 blocks", 10, spiky).with_coverage(),
+        NoiseCase::of("one arm with spikes, 20 blocks", 20, spiky).with_coverage(),
         NoiseCase::of("one arm three times as noisy, 10 blocks", 10, |_| plain(noisier))
             .with_coverage(),
         NoiseCase::of("carry-over of 1 %, 2 subjects, 10 blocks", 10, |_| left_behind_by_one(0.01))
@@ -112,13 +107,12 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
             Ok((campaign.says_different(), covers(&campaign, 0.0)))
         })?;
         let [different, inside] = names;
-        let target = (case.limit != Limit::None).then_some(9);
+        let target_of = |limit| (limit != Limit::None).then_some(9);
         let rate = Rate::of(outcomes.iter().map(|(different, _)| *different));
-        rows.push(CalibrationRow::new(target, different, rate, case.limit));
+        rows.push(CalibrationRow::new(target_of(case.limit), different, rate, case.limit));
         if let Some(limit) = case.coverage {
             let rate = Rate::of(outcomes.iter().map(|(_, covers)| *covers));
-            let target = target.filter(|_| limit != Limit::None);
-            rows.push(CalibrationRow::new(target, inside, rate, limit));
+            rows.push(CalibrationRow::new(target_of(limit), inside, rate, limit));
         }
     }
     Ok(rows)

@@ -3,7 +3,7 @@
 use crate::CalibrationRequest;
 use crate::campaigns::repeat;
 use crate::rate::Rate;
-use crate::synthetic::{Noise, Reported, SIGMA, Shape, THETA, run};
+use crate::synthetic::{NO_SHELTER, Noise, Reported, SIGMA, Shape, THETA, run};
 use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 use model::Verdict;
@@ -36,7 +36,8 @@ pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRo
             if !name.contains(request.only) {
                 continue;
             }
-            let shape = Shape { blocks: BLOCKS, reported, ..Shape::PAIR };
+            let margin = if of_margin > 0.0 { Shape::PAIR.margin } else { NO_SHELTER };
+            let shape = Shape { blocks: BLOCKS, reported, margin, ..Shape::PAIR };
             let wrong = repeat(request, |repetition| {
                 let noise = |_: &mut _| apart(of_margin * THETA);
                 let campaign = run(request, &shape, &noise, repetition)?;

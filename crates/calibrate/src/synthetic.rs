@@ -17,6 +17,8 @@ use std::fmt::Write;
 pub(crate) const SIGMA: f64 = 0.01;
 /// Logarithm of one plus the margin of the calibration's experiments.
 pub(crate) const THETA: f64 = 0.019_802_627_296_179_7;
+/// So small a margin that nothing is equivalent: every false difference is seen.
+pub(crate) const NO_SHELTER: f64 = 0.0001;
 /// Spread of single events inside a histogram, as in the simulator.
 const EVENT_SIGMA: f64 = 0.8;
 /// The metric of every workload.
@@ -89,6 +91,9 @@ pub(crate) struct Shape {
     pub blocks_of_a_boot: Option<u32>,
     /// Whether the reference has a control.
     pub has_control: bool,
+    /// The margin of every metric, as a fraction. A small one lets no equivalence hide a difference
+    /// that is not there.
+    pub margin: f64,
     /// What the experiment says besides.
     pub declares: &'static str,
 }
@@ -102,6 +107,7 @@ impl Shape {
         reported: Reported::Time,
         blocks_of_a_boot: None,
         has_control: false,
+        margin: 0.02,
         declares: "",
     };
 
@@ -135,7 +141,7 @@ impl Shape {
         };
         let metric = Metric::new(METRIC, unit, direction, reduction, "for calibration");
         for workload in &mut plan.workloads {
-            workload.metrics = vec![Metric { margin: 0.02, ..metric.clone() }];
+            workload.metrics = vec![Metric { margin: self.margin, ..metric.clone() }];
         }
         Ok(plan)
     }
