@@ -30,7 +30,7 @@ const WINDOW: Duration = Duration::from_secs(9);
 const SMOKE_WINDOW: Duration = Duration::from_millis(300);
 /// Share of one CPU.
 const LARGEST_SHARE: f64 = 0.01;
-const LARGEST_RESIDENT_KB: u64 = 15 << 10;
+const LARGEST_PSS_KB: u64 = 15 << 10;
 /// How often the campaign's log is looked at.
 const LOOKED_EVERY: Duration = Duration::from_millis(20);
 
@@ -97,16 +97,43 @@ pub fn cost(binary: &Binary) -> Result<Bar, String> {
     let mut watched = Watched::start(binary, "watched-sleep", IDLE)?;
     let measured = measure(&watched, binary.amount(WINDOW, SMOKE_WINDOW));
     end(&mut watched.run)?;
-    let (share, resident_kb) = measured?;
+    let (share, Memory { resident_kb, pss_kb }) = measured?;
     Ok(Bar {
-        name: "dashboard with 4 clients: CPU, resident memory",
-        measured: format!("{:.2} %, {} MB", 100.0 * share, resident_kb >> 10),
+        name: "dashboard with 4 clients: CPU, memory (Pss)",
+        measured: format!(
+            "{:.2} %, {} MB ({} MB resident)",
+            100.0 * share,
+            pss_kb >> 10,
+            resident_kb >> 10
+        ),
         limit: format!("{} %, 15 MB", 100.0 * LARGEST_SHARE),
-        holds: share < LARGEST_SHARE && resident_kb < LARGEST_RESIDENT_KB,
+        holds: share < LARGEST_SHARE && pss_kb < LARGEST_PSS_KB,
     })
 }
 
-fn measure(watched: &Watched, window: Duration) -> Result<(f64, u64), String> {
+/// What a process keeps in memory, as `smaps_rollup` of proc(5) counts it.
+struct Memory {
+    resident_kb: u64,
+    /// The proportional set size: a page of the program that the campaign's own process maps as
+    /// well is counted in halves. It is what watching adds to the machine, however large the
+    /// program is that both run.
+    pss_kb: u64,
+}
+
+impl Memory {
+    fn of(pid: u32) -> Result<Self, String> {
+        let path = format!("/proc/{pid}/smaps_rollup");
+        let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        let field = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name));
+            let value = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+            value.ok_or_else(|| format!("{path} has no {name}"))
+        };
+        Ok(Self { resident_kb: field("Rss:")?, pss_kb: field("Pss:")? })
+    }
+}
+
+fn measure(watched: &Watched, window: Duration) -> Result<(f64, Memory), String> {
     let clients: Result<Vec<_>, String> = (0..CLIENTS).map(|_| watched.client()).collect();
     let clients = clients?;
     thread::sleep(BEFORE);
@@ -115,12 +142,9 @@ fn measure(watched: &Watched, window: Duration) -> Result<(f64, u64), String> {
     thread::sleep(window);
     let spent_ns = cpu_time_ns(pid)?.saturating_sub(before_ns);
     let share = spent_ns as f64 / (sys::monotonic_ns() - start_ns) as f64;
-    let path = format!("/proc/{pid}/status");
-    let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let resident = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    let memory = Memory::of(pid);
     leave(clients);
-    Ok((share, resident.ok_or("no VmRSS")?))
+    Ok((share, memory?))
 }
 
 /// Says goodbye to all of them.
