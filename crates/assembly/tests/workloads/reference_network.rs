@@ -68,10 +68,9 @@ pub fn iperf3_keeps_its_bandwidth_and_counts_datagrams() {
         // 2000 datagrams of 100 bytes in a second.
         assert!((1500..2500).contains(&expected), "{direction}: {measurement:?}");
         assert_eq!(measurement.operations, Some(expected - lost));
-        assert_eq!(
-            rate(&measurement, "messages_per_second").round() as u64 / 1000,
-            1 + u64::from(lost == 0)
-        );
+        // Those that arrived, over the time that iperf3 took for them: a second and what it was late.
+        let seconds = (expected - lost) as f64 / rate(&measurement, "messages_per_second");
+        assert!((0.9..2.0).contains(&seconds), "{direction}: {measurement:?}");
         assert!(values(&measurement, "jitter")[0] >= 0.0);
     }
 }
