@@ -7,6 +7,7 @@
 
 use crate::cargo::{Cargo, succeed};
 use crate::problems::{CommandResult, Problems};
+use cargo_metadata::{Metadata, Package, Target};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -20,8 +21,34 @@ const OF_TESTS: [&str; 3] = ["--test-run-directory", "--test-args", "--test-runt
 pub fn document(cargo: &Cargo) -> CommandResult {
     let own = std::env::current_exe()
         .map_err(|error| Problems::one(format!("cannot stand in for rustdoc: {error}")))?;
-    let mut command = cargo.command(["test", "--doc", "--quiet", "--workspace", "--locked"]);
-    succeed(command.env("RUSTDOC", own).env(OUTPUT, cargo.root().join("target/tests/doc")))
+    let libraries = libraries(&cargo.metadata()?);
+    // Cargo calls rustdoc for one library after the other, which keeps one processor busy.
+    let half = libraries.len().div_ceil(2);
+    let document = |names: &[String]| {
+        let mut command = cargo.command(["test", "--doc", "--quiet", "--locked"]);
+        command.args(names.iter().flat_map(|name| ["--package", name.as_str()]));
+        succeed(command.env("RUSTDOC", &own).env(OUTPUT, cargo.root().join("target/tests/doc")))
+    };
+    let (first, second) = libraries.split_at(half);
+    let outcomes = std::thread::scope(|scope| {
+        let beside = scope.spawn(|| document(second));
+        let outcome = document(first);
+        let panicked = || Err(Problems::one("documenting panicked"));
+        [outcome, beside.join().unwrap_or_else(|_| panicked())]
+    });
+    Problems::of_all(outcomes)
+}
+
+/// The packages of the workspace that have a library. Every other one by name: neighbours are of
+/// one size more often than the halves of the alphabet.
+fn libraries(metadata: &Metadata) -> Vec<String> {
+    let has_library = |package: &&Package| package.targets.iter().any(Target::is_lib);
+    let packages = metadata.workspace_packages();
+    let mut names: Vec<String> =
+        packages.into_iter().filter(has_library).map(|package| package.name.to_string()).collect();
+    names.sort();
+    let every_other = |first: usize| names.iter().skip(first).step_by(2).cloned();
+    every_other(0).chain(every_other(1)).collect()
 }
 
 /// What cargo doc says of every crate, programs too.
