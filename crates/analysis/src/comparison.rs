@@ -1,6 +1,6 @@
 //! One question: its pairs, its estimate, its p-values, before any correction.
 
-use crate::carry_over::carry_over;
+use crate::carry_over::{Predecessors, predecessors};
 use crate::comparable::unequal_work;
 use crate::failures::unequal_failures;
 use crate::fragility::skewed;
@@ -229,6 +229,11 @@ fn signals(
         invalid: pairs.invalid,
         is_pooled,
     };
+    let Predecessors { carry_over, order_alone } = if is_judged {
+        predecessors(gathered.plan, gathered.observations, pairs, asked)
+    } else {
+        Predecessors::default()
+    };
     Signals {
         is_emulated: pairs.is_emulated,
         is_odds: metric.reduction == Reduction::Proportion && test.is_some(),
@@ -247,9 +252,8 @@ fn signals(
         unequal_work: unequal_work(gathered.observations, asked),
         drift: is_judged.then(|| drift(&pairs.reference, theta)).flatten(),
         fixed_order: fixed_order(gathered.plan),
-        carry_over: is_judged
-            .then(|| carry_over(gathered.plan, gathered.observations, pairs, asked))
-            .flatten(),
+        carry_over,
+        order_alone,
         correlation: (is_judged && !is_pooled)
             .then(|| excessive_correlation(&pairs.differences))
             .flatten(),

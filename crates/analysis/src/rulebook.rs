@@ -125,8 +125,8 @@ mod tests {
             CarryOver, ChangedEvidence, CoarseSteps, Component, CorrelatedBlocks, DriftAlone,
             DriftInOrder, FailedControl, FewDistinctValues, FewPairs, FewPooledBlocks,
             FewReplicates, HidingDrift, LoneReplicate, NoValidBlock, NothingToCompare,
-            ObservedLatency, OneStep, ShortTail, SurvivorsOnly, UnequalFailures, UnequalMixes,
-            UnequalWork, ZeroValue,
+            ObservedLatency, OneStep, OrderAlone, ShortTail, SurvivorsOnly, UnequalFailures,
+            UnequalMixes, UnequalWork, ZeroValue,
         };
         use Verdict::{Better, Equivalent, Inconclusive, Invalid, Worse};
         let as_it_is = [Better, Better, Worse, Worse, Equivalent, Inconclusive];
@@ -154,6 +154,7 @@ mod tests {
             (FewPairs, [Inconclusive; 6]),
             (SurvivorsOnly, without_difference),
             (DriftAlone, without_difference),
+            (OrderAlone, without_difference),
             (OneStep, without_difference),
             (HidingDrift, without_equivalence),
             (CoarseSteps, without_equivalence),

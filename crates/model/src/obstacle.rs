@@ -49,6 +49,7 @@ obstacles! {
     FewPairs EveryVerdict "Fewer than five pairs of blocks, or of boots where blocks share them, are complete. Forbids every verdict.",
     SurvivorsOnly Difference "Trials failed, and a test that counts each failure as the worst result does not show the difference. Forbids better and worse.",
     DriftAlone Difference "Without blocks, one subject was measured after the other, and beside a steady drift no such difference is shown. Forbids better and worse.",
+    OrderAlone Difference "Less than half of the difference is left beside what sittings may leave behind for the next. Forbids better and worse.",
     OneStep Difference "The values' steps are coarse against the margin, and the difference is no larger than one of them. Forbids better and worse.",
     HidingDrift Equivalence "Without blocks, one subject was measured after the other while values drifted, and beside that no equivalence is shown. Forbids equivalence.",
     CoarseSteps Equivalence "The declared step of the values is more than a quarter of the margin, or an inferred one more than half of it. Forbids equivalence.",
@@ -160,6 +161,7 @@ mod tests {
             [
                 Obstacle::SurvivorsOnly,
                 Obstacle::DriftAlone,
+                Obstacle::OrderAlone,
                 Obstacle::OneStep,
                 Obstacle::HidingDrift,
                 Obstacle::CoarseSteps,

@@ -130,6 +130,10 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
         let reason = format!("{}; beside that none is shown", carried.detail);
         raised.push(Raised::silent(Obstacle::CarryOver, reason));
     }
+    if let Some(left) = &signals.order_alone {
+        let reason = format!("the difference may be one of the order: {left}");
+        raised.push(Raised::told(Obstacle::OrderAlone, reason, CaveatCode::CarryOver, left));
+    }
     if let Some(correlation) = signals.correlation {
         let reason = format!(
             "neighbouring blocks resemble each other (lag-one correlation {correlation:.2}): the difference is that of a time, and another time has another"

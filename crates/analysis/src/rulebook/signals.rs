@@ -39,6 +39,8 @@ pub(crate) struct Signals {
     pub by_drift: [bool; 2],
     /// How the values depend on what ran before.
     pub carry_over: Option<CarryOver>,
+    /// What is left of the difference beside what ran before, where that is less than half of it.
+    pub order_alone: Option<String>,
     /// The lag-one correlation of the replicates' differences, where no test allows for so much.
     pub correlation: Option<f64>,
     /// The tail-size rule, of a quantile.
@@ -131,6 +133,7 @@ impl Signals {
             fixed_order: Vec::new(),
             by_drift: [false; 2],
             carry_over: None,
+            order_alone: None,
             correlation: None,
             tail: None,
         }
