@@ -162,6 +162,7 @@ fn assemble(
         looks: Vec::new(),
         budget_ns: None,
         pace: None,
+        boots: None,
         comparisons: settings.comparisons.clone(),
         use_cases: Vec::new(),
         claims: Vec::new(),

@@ -1,7 +1,7 @@
 //! Running a campaign from its plan to its findings.
 
 use crate::pacing::{Clock, Pacing};
-use crate::schedule::{Schedule, is_hopeless};
+use crate::schedule::{Schedule, awaits_boot, is_hopeless};
 use contract::{Error, ErrorKind, Event, Interrupt, Missing, Result, Venue, VenueSession};
 use model::{Caveat, Findings, Plan, Record, Trial};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +42,8 @@ pub struct Ended {
     pub directory: PathBuf,
     /// The signal that ended it, if one did; the campaign can go on.
     pub signal: Option<i32>,
+    /// Which of its boots ended, counted from 1, where it goes on in another.
+    pub awaits_boot: Option<u32>,
 }
 
 /// Runs a campaign, or goes on with one.
@@ -81,13 +83,16 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
     }
     let outcome = run_blocks(order, clock, &mut campaign, session.as_mut(), on_event);
     let closed = session.close();
-    let signal = match (outcome, closed) {
+    let (signal, awaits_boot) = match (outcome, closed) {
         (_, Err(error)) => return Err(error),
-        (Err(error), Ok(())) if error.kind == ErrorKind::Interrupted => order.interrupt.signal(),
+        (Err(error), Ok(())) if error.kind == ErrorKind::Interrupted => {
+            (order.interrupt.signal(), None)
+        }
         (Err(error), Ok(())) => return Err(error),
-        (Ok(()), Ok(())) => None,
+        (Ok(awaits_boot), Ok(())) => (None, awaits_boot),
     };
-    if signal.is_none() && campaign.state() == CampaignState::Unfinished {
+    let goes_on = signal.is_some() || awaits_boot.is_some();
+    if !goes_on && campaign.state() == CampaignState::Unfinished {
         campaign.mark_finished()?;
     }
     let records = store::load(&directory)?.records;
@@ -95,7 +100,7 @@ pub fn run(order: &Order<'_>, on_event: &mut dyn FnMut(Event)) -> Result<Ended> 
         trials: records.len(),
         last: records.last().map(|record| record.outcome.clone()),
     });
-    Ok(Ended { directory, signal })
+    Ok(Ended { directory, signal, awaits_boot })
 }
 
 /// Judges the records of a campaign that was loaded and stores the findings in its directory.
@@ -193,29 +198,21 @@ fn count_attempt(
     }
 }
 
+/// Runs what is due. `Some` where a part of the campaign is left for another boot: how many ran.
 fn run_blocks(
     order: &Order<'_>,
     clock: Clock,
     campaign: &mut Campaign,
     session: &mut dyn VenueSession,
     on_event: &mut dyn FnMut(Event),
-) -> Result<()> {
+) -> Result<Option<u32>> {
     let fingerprint = session.fingerprint()?;
     let boot_id = fingerprint.0.get("boot.id").cloned().unwrap_or_default();
     let digest = campaign.save_fingerprint(&fingerprint)?;
     let mut records = store::load(campaign.directory())?.records;
     let planned = order.plan.blocks.len();
     let mut schedule = Schedule::of(campaign.plan(), planned, &records, &boot_id);
-    let mut repeated = Vec::new();
-    for (block, why) in schedule.cut_off() {
-        repeat(campaign, *block, why, &mut |event| repeated.push(event))?;
-    }
-    on_event(Event::CampaignStarted {
-        plan: Box::new(campaign.plan().clone()),
-        trials_done: schedule.done_count(),
-        trials_left: schedule.due_count(campaign.plan(), &records),
-    });
-    repeated.into_iter().for_each(&mut *on_event);
+    begin(campaign, &schedule, &records, on_event)?;
     let mut pacing = Pacing::of(campaign.plan(), &records, clock);
     let mut next = 0;
     while let Some(block) = campaign.plan().blocks.get(next).cloned() {
@@ -229,7 +226,12 @@ fn run_blocks(
             break;
         }
         let trials = plan::trials(campaign.plan(), &block);
-        if let Some(pacing) = pacing.as_mut().filter(|_| schedule.has_due(&trials, &records)) {
+        let has_due = schedule.has_due(&trials, &records);
+        let boots = awaits_boot(campaign.plan(), planned, &block, &records, &boot_id);
+        if let Some(boots) = boots.filter(|_| has_due) {
+            return Ok(Some(boots));
+        }
+        if let Some(pacing) = pacing.as_mut().filter(|_| has_due) {
             let blocks = campaign.plan().blocks.len();
             pacing.wait(block.index, blocks, order.interrupt, on_event)?;
         }
@@ -261,6 +263,26 @@ fn run_blocks(
             schedule.note_repeat();
         }
     }
+    Ok(None)
+}
+
+/// Appends the blocks that were cut off, and says what is to run.
+fn begin(
+    campaign: &mut Campaign,
+    schedule: &Schedule,
+    records: &[Record],
+    on_event: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let mut repeated = Vec::new();
+    for (block, why) in schedule.cut_off() {
+        repeat(campaign, *block, why, &mut |event| repeated.push(event))?;
+    }
+    on_event(Event::CampaignStarted {
+        plan: Box::new(campaign.plan().clone()),
+        trials_done: schedule.done_count(),
+        trials_left: schedule.due_count(campaign.plan(), records),
+    });
+    repeated.into_iter().for_each(&mut *on_event);
     Ok(())
 }
 

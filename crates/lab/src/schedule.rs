@@ -132,6 +132,26 @@ fn cut_off_blocks(plan: &Plan, records: &[Record], boot_id: &str) -> Vec<(u32, &
     plan.blocks.iter().filter_map(cut_off).collect()
 }
 
+/// How many parts of a campaign that is spread over several boots ran, where this block belongs to
+/// the next one and the machine is still booted as it was for an earlier one.
+pub(crate) fn awaits_boot(
+    plan: &Plan,
+    planned_blocks: usize,
+    block: &Block,
+    records: &[Record],
+    boot_id: &str,
+) -> Option<u32> {
+    let boots = plan.boots?;
+    // Blocks that run again stand behind those that were planned, in the last part.
+    let part_of = |block: u32| {
+        let index = (block as usize).min(planned_blocks.saturating_sub(1));
+        (index * boots as usize / planned_blocks.max(1)) as u32
+    };
+    let part = part_of(block.index);
+    let is_of_earlier = |record: &Record| record.boot_id == boot_id && part_of(record.block) < part;
+    records.iter().any(is_of_earlier).then_some(part)
+}
+
 const REBOOTED: &str = "a reboot cut it off";
 const BOOT_CUT_OFF: &str = "one of its boots was cut off";
 

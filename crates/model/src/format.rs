@@ -9,29 +9,43 @@ pub const PACED_PLAN_FORMAT: &str = "schedlab.plan/4";
 /// `plan.json` of a venue whose settings have no field of their own, paced or not. A reader of the
 /// versions before would leave them out, and with them that numbers are simulated.
 pub const VENUE_PLAN_FORMAT: &str = "schedlab.plan/5";
+/// `plan.json` with a rest between sittings, with boots that its blocks are spread over, a metric that follows the latency, or a claim of a
+/// turn, an order, most cells or all of them together; of whatever pace and venue. A reader of the
+/// versions before would neither rest nor boot, would take late cycles for less work, and would read such a
+/// claim as one about each comparison for itself.
+pub const RESTED_PLAN_FORMAT: &str = "schedlab.plan/6";
 /// Versions of it that are read. The third has no pace. The second has claims about one metric each and none across
 /// workloads; the first has no comparisons within a factor, and claims about one comparison
 /// each.
-pub const PLAN_FORMATS: [&str; 5] =
-    [PLAN_FORMAT, "schedlab.plan/2", "schedlab.plan/1", PACED_PLAN_FORMAT, VENUE_PLAN_FORMAT];
+pub const PLAN_FORMATS: [&str; 6] = [
+    PLAN_FORMAT,
+    "schedlab.plan/2",
+    "schedlab.plan/1",
+    PACED_PLAN_FORMAT,
+    VENUE_PLAN_FORMAT,
+    RESTED_PLAN_FORMAT,
+];
 /// A line of `records.jsonl`.
 pub const RECORD_FORMAT: &str = "schedlab.record/3";
 /// Versions of it that are read. The second is bound neither to its plan nor to the record before
 /// it ([`crate::Chain`]); the first does not tell how much else a machine did, either.
 pub const RECORD_FORMATS: [&str; 3] = [RECORD_FORMAT, "schedlab.record/2", "schedlab.record/1"];
 /// `findings.json`.
-pub const FINDINGS_FORMAT: &str = "schedlab.findings/10";
+pub const FINDINGS_FORMAT: &str = "schedlab.findings/12";
 /// `findings.json` of a soak campaign: it has trends.
-pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/11";
-/// Versions of it that are read. Before the tenth, failures had no verdict of their own; of the
+pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/13";
+/// Versions of it that are read. Before the twelfth, a finding did not say that all of one subject
+/// was measured before the other; of the tenth and the eleventh, the eleventh has trends. Before the tenth, failures had no verdict of their own; of the
 /// eighth and the ninth, the ninth has trends. Before the eighth, claims had three outcomes, and a size was
 /// confirmed by equivalence; of the sixth and the seventh, the seventh has trends. The fifth and
 /// those before tell obstacles, odds and emulation by
 /// caveats alone ([`crate::Findings::with_facts_of_caveats`]); of these the fifth has trends. The
 /// third has claims as the second format of plans; the second has claims about one comparison
 /// each, and does not count broken rules.
-pub const FINDINGS_FORMATS: [&str; 10] = [
+pub const FINDINGS_FORMATS: [&str; 12] = [
     FINDINGS_FORMAT,
+    "schedlab.findings/11",
+    "schedlab.findings/10",
     "schedlab.findings/9",
     "schedlab.findings/8",
     "schedlab.findings/7",
@@ -55,17 +69,17 @@ pub const FINDINGS_BEFORE_SEQUENCES: [&str; 6] = [
     FINDINGS_BEFORE_OBSTACLES[3],
 ];
 /// The view model that every renderer draws.
-pub const REPORT_FORMAT: &str = "schedlab.report/10";
+pub const REPORT_FORMAT: &str = "schedlab.report/12";
 /// The view model of a soak campaign: its findings have trends.
-pub const TREND_REPORT_FORMAT: &str = "schedlab.report/11";
+pub const TREND_REPORT_FORMAT: &str = "schedlab.report/13";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Caveat, CaveatCode, Finding, Findings, Obstacle, Pace, Plan};
+    use crate::{Caveat, CaveatCode, Claim, ClaimedOver, Finding, Findings, Obstacle, Pace, Plan};
 
     const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"sim","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
-    const FINDINGS: &str = r#"{"format":"schedlab.findings/10","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
+    const FINDINGS: &str = r#"{"format":"schedlab.findings/12","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
 
     #[test]
     fn what_has_no_pace_and_no_trends_is_written_as_before() {
@@ -110,6 +124,38 @@ mod tests {
         assert!(PLAN_FORMATS.contains(&VENUE_PLAN_FORMAT));
     }
 
+    #[test]
+    fn a_rest_and_a_shaped_claim_are_refused_by_readers_that_know_none() {
+        let plan: Plan = serde_json::from_str(PLAN).unwrap();
+        assert_eq!(plan.oldest_format(), PLAN_FORMAT);
+        let paced = Plan { pace: Some(Pace { duration_ns: 24, every_ns: 1 }), ..plan.clone() };
+        assert_eq!(paced.oldest_format(), PACED_PLAN_FORMAT);
+        assert_eq!(Plan { rest_ns: 1, ..paced }.oldest_format(), RESTED_PLAN_FORMAT);
+        let claim = r#"{"says":"s","metric":"m","subject":"b","reference":"a","effect":"better"}"#;
+        let mut claim: Claim = serde_json::from_str(claim).unwrap();
+        let claiming = Plan { claims: vec![claim.clone()], ..plan.clone() };
+        assert_eq!(claiming.oldest_format(), PLAN_FORMAT);
+        claim.shape.over = ClaimedOver::Overall;
+        let claiming = Plan { claims: vec![claim], ..plan };
+        assert_eq!(claiming.oldest_format(), RESTED_PLAN_FORMAT);
+        assert!(PLAN_FORMATS.contains(&RESTED_PLAN_FORMAT));
+    }
+
+    #[test]
+    fn an_order_that_decides_no_gate_is_refused_by_readers_that_know_none() {
+        let mut findings = earlier("better", &[]);
+        findings.findings[0].is_order_fixed = true;
+        FINDINGS_FORMAT.clone_into(&mut findings.format);
+        let text = serde_json::to_string(&findings).unwrap();
+        assert!(text.contains(r#""is_order_fixed":true"#), "{text}");
+        assert_eq!(serde_json::from_str::<Findings>(&text).unwrap(), findings);
+        let known_before = ["schedlab.findings/10", "schedlab.findings/11"];
+        assert!(known_before.iter().all(|known| FINDINGS_FORMATS.contains(known)));
+        for format in [FINDINGS_FORMAT, TREND_FINDINGS_FORMAT] {
+            assert!(!known_before.contains(&format) && FINDINGS_FORMATS.contains(&format));
+        }
+    }
+
     /// Findings of the fourth format with one finding of this verdict and these caveats.
     fn earlier(verdict: &str, codes: &[CaveatCode]) -> Findings {
         let caveats: Vec<Caveat> = codes.iter().map(|code| Caveat::new(*code, "")).collect();
@@ -118,7 +164,7 @@ mod tests {
             r#"{{"question":{{"workload":"w","metric":"m","unit":"nanoseconds","direction":"lower","subject":"b","reference":"a","role":"primary","family":"declared"}},"verdict":"{verdict}","strength":null,"reason":null,"margin":0.02,"pairs":0,"reference_value":null,"subject_value":null,"effect":null,"companion":null,"planning":null,"tail":null,"blocks":[],"caveats":{caveats}}}"#
         );
         let text = FINDINGS
-            .replace("findings/6", "findings/4")
+            .replace("findings/12", "findings/4")
             .replace(r#""findings":[]"#, &format!(r#""findings":[{finding}]"#));
         let findings: Findings = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&findings).unwrap(), text, "as it was stored");

@@ -1,6 +1,9 @@
 //! A plan: every trial of a campaign in the order it will run.
 
-use crate::{Caveat, Claim, Comparisons, Level, Metric, Pace, Parameters, VmSettings};
+use crate::{
+    Caveat, Claim, ClaimShape, Comparisons, Level, Metric, PACED_PLAN_FORMAT, PLAN_FORMAT, Pace,
+    Parameters, RESTED_PLAN_FORMAT, VENUE_PLAN_FORMAT, VmSettings,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,8 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// read by everything after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// [`crate::PLAN_FORMAT`], with a pace [`crate::PACED_PLAN_FORMAT`], with settings of another
-    /// venue than `sim` and `vm` [`crate::VENUE_PLAN_FORMAT`].
+    /// What [`Plan::oldest_format`] says.
     pub format: String,
     /// The file's stem, kebab-case: names the campaign's directory.
     pub name: String,
@@ -50,6 +52,10 @@ pub struct Plan {
     /// When the blocks of a soak campaign begin; absent where each follows the one before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
+    /// How many boots of the machine the blocks are spread over, in parts of equal length; none
+    /// where they run in whatever boot there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boots: Option<u32>,
     /// Which subjects are compared with each other.
     #[serde(default, skip_serializing_if = "Comparisons::is_default")]
     pub comparisons: Comparisons,
@@ -401,6 +407,7 @@ impl Plan {
             ("rest_ns", self.rest_ns > 0, json!(self.rest_ns)),
             ("budget_ns", self.budget_ns.is_some(), json!(self.budget_ns)),
             ("pace", self.pace.is_some(), json!(self.pace)),
+            ("boots", self.boots.is_some(), json!(self.boots)),
             ("venue_settings", !self.venue_settings.is_empty(), json!(self.venue_settings)),
         ] {
             if is_used {
@@ -408,6 +415,26 @@ impl Plan {
             }
         }
         decisive
+    }
+
+    /// The oldest format whose readers understand all that it says, so that they read what they
+    /// know and refuse the rest.
+    pub fn oldest_format(&self) -> &'static str {
+        let mut metrics = self.workloads.iter().flat_map(|workload| &workload.metrics);
+        let is_shaped = |claim: &Claim| claim.shape != ClaimShape::default();
+        if self.rest_ns > 0
+            || self.boots.is_some()
+            || metrics.any(|metric| metric.follows_latency)
+            || self.claims.iter().any(is_shaped)
+        {
+            RESTED_PLAN_FORMAT
+        } else if !self.venue_settings.is_empty() {
+            VENUE_PLAN_FORMAT
+        } else if self.pace.is_some() {
+            PACED_PLAN_FORMAT
+        } else {
+            PLAN_FORMAT
+        }
     }
 
     /// The reference: the first subject.

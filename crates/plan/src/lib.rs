@@ -20,6 +20,7 @@ mod planning;
 mod problem;
 mod problems;
 mod quick;
+mod reboots;
 mod schema;
 mod settable;
 mod settings;

@@ -12,8 +12,8 @@ use crate::{boots, claims, digest, order, overrides, pace, quick, use_cases, wit
 use contract::document::{ExperimentProblems, SourceLocation};
 use contract::{Catalogue, ParameterKind, Workload};
 use model::{
-    Block, PACED_PLAN_FORMAT, PLAN_FORMAT, Pace, ParameterValue, Parameters, Plan, Subject,
-    VENUE_PLAN_FORMAT, VenueSettings, WorkloadPlan, format_duration,
+    Block, PLAN_FORMAT, Pace, ParameterValue, Parameters, Plan, Subject, VenueSettings,
+    WorkloadPlan, format_duration,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -227,9 +227,8 @@ fn draft(
         }
         subjects.insert(1, Subject { id, is_control: true, ..reference });
     }
-    let format = if settings.pace.is_some() { PACED_PLAN_FORMAT } else { PLAN_FORMAT };
     let mut plan = Plan {
-        format: format.to_owned(),
+        format: PLAN_FORMAT.to_owned(),
         name: request.name.to_owned(),
         title: settings.title.unwrap_or_else(|| request.name.to_owned()),
         digest: String::new(),
@@ -245,6 +244,7 @@ fn draft(
         looks: Vec::new(),
         budget_ns: None,
         pace: settings.pace,
+        boots: settings.boots,
         comparisons: settings.comparisons,
         use_cases: Vec::new(),
         claims: Vec::new(),
@@ -260,9 +260,6 @@ fn draft(
         notes: Vec::new(),
     };
     settings.venue.write(&mut plan, workloads.iter().any(|one| one.needs_peer));
-    if !plan.venue_settings.is_empty() {
-        VENUE_PLAN_FORMAT.clone_into(&mut plan.format);
-    }
     Draft {
         plan,
         block_count: settings.blocks,
@@ -289,6 +286,9 @@ impl Draft {
             );
             self.plan.notes.push(note);
             pace.every_ns = 0;
+        }
+        if let Some(boots) = self.plan.boots.take() {
+            self.plan.notes.push(format!("--quick: one boot instead of {boots}"));
         }
         let mut halved = Vec::new();
         for planned in &mut self.entries {
@@ -391,6 +391,12 @@ impl Draft {
         if let Some(pace) = plan.pace.filter(|pace| pace.every_ns > 0) {
             plan.notes.push(pace::note(pace, block_count, block_ns));
         }
+        if let Some(boots) = &mut plan.boots {
+            *boots = block_count.min(*boots);
+            plan.notes.push(format!(
+                "its blocks are spread over {boots} boots: after each part, boot the machine and give the same command"
+            ));
+        }
         plan.notes.extend(entangled(catalogue, &plan.subjects));
         for workload in &plan.workloads {
             if workload.time_limit_ns < workload.expected_ns {
@@ -404,6 +410,7 @@ impl Draft {
         }
         plan.blocks = laid_out(&plan, block_count, catalogue);
         plan.digest = digest::digest(&plan, catalogue);
+        plan.oldest_format().clone_into(&mut plan.format);
         plan
     }
 }

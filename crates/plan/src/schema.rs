@@ -220,6 +220,12 @@ fn top_level(catalogue: &Catalogue) -> Map<String, Value> {
         "probes": { "type": "array", "items": { "enum": probes }, "uniqueItems": true },
         "settle": { "$ref": "#/$defs/duration" },
         "rest": { "$ref": "#/$defs/duration" },
+        "boots": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": BLOCK_LIMIT,
+            "description": "Boots of the machine itself that the blocks are spread over: after each part the same command goes on in another boot",
+        },
         "invocations": { "type": "integer", "minimum": 1, "maximum": INVOCATION_LIMIT, "default": 3 },
         "budget": { "$ref": "#/$defs/duration" },
         "quick": quick(),

@@ -3,7 +3,7 @@
 use crate::margins::Margins;
 use crate::planning::LEAST_BLOCKS;
 use crate::venue::ChosenVenue;
-use crate::{pace, venue};
+use crate::{pace, reboots, venue};
 use contract::Catalogue;
 use contract::document::{Entry, ExperimentProblems, Node, Table, Value, values};
 use model::{Comparisons, Pace};
@@ -14,10 +14,11 @@ const LOOK_LIMIT: usize = 10;
 pub(crate) const LARGEST_SEED: u64 = i64::MAX as u64;
 
 /// Keys of the top level; every factor's id is one too, and that of a venue with settings.
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 23] = [
     "title",
     "venue",
     "blocks",
+    "boots",
     "duration",
     "every",
     "seed",
@@ -78,6 +79,7 @@ pub(crate) struct ExperimentSettings {
     pub(crate) invocations: u32,
     pub(crate) budget_ns: Option<u64>,
     pub(crate) pace: Option<Pace>,
+    pub(crate) boots: Option<u32>,
 }
 
 impl ExperimentSettings {
@@ -98,6 +100,7 @@ impl ExperimentSettings {
             invocations: DEFAULT_INVOCATIONS,
             budget_ns: None,
             pace: None,
+            boots: None,
         }
     }
 }
@@ -141,6 +144,8 @@ pub(crate) fn read(
         settings.blocks = blocks;
         settings.looks.clear();
     }
+    let footprint = settings.venue.entry.facts().footprint;
+    settings.boots = reboots::read(table, footprint, settings.pace, settings.blocks, problems);
     Some(settings)
 }
 

@@ -295,9 +295,10 @@ fn evidence(report: &Report) -> Check {
                 CheckState::NotObserved,
                 noted!("an earlier version wrote the records, and did not bind them"),
             ),
-            Binding::NotLookedAt => {
-                (CheckState::NotObserved, noted!("nobody has looked while the campaign goes on"))
-            }
+            Binding::NotLookedAt => (
+                CheckState::NotObserved,
+                noted!("not checked: the campaign goes on, or its files could not be read whole"),
+            ),
         };
         (state, language.word(words).to_owned(), Vec::new())
     };

@@ -320,6 +320,28 @@ fn a_block_that_ended_between_two_boots_is_completed() {
 }
 
 #[test]
+fn blocks_that_are_spread_over_boots_wait_for_each_of_them() {
+    let results = tempfile::tempdir().unwrap();
+    let plan = Plan { boots: Some(3), ..plan(7) };
+    let always = |_: &Trial| Answer::Completed;
+    let goes_on = |boot| {
+        let venue = Scripted { boot, missing: Vec::new(), script: always };
+        let ended = lab::run(&order(results.path(), &plan, &venue), &mut |_| ()).unwrap();
+        let loaded = store::load(&ended.directory).unwrap();
+        let blocks: std::collections::BTreeSet<u32> =
+            loaded.records.iter().map(|record| record.block).collect();
+        (ended.awaits_boot, blocks.len(), loaded.is_finished)
+    };
+    assert_eq!(goes_on("boot-1"), (Some(1), 3, false));
+    assert_eq!(goes_on("boot-1"), (Some(1), 3, false), "nothing runs in the same boot");
+    assert_eq!(goes_on("boot-2"), (Some(2), 5, false));
+    assert_eq!(goes_on("boot-1"), (Some(2), 5, false), "nor in one that had its part");
+    assert_eq!(goes_on("boot-3"), (None, 7, true));
+    let entries = std::fs::read_dir(results.path()).unwrap().count();
+    assert_eq!(entries, 1, "one campaign");
+}
+
+#[test]
 fn a_block_that_a_reboot_cut_off_runs_again_and_finished_ones_do_not() {
     let results = tempfile::tempdir().unwrap();
     let script = |trial: &Trial| match (trial.subject.id.as_str(), trial.block) {

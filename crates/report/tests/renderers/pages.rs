@@ -291,6 +291,6 @@ fn markdown_and_csv_are_complete() {
 fn the_json_is_the_whole_view_and_comes_back() {
     let text = drawn("json", PLAIN);
     let report: report::Report = serde_json::from_str(&text).unwrap();
-    assert_eq!(report.format, "schedlab.report/10");
+    assert_eq!(report.format, "schedlab.report/12");
     assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", text);
 }

@@ -17,8 +17,8 @@ use toml::{Table, Value};
 const PARTS: [(&str, f64); 5] =
     [("at-30", 0.3), ("at-60", 0.6), ("at-80", 0.8), ("at-95", 0.95), ("at-120", 1.2)];
 /// Keys of an experiment that speak of workloads or metrics which a search does not have.
-const OF_OTHERS: [&str; 7] =
-    ["quick", "claims", "use_cases", "margin", "blocks", "invocations", "comparisons"];
+const OF_OTHERS: [&str; 8] =
+    ["quick", "claims", "use_cases", "margin", "blocks", "boots", "invocations", "comparisons"];
 
 pub(super) fn run(common: &Common, arguments: &Capacity) -> Result<ExitCode> {
     if let Some(path) = &arguments.write {

@@ -48,6 +48,9 @@ fn small(common: &Common, arguments: &PlanArguments, planned: &Planned) -> Resul
     let experiment = &arguments.experiment;
     let mut set = experiment.options.set.clone();
     set.extend([format!("blocks={BLOCKS}"), format!("invocations={INVOCATIONS}")]);
+    if planned.plan.boots.is_some() {
+        set.push("boots=1".to_owned());
+    }
     for workload in &planned.plan.workloads {
         set.push(format!("workloads.{}.invocations={INVOCATIONS}", workload.label));
     }

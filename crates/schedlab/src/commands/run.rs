@@ -98,14 +98,35 @@ pub(super) fn record(
         }
         (ended, _) => ended?,
     };
-    if let Some(signal) = ended.signal {
-        tell(&format!(
-            "stopped by signal {signal}; everything was put back. The same command goes on with {}",
-            ended.directory.display()
-        ));
-        return Ok(Err(ExitCode::Signal(signal)));
+    if let Some(code) = unfinished(&ended, &planned.plan) {
+        return Ok(Err(code));
     }
     Ok(Ok(ended.directory))
+}
+
+/// Says why a campaign is not at its end, where it is not.
+fn unfinished(ended: &lab::Ended, plan: &Plan) -> Option<ExitCode> {
+    let directory = ended.directory.display();
+    if let Some(signal) = ended.signal {
+        tell(&format!(
+            "stopped by signal {signal}; everything was put back. The same command goes on with {directory}"
+        ));
+        return Some(ExitCode::Signal(signal));
+    }
+    let boots = ended.awaits_boot?;
+    let ran = counted_boots(boots, plan.boots.unwrap_or(boots));
+    tell(&format!(
+        "{ran}; everything was put back. Boot the machine, then the same command goes on with {directory}"
+    ));
+    Some(ExitCode::AwaitsBoot)
+}
+
+/// How many of a campaign's boots have run their blocks.
+fn counted_boots(ran: u32, of: u32) -> String {
+    match ran {
+        1 => format!("the blocks of the first of {of} boots ran"),
+        _ => format!("the blocks of {ran} of {of} boots ran"),
+    }
 }
 
 /// Judges, writes the report, shows it.

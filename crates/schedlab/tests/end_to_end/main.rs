@@ -19,6 +19,7 @@ mod import;
 mod kernels;
 mod log;
 mod net;
+mod reboots;
 mod schedulers;
 mod serve;
 mod service;
