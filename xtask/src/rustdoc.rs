@@ -7,48 +7,71 @@
 
 use crate::cargo::{Cargo, succeed};
 use crate::problems::{CommandResult, Problems};
-use cargo_metadata::{Metadata, Package, Target};
+use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::{Mutex, PoisonError};
 
 /// Where documentation goes, of a process that stands in for rustdoc.
 const OUTPUT: &str = "SCHEDLAB_RUSTDOC_OUTPUT";
+/// Where such a process leaves what it was asked for: cargo asks for one library after the other,
+/// which would keep one processor busy.
+const CALLS: &str = "calls";
 /// What says that examples are tested, and of what follows these one is theirs.
 const OF_TESTS: [&str; 3] = ["--test-run-directory", "--test-args", "--test-runtool"];
+/// One call of rustdoc.
+#[derive(Serialize, Deserialize)]
+struct Call {
+    arguments: Vec<String>,
+    directory: PathBuf,
+    /// A crate's source may read any that cargo or its build script set.
+    variables: Vec<(String, String)>,
+}
 
 /// Documents every library; a warning is a failure.
 pub fn document(cargo: &Cargo) -> CommandResult {
-    let own = std::env::current_exe()
-        .map_err(|error| Problems::one(format!("cannot stand in for rustdoc: {error}")))?;
-    let libraries = libraries(&cargo.metadata()?);
-    // Cargo calls rustdoc for one library after the other, which keeps one processor busy.
-    let half = libraries.len().div_ceil(2);
-    let document = |names: &[String]| {
-        let mut command = cargo.command(["test", "--doc", "--quiet", "--locked"]);
-        command.args(names.iter().flat_map(|name| ["--package", name.as_str()]));
-        succeed(command.env("RUSTDOC", &own).env(OUTPUT, cargo.root().join("target/tests/doc")))
+    let failed = |error: String| Problems::one(format!("cannot document: {error}"));
+    let own = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
+    let output = cargo.root().join("target/tests/doc");
+    let calls = output.join(CALLS);
+    let _ = std::fs::remove_dir_all(&calls);
+    std::fs::create_dir_all(&calls).map_err(|error| failed(error.to_string()))?;
+    let mut command = cargo.command(["test", "--doc", "--quiet", "--workspace", "--locked"]);
+    succeed(command.env("RUSTDOC", own).env(OUTPUT, &output))?;
+    let read = |entry: std::io::Result<std::fs::DirEntry>| {
+        let text = std::fs::read(entry.map_err(|error| failed(error.to_string()))?.path());
+        let text = text.map_err(|error| failed(error.to_string()))?;
+        serde_json::from_slice::<Call>(&text).map_err(|error| failed(error.to_string()))
     };
-    let (first, second) = libraries.split_at(half);
-    let outcomes = std::thread::scope(|scope| {
-        let beside = scope.spawn(|| document(second));
-        let outcome = document(first);
-        let panicked = || Err(Problems::one("documenting panicked"));
-        [outcome, beside.join().unwrap_or_else(|_| panicked())]
-    });
-    Problems::of_all(outcomes)
+    let found = std::fs::read_dir(&calls).map_err(|error| failed(error.to_string()))?;
+    let all = found.map(read).collect::<Result<Vec<Call>, Problems>>()?;
+    if all.is_empty() {
+        return Err(failed("cargo asked for no library".to_owned()));
+    }
+    run_all(all)
 }
 
-/// The packages of the workspace that have a library. Every other one by name: neighbours are of
-/// one size more often than the halves of the alphabet.
-fn libraries(metadata: &Metadata) -> Vec<String> {
-    let has_library = |package: &&Package| package.targets.iter().any(Target::is_lib);
-    let packages = metadata.workspace_packages();
-    let mut names: Vec<String> =
-        packages.into_iter().filter(has_library).map(|package| package.name.to_string()).collect();
-    names.sort();
-    let every_other = |first: usize| names.iter().skip(first).step_by(2).cloned();
-    every_other(0).chain(every_other(1)).collect()
+/// Calls rustdoc so often, as many at a time as there are processors.
+fn run_all(calls: Vec<Call>) -> CommandResult {
+    let waiting = Mutex::new(calls);
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let work = || {
+        let mut outcomes = Vec::new();
+        while let Some(call) = next() {
+            let mut command = Command::new("rustdoc");
+            command.args(call.arguments).current_dir(call.directory);
+            // What stands in for rustdoc would stand in for it again.
+            outcomes.push(succeed(command.envs(call.variables).env_remove(OUTPUT)));
+        }
+        Problems::of_all(outcomes)
+    };
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
+        let panicked = |_| Err(Problems::one("documenting panicked".to_owned()));
+        Problems::of_all(workers.into_iter().map(|one| one.join().unwrap_or_else(panicked)))
+    })
 }
 
 /// What cargo doc says of every crate, programs too.
@@ -59,11 +82,32 @@ pub fn document_all(cargo: &Cargo) -> CommandResult {
 
 /// Where cargo calls this program for rustdoc: what became of that.
 pub fn stand_in() -> Option<ExitCode> {
-    let output = std::env::var_os(OUTPUT)?;
+    let output = PathBuf::from(std::env::var_os(OUTPUT)?);
     let given: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let status = Command::new("rustdoc").args(arguments(&given, Path::new(&output))).status();
-    let is_done = status.is_ok_and(|status| status.success());
+    let is_done = if given.iter().any(|word| word == "--test") {
+        note(&given, &output).is_ok()
+    } else {
+        // Cargo asks for its version.
+        Command::new("rustdoc").args(&given).status().is_ok_and(|status| status.success())
+    };
     Some(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Leaves a call for [`document`].
+fn note(given: &[OsString], output: &Path) -> std::io::Result<()> {
+    let text = |word: &OsString| word.to_string_lossy().into_owned();
+    let readable = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    let call = Call {
+        arguments: arguments(given, output).iter().map(text).collect(),
+        directory: std::env::current_dir()?,
+        variables: std::env::vars_os().filter_map(readable).collect(),
+    };
+    std::fs::write(
+        output.join(CALLS).join(format!("{}.json", std::process::id())),
+        serde_json::to_vec(&call)?,
+    )
 }
 
 /// What documents a library whose examples would be tested; anything else as it was given.
