@@ -154,12 +154,18 @@ pub(crate) struct Bundle {
     /// File to write; NAME.schedlab.tar.gz in this directory when left out
     #[arg(short, long)]
     pub output: Option<PathBuf>,
+    /// Sign it with a key of OpenSSH, as ssh-keygen -Y sign does; writes FILE.sig beside it
+    #[arg(long, value_name = "KEY")]
+    pub sign: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
     /// What `schedlab bundle` wrote
     pub bundle: PathBuf,
+    /// Only what this public key of OpenSSH signed verifies; the signature is FILE.sig beside it
+    #[arg(long, value_name = "PUBLIC_KEY")]
+    pub signed_by: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

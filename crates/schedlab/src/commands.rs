@@ -33,6 +33,7 @@ mod secrets;
 #[cfg(feature = "server")]
 mod serve;
 mod signals;
+mod signatures;
 #[cfg(feature = "top")]
 mod top;
 mod unpacked_bundle;

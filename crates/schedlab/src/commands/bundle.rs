@@ -4,6 +4,7 @@
 use super::evidence::{self, Examined};
 use super::reports::{document, judged};
 use super::secrets;
+use super::signatures::{self, Signature};
 use super::unpacked_bundle::{opened, redaction_sentence, temporary};
 use crate::cli::{Bundle, Common, Verify};
 use crate::exit::ExitCode;
@@ -67,6 +68,9 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
     tell(&format!("wrote {}: {} files", file.display(), manifest.files.len()));
     if let Some(redaction) = &manifest.redaction {
         tell(&format!("{}; read its report before you publish it", redaction_sentence(redaction)));
+    }
+    if let Some(key) = &arguments.sign {
+        tell(&format!("wrote {}", signatures::sign(&file, key)?.display()));
     }
     tell(&format!("whoever has it can say: schedlab verify {}", file.display()));
     Ok(ExitCode::Done)
@@ -145,6 +149,7 @@ pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
     let is_same_version = *version == self::version();
     let mut checked = vec![format!("{} digests", unpacked.manifest.files.len())];
     let mut unchecked = Vec::new();
+    problems.extend(note_signature(arguments, &mut checked, &mut unchecked)?);
     match opened(common, home.path(), &unpacked.manifest) {
         Ok(Examined { loaded, not_replanned }) => {
             problems.extend(loaded.flaws.iter().map(|flaw| flaw.detail.clone()));
@@ -199,6 +204,24 @@ pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
     }
     print(&format!("{}: NOT what its records give\n", file.display()))?;
     Ok(ExitCode::Failure)
+}
+
+/// Whether the signature beside a bundle is what it should be; what is wrong with it, otherwise.
+fn note_signature(
+    arguments: &Verify,
+    checked: &mut Vec<String>,
+    unchecked: &mut Vec<String>,
+) -> Result<Option<String>> {
+    match signatures::check(&arguments.bundle, arguments.signed_by.as_deref())? {
+        Signature::Absent => {}
+        Signature::Expected(key) => checked.push(format!("signature of {key}")),
+        Signature::OfSomeKey(key) => unchecked.push(format!(
+            "who signed it: {key} did, and --signed-by PUBLIC_KEY says whose that is"
+        )),
+        Signature::Bad(why) => return Ok(Some(format!("signature: {why}"))),
+        Signature::NotChecked(why) => unchecked.push(format!("signature: {why}")),
+    }
+    Ok(None)
 }
 
 /// What of the evidence was looked at, and what could not be.

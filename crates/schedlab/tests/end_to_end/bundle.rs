@@ -321,3 +321,49 @@ fn records_that_were_emptied_do_not_ask_to_overwrite_what_they_once_gave() {
     assert!(errors(&judged).contains("do not belong together"), "{}", errors(&judged));
     assert_eq!(fs::read(campaign.join("findings.json")).unwrap(), findings);
 }
+
+#[test]
+fn a_signature_names_its_key_and_is_none_of_another_key_or_bundle() {
+    if Command::new("ssh-keygen").arg("-?").output().is_err() {
+        testing::skip("ssh-keygen is not here: apt-get install openssh-client");
+        return;
+    }
+    let (bench, bundle) = bundled();
+    let key = |name: &str| {
+        let words = ["-q", "-t", "ed25519", "-N", "", "-C", "nobody", "-f", name];
+        tool("ssh-keygen", bench.path(), &words);
+        text(&bench.path().join(name))
+    };
+    let (own, other) = (key("own"), key("other"));
+    let name = text(&bundle);
+    let public = |key: &str| format!("{key}.pub");
+    let unsigned = bench.expect(1, &["verify", &name, "--signed-by", &public(&own)]);
+    assert!(unsigned.contains(".sig is not there"), "{unsigned}");
+    fs::remove_file(&bundle).unwrap();
+    bench.expect(0, &["bundle", "last", "--output", &name, "--sign", &own]);
+    let verified = bench.expect(0, &["verify", &name, "--signed-by", &public(&own)]);
+    assert!(verified.contains("signature of ED25519 key SHA256:"), "{verified}");
+    let some = bench.expect(0, &["verify", &name]);
+    assert!(some.contains("not checked: who signed it: ED25519 key SHA256:"), "{some}");
+    let others = bench.expect(1, &["verify", &name, "--signed-by", &public(&other)]);
+    assert!(others.contains("differs: signature: "), "{others}");
+    // The signature of this bundle beside another one, and what is no signature.
+    let forged = forged(&bundle, "plan.json", |plan| plan.replace("0.02", "0.05"));
+    let beside = |bundle: &Path| PathBuf::from(format!("{}.sig", text(bundle)));
+    fs::copy(beside(&bundle), beside(&forged)).unwrap();
+    let moved = bench.expect(1, &["verify", &text(&forged)]);
+    assert!(moved.contains("differs: signature: "), "{moved}");
+    for (content, word) in
+        [("\u{1b}[2Jno signature\n", "signature: "), (&"A".repeat(100_000), "too large")]
+    {
+        fs::write(beside(&bundle), content).unwrap();
+        let broken = bench.expect(1, &["verify", &name]);
+        assert!(broken.contains(word) && !broken.contains('\u{1b}'), "{broken}");
+    }
+    // A private key is no public one, and a file that is none signs nothing.
+    let private = bench.run(&["verify", &name, "--signed-by", &own]);
+    assert_eq!(private.status.code(), Some(2), "{}", errors(&private));
+    let unsigned = text(&bench.path().join("unsigned.tar.gz"));
+    let no_key = bench.run(&["bundle", "last", "--output", &unsigned, "--sign", &name]);
+    assert_eq!(no_key.status.code(), Some(2), "{}", errors(&no_key));
+}
