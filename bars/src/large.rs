@@ -8,7 +8,7 @@ use std::process::Command;
 const WORKLOADS: usize = 200;
 const SUBJECTS: usize = 5;
 const BLOCKS: usize = 20;
-const LONGEST_JUDGING_S: f64 = 2.0;
+const LONGEST_JUDGING_S: f64 = 1.0;
 const LONGEST_PAGE_S: f64 = 2.0;
 const LARGEST_PAGE_MB: f64 = 3.0;
 const REPETITIONS: &str = "10000";

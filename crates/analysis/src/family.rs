@@ -15,11 +15,11 @@ pub(crate) fn holm_levels(p_values: &[Option<f64>], alpha: f64) -> Vec<f64> {
     family.ranks.iter().map(|rank| alpha / (count - rank) as f64).collect()
 }
 
-/// A family that answers what one question's adjusted p would be, were its own p
-/// another: leaving out one block changes one p of thousands.
+/// A family in order.
 pub(crate) struct Family {
+    /// Ascending.
     p_values: Vec<f64>,
-    /// Place of each in ascending order.
+    /// Place of each question in that order.
     ranks: Vec<usize>,
 }
 
@@ -29,27 +29,44 @@ impl Family {
         let mut order: Vec<usize> = (0..p_values.len()).collect();
         order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
         let mut ranks = vec![0; order.len()];
-        for (rank, index) in order.into_iter().enumerate() {
-            ranks[index] = rank;
+        for (rank, index) in order.iter().enumerate() {
+            ranks[*index] = rank;
         }
-        Self { p_values, ranks }
+        Self { p_values: order.iter().map(|index| p_values[*index]).collect(), ranks }
     }
 
-    /// Holm's adjusted p of a question whose own is `p`; the others keep theirs.
-    pub(crate) fn holm_with(&self, index: usize, p: Option<f64>) -> Option<f64> {
-        let p = p?;
+    /// All but one question.
+    pub(crate) fn without(&self, index: usize) -> FamilyOfOthers {
+        let mut p_values = self.p_values.clone();
+        p_values.remove(self.ranks[index]);
         let count = self.p_values.len();
-        let own = self.ranks[index];
-        let (mut below, mut highest) = (0, 0.0_f64);
-        for (other, (value, rank)) in self.p_values.iter().zip(&self.ranks).enumerate() {
-            if other != index && *value < p {
-                // Without the question itself those behind it move up by one.
-                let rank = rank - usize::from(*rank > own);
-                highest = highest.max((count - rank) as f64 * value);
-                below += 1;
-            }
-        }
-        Some(highest.max((count - below) as f64 * p).min(1.0))
+        let mut highest = 0.0_f64;
+        let adjusted = p_values.iter().enumerate().map(|(rank, p)| {
+            highest = highest.max((count - rank) as f64 * p);
+            highest
+        });
+        FamilyOfOthers { count, adjusted: adjusted.collect(), p_values }
+    }
+}
+
+/// A family without one question: it answers what that question's adjusted p would be, were its own
+/// p another. Leaving out one block changes one p of thousands.
+pub(crate) struct FamilyOfOthers {
+    /// Of the whole family.
+    count: usize,
+    /// Of the others, ascending.
+    p_values: Vec<f64>,
+    /// What Holm's procedure makes of each, were the question behind it.
+    adjusted: Vec<f64>,
+}
+
+impl FamilyOfOthers {
+    /// Holm's adjusted p of the question whose own is `p`; the others keep theirs.
+    pub(crate) fn holm_with(&self, p: Option<f64>) -> Option<f64> {
+        let p = p?;
+        let below = self.p_values.partition_point(|other| *other < p);
+        let before = below.checked_sub(1).map_or(0.0, |last| self.adjusted[last]);
+        Some(before.max((self.count - below) as f64 * p).min(1.0))
     }
 }
 
@@ -83,11 +100,11 @@ mod tests {
             for index in 0..count {
                 let known = std::mem::replace(&mut p_values[index], replacement);
                 let expected = holm_of(&p_values)[index].unwrap();
-                let found = family.holm_with(index, replacement).unwrap();
+                let found = family.without(index).holm_with(replacement).unwrap();
                 assert!((found - expected).abs() < 1e-15, "{p_values:?} {index}");
                 p_values[index] = known;
             }
         }
-        assert_eq!(Family::of(&[Some(0.1)]).holm_with(0, None), None);
+        assert_eq!(Family::of(&[Some(0.1)]).without(0).holm_with(None), None);
     }
 }

@@ -1,17 +1,16 @@
 //! Whether a verdict hangs on one block, or on the distribution of the differences
 //! (docs/method.md#m-fragility).
 
-use crate::family::Family;
+use crate::family::FamilyOfOthers;
 use crate::quality::widened;
 use crate::rulebook::{Evidence, LEAST_PAIRS, infer};
 use model::{Caveat, CaveatCode, LeftOut, Verdict, round_significant as round};
 use stats::{SignedRank, TTest, mean, sign_flip};
 
-/// A family's p-values and the place of one question in it.
-pub(crate) struct FamilyPosition<'a> {
-    pub differences: &'a Family,
-    pub equivalences: &'a Family,
-    pub index: usize,
+/// The p-values of all other questions of a family.
+pub(crate) struct FamilyPosition {
+    pub differences: FamilyOfOthers,
+    pub equivalences: FamilyOfOthers,
 }
 
 /// Fewer values cannot reach 5 % with signed ranks.
@@ -23,7 +22,7 @@ pub(crate) fn without_each(
     differences: &[f64],
     theta: f64,
     alpha: f64,
-    place: &FamilyPosition<'_>,
+    place: &FamilyPosition,
 ) -> Vec<LeftOut> {
     if differences.len() <= LEAST_PAIRS {
         return Vec::new();
@@ -61,14 +60,14 @@ pub(crate) fn block_caveat(
     })
 }
 
-fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &FamilyPosition<'_>) -> Verdict {
+fn verdict_of(differences: &[f64], theta: f64, alpha: f64, place: &FamilyPosition) -> Verdict {
     let (test, _) = widened(differences);
     let p_difference = test.and_then(|test| test.p_difference());
     let p_equivalence = test.and_then(|test| test.p_equivalence(theta));
     infer(&Evidence {
         test: test.as_ref(),
-        difference: place.differences.holm_with(place.index, p_difference),
-        equivalence: place.equivalences.holm_with(place.index, p_equivalence),
+        difference: place.differences.holm_with(p_difference),
+        equivalence: place.equivalences.holm_with(p_equivalence),
         theta,
         alpha,
         // How strong a verdict is does not matter here.

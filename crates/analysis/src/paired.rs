@@ -36,9 +36,8 @@ pub(crate) fn judge_family(family: &[Comparison<'_>], alpha: f64) -> Vec<Finding
         let mut left_out = Vec::new();
         if !ruling.is_forbidden() {
             let place = FamilyPosition {
-                differences: &of_differences,
-                equivalences: &of_equivalences,
-                index,
+                differences: of_differences.without(index),
+                equivalences: of_equivalences.without(index),
             };
             let differences = &comparison.pairs.differences;
             left_out = without_each(differences, comparison.theta, alpha, &place);
