@@ -3,7 +3,7 @@
 use crate::CalibrationRequest;
 use crate::campaigns::repeat;
 use crate::rate::Rate;
-use crate::synthetic::{Draws, NO_SHELTER, SIGMA};
+use crate::synthetic::{Draws, NO_SHELTER, SIGMA, THETA};
 use crate::table::{CalibrationRow, Limit};
 use contract::{Error, Result};
 use importers::{IMPORTERS, ImportFile, ImportSettings, Mapping, MappingDirection, ValueColumn};
@@ -35,8 +35,22 @@ struct TableCase {
     drift: f64,
     /// Logarithm of the true ratio.
     effect: f64,
+    /// Of the clock that gave the numbers, of which each is about 100; 0 of an exact one.
+    step: f64,
+    /// Whether each is the 99th percentile of so many exponential events.
+    is_percentile: bool,
     is_wrong: fn(Verdict) -> bool,
     limit: f64,
+}
+
+impl TableCase {
+    fn steps(self, step: f64) -> Self {
+        Self { step, ..self }
+    }
+
+    fn percentiles(self) -> Self {
+        Self { is_percentile: true, ..self }
+    }
 }
 
 fn cases() -> Vec<TableCase> {
@@ -45,11 +59,21 @@ fn cases() -> Vec<TableCase> {
     let of = |name, has_blocks, order, drift, effect| {
         let (is_wrong, limit): (fn(Verdict) -> bool, f64) =
             if effect > 0.0 { (equivalent, MOST_EQUIVALENT) } else { (different, MOST) };
-        TableCase { name, has_blocks, order, drift, effect, is_wrong, limit }
+        TableCase {
+            name,
+            has_blocks,
+            order,
+            drift,
+            effect,
+            step: 0.0,
+            is_percentile: false,
+            is_wrong,
+            limit,
+        }
     };
     let (in_turns, in_a_row) = (RowOrder::InTurns, RowOrder::OneAfterTheOther);
     // ln 1.02: a difference of the margin itself.
-    let margin = crate::synthetic::THETA;
+    let (margin, twice) = (THETA, 2.0 * THETA);
     vec![
         of("different: a table in turns", false, in_turns, 0.0, 0.0),
         of("different: a table in turns, drift of 3 %", false, in_turns, 0.0015, 0.0),
@@ -58,6 +82,16 @@ fn cases() -> Vec<TableCase> {
         of("different: a table with blocks", true, in_turns, 0.0, 0.0),
         of("equivalent at the margin itself: a table in turns", false, in_turns, 0.0, margin),
         of("equivalent at the margin itself: a table with blocks", true, in_turns, 0.0, margin),
+        of("different: a table of 99th percentiles, in turns", false, in_turns, 0.0, 0.0)
+            .percentiles(),
+        of("different: a table of 99th percentiles, blocks", true, in_turns, 0.0, 0.0)
+            .percentiles(),
+        of("different: a table of whole numbers, in turns", false, in_turns, 0.0, 0.0).steps(1.0),
+        of("different: a table of whole numbers with blocks", true, in_turns, 0.0, 0.0).steps(1.0),
+        of("equivalent at twice the margin: a table of ten steps", false, in_turns, 0.0, twice)
+            .steps(10.0),
+        of("equivalent at twice the margin: ten steps, blocks", true, in_turns, 0.0, twice)
+            .steps(10.0),
     ]
 }
 
@@ -123,8 +157,17 @@ fn table(case: &TableCase, repetition: u32) -> String {
         };
         let effect = f64::from(arm) * case.effect;
         let log = SIGMA * draws.normal() + case.drift * f64::from(row) + effect;
+        let unit = if case.is_percentile { percentile(&mut draws) } else { 100.0 };
+        let exact = unit * log.exp();
+        let value = if case.step > 0.0 { (exact / case.step).round() * case.step } else { exact };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{},{run},{:.9}", ["a", "b"][arm as usize], 100.0 * log.exp());
+        let _ = writeln!(text, "{},{run},{value:.9}", ["a", "b"][arm as usize]);
     }
     text
+}
+
+/// The 20th largest of 2,000 exponential events: a sum of independent ones of the means 1/2000 to 1/20
+/// (Rényi 1953).
+fn percentile(draws: &mut Draws) -> f64 {
+    (20..=2_000_u32).map(|left| draws.exponential() / f64::from(left)).sum()
 }
