@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 /// A simulated subject that is a tenth faster: decided in the blink of an eye.
 pub const KNOWN_EFFECT: &str = r#"
@@ -182,4 +183,16 @@ impl Bench {
 /// What the error stream said.
 pub fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Longest that anything waits for what another process does.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Waits until it is so.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }

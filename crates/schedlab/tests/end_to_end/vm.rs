@@ -19,18 +19,15 @@ mod schedulers;
 mod storage;
 mod two_guests;
 
-use crate::bench::{Bench, errors};
+use crate::bench::{Bench, errors, wait_until};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 /// Two kernels with CFS and two with EEVDF.
 const KERNELS: [&str; 4] = ["debian:5.10", "debian:6.1", "debian:6.12", "debian:6.18"];
 const QEMU: &str = "qemu-system-x86_64";
-/// For whatever is waited for: many times what it takes on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Whether guests can be booted here; fetches the kernels where they are not cached yet.
 fn has_guests() -> bool {
@@ -179,14 +176,6 @@ impl Guests {
             );
         }
         self.expect(0, &["restore", "--check"]);
-    }
-}
-
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
