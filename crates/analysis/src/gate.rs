@@ -6,7 +6,7 @@
 //! Holm over everything that is gated (docs/method.md#m-gate).
 
 use crate::family::holm_of;
-use model::{Effect, Finding, Findings, Role, Verdict};
+use model::{Effect, Finding, Findings, Forbidden, Obstacle, Role, Verdict};
 use stats::{ln, t_cdf};
 
 /// Why a finding of an emulated processor decides nothing, not even by its failures.
@@ -97,6 +97,10 @@ fn tails(finding: &Finding, fraction: f64) -> Option<[f64; 2]> {
     Some([t_cdf(statistic, effect.degrees), t_cdf(-statistic, effect.degrees)])
 }
 
+fn withholds_difference(obstacle: Obstacle) -> bool {
+    obstacle.forbids() <= Forbidden::Difference
+}
+
 fn decide<'a>(
     finding: &'a Finding,
     fraction: f64,
@@ -127,6 +131,11 @@ fn decide<'a>(
     match (is_below(kept), is_below(breached)) {
         (Some(p), _) => {
             result(GateOutcome::Kept, Some(p), "the limit was shown to be kept".to_owned())
+        }
+        // What withheld *worse* withholds a breach.
+        (None, Some(_)) if finding.obstacle.is_some_and(withholds_difference) => {
+            let why = finding.reason.clone().unwrap_or_else(|| "no verdict is possible".to_owned());
+            result(GateOutcome::Inconclusive, None, why)
         }
         (None, Some(p)) => {
             result(GateOutcome::Breached, Some(p), "it is worse than the limit".to_owned())
@@ -201,6 +210,20 @@ mod tests {
         assert_eq!(outcome(&campaign(-20.0, 0.005), 0.03), GateOutcome::Kept);
         assert_eq!(outcome(&campaign(3.0, 0.2), 0.03), GateOutcome::Inconclusive);
         assert_eq!(outcome(&campaign(10.0, 0.005)[..4], 0.03), GateOutcome::Inconclusive);
+    }
+
+    #[test]
+    fn what_withholds_worse_withholds_a_breach() {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let mut findings = judge(&plan(&["a", "b"], metrics, 8), &campaign(10.0, 0.005));
+        let limit = GateLimit { workload: String::new(), metric: "m".to_owned(), fraction: 0.03 };
+        let limits = [limit];
+        assert_eq!(gate(&findings, &limits).unwrap()[0].outcome, GateOutcome::Breached);
+        findings.findings[0].verdict = Verdict::Inconclusive;
+        findings.findings[0].obstacle = Some(Obstacle::OrderAlone);
+        assert_eq!(gate(&findings, &limits).unwrap()[0].outcome, GateOutcome::Inconclusive);
+        findings.findings[0].obstacle = Some(Obstacle::CoarseSteps);
+        assert_eq!(gate(&findings, &limits).unwrap()[0].outcome, GateOutcome::Breached);
     }
 
     #[test]
