@@ -4,7 +4,7 @@
 use super::unpacked_bundle::temporary;
 use contract::{Error, ErrorKind, Result};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -59,8 +59,9 @@ pub(super) fn sign(bundle: &Path, key: &Path) -> Result<PathBuf> {
         return Err(Error::new(ErrorKind::Usage, attempted, cause, remedy));
     }
     let to = beside(bundle);
-    std::fs::write(&to, &output.stdout)
-        .map_err(|error| Error::environment(format!("cannot write {}", to.display()), error))?;
+    // As of the bundle itself, what is there stays.
+    let written = File::create_new(&to).and_then(|mut file| file.write_all(&output.stdout));
+    written.map_err(|error| Error::environment(format!("cannot write {}", to.display()), error))?;
     Ok(to)
 }
 
@@ -96,6 +97,12 @@ pub(super) fn check(bundle: &Path, public_key: Option<&Path>) -> Result<Signatur
     let input = File::open(bundle)
         .map_err(|error| Error::environment(format!("cannot read {}", bundle.display()), error))?;
     match command.args(words).arg(&signature).stdin(input).output() {
+        // Who asks for a key must not be told that all is well.
+        Err(error) if expected.is_some() => Err(Error::unsupported(
+            format!("cannot check the signature of {}", bundle.display()),
+            format!("{PROGRAM}: {error}"),
+            INSTALL,
+        )),
         Err(error) => Ok(Signature::NotChecked(format!("{PROGRAM}: {error}; {INSTALL}"))),
         Ok(output) => Ok(judged(&output, expected.is_some())),
     }

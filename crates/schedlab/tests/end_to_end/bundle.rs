@@ -360,6 +360,16 @@ fn a_signature_names_its_key_and_is_none_of_another_key_or_bundle() {
         let broken = bench.expect(1, &["verify", &name]);
         assert!(broken.contains(word) && !broken.contains('\u{1b}'), "{broken}");
     }
+    // Without ssh-keygen a signature that was asked for is never passed over.
+    let without = |arguments: &[&str]| {
+        let mut command = bench.command(arguments);
+        let output = command.env("PATH", bench.path()).output().unwrap();
+        (output.status.code(), errors(&output))
+    };
+    fs::write(beside(&bundle), "a signature").unwrap();
+    let (code, told) = without(&["verify", &name, "--signed-by", &public(&own)]);
+    assert_eq!(code, Some(4), "{told}");
+    assert!(told.contains("openssh-client"), "{told}");
     // A private key is no public one, and a file that is none signs nothing.
     let private = bench.run(&["verify", &name, "--signed-by", &own]);
     assert_eq!(private.status.code(), Some(2), "{}", errors(&private));
