@@ -39,10 +39,15 @@ pub fn share(resource: &str) -> TestLock {
     TestLock { _file: file }
 }
 
-/// A file of the user's own: who runs tests as another user turns no knobs.
+/// One of each user: what another user made cannot be opened, and tests that turn knobs of the
+/// machine are root's.
+fn name(resource: &str) -> String {
+    let user = rustix::process::geteuid().as_raw();
+    format!("schedlab-tests-{user}-{resource}.lock")
+}
+
 fn open(resource: &str) -> File {
-    let user = std::env::var("USER").unwrap_or_default();
-    let name = format!("schedlab-tests-{user}-{resource}.lock");
+    let name = name(resource);
     let open =
         |path: PathBuf| OpenOptions::new().create(true).write(true).truncate(false).open(path);
     open(PathBuf::from(DIRECTORY).join(&name))
@@ -66,9 +71,7 @@ mod tests {
         drop(alone);
         assert!(open(&resource).try_lock_shared().is_ok());
         for directory in [PathBuf::from(DIRECTORY), std::env::temp_dir()] {
-            let user = std::env::var("USER").unwrap_or_default();
-            let name = format!("schedlab-tests-{user}-{resource}.lock");
-            let _ = std::fs::remove_file(directory.join(name));
+            let _ = std::fs::remove_file(directory.join(name(&resource)));
         }
     }
 }
