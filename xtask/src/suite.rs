@@ -2,6 +2,7 @@
 //! what was skipped, what needed no proof, what the emulator failed and what was slow.
 
 mod guide;
+mod proved;
 mod summary;
 
 pub use guide::{Guide, page};
@@ -144,18 +145,19 @@ pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
     }
     let root = cargo.root();
     let stamp = wish.stamp(root);
-    if stamp.as_ref().is_some_and(StepStamp::is_fresh) {
-        println!(
-            "tests: those that rest on the project's files alone passed with the same ones, and are not repeated"
-        );
-        command.args(["--filterset", &format!("not ({OF_FILES})")]);
+    if wish.tier == Tier::Test && wish.names.is_empty() {
+        let is_fresh = stamp.as_ref().is_some_and(StepStamp::is_fresh);
+        let selected = selected(&proved::tests(&root.join(STAMPS.1)), is_fresh);
+        command.args(["--ignore-default-filter", "--filterset", &selected]);
     }
     let _ = std::fs::remove_dir_all(root.join(FAULTS.1));
-    let stamps = root.join(STAMPS.1).display().to_string();
-    let anew = if wish.is_anew { "anew:" } else { "" };
+    // A soak's release is not what tests are built as: its stamp would let them be repeated.
+    if !wish.is_release {
+        let anew = if wish.is_anew { "anew:" } else { "" };
+        command.env(STAMPS.0, format!("{anew}{}", root.join(STAMPS.1).display()));
+    }
     command
         .args(["--no-tests", "fail"])
-        .env(STAMPS.0, format!("{anew}{stamps}"))
         .env(FAULTS.0, root.join(FAULTS.1))
         .envs(wish.variables.iter().map(|(name, value)| (name, value)));
     let report = root.join("target/nextest").join(profile).join("junit.xml");
@@ -168,6 +170,26 @@ pub fn test(cargo: &Cargo, wish: &Wish) -> CommandResult {
         stamp.leave();
     }
     Ok(())
+}
+
+/// The tests of `make test` as nextest selects them, and a line about each kind that is more or
+/// less than usual.
+fn selected(proved: &[String], are_files_fresh: bool) -> String {
+    let mut selected = "default()".to_owned();
+    if !proved.is_empty() {
+        println!(
+            "tests: {} of nightly's proofs were shown here before: each is repeated if what it depends on has changed",
+            proved.len()
+        );
+        selected = format!("({selected} + {})", proved::filter(proved));
+    }
+    if are_files_fresh {
+        println!(
+            "tests: those that rest on the project's files alone passed with the same ones, and are not repeated"
+        );
+        selected = format!("{selected} - ({OF_FILES})");
+    }
+    selected
 }
 
 /// What is missing where nextest is.

@@ -75,9 +75,10 @@ pub fn page(guide: &Guide) -> String {
          Written by `cargo xtask docs` from `xtask/tests.toml`. Times are those of two processors \
          without KVM; those of `nightly` are estimates. `quick` is `cargo xtask quick`, `test` is \
          `make test` and contains it, `nightly` is `cargo xtask nightly` and contains both. A proof \
-         that succeeded leaves a stamp below `target/tests/stamps`: run by its name, it is told and \
-         not repeated until `prove`, which holds the schedulers' objects, the kernel or QEMU \
-         changes; neither are the tests of the page and of the bank while their files and programs \
+         of `nightly` that succeeded leaves a stamp below `target/tests/stamps`, and `make test` has it from \
+         then on: it is told and not repeated until `prove`, which holds the schedulers' objects, \
+         the kernel or QEMU changes, and repeated then; without a stamp, in a fresh clone, only \
+         the short ones run. Neither are the tests of the page and of the bank repeated while their files and programs \
          are the same, nor the documentation and those tests that rest on the project's files alone (`quick`, \
          `calibration::`, `crashes::`) while none of these is another. `nightly` and `--anew` repeat them.\n\n\
          | guarantee | tests | tier | takes |\n|---|---|---|---|\n",

@@ -21,14 +21,16 @@ const SLACK_MS: f64 = 500.0;
 /// more than half of the guest's time.
 const TRIES: u32 = 3;
 const BUSY_HOST: f64 = 2.0;
+/// Of the storm that every run has.
+const SHORT_STORM_SECONDS: u32 = 8;
 
 /// One test for each of our schedulers, by its name: so each has a time, a stamp and a tier of its
 /// own.
 macro_rules! for_each_of_ours {
-    ($module:ident, $check:expr) => {
-        for_each_of_ours! { $module, $check, [bfs cfs eevdf fifo lottery mlfq rr] }
+    ($module:ident, $check:expr, $asked:expr) => {
+        for_each_of_ours! { $module, $check, $asked, [bfs cfs eevdf fifo lottery mlfq rr] }
     };
-    ($module:ident, $check:expr, [$($name:ident)+]) => {
+    ($module:ident, $check:expr, $asked:expr, [$($name:ident)+]) => {
         mod $module {
             use super::*;
             $(#[test]
@@ -36,8 +38,8 @@ macro_rules! for_each_of_ours {
                 if !has_guests() {
                     return;
                 }
-                let name = concat!(stringify!($module), "-", stringify!($name));
-                let Some(stamp) = stamp(name, "") else { return };
+                let name = concat!(module_path!(), "::", stringify!($name));
+                let Some(stamp) = stamp(name, &$asked) else { return };
                 $check(stringify!($name));
                 stamp.leave();
             })+
@@ -46,9 +48,17 @@ macro_rules! for_each_of_ours {
     };
 }
 
-for_each_of_ours! { shares_by_weight, is_shared_as_the_algorithm_says }
-for_each_of_ours! { bounded_waits, nobody_waits_longer_than_is_stated }
-for_each_of_ours! { storms, survives_storms_of_tasks_and_cpus_that_come_and_go }
+for_each_of_ours! { shares_by_weight, is_shared_as_the_algorithm_says, "" }
+for_each_of_ours! { bounded_waits, nobody_waits_longer_than_is_stated, "" }
+for_each_of_ours! { storms, |id| survives_storms(id, storm_seconds()), storm_seconds().to_string() }
+
+/// Whatever stamps there are.
+#[test]
+fn a_scheduler_of_ours_survives_a_short_storm() {
+    if has_guests() {
+        survives_storms("rr", SHORT_STORM_SECONDS);
+    }
+}
 
 #[test]
 fn each_of_ours_is_tested() {
@@ -151,8 +161,13 @@ fn nobody_waits_longer_than_is_stated(id: &str) {
 }
 
 /// `cargo xtask soak` makes it ten minutes.
-fn survives_storms_of_tasks_and_cpus_that_come_and_go(id: &str) {
-    let seconds = times("SCHEDLAB_SCHEDULER_SECONDS", 30).to_string();
+fn storm_seconds() -> u32 {
+    times("SCHEDLAB_SCHEDULER_SECONDS", 30)
+}
+
+/// A scheduler survives storms of tasks, and CPUs that come and go.
+fn survives_storms(id: &str, seconds: u32) {
+    let seconds = seconds.to_string();
     let words = ["load", &format!("lab:{id}"), &seconds, "--hotplug", "--nice", "--spawners", "3"];
     let text = measured("2", &words);
     println!("{text}");

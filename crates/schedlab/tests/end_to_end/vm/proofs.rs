@@ -25,7 +25,7 @@ macro_rules! tests {
             $(#[test]
             fn $name() {
                 if has_guests() {
-                    $check(concat!(stringify!($module), "-", stringify!($name)), $scheduler, $argument);
+                    $check(concat!(module_path!(), "::", stringify!($name)), $scheduler, $argument);
                 }
             })+
             /// The schedulers that are put to the test.
@@ -84,6 +84,16 @@ tests! { mutants, is_rejected, [
     lottery_without_holder: "lottery?without=holder", &["holder"];
 ]}
 
+// What `smoke` is worth: one recording of the same length rejects each scheduler that lacks a rule.
+// Those of first come and of turns have none that can be left out.
+tests! { broken_in_short, |_: &str, mutant, seconds| is_rejected_at_once(mutant, seconds), [
+    bfs: "bfs?without=deadline", SMOKE_SECONDS;
+    cfs: "cfs?without=balance", SMOKE_SECONDS;
+    eevdf: "eevdf?without=lag", SMOKE_SECONDS;
+    mlfq: "mlfq?without=allotment", SMOKE_SECONDS;
+    lottery: "lottery?without=draw", SMOKE_SECONDS;
+]}
+
 #[test]
 fn every_scheduler_of_ours_is_put_to_the_test_whole_and_in_short() {
     for algorithm in schedulers::own::ALGORITHMS {
@@ -91,7 +101,8 @@ fn every_scheduler_of_ours_is_put_to_the_test_whole_and_in_short() {
             assert!(tested.contains(&algorithm.id), "{} is not among {tested:?}", algorithm.id);
         }
     }
-    assert!(!mutants::SCHEDULERS.is_empty());
+    let broken = [mutants::SCHEDULERS, broken_in_short::SCHEDULERS];
+    assert!(broken.iter().all(|mutants| !mutants.is_empty()));
 }
 
 /// The model accepts what a scheduler did; what the replay printed.
@@ -136,6 +147,14 @@ fn is_rejected(name: &str, mutant: &str, rules: &[&str]) {
     });
     assert!(is_named, "{mutant} is not rejected by any of {rules:?}");
     stamp.leave();
+}
+
+fn is_rejected_at_once(mutant: &str, seconds: u32) {
+    let output = replayed(mutant, 2, seconds);
+    let (summary, told) = streams(&output);
+    println!("{mutant}: {told}");
+    assert!(!output.status.success(), "{mutant} is accepted after {seconds} s: {summary}");
+    assert!(told.contains(": expected "), "{mutant} is not rejected by a rule: {told}");
 }
 
 fn streams(output: &Output) -> (String, String) {

@@ -37,8 +37,10 @@ pub fn in_a_guest(vcpus: &str, words: &[&str]) -> Vec<u8> {
 
 /// Whether something that `prove` shows has to be shown again: it depends on the program, which
 /// holds the schedulers' objects and the models, on the kernel, the emulator, and on what is asked
-/// of the program.
-pub fn stamp(name: &str, asked: &str) -> Option<Stamp> {
+/// of the program. The stamp is called as the test is, so that `cargo xtask test` selects those
+/// that have one.
+pub fn stamp(path: &str, asked: &str) -> Option<Stamp> {
+    let name = path.split_once("::").map_or(path, |(_, name)| name);
     let output = |command: &mut Command| command.output().unwrap().stdout;
     let program = std::fs::read(program()).unwrap();
     let kernel = output(&mut Guests::new().command(&["kernels", "show", KERNEL, "--json"]));
