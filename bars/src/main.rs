@@ -28,6 +28,9 @@ struct Options {
     /// Only show that every measure runs to its end: amounts of seconds, and no bar is missed
     #[arg(long)]
     smoke: bool,
+    /// Only measures whose word contains this
+    #[arg(long)]
+    only: Option<String>,
 }
 
 /// One bar with what was measured.
@@ -53,26 +56,37 @@ fn main() -> ExitCode {
     }
 }
 
+/// Measures one bar.
+type Measure = fn(&Binary) -> Result<Bar, String>;
+
+/// All of them, each with the word that `--only` selects it by.
+const MEASURES: &[(&str, Measure)] = &[
+    ("sample", own_cost::sample),
+    ("transfer", own_cost::transfer),
+    ("verified-transfer", own_cost::verified_transfer),
+    ("generator-rate", own_cost::generator_rate),
+    ("generator-lateness", own_cost::generator_lateness),
+    ("judging", own_cost::judging),
+    ("large-judging", large::judging),
+    ("large-page", large::page),
+    ("calibrating", large::calibrating),
+    ("listing", listing::bar),
+    ("idle", idle::bar),
+    ("dashboard-cost", dashboard::cost),
+    ("dashboard-same", dashboard::same),
+    ("aa-comparison", aa_comparison::bar),
+];
+
 fn run(options: &Options) -> Result<bool, String> {
     let binary = Binary::new(&options.binary, options.smoke)?;
     let mut all_hold = true;
-    let measures = [
-        own_cost::sample,
-        own_cost::transfer,
-        own_cost::verified_transfer,
-        own_cost::generator_rate,
-        own_cost::generator_lateness,
-        own_cost::judging,
-        large::judging,
-        large::page,
-        large::calibrating,
-        listing::bar,
-        idle::bar,
-        dashboard::cost,
-        dashboard::same,
-        aa_comparison::bar,
-    ];
-    for measure in measures {
+    let only = options.only.as_deref().unwrap_or_default();
+    let wanted: Vec<_> = MEASURES.iter().filter(|(word, _)| word.contains(only)).collect();
+    if wanted.is_empty() {
+        let words: Vec<_> = MEASURES.iter().map(|(word, _)| *word).collect();
+        return Err(format!("no measure is called {only}; there are {}", words.join(", ")));
+    }
+    for (_, measure) in wanted {
         let bar = measure(&binary)?;
         let result = match (options.smoke, bar.holds) {
             (true, _) => "not measured",

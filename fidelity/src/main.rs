@@ -18,7 +18,7 @@ mod reference;
 mod table;
 mod waker;
 
-use cells::cells;
+use cells::{ReferenceComparison, cells};
 use clap::Parser;
 use device::LoopDevice;
 use std::collections::BTreeSet;
@@ -46,8 +46,16 @@ struct Options {
     smoke: bool,
 }
 
+/// How a run ends that needs what this machine or its user lacks, as tests of Automake do.
+const CANNOT_RUN_HERE: u8 = 77;
+
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
+    let options = Options::parse();
+    if let Err(error) = refuse_without_root().and_then(|()| reference::refuse_missing()) {
+        eprintln!("fidelity: {error}");
+        return ExitCode::from(CANNOT_RUN_HERE);
+    }
+    match run(&options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -57,15 +65,25 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> Result<bool, String> {
-    reference::refuse_missing()?;
-    let mut rows = Vec::new();
-    let wanted = |name: &str| options.only.as_ref().is_none_or(|part| name.contains(part.as_str()));
-    if options.smoke {
-        return smoke(options);
+fn refuse_without_root() -> Result<(), String> {
+    if sys::Machine::host("").is_root() {
+        return Ok(());
     }
+    Err("real-time policies and loop devices need root: run as root".to_owned())
+}
+
+fn run(options: &Options) -> Result<bool, String> {
+    let only = options.only.as_deref().unwrap_or_default();
+    let wanted: Vec<_> = cells().filter(|cell| cell.name.contains(only)).collect();
+    if wanted.is_empty() {
+        return Err(format!("no cell's name contains {only}"));
+    }
+    if options.smoke {
+        return smoke(options, wanted);
+    }
+    let mut rows = Vec::new();
     let mut device = None;
-    for cell in cells().filter(|cell| wanted(cell.name)) {
+    for cell in wanted {
         eprintln!("fidelity: {}", cell.name);
         if cell.needs_device() && device.is_none() {
             device = Some(LoopDevice::make()?);
@@ -83,10 +101,11 @@ fn run(options: &Options) -> Result<bool, String> {
 }
 
 /// One pair for each workload of ours and each program that it is held against.
-fn smoke(options: &Options) -> Result<bool, String> {
+fn smoke(options: &Options, mut cells: Vec<&'static ReferenceComparison>) -> Result<bool, String> {
     let mut seen = BTreeSet::new();
     let mut device = None;
-    for cell in cells().filter(|cell| seen.insert((cell.native().workload, cell.program()))) {
+    cells.retain(|cell| seen.insert((cell.native().workload, cell.program())));
+    for cell in cells {
         if cell.needs_device() && device.is_none() {
             device = Some(LoopDevice::make()?);
         }

@@ -5,13 +5,11 @@
 use std::path::Path;
 use std::process::Command;
 
+/// How it ends where it needs what this machine or its user lacks.
+const CANNOT_RUN_HERE: i32 = 77;
+
 #[test]
 fn every_workload_and_every_reference_of_fidelity_answers() {
-    if !rustix::process::geteuid().is_root() {
-        return testing::skip(
-            "fidelity sets real-time policies and needs loop devices: run as root",
-        );
-    }
     let fidelity = Path::new(env!("CARGO_BIN_EXE_fidelity"));
     let binary = fidelity.with_file_name("schedlab");
     assert!(binary.is_file(), "cargo build --package schedlab makes {}", binary.display());
@@ -20,7 +18,7 @@ fn every_workload_and_every_reference_of_fidelity_answers() {
         Command::new(fidelity).arg("--smoke").arg("--binary").arg(binary).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let told = String::from_utf8_lossy(&output.stderr);
-    if told.contains("missing: ") {
+    if output.status.code() == Some(CANNOT_RUN_HERE) {
         return testing::skip(&told);
     }
     assert!(output.status.success(), "{text}\n{told}");

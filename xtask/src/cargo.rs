@@ -54,9 +54,9 @@ impl Cargo {
         Self { is_linting: true, ..self.clone() }
     }
 
-    /// The cargo that started this program.
-    pub fn program(&self) -> &OsStr {
-        &self.program
+    /// The same cargo in another workspace.
+    pub fn in_workspace(&self, root: &Path) -> Self {
+        Self { root: root.to_owned(), ..self.clone() }
     }
 
     /// A program of the workspace, where tests are built.

@@ -12,8 +12,10 @@ mod deny;
 mod docs;
 mod elf;
 mod format;
+mod harness;
 mod install;
 mod kernels;
+mod nightly;
 mod notices;
 mod problems;
 mod rustdoc;
@@ -22,10 +24,12 @@ mod step_stamp;
 mod steps;
 mod suite;
 mod tidy;
+mod twice;
 mod ui;
 
 use cargo::Cargo;
 use clap::Parser;
+use harness::Scale;
 use problems::{CommandResult, Problems};
 use soaks::Amount;
 use std::process::ExitCode;
@@ -41,7 +45,11 @@ enum Command {
     #[command(visible_alias = "validate")]
     Test(TestChoice),
     /// All of that, every proof anew, and everything that takes hours
-    Nightly,
+    Nightly {
+        /// Only the smoke run of each step that only a night has the time for, as tests are built
+        #[arg(long)]
+        smoke: bool,
+    },
     /// Layers, sizes, names, comments, citations, reasons of dependencies
     Tidy,
     /// Format all code
@@ -80,15 +88,28 @@ enum Command {
         /// Only this target
         #[arg(long)]
         target: Option<String>,
+        /// Only show that it still runs, with the programs that tests were built with
+        #[arg(long)]
+        smoke: bool,
     },
     /// Hold the native workloads against hackbench, perf bench, cyclictest and fio (about twenty minutes)
     Fidelity {
         /// Only cells whose name contains this; the table is then not written
         #[arg(long)]
         only: Option<String>,
+        /// Only show that it still runs, with the programs that tests were built with
+        #[arg(long)]
+        smoke: bool,
     },
     /// Measure the quality bars that need a clock (about three minutes)
-    Bars,
+    Bars {
+        /// Only measures whose word contains this
+        #[arg(long)]
+        only: Option<String>,
+        /// Only show that it still runs, with the programs that tests were built with
+        #[arg(long)]
+        smoke: bool,
+    },
     /// Kill campaigns at random instants on this host, as root (about three minutes), and run
     /// each of our schedulers under storms in a guest (over an hour)
     Soak(Amount),
@@ -103,7 +124,11 @@ enum Command {
         smoke: bool,
     },
     /// Two complete runs of the tests at once, from two clones
-    Twice,
+    Twice {
+        /// Only show that it still runs: one test, twice at once in this clone
+        #[arg(long)]
+        smoke: bool,
+    },
     /// Build the binary with link-time optimisation and install it with man pages, completions,
     /// suites and licences
     Install(install::Destination),
@@ -139,7 +164,8 @@ fn run(command: Command) -> CommandResult {
     match command {
         Command::Quick => quick(&cargo),
         Command::Test(choice) => test(&cargo, choice),
-        Command::Nightly => steps::run(&cargo, Tier::Nightly),
+        Command::Nightly { smoke: true } => steps::smoke(&cargo.linting()),
+        Command::Nightly { smoke: false } => steps::run(&cargo, Tier::Nightly),
         Command::Tidy => tidy::tidy(&cargo),
         Command::Fmt => format::format(&cargo, false),
         Command::Bank => bank::test(&cargo),
@@ -149,13 +175,17 @@ fn run(command: Command) -> CommandResult {
         Command::Deny => deny::deny(&cargo),
         Command::Docs { check: true } => docs::check(&cargo),
         Command::Docs { check: false } => docs::write(&cargo),
-        Command::Fuzz { seconds, seed, target } => fuzz(&cargo, seconds, seed, target.as_deref()),
-        Command::Fidelity { only } => fidelity(&cargo, only.as_deref()),
-        Command::Bars => bars(&cargo),
+        Command::Fuzz { seconds, seed, target, smoke } => {
+            harness::fuzz(&cargo, Scale::of(smoke), seconds, seed, target.as_deref())
+        }
+        Command::Fidelity { only, smoke } => {
+            harness::fidelity(&cargo, Scale::of(smoke), only.as_deref())
+        }
+        Command::Bars { only, smoke } => harness::bars(&cargo, Scale::of(smoke), only.as_deref()),
         Command::Soak(amount) => soaks::soak(&cargo, amount),
         Command::VmSoak(amount) => soaks::vm_soak(&cargo, amount),
-        Command::External { smoke } => soaks::external(&cargo, smoke),
-        Command::Twice => soaks::twice(&cargo),
+        Command::External { smoke } => soaks::external(&cargo, Scale::of(smoke)),
+        Command::Twice { smoke } => twice::twice(&cargo, Scale::of(smoke)),
         Command::Install(destination) => install::install(&cargo, &destination),
     }
 }
@@ -175,34 +205,4 @@ fn test(cargo: &Cargo, TestChoice { names, list, anew }: TestChoice) -> CommandR
     }
     let wish = Wish { names, is_list: list, is_anew: anew, ..Wish::of(Tier::Test) };
     suite::test(cargo, &wish)
-}
-
-/// Reads every corpus and mutates it.
-fn fuzz(cargo: &Cargo, seconds: u64, seed: u64, target: Option<&str>) -> CommandResult {
-    let target = target.map(|target| format!("--target={target}"));
-    let amounts = [format!("--seconds={seconds}"), format!("--seed={seed}")];
-    harness(cargo, "fuzz", amounts.into_iter().chain(target))
-}
-
-fn fidelity(cargo: &Cargo, only: Option<&str>) -> CommandResult {
-    let binary = install::build(cargo, install::RELEASE)?.display().to_string();
-    let only = only.map(|only| format!("--only={only}"));
-    harness(cargo, "fidelity", [format!("--binary={binary}")].into_iter().chain(only))
-}
-
-fn bars(cargo: &Cargo) -> CommandResult {
-    let binary = install::build(cargo, install::RELEASE)?.display().to_string();
-    harness(cargo, "bars", [format!("--binary={binary}")])
-}
-
-/// The full calibration of our own statistics, by simulation.
-fn calibrate(cargo: &Cargo) -> CommandResult {
-    let binary = install::build(cargo, install::RELEASE)?;
-    cargo::succeed(std::process::Command::new(binary).args(["calibrate", "--full"]))
-}
-
-/// A program of the workspace, with these words.
-fn harness(cargo: &Cargo, package: &str, words: impl IntoIterator<Item = String>) -> CommandResult {
-    let run = ["run", "--quiet", "--locked", "--package", package, "--"].map(str::to_owned);
-    cargo.run(run.into_iter().chain(words))
 }

@@ -6,6 +6,7 @@
 //! which also documents programs.
 
 use crate::cargo::{Cargo, succeed};
+use crate::harness::Scale;
 use crate::problems::{CommandResult, Problems};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
@@ -20,6 +21,9 @@ const OUTPUT: &str = "SCHEDLAB_RUSTDOC_OUTPUT";
 const CALLS: &str = "calls";
 /// What says that examples are tested, and of what follows these one is theirs.
 const OF_TESTS: [&str; 3] = ["--test-run-directory", "--test-args", "--test-runtool"];
+/// The package that a smoke run of `cargo doc` documents.
+const SMOKE: &str = "stats";
+
 /// One call of rustdoc.
 #[derive(Serialize, Deserialize)]
 struct Call {
@@ -74,9 +78,14 @@ fn run_all(calls: Vec<Call>) -> CommandResult {
     })
 }
 
-/// What cargo doc says of every crate, programs too.
-pub fn document_all(cargo: &Cargo) -> CommandResult {
-    let mut command = cargo.command(["doc", "--quiet", "--workspace", "--no-deps", "--locked"]);
+/// What cargo doc says of every crate, programs too; in a smoke run, of one that has few
+/// dependencies.
+pub fn document_all(cargo: &Cargo, scale: Scale) -> CommandResult {
+    let mut command = cargo.command(["doc", "--quiet", "--no-deps", "--locked"]);
+    command.args(match scale {
+        Scale::Whole => ["--workspace"].as_slice(),
+        Scale::Smoke => &["--package", SMOKE],
+    });
     succeed(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 

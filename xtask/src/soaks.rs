@@ -2,10 +2,11 @@
 //! tests and the variable that says how often; a name that no test has is refused.
 
 use crate::cargo::{Cargo, succeed};
+use crate::harness::Scale;
 use crate::problems::{CommandResult, Problems};
 use crate::suite::{self, Tier, Wish};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// How much of each.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -19,7 +20,8 @@ pub struct Amount {
     /// How long each scheduler of ours runs under storms, in seconds
     #[arg(long, default_value_t = Amount::NIGHT.seconds)]
     pub seconds: u32,
-    /// Only show that it still runs: once each, as tests are built
+    /// Only show that it still runs: looks for every test and its variable, and runs the shortest, as
+    /// tests are built
     #[arg(long)]
     pub smoke: bool,
 }
@@ -27,14 +29,14 @@ pub struct Amount {
 impl Amount {
     /// What a night has the time for.
     pub const NIGHT: Self = Self { kills: 200, boots: 100, seconds: 600, smoke: false };
-    /// A kill in a guest costs a boot.
-    fn guest_kills(self) -> u32 {
-        if self.smoke { 1 } else { self.kills.div_ceil(4) }
+    /// That of a night, or of a smoke run.
+    pub fn of_night(scale: Scale) -> Self {
+        Self { smoke: scale == Scale::Smoke, ..Self::NIGHT }
     }
 
-    /// Those within a guest cost little once it is up, and one alone may miss every trial.
-    fn inner_kills(self) -> u32 {
-        if self.smoke { 8 } else { self.guest_kills() }
+    /// A kill in a guest costs a boot.
+    fn guest_kills(self) -> u32 {
+        self.kills.div_ceil(4)
     }
 }
 
@@ -48,10 +50,11 @@ struct Soak {
     times: fn(Amount) -> u32,
 }
 
-/// What a smoke run of soaks runs, and the variable that says how often.
-const SMOKE: (&[&str], &str) = (&["a_killed_campaign_leaves_no_loop"], "SCHEDLAB_KILLS");
-/// A single one may miss every trial.
-const SMOKE_KILLS: u32 = 8;
+/// What a smoke run repeats, and how often: a single kill may miss every trial.
+const HOST_SMOKE: Smoke = ("a_killed_campaign_leaves_no_loop", "SCHEDLAB_KILLS", 8);
+const GUESTS_SMOKE: Smoke = ("vm::exec::boots_in_a_row", "SCHEDLAB_BOOTS", 1);
+/// A test, its variable and the value of that.
+type Smoke = (&'static str, &'static str, u32);
 
 /// Kills on this host, and storms of tasks under each of our schedulers.
 const HOST: &[Soak] = &[
@@ -84,7 +87,7 @@ const GUESTS: &[Soak] = &[
     Soak {
         tests: &["vm::kills::kills_of_a_campaign_inside_a_guest"],
         variable: "SCHEDLAB_INNER_KILLS",
-        times: Amount::inner_kills,
+        times: Amount::guest_kills,
     },
 ];
 /// The test that runs published schedulers in a guest, and the variable that lets it fetch them.
@@ -94,46 +97,40 @@ const PUBLISHED: [&str; 4] = ["scx_bpfland", "scx_rusty", "scx_lavd", "scx_layer
 
 /// Kills campaigns at random instants on this host, and keeps each of our schedulers busy.
 pub fn soak(cargo: &Cargo, amount: Amount) -> CommandResult {
-    repeat(cargo, HOST, amount)
+    if amount.smoke { smoke(cargo, HOST, HOST_SMOKE) } else { repeat(cargo, HOST, amount) }
 }
 
 /// Boots guests in a row, and kills campaigns in guests and inside a guest.
 pub fn vm_soak(cargo: &Cargo, amount: Amount) -> CommandResult {
-    repeat(cargo, GUESTS, amount)
+    if amount.smoke { smoke(cargo, GUESTS, GUESTS_SMOKE) } else { repeat(cargo, GUESTS, amount) }
 }
 
 /// Fetches and builds the published schedulers, and runs each in a guest; a smoke run only says
 /// what would be fetched.
-pub fn external(cargo: &Cargo, is_smoke: bool) -> CommandResult {
-    if is_smoke {
+pub fn external(cargo: &Cargo, scale: Scale) -> CommandResult {
+    if scale == Scale::Smoke {
         let mut schedlab = Command::new(cargo.built("schedlab"));
         return succeed(schedlab.args(["schedulers", "fetch", "--dry-run"]).args(PUBLISHED));
     }
-    tests(cargo, &[EXTERNAL.0], (EXTERNAL.1, 1), Amount::NIGHT)
+    tests(cargo, EXTERNAL.0, (EXTERNAL.1, 1), Scale::Whole)
 }
 
-/// How long the storm takes that is among all tests; the others repeat what they do as often as they
-/// say themselves.
-pub fn smoke_variables() -> Vec<(String, String)> {
-    vec![("SCHEDLAB_SCHEDULER_SECONDS".to_owned(), "8".to_owned())]
-}
-
-/// The smoke run: one kill by the way that soaks go. The tests of every soak ran among all tests, so
-/// of the others each is only found by its name, and reads its variable.
-pub fn smoke(cargo: &Cargo) -> CommandResult {
+/// Each test of the soaks is looked for by its name, and its variable in the sources of tests: all
+/// of them ran among all tests, as often as they say themselves. One is run by the way that soaks
+/// go.
+fn smoke(cargo: &Cargo, soaks: &[Soak], (test, variable, times): Smoke) -> CommandResult {
     let all = suite::list(cargo, &[])?;
     let sources = sources(&cargo.root().join("crates/schedlab/tests"))?;
     let mut absent = Vec::new();
-    for soak in HOST.iter().chain(GUESTS) {
+    for soak in soaks {
         let names = soak.tests.iter().filter(|name| !all.contains(**name));
         absent.extend(names.map(|name| format!("no test is called {name}")));
         if !sources.contains(&format!("\"{}\"", soak.variable)) {
             absent.push(format!("no test reads {}", soak.variable));
         }
     }
-    let once = Amount { smoke: true, ..Amount::NIGHT };
-    let killed = tests(cargo, SMOKE.0, (SMOKE.1, SMOKE_KILLS), once);
-    Problems::of_all([Problems::outcome(absent), killed, external(cargo, true)])
+    let ran = tests(cargo, test, (variable, times), Scale::Smoke);
+    Problems::of_all([Problems::outcome(absent), ran])
 }
 
 /// The text of every source below a directory.
@@ -155,50 +152,24 @@ fn sources(directory: &Path) -> Result<String, Problems> {
 
 /// One that fails does not keep the next from running.
 fn repeat(cargo: &Cargo, soaks: &[Soak], amount: Amount) -> CommandResult {
-    let outcomes = soaks
-        .iter()
-        .map(|soak| tests(cargo, soak.tests, (soak.variable, (soak.times)(amount)), amount));
-    Problems::of_all(outcomes.collect::<Vec<_>>())
+    let mut outcomes = Vec::new();
+    for soak in soaks {
+        let variable = (soak.variable, (soak.times)(amount));
+        outcomes.extend(soak.tests.iter().map(|name| tests(cargo, name, variable, Scale::Whole)));
+    }
+    Problems::of_all(outcomes)
 }
 
 /// A soak that skips because nobody is root, or there is no QEMU, has proved nothing; neither has
 /// one whose test has another name by now: nextest fails where no test is selected, and each name
 /// is asked for by itself.
-fn tests(
-    cargo: &Cargo,
-    names: &[&str],
-    (variable, times): (&str, u32),
-    amount: Amount,
-) -> CommandResult {
-    let outcomes = names.iter().map(|name| {
-        let mut wish = Wish::of(Tier::Nightly);
-        wish.names = vec![(*name).to_owned()];
-        wish.is_release = !amount.smoke;
-        wish.variables = vec![(variable.to_owned(), times.to_string())];
-        if !amount.smoke {
-            wish.variables.push(("SCHEDLAB_SKIPS".to_owned(), "refused".to_owned()));
-        }
-        suite::test(cargo, &wish)
-    });
-    Problems::of_all(outcomes.collect::<Vec<_>>())
-}
-
-/// Two complete runs of the tests at once on this machine, from two clones: neither sees the other.
-pub fn twice(cargo: &Cargo) -> CommandResult {
-    let second = cargo.root().join("target/tests/second");
-    let _ = std::fs::remove_dir_all(&second);
-    let mut clone = Command::new("git");
-    succeed(clone.args(["clone", "--quiet", "."]).arg(&second).current_dir(cargo.root()))?;
-    let mut other = Command::new(cargo.program());
-    other.args(["xtask", "test"]).current_dir(&second).stdin(Stdio::null());
-    let failed = |error: std::io::Error| Problems::one(format!("cannot start a test run: {error}"));
-    let mut other = other.spawn().map_err(failed)?;
-    let here = suite::test(cargo, &Wish::of(Tier::Test));
-    let status = other.wait().map_err(failed)?;
-    let there = if status.success() {
-        Ok(())
-    } else {
-        Err(Problems::one(format!("the run in {} failed: {status}", second.display())))
-    };
-    here.and(there)
+fn tests(cargo: &Cargo, name: &str, (variable, times): (&str, u32), scale: Scale) -> CommandResult {
+    let mut wish = Wish::of(Tier::Nightly);
+    wish.names = vec![name.to_owned()];
+    wish.is_release = scale == Scale::Whole;
+    wish.variables = vec![(variable.to_owned(), times.to_string())];
+    if scale == Scale::Whole {
+        wish.variables.push(("SCHEDLAB_SKIPS".to_owned(), "refused".to_owned()));
+    }
+    suite::test(cargo, &wish)
 }

@@ -5,10 +5,11 @@
 //! apart: it is paid once on a machine.
 
 use crate::cargo::{Cargo, succeed};
+use crate::harness::Scale;
 use crate::problems::{CommandResult, Problems};
 use crate::step_stamp::{StepInputs, StepStamp};
 use crate::suite::{self, Tier, Wish};
-use crate::{bank, deny, docs, format, install, kernels, rustdoc, soaks, tidy, ui};
+use crate::{bank, deny, docs, format, install, kernels, nightly, rustdoc, tidy, ui};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -56,28 +57,16 @@ const BESIDE: &[(&str, &[&str], StepInputs)] = &[
     ),
 ];
 
-/// What else a night has the time for.
-const NIGHTLY: &[Step] = &[
-    ("features", features),
-    ("doc of programs", rustdoc::document_all),
-    ("fuzz", |cargo| crate::fuzz(cargo, 600, 1, None)),
-    ("soak", |cargo| soaks::soak(cargo, soaks::Amount::NIGHT)),
-    ("vm-soak", |cargo| soaks::vm_soak(cargo, soaks::Amount::NIGHT)),
-    ("external", |cargo| soaks::external(cargo, false)),
-    ("calibrate", |cargo| crate::calibrate(cargo)),
-    ("bars", |cargo| crate::bars(cargo)),
-    ("fidelity", |cargo| crate::fidelity(cargo, None)),
-    ("twice", |cargo| soaks::twice(cargo)),
-];
-
-/// What a developer may build: each optional feature alone, and none.
-fn features(cargo: &Cargo) -> CommandResult {
-    let check = |features: &&str| {
-        let mut command = cargo.command(["clippy", "--quiet", "--locked", "--package", "schedlab"]);
-        command.args(["--no-default-features", "--features", features, "--", "-D", "warnings"]);
-        succeed(&mut command)
-    };
-    Problems::of_all(["", "bpf", "pictures", "top", "server"].iter().map(check))
+/// The smoke run of what a night has the time for, with the programs that tests were built with.
+pub fn smoke(cargo: &Cargo) -> CommandResult {
+    let outcomes = nightly::STEPS.iter().map(|step| {
+        println!("test: {}, smoke run", step.name);
+        let start = Instant::now();
+        let outcome = (step.run)(cargo, Scale::Smoke);
+        println!("test: {}, smoke run: {:.1} s", step.name, start.elapsed().as_secs_f64());
+        outcome.map_err(|problems| Problems::one(format!("{}:\n{problems}", step.name)))
+    });
+    Problems::of_all(outcomes.collect::<Vec<_>>())
 }
 
 /// Runs all of it and reports what failed.
@@ -108,15 +97,13 @@ pub fn run(cargo: &Cargo, tier: Tier) -> CommandResult {
     let kernels = log.step("kernels of guests", || kernels::fetch(cargo));
     let fetched = fetched + (log.total() - begin);
     let tested_beside = beside.end(&mut log);
-    // A night runs the soaks themselves.
-    let variables = if tier == Tier::Nightly { Vec::new() } else { soaks::smoke_variables() };
-    let wish = Wish { variables, ..Wish::of(tier) };
-    let tests = log.step("tests", || suite::test(&linting, &wish));
-    let smoke = log.step("soaks, smoke run", || soaks::smoke(&linting));
+    let tests = log.step("tests", || suite::test(&linting, &Wish::of(tier)));
+    let smoke = log.step("night, smoke run", || smoke(&linting));
     let installed = log.step("install, smoke run", || install::smoke(cargo));
     let mut outcomes = vec![documented, kernels, tested_beside, tests, smoke, installed];
     if tier == Tier::Nightly {
-        outcomes.push(log.all(cargo, NIGHTLY));
+        let steps = nightly::STEPS.iter();
+        outcomes.extend(steps.map(|step| log.step(step.name, || (step.run)(cargo, Scale::Whole))));
     }
     log.print(fetched);
     Problems::of_all(outcomes)

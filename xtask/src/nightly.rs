@@ -1,0 +1,74 @@
+//! What only a night has the time for. Each step has a smoke run of seconds, which `make test` has:
+//! a step that nothing runs by day breaks unseen.
+
+use crate::cargo::{Cargo, succeed};
+use crate::harness::{self, Scale};
+use crate::problems::{CommandResult, Problems};
+use crate::{rustdoc, soaks, twice};
+use std::collections::BTreeSet;
+
+/// One of them.
+pub struct NightlyStep {
+    /// As it is listed.
+    pub name: &'static str,
+    /// Runs it.
+    pub run: fn(&Cargo, Scale) -> CommandResult,
+}
+
+/// All of them, in order.
+pub const STEPS: &[NightlyStep] = &[
+    NightlyStep { name: "features", run: features },
+    NightlyStep { name: "doc of programs", run: rustdoc::document_all },
+    NightlyStep {
+        name: "fuzz",
+        run: |cargo, scale| harness::fuzz(cargo, scale, FUZZ_SECONDS, 1, None),
+    },
+    NightlyStep {
+        name: "soak",
+        run: |cargo, scale| soaks::soak(cargo, soaks::Amount::of_night(scale)),
+    },
+    NightlyStep {
+        name: "vm-soak",
+        run: |cargo, scale| soaks::vm_soak(cargo, soaks::Amount::of_night(scale)),
+    },
+    NightlyStep { name: "external", run: soaks::external },
+    NightlyStep { name: "calibrate", run: harness::calibrate },
+    NightlyStep { name: "bars", run: |cargo, scale| harness::bars(cargo, scale, None) },
+    NightlyStep { name: "fidelity", run: |cargo, scale| harness::fidelity(cargo, scale, None) },
+    NightlyStep { name: "twice", run: twice::twice },
+];
+
+/// Of mutation, in a night.
+const FUZZ_SECONDS: u64 = 600;
+/// The optional features of the product.
+const FEATURES: [&str; 4] = ["bpf", "pictures", "top", "server"];
+
+/// All of these at once, and what `manual` alone asks for.
+const NO_DEVELOPERS: [&str; 2] = ["default", "typescript"];
+
+/// What a developer may build: each optional feature alone, and none. A smoke run looks whether
+/// these are all that there are.
+fn features(cargo: &Cargo, scale: Scale) -> CommandResult {
+    if scale == Scale::Smoke {
+        return all_features_are_named(cargo);
+    }
+    let check = |features: &&str| {
+        let mut command = cargo.command(["clippy", "--quiet", "--locked", "--package", "schedlab"]);
+        command.args(["--no-default-features", "--features", features, "--", "-D", "warnings"]);
+        succeed(&mut command)
+    };
+    Problems::of_all([""].iter().chain(&FEATURES).map(check))
+}
+
+fn all_features_are_named(cargo: &Cargo) -> CommandResult {
+    let metadata = cargo.metadata()?;
+    let product = metadata.packages.iter().find(|package| package.name == "schedlab");
+    let product = product.ok_or_else(|| Problems::one("there is no package schedlab"))?;
+    let declared: BTreeSet<&str> = product.features.keys().map(String::as_str).collect();
+    let mut named = BTreeSet::from(FEATURES);
+    named.extend(NO_DEVELOPERS);
+    if declared == named {
+        return Ok(());
+    }
+    Err(Problems::one(format!("schedlab has the features {declared:?}, and {named:?} are tested")))
+}
