@@ -6,4 +6,4 @@ mod tree;
 pub mod values;
 
 pub use problems::{ExperimentProblems, UnplacedProblem};
-pub use tree::{Entry, Node, SourceLocation, Table, Value};
+pub use tree::{Node, SourceLocation, Table, TreeEntry, Value};

@@ -8,7 +8,7 @@ use crate::settable;
 use crate::settable::Settable;
 use crate::settings::TITLE_LIMIT;
 use contract::Catalogue;
-use contract::document::{Entry, ExperimentProblems, Node, Table, Value, values};
+use contract::document::{ExperimentProblems, Node, Table, TreeEntry, Value, values};
 use cross_workload::CrossWorkload;
 use model::{
     Claim, Claimed, ClaimedEffect, ClaimedMetrics, Comparisons, Level, Subject, WorkloadPlan,
@@ -172,7 +172,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// One line that a report can quote.
-    fn line(&mut self, entry: &Entry) -> Option<String> {
+    fn line(&mut self, entry: &TreeEntry) -> Option<String> {
         let text = values::text(&entry.node, &entry.key, self.problems)?;
         if text.chars().count() > TITLE_LIMIT || text.chars().any(char::is_control) {
             let cause = format!("`{}` is one line of at most {TITLE_LIMIT} characters", entry.key);
@@ -302,7 +302,7 @@ impl Reader<'_, '_, '_> {
     fn inside(
         &mut self,
         sides: [Claimed; 2],
-        entry: &Entry,
+        entry: &TreeEntry,
     ) -> Option<(Option<Claimed>, Option<Claimed>)> {
         let table = values::table(&entry.node, "`where` of a claim", self.problems)?;
         let cell = self.levels(table, entry)?;
@@ -332,7 +332,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A subject's name, or levels of factors.
-    fn side(&mut self, entry: &Entry) -> Option<Claimed> {
+    fn side(&mut self, entry: &TreeEntry) -> Option<Claimed> {
         if let Value::Table(levels) = &entry.node.value {
             return self.levels(levels, entry).map(Claimed::Levels);
         }
@@ -348,7 +348,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Levels in their one spelling, each of which some subject has.
-    fn levels(&mut self, table: &Table, side: &Entry) -> Option<BTreeMap<String, Level>> {
+    fn levels(&mut self, table: &Table, side: &TreeEntry) -> Option<BTreeMap<String, Level>> {
         if table.entries.is_empty() {
             self.problems
                 .report(&side.node.place, format!("`{}` names no level", side.key))

@@ -1,7 +1,7 @@
 //! The experiment's text as a tree in which every key and value knows its place.
 
 use crate::problems::position;
-use contract::document::{Entry, ExperimentProblems, Node, SourceLocation, Table, Value};
+use contract::document::{ExperimentProblems, Node, SourceLocation, Table, TreeEntry, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -61,13 +61,13 @@ fn has_balanced_brackets(line: &str) -> bool {
 }
 
 fn convert_table(table: &DeTable<'_>, text: &str) -> Table {
-    let mut entries: Vec<(usize, Entry)> = table
+    let mut entries: Vec<(usize, TreeEntry)> = table
         .iter()
         .map(|(key, value)| {
             let span = key.span();
             let place = SourceLocation::Span { start: span.start, end: span.end };
             let key = key.get_ref().to_string();
-            (span.start, Entry { key, place, node: convert(value, text) })
+            (span.start, TreeEntry { key, place, node: convert(value, text) })
         })
         .collect();
     // The parser sorts keys by name; people number them by line.

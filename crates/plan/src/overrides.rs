@@ -3,7 +3,7 @@
 use crate::document::option_value;
 use crate::venue;
 use contract::Catalogue;
-use contract::document::{Entry, ExperimentProblems, Node, SourceLocation, Table, Value};
+use contract::document::{ExperimentProblems, Node, SourceLocation, Table, TreeEntry, Value};
 
 /// Tables that an option may create where the file has none, beside those of venues.
 const CREATED: [&str; 3] = ["margin", "quick", "factors"];
@@ -100,7 +100,7 @@ fn set_subject(
     place: &SourceLocation,
     problems: &mut ExperimentProblems,
 ) {
-    let Some(Entry { node: Node { value: Value::Table(subjects), .. }, .. }) =
+    let Some(TreeEntry { node: Node { value: Value::Table(subjects), .. }, .. }) =
         table.get_mut("subjects")
     else {
         problems.report(place, "the experiment has no [subjects]");
@@ -124,7 +124,7 @@ fn set_subject(
 fn create(table: &mut Table, name: &str, place: &SourceLocation) {
     if table.get(name).is_none() {
         let node = Node { place: place.clone(), value: Value::Table(Table::default()) };
-        table.entries.push(Entry { key: name.to_owned(), place: place.clone(), node });
+        table.entries.push(TreeEntry { key: name.to_owned(), place: place.clone(), node });
     }
 }
 
@@ -143,9 +143,11 @@ fn set(
                 entry.node = node;
                 entry.place = place.clone();
             }
-            None => {
-                table.entries.push(Entry { key: (*step).to_owned(), place: place.clone(), node })
-            }
+            None => table.entries.push(TreeEntry {
+                key: (*step).to_owned(),
+                place: place.clone(),
+                node,
+            }),
         }
         return;
     }
@@ -173,7 +175,7 @@ fn set(
 fn widen_margin(node: &mut Node) {
     if let Value::Text(_) = node.value {
         let default =
-            Entry { key: "default".to_owned(), place: node.place.clone(), node: node.clone() };
+            TreeEntry { key: "default".to_owned(), place: node.place.clone(), node: node.clone() };
         node.value = Value::Table(Table { entries: vec![default] });
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::planning::LEAST_BLOCKS;
 use crate::settings::BLOCK_LIMIT;
-use contract::document::{Entry, ExperimentProblems, SourceLocation, Table, values};
+use contract::document::{ExperimentProblems, SourceLocation, Table, TreeEntry, values};
 use model::Pace;
 
 const HOUR_NS: u64 = 3_600_000_000_000;
@@ -80,7 +80,7 @@ fn count(pace: Pace, place: &SourceLocation, problems: &mut ExperimentProblems) 
     u32::try_from(blocks).ok()
 }
 
-fn is_option(entry: &Entry) -> bool {
+fn is_option(entry: &TreeEntry) -> bool {
     matches!(entry.place, SourceLocation::Option(_))
         || matches!(entry.node.place, SourceLocation::Option(_))
 }

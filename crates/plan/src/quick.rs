@@ -8,7 +8,7 @@ use crate::settings::BLOCK_LIMIT;
 use crate::subjects::Arm;
 use crate::within;
 use crate::workloads::Planned;
-use contract::document::{Entry, ExperimentProblems, Node, Table, Value, values};
+use contract::document::{ExperimentProblems, Node, Table, TreeEntry, Value, values};
 use contract::{Catalogue, Parameter};
 use model::{Comparisons, Subject, UseCase, groups};
 use std::collections::BTreeSet;
@@ -139,7 +139,7 @@ fn declared(workload: &Table, catalogue: &Catalogue) -> Option<&'static [Paramet
     Some(catalogue.workload(uses)?.parameters())
 }
 
-fn check(declared: &Parameter, entry: &Entry, problems: &mut ExperimentProblems) {
+fn check(declared: &Parameter, entry: &TreeEntry, problems: &mut ExperimentProblems) {
     let text = entry.node.scalar();
     let parsed = text.ok_or("expected one value".to_owned()).and_then(|text| declared.parse(&text));
     if let Err(why) = parsed {
@@ -149,7 +149,7 @@ fn check(declared: &Parameter, entry: &Entry, problems: &mut ExperimentProblems)
 
 /// Names of a list that must exist.
 fn names(
-    entry: &Entry,
+    entry: &TreeEntry,
     what: &str,
     known: &[&str],
     problems: &mut ExperimentProblems,
@@ -173,7 +173,7 @@ impl Quick {
     /// What remains must still be an experiment.
     fn check(
         &self,
-        entry: &Entry,
+        entry: &TreeEntry,
         arms: &[Arm],
         workloads: &[Planned],
         problems: &mut ExperimentProblems,
@@ -208,7 +208,7 @@ impl Quick {
     /// Each level that remains must still compare something.
     fn check_groups(
         &self,
-        entry: &Entry,
+        entry: &TreeEntry,
         arms: &[Arm],
         factor: &str,
         problems: &mut ExperimentProblems,

@@ -1,6 +1,6 @@
 //! What a level can be of: a factor, or a parameter of a workload that differs between subjects.
 
-use contract::document::{Entry, Table, Value};
+use contract::document::{Table, TreeEntry, Value};
 use contract::{Catalogue, Factor, Parameter, ParameterKind, Workload};
 use model::Level;
 
@@ -92,7 +92,7 @@ pub(crate) fn is_level(declared: &Parameter) -> bool {
 
 /// The entries of a table of levels: `gateway = { workers = 2 }`, which is `gateway.workers = 2`
 /// as well, is one of that name.
-pub(crate) fn entries(table: &Table, catalogue: &Catalogue) -> Vec<Entry> {
+pub(crate) fn entries(table: &Table, catalogue: &Catalogue) -> Vec<TreeEntry> {
     let mut all = Vec::new();
     for entry in &table.entries {
         match &entry.node.value {
@@ -100,7 +100,7 @@ pub(crate) fn entries(table: &Table, catalogue: &Catalogue) -> Vec<Entry> {
                 all.extend(
                     own.entries
                         .iter()
-                        .map(|one| Entry { key: key(&entry.key, &one.key), ..one.clone() }),
+                        .map(|one| TreeEntry { key: key(&entry.key, &one.key), ..one.clone() }),
                 );
             }
             _ => all.push(entry.clone()),
@@ -110,7 +110,7 @@ pub(crate) fn entries(table: &Table, catalogue: &Catalogue) -> Vec<Entry> {
 }
 
 /// What could be meant by such an entry.
-pub(crate) fn near(entry: &Entry, catalogue: &Catalogue) -> Vec<String> {
+pub(crate) fn near(entry: &TreeEntry, catalogue: &Catalogue) -> Vec<String> {
     let Some((workload, _)) = entry.key.split_once('.') else {
         return match entry.node.value {
             Value::Table(_) => {

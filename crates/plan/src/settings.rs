@@ -5,7 +5,7 @@ use crate::planning::LEAST_BLOCKS;
 use crate::venue::ChosenVenue;
 use crate::{pace, reboots, venue};
 use contract::Catalogue;
-use contract::document::{Entry, ExperimentProblems, Node, Table, Value, values};
+use contract::document::{ExperimentProblems, Node, Table, TreeEntry, Value, values};
 use model::{Comparisons, Pace};
 
 /// More looks than this spend too little at each.
@@ -150,7 +150,7 @@ pub(crate) fn read(
 }
 
 fn read_key(
-    entry: &Entry,
+    entry: &TreeEntry,
     catalogue: &Catalogue,
     settings: &mut ExperimentSettings,
     problems: &mut ExperimentProblems,

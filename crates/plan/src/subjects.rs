@@ -4,7 +4,9 @@ use crate::levels::{Levels, Written};
 use crate::names::{NAME_LIMIT, is_kebab, name_of_levels};
 use crate::settable::Settable;
 use crate::{settable, settings};
-use contract::document::{Entry, ExperimentProblems, Node, SourceLocation, Table, Value, values};
+use contract::document::{
+    ExperimentProblems, Node, SourceLocation, Table, TreeEntry, Value, values,
+};
 use contract::{Catalogue, RequiredFactor, VenueEntry};
 use model::{Level, Subject};
 use std::collections::BTreeMap;
@@ -142,7 +144,7 @@ fn common_levels(
 }
 
 fn named_arms(
-    entry: &Entry,
+    entry: &TreeEntry,
     catalogue: &Catalogue,
     reader: &mut Levels<'_>,
     problems: &mut ExperimentProblems,
@@ -157,7 +159,7 @@ fn named_arms(
 }
 
 fn named_arm(
-    entry: &Entry,
+    entry: &TreeEntry,
     catalogue: &Catalogue,
     reader: &mut Levels<'_>,
     problems: &mut ExperimentProblems,
@@ -184,7 +186,7 @@ fn named_arm(
 }
 
 fn known(
-    entry: &Entry,
+    entry: &TreeEntry,
     section: &str,
     catalogue: &Catalogue,
     problems: &mut ExperimentProblems,
@@ -239,7 +241,7 @@ fn subject_levels(table: &Table, catalogue: &Catalogue) -> BTreeMap<String, Stri
 
 /// All combinations of the listed levels; the first is the reference.
 fn crossing(
-    entry: &Entry,
+    entry: &TreeEntry,
     catalogue: &Catalogue,
     elsewhere: &Elsewhere<'_>,
     reader: &mut Levels<'_>,
@@ -291,7 +293,7 @@ fn crossing(
 }
 
 fn crossed_levels(
-    entry: &Entry,
+    entry: &TreeEntry,
     settable: Settable,
     reader: &mut Levels<'_>,
     problems: &mut ExperimentProblems,

@@ -2,7 +2,7 @@
 
 use crate::names::is_kebab;
 use crate::workloads::Planned;
-use contract::document::{Entry, ExperimentProblems, SourceLocation, Table, values};
+use contract::document::{ExperimentProblems, SourceLocation, Table, TreeEntry, values};
 use model::{UseCase, Weight};
 
 /// Weights are written with two or three digits; their sum may be off by as much.
@@ -28,7 +28,7 @@ pub(crate) fn read(
 }
 
 fn use_case(
-    case: &Entry,
+    case: &TreeEntry,
     workloads: &[Planned],
     problems: &mut ExperimentProblems,
 ) -> Option<UseCase> {

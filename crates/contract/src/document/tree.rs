@@ -56,12 +56,12 @@ pub enum Value {
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     /// Keys and values.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TreeEntry>,
 }
 
 /// One key of a table.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct TreeEntry {
     /// The key.
     pub key: String,
     /// Where the key is.
@@ -72,12 +72,12 @@ pub struct Entry {
 
 impl Table {
     /// The entry of a key.
-    pub fn get(&self, key: &str) -> Option<&Entry> {
+    pub fn get(&self, key: &str) -> Option<&TreeEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
     /// The entry of a key, to be changed.
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut TreeEntry> {
         self.entries.iter_mut().find(|entry| entry.key == key)
     }
 }

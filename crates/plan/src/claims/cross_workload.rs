@@ -1,7 +1,7 @@
 //! `workloads` of a claim: workloads that are compared inside each subject.
 
 use super::Reader;
-use contract::document::{Entry, Node, Table, values};
+use contract::document::{Node, Table, TreeEntry, values};
 use model::{Claimed, ClaimedMetrics};
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ impl Reader<'_, '_, '_> {
         &mut self,
         table: &Table,
         item: &Node,
-        entry: &Entry,
+        entry: &TreeEntry,
         metrics: Option<&ClaimedMetrics>,
     ) -> Option<CrossWorkload> {
         for key in ["workload", "reference"] {

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::settable::Settable;
-use contract::document::{Entry, Node, Table, Value, values};
+use contract::document::{Node, Table, TreeEntry, Value, values};
 use model::{Claim, ClaimShape, Claimed, ClaimedOver, ClaimedTurn};
 
 /// The key of a turn between workloads.
@@ -46,7 +46,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Subjects of which each is compared with the next.
-    fn order(&mut self, table: &Table, entry: &Entry) -> Option<Vec<String>> {
+    fn order(&mut self, table: &Table, entry: &TreeEntry) -> Option<Vec<String>> {
         let written = values::texts(&entry.node, "order", self.problems)?;
         let mut order: Vec<String> = Vec::new();
         for (id, node) in written {
@@ -79,7 +79,7 @@ impl Reader<'_, '_, '_> {
         Some(order)
     }
 
-    fn over(&mut self, entry: &Entry) -> Option<ClaimedOver> {
+    fn over(&mut self, entry: &TreeEntry) -> Option<ClaimedOver> {
         let written = values::text(&entry.node, "over", self.problems)?;
         match written {
             "every" => Some(ClaimedOver::Every),
@@ -96,7 +96,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `{ FACTOR = [FROM, TO] }` or `{ workload = [FROM, TO] }`.
-    fn turns(&mut self, entry: &Entry) -> Option<ClaimedTurn> {
+    fn turns(&mut self, entry: &TreeEntry) -> Option<ClaimedTurn> {
         let table = values::table(&entry.node, "`turns` of a claim", self.problems)?;
         let hint = "turns = { vcpus = [1, 4] }, or { workload = [\"one\", \"many\"] }";
         let [one] = table.entries.as_slice() else {
@@ -125,7 +125,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A level in its one spelling, or the label of a workload.
-    fn place(&mut self, entry: &Entry, node: &Node) -> Option<String> {
+    fn place(&mut self, entry: &TreeEntry, node: &Node) -> Option<String> {
         if entry.key == WORKLOAD {
             let label = values::text(node, WORKLOAD, self.problems)?;
             let labels: Vec<&str> =

@@ -2,7 +2,7 @@
 
 use crate::settable;
 use crate::subjects::Arm;
-use contract::document::{Entry, ExperimentProblems, SourceLocation, Table, Value, values};
+use contract::document::{ExperimentProblems, SourceLocation, Table, TreeEntry, Value, values};
 use contract::{Parameter, ParameterKind, Workload, WorkloadFacts};
 use model::{Metric, ParameterValue, Parameters};
 use std::collections::BTreeMap;
@@ -159,7 +159,7 @@ impl Reader<'_, '_> {
 
 fn parse(
     parameter: &Parameter,
-    entry: &Entry,
+    entry: &TreeEntry,
     problems: &mut ExperimentProblems,
 ) -> Option<ParameterValue> {
     let node = &entry.node;

@@ -2,7 +2,7 @@
 
 use super::{DESCRIPTION, SIM_SCENARIOS, Sim};
 use crate::refusals;
-use contract::document::{Entry as Written, ExperimentProblems, SourceLocation, Table, values};
+use contract::document::{ExperimentProblems, SourceLocation, Table, TreeEntry, values};
 use contract::{
     ConfiguredVenue, Description, Factor, Footprint, Neighbour, Refusal, Result, Venue,
     VenueContext, VenueEntry, VenueFacts,
@@ -82,7 +82,7 @@ struct FailureRate {
 }
 
 impl Configured {
-    fn read_key(&mut self, entry: &Written, problems: &mut ExperimentProblems) {
+    fn read_key(&mut self, entry: &TreeEntry, problems: &mut ExperimentProblems) {
         match entry.key.as_str() {
             "scenario" => {
                 let Some(scenario) = values::text(&entry.node, "scenario", problems) else {
@@ -111,7 +111,7 @@ impl Configured {
         }
     }
 
-    fn read_failure_rate(&mut self, entry: &Written, problems: &mut ExperimentProblems) {
+    fn read_failure_rate(&mut self, entry: &TreeEntry, problems: &mut ExperimentProblems) {
         if let Some(rate) = values::number(&entry.node, "failure_rate", 0.0..=1.0, problems) {
             let (subject, place) = (entry.key.clone(), entry.place.clone());
             self.failure_rates.push(FailureRate { subject, place, rate });

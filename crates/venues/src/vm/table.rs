@@ -1,6 +1,6 @@
 //! `[vm]`: the virtual machines of an experiment, alike for every boot.
 
-use contract::document::{Entry, ExperimentProblems, Node, Table, Value, values};
+use contract::document::{ExperimentProblems, Node, Table, TreeEntry, Value, values};
 use model::{Accelerator, CpuList, Disk, VmSettings};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -76,7 +76,7 @@ pub(super) fn schema() -> serde_json::Value {
     })
 }
 
-fn read_key(entry: &Entry, settings: &mut VmSettings, problems: &mut ExperimentProblems) {
+fn read_key(entry: &TreeEntry, settings: &mut VmSettings, problems: &mut ExperimentProblems) {
     let node = &entry.node;
     match entry.key.as_str() {
         "accelerator" => read_accelerator(node, settings, problems),
@@ -120,7 +120,7 @@ fn read_accelerator(node: &Node, settings: &mut VmSettings, problems: &mut Exper
     };
 }
 
-fn read_flag(entry: &Entry, flag: &mut bool, problems: &mut ExperimentProblems) {
+fn read_flag(entry: &TreeEntry, flag: &mut bool, problems: &mut ExperimentProblems) {
     if let Some(value) = values::flag(&entry.node, &entry.key, problems) {
         *flag = value;
     }
@@ -257,7 +257,7 @@ fn is_made_of(text: &str, further: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_fine)
 }
 
-fn read_names(entry: &Entry, names: &Names, problems: &mut ExperimentProblems) -> Vec<String> {
+fn read_names(entry: &TreeEntry, names: &Names, problems: &mut ExperimentProblems) -> Vec<String> {
     let written = values::texts(&entry.node, &entry.key, problems).unwrap_or_default();
     if written.len() > LIST_LIMIT {
         let cause = format!("`{}` names more than {LIST_LIMIT}", entry.key);
