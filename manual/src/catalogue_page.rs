@@ -142,14 +142,18 @@ fn reduction(reduction: Reduction) -> String {
 fn about_factor(factor: &dyn Factor) -> String {
     let examples: Vec<String> =
         factor.examples().iter().map(|example| format!("`{example}`")).collect();
-    let who = match factor.knob() {
+    let applied_by = match factor.knob() {
         Knob::System(_) => "the executor, in files of the kernel; journalled and put back",
         Knob::Held(_) => "a process that the executor starts for each trial and ends after it",
         Knob::Launch(_) => "the workload's own process, before it prepares; ends with it",
         Knob::Boot(_) => "the venue `vm`, when it boots a machine",
         Knob::Simulated => "the simulator only",
     };
-    format!("- level: {}, such as {}\n- applied by: {who}\n", factor.syntax(), examples.join(", "))
+    format!(
+        "- level: {}, such as {}\n- applied by: {applied_by}\n",
+        factor.syntax(),
+        examples.join(", ")
+    )
 }
 
 fn about_probe(probe: &dyn Probe) -> String {

@@ -49,7 +49,7 @@ describe("trade-offs", () => {
       effect: { ...side(ratio), adjusted_p: null },
     }) as Finding;
 
-  test("who is beaten by less than its interval is on the front as well", () => {
+  test("a subject that is beaten by less than its interval is on the front as well", () => {
     const found = front([
       { subject: "best", x: side(1.2), y: side(1.2) },
       { subject: "close", x: side(1.19), y: side(1.19) },

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_writer_waits_is_told_for_whom_and_gives_up() {
+    fn a_second_writer_waits_is_told_for_which_process_and_gives_up() {
         let directory = tempfile::tempdir().unwrap();
         let first = CacheLock::acquire(directory.path(), &mut |_| {}).unwrap();
         let mut notes = Vec::new();

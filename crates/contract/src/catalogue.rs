@@ -42,7 +42,7 @@ impl Catalogue {
     }
 
     /// Every workload of a plan with each of the parameters that subjects have. What cannot be
-    /// configured here, as where a file that it names is gone, is left out: who is to run it tells.
+    /// configured here, as where a file that it names is gone, is left out: its trial reports it.
     pub fn configured<'p>(
         &self,
         plan: &'p Plan,

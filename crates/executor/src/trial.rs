@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scheduler_that_leaves_within_a_check_is_told_by_who_holds_it() {
+    fn a_scheduler_that_leaves_within_a_check_is_reported_by_its_holder_process() {
         let directory = tempfile::tempdir().unwrap();
         let machine = Machine::fake(directory.path(), directory.path().join("run")).unwrap();
         let rule = |began: &SchedExt, resources: &mut TrialResources| match check_scheduler(

@@ -45,7 +45,7 @@ pub struct ImportedTable {
     pub is_closed_loop: bool,
     /// What the tool says of how it was run, by name, subject and value.
     settings: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
-    /// Subjects of whom it said anything.
+    /// Subjects of which it states any.
     with_settings: BTreeSet<String>,
 }
 
@@ -228,7 +228,7 @@ impl ImportedTable {
         }
     }
 
-    /// Says which settings differ between subjects of whom the tool told any.
+    /// Says which settings differ between subjects of which the tool states any.
     pub fn compare_settings(&mut self) {
         let settings = std::mem::take(&mut self.settings);
         for (name, values) in &settings {

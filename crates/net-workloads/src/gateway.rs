@@ -76,7 +76,7 @@ policies of all: a worker that must wait for a slice of somebody else waits for 
 is asked less: its tail is conditional on its own pauses. With a `rate` requests are due whether
 or not it keeps up (open loop), `round_trip` counts from when they were due, and `lateness` says
 how late the generator was; in the last microsecond before a request is due it looks at no reply.
-Who spins needs a CPU of its own: workers that poll, and the generator of an open loop.
+A thread that spins needs a CPU of its own: workers that poll, and the generator of an open loop.
 With `clock = \"tsc\"` moments are cycles, scaled to the kernel's clock and checked against it. One
 clock for all needs one machine: over a network there are no stages.
 

@@ -106,8 +106,8 @@ pub static PUBLISHED: &[Published] = &[
     Published {
         name: "scx_lavd",
         summary: "Deadlines from how latency-critical a task is; packs work on few cores",
-        doc: "Estimates from who wakes whom how critical a task's latency is, and gives critical \
-              ones earlier virtual deadlines and others longer slices. When the load is low it \
+        doc: "Estimates from which task wakes which how critical a task's latency is, and gives \
+              critical ones earlier virtual deadlines and others longer slices. When the load is low it \
               gathers work on few cores to save power, which is a decision that a benchmark of \
               throughput sees; `--performance` turns that off. Made for games.",
         attach: ATTACH_LARGE,

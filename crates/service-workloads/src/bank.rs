@@ -42,7 +42,7 @@ is broken with its figures. Of requests that got no answer nobody knows whether 
 out; the audit allows either.
 
 **One process or many.** With `process = "warm"` one service and one broker serve all trials, as
-one does who switches schedulers underneath: they are started and warmed up once. The same bank
+where schedulers are switched underneath: they are started and warmed up once. The same bank
 cold is several times slower: it compiles itself for about two minutes under full load. Whether it
 is warm is tested (`steady_within`), not assumed: requests come as fast as they are answered, until
 answers take the same time although it was left to finish compiling in between.
@@ -53,9 +53,9 @@ stopped the service, `gc_pause_max` the longest such pause (in milliseconds, as 
 
 **What moves it.** Some sixty threads of the service that mostly sleep, 24 of them for requests, the
 database's, the consumer's, the compiler's and the collector's; and the broker's eighty. At the
-rates of the published harness two CPUs are mostly idle; who wakes whom, and on which CPU, is then
-all that a scheduler decides. From about two thirds of the highest rate on it decides who waits;
-beyond the highest rate latency is the length of the queue and says nothing else. `schedlab
+rates of the published harness two CPUs are mostly idle; which thread wakes which, and on which
+CPU, is then all that a scheduler decides. From about two thirds of the highest rate on it decides
+which waits; beyond the highest rate latency is the length of the queue and says nothing else. `schedlab
 capacity` finds that rate.
 
 **When it lies.** As `service` does. A warm JVM is not the same after an hour: compare within

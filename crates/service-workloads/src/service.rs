@@ -66,7 +66,7 @@ processes per answer, `service_wait` the time that its threads were ready and wa
 answer, `service_memory` their resident set at the end of the load, `ready_after` how long the
 service took to be ready, `steady_after` how long the warming up took.
 
-**What moves it.** The scheduler decides who of the service's threads runs when there are more than
+**What moves it.** The scheduler decides which of the service's threads runs when there are more than
 CPUs, and how soon one that was woken does.
 
 **When it lies.** A fresh process has none of what an old one has gathered (caches, compiled code, a
@@ -94,14 +94,14 @@ contract::keys! {
     ),
 }
 
-// Who sends the load.
+// What sends the load.
 contract::keys! {
     SENDER;
     GENERATOR: str = choice(
         "generator",
         &["own", "wrk", "gatling", "command"],
         "own",
-        "Who sends the load: the scenario's requests, or a program",
+        "What sends the load: the scenario's requests, or a program",
     ),
     DRIVE: str = text(
         "drive",
@@ -118,7 +118,7 @@ contract::keys! {
 const PARAMETERS: &[Parameter] = contract::join_keys!(OWN, CONDUCT, SCENARIO_AT, LOAD, SENDER);
 
 /// What is the same of a service that stands for several workloads: the address is its own, the
-/// rest of the load may be another one in each, and so may who sends it.
+/// rest of the load may be another one in each, and so may what sends it.
 const STANDING: &[Parameter] = contract::join_keys!(OWN, CONDUCT, &[ADDRESS.declared()]);
 
 /// Its name in metrics and files.

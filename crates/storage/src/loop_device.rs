@@ -237,7 +237,7 @@ impl Held for LoopDevice {
                     format!("cannot give {} back", self.name),
                     "somebody else has it open",
                     format!(
-                        "see who (fuser /dev/{}); it vanishes with the last of them",
+                        "see which process (fuser /dev/{}); it vanishes with the last of them",
                         self.name
                     ),
                 ));

@@ -142,7 +142,7 @@ impl Held for RawDevice {
         match sys::user_of_device(&self.machine, &device) {
             Ok(None) => Ok(()),
             Ok(Some(user)) => lost(format!("somebody else uses {device}: {user}")),
-            Err(error) => lost(format!("cannot tell who uses {device}: {error}")),
+            Err(error) => lost(format!("cannot tell what uses {device}: {error}")),
         }
     }
 

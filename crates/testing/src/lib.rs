@@ -1,4 +1,4 @@
-//! For tests only: what a test did not do, whom it shares the machine with, and what need not be
+//! For tests only: what a test did not do, what it shares the machine with, and what need not be
 //! shown again.
 //!
 //! The test harness captures what tests print, so a skipped test would look like

@@ -53,7 +53,7 @@ contract::keys! {
         "direction",
         &["out", "in", "both"],
         "out",
-        "Who sends: the client, the server, or both (tcp only)",
+        "Which end sends: the client, the server, or both (tcp only)",
     ),
     CONNECTIONS: u64 = count(
         "connections",
@@ -139,7 +139,7 @@ struct Iperf3Settings {
     duration_ns: u64,
 }
 
-/// Who sends.
+/// Which end sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TransferMode {
     Out,

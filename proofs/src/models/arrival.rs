@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn past_the_queue_goes_who_must_stay_or_whose_cpu_leaves() {
+    fn past_the_queue_goes_a_task_that_must_stay_or_whose_cpu_leaves() {
         assert_eq!(past_the_queue(&[Flag::Runnable], false), None);
         assert_eq!(past_the_queue(&[], true), None);
         assert_eq!(past_the_queue(&[], false), Some(rule::NO_DIRECT_DISPATCH));

@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_deadline_goes_first_not_who_came_first() {
+    fn the_earliest_deadline_goes_first_not_the_earliest_arrival() {
         assert_eq!(choice(OTHER).broken_rule(), None);
         assert_eq!(choice(TASK).broken_rule(), Some(rule::EARLIEST_DEADLINE));
     }

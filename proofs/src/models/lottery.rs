@@ -583,11 +583,11 @@ mod tests {
         assert_eq!(held(2_048, TASK), None);
         assert_eq!(held(2_047, TASK), Some(rule::HOLDER));
         assert_eq!(held(2_048, OTHER), Some(rule::HOLDER));
-        assert_eq!(held(2_047, 0), Some(rule::HOLDER), "somebody holds it who may run here");
+        assert_eq!(held(2_047, 0), Some(rule::HOLDER), "a task that may run here holds it");
     }
 
     #[test]
-    fn a_ticket_of_one_who_may_not_run_here_is_drawn_again() {
+    fn a_ticket_of_a_task_that_may_not_run_here_is_drawn_again() {
         let with = |ticket, winner, tickets| {
             let mut script = script();
             script.init(2_000, OTHER, 120);
@@ -630,7 +630,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_being_taken_out_may_still_be_passed_along_the_queue() {
+    fn a_task_that_is_being_taken_out_may_still_be_passed_along_the_queue() {
         assert_eq!(leaving(70_000), None, "nobody knows when it was taken out");
         assert_eq!(leaving(40_000), Some(rule::HOLDER), "it was gone");
     }
@@ -652,7 +652,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_goes_to_who_won() {
+    fn the_cpu_goes_to_the_winner() {
         let (kept, moved) = ((TASK, Flag::Kept), (OTHER, Flag::Moved));
         let won = |ticket, winner| (ticket, 2_048, (winner, 1_024), 1_024);
         assert_eq!(contested(&[won(1_023, TASK)], kept), None);

@@ -189,7 +189,7 @@ impl Model<'_, '_> {
         }
         let is_right = event.c == level && boost != Some(event.b);
         self.tally.check(rule::BOOST, is_right, event, || {
-            format!("one from level {level} who had had boost {boost:?}")
+            format!("one from level {level} that had had boost {boost:?}")
         })
     }
 
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn who_used_up_the_allotment_goes_a_level_down_and_waits_for_those_above() {
+    fn a_task_that_used_up_the_allotment_goes_a_level_down_and_waits_for_those_above() {
         assert_eq!(demoted(QUANTUM, OTHER).broken_rule(), None);
         assert_eq!(demoted(QUANTUM, TASK).broken_rule(), Some(rule::HIGHEST_LEVEL));
         assert_eq!(demoted(QUANTUM / 2, OTHER).broken_rule(), Some(rule::ALLOTMENT));
@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn who_slept_through_a_boost_has_it_once_when_it_wakes_up() {
+    fn a_task_that_slept_through_a_boost_has_it_once_when_it_wakes_up() {
         assert_eq!(slept(&[(1, 1)]), None);
         assert_eq!(slept(&[(0, 1)]), Some(rule::BOOST), "that is none");
         assert_eq!(slept(&[(2, 1)]), Some(rule::BOOST), "there was no second");
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_during_a_boost_is_moved_from_its_level() {
+    fn a_task_that_waits_during_a_boost_is_moved_from_its_level() {
         assert_eq!(waited(Some((1, 1))), None);
         assert_eq!(waited(Some((1, 2))), Some(rule::BOOST), "it was not there");
         assert_eq!(waited(Some((0, 1))), Some(rule::BOOST), "that is none");
@@ -583,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn who_arrives_preempts_a_level_below_its_own() {
+    fn a_task_that_arrives_preempts_a_level_below_its_own() {
         assert_eq!(wake(1, true).broken_rule(), None);
         assert_eq!(wake(1, false).broken_rule(), Some(rule::PREEMPTION));
         assert_eq!(wake(0, true).broken_rule(), Some(rule::PREEMPTION));

@@ -12,7 +12,7 @@ contract::keys! {
         "victim",
         &["random_reader", "app_start", "working_set"],
         "random_reader",
-        "Who waits for reads",
+        "What waits for reads",
     ),
     READERS: u64 = count("readers", 1, 64, "1", "How many victims"),
     STREAMS: u64 = count("streams", 0, 64, "2", "How many threads stream beside them"),

@@ -91,17 +91,18 @@ impl Role {
     }
 
     /// What of the nth thread was not as declared, in one sentence.
-    pub(super) fn broken(&self, who: &str, index: usize, usage: &Usage) -> Option<String> {
-        self.elsewhere(who, index, usage).or_else(|| {
+    pub(super) fn broken(&self, thread: &str, index: usize, usage: &Usage) -> Option<String> {
+        self.elsewhere(thread, index, usage).or_else(|| {
             let (policy, priority) = self.policy?;
             let wanted = told(policy, priority);
             let is_other = usage.policy != wanted;
-            is_other
-                .then(|| format!("{who} should run under {wanted} and ran under {}", usage.policy))
+            is_other.then(|| {
+                format!("{thread} should run under {wanted} and ran under {}", usage.policy)
+            })
         })
     }
 
-    fn elsewhere(&self, who: &str, index: usize, usage: &Usage) -> Option<String> {
+    fn elsewhere(&self, thread: &str, index: usize, usage: &Usage) -> Option<String> {
         let cpus = self.cpus.as_ref()?;
         let pinned = cpus.iter().nth(index % cpus.len().max(1))?;
         let all = usage.by_cpu.iter();
@@ -109,8 +110,8 @@ impl Role {
         let is_there = usage.allowed == pinned.to_string() && elsewhere == 0;
         (!is_there).then(|| {
             format!(
-                "{who} was pinned to CPU {pinned}, may run on {} and dealt with {elsewhere} of {} \
-                 frames elsewhere",
+                "{thread} was pinned to CPU {pinned}, may run on {} and dealt with {elsewhere} of \
+                 {} frames elsewhere",
                 usage.allowed, usage.frames
             )
         })

@@ -66,7 +66,7 @@ pub(super) fn introduction(mut stream: &TcpStream) -> io::Result<Preamble> {
     while filled < bytes.len() {
         let left_ns = until_ns.saturating_sub(monotonic_ns());
         if left_ns == 0 {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "who connected said too little"));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the client sent too little"));
         }
         // The kernel counts in microseconds, and none means for ever.
         stream.set_read_timeout(Some(Duration::from_nanos(left_ns.max(1000))))?;
@@ -159,7 +159,7 @@ mod tests {
     use std::time::Instant;
 
     #[test]
-    fn who_says_whose_it_is_a_byte_at_a_time_is_not_waited_for() {
+    fn a_client_that_introduces_itself_a_byte_at_a_time_is_not_waited_for() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (stream, _) = listener.accept().unwrap();

@@ -76,7 +76,7 @@ pub(super) fn hear_hello(channel: &mut Channel, interrupt: &Interrupt) -> io::Re
             return Err(io::Error::other("it was told to end"));
         }
         if monotonic_ns() >= until_ns {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "who connected said nothing"));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the client sent nothing"));
         }
     }
     let bytes = channel.receive_bytes(PATIENCE_NS)?;

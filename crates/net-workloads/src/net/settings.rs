@@ -32,7 +32,7 @@ contract::keys! {
         "delay_by",
         &["line", "netem"],
         "line",
-        "Who holds the packets: a process of ours, or the kernel where it has netem",
+        "What holds the packets: a process of ours, or the kernel where it has netem",
     ),
     CONNECTIONS: u64 = count(
         "connections",

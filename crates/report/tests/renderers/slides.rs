@@ -328,7 +328,7 @@ fn a_reader_of_the_second_slide_knows_question_winner_effect_and_caveat() {
 }
 
 #[test]
-fn who_loses_more_often_than_it_wins_is_no_winner() {
+fn a_subject_that_loses_more_often_than_it_wins_is_no_winner() {
     if !HAS_PAGE {
         return;
     }

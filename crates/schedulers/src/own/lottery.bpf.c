@@ -34,7 +34,7 @@ const volatile u32 without = WITHOUT_NONE;
 #define MOST_COMPENSATION 64
 
 /*
- * How often a ticket is drawn again that nobody holds who may run here. Tasks that may not are
+ * How often a ticket is drawn again that no task holds which may run here. Tasks that may not are
  * rare; after that the first that may is taken and the event says that it was no draw.
  */
 #define MOST_DRAWS 16
@@ -124,7 +124,7 @@ static __always_inline void find_holder(s32 cpu, u64 drawn_ticket, struct draw *
 	}
 }
 
-/* Draws until somebody who may run here holds the ticket. */
+/* Draws until a task that may run here holds the ticket. */
 static __noinline int draw_ticket(s32 cpu, s32 prev, struct draw *draw)
 {
 	u64 begin, ticket;

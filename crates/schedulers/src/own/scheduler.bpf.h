@@ -144,7 +144,7 @@ static __always_inline void is_taken(struct task_context *task)
  * CPUs that found nothing. A CPU is in the kernel's mask of idle CPUs only after its
  * dispatch; a task that is enqueued between the two sees no idle CPU, and the CPU saw no
  * task. So the CPU says that it wants work before it looks again, and enqueue announces
- * before it looks at who wants: one of the two sees the other (Dekker). The atomic
+ * before it looks at which wants it: one of the two sees the other (Dekker). The atomic
  * operations are full barriers.
  */
 static u64 nr_wanting = 0;

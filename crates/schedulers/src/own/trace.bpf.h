@@ -51,7 +51,7 @@ enum event_kind {
 			       flag IDLE: it had nothing to run */
 	EVENT_REQUEST = 84, /* eevdf: a request of pid ended: a clock used, c ve, d vd of the next */
 	EVENT_DRAW = 96,    /* lottery: target drew, pid won: a random number, b tickets in the draw, c the
-			       winner's, d the running task's, which come first; flag RETRY: nobody who
+			       winner's, d the running task's, which come first; flag RETRY: no task that
 			       may run there held it */
 	EVENT_BOOST = 112,  /* mlfq: pid was moved to the top (0: all that do not wait), a clock used,
 			       b number of the boost, c from which level */

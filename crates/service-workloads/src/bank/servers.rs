@@ -244,8 +244,8 @@ fn ready(scratch: &Path, stem: &str, beginning: &str) -> std::result::Result<Soc
     address.parse().map_err(|_| format!("it says that it serves at {address:?}"))
 }
 
-fn unknown(who: &str) -> Error {
-    Error::environment(format!("cannot use {who}"), "it has not said where it serves")
+fn unknown(server: &str) -> Error {
+    Error::environment(format!("cannot use {server}"), "it has not said where it serves")
 }
 
 #[cfg(test)]
