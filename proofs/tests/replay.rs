@@ -6,7 +6,7 @@
 use schedulers::own::trace::Trace;
 use std::process::Command;
 
-fn told(bytes: &[u8]) -> String {
+fn refusal(bytes: &[u8]) -> String {
     let directory = std::env::temp_dir().join(format!("prove-{}", std::process::id()));
     std::fs::write(&directory, bytes).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_prove")).arg("replay").arg(&directory).output();
@@ -24,8 +24,8 @@ fn a_trace_that_proves_nothing_is_refused_with_the_reason() {
         trace.write(&mut bytes).unwrap();
         bytes
     };
-    assert!(told(&bytes(&trace)).contains("vacuous"), "nobody decided anything");
+    assert!(refusal(&bytes(&trace)).contains("vacuous"), "nobody decided anything");
     trace.lost = 1;
-    assert!(told(&bytes(&trace)).contains("1 events found the buffer full"));
-    assert!(told(b"something else").contains("cannot read the trace"));
+    assert!(refusal(&bytes(&trace)).contains("1 events found the buffer full"));
+    assert!(refusal(b"something else").contains("cannot read the trace"));
 }

@@ -142,7 +142,7 @@ fn arguments(given: &[OsString], output: &Path) -> Vec<OsString> {
 mod tests {
     use super::*;
 
-    fn told(given: &str) -> String {
+    fn passed_on(given: &str) -> String {
         let given: Vec<OsString> = given.split(' ').map(OsString::from).collect();
         let words = arguments(&given, Path::new("out"));
         words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
@@ -151,9 +151,11 @@ mod tests {
     #[test]
     fn a_test_of_examples_becomes_documentation() {
         assert_eq!(
-            told("--crate-name a --test src/lib.rs --test-run-directory . -L d --test-args -q"),
+            passed_on(
+                "--crate-name a --test src/lib.rs --test-run-directory . -L d --test-args -q"
+            ),
             "--crate-name a src/lib.rs -L d -D warnings --out-dir out"
         );
-        assert_eq!(told("-vV"), "-vV");
+        assert_eq!(passed_on("-vV"), "-vV");
     }
 }

@@ -73,7 +73,7 @@ impl FailedControls {
                 (reason.clone(), reason)
             }
         };
-        Some(Raised::told(Obstacle::FailedControl, reason, CaveatCode::AaFail, detail))
+        Some(Raised::with_caveat(Obstacle::FailedControl, reason, CaveatCode::AaFail, detail))
     }
 }
 

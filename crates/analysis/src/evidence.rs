@@ -9,7 +9,7 @@ use model::{Caveat, CaveatCode, ClaimOutcome, Finding, Findings, Obstacle, Plan,
 pub fn withhold(findings: &mut Findings, plan: &Plan, flaws: &[Caveat]) {
     let Some(first) = flaws.first() else { return };
     let reason = format!("the evidence is not as it was written: {}", first.detail);
-    let raised = Raised::told(
+    let raised = Raised::with_caveat(
         Obstacle::ChangedEvidence,
         reason.clone(),
         CaveatCode::EvidenceChanged,

@@ -91,11 +91,11 @@ pub(crate) fn skewed(test: &TTest, differences: &[f64], alpha: f64) -> Option<Ca
     }
     let ranks = SignedRank::of(differences, alpha)?;
     let p = test.p_difference()?;
-    let told = |detail| Some(Caveat::new(CaveatCode::Skewed, detail));
+    let caveat = |detail| Some(Caveat::new(CaveatCode::Skewed, detail));
     let apart = (ranks.pseudo_median - test.mean).abs();
     let is_apart = apart > LEAST_APART * test.standard_error;
     if is_apart && ranks.pseudo_median * test.mean < 0.0 {
-        return told(format!(
+        return caveat(format!(
             "the mean says {:+.1} %, the ranks say {:+.1} %",
             100.0 * test.mean.exp_m1(),
             100.0 * ranks.pseudo_median.exp_m1()
@@ -110,14 +110,14 @@ pub(crate) fn skewed(test: &TTest, differences: &[f64], alpha: f64) -> Option<Ca
     };
     let (name, other) =
         others.into_iter().find_map(|(name, other)| Some((name, other.filter(disagrees)?)))?;
-    told(format!("the t test gives p = {p:.3}, the {name} p = {other:.3}"))
+    caveat(format!("the t test gives p = {p:.3}, the {name} p = {other:.3}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn told(differences: &[f64]) -> Option<String> {
+    fn detail_of(differences: &[f64]) -> Option<String> {
         skewed(&TTest::of(differences).unwrap(), differences, 0.05).map(|caveat| caveat.detail)
     }
 
@@ -126,9 +126,9 @@ mod tests {
         // Nine blocks at +3 %, one at -25 %: the fixture of docs/method.md#m-fragility.
         let mut wild = vec![0.0296; 9];
         wild.push(-0.2877);
-        assert!(told(&wild).unwrap().contains("ranks say"));
-        assert_eq!(told(&[0.03, 0.031, 0.029, 0.032, 0.028, 0.03]), None);
-        assert_eq!(told(&[0.03, 0.031, 0.029, 0.032, 0.028]), None, "five cannot reach 5 %");
-        assert!(told(&[0.01, 0.02, 0.01, 0.02, -0.2]).unwrap().contains("ranks say"));
+        assert!(detail_of(&wild).unwrap().contains("ranks say"));
+        assert_eq!(detail_of(&[0.03, 0.031, 0.029, 0.032, 0.028, 0.03]), None);
+        assert_eq!(detail_of(&[0.03, 0.031, 0.029, 0.032, 0.028]), None, "five cannot reach 5 %");
+        assert!(detail_of(&[0.01, 0.02, 0.01, 0.02, -0.2]).unwrap().contains("ranks say"));
     }
 }

@@ -116,7 +116,7 @@ mod tests {
     }
 
     fn raised(obstacle: Obstacle) -> Raised {
-        Raised::told(obstacle, format!("{obstacle:?}"), CaveatCode::Noisy, "told")
+        Raised::with_caveat(obstacle, format!("{obstacle:?}"), CaveatCode::Noisy, "told")
     }
 
     #[test]

@@ -5,20 +5,20 @@ use model::{Caveat, CaveatCode, Plan, Record};
 
 /// What the record says of the emulated processor that ran it.
 pub(crate) fn emulation(record: &Record) -> Option<&Caveat> {
-    said(record, CaveatCode::Tcg)
+    caveat_of(record, CaveatCode::Tcg)
 }
 
 /// Whether a probe that acts on every event was attached.
 pub(crate) fn is_observed(record: &Record) -> bool {
-    said(record, CaveatCode::ObserverCost).is_some()
+    caveat_of(record, CaveatCode::ObserverCost).is_some()
 }
 
 /// Whether the campaign went on with that record, after an interruption.
 pub(crate) fn is_resumed(record: &Record) -> bool {
-    said(record, CaveatCode::Interrupted).is_some()
+    caveat_of(record, CaveatCode::Interrupted).is_some()
 }
 
-fn said(record: &Record, code: CaveatCode) -> Option<&Caveat> {
+fn caveat_of(record: &Record, code: CaveatCode) -> Option<&Caveat> {
     record.caveats.iter().find(|caveat| caveat.code == code)
 }
 

@@ -82,8 +82,8 @@ impl FromSources<'_> {
             }
         };
         if !status.success() {
-            let said = said(&log);
-            let cause = format!("{tool} ended with {status}: {said}");
+            let reason = failure_reason(&log);
+            let cause = format!("{tool} ended with {status}: {reason}");
             let remedy = format!("see {}", log.display());
             return Err(Error::new(ErrorKind::Environment, attempted, cause, remedy));
         }
@@ -111,7 +111,7 @@ impl FromSources<'_> {
 }
 
 /// The reason of a failure, from the log.
-fn said(log: &Path) -> String {
+fn failure_reason(log: &Path) -> String {
     let is_short = log.metadata().is_ok_and(|found| found.len() <= LONGEST_LOG);
     let bytes = if is_short { fs::read(log).unwrap_or_default() } else { Vec::new() };
     last_lines(&String::from_utf8_lossy(&bytes))

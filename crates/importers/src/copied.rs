@@ -121,7 +121,7 @@ mod tests {
         Record { block, invocations, ..fixtures::record(subject, "w") }
     }
 
-    fn told(values: &[(&str, [f64; 4])]) -> Vec<String> {
+    fn details_of(values: &[(&str, [f64; 4])]) -> Vec<String> {
         let of = |(subject, values): &(&str, [f64; 4])| -> Vec<Record> {
             (0..).zip(values).map(|(block, value)| record(block, subject, *value)).collect()
         };
@@ -132,15 +132,19 @@ mod tests {
     #[test]
     fn a_file_under_two_names_and_a_block_once_more_are_named() {
         let [a, b] = [[1.123, 1.345, 1.256, 1.478], [1.267, 1.589, 1.134, 1.301]];
-        assert_eq!(told(&[("a", a), ("b", b)]), [""; 0]);
-        assert_eq!(told(&[("a", a), ("b", a)]), ["w: all 4 values of a are those of b"]);
+        assert_eq!(details_of(&[("a", a), ("b", b)]), [""; 0]);
+        assert_eq!(details_of(&[("a", a), ("b", a)]), ["w: all 4 values of a are those of b"]);
         let [mut once_more, mut other] = [a, b];
         (once_more[3], other[3]) = (a[0], b[0]);
-        assert_eq!(told(&[("a", once_more), ("b", other)]), ["block 4 is block 1 once more"]);
+        assert_eq!(details_of(&[("a", once_more), ("b", other)]), ["block 4 is block 1 once more"]);
         // One value that stands twice is none.
-        assert_eq!(told(&[("a", once_more), ("b", b)]), [""; 0]);
+        assert_eq!(details_of(&[("a", once_more), ("b", b)]), [""; 0]);
         let coarse = [10.0, 11.0, 10.0, 12.0];
-        assert_eq!(told(&[("a", coarse), ("b", [10.0, 12.0, 10.0, 11.0])]), [""; 0], "few digits");
-        assert_eq!(told(&[("a", [0.0; 4]), ("b", [0.0; 4])]), [""; 0], "no value varies");
+        assert_eq!(
+            details_of(&[("a", coarse), ("b", [10.0, 12.0, 10.0, 11.0])]),
+            [""; 0],
+            "few digits"
+        );
+        assert_eq!(details_of(&[("a", [0.0; 4]), ("b", [0.0; 4])]), [""; 0], "no value varies");
     }
 }

@@ -110,10 +110,10 @@ mod tests {
 
     #[test]
     fn what_is_no_log_is_refused() {
-        let told = |bytes: &[u8]| refusal(&ENTRY, bytes, &Mapping::default());
-        assert_eq!(told(b"\xff"), "it is no text");
-        assert_eq!(told(b"Summary: Latency is 4.771 usec"), "no heading of a table of messages");
+        let refused = |bytes: &[u8]| refusal(&ENTRY, bytes, &Mapping::default());
+        assert_eq!(refused(b"\xff"), "it is no text");
+        assert_eq!(refused(b"Summary: Latency is 4.771 usec"), "no heading of a table of messages");
         let heading = "packet, txTime(sec), rxTime(sec), rtt(usec)\n---\n";
-        assert_eq!(told(heading.as_bytes()), "it has no messages");
+        assert_eq!(refused(heading.as_bytes()), "it has no messages");
     }
 }

@@ -322,10 +322,10 @@ mod tests {
 
     #[test]
     fn a_wrk_that_did_not_run_measured_nothing() {
-        let told = |bytes: &[u8]| refusal(&ENTRY, bytes, &Mapping::default());
-        let said = "unable to connect to 127.0.0.1:8096 Connection refused";
-        assert_eq!(told(golden!("refused")), format!("wrk did not run: {said}"));
-        assert_eq!(told(b"\xff"), "it is no text");
-        assert_eq!(told(b""), "no line of a run that began");
+        let refused = |bytes: &[u8]| refusal(&ENTRY, bytes, &Mapping::default());
+        let reason = "unable to connect to 127.0.0.1:8096 Connection refused";
+        assert_eq!(refused(golden!("refused")), format!("wrk did not run: {reason}"));
+        assert_eq!(refused(b"\xff"), "it is no text");
+        assert_eq!(refused(b""), "no line of a run that began");
     }
 }

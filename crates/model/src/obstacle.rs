@@ -115,7 +115,7 @@ impl Findings {
             let has = |code| has(&finding.caveats, code);
             finding.is_odds = has(CaveatCode::OddsRatio);
             finding.is_emulated = has(CaveatCode::Tcg);
-            finding.obstacle = told_by_caveats(finding);
+            finding.obstacle = obstacle_of_caveats(finding);
         }
         self
     }
@@ -126,7 +126,7 @@ fn has(caveats: &[Caveat], code: CaveatCode) -> bool {
 }
 
 /// The obstacle that an earlier format's caveats stand for.
-fn told_by_caveats(finding: &Finding) -> Option<Obstacle> {
+fn obstacle_of_caveats(finding: &Finding) -> Option<Obstacle> {
     let has = |code| has(&finding.caveats, code);
     match finding.verdict {
         Verdict::Invalid if has(CaveatCode::ObserverCost) => {

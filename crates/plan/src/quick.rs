@@ -266,7 +266,7 @@ impl Quick {
         arms.retain(|arm| self.keeps_subject(&arm.id));
         if arms.len() < subject_count {
             let ids: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
-            notes.push(told(&ids, subject_count, "subjects"));
+            notes.push(note_of_kept(&ids, subject_count, "subjects"));
         }
         let subjects: Vec<Subject> = arms.iter().map(Arm::subject).collect();
         let pairs = comparisons.pairs(&subjects);
@@ -283,7 +283,7 @@ impl Quick {
         });
         if workloads.len() < workload_count {
             let labels: Vec<&str> = workloads.iter().map(|w| w.plan.label.as_str()).collect();
-            notes.push(told(&labels, workload_count, "workloads"));
+            notes.push(note_of_kept(&labels, workload_count, "workloads"));
         }
         use_cases.retain(|use_case| {
             let is_whole = use_case.weights.iter().all(|weight| {
@@ -301,6 +301,6 @@ impl Quick {
     }
 }
 
-fn told(kept: &[&str], count: usize, what: &str) -> String {
+fn note_of_kept(kept: &[&str], count: usize, what: &str) -> String {
     format!("--quick: {} of {count} {what}: {}", kept.len(), kept.join(", "))
 }

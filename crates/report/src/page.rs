@@ -144,13 +144,14 @@ struct Claim<'r> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "Breakdown"))]
 struct Parts<'r> {
-    said: Vec<String>,
+    #[serde(rename = "said")]
+    sentences: Vec<String>,
     #[serde(flatten)]
     breakdown: &'r Breakdown,
 }
 
 fn parts(breakdown: &Breakdown, language: Language) -> Parts<'_> {
-    Parts { said: breakdown.sentences(language), breakdown }
+    Parts { sentences: breakdown.sentences(language), breakdown }
 }
 
 /// A grid without its runs.

@@ -8,8 +8,8 @@ use model::{Outcome, Phase, Record};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often a log is told how far the campaign is.
-const TOLD_EVERY: Duration = Duration::from_secs(60);
+/// How often a line in a log says how far the campaign is.
+const WRITTEN_EVERY: Duration = Duration::from_secs(60);
 
 /// Draws a campaign's events.
 pub(crate) struct ProgressLine {
@@ -17,7 +17,7 @@ pub(crate) struct ProgressLine {
     is_terminal: bool,
     is_verbose: bool,
     is_drawn: bool,
-    told: Instant,
+    written_at: Instant,
     /// What kind of time the durations are of.
     clock: &'static str,
 }
@@ -29,7 +29,7 @@ impl ProgressLine {
             is_terminal: std::io::stderr().is_terminal(),
             is_verbose,
             is_drawn: false,
-            told: Instant::now(),
+            written_at: Instant::now(),
             clock: "",
         }
     }
@@ -79,8 +79,8 @@ impl ProgressLine {
 
     fn draw(&mut self) {
         if !self.is_terminal {
-            if self.told.elapsed() >= TOLD_EVERY {
-                self.told = Instant::now();
+            if self.written_at.elapsed() >= WRITTEN_EVERY {
+                self.written_at = Instant::now();
                 tell(&self.so_far());
             }
             return;

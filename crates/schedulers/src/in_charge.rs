@@ -68,7 +68,10 @@ impl InCharge {
         while !(SchedExt::is_in_charge(machine) && is_counted()) {
             if let Some(how) = scheduler.process.ended() {
                 let why = scheduler.process.last_lines();
-                return Err(NotHeld::Refused(said(&format!("its program ended with {how}"), &why)));
+                return Err(NotHeld::Refused(with_log_lines(
+                    &format!("its program ended with {how}"),
+                    &why,
+                )));
             }
             if began.elapsed() > start.patience {
                 let patience = model::format_duration(start.patience.as_nanos() as u64);
@@ -81,7 +84,10 @@ impl InCharge {
                     "it did not come into charge"
                 };
                 let words = scheduler.process.last_lines();
-                return Err(NotHeld::Refused(said(&format!("{why} within {patience}"), &words)));
+                return Err(NotHeld::Refused(with_log_lines(
+                    &format!("{why} within {patience}"),
+                    &words,
+                )));
             }
             supervisor.pause()?;
         }
@@ -119,7 +125,7 @@ impl InCharge {
             std::thread::sleep(INTERVAL);
             messages.extend(log.messages());
         }
-        let reasons = told(&messages);
+        let reasons = scheduler_messages(&messages);
         if reasons.is_empty() { self.process.last_lines() } else { reasons }
     }
 }
@@ -143,7 +149,7 @@ fn left(machine: &Machine, patience: Duration) -> bool {
 }
 
 /// The kernel's messages about schedulers, as one text.
-fn told(messages: &[String]) -> String {
+fn scheduler_messages(messages: &[String]) -> String {
     let about = messages.iter().filter_map(|text| text.strip_prefix(PREFIX));
     about.take(MESSAGES).collect::<Vec<_>>().join("; ")
 }
@@ -236,7 +242,7 @@ impl Held for Fair {
 }
 
 /// A sentence, and the last lines of a program's log where there are any.
-fn said(sentence: &str, words: &str) -> String {
+fn with_log_lines(sentence: &str, words: &str) -> String {
     match words.trim() {
         "" => sentence.to_owned(),
         words => format!("{sentence}: {words}"),

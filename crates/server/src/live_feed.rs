@@ -17,7 +17,7 @@ use tokio::sync::watch;
 /// How often files and the machine are looked at.
 const LOOKED_EVERY: Duration = Duration::from_millis(250);
 /// How often clients are sent the campaign.
-const TOLD_EVERY: Duration = Duration::from_secs(1);
+const SENT_EVERY: Duration = Duration::from_secs(1);
 /// Work goes on so long after the last request of clients that do not stay connected.
 const WANTED_FOR: Duration = Duration::from_secs(60);
 /// A process that still runs so long behind the wish to stop is not ending.
@@ -35,7 +35,7 @@ pub(crate) struct LiveState {
     snapshot: Mutex<Option<LiveCampaign>>,
     page: Mutex<Option<CampaignPage>>,
     samples: Mutex<VecDeque<MachineSample>>,
-    told: watch::Sender<Arc<str>>,
+    snapshot_events: watch::Sender<Arc<str>>,
     sampled: watch::Sender<Arc<str>>,
 }
 
@@ -97,7 +97,7 @@ impl LiveState {
             snapshot: Mutex::new(None),
             page: Mutex::new(None),
             samples: Mutex::new(VecDeque::new()),
-            told: watch::Sender::new(Arc::from("")),
+            snapshot_events: watch::Sender::new(Arc::from("")),
             sampled: watch::Sender::new(Arc::from("")),
         })
     }
@@ -151,8 +151,8 @@ impl LiveState {
     }
 
     /// Follows what events `snapshot` hold.
-    pub(crate) fn told(&self) -> watch::Receiver<Arc<str>> {
-        self.told.subscribe()
+    pub(crate) fn snapshot_events(&self) -> watch::Receiver<Arc<str>> {
+        self.snapshot_events.subscribe()
     }
 
     /// Follows what events `sample` hold.
@@ -161,14 +161,14 @@ impl LiveState {
     }
 
     fn tell(&self, snapshot: Option<LiveCampaign>) {
-        let told = SnapshotMessage {
+        let message = SnapshotMessage {
             format: "schedlab.live/1",
             at_ms: now_ms(),
             campaign: snapshot.as_ref(),
             watchers: self.watchers(),
         };
-        if let Ok(json) = serde_json::to_string(&told) {
-            self.told.send_replace(Arc::from(json));
+        if let Ok(json) = serde_json::to_string(&message) {
+            self.snapshot_events.send_replace(Arc::from(json));
         }
         *lock(&self.snapshot) = snapshot;
     }
@@ -204,7 +204,7 @@ pub(crate) fn follow(
     let interrupt = interrupt.clone();
     let poller = CampaignPoller::new(live_state.results.clone(), live_state.machine.clone());
     let mut watch =
-        PollLoop { live_state, documents, poller, told: None, watchers: 0, is_behind: false };
+        PollLoop { live_state, documents, poller, sent_at: None, watchers: 0, is_behind: false };
     std::thread::Builder::new()
         .name("follow".to_owned())
         .spawn(move || {
@@ -225,8 +225,9 @@ struct PollLoop {
     live_state: Arc<LiveState>,
     documents: Arc<dyn Documents>,
     poller: CampaignPoller,
-    told: Option<Instant>,
-    /// When it was last told.
+    /// When a snapshot was last sent.
+    sent_at: Option<Instant>,
+    /// How many clients there were then.
     watchers: usize,
     /// Whether there was news since.
     is_behind: bool,
@@ -243,9 +244,9 @@ impl PollLoop {
         }
         let is_news = seen.is_news
             || seen.is_judged
-            || self.told.is_none()
+            || self.sent_at.is_none()
             || self.live_state.watchers() != self.watchers;
-        let is_due = self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY);
+        let is_due = self.sent_at.is_none_or(|sent_at| sent_at.elapsed() >= SENT_EVERY);
         if is_due && (is_news || self.is_behind || self.poller.is_running()) {
             self.tell();
         } else {
@@ -255,7 +256,7 @@ impl PollLoop {
 
     fn tell(&mut self) {
         self.live_state.tell(self.poller.follower().map(Follower::snapshot));
-        (self.told, self.watchers) = (Some(Instant::now()), self.live_state.watchers());
+        (self.sent_at, self.watchers) = (Some(Instant::now()), self.live_state.watchers());
         self.is_behind = false;
     }
 

@@ -18,22 +18,27 @@ const MOST_WATCHERS: usize = 16;
 struct Subscriber {
     live_state: Arc<LiveState>,
     _subscription: Subscription,
-    told: Receiver<Arc<str>>,
+    snapshot_events: Receiver<Arc<str>>,
     sampled: Receiver<Arc<str>>,
     has_samples: bool,
 }
 
 pub(crate) async fn events(State(live_state): State<Arc<LiveState>>) -> Response {
     let Some(subscription) = live_state.subscribe(MOST_WATCHERS) else {
-        let told = format!("{MOST_WATCHERS} are watching already.\n");
-        return (StatusCode::SERVICE_UNAVAILABLE, told).into_response();
+        let reason = format!("{MOST_WATCHERS} are watching already.\n");
+        return (StatusCode::SERVICE_UNAVAILABLE, reason).into_response();
     };
-    let (mut told, mut sampled) = (live_state.told(), live_state.sampled());
+    let (mut snapshot_events, mut sampled) = (live_state.snapshot_events(), live_state.sampled());
     // What is known already is news to a new client.
-    told.mark_changed();
+    snapshot_events.mark_changed();
     sampled.mark_unchanged();
-    let watching =
-        Subscriber { live_state, _subscription: subscription, told, sampled, has_samples: false };
+    let watching = Subscriber {
+        live_state,
+        _subscription: subscription,
+        snapshot_events,
+        sampled,
+        has_samples: false,
+    };
     Sse::new(news(watching)).keep_alive(KeepAlive::default()).into_response()
 }
 
@@ -46,9 +51,9 @@ fn news(watching: Subscriber) -> impl Stream<Item = Result<Event, Infallible>> {
                 return Some((Ok(event), watching));
             }
             let (kind, data) = tokio::select! {
-                changed = watching.told.changed() => {
+                changed = watching.snapshot_events.changed() => {
                     changed.ok()?;
-                    ("snapshot", watching.told.borrow_and_update().clone())
+                    ("snapshot", watching.snapshot_events.borrow_and_update().clone())
                 }
                 changed = watching.sampled.changed() => {
                     changed.ok()?;

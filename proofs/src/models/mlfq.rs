@@ -102,7 +102,7 @@ impl Model<'_, '_> {
     /// may not have noticed.
     fn is_boosted(&self, (begin, end): (u64, u64)) -> bool {
         let last = self.all_boosts.last_by(end);
-        last.is_some_and(|boost| boost.at.max(boost.told_ns) + self.quantum > begin)
+        last.is_some_and(|boost| boost.at.max(boost.recorded_ns) + self.quantum > begin)
     }
 
     /// A task at the end of an operation is at the top when a boost came after it; whether
@@ -110,7 +110,7 @@ impl Model<'_, '_> {
     fn level_during(&self, number: usize, run: &Run, end: u64) -> Option<u64> {
         let begin = self.replay.event(run.begin);
         let last = self.all_boosts.last_by(end);
-        match last.filter(|boost| boost.told_ns + SLACK_NS >= begin.begin_ns) {
+        match last.filter(|boost| boost.recorded_ns + SLACK_NS >= begin.begin_ns) {
             None => self.levels_of_runs[number],
             Some(boost) => (boost.at > begin.end_ns + SLACK_NS).then_some(0),
         }

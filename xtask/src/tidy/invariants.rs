@@ -80,7 +80,7 @@ fn is_test(name: &str, files: &[SourceFile]) -> bool {
 mod tests {
     use super::*;
 
-    fn told(item: &str) -> Vec<String> {
+    fn problems_of(item: &str) -> Vec<String> {
         let files = [
             SourceFile::new(
                 PAGE,
@@ -98,13 +98,13 @@ mod tests {
 
     #[test]
     fn places_and_tests_that_are_there_are_told_nothing_of() {
-        assert_eq!(told("1. **Kept.** (`one_two::journal`; `it_is_kept`)"), [""; 0]);
-        assert_eq!(told("2. **Kept.** (`one_two`, `one_two::journal`; `a_case`)"), [""; 0]);
+        assert_eq!(problems_of("1. **Kept.** (`one_two::journal`; `it_is_kept`)"), [""; 0]);
+        assert_eq!(problems_of("2. **Kept.** (`one_two`, `one_two::journal`; `a_case`)"), [""; 0]);
     }
 
     #[test]
     fn each_name_that_leads_nowhere_is_told_with_its_line() {
-        let lost = told("1. **Kept.** (`one_two::lost`, `three`; `it_is_lost`, `helper`)");
+        let lost = problems_of("1. **Kept.** (`one_two::lost`, `three`; `it_is_lost`, `helper`)");
         let expected = [
             "ARCHITECTURE.md:7: there is no `one_two::lost`",
             "ARCHITECTURE.md:7: there is no `three`",
@@ -116,9 +116,9 @@ mod tests {
 
     #[test]
     fn an_invariant_without_a_place_or_a_test_is_refused() {
-        assert_eq!(told("1. **Kept.** Somewhere.").len(), 1);
+        assert_eq!(problems_of("1. **Kept.** Somewhere.").len(), 1);
         assert_eq!(
-            told("1. **Kept.** (`one_two`; by hand)"),
+            problems_of("1. **Kept.** (`one_two`; by hand)"),
             ["ARCHITECTURE.md:7: an invariant names a test"]
         );
         assert_eq!(check(&[]).len(), 1);

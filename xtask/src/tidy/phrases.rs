@@ -62,7 +62,7 @@ impl Search<'_> {
             };
             match [name(2).as_str(), name(1).as_str()] {
                 ["mod", "tests"] => continue,
-                ["say", "!"] => self.said(group),
+                ["say", "!"] => self.sentence(group),
                 ["counted", "!"] => self.counted(group),
                 ["noted", "!"] => self.plain(arguments(group).first()),
                 [".", "word"] => self.word(group),
@@ -74,7 +74,7 @@ impl Search<'_> {
     }
 
     /// `say!(language, "{count} of {all}", count, all = 2)`.
-    fn said(&mut self, group: &Group) {
+    fn sentence(&mut self, group: &Group) {
         let arguments = arguments(group);
         let given: BTreeSet<String> =
             arguments.iter().skip(2).filter_map(|one| Some(one.first()?.to_string())).collect();

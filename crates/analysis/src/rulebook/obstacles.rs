@@ -27,7 +27,7 @@ impl Raised {
     }
 
     /// An obstacle with its caveat.
-    pub(crate) fn told(
+    pub(crate) fn with_caveat(
         obstacle: Obstacle,
         reason: impl Into<String>,
         code: CaveatCode,
@@ -60,7 +60,7 @@ pub(crate) fn obstacles(signals: &Signals, basis: Basis) -> Vec<Raised> {
     if let Some(detail) = &signals.unequal_failures {
         let reason = format!("failures come first: {detail}");
         let code = CaveatCode::DifferentialFailure;
-        raised.push(Raised::told(Obstacle::UnequalFailures, reason, code, detail));
+        raised.push(Raised::with_caveat(Obstacle::UnequalFailures, reason, code, detail));
     }
     // Ranks show nothing that holds at every look.
     let survivors = signals.survivors.as_ref();
@@ -105,7 +105,12 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
     if numbers.zeros > 0 {
         let detail = format!("in {} blocks a value was zero", numbers.zeros);
         let reason = format!("{detail}: a ratio is not defined");
-        raised.push(Raised::told(Obstacle::ZeroValue, reason, CaveatCode::ZeroValue, detail));
+        raised.push(Raised::with_caveat(
+            Obstacle::ZeroValue,
+            reason,
+            CaveatCode::ZeroValue,
+            detail,
+        ));
     }
     if numbers.pairs == 0 {
         raised.push(nothing_to_pair(numbers));
@@ -116,7 +121,7 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
             numbers.pairs
         );
         let (obstacle, code) = (Obstacle::FewPooledBlocks, CaveatCode::FewBlocks);
-        raised.push(Raised::told(obstacle, detail.clone(), code, detail));
+        raised.push(Raised::with_caveat(obstacle, detail.clone(), code, detail));
     }
     if signals.drift.is_some() && !signals.fixed_order.is_empty() {
         let reason = "the order was not randomised and the reference drifted: the drift may be the difference";
@@ -132,7 +137,7 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
     }
     if let Some(left) = &signals.order_alone {
         let reason = format!("the difference may be one of the order: {left}");
-        raised.push(Raised::told(Obstacle::OrderAlone, reason, CaveatCode::CarryOver, left));
+        raised.push(Raised::with_caveat(Obstacle::OrderAlone, reason, CaveatCode::CarryOver, left));
     }
     if let Some(correlation) = signals.correlation {
         let reason = format!(
@@ -146,7 +151,7 @@ fn of_pairs(signals: &Signals, numbers: &PairNumbers) -> Vec<Raised> {
         });
         let reason = format!("{}, 10 are needed{advice}", too_few_beyond(tail)?);
         let (obstacle, code) = (Obstacle::ShortTail, CaveatCode::InsufficientTail);
-        Some(Raised::told(obstacle, reason.clone(), code, reason))
+        Some(Raised::with_caveat(obstacle, reason.clone(), code, reason))
     }));
     raised.extend(few_pairs(numbers.replicates));
     raised
@@ -168,7 +173,7 @@ fn few_pairs(replicates: usize) -> Option<Raised> {
     (replicates < LEAST_PAIRS).then(|| {
         let detail = format!("{replicates} complete pairs");
         let reason = format!("{detail} of blocks; a verdict needs {LEAST_PAIRS}");
-        Raised::told(Obstacle::FewPairs, reason, CaveatCode::FewBlocks, detail)
+        Raised::with_caveat(Obstacle::FewPairs, reason, CaveatCode::FewBlocks, detail)
     })
 }
 
@@ -183,7 +188,12 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
     if numbers.zeros > 0 {
         let detail = format!("{} values are zero or negative", numbers.zeros);
         let reason = format!("{detail}: a ratio is not defined");
-        raised.push(Raised::told(Obstacle::ZeroValue, reason, CaveatCode::ZeroValue, detail));
+        raised.push(Raised::with_caveat(
+            Obstacle::ZeroValue,
+            reason,
+            CaveatCode::ZeroValue,
+            detail,
+        ));
     }
     if let Some(subject) = &numbers.without_value {
         let reason = format!("there is no value of {subject}");
@@ -201,13 +211,18 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
     if numbers.lonely > 0 {
         let detail = format!("{} cells have values of one subject only", numbers.lonely);
         let reason = format!("{detail}: the mixes differ");
-        raised.push(Raised::told(Obstacle::UnequalMixes, reason, CaveatCode::AbsentValues, detail));
+        raised.push(Raised::with_caveat(
+            Obstacle::UnequalMixes,
+            reason,
+            CaveatCode::AbsentValues,
+            detail,
+        ));
     }
     let noun = if numbers.replicates == 1 { "replicate" } else { "replicates" };
     let counted = format!("{} {noun}", numbers.replicates);
     let detail = format!("{counted}, in one stratum {}", numbers.fewest);
     let few = |obstacle, reason: String| {
-        Raised::told(obstacle, reason, CaveatCode::FewReplicates, detail.clone())
+        Raised::with_caveat(obstacle, reason, CaveatCode::FewReplicates, detail.clone())
     };
     if numbers.replicates < LEAST_PAIRS {
         let reason = format!("{counted}; a verdict needs {LEAST_PAIRS}");
@@ -221,7 +236,7 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
         let detail = too_few_beyond(tail)?;
         let reason = format!("{detail}, {LEAST_BEYOND} are needed");
         let (obstacle, code) = (Obstacle::ShortTail, CaveatCode::InsufficientTail);
-        Some(Raised::told(obstacle, reason, code, detail))
+        Some(Raised::with_caveat(obstacle, reason, code, detail))
     }));
     raised
 }

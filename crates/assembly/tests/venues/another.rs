@@ -218,7 +218,7 @@ fn plan(catalogue: &Catalogue, text: &str) -> Result<Plan, Vec<ExperimentProblem
     plan::plan(catalogue, &[], &request)
 }
 
-fn told(catalogue: &Catalogue, text: &str) -> String {
+fn problems_of(catalogue: &Catalogue, text: &str) -> String {
     plan::render_problems(&plan(catalogue, text).unwrap_err(), "moon.toml", text)
 }
 
@@ -262,12 +262,12 @@ fn an_experiment_on_a_new_venue_is_planned_opened_run_and_judged() {
 fn errors_schema_and_template_follow_from_the_catalogue() {
     let catalogue = catalogue();
     let wrong = EXPERIMENT.replace("gravity = 1.6", "gravty = 1.6").replace("nice = 5", "thp = 1");
-    let problems = told(&catalogue, &wrong);
+    let problems = problems_of(&catalogue, &wrong);
     assert!(problems.contains("unknown key `gravty` in [moon]; did you mean `gravity`?"));
     let text = EXPERIMENT.replace("nice = 5", "kernel = \"debian:6.12\"");
-    let problems = told(&catalogue, &text);
+    let problems = problems_of(&catalogue, &text);
     assert!(problems.contains("nobody turns knobs on the moon"), "{problems}");
-    let problems = told(&catalogue, &EXPERIMENT.replace("\"moon\"", "\"mon\""));
+    let problems = problems_of(&catalogue, &EXPERIMENT.replace("\"moon\"", "\"mon\""));
     assert!(problems.contains("unknown venue `mon`; did you mean `moon`?"), "{problems}");
     assert!(problems.contains(&catalogue.venues_in_words()), "{problems}");
     assert!(problems.contains("[moon] has no meaning on venue `host`"), "{problems}");

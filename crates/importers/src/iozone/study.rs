@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn means_may_be_rounded() {
-        let told = |runs: &str, mean: &str| {
+        let caveat = |runs: &str, mean: &str| {
             let text = format!("operation,record,run 1,run 2,run 3,mean\nread,8k,{runs},{mean}\n");
             let table = read(&ENTRY, &[("a", text.as_bytes())], &Mapping::default()).unwrap();
             table.caveats.first().map(|caveat| caveat.detail.clone())
@@ -290,10 +290,10 @@ mod tests {
             ("0.1,0.2,0.3", "0.2"),
             ("0.1,0.2,0.3", "0.19999999999999998"),
         ] {
-            assert_eq!(told(runs, mean), None, "{runs} {mean}");
+            assert_eq!(caveat(runs, mean), None, "{runs} {mean}");
         }
         for (runs, mean) in [("100,100,101", "102"), ("100.00,100.00,101.00", "100.4")] {
-            assert!(told(runs, mean).unwrap().contains(mean), "{runs} {mean}");
+            assert!(caveat(runs, mean).unwrap().contains(mean), "{runs} {mean}");
         }
     }
 

@@ -83,7 +83,7 @@ fn take(worker: &mut Worker, steps: &[Step]) {
 }
 
 /// What the run says when the sector at `bad` is another one; `None` is an honest device.
-fn told(
+fn faults_and_outcome(
     directory: &Path,
     engine: (EngineKind, u32, bool),
     lie: Option<(u64, Sector)>,
@@ -121,7 +121,7 @@ const LOST: Sector = |_| vec![0; SECTOR];
 fn an_honest_device_is_believed_by_every_engine() {
     let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     for engine in ENGINES {
-        assert_eq!(told(directory.path(), engine, None), (0, Ok(())), "{engine:?}");
+        assert_eq!(faults_and_outcome(directory.path(), engine, None), (0, Ok(())), "{engine:?}");
     }
 }
 
@@ -132,10 +132,11 @@ fn every_engine_finds_stale_shifted_and_lost_blocks() {
         for (lie, name) in [(STALE, "stale"), (SHIFTED, "shifted"), (LOST, "all zero")] {
             // In front of a record it is seen twice: in the timed loop, and when all is compared.
             for (offset, times) in [(5 * RECORD, 2), (5 * RECORD + 1536, 1), (SIZE - 512, 1)] {
-                let (faults, told) = told(directory.path(), engine, Some((offset, lie)));
-                let told = told.unwrap_err();
+                let (faults, outcome) =
+                    faults_and_outcome(directory.path(), engine, Some((offset, lie)));
+                let reason = outcome.unwrap_err();
                 let place = format!("offset {offset}: the sector is {name}");
-                assert!(told.contains(&place), "{engine:?}: {told}");
+                assert!(reason.contains(&place), "{engine:?}: {reason}");
                 assert_eq!(faults, times, "{engine:?} {name} at {offset}");
             }
         }

@@ -53,28 +53,28 @@ mod tests {
 
     const MIB: f64 = 1_048_576.0;
 
-    fn told(rates: &[(Operation, f64)], is_rotating: bool) -> String {
+    fn reasons(rates: &[(Operation, f64)], is_rotating: bool) -> String {
         suspicions(rates, is_rotating).join("; ")
     }
 
     #[test]
     fn reads_that_are_much_faster_the_second_time_are_suspected() {
         let rates = |again: f64| [(Operation::Read, 100.0 * MIB), (Operation::Reread, again * MIB)];
-        assert_eq!(told(&rates(299.0), false), "");
+        assert_eq!(reasons(&rates(299.0), false), "");
         let why = "direct reads took 100 MiB/s at first and 301 MiB/s again";
-        assert_eq!(told(&rates(301.0), false), why);
+        assert_eq!(reasons(&rates(301.0), false), why);
     }
 
     #[test]
     fn the_limit_of_a_rate_is_that_of_its_kind_of_device_and_writes_have_none() {
         let read = |mib: f64| [(Operation::RandomRead, mib * MIB)];
-        assert_eq!(told(&read(1000.0), true), "");
+        assert_eq!(reasons(&read(1000.0), true), "");
         let why =
             "random_read moved 1100 MiB/s, which is more than a disk that turns can (1024 MiB/s)";
-        assert_eq!(told(&read(1100.0), true), why);
-        assert_eq!(told(&read(1100.0), false), "");
-        assert!(told(&read(31_000.0), false).contains("more than a device can"));
+        assert_eq!(reasons(&read(1100.0), true), why);
+        assert_eq!(reasons(&read(1100.0), false), "");
+        assert!(reasons(&read(31_000.0), false).contains("more than a device can"));
         // A device may take writes into a memory of its own.
-        assert_eq!(told(&[(Operation::Write, 40_000.0 * MIB)], true), "");
+        assert_eq!(reasons(&[(Operation::Write, 40_000.0 * MIB)], true), "");
     }
 }

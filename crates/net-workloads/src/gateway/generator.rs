@@ -131,7 +131,7 @@ pub(super) fn generate(
     let span = now.since(generator.began.unwrap_or(now));
     generator.usage.end()?;
     Ok(Measured {
-        stages: generator.stages.told(),
+        stages: generator.stages.message(),
         span,
         lateness: settings.rate.map(|_| generator.lateness.encode()),
         usage: generator.usage,

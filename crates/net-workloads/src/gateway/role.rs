@@ -52,7 +52,7 @@ impl Role {
         // What was read is the base slice; written back it would be one of the thread's own.
         attributes.runtime_ns = 0;
         sys::set_scheduling_attributes(0, &attributes).map_err(|error| {
-            let named = format!("cannot enter {}: {error}", told(policy, priority));
+            let named = format!("cannot enter {}: {error}", level_text(policy, priority));
             io::Error::new(error.kind(), named)
         })
     }
@@ -79,7 +79,7 @@ impl Role {
             })
         });
         let policy = self.policy.map(|(policy, priority)| {
-            Requirement::check(format!("the policy {}", told(policy, priority)), move |_| {
+            Requirement::check(format!("the policy {}", level_text(policy, priority)), move |_| {
                 let role = Self { cpus: None, policy: Some((policy, priority)) };
                 let outcome = in_a_thread(move || role.enter(0));
                 let remedy =
@@ -94,7 +94,7 @@ impl Role {
     pub(super) fn broken(&self, thread: &str, index: usize, usage: &Usage) -> Option<String> {
         self.elsewhere(thread, index, usage).or_else(|| {
             let (policy, priority) = self.policy?;
-            let wanted = told(policy, priority);
+            let wanted = level_text(policy, priority);
             let is_other = usage.policy != wanted;
             is_other.then(|| {
                 format!("{thread} should run under {wanted} and ran under {}", usage.policy)
@@ -119,7 +119,7 @@ impl Role {
 }
 
 /// A policy as levels spell it: `fifo:10`.
-pub(super) fn told(policy: Policy, priority: u32) -> String {
+pub(super) fn level_text(policy: Policy, priority: u32) -> String {
     match policy {
         Policy::Fifo | Policy::RoundRobin => format!("{}:{priority}", policy.name()),
         _ => policy.name().to_owned(),
@@ -170,7 +170,7 @@ mod tests {
     fn policies_are_read_and_told_alike() {
         for text in ["other", "batch", "idle", "fifo:1", "rr:99"] {
             let (policy, priority) = read_policy(text).unwrap();
-            assert_eq!(told(policy, priority), text);
+            assert_eq!(level_text(policy, priority), text);
         }
         for text in ["fifo", "fifo:0", "fifo:100", "rr:", "other:1", "deadline", "ext", ""] {
             assert!(read_policy(text).is_err(), "{text}");

@@ -82,7 +82,7 @@ impl Stages {
     }
 
     /// In text.
-    pub(super) fn told(&self) -> StagesMessage {
+    pub(super) fn message(&self) -> StagesMessage {
         StagesMessage {
             round_trip: self.round_trip.encode(),
             each: self.each.iter().map(Histogram::encode).collect(),
@@ -95,14 +95,14 @@ impl Stages {
 impl TryFrom<&StagesMessage> for Stages {
     type Error = model::HistogramError;
 
-    fn try_from(told: &StagesMessage) -> Result<Self, Self::Error> {
+    fn try_from(message: &StagesMessage) -> Result<Self, Self::Error> {
         let mut stages = Self {
-            round_trip: Histogram::decode(&told.round_trip)?,
-            sum_ns: told.sum_ns,
-            each_sum_ns: told.each_sum_ns,
+            round_trip: Histogram::decode(&message.round_trip)?,
+            sum_ns: message.sum_ns,
+            each_sum_ns: message.each_sum_ns,
             ..Self::default()
         };
-        for (histogram, text) in stages.each.iter_mut().zip(&told.each) {
+        for (histogram, text) in stages.each.iter_mut().zip(&message.each) {
             *histogram = Histogram::decode(text)?;
         }
         Ok(stages)
@@ -210,7 +210,7 @@ mod tests {
     fn what_leaves_a_process_arrives_in_the_other() {
         let mut stages = Stages::default();
         stages.note(&frame(&LOCAL), 180, (100, 100, 180)).unwrap();
-        let back = Stages::try_from(&stages.told()).unwrap();
+        let back = Stages::try_from(&stages.message()).unwrap();
         assert_eq!(back.round_trip.max(), Some(80));
         assert_eq!(back.seen().count(), 4);
         assert_eq!((back.sum_ns, back.each_sum_ns), (stages.sum_ns, stages.each_sum_ns));

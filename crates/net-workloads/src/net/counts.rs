@@ -12,21 +12,21 @@ const MOST_FASTER: f64 = 1.25;
 const SLACK_NS: u64 = 2_000_000_000;
 
 /// What does not agree, in one sentence.
-pub(super) fn broken(test: Test, told: &NearReport) -> Option<String> {
-    let report = &told.report;
+pub(super) fn broken(test: Test, near: &NearReport) -> Option<String> {
+    let report = &near.report;
     match test {
-        Test::Connect => unequal("connections", told.made, report.answered),
-        Test::Request => unequal("requests", told.made, report.answered),
+        Test::Connect => unequal("connections", near.made, report.answered),
+        Test::Request => unequal("requests", near.made, report.answered),
         Test::Messages => {
-            delivered(&told.sent, &report.received).or_else(|| spans(told, &report.received))
+            delivered(&near.sent, &report.received).or_else(|| spans(near, &report.received))
         }
-        Test::Stream | Test::StreamBoth => delivered(&told.sent, &report.received)
-            .or_else(|| delivered(&report.sent, &told.received))
-            .or_else(|| spans(told, &report.received))
-            .or_else(|| faster(&told.sent, &report.received))
-            .or_else(|| faster(&report.sent, &told.received)),
+        Test::Stream | Test::StreamBoth => delivered(&near.sent, &report.received)
+            .or_else(|| delivered(&report.sent, &near.received))
+            .or_else(|| spans(near, &report.received))
+            .or_else(|| faster(&near.sent, &report.received))
+            .or_else(|| faster(&report.sent, &near.received)),
         Test::Datagrams => {
-            paired(&told.sent, &report.received).or_else(|| spans(told, &report.received))
+            paired(&near.sent, &report.received).or_else(|| spans(near, &report.received))
         }
     }
 }
@@ -70,14 +70,14 @@ fn paired(sent: &[Sent], received: &[Received]) -> Option<String> {
 }
 
 /// A span of the far side lies within the run.
-fn spans(told: &NearReport, received: &[Received]) -> Option<String> {
-    let longest_ns = told.wall_ns.saturating_add(SLACK_NS);
+fn spans(near: &NearReport, received: &[Received]) -> Option<String> {
+    let longest_ns = near.wall_ns.saturating_add(SLACK_NS);
     let strange = received.iter().find(|one| {
         one.ended_ns.checked_sub(one.began_ns).is_none_or(|span_ns| span_ns > longest_ns)
     })?;
     Some(format!(
         "connection {} was received from {} to {} ns of the far side's clock in a run of {} ns",
-        strange.connection, strange.began_ns, strange.ended_ns, told.wall_ns
+        strange.connection, strange.began_ns, strange.ended_ns, near.wall_ns
     ))
 }
 
@@ -127,7 +127,7 @@ mod tests {
         Received { total, measured: total, ended_ns: SECOND_NS, ..Received::default() }
     }
 
-    fn told(made: u64, out: &[Sent], report: FarReport) -> NearReport {
+    fn near_report(made: u64, out: &[Sent], report: FarReport) -> NearReport {
         let part = |one: Option<Sent>| ThreadResult { made, sent: one, ..ThreadResult::none() };
         let parts: Vec<ThreadResult> = match out {
             [] => vec![part(None)],
@@ -143,7 +143,8 @@ mod tests {
     #[test]
     fn connections_and_requests_agree_on_both_sides() {
         for test in [Test::Connect, Test::Request] {
-            let with = |answered| told(7, &[], FarReport { answered, ..FarReport::default() });
+            let with =
+                |answered| near_report(7, &[], FarReport { answered, ..FarReport::default() });
             assert_eq!(broken(test, &with(7)), None);
             assert!(broken(test, &with(6)).unwrap().contains("counted 6"));
         }
@@ -154,17 +155,17 @@ mod tests {
         for (test, fewer_is_right) in
             [(Test::Stream, false), (Test::Messages, false), (Test::Datagrams, true)]
         {
-            let with = |total| told(0, &[sent(1000)], counted(&[received(total)]));
+            let with = |total| near_report(0, &[sent(1000)], counted(&[received(total)]));
             assert_eq!(broken(test, &with(1000)), None, "{test:?}");
             assert_eq!(broken(test, &with(999)).is_none(), fewer_is_right, "{test:?}");
             assert!(broken(test, &with(1001)).is_some(), "{test:?}");
-            let none = told(0, &[sent(1000)], counted(&[]));
+            let none = near_report(0, &[sent(1000)], counted(&[]));
             assert!(broken(test, &none).is_some(), "{test:?}");
             let reordered = Received { reordered: 1001, ..received(1000) };
-            let disordered = told(0, &[sent(1000)], counted(&[reordered]));
+            let disordered = near_report(0, &[sent(1000)], counted(&[reordered]));
             assert!(broken(test, &disordered).is_some(), "{test:?}");
             let other = Received { connection: 1, ..received(1000) };
-            assert!(broken(test, &told(0, &[sent(1000)], counted(&[other]))).is_some());
+            assert!(broken(test, &near_report(0, &[sent(1000)], counted(&[other]))).is_some());
         }
     }
 
@@ -173,14 +174,14 @@ mod tests {
         let large = 10 << 30;
         let with = |span_ns| {
             let one = Received { ended_ns: span_ns, ..received(large) };
-            broken(Test::Stream, &told(0, &[sent(large)], counted(&[one])))
+            broken(Test::Stream, &near_report(0, &[sent(large)], counted(&[one])))
         };
         assert_eq!(with(SECOND_NS), None);
         assert!(with(SECOND_NS / 2).unwrap().contains("more than the"));
         // Backwards, and longer than the run.
         let backwards = Received { began_ns: 2, ended_ns: 1, ..received(large) };
-        let told = told(0, &[sent(large)], counted(&[backwards]));
-        assert!(broken(Test::Stream, &told).unwrap().contains("far side's clock"));
+        let near = near_report(0, &[sent(large)], counted(&[backwards]));
+        assert!(broken(Test::Stream, &near).unwrap().contains("far side's clock"));
         assert!(with(10 * SECOND_NS).unwrap().contains("far side's clock"));
     }
 

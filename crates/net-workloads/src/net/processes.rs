@@ -37,7 +37,7 @@ pub(super) struct Processes {
 
 /// What must be true of a run, for [`Load::verify`].
 struct Seen {
-    told: NearReport,
+    near_report: NearReport,
     /// The lateness of the delay line.
     lateness: Option<Histogram>,
 }
@@ -84,37 +84,37 @@ impl Processes {
         Ok(Self { family, settings, results, barrier, seen: None })
     }
 
-    fn measurement(&self, told: &NearReport) -> Result<Measurement> {
+    fn measurement(&self, near_report: &NearReport) -> Result<Measurement> {
         let asked = &self.settings.asked;
         let mut samples = match asked.test {
             Test::Connect => vec![
-                times("connect", told, asked)?,
-                own_rate("connects_per_second", told),
-                Sample::proportion("connect_retries", told.retries, told.measured),
+                times("connect", near_report, asked)?,
+                own_rate("connects_per_second", near_report),
+                Sample::proportion("connect_retries", near_report.retries, near_report.measured),
             ],
             Test::Request => vec![
-                times("round_trip", told, asked)?,
-                own_rate("requests_per_second", told),
-                resent("retransmits", &told.sent, told),
+                times("round_trip", near_report, asked)?,
+                own_rate("requests_per_second", near_report),
+                resent("retransmits", &near_report.sent, near_report),
             ],
             Test::Stream => vec![
-                rate("throughput", &told.report.received, asked)?,
-                resent("retransmits", &told.sent, told),
+                rate("throughput", &near_report.report.received, asked)?,
+                resent("retransmits", &near_report.sent, near_report),
             ],
             Test::StreamBoth => vec![
-                rate("throughput_out", &told.report.received, asked)?,
-                rate("throughput_in", &told.received, asked)?,
-                resent("retransmits_out", &told.sent, told),
-                resent("retransmits_in", &told.report.sent, told),
+                rate("throughput_out", &near_report.report.received, asked)?,
+                rate("throughput_in", &near_report.received, asked)?,
+                resent("retransmits_out", &near_report.sent, near_report),
+                resent("retransmits_in", &near_report.report.sent, near_report),
             ],
             Test::Messages => vec![
-                rate("messages_per_second", &told.report.received, asked)?,
-                resent("retransmits", &told.sent, told),
+                rate("messages_per_second", &near_report.report.received, asked)?,
+                resent("retransmits", &near_report.sent, near_report),
             ],
             Test::Datagrams => {
-                let received = &told.report.received;
+                let received = &near_report.report.received;
                 let arrived = sum(received.iter().map(|one| one.total));
-                let sent = sum(told.sent.iter().map(|one| one.total));
+                let sent = sum(near_report.sent.iter().map(|one| one.total));
                 let reordered = sum(received.iter().map(|one| one.reordered));
                 vec![
                     rate("messages_per_second", received, asked)?,
@@ -125,12 +125,12 @@ impl Processes {
             }
         };
         if asked.rate > 0 {
-            let lateness = told.lateness().map_err(|error| unread(&error))?;
+            let lateness = near_report.lateness().map_err(|error| unread(&error))?;
             samples.push(Sample::histogram("lateness", lateness));
         }
         let operations = match asked.test {
             Test::Stream | Test::StreamBoth => None,
-            _ => Some(told.measured),
+            _ => Some(near_report.measured),
         };
         Ok(Measurement { samples, operations })
     }
@@ -140,8 +140,8 @@ impl Load for Processes {
     fn run(&mut self) -> Result<Measurement> {
         self.barrier.release()?;
         self.family.reap()?;
-        let told: NearReport = self.results[0].read("the near side")?;
-        let mut measurement = self.measurement(&told)?;
+        let near_report: NearReport = self.results[0].read("the near side")?;
+        let mut measurement = self.measurement(&near_report)?;
         let mut late = None;
         if self.settings.join.line_ns().is_some() {
             let relayed: Relayed = self.results[1].read("the delay line")?;
@@ -152,14 +152,14 @@ impl Load for Processes {
             ]);
             late = Some(lateness);
         }
-        self.seen = Some(Seen { told, lateness: late });
+        self.seen = Some(Seen { near_report, lateness: late });
         Ok(measurement)
     }
 
     fn verify(&mut self, _: &RunReport) -> Result<(), String> {
-        let Seen { told, lateness } = self.seen.take().ok_or("it did not run")?;
+        let Seen { near_report, lateness } = self.seen.take().ok_or("it did not run")?;
         let delayed = lateness.as_ref().zip(self.settings.join.line_ns());
-        counts::broken(self.settings.asked.test, &told)
+        counts::broken(self.settings.asked.test, &near_report)
             .or_else(|| delayed.and_then(|(late, delay_ns)| relay::broken(late, delay_ns)))
             .map_or(Ok(()), Err)
     }
@@ -204,23 +204,24 @@ fn serve(listener: &TcpListener, is_ready: impl Fn() -> io::Result<()>) -> io::R
 }
 
 /// Handshakes or round trips.
-fn times(name: &str, told: &NearReport, asked: &Asked) -> Result<Sample> {
-    let times = told.times().map_err(|error| unread(&error))?;
-    if told.retries > 0 && times.count() == 0 {
-        let cause = format!("all {} handshakes were sent again or took a second", told.retries);
+fn times(name: &str, near_report: &NearReport, asked: &Asked) -> Result<Sample> {
+    let times = near_report.times().map_err(|error| unread(&error))?;
+    if near_report.retries > 0 && times.count() == 0 {
+        let cause =
+            format!("all {} handshakes were sent again or took a second", near_report.retries);
         let remedy = "see what loses the first packets on the way; such a time measures a timer";
         let kind = contract::ErrorKind::Environment;
         return Err(Error::new(kind, "nothing was measured", cause, remedy));
     }
-    if times.count() == 0 || told.span_ns == 0 {
+    if times.count() == 0 || near_report.span_ns == 0 {
         return Err(nothing(asked));
     }
     Ok(Sample::histogram(name, times))
 }
 
 /// Operations per second as the near side saw them.
-fn own_rate(name: &str, told: &NearReport) -> Sample {
-    Sample::quotient(name, told.measured as f64, told.span_ns as f64 / 1e9)
+fn own_rate(name: &str, near_report: &NearReport) -> Sample {
+    Sample::quotient(name, near_report.measured as f64, near_report.span_ns as f64 / 1e9)
 }
 
 /// Bytes or messages per second as their receiver counted them.
@@ -230,9 +231,9 @@ fn rate(name: &str, received: &[Received], asked: &Asked) -> Result<Sample> {
 }
 
 /// Retransmits per second of the whole run.
-fn resent(name: &str, sent: &[Sent], told: &NearReport) -> Sample {
+fn resent(name: &str, sent: &[Sent], near_report: &NearReport) -> Sample {
     let count = sum(sent.iter().map(|one| one.retransmits));
-    Sample::quotient(name, count as f64, told.wall_ns as f64 / 1e9)
+    Sample::quotient(name, count as f64, near_report.wall_ns as f64 / 1e9)
 }
 
 /// Of counts that another side may have made up.

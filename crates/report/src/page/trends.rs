@@ -18,7 +18,8 @@ pub(super) struct Course<'r> {
     subject: &'r str,
     outcome: TrendOutcome,
     /// In words.
-    said: String,
+    #[serde(rename = "said")]
+    sentence: String,
     /// In the unit for each hour, and the level at the beginning on its line.
     slope: Option<(f64, f64)>,
     changes: &'r [LevelChange],
@@ -41,7 +42,7 @@ pub(super) fn course<'r>(trend: &'r Trend, report: &Report) -> Course<'r> {
         direction: trend.direction,
         subject: &trend.subject,
         outcome: trend.outcome,
-        said: words(trend, report.hides_absolute, report.language),
+        sentence: words(trend, report.hides_absolute, report.language),
         slope: slope.map(|slope| (short(slope.per_hour), short(slope.start))),
         changes: &trend.changes,
         hours: points.iter().map(|point| short(point.hours)).collect(),

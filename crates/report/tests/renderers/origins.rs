@@ -27,25 +27,25 @@ fn emulated() -> Campaign {
 
 /// What a person reads of a campaign in each format that is text, and what the page and the slides
 /// state of its checks.
-fn told(campaign: &Campaign) -> String {
+fn texts_of(campaign: &Campaign) -> String {
     let verbose = Page { is_verbose: true, ..page(100) };
-    let mut told = String::new();
+    let mut texts = String::new();
     for (format, page) in [
         ("terminal", verbose),
         ("markdown", page(100)),
         ("pull-request", page(100)),
         ("mail", page(100)),
     ] {
-        told += &format!("==== {format}\n{}\n", drawn(campaign, format, page).trim_end());
+        texts += &format!("==== {format}\n{}\n", drawn(campaign, format, page).trim_end());
     }
     let text = page_json(&view(&campaign.inputs())).unwrap();
     let page: serde_json::Value = serde_json::from_str(&text).unwrap();
-    told += "==== checks of the page\n";
+    texts += "==== checks of the page\n";
     for check in page["checks"].as_array().unwrap() {
         let word = |key: &str| check[key].as_str().unwrap_or_default();
-        told += &format!("{}: {}: {}\n", word("name"), word("state"), word("detail"));
+        texts += &format!("{}: {}: {}\n", word("name"), word("state"), word("detail"));
     }
-    told
+    texts
 }
 
 /// What stands on the slides, but for figures: these are the page's.
@@ -90,7 +90,7 @@ fn each_origin_is_told_as_what_it_is_in_every_format() {
             expect_file!["../golden/origins/imported-rows.slides.txt"],
         ),
     ] {
-        expected.assert_eq(&told(&campaign));
+        expected.assert_eq(&texts_of(&campaign));
         if HAS_PAGE {
             slides.assert_eq(&words_of(&campaign));
         }
@@ -103,5 +103,5 @@ fn each_origin_is_told_as_what_it_is_in_every_format() {
 #[test]
 fn each_origin_is_told_in_korean_too() {
     let [_, _, (_, rows)] = of_others();
-    expect_file!["../golden/ko/origins-imported-rows.txt"].assert_eq(&told(&korean(rows)));
+    expect_file!["../golden/ko/origins-imported-rows.txt"].assert_eq(&texts_of(&korean(rows)));
 }

@@ -87,7 +87,7 @@ fn guests(common: &Common, text: &mut String) -> Result<Value> {
     Ok(json!(rows))
 }
 
-fn told(generator: net_workloads::GeneratorCost) -> String {
+fn generator_line(generator: net_workloads::GeneratorCost) -> String {
     format!(
         "generator of gateway    {:>10.1} % of a plain epoll loop's rate; late by {:.2} us (p99), a bare loop by {:.2} us\n",
         100.0 * generator.rate_ratio,
@@ -112,7 +112,7 @@ pub(super) fn run(common: &Common, arguments: &Json) -> Result<ExitCode> {
     let mut text = format!(
         "one latency sample      {sample_ns:>10.1} ns (clock read and histogram)\none transfer of io      {transfer_ns:>10.1} ns (without the transfer; {verified_ns:.1} ns with stamps)\njudging {records} records   {judging_ms:>10.1} ms\n\nprobe                   attach, start and stop\n"
     );
-    text.insert_str(0, &told(generator));
+    text.insert_str(0, &generator_line(generator));
     for probe in crate::catalogue().probes {
         let id = probe.describe().id;
         let missing =

@@ -10,7 +10,7 @@ use model::Plan;
 use std::time::{Duration, Instant};
 
 /// Between lines where nothing can be drawn.
-const TOLD_EVERY: Duration = Duration::from_secs(15);
+const WRITTEN_EVERY: Duration = Duration::from_secs(15);
 
 /// The builds of a plan that are due, each once.
 ///
@@ -42,15 +42,15 @@ pub(super) fn build(common: &Common, plan: &Plan, interrupt: &Interrupt) -> Resu
     for recipe in due(plan)? {
         let mut line = ProgressLine::new();
         let words = recipe.words.join(" ");
-        let (began, mut told_at) = (Instant::now(), Instant::now());
+        let (began, mut written_at) = (Instant::now(), Instant::now());
         line.say(&format!("building {} in {} ({words})", recipe.what, recipe.directory.display()));
         let built = of(&recipe).build(&search_path(), &mut || {
             let passed = began.elapsed();
             let text =
                 format!("building {}: {}", recipe.what, human_duration(passed.as_nanos() as u64));
             line.draw(&text);
-            if !line.is_terminal && told_at.elapsed() > TOLD_EVERY {
-                told_at = Instant::now();
+            if !line.is_terminal && written_at.elapsed() > WRITTEN_EVERY {
+                written_at = Instant::now();
                 line.say(&text);
             }
             interrupt.signal().is_none()

@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 /// Before the name of one of ours.
 const OWN: &str = "lab:";
-/// How often a build is told of where nothing can be drawn.
-const TOLD_EVERY: Duration = Duration::from_secs(30);
+/// How often a line of a build is written where nothing can be drawn.
+const WRITTEN_EVERY: Duration = Duration::from_secs(30);
 
 /// The cache that the command line means.
 pub(super) fn open(common: &Common) -> Result<Schedulers> {
@@ -243,7 +243,7 @@ fn fetch(schedulers: &Schedulers, arguments: &SchedulersFetch) -> Result<ExitCod
     if arguments.dry_run {
         return would_fetch(schedulers, &names);
     }
-    let mut line = FetchLine { line: ProgressLine::new(), told: Instant::now() };
+    let mut line = FetchLine { line: ProgressLine::new(), written_at: Instant::now() };
     let interrupt = hear_signals()?;
     let is_to_stop = || interrupt.signal().is_some();
     let mut failures = Failures::default();
@@ -434,7 +434,7 @@ fn remove(schedulers: &Schedulers, arguments: &SchedulersRemove) -> Result<ExitC
 /// Progress on standard error; where nothing can be drawn, a line now and then.
 struct FetchLine {
     line: ProgressLine,
-    told: Instant,
+    written_at: Instant,
 }
 
 impl FetchLine {
@@ -449,9 +449,9 @@ impl FetchLine {
                     format!("{scheduler}: {counts}{what}").chars().take(78).collect();
                 if self.line.is_terminal {
                     self.line.draw(&text);
-                } else if self.told.elapsed() >= TOLD_EVERY {
+                } else if self.written_at.elapsed() >= WRITTEN_EVERY {
                     self.line.say(&text);
-                    self.told = Instant::now();
+                    self.written_at = Instant::now();
                 }
             }
             SchedulerProgress::Resolving { name } => {

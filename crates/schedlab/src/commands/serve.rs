@@ -87,8 +87,8 @@ fn hosts(arguments: &Serve) -> Result<Vec<String>> {
 }
 
 /// A line for the run. When nobody reads it the run is gone, which the input says as well.
-fn answer(told: &ServeMessage) {
-    if let Ok(line) = serde_json::to_string(told) {
+fn answer(message: &ServeMessage) {
+    if let Ok(line) = serde_json::to_string(message) {
         let _ = print(&format!("{line}\n"));
     }
 }

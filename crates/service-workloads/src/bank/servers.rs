@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sys::Machine;
 use workload_parts::program::ProgramEnvironment;
-use workload_parts::program::service::{Beginning, Server, told};
+use workload_parts::program::service::{Beginning, Server, rest_of_line};
 
 contract::keys! {
     pub(super) PARAMETERS;
@@ -239,8 +239,8 @@ fn is_elf(path: &Path) -> bool {
 /// # Errors
 /// That it has not said so.
 fn ready(scratch: &Path, stem: &str, beginning: &str) -> std::result::Result<SocketAddr, String> {
-    let told = told(scratch, stem, beginning).ok_or("it has not said so")?;
-    let address = told.split_whitespace().next().unwrap_or_default();
+    let rest = rest_of_line(scratch, stem, beginning).ok_or("it has not said so")?;
+    let address = rest.split_whitespace().next().unwrap_or_default();
     address.parse().map_err(|_| format!("it says that it serves at {address:?}"))
 }
 

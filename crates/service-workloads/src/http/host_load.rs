@@ -37,9 +37,10 @@ impl HttpLoad {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(crate) fn receive(&mut self, told: &str) -> Result<Measurement> {
-        let HostLoadResult { samples, operations, unaccounted, fates } = serde_json::from_str(told)
-            .map_err(|error| Error::environment("cannot read what was measured", error))?;
+    pub(crate) fn receive(&mut self, message: &str) -> Result<Measurement> {
+        let HostLoadResult { samples, operations, unaccounted, fates } =
+            serde_json::from_str(message)
+                .map_err(|error| Error::environment("cannot read what was measured", error))?;
         self.unaccounted = unaccounted;
         for (kind, more) in &fates {
             *self.fates.entry(kind.clone()).or_default() += more;

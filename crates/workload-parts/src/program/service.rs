@@ -220,7 +220,7 @@ pub fn output_in(scratch: &Path, stem: &str) -> [PathBuf; 2] {
 
 /// What follows this beginning in the first line of a server's output that has it, once the line
 /// is whole.
-pub fn told(scratch: &Path, stem: &str, beginning: &str) -> Option<String> {
+pub fn rest_of_line(scratch: &Path, stem: &str, beginning: &str) -> Option<String> {
     let [stdout, _] = output_in(scratch, stem);
     let text = std::fs::read_to_string(stdout).ok()?;
     let (whole, _) = text.rsplit_once('\n')?;

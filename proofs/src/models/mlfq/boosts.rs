@@ -15,8 +15,8 @@ pub(super) struct Boost {
     /// The clock that it was due by.
     pub at: u64,
     pub begin_ns: u64,
-    /// When it had been told: others may tell what they do meanwhile.
-    pub told_ns: u64,
+    /// When it had been recorded: others may record what they do meanwhile.
+    pub recorded_ns: u64,
     /// When all that waited had been moved.
     over_ns: u64,
     /// Those that another CPU had to do with while they were moved: what it made of them may
@@ -78,7 +78,7 @@ impl Boost {
                 contested.push(later.pid);
             }
         }
-        let (number, at, begin_ns, told_ns) = (event.b, event.a, event.begin_ns, event.end_ns);
-        Self { number, at, begin_ns, told_ns, over_ns, contested }
+        let (number, at, begin_ns, recorded_ns) = (event.b, event.a, event.begin_ns, event.end_ns);
+        Self { number, at, begin_ns, recorded_ns, over_ns, contested }
     }
 }

@@ -39,20 +39,20 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// Text on a slide. Lines of Korean break behind a hyphen, and never behind a minus.
-fn said(text: &str, language: Language) -> String {
+fn slide_text(text: &str, language: Language) -> String {
     if language.is_english() {
         return escaped(text);
     }
-    let mut said = String::with_capacity(text.len());
+    let mut shown = String::with_capacity(text.len());
     let mut before = ' ';
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         let is_sign = letter == '-' && matches!(before, ' ' | '(' | '\n');
         let is_minus = is_sign && letters.peek().is_some_and(char::is_ascii_digit);
-        said.push(if is_minus { '−' } else { letter });
+        shown.push(if is_minus { '−' } else { letter });
         before = letter;
     }
-    escaped(&said)
+    escaped(&shown)
 }
 
 /// A slide's part. `footer` stands at the lower edge; it is written in `language`.
@@ -135,7 +135,10 @@ fn letters(text: &str, points: Option<u32>, is_bold: bool, language: Language) -
     let size = points.map_or(String::new(), |points| format!(" sz=\"{}\"", points * 100));
     let bold = if is_bold { " b=\"1\"" } else { "" };
     let tag = language.tag();
-    format!("<a:r><a:rPr lang=\"{tag}\"{size}{bold}/><a:t>{}</a:t></a:r>", said(text, language))
+    format!(
+        "<a:r><a:rPr lang=\"{tag}\"{size}{bold}/><a:t>{}</a:t></a:r>",
+        slide_text(text, language)
+    )
 }
 
 fn lines_of(text: &str, language: Language) -> String {
@@ -189,7 +192,7 @@ fn muted(text: &str, points: u32, language: Language) -> String {
         "<a:r><a:rPr lang=\"{tag}\" sz=\"{}\"><a:solidFill><a:schemeClr val=\"tx2\"/></a:solidFill>\
          </a:rPr><a:t>{}</a:t></a:r>",
         points * 100,
-        said(text, language)
+        slide_text(text, language)
     )
 }
 
@@ -291,8 +294,11 @@ mod tests {
     #[test]
     fn a_negative_number_is_not_torn_from_its_sign() {
         let korean: Language = "ko".parse().unwrap();
-        assert_eq!(said("-1.5 ~ -0.2 (-3), one-2 --a", korean), "−1.5 ~ −0.2 (−3), one-2 --a");
-        assert_eq!(said("-1.5", Language::default()), "-1.5");
+        assert_eq!(
+            slide_text("-1.5 ~ -0.2 (-3), one-2 --a", korean),
+            "−1.5 ~ −0.2 (−3), one-2 --a"
+        );
+        assert_eq!(slide_text("-1.5", Language::default()), "-1.5");
     }
 
     #[test]
