@@ -110,7 +110,8 @@ fn try_plan(
         margins: &BTreeSet::new(),
         comparisons: &settings.comparisons,
     };
-    let claims = claims::read(&table, catalogue, &asked, &mut levels, problems);
+    let claims = workloads::are_all_read(&table, &workloads)
+        .then(|| claims::read(&table, catalogue, &asked, &mut levels, problems));
     let quick = quick::read(&table, &arms, &workloads, &settings.comparisons, problems);
     check_together(&settings, &arms, &workloads, problems);
     if !problems.is_empty() {
@@ -139,7 +140,7 @@ fn try_plan(
     draft.plan.setting_ns = setting_ns(&draft.plan.subjects, catalogue);
     draft.plan.notes = notes;
     draft.plan.use_cases = use_cases;
-    draft.plan.claims = claims;
+    draft.plan.claims = claims.unwrap_or_default();
     if request.is_quick {
         draft.make_quick(quick.blocks.unwrap_or(QUICK_BLOCKS));
     }

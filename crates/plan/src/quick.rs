@@ -7,7 +7,7 @@ use crate::planning::LEAST_BLOCKS;
 use crate::settings::BLOCK_LIMIT;
 use crate::subjects::Arm;
 use crate::within;
-use crate::workloads::Planned;
+use crate::workloads::{self, Planned};
 use contract::document::{ExperimentProblems, Node, Table, TreeEntry, Value, values};
 use contract::{Catalogue, Parameter};
 use model::{Comparisons, Subject, UseCase, groups};
@@ -35,9 +35,11 @@ pub(crate) fn read(
 ) -> Quick {
     let mut quick = Quick::default();
     let Some(entry) = table.get("quick") else { return quick };
+    let are_all_read = workloads::are_all_read(table, workloads);
     let Some(table) = values::table(&entry.node, "`quick`", problems) else { return quick };
     let subjects: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
-    let labels: Vec<&str> = workloads.iter().map(|w| w.plan.label.as_str()).collect();
+    let known = if are_all_read { workloads } else { &[] };
+    let labels: Vec<&str> = known.iter().map(|w| w.plan.label.as_str()).collect();
     let before = problems.len();
     for entry in &table.entries {
         match entry.key.as_str() {
@@ -58,7 +60,7 @@ pub(crate) fn read(
             }
         }
     }
-    if problems.len() == before {
+    if are_all_read && problems.len() == before {
         quick.check(entry, arms, workloads, problems);
     }
     if let (Comparisons::Within(factor), true) = (comparisons, problems.len() == before) {
@@ -158,7 +160,7 @@ fn names(
     if written.is_empty() {
         problems.report(&entry.node.place, format!("`{}` names no {what}", entry.key));
     }
-    // Where none could be read, that is told already.
+    // Where none is known, that is a problem of its own.
     for (name, node) in written.iter().filter(|_| !known.is_empty()) {
         if !known.contains(name) {
             problems

@@ -1,7 +1,7 @@
 //! `[use_cases.NAME]`: what the subjects are wanted for, as weights over workloads.
 
 use crate::names::is_kebab;
-use crate::workloads::Planned;
+use crate::workloads::{self, Planned};
 use contract::document::{ExperimentProblems, SourceLocation, Table, TreeEntry, values};
 use model::{UseCase, Weight};
 
@@ -16,6 +16,9 @@ pub(crate) fn read(
     workloads: &[Planned],
     problems: &mut ExperimentProblems,
 ) -> Vec<UseCase> {
+    if !workloads::are_all_read(table, workloads) {
+        return Vec::new();
+    }
     let Some(entry) = table.get("use_cases") else { return Vec::new() };
     let Some(cases) = values::table(&entry.node, "`use_cases`", problems) else {
         return Vec::new();

@@ -99,6 +99,16 @@ pub(crate) fn read(
     planned.into_iter().map(|workload| with_probe_metrics(workload, &probes)).collect()
 }
 
+/// Whether every workload that is written could be read. Where one could not, it may be what a
+/// name or a metric elsewhere means, and its own problem is reported: nothing follows from it.
+pub(crate) fn are_all_read(table: &Table, planned: &[Planned]) -> bool {
+    let written = match table.get("workloads").map(|entry| &entry.node.value) {
+        Some(Value::List(items)) => items.len(),
+        _ => 0,
+    };
+    written > 0 && planned.len() == written
+}
+
 fn check_labels(items: &[Node], problems: &mut ExperimentProblems) {
     let mut labels: Vec<String> = Vec::new();
     for item in items {

@@ -109,6 +109,23 @@ fn quick_cuts_blocks_invocations_and_durations_and_says_so() {
 }
 
 #[test]
+fn nothing_follows_from_a_workload_that_cannot_be_read() {
+    let text = EXPERIMENT.replace("workers = 4", "workers = 4\nmode = \"open\"").replace(
+        "\n[subjects.baseline]",
+        "\nuse_cases = { all = { wakeup = 1.0 } }\n\
+         claims = [{ says = \"x\", metric = \"requests_per_second\", subject = \"short\", \
+         effect = \"better\" }]\n\
+         [quick]\nworkloads = [\"wakeup\"]\nsubjects = [\"baseline\", \"short\"]\n\n\
+         [subjects.baseline]",
+    );
+    for is_quick in [false, true] {
+        let problems = plan(PlanRequest { is_quick, ..request(&text) }).unwrap_err();
+        let causes: Vec<&str> = problems.iter().map(|problem| problem.cause.as_str()).collect();
+        assert_eq!(causes, ["`wakeup`: an open loop needs a `rate`"], "{problems:?}");
+    }
+}
+
+#[test]
 fn quick_keeps_the_part_that_the_experiment_names() {
     let text = EXPERIMENT.replace(
         "\n[subjects.baseline]",
