@@ -123,6 +123,30 @@ mod tests {
     }
 
     #[test]
+    fn every_crate_begins_with_a_path_of_a_change() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let guide = Guide::read(root).unwrap();
+        let workspace = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+        let workspace: toml::Table = toml::from_str(&workspace).unwrap();
+        let members = workspace["workspace"]["members"].as_array().unwrap();
+        let mut crates = Vec::new();
+        for member in members.iter().map(|member| member.as_str().unwrap()) {
+            let Some(parent) = member.strip_suffix('*') else {
+                crates.push(format!("{member}/"));
+                continue;
+            };
+            for entry in root.join(parent).read_dir().unwrap() {
+                let path = entry.unwrap().path();
+                if path.join("Cargo.toml").exists() {
+                    crates.push(format!("{parent}{}/", path.file_name().unwrap().display()));
+                }
+            }
+        }
+        crates.retain(|one| guide.needs(std::slice::from_ref(one)).is_empty());
+        assert_eq!(crates, [""; 0], "no change in {FILE} is below these");
+    }
+
+    #[test]
     fn the_page_has_a_row_for_each_guarantee_and_each_path() {
         let page = page(&Guide::parse(TEXT).unwrap());
         assert!(page.contains("| Nothing is lost | `crashes::` | quick | 20 s |\n"));
