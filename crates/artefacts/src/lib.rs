@@ -4,12 +4,12 @@
 //! This crate must not know what is cached. It is given a cache directory and a program search path
 //! and never looks for either; it never changes the system's package state.
 
+pub mod commit_entry;
 pub mod digest;
 mod error;
 mod guest_path;
 pub mod lock;
 pub mod programs;
-pub mod put;
 mod tree;
 
 pub use error::{Error, ErrorKind, Result};

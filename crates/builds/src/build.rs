@@ -1,9 +1,9 @@
 //! A kernel from source: a small configuration of fragments, everything built in.
 
 use crate::fragment::{Wish, disobeyed, merged, text_of, wishes};
+use artefacts::commit_entry::put;
 use artefacts::lock::CacheLock;
 use artefacts::programs::{Programs, command, last_lines, output_of};
-use artefacts::put::put;
 use artefacts::{Error, ErrorKind, Result, digest};
 use kernels::cache_entry::{
     CONFIG, FORMAT, IMAGE, Stored, directory_name, incoming, read_stored, sweep, write_stored,

@@ -1,6 +1,6 @@
 //! From rows to a plan and its records.
 
-use crate::copied::copied;
+use crate::duplicates::copied;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
 use crate::table::{ImportedRow, ImportedTable};

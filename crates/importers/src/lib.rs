@@ -7,7 +7,7 @@
 
 mod assemble;
 mod benchfmt;
-mod copied;
+mod duplicates;
 mod fio;
 mod gatling;
 mod google_benchmark;

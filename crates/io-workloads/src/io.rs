@@ -10,9 +10,9 @@ mod load;
 mod operation;
 mod phases;
 mod ring;
+mod running_operation;
 mod settings;
 mod suspicion;
-mod turn;
 mod worker;
 
 use contract::{

@@ -8,9 +8,9 @@ use crate::cache_entry::{
 use crate::kernels::Kernels;
 use crate::offer::Offer;
 use crate::{Kernel, Package, SchedulerClass};
+use artefacts::commit_entry::put;
 use artefacts::lock::CacheLock;
 use artefacts::programs::{command, last_lines, output_of};
-use artefacts::put::put;
 use artefacts::{Error, ErrorKind, Result, digest};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -30,7 +30,7 @@ mod toml_text;
 mod use_cases;
 mod venue;
 mod williams;
-mod within;
+mod within_factor;
 mod workloads;
 
 pub use imported::claims as claims_of_import;

@@ -8,7 +8,7 @@ use crate::problems::into_sorted;
 use crate::settings::{self, Control, ExperimentSettings, LARGEST_SEED};
 use crate::subjects::{self, Arm};
 use crate::workloads::{self, Planned};
-use crate::{boots, claims, digest, order, overrides, pace, quick, use_cases, within};
+use crate::{boots, claims, digest, order, overrides, pace, quick, use_cases, within_factor};
 use contract::document::{ExperimentProblems, SourceLocation};
 use contract::{Catalogue, ParameterKind, Workload};
 use model::{
@@ -93,11 +93,11 @@ fn try_plan(
     let before = problems.len();
     let mut arms = subjects::read(&table, catalogue, settings.venue.entry, &mut levels, problems);
     if problems.len() == before {
-        within::check(&table, &settings.comparisons, &arms, problems);
+        within_factor::check(&table, &settings.comparisons, &arms, problems);
     }
     let ids: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
     let mut workloads = workloads::read(&table, catalogue, &settings, &arms, problems);
-    within::complete(&mut workloads, &settings.comparisons, &arms);
+    within_factor::complete(&mut workloads, &settings.comparisons, &arms);
     let control = arms.first().map(|arm| subjects::control_id(&arm.id)).unwrap_or_default();
     let with_control: Vec<&str> = ids.iter().copied().chain([control.as_str()]).collect();
     settings.venue.check(&with_control, problems);

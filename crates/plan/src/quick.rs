@@ -6,7 +6,7 @@
 use crate::planning::LEAST_BLOCKS;
 use crate::settings::BLOCK_LIMIT;
 use crate::subjects::Arm;
-use crate::within;
+use crate::within_factor;
 use crate::workloads::{self, Planned};
 use contract::document::{ExperimentProblems, Node, Table, TreeEntry, Value, values};
 use contract::{Catalogue, Parameter};
@@ -219,7 +219,7 @@ impl Quick {
         for group in groups(&subjects, factor) {
             let Some(reference) = group.reference else { continue };
             let is_compared = group.others.iter().any(|other| self.keeps_subject(&other.id));
-            let name = within::named(&group, factor);
+            let name = within_factor::named(&group, factor);
             match (self.keeps_subject(&reference.id), is_compared) {
                 (false, true) => {
                     problems

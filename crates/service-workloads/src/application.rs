@@ -3,9 +3,9 @@
 
 pub(crate) mod host_load;
 mod running;
+mod shared_application;
 mod steady;
 mod usage;
-mod warm;
 mod warming;
 
 use crate::http::{Fates, HttpLoad};
@@ -15,6 +15,7 @@ use contract::{
 use host_load::HostLoadClient;
 use model::{CpuList, Direction, Metric, Parameters, Reduction, Sample, Unit};
 use running::Running;
+use shared_application::WarmApplication;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
@@ -22,7 +23,6 @@ use std::path::Path;
 use std::time::Duration;
 use steady::WINDOWS;
 use sys::Machine;
-use warm::WarmApplication;
 use workload_parts::nanoseconds::{MS, S};
 use workload_parts::program::service::Server;
 

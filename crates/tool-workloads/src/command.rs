@@ -7,8 +7,8 @@ use contract::{
 use model::{Direction, Metric, Parameters, Reduction, Sample, Unit};
 use std::path::{Path, PathBuf};
 use sys::{Machine, Termination};
+use workload_parts::extraction::{Pick, picks};
 use workload_parts::nanoseconds::{MS, S};
-use workload_parts::pick::{Pick, picks};
 use workload_parts::program::{
     ForkedProgram, ProgramEnvironment, ProgramRun, RUN_METRICS, WHERE_OUTPUT_IS,
 };

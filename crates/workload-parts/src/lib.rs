@@ -6,11 +6,11 @@
 
 pub mod address;
 pub mod crew;
+pub mod extraction;
 pub mod futex;
 pub mod instant;
 pub mod memfd_message;
 pub mod nanoseconds;
-pub mod pick;
 pub mod placement;
 pub mod process;
 pub mod program;

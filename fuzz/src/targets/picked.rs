@@ -30,7 +30,7 @@ fn run(bytes: &[u8]) -> Reaction {
                 .into_iter()
                 .map(|(key, value)| (key.to_owned(), value.to_owned()))
                 .collect();
-        let values = workload_parts::pick::pick("figure", &keys, output, "").ok();
+        let values = workload_parts::extraction::pick("figure", &keys, output, "").ok();
         if let Some(values) = &values {
             assert!(!values.is_empty(), "nothing found is not a figure");
             assert!(values.iter().all(|value| value.is_finite() && *value >= 0.0), "{values:?}");

@@ -80,7 +80,11 @@ pub const TOLERATED: &[Tangle] = &[
     Tangle {
         folder: "crates/service-workloads",
         parent: "application",
-        imports: &[("warm", "running", "logs are kept by code in the file of running")],
+        imports: &[(
+            "shared_application",
+            "running",
+            "logs are kept by code in the file of running",
+        )],
     },
     Tangle {
         folder: "crates/storage",

@@ -351,7 +351,7 @@ impl Job<'_> {
         fs::remove_dir_all(&root).map_err(|error| fail(&root, error))?;
         let file = File::open(&waiting).and_then(|file| file.sync_all());
         file.map_err(|error| fail(&program, error))?;
-        artefacts::put::put(self.draft, &target, lock)?;
+        artefacts::commit_entry::put(self.draft, &target, lock)?;
         fs::rename(&waiting, &program).map_err(|error| fail(&program, error))?;
         File::open(bin).and_then(|bin| bin.sync_all()).map_err(|error| fail(bin, error))?;
         self.schedulers

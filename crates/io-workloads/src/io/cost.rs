@@ -2,7 +2,7 @@
 
 use super::engine::{Null, drive};
 use super::operation::{Operation, permutation};
-use super::turn::{Book, Check, Turn};
+use super::running_operation::{Book, Check, Turn};
 use std::sync::atomic::AtomicBool;
 use workload_parts::storage::buffer::Buffer;
 use workload_parts::storage::pattern::Pattern;

@@ -1,6 +1,6 @@
 //! Engines with one operation in flight: system calls, a mapping, and nothing.
 
-use super::turn::Turn;
+use super::running_operation::Turn;
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 use std::io;
 use std::os::fd::OwnedFd;

@@ -1,7 +1,7 @@
 //! The engine with a queue: io_uring, set up as fio sets it up.
 
 use super::engine::TransferFailure;
-use super::turn::Turn;
+use super::running_operation::Turn;
 use contract::Requirement;
 use io_uring::{IoUring, opcode, types::Fd};
 use std::io;

@@ -1,9 +1,9 @@
 //! The test `connect`: handshakes, each on a connection of its own.
 
 use super::connection::{abort, explain, handshake, introduction, retransmits, socket};
-use super::course::Course;
 use super::frame::{Preamble, SendingSide};
 use super::pace::Pace;
+use super::run_state::Course;
 use super::thread_result::ThreadResult;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use std::io::{self, Read, Write};

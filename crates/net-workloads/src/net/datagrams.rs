@@ -2,10 +2,10 @@
 
 use super::connection::{PATIENCE, explain};
 use super::control::{Received, Sent};
-use super::course::Course;
 use super::frame::Stamp;
 use super::pace::Pace;
 use super::request::Requests;
+use super::run_state::Course;
 use super::sequence::Sequence;
 use super::thread_result::ThreadResult;
 use std::io;

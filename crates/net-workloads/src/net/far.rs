@@ -9,10 +9,10 @@ use super::connection::{PATIENCE, PATIENCE_NS, introduction};
 use super::control::{
     Asked, FarAnswer, FarReport, MOST_CONNECTIONS, Order, Received, Sent, Test, read_hello,
 };
-use super::course::Course;
 use super::frame::{Preamble, SendingSide};
 use super::pace::Pace;
 use super::request::Requests;
+use super::run_state::Course;
 use super::{connect, datagrams, messages, request, stream};
 use contract::Interrupt;
 use std::collections::BTreeSet;

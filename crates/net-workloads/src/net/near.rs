@@ -3,10 +3,10 @@
 use super::channel::Channel;
 use super::connection::{PATIENCE, PATIENCE_NS, connect, explain};
 use super::control::{Asked, FarAnswer, FarReport, Order, Test, hello};
-use super::course::Course;
 use super::frame::{Preamble, SendingSide};
 use super::pace::Pace;
 use super::request::Requests;
+use super::run_state::Course;
 use super::thread_result::{NearReport, ThreadResult};
 use super::{connect as handshakes, datagrams, messages, request, stream};
 use contract::LaunchSpec;

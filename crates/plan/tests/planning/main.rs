@@ -10,7 +10,7 @@ mod orders;
 mod pace;
 mod variants;
 mod venues;
-mod within;
+mod within_factor;
 
 use catalogue::{CATALOGUE, DEFAULT_PROBES};
 use model::Plan;

@@ -1,8 +1,8 @@
 //! An application under load: its own processes, or long-lived ones.
 
 use super::host_load::HostLoadClient;
+use super::shared_application::LentApplication;
 use super::usage::{Usage, since};
-use super::warm::LentApplication;
 use super::warming::warm_up;
 use super::{Application, Conduct, Drive, Inspection, Started};
 use crate::http::HttpLoad;

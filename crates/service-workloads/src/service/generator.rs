@@ -11,7 +11,7 @@ use outputs::wrk;
 use std::io;
 use std::path::{Path, PathBuf};
 use sys::{Machine, Termination};
-use workload_parts::pick::{Pick, picks};
+use workload_parts::extraction::{Pick, picks};
 use workload_parts::program::{ForkedProgram, ProgramEnvironment, ProgramRun, WHERE_OUTPUT_IS};
 
 /// In the words of a generator: the directory for its results.
