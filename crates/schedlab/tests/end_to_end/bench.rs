@@ -185,8 +185,9 @@ pub fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Longest that anything waits for what another process does.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longest that anything waits for what another process does: a little less than a test may take
+/// (.config/nextest.toml). Beside a second run of all tests a guest boots five times as slowly.
+const PATIENCE: Duration = Duration::from_secs(280);
 
 /// Waits until it is so.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
