@@ -1,11 +1,13 @@
 //! Two complete runs of the tests at once on this machine, from two clones: neither sees the other.
 //!
-//! Both are built before either begins, so that tests meet tests and not a compiler.
+//! Both are built before either begins, so that tests meet tests and not a compiler; the page of the
+//! second as well, without which tests of figures skip.
 
 use crate::cargo::{Cargo, succeed};
 use crate::harness::Scale;
 use crate::problems::{CommandResult, Problems};
 use crate::suite::{self, Tier, Wish};
+use crate::ui;
 use std::process::Command;
 use std::time::Instant;
 
@@ -34,7 +36,11 @@ pub fn twice(cargo: &Cargo, scale: Scale) -> CommandResult {
         // Each profile has a report of its own.
         Scale::Smoke => (first.clone(), [one(Tier::Quick), one(Tier::Test)]),
     };
-    let outcome = both([&first, &second], &wishes);
+    let prepared = match scale {
+        Scale::Whole => ui::fetch(&second).and_then(|()| ui::build(&second)),
+        Scale::Smoke => Ok(()),
+    };
+    let outcome = prepared.and_then(|()| both([&first, &second], &wishes));
     let _ = std::fs::remove_dir_all(&directory);
     outcome
 }
