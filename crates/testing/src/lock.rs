@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 /// The machine as a whole: tests that turn its knobs lock it, all others that run on it share it.
 pub const MACHINE: &str = "machine";
+/// The machine's knobs, of tests that turn one beside tests that it does not disturb: they share the
+/// machine, and of these one at a time locks its knobs.
+pub const KNOBS: &str = "knobs";
 /// The loop devices: their numbers are handed out anew as soon as they are given back.
 pub const LOOP_DEVICES: &str = "loop-devices";
 
