@@ -7,7 +7,7 @@ use crate::cli::{Common, Execution, PlanOptions, Presentation};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::{Catalogue, Error, ErrorKind, Result};
-use model::{Outcome, Record, SampleData};
+use model::{Outcome, Record, SampleData, format_duration, parse_duration};
 use std::io::Write;
 use std::path::Path;
 use toml::{Table, Value};
@@ -165,6 +165,9 @@ fn below(experiment: &Table, workload: &Table, factor: f64) -> Table {
         // Four digits: a search tells no more.
         let scale: f64 = format!("{:.3e}", factor * part).parse().unwrap_or(factor * part);
         one.insert("scale".into(), Value::Float(scale));
+        if let Some(duration) = lengthened(workload, scale) {
+            one.insert("duration".into(), Value::String(duration));
+        }
         if part > 1.0 {
             // Where queues grow, latency is how long the load lasted.
             one.insert("primary".into(), Value::String("answers_per_second".to_owned()));
@@ -173,6 +176,23 @@ fn below(experiment: &Table, workload: &Table, factor: f64) -> Table {
     };
     below.insert("workloads".into(), Value::Array(PARTS.map(at).to_vec()));
     below
+}
+
+/// How long a load takes that sends as many requests as the workload's own, at this lower scale: of
+/// fewer than five of a kind the planner says that they say nothing. None where the scale is no
+/// lower.
+fn lengthened(workload: &Table, scale: f64) -> Option<String> {
+    let number = |value: &Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
+    let own = workload.get("scale").and_then(number).unwrap_or(1.0);
+    let catalogue: Catalogue = crate::catalogue();
+    let entry = workload.get("use").and_then(Value::as_str).and_then(|id| catalogue.workload(id));
+    let parameters = entry.map(|entry| entry.parameters()).unwrap_or_default();
+    let by_default = parameters.iter().find(|one| one.name == "duration")?.default;
+    let duration = workload.get("duration").and_then(Value::as_str).or(by_default)?;
+    let duration_ns = parse_duration(duration).ok()? as f64 * own / scale;
+    // Whole milliseconds read well.
+    let longer_ms = (duration_ns / 1e6).ceil() as u64;
+    (scale < own).then(|| format_duration(longer_ms.saturating_mul(1_000_000)))
 }
 
 fn without(experiment: &Table) -> Table {
@@ -280,6 +300,26 @@ mod tests {
         assert_eq!(below["blocks"].as_integer(), Some(7));
         assert_eq!(below["subjects"].as_table().unwrap().len(), 2);
         assert!(!below.contains_key("quick"));
+    }
+
+    #[test]
+    fn a_service_slower_than_its_scenario_is_asked_as_often_and_for_longer() {
+        let experiment: Table = toml::from_str(TEXT).unwrap();
+        let workload = chosen(&experiment, None).unwrap();
+        let durations = |workload: &Table, factor: f64| -> Vec<Option<String>> {
+            let below = below(&experiment, workload, factor);
+            let all = below["workloads"].as_array().unwrap().iter();
+            all.map(|one| one.get("duration").map(|text| text.as_str().unwrap().to_owned()))
+                .collect()
+        };
+        // A fifth of its own rates for five times as long; its own duration where it is as fast.
+        let mut own = workload.clone();
+        own.insert("duration".into(), Value::String("400ms".to_owned()));
+        let told = |text: &str| Some(text.to_owned());
+        assert_eq!(durations(&own, 0.4)[0], told("6.667s"), "at a scale of 0.12 instead of 2");
+        assert_eq!(durations(&own, 4.0)[4], told("400ms"));
+        assert_eq!(durations(workload, 4.0)[1..], [None, None, None, None]);
+        assert_eq!(durations(workload, 0.4)[0], told("83.334s"), "5 s by default");
     }
 
     #[test]
