@@ -94,6 +94,9 @@ pub(super) fn serve(
     }
     let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
     if let Some(error) = failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        // Its clients stay connected until this process ends, which tells why first: else the
+        // generator could complain of closed sessions before that.
+        std::mem::forget(gateway);
         return Err(error);
     }
     let mut served = Served {
