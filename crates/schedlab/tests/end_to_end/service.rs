@@ -128,7 +128,7 @@ fn a_limit_is_that_of_the_service_fresh_or_warm() {
     for process in ["fresh", "warm"] {
         let bench = Bench::new();
         let subjects = "[subjects.baseline]\ncpu_max = \"max\"\n\
-                        [subjects.limited]\ncpu_max = \"10ms/50ms\"\n\
+                        [subjects.limited]\ncpu_max = \"2ms/50ms\"\n\
                         [subjects.light]\ncpu_weight = \"50\"\n";
         let text = experiment(process, "", subjects) + "arrivals = \"closed\"\nconnections = 4\n";
         let file = bench.experiment(process, &text);
@@ -141,7 +141,7 @@ fn a_limit_is_that_of_the_service_fresh_or_warm() {
         for record in &records {
             let read = |factor: &str| record.levels.get(factor).map(|one| one.before.to_string());
             let (factor, level) = match record.subject.as_str() {
-                "limited" => ("cpu_max", "10ms/50ms"),
+                "limited" => ("cpu_max", "2ms/50ms"),
                 "light" => ("cpu_weight", "50"),
                 _ => ("cpu_max", "max"),
             };
