@@ -182,7 +182,10 @@ fn below(experiment: &Table, workload: &Table, factor: f64) -> Table {
 /// fewer than five of a kind the planner says that they say nothing. None where the scale is no
 /// lower.
 fn lengthened(workload: &Table, scale: f64) -> Option<String> {
-    let number = |value: &Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
+    let number = |value: &Value| match value {
+        Value::String(text) => text.trim().parse().ok(),
+        _ => value.as_float().or(value.as_integer().map(|whole| whole as f64)),
+    };
     let own = workload.get("scale").and_then(number).unwrap_or(1.0);
     let catalogue: Catalogue = crate::catalogue();
     let entry = workload.get("use").and_then(Value::as_str).and_then(|id| catalogue.workload(id));
@@ -318,6 +321,8 @@ mod tests {
         let told = |text: &str| Some(text.to_owned());
         assert_eq!(durations(&own, 0.4)[0], told("6.667s"), "at a scale of 0.12 instead of 2");
         assert_eq!(durations(&own, 4.0)[4], told("400ms"));
+        own.insert("scale".into(), Value::String("2".to_owned()));
+        assert_eq!(durations(&own, 0.4)[0], told("6.667s"), "a number may be written as text");
         assert_eq!(durations(workload, 4.0)[1..], [None, None, None, None]);
         assert_eq!(durations(workload, 0.4)[0], told("83.334s"), "5 s by default");
     }
