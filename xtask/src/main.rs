@@ -141,7 +141,7 @@ struct TestChoice {
     /// Only list them
     #[arg(long)]
     list: bool,
-    /// Repeat proofs although nothing that they depend on has changed
+    /// Repeat what passed before with the same inputs; proofs of a night only by their names
     #[arg(long)]
     anew: bool,
 }
