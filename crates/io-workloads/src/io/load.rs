@@ -67,8 +67,8 @@ pub(super) fn prepare(
         caches::drop_all(machine)?;
         for worker in &workers {
             let region = &worker.region;
-            let pages = caches::resident_pages(&region.file, region.start, worker.length())
-                .map_err(|error| Error::environment("cannot count the cached pages", error))?;
+            let pages = caches::evict(&region.file, region.start, worker.length())
+                .map_err(|error| Error::environment("cannot drop the cached pages", error))?;
             shared.resident.fetch_add(pages, Ordering::SeqCst);
         }
     }

@@ -175,8 +175,8 @@ impl Worker {
             Step::Ready(index) => self.make_ready(index),
             Step::Dropped => {
                 let Region { file, start, .. } = &self.region;
-                let pages = caches::resident_pages(file, *start, self.length())
-                    .map_err(|error| TransferFailure::of("count the cached pages of", error))?;
+                let pages = caches::evict(file, *start, self.length())
+                    .map_err(|error| TransferFailure::of("drop the cached pages of", error))?;
                 self.shared.resident.fetch_add(pages, Ordering::SeqCst);
                 Ok(())
             }

@@ -110,8 +110,8 @@ pub(super) fn prepare(
         caches::drop_all(machine)?;
         for task in &tasks {
             let (Task::Reader(Reader { region, .. }) | Task::Stream(Stream { region, .. })) = task;
-            resident += caches::resident_pages(&region.file, region.start, settings.size)
-                .map_err(|error| Error::environment("cannot count the cached pages", error))?;
+            resident += caches::evict(&region.file, region.start, settings.size)
+                .map_err(|error| Error::environment("cannot drop the cached pages", error))?;
         }
     }
     let host_cache = data_location::host_cache(launch);

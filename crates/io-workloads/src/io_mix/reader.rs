@@ -5,8 +5,6 @@ use super::settings::{IoMixSettings, LEADING, PARTS, SCATTERED, Victim};
 use model::Histogram;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rustix::fs::Advice;
-use std::num::NonZeroU64;
 use std::sync::Arc;
 use sys::monotonic_ns;
 use workload_parts::instant::sleep_for;
@@ -16,8 +14,6 @@ use workload_parts::storage::data_location::Region;
 use workload_parts::storage::pattern::{Fault, Pattern};
 use workload_parts::storage::transfer::read_all;
 
-/// Readahead that is still under way keeps pages; it ends within milliseconds.
-const PATIENCE: u32 = 50;
 /// Rounds whose time is kept; more of them do not fit into any run.
 const MOST_ROUNDS: usize = 1 << 20;
 
@@ -146,18 +142,8 @@ impl Reader {
             Victim::WorkingSet => self.settings.working_set,
             _ => self.settings.size,
         };
-        let (file, start) = (&self.region.file, self.region.start);
-        let mut pages = 0;
-        for _ in 0..PATIENCE {
-            rustix::fs::fadvise(file, start, NonZeroU64::new(length), Advice::DontNeed)
-                .map_err(|error| format!("cannot drop the cached pages: {error}"))?;
-            pages = caches::resident_pages(file, start, length)
-                .map_err(|error| format!("cannot count the cached pages: {error}"))?;
-            if pages == 0 {
-                break;
-            }
-            sleep_for(1_000_000);
-        }
+        let pages = caches::evict(&self.region.file, self.region.start, length)
+            .map_err(|error| format!("cannot drop the cached pages: {error}"))?;
         self.warm_pages += pages;
         Ok(())
     }

@@ -1,7 +1,10 @@
 //! The page cache: dropping it, and proving that it is empty.
 
+use crate::instant::sleep_for;
 use contract::{Error, Requirement, Result};
+use rustix::fs::Advice;
 use rustix::mm::{MapFlags, ProtFlags};
+use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use sys::Machine;
 
@@ -10,6 +13,8 @@ pub const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 /// Mapped at once while counting.
 const WINDOW: u64 = 1 << 30;
 const PAGE: u64 = 4096;
+/// How often a range is given up, a millisecond apart.
+const ATTEMPTS: u32 = 50;
 
 /// Dropping the caches needs root.
 pub fn requirement() -> Requirement {
@@ -31,6 +36,31 @@ pub fn drop_all(machine: &Machine) -> Result<()> {
         error.remedy = "run as root, or set drop_caches = \"no\"".to_owned();
         error
     })
+}
+
+/// Gives up the pages of a part of a file or device, untimed, until none is in memory.
+///
+/// The kernel passes over a page that somebody holds: another process that drops the caches, a
+/// readahead under way, a processor that has not yet put the page on a list
+/// (`mapping_evict_folio`). Such a page goes at a later attempt.
+///
+/// Returns how many pages were in memory after the last attempt.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn evict(file: &OwnedFd, start: u64, length: u64) -> std::io::Result<u64> {
+    let mut pages = resident_pages(file, start, length)?;
+    for _ in 0..ATTEMPTS {
+        if pages == 0 {
+            break;
+        }
+        rustix::fs::fadvise(file, start, NonZeroU64::new(length), Advice::DontNeed)?;
+        pages = resident_pages(file, start, length)?;
+        if pages > 0 {
+            sleep_for(1_000_000);
+        }
+    }
+    Ok(pages)
 }
 
 /// How many pages of a part of a file or device are in memory.
@@ -75,6 +105,30 @@ fn resident_in(file: &OwnedFd, from: u64, length: usize) -> std::io::Result<u64>
 mod tests {
     use super::*;
     use std::io::Write;
+
+    /// Pages that are mapped stay (`mapping_evict_folio`); pages that are let go meanwhile go.
+    #[test]
+    fn held_pages_are_counted_and_released_ones_evicted() {
+        let program = std::env::current_exe().unwrap();
+        let mut file = tempfile::tempfile_in(program.parent().unwrap()).unwrap();
+        file.write_all(&[1; 40_960]).unwrap();
+        file.sync_all().unwrap();
+        let file = OwnedFd::from(file);
+        let (flags, access) = (MapFlags::SHARED | MapFlags::POPULATE, ProtFlags::READ);
+        // SAFETY: a fresh mapping overlaps nothing.
+        let address =
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), 40_960, access, flags, &file, 0) };
+        let address = address.unwrap().addr();
+        assert_eq!(evict(&file, 0, 40_960).unwrap(), 10);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                sleep_for(10_000_000);
+                // SAFETY: nothing refers to the mapping.
+                unsafe { rustix::mm::munmap(address as *mut _, 40_960) }.unwrap();
+            });
+            assert_eq!(evict(&file, 0, 40_960).unwrap(), 0);
+        });
+    }
 
     #[test]
     fn pages_in_memory_are_counted() {
