@@ -1,7 +1,7 @@
 //! Two complete runs of the tests at once on this machine, from two clones: neither sees the other.
 //!
-//! Both are built before either begins, so that tests meet tests and not a compiler; the page of the
-//! second as well, without which tests of figures skip.
+//! Both are built before either begins, so that tests meet tests and not a compiler; their pages as
+//! well, without which tests of figures skip.
 
 use crate::cargo::{Cargo, succeed};
 use crate::harness::Scale;
@@ -37,7 +37,9 @@ pub fn twice(cargo: &Cargo, scale: Scale) -> CommandResult {
         Scale::Smoke => (first.clone(), [one(Tier::Quick), one(Tier::Test)]),
     };
     let prepared = match scale {
-        Scale::Whole => ui::fetch(&second).and_then(|()| ui::build(&second)),
+        Scale::Whole => [&first, &second]
+            .into_iter()
+            .try_for_each(|workspace| ui::fetch(workspace).and_then(|()| ui::build(workspace))),
         Scale::Smoke => Ok(()),
     };
     let outcome = prepared.and_then(|()| both([&first, &second], &wishes));
