@@ -16,8 +16,8 @@ use crate::rulebook::{Numbers, PairNumbers, Signals, Survivors};
 use crate::steadiness::not_steady;
 use crate::trial_facts::fixed_order;
 use model::{
-    BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Effect, FailureCount, Interval,
-    Plan, Planning, Reduction, Role, Unit, round_significant as round,
+    BlockEffect, Caveat, Companion, DecidingInterval, Diagnostics, Direction, Effect, FailureCount,
+    Interval, Plan, Planning, Reduction, Role, Unit, round_significant as round,
 };
 use stats::{
     SignedRank, TTest, blocks_for_difference, blocks_for_equivalence, detectable_effect, exp,
@@ -120,24 +120,8 @@ impl<'a> Comparison<'a> {
     /// The estimate with both intervals; the adjusted p-values come later.
     pub(crate) fn effect(&self, alpha: f64, family_size: usize) -> Option<Effect> {
         let test = self.test.as_ref().filter(|_| !self.pairs.hides_value())?;
-        let ratio = exp(test.mean);
-        let sign = self.asked.metric.direction.sign();
-        Some(Effect {
-            log_mean: round(test.mean),
-            log_sd: round(test.standard_deviation),
-            standard_error: round(test.standard_error),
-            degrees: round(test.degrees),
-            ratio: round(ratio),
-            raw_ratio: round(exp(sign * test.mean)),
-            interval: interval(test, alpha),
-            family_interval: interval(test, alpha / family_size.max(1) as f64),
-            p_difference: self.p_difference().map(round),
-            p_equivalence: self.p_equivalence().map(round),
-            adjusted_difference: None,
-            adjusted_equivalence: None,
-            deciding: None,
-            is_sequence: false,
-        })
+        let direction = self.asked.metric.direction;
+        Some(effect_of(test, direction, self.theta, [alpha, alpha / family_size.max(1) as f64]))
     }
 
     /// The figures behind the warnings; the verdicts without each replicate come later.
@@ -295,6 +279,32 @@ fn of_records(all: &[Caveat]) -> Vec<Caveat> {
         }
     }
     told
+}
+
+/// What a test says, with its intervals at these two levels and both p; the adjusted ones come later.
+pub(crate) fn effect_of(
+    test: &TTest,
+    direction: Direction,
+    theta: f64,
+    [alpha, of_family]: [f64; 2],
+) -> Effect {
+    Effect {
+        log_mean: round(test.mean),
+        log_sd: round(test.standard_deviation),
+        standard_error: round(test.standard_error),
+        degrees: round(test.degrees),
+        skew: round(test.skew),
+        ratio: round(exp(test.mean)),
+        raw_ratio: round(exp(direction.sign() * test.mean)),
+        interval: interval(test, alpha),
+        family_interval: interval(test, of_family),
+        p_difference: test.p_difference().map(round),
+        p_equivalence: test.p_equivalence(theta).map(round),
+        adjusted_difference: None,
+        adjusted_equivalence: None,
+        deciding: None,
+        is_sequence: false,
+    }
 }
 
 /// The interval that lies within the margin where equivalence is shown at this level.

@@ -7,7 +7,7 @@
 
 use crate::family::holm_of;
 use model::{Effect, Finding, Findings, Forbidden, Obstacle, Role, Verdict};
-use stats::{ln, t_cdf};
+use stats::{TTest, ln};
 
 /// Why a finding of an emulated processor decides nothing, not even by its failures.
 const EMULATED: &str = "emulated: no verdict of an emulated processor passes or fails a gate";
@@ -93,8 +93,15 @@ fn tails(finding: &Finding, fraction: f64) -> Option<[f64; 2]> {
     let effect = finding.effect.as_ref().filter(|_| !finding.is_emulated)?;
     // A degenerate sample has no p; its verdict is decided by the margin alone.
     effect.p_difference?;
-    let statistic = (effect.log_mean + ln(1.0 + fraction)) / effect.standard_error;
-    Some([t_cdf(statistic, effect.degrees), t_cdf(-statistic, effect.degrees)])
+    let test = TTest {
+        mean: effect.log_mean,
+        standard_deviation: effect.log_sd,
+        standard_error: effect.standard_error,
+        degrees: effect.degrees,
+        skew: effect.skew,
+    };
+    let edge = -ln(1.0 + fraction);
+    Some([test.p_below(edge)?, test.p_above(edge)?])
 }
 
 fn withholds_difference(obstacle: Obstacle) -> bool {

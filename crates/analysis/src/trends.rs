@@ -459,7 +459,7 @@ mod tests {
         let soak = soak(24);
         let ordinary = Plan { pace: None, ..soak.clone() };
         let before = judge(&ordinary, &all);
-        assert_eq!((before.format.as_str(), before.trends.len()), ("schedlab.findings/12", 0));
+        assert_eq!((before.format.as_str(), before.trends.len()), ("schedlab.findings/14", 0));
         assert!(!trends(&ordinary, &all).is_empty(), "they can be asked for all the same");
         // Nor do verdicts of a soak campaign differ from theirs.
         let mut with = judge(&soak, &all);

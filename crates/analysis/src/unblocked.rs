@@ -10,7 +10,7 @@ mod samples;
 mod table;
 
 use crate::claims::{ClaimEvidence, claims, is_about};
-use crate::comparison::{deciding, interval};
+use crate::comparison::{deciding, effect_of};
 use crate::failures::{failures, rounded};
 use crate::family::{holm_levels, holm_of};
 use crate::observations::Observations;
@@ -22,7 +22,7 @@ use model::{
     Verdict, round_significant as round,
 };
 use samples::Samples;
-use stats::{TTest, exp, ln};
+use stats::{TTest, ln};
 use std::collections::BTreeMap;
 use table::Table;
 
@@ -144,7 +144,6 @@ fn finding(
     let evidence = Evidence { test, difference, equivalence, theta, alpha: plan.alpha, family };
     let is_order_fixed = !signals.fixed_order.is_empty();
     let ruling = rule(infer(&evidence), &raised).of_order(is_order_fixed);
-    let sign = samples.question.direction.sign();
     let hides_value = samples.tail().is_some_and(|tail| tail.beyond < LEAST_SHOWN);
     let test = test.filter(|_| !hides_value);
     let value = |side: usize| samples.value(side).filter(|_| !hides_value);
@@ -163,20 +162,14 @@ fn finding(
         reference_value: value(0),
         subject_value: value(1),
         effect: test.map(|test| Effect {
-            log_mean: round(test.mean),
-            log_sd: round(test.standard_deviation),
-            standard_error: round(test.standard_error),
-            degrees: round(test.degrees),
-            ratio: round(exp(test.mean)),
-            raw_ratio: round(exp(sign * test.mean)),
-            interval: interval(test, plan.alpha),
-            family_interval: interval(test, plan.alpha / family.max(1) as f64),
-            p_difference: test.p_difference().map(round),
-            p_equivalence: test.p_equivalence(theta).map(round),
             adjusted_difference: difference.map(round),
             adjusted_equivalence: equivalence.map(round),
-            deciding: None,
-            is_sequence: false,
+            ..effect_of(
+                test,
+                samples.metric.direction,
+                theta,
+                [plan.alpha, plan.alpha / family.max(1) as f64],
+            )
         }),
         companion: None,
         planning: None,

@@ -3,7 +3,7 @@
 //! their weights, so that what workloads of a block have in common stays in; the rest
 //! is the design's own test. Never one total score: the worst component stands beside.
 
-use crate::comparison::{Comparison, Gathered, interval};
+use crate::comparison::{Comparison, Gathered, effect_of, interval};
 use crate::controls::{FailedControls, RestsOn};
 use crate::family::holm_of;
 use crate::pairs::{Pairs, replicates, weighted};
@@ -228,7 +228,13 @@ impl Sum {
         let effect = self.test.as_ref().map(|test| Effect {
             adjusted_difference: difference.map(round),
             adjusted_equivalence: equivalence.map(round),
-            ..effect(test, self.theta, plan.alpha, family)
+            ..effect_of(
+                test,
+                // A ratio of ratios is oriented already.
+                Direction::Higher,
+                self.theta,
+                [plan.alpha, plan.alpha / family.max(1) as f64],
+            )
         });
         let rounded = |block: &BlockEffect| BlockEffect {
             subject: round(block.subject),
@@ -257,25 +263,6 @@ impl Sum {
             blocks: self.blocks.iter().map(rounded).collect(),
             caveats,
         }
-    }
-}
-
-fn effect(test: &TTest, theta: f64, alpha: f64, family: usize) -> Effect {
-    Effect {
-        log_mean: round(test.mean),
-        log_sd: round(test.standard_deviation),
-        standard_error: round(test.standard_error),
-        degrees: round(test.degrees),
-        ratio: round(exp(test.mean)),
-        raw_ratio: round(exp(test.mean)),
-        interval: interval(test, alpha),
-        family_interval: interval(test, alpha / family.max(1) as f64),
-        p_difference: test.p_difference().map(round),
-        p_equivalence: test.p_equivalence(theta).map(round),
-        adjusted_difference: None,
-        adjusted_equivalence: None,
-        deciding: None,
-        is_sequence: false,
     }
 }
 

@@ -34,6 +34,16 @@ impl NoiseCase {
         Self { coverage: Some(Limit::AtLeast(LEAST_COVERAGE)), ..self }
     }
 
+    /// The margin that an experiment has.
+    fn with_margin(self) -> Self {
+        Self { shape: Shape { margin: Shape::PAIR.margin, ..self.shape }, ..self }
+    }
+
+    /// No more than the interval may miss.
+    fn unsheltered(self) -> Self {
+        Self { limit: Limit::AtMost(1.0 - LEAST_COVERAGE), ..self }
+    }
+
     fn carried(self) -> Self {
         Self { limit: Limit::AtMost(MOST_CARRIED), ..self }
     }
@@ -54,10 +64,15 @@ impl NoiseCase {
 fn cases() -> Vec<NoiseCase> {
     vec![
         NoiseCase::of("normal, one boot, 10 blocks", 10, |_| every_normal()),
-        NoiseCase::of("one arm skewed, 10 blocks", 10, skewed).with_coverage(),
-        NoiseCase::of("one arm skewed, 20 blocks", 20, skewed).with_coverage(),
-        NoiseCase::of("one arm with spikes, 10 blocks", 10, spiky).with_coverage(),
-        NoiseCase::of("one arm with spikes, 20 blocks", 20, spiky).with_coverage(),
+        NoiseCase::of("one arm skewed, 10 blocks", 10, skewed).with_margin().with_coverage(),
+        NoiseCase::of("one arm skewed, 20 blocks", 20, skewed).with_margin().with_coverage(),
+        NoiseCase::of("one arm with spikes, 10 blocks", 10, spiky).with_margin().with_coverage(),
+        NoiseCase::of("one arm with spikes, 20 blocks", 20, spiky).with_margin().with_coverage(),
+        // Without a margin a difference is false wherever the interval misses the truth.
+        NoiseCase::of("one arm skewed, no margin, 10 blocks", 10, skewed).unsheltered(),
+        NoiseCase::of("one arm skewed, no margin, 20 blocks", 20, skewed).unsheltered(),
+        NoiseCase::of("one arm with spikes, no margin, 10 blocks", 10, spiky).unsheltered(),
+        NoiseCase::of("one arm with spikes, no margin, 20 blocks", 20, spiky).unsheltered(),
         NoiseCase::of("one arm three times as noisy, 10 blocks", 10, |_| plain(noisier))
             .with_coverage(),
         NoiseCase::of("carry-over of 1 %, 2 subjects, 10 blocks", 10, |_| left_behind_by_one(0.01))

@@ -232,6 +232,10 @@ pub struct Effect {
     pub standard_error: f64,
     /// Degrees of freedom.
     pub degrees: f64,
+    /// Skewness of the differences over 6 √n, where it is noticeable; else 0. Bounds on the side of
+    /// its sign lie further out (docs/method.md#m-skew).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub skew: f64,
     /// Oriented ratio, exp(log_mean).
     pub ratio: f64,
     /// Subject over reference in the metric's own direction.
@@ -255,6 +259,11 @@ pub struct Effect {
     /// together; it has no p.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_sequence: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_none(skew: &f64) -> bool {
+    *skew == 0.0
 }
 
 impl Effect {

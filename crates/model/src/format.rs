@@ -31,10 +31,11 @@ pub const RECORD_FORMAT: &str = "schedlab.record/3";
 /// it ([`crate::Chain`]); the first does not tell how much else a machine did, either.
 pub const RECORD_FORMATS: [&str; 3] = [RECORD_FORMAT, "schedlab.record/2", "schedlab.record/1"];
 /// `findings.json`.
-pub const FINDINGS_FORMAT: &str = "schedlab.findings/12";
+pub const FINDINGS_FORMAT: &str = "schedlab.findings/14";
 /// `findings.json` of a soak campaign: it has trends.
-pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/13";
-/// Versions of it that are read. Before the twelfth, a finding did not say that all of one subject
+pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/15";
+/// Versions of it that are read. Before the fourteenth, no interval allowed for skewness; of the
+/// twelfth and the thirteenth, the thirteenth has trends. Before the twelfth, a finding did not say that all of one subject
 /// was measured before the other; of the tenth and the eleventh, the eleventh has trends. Before the tenth, failures had no verdict of their own; of the
 /// eighth and the ninth, the ninth has trends. Before the eighth, claims had three outcomes, and a size was
 /// confirmed by equivalence; of the sixth and the seventh, the seventh has trends. The fifth and
@@ -42,8 +43,10 @@ pub const TREND_FINDINGS_FORMAT: &str = "schedlab.findings/13";
 /// caveats alone ([`crate::Findings::with_facts_of_caveats`]); of these the fifth has trends. The
 /// third has claims as the second format of plans; the second has claims about one comparison
 /// each, and does not count broken rules.
-pub const FINDINGS_FORMATS: [&str; 12] = [
+pub const FINDINGS_FORMATS: [&str; 14] = [
     FINDINGS_FORMAT,
+    "schedlab.findings/13",
+    "schedlab.findings/12",
     "schedlab.findings/11",
     "schedlab.findings/10",
     "schedlab.findings/9",
@@ -69,9 +72,9 @@ pub const FINDINGS_BEFORE_SEQUENCES: [&str; 6] = [
     FINDINGS_BEFORE_OBSTACLES[3],
 ];
 /// The view model that every renderer draws.
-pub const REPORT_FORMAT: &str = "schedlab.report/12";
+pub const REPORT_FORMAT: &str = "schedlab.report/14";
 /// The view model of a soak campaign: its findings have trends.
-pub const TREND_REPORT_FORMAT: &str = "schedlab.report/13";
+pub const TREND_REPORT_FORMAT: &str = "schedlab.report/15";
 
 #[cfg(test)]
 mod tests {
@@ -79,7 +82,7 @@ mod tests {
     use crate::{Caveat, CaveatCode, Claim, ClaimedOver, Finding, Findings, Obstacle, Pace, Plan};
 
     const PLAN: &str = r#"{"format":"schedlab.plan/3","name":"n","title":"t","digest":"d","venue":"sim","seed":1,"is_seed_generated":false,"alpha":0.05,"is_quick":false,"subjects":[],"workloads":[],"blocks":[],"probes":[],"settle_ns":0,"notes":[]}"#;
-    const FINDINGS: &str = r#"{"format":"schedlab.findings/12","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
+    const FINDINGS: &str = r#"{"format":"schedlab.findings/14","plan_digest":"d","seed":1,"alpha":0.05,"families":{},"findings":[],"failures":[],"caveats":[]}"#;
 
     #[test]
     fn what_has_no_pace_and_no_trends_is_written_as_before() {
@@ -164,7 +167,7 @@ mod tests {
             r#"{{"question":{{"workload":"w","metric":"m","unit":"nanoseconds","direction":"lower","subject":"b","reference":"a","role":"primary","family":"declared"}},"verdict":"{verdict}","strength":null,"reason":null,"margin":0.02,"pairs":0,"reference_value":null,"subject_value":null,"effect":null,"companion":null,"planning":null,"tail":null,"blocks":[],"caveats":{caveats}}}"#
         );
         let text = FINDINGS
-            .replace("findings/12", "findings/4")
+            .replace("findings/14", "findings/4")
             .replace(r#""findings":[]"#, &format!(r#""findings":[{finding}]"#));
         let findings: Findings = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&findings).unwrap(), text, "as it was stored");

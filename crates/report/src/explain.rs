@@ -168,7 +168,16 @@ fn estimate(
         interval = interval(&effect.interval, language),
         degrees = short(effect.degrees)
     );
-    format!("{together} {spread}")
+    let skewed = match effect.skew {
+        0.0 => return format!("{together} {spread}"),
+        skew if skew > 0.0 => language.word(
+            "Differences are skewed towards better values, and the bound on that side allows for it.",
+        ),
+        _ => language.word(
+            "Differences are skewed towards worse values, and the bound on that side allows for it.",
+        ),
+    };
+    format!("{together} {spread} {skewed}")
 }
 
 fn tests(finding: &Finding, effect: &Effect, findings: &Findings, language: Language) -> String {

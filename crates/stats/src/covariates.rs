@@ -78,6 +78,7 @@ pub fn coefficient_beside(values: &[f64], column: &[f64], others: &[Vec<f64>]) -
         standard_deviation: variance.sqrt(),
         standard_error: (variance / size).sqrt(),
         degrees,
+        skew: 0.0,
     })
 }
 

@@ -43,7 +43,8 @@ impl Samples<'_> {
         let all = strata.iter().flat_map(|(reference, subject)| reference.iter().chain(*subject));
         let scale = all.fold(0.0, |largest: f64, log| largest.max(log.abs()));
         let test = TTest::stratified(&strata)?.without_rounding(scale);
-        Some(TTest { mean: self.question.direction.sign() * test.mean, ..test })
+        let sign = self.question.direction.sign();
+        Some(TTest { mean: sign * test.mean, skew: sign * test.skew, ..test })
     }
 
     /// 0 of the reference, 1 of the subject.
@@ -165,7 +166,8 @@ impl Samples<'_> {
         }
         let others: Vec<Vec<f64>> = strata.into_iter().chain([places]).collect();
         let test = coefficient_beside(&logs, &is_subject, &others)?;
-        Some(TTest { mean: self.question.direction.sign() * test.mean, ..test })
+        let sign = self.question.direction.sign();
+        Some(TTest { mean: sign * test.mean, skew: sign * test.skew, ..test })
     }
 
     /// What a drift may be of what the test says: a difference that is not shown beside one, or an

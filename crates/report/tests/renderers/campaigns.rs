@@ -481,6 +481,7 @@ impl Draft {
             log_sd: 0.05,
             standard_error: 0.02,
             degrees: 5.0,
+            skew: 0.0,
             ratio,
             raw_ratio,
             interval: Interval { low, high },

@@ -59,6 +59,7 @@ fn finding(
             log_sd: 0.05,
             standard_error: 0.02,
             degrees: 5.0,
+            skew: 0.0,
             ratio: mean.exp(),
             raw_ratio: raw.exp(),
             interval: Interval { low: low.exp(), high: high.exp() },
@@ -291,6 +292,6 @@ fn markdown_and_csv_are_complete() {
 fn the_json_is_the_whole_view_and_comes_back() {
     let text = drawn("json", PLAIN);
     let report: report::Report = serde_json::from_str(&text).unwrap();
-    assert_eq!(report.format, "schedlab.report/12");
+    assert_eq!(report.format, "schedlab.report/14");
     assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", text);
 }

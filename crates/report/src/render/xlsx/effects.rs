@@ -261,6 +261,7 @@ mod tests {
             log_sd: 0.1,
             standard_error: 0.1,
             degrees: 7.0,
+            skew: 0.0,
             ratio,
             raw_ratio: ratio,
             interval,
