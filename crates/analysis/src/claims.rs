@@ -15,8 +15,8 @@ pub(crate) use family::{cap, findings};
 
 use crate::comparison_labels::{ComparisonLabel, in_words};
 use model::{
-    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, ClaimedOver, Finding, Plan,
-    Question, Role, Verdict,
+    Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, ClaimedOver, DECLARED_FAMILY,
+    Finding, Plan, Question, Role, Verdict,
 };
 use rule::{Measured, outcome};
 use stats::ln;
@@ -29,41 +29,79 @@ const UNTESTED: &str = "it compares within blocks, in campaigns that ran to thei
 pub(crate) struct ClaimEvidence<'a> {
     /// Findings that claims are about, and perhaps others.
     pub findings: &'a [Finding],
-    /// What their intervals hold for, in words.
-    pub family: &'static str,
-    /// Whether workloads were compared inside subjects where a claim asks for it.
-    pub has_workloads: bool,
+    /// Where they come from.
+    pub basis: ClaimBasis,
+}
+
+/// Where the findings come from that claims are judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClaimBasis {
+    /// [`findings`], of a campaign in blocks.
+    OwnTests,
+    /// The comparisons that [`is_about`] chose, of numbers without blocks.
+    WithoutBlocks,
+    /// The declared family, where no test of other comparisons holds.
+    DeclaredFamily,
+}
+
+impl ClaimBasis {
+    /// What its intervals hold for, in words.
+    fn family_words(self) -> &'static str {
+        match self {
+            Self::OwnTests | Self::WithoutBlocks => "all claims",
+            Self::DeclaredFamily => "the whole family",
+        }
+    }
+
+    /// Whether workloads were compared, and comparisons combined, where a claim asks for it.
+    fn has_tests_in_blocks(self) -> bool {
+        self == Self::OwnTests
+    }
+
+    /// Whether a finding of this question compares subjects for themselves. What one claim
+    /// combines, and workloads inside a subject, have findings of the same shape beside them.
+    fn compares_subjects(self, question: &Question) -> bool {
+        match self {
+            Self::OwnTests => question.family == subjects::SUBJECTS,
+            Self::WithoutBlocks => true,
+            Self::DeclaredFamily => question.family == DECLARED_FAMILY,
+        }
+    }
 }
 
 impl<'a> ClaimEvidence<'a> {
     /// Findings of [`findings`], of a campaign in blocks.
     pub(crate) fn of_blocks(findings: &'a [Finding]) -> Self {
-        Self { findings, family: "all claims", has_workloads: true }
+        Self { findings, basis: ClaimBasis::OwnTests }
     }
 
     /// Findings of the comparisons that [`is_about`] chose, of numbers without blocks.
     pub(crate) fn without_blocks(findings: &'a [Finding]) -> Self {
-        Self { findings, family: "all claims", has_workloads: false }
+        Self { findings, basis: ClaimBasis::WithoutBlocks }
     }
 
     /// Findings of the declared family, where no test of other comparisons holds.
     pub(crate) fn declared(findings: &'a [Finding]) -> Self {
-        Self { findings, family: "the whole family", has_workloads: false }
+        Self { findings, basis: ClaimBasis::DeclaredFamily }
     }
 }
 
 /// Judges every claim of a plan.
 pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFinding> {
-    let ClaimEvidence { findings, family, has_workloads } = evidence;
+    let ClaimEvidence { findings, basis } = evidence;
+    let family = basis.family_words();
     let of_claim = |(index, claim): (usize, &Claim)| {
-        let mut about = if claim.is_combined() {
+        let is_of_blocks = claim.is_across_workloads() || claim.is_combined();
+        let mut about = if is_of_blocks && !basis.has_tests_in_blocks() {
+            Vec::new()
+        } else if claim.is_combined() {
             let own = combined::about(index, findings);
             own.into_iter().map(|finding| (finding, false)).collect()
         } else if claim.is_across_workloads() {
             let own = cross_workload::about(plan, claim, findings);
             own.into_iter().map(|finding| (finding, false)).collect()
         } else {
-            about(plan, claim, findings)
+            about(plan, claim, evidence)
         };
         if claim.is_single() {
             about.truncate(1);
@@ -75,8 +113,7 @@ pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFindi
             .collect();
         let (outcome, reason, tally) = match judged.as_slice() {
             [] => {
-                let is_of_blocks = claim.is_across_workloads() || claim.is_combined();
-                let why = match is_of_blocks && !has_workloads {
+                let why = match is_of_blocks && !basis.has_tests_in_blocks() {
                     true => UNTESTED,
                     false if plan.is_quick => LEFT_OUT,
                     false => "the question was not asked",
@@ -95,10 +132,12 @@ pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFindi
 const LEFT_OUT: &str = "the question was not asked: --quick left out what it is about";
 
 /// The findings that a claim is about, each with whether it compares the other way round.
-fn about<'a>(plan: &Plan, claim: &Claim, findings: &'a [Finding]) -> Vec<(&'a Finding, bool)> {
+fn about<'a>(plan: &Plan, claim: &Claim, evidence: ClaimEvidence<'a>) -> Vec<(&'a Finding, bool)> {
+    let ClaimEvidence { findings, basis } = evidence;
     let with_turn =
         |finding: &'a Finding| Some((finding, is_about(plan, claim, &finding.question)?));
-    findings.iter().filter_map(with_turn).collect()
+    let of_subjects = findings.iter().filter(|one| basis.compares_subjects(&one.question));
+    of_subjects.filter_map(with_turn).collect()
 }
 
 /// Whether a claim about subjects is about this comparison, and if it is, whether the comparison is

@@ -267,6 +267,37 @@ mod tests {
     }
 
     #[test]
+    fn claims_of_every_kind_in_one_plan_do_not_count_each_other() {
+        let over = |over| ClaimShape { over, ..Default::default() };
+        let order =
+            ClaimShape { order: ["b", "a"].map(str::to_owned).into(), ..Default::default() };
+        let across = Claim {
+            workloads: LABELS.map(str::to_owned).into(),
+            subject: Claimed::Levels([].into()),
+            reference: Claimed::Levels([].into()),
+            ..claim(ClaimedEffect::Worse, ClaimShape::default())
+        };
+        let claims = [
+            (claim(ClaimedEffect::Better, over(ClaimedOver::Every)), Some(3)),
+            (claim(ClaimedEffect::Better, over(ClaimedOver::Overall)), None),
+            (claim(ClaimedEffect::Same, turns("workload", ["one", "nine"])), None),
+            (claim(ClaimedEffect::Better, order), Some(3)),
+            (claim(ClaimedEffect::Better, over(ClaimedOver::Most)), Some(3)),
+            (across, Some(4)),
+        ];
+        let ratios = [0.8, 0.85, 0.8];
+        let mut plan = grid(claims[0].0.clone());
+        plan.claims = claims.iter().map(|(claim, _)| claim.clone()).collect();
+        let together = crate::judge(&plan, &records(ratios)).claims;
+        for ((claim, parts), found) in claims.into_iter().zip(together) {
+            assert_eq!(found.outcome, ClaimOutcome::Confirmed, "{}", found.reason);
+            assert_eq!(found.tally.map(|tally| tally.confirmed), parts, "{}", found.reason);
+            let alone = judged(claim, ratios);
+            assert_eq!((found.outcome, found.tally), (alone.outcome, alone.tally));
+        }
+    }
+
+    #[test]
     fn a_part_that_gives_no_verdict_leaves_none() {
         let plan = grid(claim(ClaimedEffect::Better, turns("workload", ["one", "nine"])));
         let mut all = records([1.1, 1.0, 0.8]);
