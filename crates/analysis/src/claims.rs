@@ -3,11 +3,13 @@
 //! Each comparison that a claim asks for is judged among those of all claims; what it says of the
 //! claim is decided by its verdict and, of a size, by its interval (the rule of
 //! docs/method.md#m-claims). A claim about several comparisons is confirmed where each of them
-//! confirms it, and refuted where some refute it and none confirms it.
+//! confirms it, and refuted where some refute it and none confirms it; one without a finding leaves
+//! it open.
 
 mod combined;
 mod cross_workload;
 mod family;
+mod parts;
 mod rule;
 mod subjects;
 
@@ -18,6 +20,7 @@ use model::{
     Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, ClaimedOver, DECLARED_FAMILY,
     Finding, Plan, Question, Role, Verdict,
 };
+use parts::{Part, parts};
 use rule::{Measured, outcome};
 use stats::ln;
 
@@ -88,32 +91,20 @@ impl<'a> ClaimEvidence<'a> {
 
 /// Judges every claim of a plan.
 pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFinding> {
-    let ClaimEvidence { findings, basis } = evidence;
-    let family = basis.family_words();
+    let family = evidence.basis.family_words();
     let of_claim = |(index, claim): (usize, &Claim)| {
-        let is_of_blocks = claim.is_across_workloads() || claim.is_combined();
-        let mut about = if is_of_blocks && !basis.has_tests_in_blocks() {
-            Vec::new()
-        } else if claim.is_combined() {
-            let own = combined::about(index, findings);
-            own.into_iter().map(|finding| (finding, false)).collect()
-        } else if claim.is_across_workloads() {
-            let own = cross_workload::about(plan, claim, findings);
-            own.into_iter().map(|finding| (finding, false)).collect()
-        } else {
-            about(plan, claim, evidence)
-        };
+        let mut parts = parts(plan, (index, claim), evidence);
         if claim.is_single() {
-            about.truncate(1);
+            parts.truncate(1);
         }
-        let is_emulated = about.iter().any(|(finding, _)| finding.is_emulated);
-        let judged: Vec<Judged<'_>> = about
-            .into_iter()
-            .map(|(finding, is_turned)| judge(claim, finding, is_turned, family))
-            .collect();
+        let is_emulated =
+            parts.iter().any(|part| part.finding.is_ok_and(|(finding, _)| finding.is_emulated));
+        let judged: Vec<Judged> =
+            parts.into_iter().map(|part| Judged::of(claim, part, family)).collect();
         let (outcome, reason, tally) = match judged.as_slice() {
             [] => {
-                let why = match is_of_blocks && !basis.has_tests_in_blocks() {
+                let is_of_blocks = claim.is_across_workloads() || claim.is_combined();
+                let why = match is_of_blocks && !evidence.basis.has_tests_in_blocks() {
                     true => UNTESTED,
                     false if plan.is_quick => LEFT_OUT,
                     false => "the question was not asked",
@@ -121,7 +112,11 @@ pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFindi
                 (ClaimOutcome::Undecided, why.to_owned(), None)
             }
             [only] => (only.outcome, only.reason.clone(), None),
-            several => together(plan, several, claim.shape.over),
+            several => {
+                let tally = tally(several);
+                let outcome = together(several, tally, claim.shape.over);
+                (outcome, in_each(plan, several), Some(tally))
+            }
         };
         ClaimFinding { claim: claim.clone(), outcome, reason, tally, is_emulated }
     };
@@ -130,15 +125,6 @@ pub(crate) fn claims(plan: &Plan, evidence: ClaimEvidence<'_>) -> Vec<ClaimFindi
 
 /// Why a claim is open that a shortened campaign does not speak of.
 const LEFT_OUT: &str = "the question was not asked: --quick left out what it is about";
-
-/// The findings that a claim is about, each with whether it compares the other way round.
-fn about<'a>(plan: &Plan, claim: &Claim, evidence: ClaimEvidence<'a>) -> Vec<(&'a Finding, bool)> {
-    let ClaimEvidence { findings, basis } = evidence;
-    let with_turn =
-        |finding: &'a Finding| Some((finding, is_about(plan, claim, &finding.question)?));
-    let of_subjects = findings.iter().filter(|one| basis.compares_subjects(&one.question));
-    of_subjects.filter_map(with_turn).collect()
-}
 
 /// Whether a claim about subjects is about this comparison, and if it is, whether the comparison is
 /// the other way round.
@@ -161,15 +147,34 @@ pub(crate) fn is_about(plan: &Plan, claim: &Claim, question: &Question) -> Optio
 }
 
 /// What one comparison says of a claim.
-struct Judged<'a> {
-    finding: &'a Finding,
+struct Judged {
+    question: Question,
     outcome: ClaimOutcome,
     reason: String,
     /// The measured log ratio of the value, the claim's way round.
     log: Option<f64>,
+    /// Why it has no finding, where it has none.
+    unjudged: Option<&'static str>,
 }
 
-fn judge<'a>(claim: &Claim, finding: &'a Finding, is_turned: bool, family: &str) -> Judged<'a> {
+impl Judged {
+    fn of(claim: &Claim, part: Part<'_>, family: &str) -> Self {
+        let (found, unjudged) = match part.finding {
+            Ok((finding, is_turned)) => (judge(claim, finding, is_turned, family), None),
+            Err(why) => ((ClaimOutcome::Undecided, why.to_owned(), None), Some(why)),
+        };
+        let (outcome, reason, log) = found;
+        Self { question: part.question, outcome, reason, log, unjudged }
+    }
+}
+
+/// The outcome, why, and the measured log ratio.
+fn judge(
+    claim: &Claim,
+    finding: &Finding,
+    is_turned: bool,
+    family: &str,
+) -> (ClaimOutcome, String, Option<f64>) {
     let verdict = match (finding.verdict, is_turned) {
         (Verdict::Better, true) => Verdict::Worse,
         (Verdict::Worse, true) => Verdict::Better,
@@ -177,7 +182,7 @@ fn judge<'a>(claim: &Claim, finding: &'a Finding, is_turned: bool, family: &str)
     };
     let Some(effect) = finding.effect.as_ref().filter(|_| !finding.is_forbidden()) else {
         let reason = finding.reason.clone().unwrap_or_else(|| "there is no estimate".to_owned());
-        return Judged { finding, outcome: ClaimOutcome::Undecided, reason, log: None };
+        return (ClaimOutcome::Undecided, reason, None);
     };
     // In the metric's own direction, as claims are written.
     let sign = finding.question.direction.sign() * if is_turned { -1.0 } else { 1.0 };
@@ -197,7 +202,7 @@ fn judge<'a>(claim: &Claim, finding: &'a Finding, is_turned: bool, family: &str)
         change(high),
         of_size(claim.effect, outcome, &measured),
     );
-    Judged { finding, outcome, reason, log: Some(log) }
+    (outcome, reason, Some(log))
 }
 
 /// What the interval says of a claimed size.
@@ -219,23 +224,22 @@ fn of_size(claimed: ClaimedEffect, outcome: ClaimOutcome, measured: &Measured) -
     }
 }
 
-/// What several comparisons say together, with their numbers and where each kind was.
-fn together(
-    plan: &Plan,
-    judged: &[Judged<'_>],
-    over: ClaimedOver,
-) -> (ClaimOutcome, String, Option<ClaimTally>) {
-    let count = |wanted| judged.iter().filter(|one| one.outcome == wanted).count();
-    let all =
+fn tally(judged: &[Judged]) -> ClaimTally {
+    let count =
         |is_one: fn(ClaimOutcome) -> bool| judged.iter().filter(|one| is_one(one.outcome)).count();
-    let tally = ClaimTally {
-        confirmed: count(ClaimOutcome::Confirmed),
-        refuted: all(ClaimOutcome::is_refuted),
-        undecided: all(ClaimOutcome::is_open),
-    };
+    ClaimTally {
+        confirmed: count(|outcome| outcome == ClaimOutcome::Confirmed),
+        refuted: count(ClaimOutcome::is_refuted),
+        undecided: count(ClaimOutcome::is_open),
+    }
+}
+
+/// What several comparisons say together.
+fn together(judged: &[Judged], tally: ClaimTally, over: ClaimedOver) -> ClaimOutcome {
+    let count = |wanted| judged.iter().filter(|one| one.outcome == wanted).count();
     let least = if over == ClaimedOver::Most { judged.len() / 2 + 1 } else { judged.len() };
     let alike = ClaimOutcome::ALL.into_iter().find(|one| count(*one) >= least);
-    let outcome = alike.unwrap_or(match tally {
+    alike.unwrap_or(match tally {
         _ if over == ClaimedOver::Most => match 2 * tally.refuted > judged.len() {
             true => ClaimOutcome::Refuted,
             false => ClaimOutcome::Undecided,
@@ -244,8 +248,12 @@ fn together(
         _ if count(ClaimOutcome::Refuted) > 0 => ClaimOutcome::Refuted,
         _ if count(ClaimOutcome::RefutedInSize) > 0 => ClaimOutcome::RefutedInSize,
         _ => ClaimOutcome::RefutedAndImmaterial,
-    });
-    let questions: Vec<&Question> = judged.iter().map(|one| &one.finding.question).collect();
+    })
+}
+
+/// How several comparisons ended, with their numbers and where each kind was.
+fn in_each(plan: &Plan, judged: &[Judged]) -> String {
+    let questions: Vec<&Question> = judged.iter().map(|one| &one.question).collect();
     let places = ComparisonLabel::of_each(plan, &questions);
     let mut clauses: Vec<String> = Vec::new();
     for wanted in ClaimOutcome::ALL {
@@ -275,16 +283,27 @@ fn together(
             }
         }
     }
+    format!("{}{}{}", clauses.join(", "), unjudged(judged), measured(judged))
+}
+
+/// How many comparisons have no finding, and why the first has none.
+fn unjudged(judged: &[Judged]) -> String {
+    let mut without = judged.iter().filter_map(|one| one.unjudged);
+    let Some(why) = without.next() else { return String::new() };
+    format!("; {} of these without a finding: {why}", 1 + without.count())
+}
+
+/// From the least to the most that was measured.
+fn measured(judged: &[Judged]) -> String {
     let mut logs: Vec<f64> = judged.iter().filter_map(|one| one.log).collect();
     logs.sort_by(f64::total_cmp);
-    let measured = match logs.as_slice() {
+    match logs.as_slice() {
         [] => String::new(),
         [only] => format!("; measured {} of the value", change(*only)),
         [least, .., most] => {
             format!("; measured {} to {} of the value", change(*least), change(*most))
         }
-    };
-    (outcome, format!("{}{measured}", clauses.join(", ")), Some(tally))
+    }
 }
 
 /// A log ratio as a signed percentage.
