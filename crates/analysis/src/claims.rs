@@ -13,12 +13,12 @@ mod parts;
 mod rule;
 mod subjects;
 
-pub(crate) use family::{cap, findings};
+pub(crate) use family::{cap, decide_differences, findings};
 
 use crate::comparison_labels::{ComparisonLabel, in_words};
 use model::{
     Claim, ClaimFinding, ClaimOutcome, ClaimTally, ClaimedEffect, ClaimedOver, DECLARED_FAMILY,
-    Finding, Plan, Question, Role, Verdict,
+    Effect, Finding, Interval, Plan, Question, Role, Verdict,
 };
 use parts::{Part, parts};
 use rule::{Measured, outcome};
@@ -186,42 +186,71 @@ fn judge(
     };
     // In the metric's own direction, as claims are written.
     let sign = finding.question.direction.sign() * if is_turned { -1.0 } else { 1.0 };
-    let interval = &effect.family_interval;
-    let mut ends = [sign * ln(interval.low), sign * ln(interval.high)];
-    ends.sort_by(f64::total_cmp);
-    let [low, high] = ends;
-    let log = sign * effect.log_mean;
+    let of_claim = |interval: Interval| {
+        let mut ends = [sign * ln(interval.low), sign * ln(interval.high)];
+        ends.sort_by(f64::total_cmp);
+        ends
+    };
+    let [low, high] = of_claim(effect.family_interval);
     let theta = ln(1.0 + finding.margin);
     let measured = Measured { verdict, low, high, theta, direction: finding.question.direction };
     let outcome = outcome(claim.effect, &measured);
+    let decisive = deciding(finding.verdict, effect, &measured);
+    let own = of_claim(decisive.unwrap_or(effect.interval));
+    let log = sign * effect.log_mean;
     let of_what = if claim.shape.turns.is_some() { "the ratio of the two" } else { "the value" };
-    let reason = format!(
-        "measured {} of {of_what}, {} to {} with {family} in mind{}",
-        change(log),
-        change(low),
-        change(high),
-        of_size(claim.effect, outcome, &measured),
-    );
-    (outcome, reason, Some(log))
+    let beside = match (claim.effect, decisive) {
+        (ClaimedEffect::Change(fraction), _) => format!(
+            "{} with {family} in mind{}",
+            range([low, high]),
+            of_size(ln(1.0 + fraction), outcome, &measured, own)
+        ),
+        (_, Some(_)) => format!("{} with {family} in mind", range(own)),
+        (_, None) => format!("{} for this comparison alone", range(own)),
+    };
+    (outcome, format!("measured {} of {of_what}, {beside}", change(log)), Some(log))
 }
 
-/// What the interval says of a claimed size.
-fn of_size(claimed: ClaimedEffect, outcome: ClaimOutcome, measured: &Measured) -> String {
-    let ClaimedEffect::Change(fraction) = claimed else { return String::new() };
-    let size = change(ln(1.0 + fraction));
-    let is_shown = matches!(measured.verdict, Verdict::Better | Verdict::Worse);
-    match outcome {
-        ClaimOutcome::Confirmed => format!(", which has {size} and neither half nor twice of it"),
-        ClaimOutcome::RefutedInSize => format!(", which excludes {size}"),
-        ClaimOutcome::Immaterial => format!(", which has {size}: less than matters"),
+/// The interval that showed the verdict: that of the level which it was shown at, or that of the
+/// family where this shows it as well. None where only the comparison's own interval is known.
+fn deciding(verdict: Verdict, effect: &Effect, measured: &Measured) -> Option<Interval> {
+    let of_level = match verdict {
+        Verdict::Better | Verdict::Worse | Verdict::Equivalent => effect.deciding,
+        Verdict::Inconclusive | Verdict::Invalid => None,
+    };
+    let of_family = || measured.shows_verdict().then_some(effect.family_interval);
+    of_level.map(|decisive| decisive.interval).or_else(of_family)
+}
+
+/// What the interval of all claims says of a claimed size, and by which the verdict was shown where
+/// that one does not show it.
+fn of_size(size: f64, outcome: ClaimOutcome, measured: &Measured, decisive: [f64; 2]) -> String {
+    let size_in_words = change(size);
+    let of_size = match outcome {
+        ClaimOutcome::Confirmed => {
+            format!(", which has {size_in_words} and neither half nor twice of it")
+        }
+        ClaimOutcome::RefutedInSize | ClaimOutcome::Refuted => {
+            format!(", which excludes {size_in_words}")
+        }
+        ClaimOutcome::Immaterial => format!(", which has {size_in_words}: less than matters"),
         ClaimOutcome::RefutedAndImmaterial => {
-            format!(", which excludes {size}; both are less than matters")
+            format!(", which excludes {size_in_words}; both are less than matters")
         }
-        ClaimOutcome::Undecided if is_shown => {
-            format!(", too wide to tell {size} from half or twice of it")
-        }
-        ClaimOutcome::Refuted | ClaimOutcome::Undecided => String::new(),
-    }
+        ClaimOutcome::Undecided => match measured.verdict {
+            Verdict::Inconclusive | Verdict::Invalid => return String::new(),
+            _ if measured.goes_with(size) => {
+                format!(", too wide to tell {size_in_words} from half or twice of it")
+            }
+            _ => format!(", which does not exclude {size_in_words}"),
+        },
+    };
+    let shown = match measured.verdict {
+        _ if measured.shows_verdict() => return of_size,
+        Verdict::Equivalent => "no difference beyond the margin",
+        _ => "the direction",
+    };
+    format!("{of_size}; {shown} is shown by {}", range(decisive))
 }
 
 fn tally(judged: &[Judged]) -> ClaimTally {
@@ -306,6 +335,11 @@ fn measured(judged: &[Judged]) -> String {
     }
 }
 
+/// Two log ratios as signed percentages.
+fn range([low, high]: [f64; 2]) -> String {
+    format!("{} to {}", change(low), change(high))
+}
+
 /// A log ratio as a signed percentage.
 fn change(log: f64) -> String {
     if log.is_finite() {
@@ -372,6 +406,68 @@ mod tests {
         ] {
             assert_eq!(outcome(percent, spread, effect, false), expected, "{percent} {effect:?}");
         }
+    }
+
+    /// What subjects take of which `a` takes 100: by these log differences, a constant and so many
+    /// times the noise.
+    fn of_differences(
+        others: &[(&str, f64, f64)],
+        claims: &[(&str, ClaimedEffect)],
+    ) -> Vec<ClaimFinding> {
+        let ids: Vec<&str> = ["a"].into_iter().chain(others.iter().map(|(id, ..)| *id)).collect();
+        let mut plan = plan(&ids, vec![metric("m", Direction::Lower, Reduction::Median)], 8);
+        let claim = |(subject, effect): &(&str, ClaimedEffect)| Claim {
+            workload: Some("w".to_owned()),
+            subject: (*subject).into(),
+            reference: "a".into(),
+            effect: *effect,
+            ..sooner()
+        };
+        plan.claims = claims.iter().map(claim).collect();
+        let mut all = records("a", &[100.0; 8]);
+        for (id, constant, times) in others {
+            let value = |noise: f64| 100.0 * (constant + times * noise).exp();
+            all.extend(records(id, &NOISE.map(value)));
+        }
+        crate::judge(&plan, &all).claims
+    }
+
+    /// A mean of 0.00195 with a standard error of 0.00845: scipy.stats.t of 7 degrees.
+    #[test]
+    fn an_equivalence_is_told_with_the_interval_that_showed_it() {
+        let sized = |percent: f64| ("b", ClaimedEffect::Change(percent / 100.0));
+        let claims = [("b", ClaimedEffect::Same), sized(2.1), sized(-99.0)];
+        let found = of_differences(&[("b", 0.0, 0.052)], &claims);
+        let told: Vec<(ClaimOutcome, &str)> =
+            found.iter().map(|one| (one.outcome, one.reason.as_str())).collect();
+        let shown = "no difference beyond the margin is shown by -1.4 % to +1.8 %";
+        let of_all = "measured +0.2 % of the value, -1.8 % to +2.2 % with all claims in mind";
+        assert_eq!(
+            told,
+            [
+                (
+                    ClaimOutcome::Confirmed,
+                    "measured +0.2 % of the value, -1.4 % to +1.8 % with all claims in mind"
+                ),
+                (
+                    ClaimOutcome::Undecided,
+                    &*format!("{of_all}, which does not exclude +2.1 %; {shown}")
+                ),
+                (ClaimOutcome::Refuted, &*format!("{of_all}, which excludes -99.0 %; {shown}")),
+            ]
+        );
+    }
+
+    /// The interval of both comparisons holds no difference, that of Holm's second step does not.
+    #[test]
+    fn a_difference_is_told_with_the_interval_that_showed_it() {
+        let claims = [("b", ClaimedEffect::Better), ("c", ClaimedEffect::Worse)];
+        let others = [("b", -0.3, 0.01), ("c", 0.0192, 0.05)];
+        let found = of_differences(&others, &claims);
+        assert_eq!(found[0].outcome, ClaimOutcome::Confirmed, "{}", found[0].reason);
+        assert_eq!(found[1].outcome, ClaimOutcome::Confirmed, "{}", found[1].reason);
+        let told = "measured +2.1 % of the value, +0.2 % to +4.1 % with all claims in mind";
+        assert_eq!(found[1].reason, told);
     }
 
     #[test]

@@ -5,8 +5,9 @@
 //! two one-sided tests of docs/method.md#m-estimate, moved to the limit's own edge, with
 //! Holm over everything that is gated (docs/method.md#m-gate).
 
-use crate::family::holm_of;
-use model::{Effect, Finding, Findings, Forbidden, Obstacle, Role, Verdict};
+use crate::comparison::deciding;
+use crate::family::{holm_levels, holm_of};
+use model::{DecidingInterval, Effect, Finding, Findings, Forbidden, Obstacle, Role, Verdict};
 use stats::{TTest, ln};
 
 /// Why a finding of an emulated processor decides nothing, not even by its failures.
@@ -51,6 +52,8 @@ pub struct GateResult<'a> {
     pub p: Option<f64>,
     /// Why, in one sentence.
     pub reason: String,
+    /// The interval of the effect that shows it; that of the finding where no test decides.
+    pub interval: Option<DecidingInterval>,
 }
 
 /// Applies limits to the primary findings they name.
@@ -77,15 +80,38 @@ pub fn gate<'a>(
     }
     let tails: Vec<Option<[f64; 2]>> =
         asked.iter().map(|(finding, fraction)| tails(finding, *fraction)).collect();
-    let of_tail = |side: usize| {
-        holm_of(&tails.iter().map(|tails| tails.map(|tails| tails[side])).collect::<Vec<_>>())
+    let of_tail = |side: usize| -> Vec<Option<f64>> {
+        tails.iter().map(|tails| tails.map(|tails| tails[side])).collect()
     };
-    let (breached, kept) = (of_tail(0), of_tail(1));
+    let (below, above) = (of_tail(0), of_tail(1));
+    let (breached, kept) = (holm_of(&below), holm_of(&above));
+    // Shares of the error rate, which each finding has from its look.
+    let (breached_shares, kept_shares) = (holm_levels(&below, 1.0), holm_levels(&above, 1.0));
     let results = asked.iter().enumerate().map(|(index, (finding, fraction))| {
         let alpha = findings.alpha_of(finding);
-        decide(finding, *fraction, alpha, breached[index], kept[index], findings)
+        let result = decide(finding, *fraction, alpha, breached[index], kept[index], findings);
+        let share = match result.outcome {
+            GateOutcome::Kept => kept_shares[index],
+            GateOutcome::Breached => breached_shares[index],
+            // What Holm's procedure does not reject is not rejected at the least level either.
+            GateOutcome::Inconclusive => 1.0 / asked.len() as f64,
+        };
+        let is_tested = result.p.is_some() || result.outcome == GateOutcome::Inconclusive;
+        let own = tails[index].filter(|_| is_tested).and_then(|_| shown_at(finding, alpha * share));
+        let shown = || {
+            let interval = finding.shown_interval()?;
+            Some(DecidingInterval { interval, alpha: findings.shown_alpha(finding) })
+        };
+        GateResult { interval: own.or_else(shown), ..result }
     });
     Ok(results.collect())
+}
+
+/// The interval that lies on one side of a limit's edge exactly where the one-sided test of this
+/// level shows the limit to be kept or breached.
+fn shown_at(finding: &Finding, level: f64) -> Option<DecidingInterval> {
+    let effect = finding.effect.as_ref()?;
+    Some(deciding(&test_of(effect), level))
 }
 
 /// One-sided p-values: that the effect is below the limit's edge, and above it.
@@ -93,15 +119,20 @@ fn tails(finding: &Finding, fraction: f64) -> Option<[f64; 2]> {
     let effect = finding.effect.as_ref().filter(|_| !finding.is_emulated)?;
     // A degenerate sample has no p; its verdict is decided by the margin alone.
     effect.p_difference?;
-    let test = TTest {
+    let test = test_of(effect);
+    let edge = -ln(1.0 + fraction);
+    Some([test.p_below(edge)?, test.p_above(edge)?])
+}
+
+/// The test that a finding's effect was made of.
+fn test_of(effect: &Effect) -> TTest {
+    TTest {
         mean: effect.log_mean,
         standard_deviation: effect.log_sd,
         standard_error: effect.standard_error,
         degrees: effect.degrees,
         skew: effect.skew,
-    };
-    let edge = -ln(1.0 + fraction);
-    Some([test.p_below(edge)?, test.p_above(edge)?])
+    }
 }
 
 fn withholds_difference(obstacle: Obstacle) -> bool {
@@ -116,7 +147,10 @@ fn decide<'a>(
     kept: Option<f64>,
     findings: &Findings,
 ) -> GateResult<'a> {
-    let result = |outcome, p, reason: String| GateResult { finding, fraction, outcome, p, reason };
+    let result = |outcome, p, reason: String| {
+        let interval = None;
+        GateResult { finding, fraction, outcome, p, reason, interval }
+    };
     if finding.is_emulated {
         return result(GateOutcome::Inconclusive, None, EMULATED.to_owned());
     }
@@ -217,6 +251,36 @@ mod tests {
         assert_eq!(outcome(&campaign(-20.0, 0.005), 0.03), GateOutcome::Kept);
         assert_eq!(outcome(&campaign(3.0, 0.2), 0.03), GateOutcome::Inconclusive);
         assert_eq!(outcome(&campaign(10.0, 0.005)[..4], 0.03), GateOutcome::Inconclusive);
+    }
+
+    #[test]
+    fn the_interval_of_a_result_lies_where_its_outcome_says() {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let plan = plan(&["a", "b"], metrics, 8);
+        let mut seen = [0; 3];
+        for step in 0..60 {
+            // Up to 6 % worse: kept, then open, then breached, each at three limits.
+            let findings = judge(&plan, &campaign(0.1 * f64::from(step), 0.01));
+            let limits = [0.02, 0.03, 0.035].map(|fraction| GateLimit {
+                workload: String::new(),
+                metric: "m".to_owned(),
+                fraction,
+            });
+            for result in gate(&findings, &limits).unwrap() {
+                let edge = 1.0 / (1.0 + result.fraction);
+                let shown = result.interval.unwrap();
+                let outcome = match shown.interval {
+                    interval if interval.low > edge => GateOutcome::Kept,
+                    interval if interval.high < edge => GateOutcome::Breached,
+                    _ => GateOutcome::Inconclusive,
+                };
+                assert_eq!(outcome, result.outcome, "{step} {result:?}");
+                // Of three limits: twice 1/60 to twice 1/20.
+                assert!((0.033..=0.1).contains(&shown.alpha), "{}", shown.alpha);
+                seen[result.outcome as usize] += 1;
+            }
+        }
+        assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
     }
 
     #[test]

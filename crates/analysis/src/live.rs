@@ -8,8 +8,8 @@ use crate::judgement::{Judgement, conclude, judge_at};
 use crate::rulebook::{Basis, Inference, Signals, obstacles, rule};
 use crate::trends;
 use model::{
-    Caveat, CaveatCode, Effect, Finding, Findings, Interval, Plan, Record, Role, Strength, Verdict,
-    round_significant as round,
+    Caveat, CaveatCode, DECLARED_FAMILY, DecidingInterval, Effect, Finding, Findings, Interval,
+    Plan, Record, Role, Strength, Verdict, round_significant as round,
 };
 use stats::{confidence_sequence_half_width, exp};
 
@@ -48,11 +48,19 @@ pub(crate) fn ended(plan: &Plan, records: &[Record]) -> Findings {
 pub(crate) fn decided(plan: &Plan, records: &[Record]) -> Findings {
     let Judgement { mut findings, signals, .. } = by_sequence(plan, records);
     // The declared family stands first; a screen has no verdict.
+    let family = findings.families.get(DECLARED_FAMILY).copied().unwrap_or(1).max(1);
+    let alpha = round(plan.alpha / family as f64);
     for (finding, signals) in findings.findings.iter_mut().zip(&signals) {
         // A metric that does not vary has its answer without any interval.
         let is_answered = signals.is_degenerate && finding.effect.is_some();
         if !finding.is_forbidden() && !is_answered {
             decide_by_interval(finding, signals);
+        }
+        let is_shown = finding.verdict == Verdict::Equivalent;
+        if let Some(effect) =
+            finding.effect.as_mut().filter(|effect| is_shown && effect.is_sequence)
+        {
+            effect.deciding = Some(DecidingInterval { interval: effect.family_interval, alpha });
         }
     }
     findings
@@ -132,6 +140,8 @@ fn by_sequence(plan: &Plan, records: &[Record]) -> Judgement {
             effect.p_equivalence = None;
             effect.adjusted_difference = None;
             effect.adjusted_equivalence = None;
+            // It is that of a test, which says nothing here.
+            effect.deciding = None;
         }
     }
     findings.rankings.clear();
@@ -179,6 +189,27 @@ mod tests {
         assert_eq!(ended(&plan, &close).findings[0].verdict, Verdict::Inconclusive);
         let few = super::live(&plan, &records("a", &[1.0, 2.0]));
         assert!(few.findings[0].effect.is_none());
+    }
+
+    #[test]
+    fn an_equivalence_of_an_ended_campaign_has_the_interval_of_the_sequence() {
+        let metrics = vec![metric("m", Direction::Lower, Reduction::Median)];
+        let plan = plan(&["a", "b", "c"], metrics, 20);
+        let noise = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
+        let mut all = Vec::new();
+        for (turn, id) in ["a", "b", "c"].into_iter().enumerate() {
+            let centre = 100.0 + 0.05 * turn as f64;
+            let value = |block: usize| centre * (1.0 + 0.003 * noise[(block + 3 * turn) % 8]);
+            all.extend(records(id, &(0..8).map(value).collect::<Vec<_>>()));
+        }
+        let live = live(&plan, &all);
+        assert!(live.findings.iter().all(|one| one.deciding_alpha().is_none()));
+        for finding in ended(&plan, &all).findings {
+            assert_eq!(finding.verdict, Verdict::Equivalent, "{finding:?}");
+            let effect = finding.effect.as_ref().unwrap();
+            assert_eq!(finding.shown_interval(), Some(effect.family_interval));
+            assert_eq!(finding.deciding_alpha(), Some(0.025));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@
 mod samples;
 mod table;
 
-use crate::claims::{ClaimEvidence, claims, is_about};
+use crate::claims::{ClaimEvidence, claims, decide_differences, is_about};
 use crate::comparison::{deciding, effect_of};
 use crate::failures::{failures, rounded};
 use crate::family::{holm_levels, holm_of};
@@ -75,7 +75,10 @@ fn claims_of(
         plan.claims.iter().any(|claim| is_about(plan, claim, &samples.question).is_some())
     };
     let family: Vec<Samples<'_>> = every.filter(is_claimed).collect();
-    claims(plan, ClaimEvidence::without_blocks(&judge_family(plan, &family)))
+    let mut found = judge_family(plan, &family);
+    let tests: Vec<Option<TTest>> = family.iter().map(Samples::test).collect();
+    decide_differences(&mut found, &tests, plan.alpha);
+    claims(plan, ClaimEvidence::without_blocks(&found))
 }
 
 /// Which dimensions a question keeps: all of them are cells, none is everything.

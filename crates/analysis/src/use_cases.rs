@@ -3,9 +3,9 @@
 //! their weights, so that what workloads of a block have in common stays in; the rest
 //! is the design's own test. Never one total score: the worst component stands beside.
 
-use crate::comparison::{Comparison, Gathered, effect_of, interval};
+use crate::comparison::{Comparison, Gathered, deciding, effect_of, interval};
 use crate::controls::{FailedControls, RestsOn};
-use crate::family::holm_of;
+use crate::family::{holm_levels, holm_of};
 use crate::pairs::{Pairs, replicates, weighted};
 use crate::quality::widened;
 use crate::questions::{Asked, every_pair};
@@ -13,7 +13,7 @@ use crate::ranking::{co_best, ranking};
 use crate::rulebook::{Basis, Evidence, Numbers, Signals, infer, obstacles, rule, stopping};
 use model::{
     BlockEffect, Caveat, CaveatCode, Direction, Effect, Finding, Obstacle, Plan, Question, Ranking,
-    Role, Subject, Unit, UseCase, UseCaseFinding, Worst, round_significant as round,
+    Role, Subject, Unit, UseCase, UseCaseFinding, Verdict, Worst, round_significant as round,
 };
 use stats::{TTest, exp};
 
@@ -34,13 +34,18 @@ pub(crate) fn use_cases(gathered: Gathered<'_>) -> Vec<UseCaseFinding> {
         .collect();
     let all: Vec<&Sum> = sums.iter().flatten().collect();
     let differences = holm_of(&all.iter().map(|sum| sum.p_difference()).collect::<Vec<_>>());
-    let equivalences = holm_of(&all.iter().map(|sum| sum.p_equivalence()).collect::<Vec<_>>());
+    let p_equivalences: Vec<_> = all.iter().map(|sum| sum.p_equivalence()).collect();
+    let equivalences = holm_of(&p_equivalences);
+    let levels = holm_levels(&p_equivalences, plan.alpha);
     let family = all.len();
-    let mut adjusted = differences.into_iter().zip(equivalences);
+    let mut adjusted = differences.into_iter().zip(equivalences).zip(levels);
     let of_case = plan.use_cases.iter().zip(&sums).map(|(use_case, sums)| {
         let comparisons: Vec<Finding> = sums
             .iter()
-            .map(|sum| sum.finding(plan, family, adjusted.next().unwrap_or_default()))
+            .map(|sum| {
+                let (adjusted, level) = adjusted.next().unwrap_or_default();
+                sum.finding(plan, family, adjusted, level)
+            })
             .collect();
         UseCaseFinding {
             use_case: use_case.id.clone(),
@@ -206,6 +211,7 @@ impl Sum {
         plan: &Plan,
         family: usize,
         (difference, equivalence): (Option<f64>, Option<f64>),
+        level: f64,
     ) -> Finding {
         let signals = self.signals();
         let ruling = rule(
@@ -225,7 +231,9 @@ impl Sum {
             caveats.push(Caveat::new(CaveatCode::Degenerate, detail));
         }
         caveats.extend(ruling.caveat.clone());
+        let is_decided = ruling.verdict == Verdict::Equivalent && !signals.is_degenerate;
         let effect = self.test.as_ref().map(|test| Effect {
+            deciding: is_decided.then(|| deciding(test, level)),
             adjusted_difference: difference.map(round),
             adjusted_equivalence: equivalence.map(round),
             ..effect_of(
@@ -302,7 +310,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{metric, plan, record};
     use crate::judge;
-    use model::{Reduction, Sample, Verdict, Weight};
+    use model::{Reduction, Sample, Weight};
 
     const NOISE: [f64; 8] = [0.4, -0.6, 0.2, -0.3, 0.7, -0.5, 0.1, 0.3];
 
@@ -348,6 +356,18 @@ mod tests {
         assert_eq!(worst.metric, "n");
         assert!((worst.ratio - 0.8).abs() < 0.01, "{worst:?}");
         assert_eq!(found.co_best, ["b"]);
+    }
+
+    #[test]
+    fn an_equivalence_has_the_interval_that_decided_it() {
+        let finding = campaign(1.0, 1.0, [0.5, 0.5]).comparisons.remove(0);
+        assert_eq!(finding.verdict, Verdict::Equivalent, "{finding:?}");
+        assert_eq!(finding.deciding_alpha(), Some(0.1));
+        let unadjusted = finding.effect.as_ref().unwrap().interval;
+        let shown = finding.shown_interval().unwrap();
+        assert!(unadjusted.low < shown.low && shown.high < unadjusted.high);
+        let other = campaign(1.2, 1.0, [0.5, 0.5]).comparisons.remove(0);
+        assert_eq!((other.verdict, other.deciding_alpha()), (Verdict::Better, None));
     }
 
     #[test]

@@ -300,7 +300,7 @@ fn verdicts(findings: &Findings) -> impl Iterator<Item = LiveVerdict> {
     let asked = findings.findings.iter().filter(|one| one.question.role != Role::Screen);
     asked.map(|finding| {
         let (question, effect) = (&finding.question, finding.effect.as_ref());
-        let interval = effect.map(|effect| effect.interval);
+        let interval = finding.shown_interval();
         LiveVerdict {
             workload: question.workload.clone(),
             metric: question.metric.clone(),
@@ -312,7 +312,7 @@ fn verdicts(findings: &Findings) -> impl Iterator<Item = LiveVerdict> {
             verdict: finding.verdict,
             margin: finding.margin,
             pairs: finding.pairs,
-            alpha: findings.alpha_of(finding),
+            alpha: findings.shown_alpha(finding),
             is_sequence: finding.is_sequence(),
             ratio: effect.map(|effect| effect.ratio),
             low: interval.map(|interval| interval.low),

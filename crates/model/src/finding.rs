@@ -48,6 +48,11 @@ impl Findings {
         finding.look.map_or(self.alpha, |look| look.alpha)
     }
 
+    /// The error rate of the interval that a reader is shown of a finding.
+    pub fn shown_alpha(&self, finding: &Finding) -> f64 {
+        finding.deciding_alpha().unwrap_or_else(|| self.alpha_of(finding))
+    }
+
     /// Every comparison of a verdict, whatever its family.
     pub fn comparison_count(&self) -> usize {
         self.families.values().sum()

@@ -192,11 +192,11 @@ impl AnswerStyle {
         // A ratio of odds is no factor of the share.
         let effect = finding.effect.as_ref().filter(|_| !finding.is_odds);
         let times = effect.and_then(|effect| times(effect.ratio, language));
-        if let Some(effect) = &finding.effect {
+        if let Some((effect, shown)) = finding.effect.as_ref().zip(finding.shown_interval()) {
             // `4.20 times better` says `4.20 times higher`.
             let is_said = times.is_some() && is_change_factor(effect.raw_ratio);
             evidence.extend(raw_change(finding, language).filter(|_| !is_said));
-            let interval = interval(&effect.interval, language);
+            let interval = interval(&shown, language);
             evidence.push(say!(language, "effect {interval}", interval));
         }
         let evidence = match evidence.is_empty() {

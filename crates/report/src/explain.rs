@@ -164,8 +164,8 @@ fn estimate(
          {level} % interval of {interval} with {degrees} degrees of freedom.",
         what,
         deviation = share(effect.log_sd),
-        level = confidence(alpha),
-        interval = interval(&effect.interval, language),
+        level = confidence(finding.deciding_alpha().unwrap_or(alpha)),
+        interval = interval(&finding.shown_interval().unwrap_or(effect.interval), language),
         degrees = short(effect.degrees)
     );
     let skewed = match effect.skew {

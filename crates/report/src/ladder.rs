@@ -65,13 +65,13 @@ pub struct LadderCell {
     pub is_emulated: bool,
 }
 
-/// A ratio of values with its unadjusted interval.
+/// A ratio of values with its interval as it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LadderRatio {
     /// The estimate.
     pub ratio: f64,
-    /// Its interval, for this comparison alone.
+    /// Of an equivalence that which decided it; else that of this comparison alone.
     pub interval: Interval,
 }
 
@@ -207,14 +207,15 @@ fn ladder(
 
 fn cell(finding: &Finding) -> LadderCell {
     let question = &finding.question;
-    let ratio = finding.effect.as_ref().map(|effect| LadderRatio {
+    let shown = finding.effect.as_ref().zip(finding.shown_interval());
+    let ratio = shown.map(|(effect, shown)| LadderRatio {
         ratio: effect.raw_ratio,
         interval: match question.direction {
-            Direction::Higher => effect.interval,
+            Direction::Higher => shown,
             // Turned back: the effect's own is oriented so that more is better.
             Direction::Lower => Interval {
-                low: model::round_significant(1.0 / effect.interval.high),
-                high: model::round_significant(1.0 / effect.interval.low),
+                low: model::round_significant(1.0 / shown.high),
+                high: model::round_significant(1.0 / shown.low),
             },
         },
     });

@@ -40,7 +40,7 @@ pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
 pub use page::visit_page;
 pub use page::{page_json, page_words};
 pub use phrases::Language;
-pub use quantities::{effects_found, interval, percent, value};
+pub use quantities::{confidence, effects_found, interval, percent, value};
 pub use render::{Page, RENDERERS, Renderer};
 pub use view::{CaveatView, Design, Inputs, Meanings, MetricMeaning, Report, SubjectView, view};
 /// Whether this binary has the page of reports, or only one that says how to get it.

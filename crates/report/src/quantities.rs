@@ -204,7 +204,7 @@ pub(crate) fn fails(count: &FailureCount, language: Language) -> &'static str {
 }
 
 /// A confidence level in percent: `95`, `99.17`.
-pub(crate) fn confidence(error_rate: f64) -> String {
+pub fn confidence(error_rate: f64) -> String {
     let text = format!("{:.2}", 100.0 * (1.0 - error_rate));
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -3,7 +3,7 @@
 use crate::answer::trimmed;
 use crate::emulated::mark;
 use crate::quantities::{against, interval, p_value, percent, versus};
-use crate::verdict_table::{look, words};
+use crate::verdict_table::{effect, look, words};
 use model::{
     ClaimFinding, ClaimOutcome, Finding, Question, Rank, Ranking, Role, UseCaseFinding, Verdict,
     Weight, Worst,
@@ -75,13 +75,15 @@ pub(crate) fn use_case(finding: &UseCaseFinding, all: &[Finding], language: Lang
     Section { heading: format!("{} ({})", finding.use_case, weights.join(", ")), lines }
 }
 
-/// ` +3.1 % (+1.0 to +5.2 %, adjusted p 0.012)`, or nothing.
+/// ` +3.1 % (+1.0 to +5.2 %, adjusted p 0.012)`, of an equivalence with the level of the interval
+/// that decided it; or nothing.
 fn evidence(comparison: &Finding, language: Language) -> String {
-    let Some(effect) = &comparison.effect else { return String::new() };
-    let p = effect.adjusted_difference.map_or(String::new(), |p| {
+    let Some(known) = &comparison.effect else { return String::new() };
+    let p = known.adjusted_difference.map_or(String::new(), |p| {
         format!(", {}", say!(language, "adjusted p {p}", p = p_value(p)))
     });
-    format!(" {} ({}{p})", percent(effect.ratio, language), interval(&effect.interval, language))
+    let (size, ends) = effect(comparison, language);
+    format!(" {size} ({ends}{p})")
 }
 
 fn worst(worst: &Worst, language: Language) -> String {

@@ -363,11 +363,11 @@ export interface LadderCell {
   is_emulated?: boolean;
 }
 
-/** A ratio of values with its unadjusted interval. */
+/** A ratio of values with its interval as it is shown. */
 export interface LadderRatio {
   /** The estimate. */
   ratio: number;
-  /** Its interval, for this comparison alone. */
+  /** Of an equivalence that which decided it; else that of this comparison alone. */
   interval: Interval;
 }
 

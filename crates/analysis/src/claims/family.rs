@@ -4,13 +4,17 @@
 
 use super::subjects::{SUBJECTS, of_subjects};
 use super::{combined, cross_workload};
-use crate::comparison::{Comparison, Gathered};
+use crate::comparison::{Comparison, Gathered, interval};
 use crate::controls::{FailedControls, RestsOn};
 use crate::failures::failures;
+use crate::family::holm_levels;
 use crate::observations::Observations;
 use crate::paired::judge_family;
 use crate::questions::Asked;
-use model::{Claim, Finding, Plan, Question, Record};
+use model::{
+    Claim, DecidingInterval, Finding, Plan, Question, Record, Verdict, round_significant as round,
+};
+use stats::TTest;
 
 /// A finding for every comparison that a claim asks for, at the plan's level: of an adaptive
 /// campaign that of a look.
@@ -35,7 +39,27 @@ pub(crate) fn findings(plan: &Plan, records: &[Record]) -> Vec<Finding> {
         asked.into_iter().map(|one| Comparison::of(one, gathered, alpha)).collect();
     comparisons.extend(cross_workload::comparisons(plan, records, alpha));
     comparisons.extend(combined::comparisons(plan, gathered));
-    judge_family(&comparisons, alpha)
+    let mut findings = judge_family(&comparisons, alpha);
+    let tests: Vec<Option<TTest>> = comparisons.iter().map(|comparison| comparison.test).collect();
+    decide_differences(&mut findings, &tests, alpha);
+    findings
+}
+
+/// Gives each difference of a family of claims the interval that showed it: at one minus the level
+/// that Holm's procedure left for it, where the interval at alpha / k may hold no difference. Only
+/// claims quote it; their findings are not stored.
+pub(crate) fn decide_differences(findings: &mut [Finding], tests: &[Option<TTest>], alpha: f64) {
+    let p_values: Vec<Option<f64>> =
+        tests.iter().map(|test| test.and_then(|test| test.p_difference())).collect();
+    let levels = holm_levels(&p_values, alpha);
+    for ((finding, test), level) in findings.iter_mut().zip(tests).zip(levels) {
+        let is_shown = matches!(finding.verdict, Verdict::Better | Verdict::Worse);
+        let test = test.filter(|test| is_shown && !test.is_degenerate());
+        if let (Some(effect), Some(test)) = (&mut finding.effect, test) {
+            let interval = interval(&test, level);
+            effect.deciding = Some(DecidingInterval { interval, alpha: round(level) });
+        }
+    }
 }
 
 /// Takes the answers that rest on a failed control.

@@ -9,7 +9,7 @@ use stats::ln;
 pub(super) struct Measured {
     /// The verdict among all claims.
     pub verdict: Verdict,
-    /// Ends of the interval that holds for all claims together.
+    /// Ends of the interval that holds for all claims together, which decides sizes.
     pub low: f64,
     /// The other end.
     pub high: f64,
@@ -22,6 +22,21 @@ pub(super) struct Measured {
 impl Measured {
     fn contains(&self, log: f64) -> bool {
         self.low <= log && log <= self.high
+    }
+
+    /// Whether the verdict is that of a change of this sign.
+    pub(super) fn goes_with(&self, log: f64) -> bool {
+        let is_better = (log > 0.0) == (self.direction == Direction::Higher);
+        self.verdict == if is_better { Verdict::Better } else { Verdict::Worse }
+    }
+
+    /// Whether the interval alone shows the verdict.
+    pub(super) fn shows_verdict(&self) -> bool {
+        match self.verdict {
+            Verdict::Equivalent => -self.theta < self.low && self.high < self.theta,
+            Verdict::Better | Verdict::Worse => !self.contains(0.0),
+            Verdict::Inconclusive | Verdict::Invalid => true,
+        }
     }
 
     /// Whether the interval is narrow enough to tell a size from half and from twice of it.
@@ -50,15 +65,15 @@ fn of_direction(verdict: Verdict, wanted: Verdict) -> ClaimOutcome {
 
 fn of_size(fraction: f64, measured: &Measured) -> ClaimOutcome {
     let size = ln(1.0 + fraction);
-    let is_better = (fraction > 0.0) == (measured.direction == Direction::Higher);
-    let wanted = if is_better { Verdict::Better } else { Verdict::Worse };
     match measured.verdict {
         Verdict::Inconclusive | Verdict::Invalid => ClaimOutcome::Undecided,
-        seen if seen == wanted => match (measured.contains(size), measured.is_narrow_at(size)) {
-            (false, _) => ClaimOutcome::RefutedInSize,
-            (true, true) => ClaimOutcome::Confirmed,
-            (true, false) => ClaimOutcome::Undecided,
-        },
+        _ if measured.goes_with(size) => {
+            match (measured.contains(size), measured.is_narrow_at(size)) {
+                (false, _) => ClaimOutcome::RefutedInSize,
+                (true, true) => ClaimOutcome::Confirmed,
+                (true, false) => ClaimOutcome::Undecided,
+            }
+        }
         Verdict::Equivalent if size.abs() < measured.theta => {
             if measured.contains(size) {
                 ClaimOutcome::Immaterial
@@ -66,6 +81,8 @@ fn of_size(fraction: f64, measured: &Measured) -> ClaimOutcome {
                 ClaimOutcome::RefutedAndImmaterial
             }
         }
+        // The direction is refuted. The size is not, as long as the interval holds it.
+        _ if measured.contains(size) => ClaimOutcome::Undecided,
         _ => ClaimOutcome::Refuted,
     }
 }
@@ -113,6 +130,11 @@ mod tests {
             // It does not.
             (size(20.0), Worse, [-30.0, -10.0], Refuted),
             (size(20.0), Equivalent, [-2.0, 2.0], Refuted),
+            (size(-99.0), Equivalent, [-2.0, 2.0], Refuted),
+            (size(20.0), Worse, [-60.0, 30.0], Undecided),
+            // Of so many claims that the interval of all of them holds what is beyond the margin.
+            (size(6.0), Equivalent, [-6.5, 6.5], Undecided),
+            (size(6.0), Equivalent, [-5.5, 5.5], Refuted),
             (size(20.0), Inconclusive, [-5.0, 9.0], Undecided),
             // A size below the margin, which "equivalent" alone does not confirm.
             (size(3.0), Equivalent, [1.0, 4.0], Immaterial),

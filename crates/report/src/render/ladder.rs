@@ -19,8 +19,8 @@ const FURTHEST: f64 = 2.0 * std::f64::consts::LN_10;
 /// What the numbers of ladders are.
 pub(super) const LEGEND: &str = noted!(
     "Ratios are the subject's value over the reference's, not turned round: which way is better \
-     stands above each. Intervals are for each number alone; the symbol is the verdict, which is \
-     corrected for all."
+     stands above each. Intervals are for each number alone, of an equivalence that which decided \
+     it; the symbol is the verdict, which is corrected for all."
 );
 
 /// What the curves are.

@@ -21,7 +21,10 @@ mod workbook;
 
 use campaigns::{Campaign, Draft, emulated, every_verdict, hostile, mixed, undecided};
 use expect_test::expect_file;
-use model::{Caveat, CaveatCode, Obstacle, Verdict};
+use model::{
+    Caveat, CaveatCode, DecidingInterval, Finding, Interval, Obstacle, Ranking, UseCaseFinding,
+    Verdict,
+};
 use multicore::multicore;
 use report::{HAS_PAGE, Inputs, Language, Meanings, Page, RENDERERS, Report, view};
 use unicode_width::UnicodeWidthStr;
@@ -363,4 +366,40 @@ fn every_verdict_with_every_caveat_in_either_direction_has_its_sentences() {
         put(explained.last().unwrap());
     }
     expect_file!["../golden/every-verdict.txt"].assert_eq(&text);
+}
+
+/// Its unadjusted interval, -7.0 to +6.0 %, crosses the margin of 5 %.
+#[test]
+fn an_equivalence_is_shown_with_the_interval_that_decided_it_wherever_it_is_shown() {
+    let mut campaign = mixed();
+    let is_decided = |one: &&Finding| one.effect.as_ref().is_some_and(|own| own.deciding.is_some());
+    let found = campaign.findings.findings.iter().find(is_decided).unwrap().clone();
+    let told = report::explain(&found, &campaign.findings, false, Language::default()).join("\n");
+    assert!(told.contains("a 90 % interval of -2.0 to +3.0 %"), "{told}");
+    campaign.findings.use_cases = vec![UseCaseFinding {
+        use_case: "serving".to_owned(),
+        weights: Vec::new(),
+        comparisons: vec![found],
+        worst: vec![None],
+        ranking: Ranking::default(),
+        co_best: Vec::new(),
+        without_evidence: Vec::new(),
+    }];
+    for format in ["terminal", "markdown", "mail", "pull-request"] {
+        let text = drawn(&campaign, format, page(120));
+        assert!(!text.contains("-7.0 to +6.0"), "{format}: {text}");
+    }
+    let markdown = drawn(&campaign, "markdown", page(120));
+    assert!(markdown.contains("-2.0 to +3.0 % (90 %), adjusted p"), "{markdown}");
+
+    let mut campaign = multicore();
+    let finding = &mut campaign.findings.findings[0];
+    finding.verdict = Verdict::Equivalent;
+    let interval = Interval { low: 0.8, high: 1.25 };
+    let effect = finding.effect.as_mut().unwrap();
+    effect.deciding = Some(DecidingInterval { interval, alpha: 0.1 });
+    let report = view(&campaign.inputs());
+    let cells = report.ladders.iter().flat_map(|ladder| &ladder.rungs).flat_map(|rung| &rung.cells);
+    let mut intervals = cells.flatten().filter_map(|cell| Some(cell.ratio?.interval));
+    assert!(intervals.any(|one| one == interval), "less is better: turned back");
 }

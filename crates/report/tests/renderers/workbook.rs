@@ -308,6 +308,9 @@ fn findings_are_all_there_with_their_verdicts() {
         let adjusted = finding.effect.as_ref().and_then(|effect| effect.adjusted_difference);
         let cell = sheet.get(&(line, column("adjusted p difference")));
         assert_eq!(cell.map(Cell::number), adjusted);
+        let shown = finding.shown_interval();
+        let low = sheet.get(&(line, column("interval low"))).map(Cell::number);
+        assert_eq!(low, shown.map(|interval| interval.low));
         let verdict = &sheet[&(line, column("verdict"))].text;
         assert_eq!(verdict.ends_with("worse"), finding.verdict == Verdict::Worse, "{verdict}");
     }
@@ -425,8 +428,9 @@ fn effects_are_drawn_with_their_intervals_as_error_bars() {
         assert!(label.is_string && label.text.contains(&finding.question.subject), "{label:?}");
         let number = |column| sheet[&(line, column)].number();
         assert!((number(1) - (effect.ratio - 1.0)).abs() < 1e-9);
-        assert!((number(1) - number(4) - (effect.interval.low - 1.0)).abs() < 1e-9);
-        assert!((number(1) + number(5) - (effect.interval.high - 1.0)).abs() < 1e-9);
+        let shown = finding.shown_interval().unwrap();
+        assert!((number(1) - number(4) - (shown.low - 1.0)).abs() < 1e-9);
+        assert!((number(1) + number(5) - (shown.high - 1.0)).abs() < 1e-9);
     }
     let chart = effects_chart(&workbook);
     let formula = |element: &str| {

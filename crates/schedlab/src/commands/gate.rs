@@ -101,11 +101,13 @@ fn name(result: &GateResult<'_>) -> String {
 
 /// The estimate, the limit and the reason.
 fn evidence(result: &GateResult<'_>) -> String {
-    let estimate = result.finding.effect.as_ref().map_or(String::new(), |effect| {
+    let known = result.finding.effect.as_ref().zip(result.interval);
+    let estimate = known.map_or(String::new(), |(effect, shown)| {
         format!(
-            "effect {} [{}] (+ and × are better), ",
+            "effect {} [{}; {} %] (+ and × are better), ",
             report::percent(effect.ratio, Language::default()),
-            report::interval(&effect.interval, Language::default())
+            report::interval(&shown.interval, Language::default()),
+            report::confidence(shown.alpha)
         )
     });
     let p = result.p.map_or(String::new(), |p| {

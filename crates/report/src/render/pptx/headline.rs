@@ -22,13 +22,15 @@ fn strongest<'r>(all: impl Iterator<Item = &'r Finding>) -> Option<&'r Finding> 
 /// An effect with its interval: `+10.6 % (95 % interval +8.9 to +12.3 %)`.
 pub(super) fn effect(report: &Report, finding: &Finding) -> String {
     let language = report.language;
-    let Some(effect) = &finding.effect else { return language.word("no estimate").to_owned() };
+    let Some((effect, shown)) = finding.effect.as_ref().zip(finding.shown_interval()) else {
+        return language.word("no estimate").to_owned();
+    };
     say!(
         language,
         "{effect} ({level} % interval {interval})",
         effect = percent(effect.ratio, language),
-        level = confidence(report.findings.alpha_of(finding)),
-        interval = interval(&effect.interval, language)
+        level = confidence(report.findings.shown_alpha(finding)),
+        interval = interval(&shown, language)
     )
 }
 

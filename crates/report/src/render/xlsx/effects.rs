@@ -5,7 +5,7 @@ use super::sheet::{Cell, Rows};
 use crate::quantities::versus;
 use crate::verdict_table::{level, words};
 use crate::view::Report;
-use model::{Effect, Finding, Role, Verdict};
+use model::{Effect, Finding, Interval, Role, Verdict};
 use phrases::{Language, say};
 use rust_xlsxwriter::{
     Chart, ChartAxisCrossing, ChartAxisLabelPosition, ChartErrorBars, ChartErrorBarsType,
@@ -66,12 +66,12 @@ impl Drawn {
         Cell::Formatted(number, Format::new().set_num_format(format))
     }
 
-    /// Around no difference, the effects, and their intervals as far as they are drawn.
-    fn axis(self, effects: &[&Effect]) -> Axis {
+    /// Around no difference, the ratios, and their intervals as far as they are drawn.
+    fn axis(self, effects: &[(f64, Interval)]) -> Axis {
         let place = |ratio: f64| if self.is_ratio { ratio.ln() } else { ratio - 1.0 };
         let is_bound = |end: &f64| *end > 0.0 && end.is_finite();
-        let points = || effects.iter().map(|effect| place(effect.ratio));
-        let ends = effects.iter().flat_map(|one| [one.interval.low, one.interval.high]);
+        let points = || effects.iter().map(|(ratio, _)| place(*ratio));
+        let ends = effects.iter().flat_map(|(_, interval)| [interval.low, interval.high]);
         let ends: Vec<f64> = ends.filter(is_bound).map(place).collect();
         let farthest = points().map(f64::abs).fold(0.0, f64::max);
         let reach = (farthest * MOST_REACH).max(place(LEAST_REACH));
@@ -154,8 +154,9 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
     rows.skip();
     rows.note(&say!(
         language,
-        "Intervals are {level}, unadjusted, each for its row alone; verdicts are corrected for all \
-         comparisons of their family. An end without a bar is unbounded.",
+        "Intervals are {level}, unadjusted, each for its row alone, of an equivalence that which \
+         decided it; verdicts are corrected for all comparisons of their family. An end without a \
+         bar is unbounded.",
         level = level(&report.findings, language)
     ))?;
     if found.len() > MOST_DRAWN {
@@ -174,10 +175,10 @@ pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxEr
 fn row(finding: &Finding, effect: &Effect, drawn: Drawn, language: Language) -> Vec<Cell> {
     let question = &finding.question;
     let centre = drawn.number(effect.ratio);
+    let Interval { low, high } = shown(finding, effect);
     // Zero and infinity are what unbounded ends are stored as.
-    let low = Some(effect.interval.low).filter(|low| *low > 0.0).map(|low| drawn.number(low));
-    let high =
-        Some(effect.interval.high).filter(|high| high.is_finite()).map(|high| drawn.number(high));
+    let low = Some(low).filter(|low| *low > 0.0).map(|low| drawn.number(low));
+    let high = Some(high).filter(|high| high.is_finite()).map(|high| drawn.number(high));
     let cell = |known: Option<f64>| known.map_or(Cell::Empty, |number| drawn.cell(number));
     let distance = |end: Option<f64>| end.map(|end| model::round_significant((end - centre).abs()));
     vec![
@@ -190,6 +191,10 @@ fn row(finding: &Finding, effect: &Effect, drawn: Drawn, language: Language) -> 
         words(finding, language).into(),
         Cell::Formatted(finding.margin, Format::new().set_num_format(PERCENT)),
     ]
+}
+
+fn shown(finding: &Finding, effect: &Effect) -> Interval {
+    finding.shown_interval().unwrap_or(effect.interval)
 }
 
 /// Bars from no difference to the effect, with the interval as error bars.
@@ -219,7 +224,11 @@ fn chart(
     // Of lying bars the library's x axis is that of values. The first comparison stands at the
     // top, its label beside the chart and not on a bar.
     chart.y_axis().set_reverse().set_label_position(ChartAxisLabelPosition::Low);
-    let effects: Vec<&Effect> = found.iter().take(MOST_DRAWN).map(|(_, effect)| *effect).collect();
+    let effects: Vec<(f64, Interval)> = found
+        .iter()
+        .take(MOST_DRAWN)
+        .map(|(finding, effect)| (effect.ratio, shown(finding, effect)))
+        .collect();
     let axis = drawn.axis(&effects);
     let cut = language.word("longer intervals go on beyond the axis");
     let name = drawn.name(language);
@@ -254,30 +263,12 @@ fn point(verdict: Verdict) -> ChartPoint {
 mod tests {
     use super::*;
 
-    fn effect([low, ratio, high]: [f64; 3]) -> Effect {
-        let interval = model::Interval { low, high };
-        Effect {
-            log_mean: ratio.ln(),
-            log_sd: 0.1,
-            standard_error: 0.1,
-            degrees: 7.0,
-            skew: 0.0,
-            ratio,
-            raw_ratio: ratio,
-            interval,
-            family_interval: interval,
-            p_difference: None,
-            p_equivalence: None,
-            adjusted_difference: None,
-            adjusted_equivalence: None,
-            deciding: None,
-            is_sequence: false,
-        }
-    }
-
     fn axis(is_ratio: bool, effects: &[[f64; 3]]) -> (f64, f64, f64, bool) {
-        let effects: Vec<Effect> = effects.iter().copied().map(effect).collect();
-        let axis = Drawn { is_ratio }.axis(&effects.iter().collect::<Vec<_>>());
+        let effects: Vec<(f64, Interval)> = effects
+            .iter()
+            .map(|[low, ratio, high]| (*ratio, Interval { low: *low, high: *high }))
+            .collect();
+        let axis = Drawn { is_ratio }.axis(&effects);
         (axis.min, axis.max, axis.step, axis.is_cut)
     }
 

@@ -12,7 +12,7 @@ use rust_xlsxwriter::{Worksheet, XlsxError};
 use std::collections::BTreeSet;
 use unicode_width::UnicodeWidthStr;
 
-const TITLES: [&str; 23] = [
+const TITLES: [&str; 24] = [
     noted!("workload"),
     noted!("metric"),
     noted!("subject"),
@@ -36,6 +36,7 @@ const TITLES: [&str; 23] = [
     noted!("reference value"),
     noted!("unit"),
     noted!("direction"),
+    noted!("level of the interval"),
 ];
 
 pub(super) fn write(report: &Report, sheet: &mut Worksheet) -> Result<(), XlsxError> {
@@ -57,7 +58,8 @@ fn row(finding: &Finding, report: &Report) -> Vec<Cell> {
     let language = report.language;
     let question = &finding.question;
     let effect = finding.effect.as_ref();
-    let end = |of: fn(&Interval) -> f64| Cell::from(effect.map(|effect| of(&effect.interval)));
+    let shown_interval = finding.shown_interval();
+    let end = |of: fn(&Interval) -> f64| Cell::from(shown_interval.as_ref().map(of));
     let family_end =
         |of: fn(&Interval) -> f64| Cell::from(effect.map(|effect| of(&effect.family_interval)));
     let role = match question.role {
@@ -97,5 +99,8 @@ fn row(finding: &Finding, report: &Report) -> Vec<Cell> {
         shown(finding.reference_value),
         stored_unit(question.unit).into(),
         direction(question.direction, language).into(),
+        shown_interval
+            .map(|_| model::round_significant(1.0 - report.findings.shown_alpha(finding)))
+            .into(),
     ]
 }
