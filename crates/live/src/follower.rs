@@ -175,6 +175,7 @@ impl Follower {
         }
         if let Ok(whole) = store::load(&self.loaded.directory) {
             (self.loaded.flaws, self.loaded.binding) = (whole.flaws, whole.binding);
+            self.loaded.caveats = whole.caveats;
         }
     }
 

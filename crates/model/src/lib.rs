@@ -69,8 +69,8 @@ pub use quantity::{
     parse_size,
 };
 pub use record::{
-    Binding, Chain, Disturbance, Fingerprint, Invocation, LevelReading, Outcome, Record, RunReport,
-    Usage,
+    Binding, CampaignBeginning, Chain, Disturbance, Fingerprint, Invocation, LevelReading, Outcome,
+    Record, RunReport, Usage,
 };
 pub use sample::{Sample, SampleData};
 pub use storage::{DeviceIdentity, IoLimits, IoPriority, StorageKind, StorageTarget};

@@ -1,6 +1,6 @@
 //! What a trial left behind: a line of `records.jsonl`.
 
-use crate::{Caveat, Level, RECORD_FORMAT, Sample, Trial};
+use crate::{Attempt, Caveat, Level, RECORD_FORMAT, Sample, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -57,6 +57,29 @@ pub struct Chain {
     /// record, of the text that the plan was made from, or, of a redaction, that of the last record
     /// that it was made from.
     pub previous: String,
+    /// What else the campaign said when it began; of its first record, and absent of those that an
+    /// earlier version wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beginning: Option<CampaignBeginning>,
+}
+
+/// What a campaign said when its first record was stored, besides what decides results in its plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CampaignBeginning {
+    /// Blocks that were planned; those that run again come later.
+    pub blocks: u64,
+    /// Notes of the plan; those of what happened meanwhile come later.
+    pub notes: u64,
+    /// Records that there are in all, of numbers that were imported at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
+    /// Which attempt it is; absent where nobody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<Attempt>,
+    /// SHA-256 (hex) of the plan's name, title, options, and of these blocks and notes.
+    pub plan: String,
+    /// SHA-256 (hex) of when it was created, and of what it is a redaction of.
+    pub state: String,
 }
 
 /// Whether the binding of records to their plan and to each other was looked at.
@@ -65,7 +88,8 @@ pub struct Chain {
 pub enum Binding {
     /// It was checked.
     Checked,
-    /// There is none: records before the third format have none, and nothing can be said of them.
+    /// There is none, or not of all: records before the third format have none, and nothing can be
+    /// said of them.
     Absent,
     /// Nobody looked: records are read while they are written.
     #[default]

@@ -3,10 +3,20 @@
 
 use crate::view::Report;
 use jiff::Timestamp;
+use model::{Binding, CaveatCode};
 use phrases::{counted, say};
 
-/// The sentence; none of numbers that somebody else measured.
+/// What stands at the head of a report: which attempt it is, and that its records are bound to
+/// nothing, where they are not.
 pub(crate) fn attempt(report: &Report) -> Option<String> {
+    let unbound = (report.binding == Binding::Absent && !report.records.is_empty())
+        .then(|| report.language.word(CaveatCode::EvidenceUnbound.meaning()).to_owned());
+    let sentences: Vec<String> = counted_attempt(report).into_iter().chain(unbound).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// Which attempt it is, as far as anybody counted.
+fn counted_attempt(report: &Report) -> Option<String> {
     let language = report.language;
     if report.design.imported.is_some() {
         return None;

@@ -123,6 +123,12 @@ impl Report {
     pub fn is_simulated(&self) -> bool {
         self.findings.caveats.iter().any(|caveat| caveat.code == CaveatCode::Simulated)
     }
+
+    /// The code that a record has which is bound to nothing.
+    pub(crate) fn code_of_unbound(&self, record: &Record) -> Option<&'static str> {
+        let is_unbound = self.binding == Binding::Absent && record.chain.is_none();
+        is_unbound.then(|| CaveatCode::EvidenceUnbound.as_str())
+    }
 }
 
 /// What the words of a report mean.

@@ -4,9 +4,8 @@
 //! A bundle comes from somebody else. Nothing in it is believed: names are those of a list,
 //! sizes have limits, and every digest is computed again.
 
-use crate::documents::{EXPERIMENT, IMPORT};
+use crate::documents::{EXPERIMENT, IMPORT, Redaction};
 use crate::durable::{failed, unreadable};
-use crate::redaction::Redaction;
 use contract::{Error, ErrorKind, Result};
 use flate2::Compression;
 use flate2::read::GzDecoder;

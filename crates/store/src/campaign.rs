@@ -32,6 +32,8 @@ pub struct Campaign {
     count: u64,
     /// What the next record is bound to.
     links: Links,
+    /// Whether none of its records is one that an earlier version wrote, or another follows these.
+    is_bound: bool,
     /// Digest of the last record; empty before the first.
     last: String,
     /// Set when a failed append could not be undone: what follows the
@@ -100,6 +102,7 @@ impl Campaign {
             plan: plan.clone(),
             links: Links::root(plan, &state, origin.as_bytes()),
             last: String::new(),
+            is_bound: true,
             state,
             environment: None,
             records,
@@ -130,6 +133,7 @@ impl Campaign {
             plan,
             links,
             last,
+            is_bound: scanned.records.last().is_none_or(|record| record.chain.is_some()),
             state,
             environment: read_environment(directory)?,
             records,
@@ -210,7 +214,10 @@ impl Campaign {
                 "give the same command again: the campaign resumes after its last complete record",
             ));
         }
-        record.chain = Some(self.links.next());
+        record.chain = Some(match self.count {
+            0 => self.links.first(&self.plan, &self.state, None),
+            _ => self.links.next(),
+        });
         let line = encode(record)?;
         let written = self.records.write_all(&line).and_then(|()| self.records.sync_data());
         if let Err(error) = written {
@@ -222,6 +229,7 @@ impl Campaign {
         }
         self.length += line.len() as u64;
         self.count += 1;
+        self.is_bound = true;
         self.last = line_digest(&line);
         self.links.follow(&self.last);
         Ok(())
@@ -237,8 +245,11 @@ impl Campaign {
         let mut lines = Vec::new();
         let (mut links, mut last) = (self.links.clone(), self.last.clone());
         let count = records.len() as u64;
-        for record in records {
-            record.chain = Some(links.next());
+        for (at, record) in records.iter_mut().enumerate() {
+            record.chain = Some(match self.count + at as u64 {
+                0 => links.first(&self.plan, &self.state, Some(count)),
+                _ => links.next(),
+            });
             let line = encode(record)?;
             last = line_digest(&line);
             links.follow(&last);
@@ -252,6 +263,7 @@ impl Campaign {
         sync_directory(&self.directory)?;
         self.length += lines.len() as u64;
         self.count += count;
+        self.is_bound = true;
         (self.links, self.last) = (links, last);
         Ok(())
     }
@@ -391,7 +403,11 @@ impl Campaign {
         let path = self.directory.join("records.jsonl");
         self.cut().map_err(|error| failed("give the reserved space back of", &path, &error))?;
         self.state.state = state;
-        self.state.head = Some(Head { records: self.count, digest: self.last.clone() });
+        // A campaign ends once: one that names its end already was made to look unfinished. Records
+        // that are not bound are no better for an end that is.
+        if self.state.head.is_none() && self.is_bound {
+            self.state.head = Some(Head { records: self.count, digest: self.last.clone() });
+        }
         self.save_state()
     }
 
@@ -403,7 +419,10 @@ impl Campaign {
     }
 
     fn save_state(&mut self) -> Result<()> {
-        STATE_FORMAT.clone_into(&mut self.state.format);
+        // The format of a campaign of an earlier version tells that its records are not bound.
+        if self.is_bound {
+            STATE_FORMAT.clone_into(&mut self.state.format);
+        }
         replace(&self.directory, "state.json", &json(&self.state)?)
     }
 }

@@ -2,9 +2,9 @@
 //! before it, the first that of the text that the plan was made from (docs/method.md#m-evidence).
 //! A plan that was changed later, a record that is missing, and two that changed places are seen.
 
-use crate::documents::StateDocument;
-use model::{Caveat, CaveatCode, Chain, Plan, Record};
-use sha2::{Digest, Sha256};
+use crate::agreement::beginning;
+use crate::documents::{StateDocument, hexadecimal};
+use model::{Chain, Plan, Record};
 
 /// Flaws told one by one.
 const TOLD_AT_MOST: usize = 20;
@@ -19,12 +19,17 @@ impl Links {
     /// What the first record is bound to.
     pub(crate) fn root(plan: &Plan, state: &StateDocument, origin: &[u8]) -> Self {
         let previous = state.redaction_of.clone().unwrap_or_else(|| hexadecimal(origin));
-        Self(Chain { plan: plan_digest(plan), previous })
+        Self(Chain { plan: plan_digest(plan), previous, beginning: None })
     }
 
     /// Goes on to what the record after one of this digest is bound to.
     pub(crate) fn follow(&mut self, digest: &str) {
         digest.clone_into(&mut self.0.previous);
+    }
+
+    /// What the first record is given; `records` where all there will be are known.
+    pub(crate) fn first(&self, plan: &Plan, state: &StateDocument, records: Option<u64>) -> Chain {
+        Chain { beginning: Some(beginning(plan, state, records)), ..self.0.clone() }
     }
 
     /// What the next record is given.
@@ -44,10 +49,6 @@ pub(crate) fn line_digest(line: &[u8]) -> String {
     hexadecimal(line.strip_suffix(b"\n").unwrap_or(line))
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The records of a campaign, each with the digest of its line.
 pub(crate) struct Chained<'a> {
     pub records: &'a [Record],
@@ -55,14 +56,9 @@ pub(crate) struct Chained<'a> {
 }
 
 impl Chained<'_> {
-    /// Whether any record is bound; those of earlier versions are not.
-    pub(crate) fn is_bound(&self) -> bool {
-        self.records.iter().any(|record| record.chain.is_some())
-    }
-
     /// What of the records is not as it was written, in one sentence each. Nothing can be said of
     /// records that are not bound.
-    pub(crate) fn flaws(&self, root: &Links, state: &StateDocument) -> Vec<Caveat> {
+    pub(crate) fn flaws(&self, root: &Links, state: &StateDocument) -> Vec<String> {
         let mut flaws = Vec::new();
         let mut is_bound = false;
         let mut is_of_plan = true;
@@ -101,7 +97,7 @@ impl Chained<'_> {
         if more > 0 {
             flaws.push(format!("and {more} more"));
         }
-        flaws.into_iter().map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)).collect()
+        flaws
     }
 
     /// What the digest at this place says, which is not that of what comes before.

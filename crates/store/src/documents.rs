@@ -3,6 +3,7 @@
 use model::{Attempt, Caveat, Fingerprint, Plan};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A campaign's own copy of its experiment. Imports that were made before they had a file of
@@ -54,6 +55,24 @@ pub struct StateDocument {
     pub flaws: Vec<Caveat>,
 }
 
+/// What a redaction did; a manifest has it, too.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Redaction {
+    /// How many different ones of each kind were replaced.
+    pub replaced: BTreeMap<String, u64>,
+    /// What is not in the bundle because nobody can vouch for it.
+    pub left_out: Vec<String>,
+}
+
+impl Redaction {
+    /// `command lines (2), host names (1)`.
+    pub fn words(&self) -> String {
+        let kinds: Vec<String> =
+            self.replaced.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
+        if kinds.is_empty() { "nothing was found".to_owned() } else { kinds.join(", ") }
+    }
+}
+
 /// The last record of a campaign that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
@@ -83,6 +102,11 @@ pub(crate) fn origin_of(plan: &Plan) -> &'static str {
 pub(crate) fn origin_in(directory: &Path, plan: &Plan) -> &'static str {
     let is_earlier = !directory.join(IMPORT).is_file() && directory.join(EXPERIMENT).is_file();
     if is_earlier { EXPERIMENT } else { origin_of(plan) }
+}
+
+/// SHA-256 in hexadecimal digits.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// SHA-256 (hex) of a fingerprint. Each key and value goes in with its length,

@@ -26,7 +26,6 @@ pub fn record(sequence: u64, values: Vec<f64>) -> Record {
         position: u32::try_from(sequence % 2).unwrap(),
         started_unix_ns: 1_700_000_000_000_000_000 + sequence,
         invocations: vec![invocation(samples)],
-        fingerprint: "f".to_owned(),
         ..fixtures::record("baseline", "wakeup")
     }
 }

@@ -5,6 +5,7 @@
 //! promises that a record which [`Campaign::append`] accepted is on disk, and
 //! that whatever a crash leaves behind loads up to the last complete record.
 
+mod agreement;
 mod attempts;
 mod bundle;
 mod campaign;
@@ -23,7 +24,7 @@ mod fixtures;
 pub use attempts::Attempts;
 pub use bundle::{Manifest, Packed, Unpacked, pack, unpack};
 pub use campaign::Campaign;
-pub use documents::{CampaignState, fingerprint_digest};
+pub use documents::{CampaignState, Redaction, fingerprint_digest};
 pub use durable::replace;
 pub use import_head::{import_head, is_import};
 pub use load::{
@@ -31,4 +32,4 @@ pub use load::{
 };
 pub use lookup::{CampaignEntry, all, find_unfinished, finished, resolve};
 pub use records::ReadPosition;
-pub use redaction::{KnownSecrets, Redaction, SecretKind, redact};
+pub use redaction::{KnownSecrets, SecretKind, redact};

@@ -1,5 +1,6 @@
 //! Reading a campaign without owning it.
 
+use crate::agreement::CampaignDocuments;
 use crate::chain::{Chained, Links};
 use crate::documents::{
     CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, STATE_FORMATS,
@@ -9,7 +10,7 @@ use crate::durable::{read_document, read_limited};
 use crate::records::scan;
 use contract::{Error, ErrorKind, Result};
 use model::{
-    Attempt, Binding, Caveat, FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES,
+    Attempt, Binding, Caveat, CaveatCode, FINDINGS_BEFORE_OBSTACLES, FINDINGS_BEFORE_SEQUENCES,
     FINDINGS_FORMATS, Findings, Fingerprint, PLAN_FORMATS, Plan, Record,
 };
 use std::path::{Path, PathBuf};
@@ -34,6 +35,8 @@ pub struct LoadedCampaign {
     pub flaws: Vec<Caveat>,
     /// What was looked at for that.
     pub binding: Binding,
+    /// What nothing binds, in one sentence each: an edit of it would not be seen.
+    pub unbound: Vec<String>,
     /// Which attempt it is; absent where nobody counted.
     pub attempt: Option<Attempt>,
     /// Whether it was redacted: then its plan is no longer that of its experiment.
@@ -61,14 +64,32 @@ pub struct LoadedCampaign {
 /// error names the file, and the line of a broken record.
 pub fn load(directory: &Path) -> Result<LoadedCampaign> {
     let mut loaded = load_without_records(directory)?;
+    // Before the records: a campaign that ends meanwhile has all that its state names.
+    let state = read_state(directory)?;
     let scanned = scan(&directory.join("records.jsonl"))?;
     loaded.records = scanned.records;
     loaded.caveats.extend(scanned.torn);
-    let state = read_state(directory)?;
     let chained = Chained { records: &loaded.records, digests: &scanned.digests };
     let root = Links::root(&loaded.plan, &state, &read_origin(directory, &loaded.plan)?);
-    let flaws = chained.flaws(&root, &state);
-    loaded.binding = if chained.is_bound() { Binding::Checked } else { Binding::Absent };
+    let environment = loaded.environment.as_ref().map(fingerprint_digest);
+    let documents = CampaignDocuments {
+        plan: &loaded.plan,
+        state: &state,
+        records: &loaded.records,
+        environment: environment.as_deref(),
+    };
+    let told = chained.flaws(&root, &state).into_iter().chain(documents.contradictions());
+    let flaws: Vec<Caveat> =
+        told.map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)).collect();
+    loaded.unbound = documents.unbound();
+    loaded.binding = match documents.unbound_records() {
+        0 => Binding::Checked,
+        loose => {
+            let detail = format!("{loose} of {} records", loaded.records.len());
+            loaded.caveats.push(Caveat::new(CaveatCode::EvidenceUnbound, detail));
+            Binding::Absent
+        }
+    };
     loaded.flaws = state.flaws.into_iter().chain(flaws).collect();
     Ok(loaded)
 }
@@ -88,6 +109,7 @@ pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
         caveats: state.caveats,
         flaws: Vec::new(),
         binding: Binding::NotLookedAt,
+        unbound: Vec::new(),
         attempt: state.attempt,
         is_redaction: state.redaction_of.is_some(),
         environment,

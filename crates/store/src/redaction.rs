@@ -15,7 +15,8 @@ pub use kind::SecretKind;
 
 use crate::chain::{Links, line_digest};
 use crate::documents::{
-    ENVIRONMENT_FORMAT, EnvironmentDocument, Head, STATE_FORMAT, StateDocument, fingerprint_digest,
+    ENVIRONMENT_FORMAT, EnvironmentDocument, Head, Redaction, STATE_FORMAT, StateDocument,
+    fingerprint_digest,
 };
 use crate::durable::{failed, read_limited};
 use crate::import_head::import_head_of;
@@ -24,11 +25,11 @@ use crate::records::scan;
 use contract::{Error, Result};
 use model::{Fingerprint, Plan, Record};
 use replacer::Replacer;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
@@ -63,24 +64,6 @@ pub struct KnownSecrets {
     pub secrets: Vec<(SecretKind, String)>,
     /// Words of ours in lower case: in a command line they give nothing away.
     pub ordinary: BTreeSet<String>,
-}
-
-/// What a manifest says of a redaction.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Redaction {
-    /// How many different ones of each kind were replaced.
-    pub replaced: BTreeMap<String, u64>,
-    /// What is not in the bundle because nobody can vouch for it.
-    pub left_out: Vec<String>,
-}
-
-impl Redaction {
-    /// `command lines (2), host names (1)`.
-    pub fn words(&self) -> String {
-        let kinds: Vec<String> =
-            self.replaced.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
-        if kinds.is_empty() { "nothing was found".to_owned() } else { kinds.join(", ") }
-    }
 }
 
 /// Writes the documents of the campaign in `source` to `target`, redacted, and gives its name
@@ -181,6 +164,8 @@ fn redacted_record(
     documents::redact("", &mut value, replacer);
     let mut redacted: Record = document(&value)?;
     redacted.fingerprint = match after {
+        // A machine that was lost could not say what it was.
+        _ if record.fingerprint.is_empty() => String::new(),
         Some(document) if Some(&*record.fingerprint) == before => document.digest.clone(),
         _ => replacer.placeholder(SecretKind::Identifier, &record.fingerprint),
     };
@@ -304,11 +289,13 @@ fn rebound(
     let mut links = Links::root(plan, state, b"");
     let (mut text, mut digest) = (Vec::new(), String::new());
     let count = records.len() as u64;
-    for mut record in records {
+    for (at, mut record) in records.into_iter().enumerate() {
         // Records of an earlier version have nothing to be bound with, and stay what they are.
-        if record.chain.is_some() {
-            record.chain = Some(links.next());
-        }
+        record.chain = match record.chain {
+            Some(_) if at == 0 => Some(links.first(plan, state, Some(count))),
+            Some(_) => Some(links.next()),
+            None => None,
+        };
         let line = serde_json::to_vec(&record).map_err(|error| unreadable(&error))?;
         digest = line_digest(&line);
         links.follow(&digest);
@@ -333,6 +320,7 @@ mod tests {
     use crate::{Campaign, Manifest, pack, unpack};
     use model::{Caveat, CaveatCode, Level, LevelReading, Outcome, ParameterValue, WorkloadPlan};
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
     use std::fs;
 
     /// A campaign with one secret at each place that takes text of users, programs or machines.

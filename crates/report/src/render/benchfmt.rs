@@ -3,7 +3,7 @@
 use super::{Page, Renderer};
 use crate::view::Report;
 use contract::Description;
-use model::{Direction, Question, Unit};
+use model::{Binding, CaveatCode, Direction, Question, Unit};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -36,6 +36,9 @@ impl Renderer for Entry {
         writeln!(output, "campaign: {}", line(&report.campaign))?;
         writeln!(output, "venue: {}", line(&report.design.venue))?;
         writeln!(output, "kernel: {}", line(&report.design.kernel))?;
+        if report.binding == Binding::Absent {
+            writeln!(output, "evidence: {}", CaveatCode::EvidenceUnbound)?;
+        }
         let mut units = BTreeMap::new();
         for (key, of_key) in &values {
             units.insert(unit(&key.metric, of_key.unit), of_key.direction);

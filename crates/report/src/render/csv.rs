@@ -93,8 +93,8 @@ impl<'a> Trial<'a> {
             Outcome::Invalid { .. } => "invalid",
         };
         let (block, position) = (record.block.to_string(), record.position.to_string());
-        let codes: BTreeSet<&str> =
-            record.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
+        let codes = record.caveats.iter().map(|caveat| caveat.code.as_str());
+        let codes: BTreeSet<&str> = codes.chain(report.code_of_unbound(record)).collect();
         let caveats = codes.into_iter().collect::<Vec<_>>().join(" ");
         Self { report, record, block, position, outcome, caveats }
     }

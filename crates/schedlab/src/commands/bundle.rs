@@ -21,9 +21,8 @@ const ENDING: &str = "schedlab.tar.gz";
 const AS_THEY_ARE: [&str; 4] = ["plan.json", "records.jsonl", "environment.json", "state.json"];
 /// What no campaign can be without.
 const NEEDED: [&str; 3] = ["plan.json", "records.jsonl", "state.json"];
-/// Said of records of an earlier version.
-const UNBOUND: &str =
-    "an earlier version wrote the records, and bound them neither to the plan nor to each other";
+/// What is compared number by number.
+const FINDINGS: &str = "findings.json";
 /// Differences told one by one.
 const TOLD_AT_MOST: usize = 20;
 
@@ -125,7 +124,7 @@ fn made(loaded: &LoadedCampaign, findings: &Findings) -> Result<Vec<(&'static st
     let mut text = serde_json::to_vec_pretty(findings)
         .map_err(|error| Error::environment("cannot write findings", error))?;
     text.push(b'\n');
-    let mut made = vec![("findings.json", text)];
+    let mut made = vec![(FINDINGS, text)];
     made.push(("report.md", document(loaded, findings, "markdown")?));
     if report::HAS_PAGE {
         made.push(("report.html", document(loaded, findings, "html")?));
@@ -141,103 +140,151 @@ pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
     let file = &arguments.bundle;
     let home = temporary()?;
     let unpacked = store::unpack(file, home.path())?;
-    let mut problems = unpacked.problems;
-    if let Some(redaction) = &unpacked.manifest.redaction {
+    let manifest = unpacked.manifest;
+    let mut seen = Verification {
+        problems: unpacked.problems,
+        checked: vec![format!("{} digests", manifest.files.len())],
+        ..Verification::default()
+    };
+    seen.note_signature(arguments)?;
+    match opened(common, home.path(), &manifest) {
+        Ok(Examined { loaded, not_replanned }) => {
+            seen.note_evidence(&loaded, not_replanned);
+            seen.compare(&loaded, &manifest, home.path())?;
+        }
+        Err(error) => seen.problems.extend(without_campaign(home.path(), &error)),
+    }
+    if let Some(redaction) = &manifest.redaction {
         print(&format!("{}: {}\n", file.display(), redaction_sentence(redaction)))?;
     }
-    let version = &unpacked.manifest.schedlab;
-    let is_same_version = *version == self::version();
-    let mut checked = vec![format!("{} digests", unpacked.manifest.files.len())];
-    let mut unchecked = Vec::new();
-    problems.extend(note_signature(arguments, &mut checked, &mut unchecked)?);
-    match opened(common, home.path(), &unpacked.manifest) {
-        Ok(Examined { loaded, not_replanned }) => {
-            problems.extend(loaded.flaws.iter().map(|flaw| flaw.detail.clone()));
-            note_evidence(&loaded, not_replanned, &mut checked, &mut unchecked);
-            let findings = lab::judge_records(&loaded);
-            for (name, bytes) in made(&loaded, &findings)? {
-                let packed = std::fs::read(home.path().join(name));
-                if name == "findings.json" {
-                    let Ok(packed) = packed else {
-                        problems.push(format!("{name} is missing, so there is nothing to verify"));
-                        continue;
-                    };
-                    checked.push(format!(
-                        "{} findings from {} records",
-                        findings.findings.len(),
-                        loaded.records.len()
-                    ));
-                    problems.extend(differing(&packed, &bytes));
-                    continue;
-                }
-                let Ok(packed) = packed else {
-                    // Another version may have packed other documents.
-                    if is_same_version {
-                        problems.push(format!("{name} is missing, and bundles of it have it"));
-                    }
-                    continue;
-                };
-                if !is_same_version {
-                    tell(&format!("{name} is not compared: it was drawn by schedlab {version}"));
-                } else if packed == bytes {
-                    checked.push(name.to_owned());
-                } else {
-                    problems.push(format!("{name} is not what the records give"));
-                }
+    seen.tell(file)
+}
+
+/// What of a bundle was looked at, and what came of it.
+#[derive(Default)]
+struct Verification {
+    problems: Vec<String>,
+    checked: Vec<String>,
+    /// What could not be looked at, in one sentence each.
+    unchecked: Vec<String>,
+    /// Files that nothing can be said of.
+    undrawn: Vec<String>,
+}
+
+impl Verification {
+    /// Whether the signature beside a bundle is what it should be.
+    fn note_signature(&mut self, arguments: &Verify) -> Result<()> {
+        match signatures::check(&arguments.bundle, arguments.signed_by.as_deref())? {
+            Signature::Absent => {}
+            Signature::Expected(key) => self.checked.push(format!("signature of {key}")),
+            Signature::OfSomeKey(key) => self.unchecked.push(format!(
+                "who signed it: {key} did, and --signed-by PUBLIC_KEY says whose that is"
+            )),
+            Signature::Bad(why) => self.problems.push(format!("signature: {why}")),
+            Signature::NotChecked(why) => self.unchecked.push(format!("signature: {why}")),
+        }
+        Ok(())
+    }
+
+    /// What of the evidence was looked at, and what could not be.
+    fn note_evidence(&mut self, loaded: &LoadedCampaign, not_replanned: Option<String>) {
+        self.problems.extend(loaded.flaws.iter().map(|flaw| flaw.detail.clone()));
+        if loaded.binding == Binding::Checked {
+            self.checked.push(format!("chain of {} records", loaded.records.len()));
+        }
+        self.unchecked.extend_from_slice(&loaded.unbound);
+        match not_replanned {
+            Some(why) => self.unchecked.push(format!("not re-planned: {why}")),
+            None => self.checked.push(format!("plan of {}", loaded.origin)),
+        }
+    }
+
+    /// Makes again what follows from plan and records, and compares it with what was packed.
+    fn compare(&mut self, loaded: &LoadedCampaign, manifest: &Manifest, home: &Path) -> Result<()> {
+        let findings = lab::judge_records(loaded);
+        let made = made(loaded, &findings)?;
+        for (name, bytes) in &made {
+            let packed = std::fs::read(home.join(name));
+            if *name != FINDINGS {
+                self.compare_report(name, packed.ok(), bytes, manifest);
+                continue;
+            }
+            let Ok(packed) = packed else {
+                self.problems.push(format!("{name} is missing, so there is nothing to verify"));
+                continue;
+            };
+            self.checked.push(format!(
+                "{} findings from {} records",
+                findings.findings.len(),
+                loaded.records.len()
+            ));
+            self.problems.extend(differing(&packed, bytes));
+        }
+        for name in manifest.files.keys().filter(|name| name.starts_with("report.")) {
+            if !made.iter().any(|(known, _)| known == name) {
+                self.undrawn.push(name.clone());
+                self.unchecked.push(format!(
+                    "{name} is not compared: this version draws none of this campaign"
+                ));
             }
         }
-        Err(error) => problems.extend(without_campaign(home.path(), &error)),
+        Ok(())
     }
-    let problems = once(&problems);
-    if problems.is_empty() {
-        print(&format!("{}: verified ({})\n", file.display(), checked.join(", ")))?;
-        for unchecked in &unchecked {
-            print(&format!("not checked: {unchecked}\n"))?;
+
+    /// Compares a report with what this version draws. Another version draws otherwise, and that it
+    /// was another is the word of the manifest alone.
+    fn compare_report(
+        &mut self,
+        name: &str,
+        packed: Option<Vec<u8>>,
+        bytes: &[u8],
+        manifest: &Manifest,
+    ) {
+        let is_same_version = manifest.schedlab == version();
+        match packed {
+            Some(packed) if packed == bytes => self.checked.push(name.to_owned()),
+            Some(_) if is_same_version => {
+                self.problems.push(format!("{name} is not what the records give"));
+            }
+            Some(_) => {
+                self.undrawn.push(name.to_owned());
+                self.unchecked.push(format!(
+                    "{name} is not compared: by the manifest schedlab {} drew it, and this version \
+                     draws it otherwise",
+                    manifest.schedlab
+                ));
+            }
+            // Another version may have packed other documents.
+            None if is_same_version => {
+                self.problems.push(format!("{name} is missing, and bundles of it have it"));
+            }
+            None => {}
         }
-        return Ok(ExitCode::Done);
     }
-    for problem in problems.iter().take(TOLD_AT_MOST) {
-        print(&format!("differs: {problem}\n"))?;
-    }
-    if problems.len() > TOLD_AT_MOST {
-        print(&format!("and {} more\n", problems.len() - TOLD_AT_MOST))?;
-    }
-    print(&format!("{}: NOT what its records give\n", file.display()))?;
-    Ok(ExitCode::Failure)
-}
 
-/// Whether the signature beside a bundle is what it should be; what is wrong with it, otherwise.
-fn note_signature(
-    arguments: &Verify,
-    checked: &mut Vec<String>,
-    unchecked: &mut Vec<String>,
-) -> Result<Option<String>> {
-    match signatures::check(&arguments.bundle, arguments.signed_by.as_deref())? {
-        Signature::Absent => {}
-        Signature::Expected(key) => checked.push(format!("signature of {key}")),
-        Signature::OfSomeKey(key) => unchecked.push(format!(
-            "who signed it: {key} did, and --signed-by PUBLIC_KEY says whose that is"
-        )),
-        Signature::Bad(why) => return Ok(Some(format!("signature: {why}"))),
-        Signature::NotChecked(why) => unchecked.push(format!("signature: {why}")),
-    }
-    Ok(None)
-}
-
-/// What of the evidence was looked at, and what could not be.
-fn note_evidence(
-    loaded: &LoadedCampaign,
-    not_replanned: Option<String>,
-    checked: &mut Vec<String>,
-    unchecked: &mut Vec<String>,
-) {
-    match loaded.binding {
-        Binding::Checked => checked.push(format!("chain of {} records", loaded.records.len())),
-        Binding::Absent | Binding::NotLookedAt => unchecked.push(UNBOUND.to_owned()),
-    }
-    match not_replanned {
-        Some(why) => unchecked.push(format!("not re-planned: {why}")),
-        None => checked.push(format!("plan of {}", loaded.origin)),
+    /// Prints what came of it.
+    fn tell(&self, file: &Path) -> Result<ExitCode> {
+        let problems = once(&self.problems);
+        if problems.is_empty() {
+            let undrawn = match self.undrawn.as_slice() {
+                [] => String::new(),
+                names => format!(" but for {}", names.join(", ")),
+            };
+            let checked = self.checked.join(", ");
+            print(&format!("{}: verified{undrawn} ({checked})\n", file.display()))?;
+            for unchecked in &self.unchecked {
+                print(&format!("not checked: {unchecked}\n"))?;
+            }
+            return Ok(ExitCode::Done);
+        }
+        for problem in problems.iter().take(TOLD_AT_MOST) {
+            print(&format!("differs: {problem}\n"))?;
+        }
+        if problems.len() > TOLD_AT_MOST {
+            print(&format!("and {} more\n", problems.len() - TOLD_AT_MOST))?;
+        }
+        print(&format!("{}: NOT what its records give\n", file.display()))?;
+        Ok(ExitCode::Failure)
     }
 }
 

@@ -172,6 +172,7 @@ fn differences(loaded: &LoadedCampaign, again: &Plan) -> Vec<Difference> {
     let reference =
         |plan: &Plan| plan.subjects.first().map(|one| one.id.clone()).unwrap_or_default();
     note("reference", reference(stored), reference(again));
+    note("title", stored.title.clone(), again.title.clone());
     // Blocks that ran again stand behind those that were planned.
     let count = stored.blocks.len().min(again.blocks.len());
     if stored.blocks[..count] != again.blocks[..count] {

@@ -129,6 +129,21 @@ fn a_number_that_the_records_do_not_give_is_named() {
         assert!(!told.contains("schedlab-bundle-"), "{told}");
         assert!(told.contains("NOT what its records give"), "{told}");
     }
+    // By another version it may have been drawn otherwise, and that is the manifest's word alone.
+    let home = report.with_file_name("forged-report.md");
+    let manifest = home.join("manifest.json");
+    let mut document: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
+    document["schedlab"] = "0.0.1".into();
+    fs::write(&manifest, document.to_string()).unwrap();
+    let other = bundle.with_file_name("other.tar.gz");
+    let mut words = vec!["--format=ustar", "-czf", other.to_str().unwrap(), "manifest.json"];
+    words.extend(document["files"].as_object().unwrap().keys().map(String::as_str));
+    tool("tar", &home, &words);
+    let told = bench.expect(0, &["verify", &text(&other)]);
+    assert!(told.contains("verified but for report.md ("), "{told}");
+    assert!(told.contains("report.md is not compared: by the manifest schedlab 0.0.1"), "{told}");
+    assert_eq!(told.matches("report.md").count(), 2, "{told}");
     // A record that was changed changes what follows from it.
     let records = forged(&bundle, "records.jsonl", |text| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -199,32 +214,17 @@ fn campaign_with_secrets() -> Bench {
         let text = fs::read_to_string(&path).unwrap();
         let is_lines = name.ends_with("l");
         let documents = if is_lines { text.lines().collect() } else { vec![&*text] };
-        let last = documents.len() - 1;
         let mut changed = String::new();
-        for (index, document) in documents.into_iter().enumerate() {
+        for document in documents {
             let mut value: serde_json::Value = serde_json::from_str(document).unwrap();
-            // No record names the digest of the last one.
-            if index == last {
-                change(&mut value);
-            }
+            change(&mut value);
             changed += &format!("{value}\n");
         }
         fs::write(&path, changed).unwrap();
     };
+    // A campaign of an earlier version, of which nothing is bound: its records can be edited.
     change("plan.json", &|plan| {
         plan["notes"].as_array_mut().unwrap().push(all.clone().into());
-    });
-    change("records.jsonl", &|record| {
-        let reason = format!("exit status 1: {all} and what nobody knows: wumpus-19");
-        record["outcome"] = serde_json::json!({"kind": "failed", "reason": reason});
-        record["invocations"] =
-            serde_json::json!([{"samples": [], "run": null, "failure": reason}]);
-        record["caveats"] = serde_json::json!([{"code": "INTERFERENCE", "detail": all}]);
-        record["fingerprint_difference"] = serde_json::json!({"load.who": all});
-    });
-    change("state.json", &|state| {
-        state["caveats"] = serde_json::json!([{"code": "STOPPED_EARLY", "detail": all}]);
-        state.as_object_mut().unwrap().remove("head");
     });
     change("environment.json", &|document| {
         let facts = document["fingerprint"].as_object_mut().unwrap();
@@ -234,6 +234,27 @@ fn campaign_with_secrets() -> Bench {
         let fingerprint: model::Fingerprint =
             serde_json::from_value(document["fingerprint"].clone()).unwrap();
         document["digest"] = store::fingerprint_digest(&fingerprint).into();
+    });
+    let environment = fs::read_to_string(campaign.join("environment.json")).unwrap();
+    let environment: serde_json::Value = serde_json::from_str(&environment).unwrap();
+    change("records.jsonl", &|record| {
+        record.as_object_mut().unwrap().remove("chain").unwrap();
+        record["format"] = "schedlab.record/2".into();
+        record["fingerprint"] = environment["digest"].clone();
+        if record["sequence"] != 0 {
+            return;
+        }
+        let reason = format!("exit status 1: {all} and what nobody knows: wumpus-19");
+        record["outcome"] = serde_json::json!({"kind": "failed", "reason": reason});
+        record["invocations"] =
+            serde_json::json!([{"samples": [], "run": null, "failure": reason}]);
+        record["caveats"] = serde_json::json!([{"code": "INTERFERENCE", "detail": all}]);
+        record["fingerprint_difference"] = serde_json::json!({"load.who": all});
+    });
+    change("state.json", &|state| {
+        state["format"] = "schedlab.state/1".into();
+        state["caveats"] = serde_json::json!([{"code": "TORN_RECORD", "detail": all}]);
+        state.as_object_mut().unwrap().retain(|key, _| key != "head" && key != "attempt");
     });
     bench
 }

@@ -3,6 +3,7 @@
 use crate::bench::{Bench, KNOWN_EFFECT};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A bench with a finished campaign in blocks, and its directory.
 fn campaign() -> (Bench, PathBuf) {
@@ -27,6 +28,26 @@ fn edit_plan(directory: &Path, change: impl Fn(&mut serde_json::Value)) {
         let mut plan: serde_json::Value = serde_json::from_str(&text).unwrap();
         change(&mut plan);
         serde_json::to_string_pretty(&plan).unwrap()
+    });
+}
+
+fn edit_state(directory: &Path, change: impl Fn(&mut serde_json::Map<String, serde_json::Value>)) {
+    edit(directory, "state.json", |text| {
+        let mut state: serde_json::Value = serde_json::from_str(&text).unwrap();
+        change(state.as_object_mut().unwrap());
+        serde_json::to_string_pretty(&state).unwrap()
+    });
+}
+
+/// The records as an earlier version would have written them.
+fn unbind(directory: &Path) {
+    edit_lines(directory, |lines| {
+        for line in lines {
+            let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+            record.as_object_mut().unwrap().remove("chain").unwrap();
+            record["format"] = "schedlab.record/2".into();
+            *line = record.to_string();
+        }
     });
 }
 
@@ -118,6 +139,60 @@ const EDITS: &[Edit] = &[
         &["the campaign ended with 24 records, and 21 are there"],
     ),
     (
+        "end without a head",
+        |directory| {
+            edit_lines(directory, |lines| lines.truncate(18));
+            edit_state(directory, |state| drop(state.remove("head").unwrap()));
+        },
+        &["the campaign ended, and does not name its last record"],
+    ),
+    (
+        "end and its blocks",
+        |directory| {
+            edit_lines(directory, |lines| lines.truncate(21));
+            edit_plan(directory, |plan| drop(plan["blocks"].as_array_mut().unwrap().pop()));
+            edit_state(directory, |state| drop(state.remove("head").unwrap()));
+        },
+        &["plan.json: the number of blocks is 7, and was 8 when the first record was stored"],
+    ),
+    (
+        "earlier version",
+        |directory| {
+            unbind(directory);
+            edit_state(directory, |state| drop(state.remove("head").unwrap()));
+        },
+        &["the records are those of a version that bound none, and state.json says which attempt"],
+    ),
+    (
+        "attempt",
+        |directory| {
+            edit_state(directory, |state| state["attempt"]["of_question"] = 7.into());
+        },
+        &["state.json: the attempt is 1 at its plan and 7 at its question"],
+    ),
+    (
+        "title",
+        |directory| edit_plan(directory, |plan| plan["title"] = "Another question".into()),
+        &[
+            "plan.json: title is Another question, and experiment.toml gives A known effect",
+            "plan.json: name, title, options, notes or the order of the blocks are not those",
+        ],
+    ),
+    (
+        "options",
+        |directory| {
+            edit_plan(directory, |plan| {
+                plan["options"] = serde_json::json!(["--set", "margin=3%"]);
+            });
+        },
+        &["plan.json: name, title, options, notes or the order of the blocks are not those"],
+    ),
+    (
+        "environment",
+        |directory| fs::remove_file(directory.join("environment.json")).unwrap(),
+        &["environment.json is missing, and 24 of 24 records name another by its digest"],
+    ),
+    (
         "reordered records",
         |directory| edit_lines(directory, |lines| lines.swap(4, 5)),
         &["the record in line 6 (block 2, "],
@@ -162,7 +237,7 @@ fn whatever_was_edited_is_named_and_leaves_no_verdict() {
     let (bench, directory) = campaign();
     let sound = bench.expect(0, &["show", "last"]);
     assert!(sound.contains("better") && !sound.contains("EVIDENCE_CHANGED"), "{sound}");
-    let kept = ["plan.json", "records.jsonl", "experiment.toml", "state.json"]
+    let kept = ["plan.json", "records.jsonl", "experiment.toml", "state.json", "environment.json"]
         .map(|name| (name, fs::read(directory.join(name)).unwrap()));
     for (number, (what, change, told)) in EDITS.iter().enumerate() {
         change(&directory);
@@ -224,4 +299,33 @@ fn options_are_part_of_what_is_compared() {
 fn a_bundle_that_is_not_there_is_a_wrong_argument() {
     let bench = Bench::new();
     bench.expect(2, &["verify", "nowhere.tar.gz"]);
+}
+
+#[test]
+fn a_campaign_of_an_earlier_version_says_that_its_records_are_bound_to_nothing() {
+    let (bench, directory) = campaign();
+    unbind(&directory);
+    edit_state(&directory, |state| {
+        state.retain(|key, _| ["created_unix_ns", "state", "caveats"].contains(&key.as_str()));
+        state.insert("format".to_owned(), "schedlab.state/1".into());
+    });
+    for command in ["judge", "show"] {
+        let told = bench.expect(0, &[command, "last"]);
+        assert!(told.contains("EVIDENCE_UNBOUND"), "{told}");
+        assert!(told.contains("An earlier version wrote records"), "{told}");
+        assert!(told.contains("better") && !told.contains("EVIDENCE_CHANGED"), "{told}");
+    }
+    for format in ["markdown", "json"] {
+        let report = bench.expect(0, &["show", "last", "--format", format]);
+        assert!(report.contains("bound them neither to the plan nor to each other"), "{report}");
+    }
+    for format in ["csv", "benchfmt", "pull-request", "mail"] {
+        let report = bench.expect(0, &["show", "last", "--format", format]);
+        assert!(report.contains("EVIDENCE_UNBOUND"), "{format}: {report}");
+    }
+    let bundle = bench.path().join("one.tar.gz").display().to_string();
+    bench.expect(0, &["bundle", "last", "--output", &bundle]);
+    let verified = bench.expect(0, &["verify", &bundle]);
+    assert!(verified.contains("not checked: an earlier version wrote the records"), "{verified}");
+    assert!(!verified.contains("chain of"), "{verified}");
 }

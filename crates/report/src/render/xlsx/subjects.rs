@@ -233,8 +233,8 @@ pub(super) fn write_raw(report: &Report, sheet: &mut Worksheet) -> Result<(), Xl
                 (language.word("invalid"), format!("{rule}: {detail}"))
             }
         };
-        let codes: BTreeSet<&str> =
-            record.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
+        let codes = record.caveats.iter().map(|caveat| caveat.code.as_str());
+        let codes: BTreeSet<&str> = codes.chain(report.code_of_unbound(record)).collect();
         let codes = codes.into_iter().collect::<Vec<_>>().join(" ");
         let own = values.get(&key).filter(|_| is_counted).map_or(&[][..], Vec::as_slice);
         let mut put = |metric: Cell, number: Cell, unit: &str| {

@@ -1,0 +1,417 @@
+//! Whether the documents of a campaign agree with each other (docs/method.md#m-evidence): what its
+//! first record says of its beginning, what its state says of its end, and which version wrote them.
+
+use crate::documents::{CampaignState, STATE_FORMAT, StateDocument, hexadecimal};
+use model::{Attempt, CampaignBeginning, CaveatCode, Plan, RESTED_PLAN_FORMAT, Record};
+
+/// What the first record is given of a campaign that begins; `records` where all there will be are
+/// known.
+pub(crate) fn beginning(
+    plan: &Plan,
+    state: &StateDocument,
+    records: Option<u64>,
+) -> CampaignBeginning {
+    let (blocks, notes) = (plan.blocks.len(), plan.notes.len());
+    CampaignBeginning {
+        blocks: blocks as u64,
+        notes: notes as u64,
+        records,
+        attempt: state.attempt,
+        plan: digest_of_plan(plan, blocks, notes),
+        state: digest_of_state(state),
+    }
+}
+
+/// What a plan says besides what decides results, with its first blocks and notes.
+fn digest_of_plan(plan: &Plan, blocks: usize, notes: usize) -> String {
+    let (blocks, notes) = (&plan.blocks[..blocks], &plan.notes[..notes]);
+    let said = serde_json::json!([
+        plan.name,
+        plan.title,
+        plan.options,
+        plan.is_seed_generated,
+        plan.is_pilot,
+        blocks,
+        notes
+    ]);
+    hexadecimal(said.to_string().as_bytes())
+}
+
+/// What a state says that never changes.
+fn digest_of_state(state: &StateDocument) -> String {
+    let said = serde_json::json!([state.created_unix_ns, state.redaction_of, state.flaws]);
+    hexadecimal(said.to_string().as_bytes())
+}
+
+/// What a directory holds of a campaign.
+pub(crate) struct CampaignDocuments<'a> {
+    pub plan: &'a Plan,
+    pub state: &'a StateDocument,
+    pub records: &'a [Record],
+    /// The digest of its fingerprint.
+    pub environment: Option<&'a str>,
+}
+
+impl CampaignDocuments<'_> {
+    /// Whatever one of them says against another, in one sentence each.
+    pub(crate) fn contradictions(&self) -> Vec<String> {
+        let mut told = self.other_beginning();
+        told.extend(self.other_end());
+        told.extend(self.other_environment());
+        told.extend(self.other_version());
+        told
+    }
+
+    /// What nothing binds, so that an edit of it would not be seen.
+    pub(crate) fn unbound(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        let loose = self.unbound_records();
+        match self.records.len() {
+            0 => return told,
+            all if loose == all => told.push(
+                "an earlier version wrote the records, and bound them neither to the plan nor to \
+                 each other"
+                    .to_owned(),
+            ),
+            all if loose > 0 => told.push(format!(
+                "an earlier version wrote {loose} of {all} records, and bound these neither to the \
+                 plan nor to each other"
+            )),
+            _ => {}
+        }
+        match self.began() {
+            None => told.push(
+                "the version that wrote the first record bound neither title, notes and options nor \
+                 the number of the attempt"
+                    .to_owned(),
+            ),
+            Some(began) => match (self.plan.notes.len() as u64).saturating_sub(began.notes) {
+                0 => {}
+                1 => told.push("a note that was added to plan.json later is not bound".to_owned()),
+                later => told
+                    .push(format!("{later} notes that were added to plan.json later are not bound")),
+            },
+        }
+        told
+    }
+
+    /// How many records are bound to nothing.
+    pub(crate) fn unbound_records(&self) -> usize {
+        self.records.iter().filter(|record| record.chain.is_none()).count()
+    }
+
+    fn began(&self) -> Option<&CampaignBeginning> {
+        self.records.first()?.chain.as_ref()?.beginning.as_ref()
+    }
+
+    /// What is not as the first record says that it was when it was stored.
+    fn other_beginning(&self) -> Vec<String> {
+        let Some(began) = self.began() else { return Vec::new() };
+        let (plan, state) = (self.plan, self.state);
+        let mut told = Vec::new();
+        let mut counted = |name: &str, there: usize, then: u64| {
+            if (there as u64) < then {
+                told.push(format!(
+                    "plan.json: the number of {name} is {there}, and was {then} when the first \
+                     record was stored"
+                ));
+            }
+            usize::try_from(then).unwrap_or(usize::MAX).min(there)
+        };
+        let blocks = counted("blocks", plan.blocks.len(), began.blocks);
+        let notes = counted("notes", plan.notes.len(), began.notes);
+        if told.is_empty() && digest_of_plan(plan, blocks, notes) != began.plan {
+            told.push(
+                "plan.json: name, title, options, notes or the order of the blocks are not those \
+                 that the first record names by their digest"
+                    .to_owned(),
+            );
+        }
+        let count = self.records.len() as u64;
+        if let Some(all) = began.records.filter(|all| *all != count) {
+            told.push(format!("{all} records were stored at once, and {count} are there"));
+        }
+        if state.attempt != began.attempt {
+            told.push(format!(
+                "state.json: the attempt is {}, and the first record names {}",
+                words_of_attempt(state.attempt),
+                words_of_attempt(began.attempt)
+            ));
+        }
+        if digest_of_state(state) != began.state {
+            told.push(
+                "state.json: the time of creation, or what it says of a redaction, is not what the \
+                 first record names by its digest"
+                    .to_owned(),
+            );
+        }
+        told
+    }
+
+    /// Whether the state says of the end what can be.
+    fn other_end(&self) -> Option<String> {
+        let state = self.state;
+        let is_bound = self.unbound_records() < self.records.len();
+        match (state.state, &state.head) {
+            (CampaignState::Unfinished, Some(head)) => Some(format!(
+                "state.json says that the campaign is unfinished, and that it ended with {} records",
+                head.records
+            )),
+            (CampaignState::Finished | CampaignState::StoppedEarly, None) if is_bound => Some(
+                "state.json says that the campaign ended, and does not name its last record"
+                    .to_owned(),
+            ),
+            (CampaignState::Finished, _) => {
+                let is_reason = |code| code == CaveatCode::StoppedEarly;
+                let reason = state.caveats.iter().find(|caveat| is_reason(caveat.code))?;
+                Some(format!(
+                    "state.json says that the campaign is finished, and why it was not: {}",
+                    reason.detail
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the records were made on the machine that lies beside them.
+    fn other_environment(&self) -> Option<String> {
+        let is_other = |record: &&Record| {
+            // Redactions of earlier versions wrote a placeholder for what was absent.
+            let is_redacted =
+                self.state.redaction_of.is_some() && record.fingerprint.starts_with("redacted-");
+            !record.fingerprint.is_empty()
+                && !is_redacted
+                && Some(record.fingerprint.as_str()) != self.environment
+        };
+        let count = self.records.iter().filter(is_other).count();
+        let there = match self.environment {
+            Some(_) => "environment.json is not that",
+            None => "environment.json is missing",
+        };
+        (count > 0).then(|| {
+            format!(
+                "{there}, and {count} of {} records name another by its digest",
+                self.records.len()
+            )
+        })
+    }
+
+    /// What only a version that binds records writes, beside records that are not bound.
+    fn other_version(&self) -> Option<String> {
+        let (plan, state) = (self.plan, self.state);
+        if self.records.first()?.chain.is_some() {
+            return None;
+        }
+        // A campaign that an earlier version began is gone on with, and its records may be redacted.
+        let is_whole = self.unbound_records() == self.records.len() && state.redaction_of.is_none();
+        let later = if state.attempt.is_some() {
+            "state.json says which attempt it is"
+        } else if plan.format == RESTED_PLAN_FORMAT {
+            "plan.json is of a later format"
+        } else if is_whole && state.head.is_some() {
+            "state.json names the last record by its digest"
+        } else if is_whole && state.format == STATE_FORMAT {
+            "state.json is of a later format"
+        } else {
+            return None;
+        };
+        Some(format!(
+            "the records are those of a version that bound none, and {later}: no version wrote both"
+        ))
+    }
+}
+
+fn words_of_attempt(attempt: Option<Attempt>) -> String {
+    match attempt {
+        None => "not counted".to_owned(),
+        Some(Attempt { of_plan, of_question, since_unix_ns }) => format!(
+            "{of_plan} at its plan and {of_question} at its question, counted since {since_unix_ns} ns"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixtures::{fingerprint, plan, record};
+    use crate::{Campaign, LoadedCampaign, load};
+    use model::{Attempt, Binding, CaveatCode, Record};
+    use serde_json::{Value, json};
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    /// A finished campaign of four records.
+    fn finished(results: &Path) -> PathBuf {
+        let plan = model::Plan { notes: vec!["planned".to_owned()], ..plan("demo", "digest") };
+        let mut campaign = Campaign::create(results, &plan, "title = 1\n", 5, 1).unwrap();
+        let attempt = Attempt { of_plan: 4, of_question: 9, since_unix_ns: 3 };
+        campaign.note_attempt(attempt).unwrap();
+        let digest = campaign.save_fingerprint(&fingerprint("6.12")).unwrap();
+        for sequence in 0..4 {
+            let record = record(sequence, vec![1.0]);
+            campaign.append(&mut Record { fingerprint: digest.clone(), ..record }).unwrap();
+        }
+        campaign.mark_finished().unwrap();
+        campaign.directory().to_owned()
+    }
+
+    fn edit(directory: &Path, name: &str, change: impl Fn(&mut Value)) {
+        let path = directory.join(name);
+        let mut document = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        change(&mut document);
+        fs::write(path, document.to_string()).unwrap();
+    }
+
+    fn remove(document: &mut Value, key: &str) {
+        document.as_object_mut().unwrap().remove(key).unwrap();
+    }
+
+    /// The records as an earlier version would have written them.
+    fn unbind(directory: &Path) {
+        let path = directory.join("records.jsonl");
+        let unbound = |line: &str| {
+            let mut record: Value = serde_json::from_str(line).unwrap();
+            remove(&mut record, "chain");
+            record["format"] = "schedlab.record/2".into();
+            format!("{record}\n")
+        };
+        let text: String = fs::read_to_string(&path).unwrap().lines().map(unbound).collect();
+        fs::write(path, text).unwrap();
+    }
+
+    fn told(loaded: &LoadedCampaign) -> String {
+        let details: Vec<&str> = loaded.flaws.iter().map(|flaw| flaw.detail.as_str()).collect();
+        details.join("\n")
+    }
+
+    type Edit = (fn(&Path), &'static str);
+
+    const EDITS: &[Edit] = &[
+        (|at| edit(at, "state.json", |state| remove(state, "head")), "does not name its last"),
+        (
+            |at| edit(at, "state.json", |state| state["state"] = "unfinished".into()),
+            "is unfinished, and that it ended with 4 records",
+        ),
+        (
+            |at| {
+                edit(at, "state.json", |state| {
+                    state["caveats"] = json!([{"code": "STOPPED_EARLY", "detail": "by hand"}]);
+                });
+            },
+            "is finished, and why it was not: by hand",
+        ),
+        (
+            |at| edit(at, "state.json", |state| state["attempt"]["of_plan"] = 1.into()),
+            "the attempt is 1 at its plan and 9 at its question, counted since 3 ns, and the first \
+             record names 4 at its plan",
+        ),
+        (
+            |at| edit(at, "state.json", |state| remove(state, "attempt")),
+            "the attempt is not counted, and the first record names 4",
+        ),
+        (
+            |at| edit(at, "state.json", |state| state["created_unix_ns"] = 6.into()),
+            "the time of creation",
+        ),
+        (
+            |at| edit(at, "plan.json", |plan| plan["title"] = "Another question".into()),
+            "name, title, options, notes",
+        ),
+        (
+            |at| edit(at, "plan.json", |plan| plan["options"] = json!(["--set", "margin=15%"])),
+            "name, title, options, notes",
+        ),
+        (
+            |at| edit(at, "plan.json", |plan| plan["notes"] = json!(["other"])),
+            "name, title, options, notes",
+        ),
+        (
+            |at| edit(at, "plan.json", |plan| plan["notes"] = json!([])),
+            "the number of notes is 0, and was 1",
+        ),
+        (|at| fs::remove_file(at.join("environment.json")).unwrap(), "environment.json is missing"),
+        (unbind, "and state.json says which attempt it is"),
+        (
+            |at| {
+                unbind(at);
+                edit(at, "state.json", |state| remove(state, "attempt"));
+            },
+            "and state.json names the last record",
+        ),
+        (
+            |at| {
+                unbind(at);
+                edit(at, "state.json", |state| remove(state, "attempt"));
+                edit(at, "state.json", |state| remove(state, "head"));
+            },
+            "and state.json is of a later format",
+        ),
+    ];
+
+    #[test]
+    fn documents_that_contradict_each_other_are_named() {
+        for (change, words) in EDITS {
+            let results = tempfile::tempdir().unwrap();
+            let directory = finished(results.path());
+            assert_eq!(load(&directory).unwrap().flaws, []);
+            change(&directory);
+            let told = told(&load(&directory).unwrap());
+            assert!(told.contains(words), "{words}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_campaign_that_was_made_to_look_unfinished_does_not_end_anew() {
+        let results = tempfile::tempdir().unwrap();
+        let directory = finished(results.path());
+        edit(&directory, "state.json", |state| state["state"] = "unfinished".into());
+        let path = directory.join("records.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let cut: String = text.lines().take(3).map(|line| format!("{line}\n")).collect();
+        fs::write(&path, cut).unwrap();
+        Campaign::open(&directory).unwrap().mark_stopped_early("by hand").unwrap();
+        let told = told(&load(&directory).unwrap());
+        assert!(told.contains("the campaign ended with 4 records, and 3 are there"), "{told}");
+    }
+
+    #[test]
+    fn records_of_an_earlier_version_are_said_to_be_bound_to_nothing() {
+        let results = tempfile::tempdir().unwrap();
+        let directory = finished(results.path());
+        assert_eq!(load(&directory).unwrap().unbound, [""; 0]);
+        unbind(&directory);
+        let earlier = json!({
+            "format": "schedlab.state/1", "created_unix_ns": 5, "state": "unfinished", "caveats": []
+        });
+        fs::write(directory.join("state.json"), earlier.to_string()).unwrap();
+        let is_said = || {
+            let loaded = load(&directory).unwrap();
+            assert_eq!(told(&loaded), "");
+            assert_eq!(loaded.binding, Binding::Absent);
+            assert!(loaded.unbound[0].contains("bound them neither"), "{:?}", loaded.unbound);
+            let has = |code| loaded.caveats.iter().any(|caveat| caveat.code == code);
+            assert!(has(CaveatCode::EvidenceUnbound), "{:?}", loaded.caveats);
+        };
+        is_said();
+        // What ends it now binds nothing that was written before.
+        Campaign::open(&directory).unwrap().mark_stopped_early("by hand").unwrap();
+        is_said();
+    }
+
+    #[test]
+    fn a_campaign_that_an_earlier_version_began_is_not_bound_as_a_whole() {
+        let results = tempfile::tempdir().unwrap();
+        let directory = finished(results.path());
+        unbind(&directory);
+        let earlier = json!({
+            "format": "schedlab.state/1", "created_unix_ns": 5, "state": "unfinished", "caveats": []
+        });
+        fs::write(directory.join("state.json"), earlier.to_string()).unwrap();
+        let mut campaign = Campaign::open(&directory).unwrap();
+        let last = Record { fingerprint: String::new(), ..record(4, vec![1.0]) };
+        campaign.append(&mut last.clone()).unwrap();
+        campaign.mark_finished().unwrap();
+        let loaded = load(&directory).unwrap();
+        assert_eq!((told(&loaded).as_str(), loaded.binding), ("", Binding::Absent));
+        assert!(loaded.unbound[0].contains("4 of 5 records"), "{:?}", loaded.unbound);
+    }
+}
