@@ -39,7 +39,12 @@ fn digest_of_plan(plan: &Plan, blocks: usize, notes: usize) -> String {
 
 /// What a state says that never changes.
 fn digest_of_state(state: &StateDocument) -> String {
-    let said = serde_json::json!([state.created_unix_ns, state.redaction_of, state.flaws]);
+    let said = serde_json::json!([
+        state.created_unix_ns,
+        state.redaction_of,
+        state.redaction,
+        state.flaws
+    ]);
     hexadecimal(said.to_string().as_bytes())
 }
 

@@ -91,6 +91,7 @@ impl Campaign {
             head: None,
             attempt: None,
             redaction_of: None,
+            redaction: None,
             flaws: Vec::new(),
         };
         replace(directory, origin_of(plan), origin.as_bytes())?;

@@ -50,6 +50,9 @@ pub struct StateDocument {
     /// Digest of the last record of the campaign that this is a redaction of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redaction_of: Option<String>,
+    /// What was replaced; absent of redactions that an earlier version made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redaction: Option<Redaction>,
     /// What of that campaign's evidence was not as it was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flaws: Vec<Caveat>,
@@ -70,6 +73,20 @@ impl Redaction {
         let kinds: Vec<String> =
             self.replaced.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
         if kinds.is_empty() { "nothing was found".to_owned() } else { kinds.join(", ") }
+    }
+
+    /// This one of what was redacted before.
+    #[must_use]
+    pub(crate) fn after(mut self, before: &Redaction) -> Self {
+        for (kind, count) in &before.replaced {
+            *self.replaced.entry(kind.clone()).or_default() += count;
+        }
+        for name in &before.left_out {
+            if !self.left_out.contains(name) {
+                self.left_out.push(name.clone());
+            }
+        }
+        self
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::agreement::CampaignDocuments;
 use crate::chain::{Chained, Links};
 use crate::documents::{
-    CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, STATE_FORMATS,
-    StateDocument, fingerprint_digest, origin_in,
+    CampaignState, ENVIRONMENT_FORMAT, EXPERIMENT, EnvironmentDocument, IMPORT, Redaction,
+    STATE_FORMATS, StateDocument, fingerprint_digest, origin_in,
 };
 use crate::durable::{read_document, read_limited};
 use crate::records::scan;
@@ -39,8 +39,9 @@ pub struct LoadedCampaign {
     pub unbound: Vec<String>,
     /// Which attempt it is; absent where nobody counted.
     pub attempt: Option<Attempt>,
-    /// Whether it was redacted: then its plan is no longer that of its experiment.
-    pub is_redaction: bool,
+    /// What was redacted of it, where anything was: then its plan is no longer that of its
+    /// experiment. Of a redaction that an earlier version made, nothing more is known.
+    pub redaction: Option<Redaction>,
     /// The machine when the campaign began; absent when it ended before its first trial.
     pub environment: Option<Fingerprint>,
     /// Where it lies.
@@ -111,7 +112,7 @@ pub fn load_without_records(directory: &Path) -> Result<LoadedCampaign> {
         binding: Binding::NotLookedAt,
         unbound: Vec::new(),
         attempt: state.attempt,
-        is_redaction: state.redaction_of.is_some(),
+        redaction: state.redaction_of.is_some().then(|| state.redaction.unwrap_or_default()),
         environment,
         directory: directory.to_owned(),
         state: state.state,
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(load(&unpacked).unwrap().origin, "experiment.toml");
         let redacted = home.path().join("redacted");
         std::fs::create_dir(&redacted).unwrap();
-        crate::redact(&directory, "t", &crate::KnownSecrets::default(), &redacted).unwrap();
+        crate::redact(&directory, "t", &crate::KnownSecrets::default(), &[], &redacted).unwrap();
         assert!(redacted.join("experiment.toml").is_file());
     }
 

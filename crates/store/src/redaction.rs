@@ -23,7 +23,7 @@ use crate::import_head::import_head_of;
 use crate::load::LoadedCampaign;
 use crate::records::scan;
 use contract::{Error, Result};
-use model::{Fingerprint, Plan, Record};
+use model::{Caveat, Fingerprint, Plan, Record};
 use replacer::Replacer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -67,7 +67,7 @@ pub struct KnownSecrets {
 }
 
 /// Writes the documents of the campaign in `source` to `target`, redacted, and gives its name
-/// without secrets.
+/// without secrets. Whatever else was found wrong with it goes with it as `flaws`.
 ///
 /// # Errors
 /// When a document cannot be read or written, or would not be one of ours afterwards.
@@ -75,6 +75,7 @@ pub fn redact(
     source: &Path,
     name: &str,
     known: &KnownSecrets,
+    flaws: &[Caveat],
     target: &Path,
 ) -> Result<(String, Redaction)> {
     let loaded = crate::load(source)?;
@@ -87,7 +88,8 @@ pub fn redact(
     let mut plan = redacted_plan(&loaded.plan, &mut replacer)?;
     let mut state = crate::load::read_state(source)?;
     // A redaction is no way to be rid of what was changed before it.
-    state.flaws.clone_from(&loaded.flaws);
+    let is_new = |flaw: &&Caveat| !loaded.flaws.contains(flaw);
+    state.flaws = flaws.iter().filter(is_new).chain(&loaded.flaws).cloned().collect();
     for caveat in state.caveats.iter_mut().chain(&mut state.flaws) {
         caveat.detail = replacer.text(&caveat.detail);
     }
@@ -117,6 +119,12 @@ pub fn redact(
         redaction.left_out.join(", ")
     ));
     plan.digest = digest(&plan)?;
+    // What was redacted before is redacted still.
+    let redaction = match &state.redaction {
+        Some(before) => redaction.after(before),
+        None => redaction,
+    };
+    state.redaction = Some(redaction.clone());
     let lines = rebound(&plan, &mut state, records, &last_digest(source)?)?;
     write(target, "plan.json", &pretty(&plan)?)?;
     write(target, "state.json", &pretty(&state)?)?;
@@ -160,9 +168,11 @@ fn redacted_record(
     (before, after): (Option<&str>, Option<&EnvironmentDocument>),
     replacer: &mut Replacer,
 ) -> Result<Record> {
-    let mut value = value_of(record)?;
+    // What binds it is ours: it identifies nothing, and is made anew.
+    let mut value = value_of(&Record { chain: None, ..record.clone() })?;
     documents::redact("", &mut value, replacer);
     let mut redacted: Record = document(&value)?;
+    redacted.chain.clone_from(&record.chain);
     redacted.fingerprint = match after {
         // A machine that was lost could not say what it was.
         _ if record.fingerprint.is_empty() => String::new(),
@@ -318,7 +328,7 @@ mod tests {
     use super::*;
     use crate::fixtures;
     use crate::{Campaign, Manifest, pack, unpack};
-    use model::{Caveat, CaveatCode, Level, LevelReading, Outcome, ParameterValue, WorkloadPlan};
+    use model::{CaveatCode, Level, LevelReading, Outcome, ParameterValue, WorkloadPlan};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
     use std::fs;
@@ -404,7 +414,8 @@ mod tests {
         fs::create_dir(&staging).unwrap();
         fs::create_dir(&out).unwrap();
         let (campaign, redaction) =
-            redact(&directory, &format!("first-{user}"), &known(user, host), &staging).unwrap();
+            redact(&directory, &format!("first-{user}"), &known(user, host), &[], &staging)
+                .unwrap();
         let manifest = Manifest::new("0.1.0".to_owned(), campaign, Some(redaction));
         let file = home.path().join("bundle");
         let manifest = pack(&staging, manifest, &file).unwrap();

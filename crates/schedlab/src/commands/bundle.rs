@@ -10,7 +10,7 @@ use crate::cli::{Bundle, Common, Verify};
 use crate::exit::ExitCode;
 use crate::output::{print, tell};
 use contract::{Error, ErrorKind, Result};
-use model::{Binding, Findings};
+use model::{Binding, Caveat, Findings};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use store::{CampaignState, LoadedCampaign, Manifest, Redaction};
@@ -48,10 +48,12 @@ pub(super) fn bundle(common: &Common, arguments: &Bundle) -> Result<ExitCode> {
     let name = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let staging = temporary()?;
     let staged = if arguments.redact {
-        redacted(common, arguments, &source, &name, staging.path())?
+        redacted(common, arguments, &loaded.flaws, (&source, &name), staging.path())?
     } else {
         copied(&source, loaded.origin, staging.path())?;
-        Staged { name, loaded, findings, redaction: None }
+        // One that was redacted and unpacked is redacted still.
+        let redaction = loaded.redaction.clone();
+        Staged { name, loaded, findings, redaction }
     };
     let Staged { name, mut loaded, findings, redaction } = staged;
     let file =
@@ -103,12 +105,12 @@ fn copied(source: &Path, origin: &str, staging: &Path) -> Result<()> {
 fn redacted(
     common: &Common,
     arguments: &Bundle,
-    source: &Path,
-    name: &str,
+    flaws: &[Caveat],
+    (source, name): (&Path, &str),
     staging: &Path,
 ) -> Result<Staged> {
     let known = secrets::known(common, &arguments.words)?;
-    let (name, redaction) = store::redact(source, name, &known, staging)?;
+    let (name, redaction) = store::redact(source, name, &known, flaws, staging)?;
     let loaded = evidence::load(common, staging)?;
     let findings = lab::judge_records(&loaded);
     Ok(Staged { name, loaded, findings, redaction: Some(redaction) })
@@ -147,14 +149,17 @@ pub(super) fn verify(common: &Common, arguments: &Verify) -> Result<ExitCode> {
         ..Verification::default()
     };
     seen.note_signature(arguments)?;
+    let mut redaction = manifest.redaction.clone();
     match opened(common, home.path(), &manifest) {
         Ok(Examined { loaded, not_replanned }) => {
+            // A bundle that was packed anew is redacted still.
+            redaction = redaction.or_else(|| loaded.redaction.clone());
             seen.note_evidence(&loaded, not_replanned);
             seen.compare(&loaded, &manifest, home.path())?;
         }
         Err(error) => seen.problems.extend(without_campaign(home.path(), &error)),
     }
-    if let Some(redaction) = &manifest.redaction {
+    if let Some(redaction) = &redaction {
         print(&format!("{}: {}\n", file.display(), redaction_sentence(redaction)))?;
     }
     seen.tell(file)

@@ -82,7 +82,7 @@ fn replanned(
     if plan.imported.is_some() {
         return Err("its numbers were imported".to_owned());
     }
-    if loaded.is_redaction {
+    if loaded.redaction.is_some() {
         return Err("it is redacted".to_owned());
     }
     let path = directory.join(loaded.origin);

@@ -8,6 +8,10 @@ use store::{Manifest, Redaction};
 
 /// What a redaction did, in one sentence.
 pub(super) fn redaction_sentence(redaction: &Redaction) -> String {
+    if *redaction == Redaction::default() {
+        return "it is redacted by an earlier version; a note of its plan says what was replaced"
+            .to_owned();
+    }
     let left_out = redaction.left_out.join(", ");
     format!("it is redacted: placeholders stand for {}; left out: {left_out}", redaction.words())
 }

@@ -329,3 +329,43 @@ fn a_campaign_of_an_earlier_version_says_that_its_records_are_bound_to_nothing()
     assert!(verified.contains("not checked: an earlier version wrote the records"), "{verified}");
     assert!(!verified.contains("chain of"), "{verified}");
 }
+
+#[test]
+fn the_marks_of_a_redaction_cannot_be_shed() {
+    let (bench, directory) = campaign();
+    edit_plan(&directory, |plan| makespan(plan)["margin"] = 0.5.into());
+    let unpacked = |name: &str| {
+        let bundle = bench.path().join(format!("{name}.tar.gz"));
+        bench.expect(0, &["bundle", "last", "--redact", "--output", &bundle.display().to_string()]);
+        let home = bench.path().join(name);
+        fs::create_dir(&home).unwrap();
+        let tar = Command::new("tar").arg("-xzf").arg(&bundle).arg("-C").arg(&home).status();
+        assert!(tar.unwrap().success());
+        home
+    };
+    let packed_again = |home: &Path, code: i32| {
+        let place = home.display().to_string();
+        bench.expect(0, &["judge", &place]);
+        let bundle = format!("{place}-again.tar.gz");
+        let _ = fs::remove_file(&bundle);
+        bench.expect(0, &["bundle", &place, "--output", &bundle]);
+        bench.expect(code, &["verify", &bundle])
+    };
+    let flawed = unpacked("flawed");
+    assert!(packed_again(&flawed, 1).contains("makespan margin is 0.5"));
+    edit_state(&flawed, |state| drop(state.remove("flaws").unwrap()));
+    let told = packed_again(&flawed, 1);
+    assert!(told.contains("what it says of a redaction, is not what the first record"), "{told}");
+
+    edit_plan(&directory, |plan| makespan(plan)["margin"] = 0.03.into());
+    let sound = unpacked("sound");
+    let told = packed_again(&sound, 0);
+    assert!(told.contains("it is redacted: placeholders stand for"), "{told}");
+    assert!(told.contains("not checked: not re-planned: it is redacted"), "{told}");
+    edit_state(&sound, |state| {
+        state.remove("redaction_of").unwrap();
+        state.remove("redaction").unwrap();
+    });
+    let told = packed_again(&sound, 1);
+    assert!(told.contains("was made from another text"), "{told}");
+}
