@@ -350,7 +350,7 @@ fn was_repeated(campaign: &Campaign, block: &model::Block) -> bool {
 }
 
 /// The beginning of the note; people count blocks from 1.
-fn repeat_note(block: u32) -> String {
+pub(crate) fn repeat_note(block: u32) -> String {
     format!("block {} runs again at the end, in a new order", block + 1)
 }
 

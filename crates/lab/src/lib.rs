@@ -6,11 +6,13 @@
 //! one event stream.
 
 mod campaign;
+mod ending;
 mod event_line;
 mod pacing;
 mod progress;
 mod schedule;
 
 pub use campaign::{Ended, Order, judge, judge_records, run};
+pub use ending::load;
 pub use event_line::event_line;
 pub use progress::CampaignProgress;

@@ -173,7 +173,7 @@ impl Follower {
         if !self.loaded.is_finished {
             return;
         }
-        if let Ok(whole) = store::load(&self.loaded.directory) {
+        if let Ok(whole) = lab::load(&self.loaded.directory) {
             (self.loaded.flaws, self.loaded.binding) = (whole.flaws, whole.binding);
             self.loaded.caveats = whole.caveats;
         }

@@ -363,6 +363,31 @@ fn a_block_that_a_reboot_cut_off_runs_again_and_finished_ones_do_not() {
     assert_eq!(cut_off, ["block 4 runs again at the end, in a new order: a reboot cut it off"]);
     assert_eq!(count(&loaded, "steady", 3), 0);
     assert_eq!((0..3).map(|block| count(&loaded, "steady", block)).sum::<usize>(), 3);
+    assert_eq!(lab::load(&loaded.directory).unwrap().flaws, [], "its repetition is whole");
+}
+
+#[test]
+fn a_finished_campaign_lacks_nothing_but_what_was_given_up() {
+    let results = tempfile::tempdir().unwrap();
+    let (ended, loaded) = run(results.path(), "boot-1", refuses_always);
+    ended.unwrap();
+    assert_eq!(lab::load(&loaded.directory).unwrap().flaws, []);
+    let path = loaded.directory.join("records.jsonl");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let told = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let flaws = lab::load(&loaded.directory).unwrap().flaws;
+        flaws.into_iter().map(|flaw| flaw.detail + "\n").collect::<String>()
+    };
+    let cut: String = whole.lines().take(13).map(|line| format!("{line}\n")).collect();
+    let cut = told(&cut);
+    assert!(cut.contains("1 of 6 planned blocks are not whole: block 6 has no record of"), "{cut}");
+    let strange = told(&whole.replace("\"subject\":\"steady\"", "\"subject\":\"other\""));
+    assert!(
+        strange.contains("6 of 14 records are of trials that plan.json does not have"),
+        "{strange}"
+    );
+    assert_eq!(told(&whole), "");
 }
 
 #[test]

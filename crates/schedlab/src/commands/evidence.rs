@@ -26,9 +26,9 @@ pub(super) struct Examined {
 /// Loads a campaign, and compares its plan with its experiment.
 ///
 /// # Errors
-/// Those of [`store::load`].
+/// Those of [`lab::load`].
 pub(super) fn load(common: &Common, directory: &Path) -> Result<LoadedCampaign> {
-    let loaded = store::load(directory)?;
+    let loaded = lab::load(directory)?;
     Ok(examine(common, directory, loaded).loaded)
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn visit_history(visitor: &mut impl ts_rs::TypeVisitor) {
 /// Every primary metric over all finished campaigns, `schedlab.history/1`.
 #[cfg(feature = "server")]
 pub(super) fn json(results: &Path) -> Result<String> {
-    let (series, problems) = collect(results, &store::load, &|_| true)?;
+    let (series, problems) = collect(results, &lab::load, &|_| true)?;
     let document = Document { format: "schedlab.history/1", series, problems };
     serde_json::to_string(&document)
         .map_err(|error| Error::environment("cannot encode the history", error))

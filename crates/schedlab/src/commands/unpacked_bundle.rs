@@ -21,7 +21,7 @@ pub(super) fn redaction_sentence(redaction: &Redaction) -> String {
 pub(super) fn opened(common: &Common, directory: &Path, manifest: &Manifest) -> Result<Examined> {
     let place = format!("{}/", directory.display());
     let by_name = |text: String| text.replace(&place, "");
-    let loaded = store::load(directory).map_err(|error| Error {
+    let loaded = lab::load(directory).map_err(|error| Error {
         attempted: by_name(error.attempted),
         cause: by_name(error.cause),
         ..error

@@ -51,6 +51,15 @@ fn unbind(directory: &Path) {
     });
 }
 
+/// SHA-256 of a text.
+fn sum(directory: &Path, text: &str) -> String {
+    let file = directory.join("logs/summed");
+    fs::write(&file, text).unwrap();
+    let output = Command::new("sha256sum").arg(&file).output().unwrap();
+    fs::remove_file(file).unwrap();
+    String::from_utf8(output.stdout).unwrap()[..64].to_owned()
+}
+
 fn edit_lines(directory: &Path, change: impl Fn(&mut Vec<String>)) {
     edit(directory, "records.jsonl", |text| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -144,7 +153,23 @@ const EDITS: &[Edit] = &[
             edit_lines(directory, |lines| lines.truncate(18));
             edit_state(directory, |state| drop(state.remove("head").unwrap()));
         },
-        &["the campaign ended, and does not name its last record"],
+        &[
+            "the campaign ended, and does not name its last record",
+            "state.json says that the campaign is finished, and 2 of 8 planned blocks are not whole: \
+             block 7 has no record of",
+        ],
+    ),
+    (
+        "end with another head",
+        |directory| {
+            edit_lines(directory, |lines| lines.truncate(18));
+            let text = fs::read_to_string(directory.join("records.jsonl")).unwrap();
+            let digest = sum(directory, text.lines().last().unwrap());
+            edit_state(directory, |state| {
+                state["head"] = serde_json::json!({ "records": 18, "digest": digest.as_str() });
+            });
+        },
+        &["2 of 8 planned blocks are not whole: block 7 has no record of"],
     ),
     (
         "end and its blocks",

@@ -1,0 +1,157 @@
+//! Whether a campaign ended as its state says (docs/method.md#m-evidence): the word of `state.json`
+//! is held against the records.
+
+use crate::campaign::repeat_note;
+use crate::schedule::is_hopeless;
+use contract::Result;
+use model::{Block, Caveat, CaveatCode, Plan, Record};
+use std::collections::BTreeSet;
+use std::path::Path;
+use store::{CampaignState, LoadedCampaign};
+
+/// Reads a campaign, and holds what it says of its end against its records.
+///
+/// # Errors
+/// Those of [`store::load`].
+pub fn load(directory: &Path) -> Result<LoadedCampaign> {
+    let mut loaded = store::load(directory)?;
+    let told = [unplanned(&loaded), unrecorded(&loaded)];
+    let flaws = told.into_iter().flatten();
+    loaded.flaws.extend(flaws.map(|flaw| Caveat::new(CaveatCode::EvidenceChanged, flaw)));
+    Ok(loaded)
+}
+
+/// Trials that have a record and are not in the plan.
+fn unplanned(loaded: &LoadedCampaign) -> Option<String> {
+    let planned: BTreeSet<(u32, &str, &str)> = trials(&loaded.plan.blocks).collect();
+    // Rows of a file stand for themselves.
+    if planned.is_empty() && loaded.plan.imported.is_some() {
+        return None;
+    }
+    let is_strange = |record: &&Record| !planned.contains(&trial(record));
+    let first = loaded.records.iter().find(is_strange)?;
+    let count = loaded.records.iter().filter(is_strange).count();
+    Some(format!(
+        "{count} of {} records are of trials that plan.json does not have, the first of block {}, {}, {}",
+        loaded.records.len(),
+        u64::from(first.block) + 1,
+        first.subject,
+        first.workload
+    ))
+}
+
+fn trials(blocks: &[Block]) -> impl Iterator<Item = (u32, &str, &str)> {
+    blocks.iter().flat_map(|block| {
+        block.sittings.iter().flat_map(move |sitting| {
+            let subject = sitting.subject.as_str();
+            sitting.workloads.iter().map(move |workload| (block.index, subject, workload.as_str()))
+        })
+    })
+}
+
+fn trial(record: &Record) -> (u32, &str, &str) {
+    (record.block, &record.subject, &record.workload)
+}
+
+/// What a finished campaign would have records of, and has not.
+fn unrecorded(loaded: &LoadedCampaign) -> Option<String> {
+    if loaded.state != CampaignState::Finished {
+        return None;
+    }
+    let plan = &loaded.plan;
+    let recorded = Recorded::of(plan, &loaded.records);
+    let open: Vec<&Block> = plan.blocks.iter().filter(|block| !recorded.is_whole(block)).collect();
+    let (repeated, missing): (Vec<&Block>, Vec<&Block>) =
+        open.iter().copied().partition(|block| is_repeated(plan, block));
+    let added = added_blocks(loaded).filter(|added| *added < repeated.len());
+    if missing.is_empty() && added.is_none() {
+        return None;
+    }
+    let whole = plan.blocks.len() - open.len();
+    if added.is_none() && ends_at_a_look(loaded, whole, &missing) {
+        return None;
+    }
+    let Some(first) = missing.first() else {
+        return Some(format!(
+            "plan.json says that {} blocks ran again, and was given {} blocks for it",
+            repeated.len(),
+            added.unwrap_or_default()
+        ));
+    };
+    let mut lacking = trials(std::slice::from_ref(*first)).filter(|trial| !recorded.has(trial));
+    let (subject, workload) = lacking.next().map_or(("", ""), |(_, one, other)| (one, other));
+    Some(format!(
+        "state.json says that the campaign is finished, and {} of {} planned blocks are not whole: \
+         block {} has no record of {subject}, {workload}",
+        missing.len(),
+        plan.blocks.len(),
+        u64::from(first.index) + 1
+    ))
+}
+
+/// Blocks that were added since the first record was stored; nobody knows of campaigns that earlier
+/// versions began.
+fn added_blocks(loaded: &LoadedCampaign) -> Option<usize> {
+    let began = loaded.records.first()?.chain.as_ref()?.beginning.as_ref()?;
+    let planned = usize::try_from(began.blocks).ok()?;
+    Some(loaded.plan.blocks.len().saturating_sub(planned))
+}
+
+/// Whether a block was cut off and runs again under another number.
+fn is_repeated(plan: &Plan, block: &Block) -> bool {
+    let beginning = repeat_note(block.index);
+    plan.notes.iter().any(|note| note.starts_with(&beginning))
+}
+
+/// Whether an adaptive campaign ended after so many whole blocks by its rule, and no record is of a
+/// block behind them. It ran as many as it may, or its plan keeps why it stopped there, or it would
+/// stop there again.
+fn ends_at_a_look(loaded: &LoadedCampaign, whole: usize, missing: &[&Block]) -> bool {
+    let plan = &loaded.plan;
+    let is_begun = |block: &&Block| loaded.records.iter().any(|record| record.block == block.index);
+    let Some(look) = plan.looks.iter().find(|look| **look as usize == whole) else { return false };
+    if missing.iter().any(is_begun) {
+        return false;
+    }
+    let is_last = plan.looks.last() == Some(look);
+    let stopped = format!("stopped at the look after {look} of at most ");
+    is_last
+        || plan.notes.iter().any(|note| note.starts_with(&stopped))
+        || analysis::answered_at(plan, &loaded.records) == Some(*look)
+}
+
+/// What has a record.
+struct Recorded<'a> {
+    trials: BTreeSet<(u32, &'a str, &'a str)>,
+    /// Sittings of which anything has one.
+    sittings: BTreeSet<(u32, &'a str)>,
+    /// Subjects that were given up.
+    given_up: BTreeSet<&'a str>,
+    /// Whether a file may lack values.
+    is_imported: bool,
+}
+
+impl<'a> Recorded<'a> {
+    fn of(plan: &'a Plan, records: &'a [Record]) -> Self {
+        let subjects = plan.subjects.iter().map(|subject| subject.id.as_str());
+        Self {
+            trials: records.iter().map(trial).collect(),
+            sittings: records
+                .iter()
+                .map(|record| (record.block, record.subject.as_str()))
+                .collect(),
+            given_up: subjects.filter(|subject| is_hopeless(records, subject)).collect(),
+            is_imported: plan.imported.is_some(),
+        }
+    }
+
+    fn has(&self, (block, subject, workload): &(u32, &str, &str)) -> bool {
+        self.given_up.contains(subject)
+            || self.trials.contains(&(*block, *subject, *workload))
+            || (self.is_imported && self.sittings.contains(&(*block, *subject)))
+    }
+
+    fn is_whole(&self, block: &Block) -> bool {
+        trials(std::slice::from_ref(block)).all(|trial| self.has(&trial))
+    }
+}
