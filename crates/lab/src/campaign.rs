@@ -189,7 +189,7 @@ fn count_attempt(
 ) -> Result<()> {
     let Some(attempts) = &order.attempts else { return Ok(()) };
     let name = campaign.directory().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    match attempts.count(campaign.plan(), &name, order.unix_ns) {
+    match attempts.count(campaign.plan(), (order.results, &name), order.unix_ns) {
         Ok(attempt) => campaign.note_attempt(attempt),
         Err(error) => {
             on_event(Event::Notice(format!("{attempts}: attempts are not counted: {error}")));

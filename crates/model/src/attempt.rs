@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Attempt {
     /// Campaigns of the same plan, this one included.
     pub of_plan: u64,
-    /// Campaigns of the same subjects and workloads, whatever else their plans say, this one
-    /// included.
+    /// Campaigns with two subjects of the same levels and a workload of the same kind, whatever
+    /// else their plans say and however they call them, this one included.
     pub of_question: u64,
     /// When the machine began to count, nanoseconds since 1970.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]

@@ -19,11 +19,16 @@ pub(crate) fn attempt(report: &Report) -> Option<String> {
 fn counted_attempt(report: &Report) -> Option<String> {
     let language = report.language;
     if report.design.imported.is_some() {
-        return None;
+        let nobody = language.word(
+            "Imports are not counted: nobody knows how many files, or parts of them, were tried.",
+        );
+        return Some(nobody.to_owned());
     }
     let Some(attempt) = report.attempt else {
-        let nobody = language.word("Nobody counted which attempt at this experiment it is.");
-        return Some(nobody.to_owned());
+        let unknown = language.word(
+            "Which attempt at this experiment it is, is unknown: nobody counted, or the count was lost.",
+        );
+        return Some(unknown.to_owned());
     };
     let since = Timestamp::from_nanosecond(i128::from(attempt.since_unix_ns)).ok()?;
     let since = since.strftime("%Y-%m-%d").to_string();
@@ -40,8 +45,8 @@ fn counted_attempt(report: &Report) -> Option<String> {
     let others = counted!(
         language,
         others,
-        "1 other campaign compared these subjects by these workloads.",
-        "{count} other campaigns compared these subjects by these workloads."
+        "1 other campaign compared two of these subjects by one of these workloads, under whatever names.",
+        "{count} other campaigns compared two of these subjects by one of these workloads, under whatever names."
     );
     Some(format!("{own} {others}"))
 }

@@ -1,12 +1,16 @@
 //! The campaigns that a machine began: a file that only grows, a line for each of them
 //! (docs/method.md#m-attempts).
 
+use crate::documents::hexadecimal;
+use crate::load::read_state;
+use crate::lookup::{CampaignEntry, all};
 use model::{Attempt, Plan};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The file's name.
@@ -31,6 +35,57 @@ struct Entry {
     question: String,
     /// Name of its directory.
     campaign: String,
+    /// What it asks, by parts; absent of lines that an earlier version wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked: Option<Asked>,
+}
+
+/// What a campaign compares on what, whatever it calls that.
+#[derive(Debug, Serialize, Deserialize)]
+struct Asked {
+    venue: String,
+    /// Digests of the levels of each subject but the control, in order.
+    subjects: Vec<String>,
+    /// Ids of its workloads in the catalogue.
+    workloads: BTreeSet<String>,
+}
+
+impl Asked {
+    fn of(plan: &Plan) -> Self {
+        let subjects = plan.subjects.iter().filter(|subject| !subject.is_control);
+        let levels = subjects.map(|subject| serde_json::json!(subject.levels).to_string());
+        let mut subjects: Vec<String> = levels.map(|text| hexadecimal(text.as_bytes())).collect();
+        subjects.sort();
+        Self {
+            venue: plan.venue.clone(),
+            subjects,
+            workloads: plan.workloads.iter().map(|workload| workload.uses.clone()).collect(),
+        }
+    }
+
+    /// Whether another has two of its subjects and one of its workloads.
+    fn is_related(&self, other: &Self) -> bool {
+        let mut left: Vec<&String> = other.subjects.iter().collect();
+        let mut shared = 0;
+        for subject in &self.subjects {
+            if let Some(at) = left.iter().position(|other| *other == subject) {
+                left.swap_remove(at);
+                shared += 1;
+            }
+        }
+        self.venue == other.venue
+            && shared >= self.subjects.len().clamp(1, 2)
+            && !self.workloads.is_disjoint(&other.workloads)
+    }
+}
+
+impl Entry {
+    fn is_related(&self, other: &Self) -> bool {
+        match (&self.asked, &other.asked) {
+            (Some(own), Some(asked)) => own.is_related(asked),
+            _ => self.question == other.question,
+        }
+    }
 }
 
 /// Where campaigns are counted.
@@ -43,11 +98,17 @@ impl Attempts {
         Self(directory.join(FILE))
     }
 
-    /// Counts a campaign that begins, and says which one it is.
+    /// Counts a campaign that begins in the directory of all campaigns, and says which one it is.
     ///
     /// # Errors
-    /// When the file cannot be read or written, or holds what no campaign wrote: then nobody knows.
-    pub fn count(&self, plan: &Plan, campaign: &str, unix_ns: u64) -> io::Result<Attempt> {
+    /// When the file cannot be read or written, holds what no campaign wrote, or lacks a campaign
+    /// that was counted and lies there: then nobody knows.
+    pub fn count(
+        &self,
+        plan: &Plan,
+        (results, campaign): (&Path, &str),
+        unix_ns: u64,
+    ) -> io::Result<Attempt> {
         if let Some(directory) = self.0.parent() {
             fs::create_dir_all(directory)?;
         }
@@ -59,6 +120,7 @@ impl Attempts {
             plan: plan.digest.clone(),
             question: question(plan),
             campaign: campaign.to_owned(),
+            asked: Some(Asked::of(plan)),
         };
         let known = entries(&file)?;
         let line = serde_json::to_string(&entry)? + "\n";
@@ -68,15 +130,40 @@ impl Attempts {
             let _ = file.set_len(length);
             return Err(error);
         }
+        if let Some(lost) = lost(&known, results, campaign, file.metadata()?.uid()) {
+            let why = format!(
+                "it does not know {lost}, which was counted and lies in {}: it was lost, or that \
+                 was counted elsewhere",
+                results.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        }
         let count = |is_same: &dyn Fn(&Entry) -> bool| {
             1 + known.iter().filter(|known| is_same(known)).count() as u64
         };
         Ok(Attempt {
             of_plan: count(&|known| known.plan == entry.plan),
-            of_question: count(&|known| known.question == entry.question),
+            of_question: count(&|known| known.is_related(&entry)),
             since_unix_ns: known.first().map_or(unix_ns, |first| first.unix_ns),
         })
     }
+}
+
+/// A counted campaign of the same user that these entries lack, other than the one that begins.
+fn lost(known: &[Entry], results: &Path, begins: &str, user: u32) -> Option<String> {
+    let names: BTreeSet<&str> = known.iter().map(|entry| entry.campaign.as_str()).collect();
+    let times: BTreeSet<u64> = known.iter().map(|entry| entry.unix_ns).collect();
+    let is_lost = |campaign: &CampaignEntry| {
+        let name = campaign.name();
+        // A directory may have another name since.
+        let is_known = names.contains(name.as_str()) || times.contains(&campaign.created_unix_ns);
+        let is_own = || fs::metadata(&campaign.directory).is_ok_and(|of| of.uid() == user);
+        let was_counted =
+            || read_state(&campaign.directory).is_ok_and(|state| state.attempt.is_some());
+        name != begins && !is_known && is_own() && was_counted()
+    };
+    let all = all(results).unwrap_or_default();
+    all.iter().find(|campaign| is_lost(campaign)).map(CampaignEntry::name)
 }
 
 fn entries(file: &File) -> io::Result<Vec<Entry>> {
@@ -95,8 +182,8 @@ fn entries(file: &File) -> io::Result<Vec<Entry>> {
     text.lines().enumerate().map(parse).collect()
 }
 
-/// The digest of what is compared on what: subjects with their levels, and workloads with their
-/// parameters. Blocks, seed, margins and metrics are no part of it.
+/// The digest of what is compared on what, with its names and in its order, by which earlier versions
+/// knew an equal question. Blocks, seed, margins and metrics are no part of it.
 fn question(plan: &Plan) -> String {
     let subjects: Vec<_> = plan
         .subjects
@@ -110,37 +197,102 @@ fn question(plan: &Plan) -> String {
         .map(|workload| (&workload.label, &workload.uses, &workload.parameters))
         .collect();
     let text = serde_json::json!([plan.venue, subjects, workloads]).to_string();
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(text.as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Campaign;
     use crate::fixtures::plan;
+    use ::fixtures::{subject, workload};
+
+    fn counted(attempts: &Attempts, plan: &Plan, results: &Path, number: u64) -> Attempt {
+        attempts.count(plan, (results, &format!("demo-{number}")), number).unwrap()
+    }
 
     #[test]
     fn attempts_are_counted_by_plan_and_by_question_since_the_first() {
         let home = tempfile::tempdir().unwrap();
         let attempts = Attempts::of(&home.path().join("deep/state"));
-        let first = plan("demo", "one");
+        let mut first = plan("demo", "one");
+        first.subjects = vec![subject("a", &[]), subject("b", &[("base_slice", "1ms")])];
+        first.workloads = vec![workload("w", Vec::new())];
+        let count = |plan: &Plan, number| counted(&attempts, plan, home.path(), number);
         let attempt = |of_plan, of_question| Attempt { of_plan, of_question, since_unix_ns: 5 };
-        assert_eq!(attempts.count(&first, "demo-1", 5).unwrap(), attempt(1, 1));
-        assert_eq!(attempts.count(&first, "demo-2", 6).unwrap(), attempt(2, 2));
+        assert_eq!(count(&first, 5), attempt(1, 1));
+        assert_eq!(count(&first, 6), attempt(2, 2));
         // More blocks are another plan of the same question.
         let longer = Plan { digest: "two".to_owned(), ..first.clone() };
-        assert_eq!(attempts.count(&longer, "demo-3", 7).unwrap(), attempt(1, 3));
-        let mut other = longer;
-        other.subjects[0].id = "other".to_owned();
-        assert_eq!(attempts.count(&other, "demo-4", 8).unwrap(), attempt(2, 1));
+        assert_eq!(count(&longer, 7), attempt(1, 3));
+        // Neither names nor order make another question, nor what is asked besides.
+        let mut renamed = longer.clone();
+        renamed.digest = "three".to_owned();
+        renamed.subjects.reverse();
+        renamed.subjects[0].id = "other".to_owned();
+        renamed.subjects.push(subject("c", &[("base_slice", "9ms")]));
+        renamed.workloads[0].label = "x".to_owned();
+        renamed.workloads[0].expected_ns = 9;
+        renamed.workloads.insert(0, workload("more", Vec::new()));
+        assert_eq!(count(&renamed, 8), attempt(1, 4));
+        // A level or a workload of its own does.
+        let mut other = longer.clone();
+        other.digest = "four".to_owned();
+        other.subjects[1] = subject("b", &[("base_slice", "2ms")]);
+        assert_eq!(count(&other, 9), attempt(1, 1));
+        let workloads = vec![workload("v", Vec::new())];
+        let other = Plan { digest: "five".to_owned(), workloads, ..longer };
+        assert_eq!(count(&other, 10), attempt(1, 1));
+    }
+
+    #[test]
+    fn lines_of_an_earlier_version_count_where_all_is_equal() {
+        let home = tempfile::tempdir().unwrap();
+        let attempts = Attempts::of(home.path());
+        let plan = plan("demo", "one");
+        let line = serde_json::json!({
+            "unix_ns": 4, "plan": "other", "question": question(&plan), "campaign": "demo-4"
+        });
+        fs::write(home.path().join(FILE), format!("{line}\n")).unwrap();
+        let attempt = counted(&attempts, &plan, home.path(), 5);
+        assert_eq!(attempt, Attempt { of_plan: 1, of_question: 2, since_unix_ns: 4 });
+    }
+
+    #[test]
+    fn a_file_that_was_lost_beside_counted_campaigns_counts_nothing() {
+        const SECOND: u64 = 1_000_000_000;
+        let home = tempfile::tempdir().unwrap();
+        let results = home.path().join("results");
+        let attempts = Attempts::of(&home.path().join("state"));
+        let plan = plan("demo", "one");
+        let begin = |unix_ns| {
+            let mut campaign = Campaign::create(&results, &plan, "", unix_ns, 1).unwrap();
+            let name = campaign.directory().file_name().unwrap().to_string_lossy().into_owned();
+            let counted = attempts.count(&plan, (&results, &name), unix_ns);
+            if let Ok(attempt) = &counted {
+                campaign.note_attempt(*attempt).unwrap();
+            }
+            counted.map(|attempt| attempt.of_plan)
+        };
+        assert_eq!((begin(SECOND).unwrap(), begin(2 * SECOND).unwrap()), (1, 2));
+        fs::remove_dir_all(home.path().join("state")).unwrap();
+        for later in 3..5 {
+            let why = begin(later * SECOND).unwrap_err().to_string();
+            assert!(why.contains("which was counted and lies in"), "{why}");
+        }
+        // Where nothing lies beside it, nobody can know that it was lost.
+        fs::remove_dir_all(&results).unwrap();
+        assert_eq!(begin(6 * SECOND).unwrap(), 3);
     }
 
     #[test]
     fn a_file_that_no_campaign_wrote_counts_nothing() {
         let home = tempfile::tempdir().unwrap();
+        let begins = (home.path(), "demo-1");
         let attempts = Attempts::of(home.path());
         fs::write(home.path().join(FILE), "{\"unix_ns\":").unwrap();
-        assert!(attempts.count(&plan("demo", "one"), "demo-1", 5).is_err());
+        assert!(attempts.count(&plan("demo", "one"), begins, 5).is_err());
         let blocked = Attempts::of(&home.path().join(FILE));
-        assert!(blocked.count(&plan("demo", "one"), "demo-1", 5).is_err());
+        assert!(blocked.count(&plan("demo", "one"), begins, 5).is_err());
     }
 }

@@ -394,3 +394,54 @@ fn the_marks_of_a_redaction_cannot_be_shed() {
     let told = packed_again(&sound, 1);
     assert!(told.contains("was made from another text"), "{told}");
 }
+
+const QUESTION: &str = r#"
+venue = "sim"
+blocks = 6
+seed = 7
+control = false
+[subjects.a]
+[subjects.b]
+sim_effect = "10%"
+[[workloads]]
+use = "messaging"
+primary = ["makespan"]
+"#;
+
+#[test]
+fn repeating_a_question_is_seen_under_whatever_names_and_a_lost_count_is_unknown() {
+    let bench = Bench::new();
+    let attempt = |name: &str, text: &str| {
+        let file = bench.experiment(name, text);
+        bench.expect(0, &["run", &file, "--fresh"]);
+        let report = bench.expect(0, &["show", "last", "--format", "markdown"]);
+        let is_attempt = |line: &&str| line.contains("ttempt ") && line.contains("this experiment");
+        report.lines().find(is_attempt).unwrap().to_owned()
+    };
+    let first = attempt("sim", QUESTION);
+    assert!(first.starts_with("Attempt 1 at") && !first.contains("other campaign"), "{first}");
+    let again = attempt("sim", QUESTION);
+    assert!(again.starts_with("Attempt 2 at") && !again.contains("other campaign"), "{again}");
+    let swapped = QUESTION.replace(
+        "[subjects.a]\n[subjects.b]\nsim_effect = \"10%\"",
+        "[subjects.b]\nsim_effect = \"10%\"\n[subjects.a]",
+    );
+    let renamed = QUESTION.replace("subjects.b", "subjects.bb");
+    let label = QUESTION.replace("primary", "label = \"mine\"\nprimary");
+    let more = format!("{QUESTION}[[workloads]]\nuse = \"pipe\"\n");
+    for (number, (name, text)) in
+        [("swap", swapped), ("rename", renamed), ("label", label), ("more", more)]
+            .iter()
+            .enumerate()
+    {
+        assert_ne!(text, QUESTION);
+        let told = attempt(name, text);
+        let others = format!("{} other campaigns compared two of these subjects", number + 2);
+        assert!(told.starts_with("Attempt 1 at") && told.contains(&others), "{name}: {told}");
+    }
+    fs::remove_file(bench.path().join("run/attempts.jsonl")).unwrap();
+    for _ in 0..2 {
+        let lost = attempt("sim", QUESTION);
+        assert!(lost.contains("unknown: nobody counted, or the count was lost"), "{lost}");
+    }
+}
