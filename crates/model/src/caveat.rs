@@ -35,8 +35,10 @@ pub enum CaveatCheck {
     EnoughData,
     /// No verdict hangs on one block or one method.
     RobustVerdicts,
-    /// A real processor and a real device were measured.
-    RealHardware,
+    /// A real processor was measured.
+    RealProcessor,
+    /// A real device was measured.
+    RealDevice,
     /// None of these: the control and the evidence have checks of their own, a trend is an answer, and how the load
     /// asks, how small the experiment is and what a ratio is of are told where they matter.
     Elsewhere,
@@ -96,7 +98,7 @@ codes! {
     EvidenceChanged Elsewhere "EVIDENCE_CHANGED" "The plan, the experiment or the records are not as they were written: no verdict rests on them.",
     EvidenceUnbound Elsewhere "EVIDENCE_UNBOUND" "An earlier version wrote records, and bound them neither to the plan nor to each other: nobody can know whether they were edited.",
     Fragile RobustVerdicts "FRAGILE" "The verdict hangs on one block.",
-    HostCacheSuspected RealHardware "HOST_CACHE_SUSPECTED" "The device answered faster than such a device can, or read again faster than at first although no cache of ours was used: the memory of a host was measured.",
+    HostCacheSuspected RealDevice "HOST_CACHE_SUSPECTED" "The device answered faster than such a device can, or read again faster than at first although no cache of ours was used: the memory of a host was measured.",
     InsufficientTail EnoughData "INSUFFICIENT_TAIL" "Too few samples beyond this percentile for a verdict.",
     Interference QuietMachine "INTERFERENCE" "Other programs used a noticeable share of the CPUs.",
     Interrupted OrderAndDrift "INTERRUPTED" "The campaign was interrupted and went on later: what outlives trials began anew, and no trend is sought across the gap.",
@@ -114,7 +116,7 @@ codes! {
     Quantised RobustVerdicts "QUANTISED" "The metric takes few distinct values or its step is coarse against the margin.",
     Quick Elsewhere "QUICK" "Run with --quick: a smaller experiment than declared (fewer blocks, sizes or workloads, shorter trials). It shows that all of it works, and seldom decides.",
     SetupBias Design "SETUP_BIAS" "Every process had the same layout in memory: a difference may be that of one lucky layout.",
-    Simulated RealHardware "SIMULATED" "The numbers come from the simulator, not from a machine.",
+    Simulated RealProcessor "SIMULATED" "The numbers come from the simulator, not from a machine.",
     Watched QuietMachine "WATCHED" "Somebody watched the dashboard meanwhile: it ran beside the trial, at the lowest priority.",
     ReplicateLevelUnknown Design "REPLICATE_LEVEL_UNKNOWN" "Nobody said what an independent replicate is: values that share an execution or a boot make the interval too narrow.",
     SingleBoot EnoughData "SINGLE_BOOT" "All blocks ran in one boot: the finding speaks of this boot.",
@@ -122,7 +124,7 @@ codes! {
     Skewed RobustVerdicts "SKEWED" "A test that asks nothing of the distribution of the differences disagrees with the t test: no verdict is called clear.",
     Steal QuietMachine "STEAL" "The hypervisor took CPU time away during a trial.",
     StoppedEarly EnoughData "STOPPED_EARLY" "The campaign ended before its planned number of blocks.",
-    Tcg RealHardware "TCG" "An emulated processor ran the guest: an instruction takes as long as its emulation, not as a real processor needs for it, so no figure is that of real hardware.",
+    Tcg RealProcessor "TCG" "An emulated processor ran the guest: an instruction takes as long as its emulation, not as a real processor needs for it, so no figure is that of real hardware.",
     Throttle QuietMachine "THROTTLE" "The CPU was throttled during a trial.",
     SummaryOnly Design "SUMMARY_ONLY" "Only a summary was given, not the values it was made from.",
     TornRecord EnoughData "TORN_RECORD" "The last record was cut off by a crash and dropped.",

@@ -3,7 +3,10 @@
 //! A check passes only where the records show that it was made ([`crate::observed`]); else it was
 //! *not observed*, which is neither good nor bad.
 
-use crate::observed::{Origin, disturbance, has_drawn_order, has_sensitivity, levels_read};
+use crate::observed::{
+    LEAST_TESTED, Origin, disturbance, fact, has_drawn_order, has_sensitivity, least_replicates,
+    levels_read, most_blocks, order_tested, places, work_counted,
+};
 use crate::view::Report;
 use model::{Binding, CaveatCheck, CaveatCode, Role, Verdict};
 use phrases::{counted, noted, say};
@@ -52,7 +55,8 @@ const BY_CAVEATS: &[(CaveatCheck, &str, Silence)] = &[
     (CaveatCheck::QuietMachine, noted!("quiet machine"), quiet_machine),
     (CaveatCheck::EnoughData, noted!("enough data"), enough_data),
     (CaveatCheck::RobustVerdicts, noted!("robust verdicts"), robust_verdicts),
-    (CaveatCheck::RealHardware, noted!("real device and processor"), real_hardware),
+    (CaveatCheck::RealProcessor, noted!("real processor"), real_processor),
+    (CaveatCheck::RealDevice, noted!("real device"), real_device),
 ];
 
 /// Every check, in the order in which a sceptic asks.
@@ -81,13 +85,34 @@ fn not_observed(report: &Report, words: &'static str) -> (CheckState, String) {
 }
 
 fn same_work(report: &Report) -> (CheckState, String) {
-    if Origin::of(report).is_imported() {
-        return not_observed(
+    match Origin::of(report) {
+        Origin::Simulated => return not_observed(report, NOTHING_RAN),
+        Origin::ImportedBlocks | Origin::ImportedRows => {
+            let nothing = noted!("the file does not show whether every subject did the same work");
+            return not_observed(report, nothing);
+        }
+        Origin::Ran if report.findings.failures.is_empty() => {
+            return not_observed(report, NO_TRIAL);
+        }
+        Origin::Ran => {}
+    }
+    let counted = work_counted(report);
+    if counted.is_all() {
+        return passed(
             report,
-            noted!("the file does not show whether every subject did the same work"),
+            noted!(
+                "no subject failed more often; every run counted its work, and no latency rests on \
+                 less of it"
+            ),
         );
     }
-    passed(report, noted!("no subject failed more often, and the work that was counted is alike"))
+    let detail = say!(
+        report.language,
+        "no subject failed more often; {seen} of {all} runs counted their work",
+        seen = counted.seen,
+        all = counted.of
+    );
+    (CheckState::NotObserved, detail)
 }
 
 fn design(report: &Report) -> (CheckState, String) {
@@ -97,23 +122,60 @@ fn design(report: &Report) -> (CheckState, String) {
     if has_drawn_order(report) {
         return passed(report, noted!("runs of all subjects in blocks of random order"));
     }
-    if report.design.is_unblocked() {
-        return not_observed(report, noted!("the file does not show that blocks were run"));
+    match Origin::of(report) {
+        Origin::ImportedRows => {
+            not_observed(report, noted!("the file does not show that blocks were run"))
+        }
+        Origin::ImportedBlocks => not_observed(
+            report,
+            noted!("the file has blocks, and does not show in which order their runs were made"),
+        ),
+        Origin::Ran | Origin::Simulated => {
+            let places = places(report);
+            if places.is_all() {
+                return not_observed(report, noted!("every block has the same order"));
+            }
+            let detail = say!(
+                report.language,
+                "the records of {seen} of {all} blocks show the place of each subject",
+                seen = places.seen,
+                all = places.of
+            );
+            (CheckState::NotObserved, detail)
+        }
     }
-    not_observed(
-        report,
-        noted!("the file has blocks, and does not show in which order their runs were made"),
-    )
 }
 
 fn order_and_drift(report: &Report) -> (CheckState, String) {
     if report.records.is_empty() {
         return not_observed(report, NO_TRIAL);
     }
-    if has_drawn_order(report) {
-        return passed(report, noted!("no drift, no effect of the order, blocks independent"));
+    if Origin::of(report).is_imported() {
+        let nothing = noted!("the file does not show when its values were measured");
+        return not_observed(report, nothing);
     }
-    not_observed(report, noted!("the file does not show when its values were measured"))
+    let language = report.language;
+    let (tested, blocks) = (order_tested(report), most_blocks(report));
+    let detail = if blocks < LEAST_TESTED {
+        say!(
+            language,
+            "not tested in so few blocks: {blocks}, and the tests need {least}",
+            blocks = counted!(language, blocks, "1 block", "{count} blocks"),
+            least = LEAST_TESTED
+        )
+    } else if tested.is_all() && has_drawn_order(report) {
+        return passed(report, noted!("no drift, no effect of the order, blocks independent"));
+    } else if tested.is_all() {
+        return not_observed(report, noted!("the records do not show that the order was drawn"));
+    } else {
+        say!(
+            language,
+            "{seen} of {all} comparisons were tested for drift, order and likeness of neighbours",
+            seen = tested.seen,
+            all = tested.of
+        )
+    };
+    (CheckState::NotObserved, detail)
 }
 
 /// Each part of it that the records show in every invocation.
@@ -162,7 +224,30 @@ fn quiet_machine(report: &Report) -> (CheckState, String) {
 }
 
 fn enough_data(report: &Report) -> (CheckState, String) {
-    passed(report, noted!("enough blocks and samples for what is asked"))
+    if report.records.is_empty() {
+        return not_observed(report, NO_TRIAL);
+    }
+    let language = report.language;
+    match least_replicates(report) {
+        None => not_observed(report, noted!("nothing was compared")),
+        Some(count) if count < LEAST_REPLICATES => {
+            let detail = say!(
+                language,
+                "a comparison has {count} replicates in the records, and a verdict needs {least}",
+                count,
+                least = LEAST_REPLICATES
+            );
+            (CheckState::NotObserved, detail)
+        }
+        Some(count) => {
+            let detail = say!(
+                language,
+                "{count} replicates or more of each comparison, and no caveat asks for more",
+                count
+            );
+            (CheckState::Passed, detail)
+        }
+    }
 }
 
 fn robust_verdicts(report: &Report) -> (CheckState, String) {
@@ -175,22 +260,56 @@ fn robust_verdicts(report: &Report) -> (CheckState, String) {
     )
 }
 
-fn real_hardware(report: &Report) -> (CheckState, String) {
+/// `environment`: what executed a guest (`vm.engine`), else whether the machine itself is virtual
+/// (`machine.is_virtual`).
+fn real_processor(report: &Report) -> (CheckState, String) {
     match Origin::of(report) {
-        Origin::Simulated => not_observed(report, NOTHING_RAN),
-        Origin::ImportedBlocks | Origin::ImportedRows => {
-            not_observed(report, noted!("the file does not show what was measured on"))
+        Origin::Simulated => return not_observed(report, NOTHING_RAN),
+        Origin::ImportedBlocks | Origin::ImportedRows => return not_observed(report, NO_MACHINE),
+        Origin::Ran if report.records.is_empty() => return not_observed(report, NO_TRIAL),
+        Origin::Ran => {}
+    }
+    match (fact(report, "vm.engine"), fact(report, "machine.is_virtual")) {
+        (Some("kvm"), _) => {
+            passed(report, noted!("guests ran on the processors of their host (KVM)"))
         }
-        Origin::Ran if report.records.is_empty() => not_observed(report, NO_TRIAL),
-        Origin::Ran => passed(
+        (Some(engine), _) => (CheckState::Warned, engine.to_owned()),
+        (None, Some("false")) => passed(report, noted!("trials ran on the machine itself")),
+        (None, Some(_)) => passed(
             report,
             noted!(
-                "no trial ran on an emulated processor, and none was answered by a host's memory"
+                "trials ran on the machine itself, which is a virtual one; no guest was emulated"
             ),
         ),
+        (None, None) => {
+            not_observed(report, noted!("the records do not show what executed the trials"))
+        }
     }
 }
 
+/// `environment`: the device that trials write to (`storage.device`), and what is known to answer in
+/// its place (`storage.cached_by`).
+fn real_device(report: &Report) -> (CheckState, String) {
+    match Origin::of(report) {
+        Origin::Simulated => return not_observed(report, NOTHING_RAN),
+        Origin::ImportedBlocks | Origin::ImportedRows => return not_observed(report, NO_MACHINE),
+        Origin::Ran if report.records.is_empty() => return not_observed(report, NO_TRIAL),
+        Origin::Ran => {}
+    }
+    let language = report.language;
+    match (fact(report, "storage.device"), fact(report, "storage.cached_by")) {
+        (_, Some(why)) => (CheckState::NotObserved, why.to_owned()),
+        (Some(device), None) => {
+            let known = noted!("no memory of a host is known to answer in its place");
+            (CheckState::Passed, format!("{device}: {}", language.word(known)))
+        }
+        (None, None) => not_observed(report, noted!("no storage device was recorded")),
+    }
+}
+
+/// Fewer give no verdict (docs/method.md#m-verdict).
+const LEAST_REPLICATES: usize = 5;
+const NO_MACHINE: &str = noted!("the file does not show what was measured on");
 const NO_TRIAL: &str = noted!("no trial ran");
 const NOTHING_RAN: &str = noted!("nothing ran: the numbers are simulated");
 

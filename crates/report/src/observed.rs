@@ -4,7 +4,15 @@
 //! Where the field is not there the step was *not observed*, whatever the program does.
 
 use crate::view::Report;
-use model::{Disturbance, ImportedDesign, Outcome, Record, Role, Verdict};
+use model::{Disturbance, Finding, ImportedDesign, Outcome, Record, Role, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Fewest replicates of which each test of order and drift can find what it looks for
+/// (docs/method.md#m-warnings): neighbours that resemble each other (`AUTOCORR`) in six, a drift
+/// in five, an effect of the order in four.
+pub(crate) const LEAST_TESTED: usize = 6;
+/// So many blocks of two subjects or more in one and the same order were not drawn by lot.
+const LEAST_ORDERS: usize = 6;
 
 /// Where the numbers of a report come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,16 +89,112 @@ pub(crate) fn disturbance(report: &Report, is_shown: fn(&Disturbance) -> bool) -
     Extent::of(invocations, |one| one.disturbance.as_ref().is_some_and(is_shown))
 }
 
-/// Whether blocks are slots of time in which each subject ran once, in an order that the plan drew
-/// (`design.imported` is absent).
+/// The subjects of each block in the order in which they ran, and whether each has a place of its
+/// own (`records.position`); of a trial that ran again the last one counts.
+fn orders(report: &Report) -> BTreeMap<u32, (Vec<&str>, bool)> {
+    let mut places: BTreeMap<u32, BTreeMap<&str, u32>> = BTreeMap::new();
+    for record in &report.records {
+        places.entry(record.block).or_default().insert(&record.subject, record.position);
+    }
+    places.into_iter().map(|(block, of_block)| (block, order(of_block))).collect()
+}
+
+fn order(places: BTreeMap<&str, u32>) -> (Vec<&str>, bool) {
+    let distinct: BTreeSet<u32> = places.values().copied().collect();
+    let is_whole = distinct.len() == places.len();
+    let mut order: Vec<(u32, &str)> = places.into_iter().map(|(id, at)| (at, id)).collect();
+    order.sort_unstable();
+    (order.into_iter().map(|(_, id)| id).collect(), is_whole)
+}
+
+/// Blocks whose records give each subject a place of its own (`records.position`).
+pub(crate) fn places(report: &Report) -> Extent {
+    Extent::of(orders(report).into_values(), |(_, is_whole)| *is_whole)
+}
+
+/// Whether blocks are slots of time in which each subject ran once, in an order that was drawn:
+/// nobody else measured (`design.imported`), each subject of a block has a place of its own, and
+/// not all of many blocks have one order (`records.position`).
 pub(crate) fn has_drawn_order(report: &Report) -> bool {
-    !Origin::of(report).is_imported()
+    let orders = orders(report);
+    let distinct: BTreeSet<&Vec<&str>> = orders.values().map(|(order, _)| order).collect();
+    let is_alone = distinct.iter().all(|order| order.len() < 2);
+    let is_varied = orders.len() < LEAST_ORDERS || distinct.len() > 1 || is_alone;
+    !Origin::of(report).is_imported() && places(report).is_all() && is_varied
+}
+
+/// The findings that verdicts are about.
+fn judged(report: &Report) -> impl Iterator<Item = &Finding> {
+    let all = report.findings.findings.iter();
+    all.filter(|finding| finding.question.role == Role::Primary)
+}
+
+/// Most blocks of a comparison.
+pub(crate) fn most_blocks(report: &Report) -> usize {
+    judged(report).map(|finding| finding.blocks.len()).max().unwrap_or(0)
+}
+
+/// Whether a comparison has as many replicates as the tests need: its blocks, or the boots that
+/// they share, which its degrees of freedom tell.
+fn has_replicates(finding: &Finding) -> bool {
+    let of_boots = finding.effect.as_ref().map(|effect| effect.degrees + 1.0);
+    finding.blocks.len() >= LEAST_TESTED
+        && of_boots.is_none_or(|count| count >= LEAST_TESTED as f64)
+}
+
+/// Comparisons that were tested for a drift, for an effect of the order and for neighbours that
+/// resemble each other (`findings.diagnostics`: `p_trend`, `p_order`, `lag_one`, `von_neumann`).
+pub(crate) fn order_tested(report: &Report) -> Extent {
+    Extent::of(judged(report), |finding| {
+        let has_tests = |one: &model::Diagnostics| {
+            [one.p_trend, one.p_order, one.lag_one, one.von_neumann].iter().all(Option::is_some)
+        };
+        has_replicates(finding) && finding.diagnostics.as_ref().is_some_and(has_tests)
+    })
+}
+
+/// Invocations of completed trials whose work was counted
+/// (`records.invocations.run.operations`).
+pub(crate) fn work_counted(report: &Report) -> Extent {
+    let invocations = completed(report).flat_map(|record| &record.invocations);
+    let has_run = Origin::of(report) == Origin::Ran;
+    Extent::of(invocations, |one| {
+        has_run && one.run.as_ref().is_some_and(|run| run.operations.is_some())
+    })
+}
+
+/// The replicates of the comparison that has fewest: its pairs, or its completed trials that hold
+/// samples (`records.invocations.samples`), whichever are fewer. `None` where nothing is compared.
+pub(crate) fn least_replicates(report: &Report) -> Option<usize> {
+    let has_samples =
+        |record: &&Record| record.invocations.iter().any(|one| !one.samples.is_empty());
+    let measured: Vec<&Record> = completed(report).filter(has_samples).collect();
+    let of = |finding: &Finding| {
+        let question = &finding.question;
+        // A margin over imported workloads is called after what they share.
+        let is_label = report.design.workloads.contains(&question.workload);
+        let count = |subject: &str| {
+            let is_own = |record: &&&Record| {
+                record.subject == subject && (!is_label || record.workload == question.workload)
+            };
+            measured.iter().filter(is_own).count()
+        };
+        finding.pairs.min(count(&question.subject)).min(count(&question.reference))
+    };
+    judged(report).map(of).min()
+}
+
+/// A fact of the machine when the campaign began (`environment`); none of a simulator's, which are
+/// no machine's.
+pub(crate) fn fact<'r>(report: &'r Report, key: &str) -> Option<&'r str> {
+    let known = report.environment.0.get(key).map(String::as_str);
+    known.filter(|_| Origin::of(report) == Origin::Ran)
 }
 
 /// Whether every verdict was tried without each of its replicates and by another method
 /// (`findings.diagnostics.left_out`, `findings.companion`), and there is one.
 pub(crate) fn has_sensitivity(report: &Report) -> bool {
-    let is_verdict = |finding: &&model::Finding| {
+    let is_verdict = |finding: &&Finding| {
         finding.question.role == Role::Primary
             && matches!(finding.verdict, Verdict::Better | Verdict::Worse | Verdict::Equivalent)
     };

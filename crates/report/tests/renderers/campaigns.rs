@@ -19,7 +19,8 @@ pub struct Campaign {
     pub language: Language,
     pub environment: Fingerprint,
     pub store_caveats: Vec<Caveat>,
-    factors: BTreeMap<String, String>,
+    pub binding: Binding,
+    pub factors: BTreeMap<String, String>,
 }
 
 impl Campaign {
@@ -39,7 +40,7 @@ impl Campaign {
             directory: "results/first-look-20261121-020000-beef",
             origin: "experiment.toml",
             store_caveats: &self.store_caveats,
-            binding: Binding::Checked,
+            binding: self.binding,
             factors: &self.factors,
             is_absolute: false,
             language: self.language,
@@ -256,6 +257,7 @@ pub fn campaign(title: &str, findings: Vec<Finding>, failures: Vec<FailureCount>
             ("kernel.release".to_owned(), "6.12.3-amd64".to_owned()),
         ])),
         store_caveats: Vec::new(),
+        binding: Binding::Checked,
         factors: BTreeMap::from([(
             "policy".to_owned(),
             "The scheduling policy. Who may wait for whom.".to_owned(),

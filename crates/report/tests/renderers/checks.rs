@@ -1,23 +1,32 @@
 //! What is checked before a campaign is believed, as its page says it.
 
 use crate::campaigns::{Campaign, Draft, campaign};
-use crate::html_pages::measured;
-use crate::page;
-use model::{
-    Caveat, CaveatCode, Finding, Imported, ImportedDesign, Obstacle, Record, Role, Verdict,
-};
+use crate::{page, stored};
+use model::{Binding, CaveatCode, Disturbance, Finding, Obstacle, Role, Verdict};
 use report::{HAS_PAGE, RENDERERS, page_json, view};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
-/// State and detail of the check of the A/A control.
-fn control(campaign: &Campaign) -> (String, String) {
+/// Name, state and detail of each check of the page.
+fn told(campaign: &Campaign) -> Vec<[String; 3]> {
     let text = page_json(&view(&campaign.inputs())).unwrap();
     let page: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let checks = page["checks"].as_array().unwrap();
-    let check = checks.iter().find(|check| check["name"] == "A/A control").unwrap();
-    let word = |key: &str| check[key].as_str().unwrap().to_owned();
-    (word("state"), word("detail"))
+    let words = |check: &serde_json::Value| {
+        ["name", "state", "detail"].map(|key| check[key].as_str().unwrap().to_owned())
+    };
+    page["checks"].as_array().unwrap().iter().map(words).collect()
+}
+
+fn detail(campaign: &Campaign, check: &str) -> String {
+    let [_, _, detail] = told(campaign).into_iter().find(|[name, ..]| name == check).unwrap();
+    detail
+}
+
+/// State and detail of the check of the A/A control.
+fn control(campaign: &Campaign) -> (String, String) {
+    let told = told(campaign).into_iter();
+    let [_, state, detail] = told.into_iter().find(|[name, ..]| name == "A/A control").unwrap();
+    (state, detail)
 }
 
 fn twin(metric: &str) -> Draft {
@@ -58,133 +67,128 @@ fn a_control_passes_only_where_it_was_shown_to_be_alike() {
 
 /// States by the names of checks.
 fn states(campaign: &Campaign) -> BTreeMap<String, String> {
-    let text = page_json(&view(&campaign.inputs())).unwrap();
-    let page: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let pair = |check: &serde_json::Value| {
-        (check["name"].as_str().unwrap().to_owned(), check["state"].as_str().unwrap().to_owned())
-    };
-    page["checks"].as_array().unwrap().iter().map(pair).collect()
+    told(campaign).into_iter().map(|[name, state, _]| (name, state)).collect()
 }
 
-/// A campaign of which everything was read, without failures and without warnings.
-pub fn clean() -> Campaign {
-    let mut campaign = measured();
+/// The measured campaign without its caveats, as if the machine had been quiet.
+fn quiet() -> Campaign {
+    let mut campaign = stored::measured();
     campaign.findings.caveats.clear();
-    campaign.store_caveats.clear();
-    campaign.findings.failures.clear();
-    for subject in ["baseline", "fifo", "batch"] {
-        campaign.findings.failures.push(model::FailureCount {
-            subject: subject.to_owned(),
-            workload: "cyclic".to_owned(),
-            trials: 6,
-            failed: 0,
-            invalid: 0,
-            p_failure: None,
-            adjusted_failure: None,
-            failure_verdict: None,
-            p_invalid: None,
-            reasons: BTreeMap::new(),
-            rules: BTreeMap::new(),
-        });
-    }
-    for finding in &mut campaign.findings.findings {
-        finding.caveats.clear();
+    campaign.findings.findings.iter_mut().for_each(|finding| finding.caveats.clear());
+    for record in &mut campaign.records {
+        record.caveats.clear();
+        for invocation in &mut record.invocations {
+            invocation.disturbance = Some(Disturbance {
+                foreign_share: Some(0.002),
+                stolen_share: Some(0.0),
+                throttles: Some(0),
+            });
+        }
     }
     campaign
 }
 
-/// Simulated, imported in blocks, imported without.
-pub fn of_others() -> [(&'static str, Campaign); 3] {
-    let mut simulated = clean();
-    simulated.findings.caveats.push(Caveat::new(CaveatCode::Simulated, "nothing ran"));
-    let imported = |design: ImportedDesign| {
-        let mut campaign = clean();
-        campaign.plan.imported = Some(Imported {
-            format: "csv".to_owned(),
-            file: "runs.csv".to_owned(),
-            digest: String::new(),
-            design,
-            caveats: Vec::new(),
-        });
-        campaign.plan.venue = "import".to_owned();
-        campaign.plan.notes.clear();
-        campaign.plan.seed = 0;
-        campaign.plan.is_seed_generated = false;
-        campaign.environment = model::Fingerprint::default();
-        campaign.plan.subjects.retain(|subject| !subject.is_control);
-        campaign.plan.subjects.iter_mut().for_each(|subject| subject.levels.clear());
-        campaign.findings.findings.retain(|finding| finding.question.role != Role::Control);
-        campaign.records.retain(|record| !record.subject.ends_with("-again"));
-        if campaign
-            .plan
-            .imported
-            .as_ref()
-            .is_some_and(|imported| matches!(imported.design, ImportedDesign::Unblocked { .. }))
-        {
-            campaign.plan.blocks.clear();
-            for finding in &mut campaign.findings.findings {
-                finding.blocks.clear();
-                (finding.planning, finding.companion, finding.diagnostics) = (None, None, None);
-            }
+/// What a check rests on is taken away.
+type Removal = fn(&mut Campaign);
+
+/// Each check with a field that it rests on, and what takes that field away.
+const FIELDS: [(&str, &str, Removal); 17] = [
+    ("trials", "records.levels", |one| one.records[0].levels.clear()),
+    ("unchanged evidence", "records.chain", |one| one.binding = Binding::Absent),
+    ("same work", "records.invocations.run", |one| one.records[0].invocations[0].run = None),
+    ("same work", "records.invocations.run.operations", |one| {
+        one.records[0].invocations[0].run.as_mut().unwrap().operations = None;
+    }),
+    ("same work", "findings.failures", |one| one.findings.failures.clear()),
+    ("design", "records.position", |one| {
+        one.records.iter_mut().for_each(|record| record.position = 0);
+    }),
+    ("design", "records.position, the same order in each block", |one| {
+        let places = ["plain", "plain-again", "one-cpu"];
+        for record in &mut one.records {
+            let place = places.iter().position(|subject| *subject == record.subject);
+            record.position = place.unwrap() as u32;
         }
-        for record in &mut campaign.records {
-            record.levels.clear();
-            for invocation in &mut record.invocations {
-                invocation.disturbance = None;
-            }
-        }
-        campaign
-    };
-    let rows = ImportedDesign::Unblocked { dimensions: Vec::new(), fixed: Vec::new() };
-    [
-        ("simulated", simulated),
-        ("blocks", imported(ImportedDesign::Blocked)),
-        ("rows", imported(rows)),
-    ]
+    }),
+    ("order and drift", "records.position", |one| {
+        one.records.iter_mut().for_each(|record| record.position = 0);
+    }),
+    ("order and drift", "findings.diagnostics", |one| one.findings.findings[0].diagnostics = None),
+    ("order and drift", "findings.diagnostics.p_trend", |one| diagnostics(one).p_trend = None),
+    ("order and drift", "findings.diagnostics.p_order", |one| diagnostics(one).p_order = None),
+    ("order and drift", "findings.diagnostics.lag_one", |one| diagnostics(one).lag_one = None),
+    ("quiet machine", "records.invocations.disturbance", |one| {
+        one.records[0].invocations[0].disturbance = None;
+    }),
+    ("enough data", "records.invocations.samples", |one| {
+        let invocations = one.records.iter_mut().flat_map(|record| &mut record.invocations);
+        invocations.for_each(|invocation| invocation.samples.clear());
+    }),
+    ("enough data", "findings.pairs", |one| one.findings.findings[0].pairs = 0),
+    ("real processor", "environment[machine.is_virtual]", |one| {
+        one.environment.0.remove("machine.is_virtual");
+    }),
+    ("real device", "environment[storage.device]", |one| {
+        one.environment.0.remove("storage.device");
+    }),
+];
+
+fn diagnostics(campaign: &mut Campaign) -> &mut model::Diagnostics {
+    campaign.findings.findings[0].diagnostics.as_mut().unwrap()
 }
 
 #[test]
-fn a_step_passes_only_where_its_field_is_in_the_records() {
-    let all = states(&clean());
-    for check in ["trials", "design", "order and drift", "quiet machine"] {
-        assert_eq!(all[check], "passed", "{check}: {all:?}");
+fn each_check_passes_by_fields_without_which_it_was_not_observed() {
+    let all = states(&quiet());
+    for (check, field, remove) in FIELDS {
+        assert_eq!(all[check], "passed", "{check}");
+        let mut without = quiet();
+        remove(&mut without);
+        assert_eq!(states(&without)[check], "not_observed", "{check} without {field}");
     }
-    assert_eq!(all["real device and processor"], "passed");
-    let without = |change: fn(&mut Record)| {
-        let mut campaign = clean();
-        campaign.records.iter_mut().take(1).for_each(change);
-        states(&campaign)
-    };
-    let unread = without(|record| record.levels.clear());
-    assert_eq!((&*unread["trials"], &*unread["quiet machine"]), ("not_observed", "passed"));
-    let unwatched = without(|record| record.invocations[0].disturbance = None);
-    assert_eq!((&*unwatched["trials"], &*unwatched["quiet machine"]), ("passed", "not_observed"));
-    let no_throttles = without(|record| {
-        record.invocations[0].disturbance.as_mut().unwrap().throttles = None;
-    });
-    assert_eq!(no_throttles["quiet machine"], "passed", "what was read is told apart");
-    let mut none = clean();
+    let mut no_throttles = quiet();
+    no_throttles.records[0].invocations[0].disturbance.as_mut().unwrap().throttles = None;
+    assert_eq!(states(&no_throttles)["quiet machine"], "passed", "what was read is told apart");
+}
+
+#[test]
+fn nothing_passes_of_a_campaign_in_which_no_trial_ran() {
+    let mut none = quiet();
     none.records.clear();
-    let none = states(&none);
-    for check in ["trials", "design", "order and drift", "quiet machine"] {
-        assert_eq!(none[check], "not_observed", "{check}: {none:?}");
+    none.findings.failures.clear();
+    for (check, state) in states(&none) {
+        assert_ne!(state, "passed", "{check}");
     }
+}
+
+#[test]
+fn order_and_drift_are_not_observed_in_fewer_blocks_than_their_tests_need() {
+    let campaign = stored::two_blocks();
+    let states = states(&campaign);
+    assert_eq!((&*states["order and drift"], &*states["design"]), ("not_observed", "passed"));
+    let told = "not tested in so few blocks: 2 blocks, and the tests need 6";
+    assert_eq!(detail(&campaign, "order and drift"), told);
+    assert_eq!(self::states(&stored::simulated())["order and drift"], "passed");
 }
 
 #[test]
 fn nothing_of_a_machine_passes_where_none_was_observed() {
-    for (origin, campaign) in of_others() {
+    for (origin, campaign) in stored::of_each_origin() {
         let states = states(&campaign);
-        for check in ["trials", "quiet machine"] {
-            assert_eq!(states[check], "not_observed", "{origin}: {check}: {states:?}");
-        }
-        assert_ne!(states["real device and processor"], "passed", "{origin}");
-        if origin != "simulated" {
-            for check in ["same work", "design", "order and drift"] {
-                assert_eq!(states[check], "not_observed", "{origin}: {check}: {states:?}");
-            }
+        let of_machine = ["trials", "same work", "quiet machine", "real processor", "real device"];
+        let of_order = ["design", "order and drift"];
+        let unseen = match origin {
+            "measured" | "emulated" => continue,
+            "simulated" => of_machine.to_vec(),
+            _ => [&of_machine[..], &of_order].concat(),
+        };
+        for check in unseen {
+            assert_ne!(states[check], "passed", "{origin}: {check}: {states:?}");
         }
     }
+    let emulated = states(&stored::emulated());
+    assert_eq!(emulated["real processor"], "warned", "{emulated:?}");
+    assert_eq!(emulated["real device"], "not_observed", "{emulated:?}");
 }
 
 /// What only trials that ran can bear, in any format.
@@ -200,9 +204,13 @@ const STEPS: [&str; 7] = [
 
 #[test]
 fn no_format_states_a_step_that_nobody_observed() {
-    for (origin, campaign) in of_others() {
-        // The simulator's order is the plan's own.
-        let forbidden = if origin == "simulated" { &STEPS[..4] } else { &STEPS[..] };
+    for (origin, campaign) in stored::of_each_origin() {
+        let forbidden: &[&str] = match origin {
+            "measured" | "emulated" => &[],
+            // The simulator's order is the plan's own.
+            "simulated" => &STEPS[..4],
+            _ => &STEPS[..],
+        };
         let report = view(&campaign.inputs());
         for renderer in RENDERERS {
             let id = renderer.describe().id;
@@ -211,8 +219,9 @@ fn no_format_states_a_step_that_nobody_observed() {
             }
             let mut bytes = Vec::new();
             if let Err(error) = renderer.render(&report, &page(100), &mut bytes) {
-                // The one that needs a value for each block has none of rows.
-                assert_eq!((origin, id), ("rows", "benchfmt"), "{error}");
+                // The one that needs a value for each block has none of rows, nor of a block that
+                // is not whole.
+                assert!(["rows", "emulated"].contains(&origin) && id == "benchfmt", "{error}");
                 continue;
             }
             let text = readable(&bytes);

@@ -96,6 +96,7 @@ pub fn measured() -> Campaign {
             campaign.records.push(Record {
                 sequence: u64::from(block) * 3 + place as u64,
                 block,
+                position: (place as u32 + block) % 3,
                 subject: subject.to_owned(),
                 workload: "cyclic".to_owned(),
                 outcome: Outcome::Completed,

@@ -17,6 +17,7 @@ mod pages;
 mod plots;
 mod slides;
 mod soak;
+mod stored;
 mod workbook;
 
 use campaigns::{Campaign, Draft, emulated, every_verdict, hostile, mixed, undecided};

@@ -2,28 +2,12 @@
 //! simulated, imported in blocks, imported without.
 
 use crate::campaigns::Campaign;
-use crate::checks::{clean, of_others};
 use crate::languages::korean;
 use crate::slides::Deck;
+use crate::stored::{emulated, in_blocks, in_rows, measured, simulated};
 use crate::{drawn, page};
 use expect_test::expect_file;
-use model::{Caveat, CaveatCode};
 use report::{HAS_PAGE, Page, page_json, view};
-
-/// The same, where an emulated processor ran every trial.
-fn emulated() -> Campaign {
-    let mut campaign = clean();
-    let caveat = || Caveat::new(CaveatCode::Tcg, "an emulated processor");
-    for record in &mut campaign.records {
-        record.caveats.push(caveat());
-    }
-    for finding in &mut campaign.findings.findings {
-        finding.is_emulated = true;
-        finding.caveats.push(caveat());
-    }
-    campaign.findings.rankings.iter_mut().for_each(|ranking| ranking.is_emulated = true);
-    campaign
-}
 
 /// What a person reads of a campaign in each format that is text, and what the page and the slides
 /// state of its checks.
@@ -62,10 +46,9 @@ fn words_of(campaign: &Campaign) -> String {
 
 #[test]
 fn each_origin_is_told_as_what_it_is_in_every_format() {
-    let [(_, simulated), (_, blocks), (_, rows)] = of_others();
     for (campaign, expected, slides) in [
         (
-            clean(),
+            measured(),
             expect_file!["../golden/origins/measured.txt"],
             expect_file!["../golden/origins/measured.slides.txt"],
         ),
@@ -75,17 +58,17 @@ fn each_origin_is_told_as_what_it_is_in_every_format() {
             expect_file!["../golden/origins/emulated.slides.txt"],
         ),
         (
-            simulated,
+            simulated(),
             expect_file!["../golden/origins/simulated.txt"],
             expect_file!["../golden/origins/simulated.slides.txt"],
         ),
         (
-            blocks,
+            in_blocks(),
             expect_file!["../golden/origins/imported-blocks.txt"],
             expect_file!["../golden/origins/imported-blocks.slides.txt"],
         ),
         (
-            rows,
+            in_rows(),
             expect_file!["../golden/origins/imported-rows.txt"],
             expect_file!["../golden/origins/imported-rows.slides.txt"],
         ),
@@ -102,6 +85,5 @@ fn each_origin_is_told_as_what_it_is_in_every_format() {
 
 #[test]
 fn each_origin_is_told_in_korean_too() {
-    let [_, _, (_, rows)] = of_others();
-    expect_file!["../golden/ko/origins-imported-rows.txt"].assert_eq(&texts_of(&korean(rows)));
+    expect_file!["../golden/ko/origins-imported-rows.txt"].assert_eq(&texts_of(&korean(in_rows())));
 }

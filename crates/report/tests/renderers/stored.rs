@@ -1,0 +1,75 @@
+//! Campaigns as the program wrote them (`golden/campaigns`), of each origin: run on a machine, run
+//! in emulated guests, simulated, and imported. Their secondary metrics are left out.
+
+use crate::campaigns::Campaign;
+use model::{Binding, Record};
+use report::Language;
+use std::collections::BTreeMap;
+
+macro_rules! stored {
+    ($origin:literal) => {
+        read(
+            include_str!(concat!("../golden/campaigns/", $origin, "/plan.json")),
+            include_str!(concat!("../golden/campaigns/", $origin, "/records.jsonl")),
+            include_str!(concat!("../golden/campaigns/", $origin, "/findings.json")),
+            include_str!(concat!("../golden/campaigns/", $origin, "/environment.json")),
+        )
+    };
+}
+
+fn read(plan: &str, records: &str, findings: &str, environment: &str) -> Campaign {
+    let records: Vec<Record> =
+        records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    Campaign {
+        plan: serde_json::from_str(plan).unwrap(),
+        records,
+        values: Vec::new(),
+        findings: serde_json::from_str(findings).unwrap(),
+        language: Language::default(),
+        environment: serde_json::from_str(environment).unwrap(),
+        store_caveats: Vec::new(),
+        binding: Binding::Checked,
+        factors: BTreeMap::new(),
+    }
+}
+
+/// Six blocks of three subjects on a machine that did other things as well.
+pub fn measured() -> Campaign {
+    stored!("measured")
+}
+
+/// The first three sittings of a block in guests of an emulated processor.
+pub fn emulated() -> Campaign {
+    stored!("emulated")
+}
+
+/// Six blocks of the simulator.
+pub fn simulated() -> Campaign {
+    stored!("simulated")
+}
+
+/// Two blocks of the simulator: fewer than any test of order and drift needs.
+pub fn two_blocks() -> Campaign {
+    stored!("two-blocks")
+}
+
+/// A table of twelve rows with a column of blocks.
+pub fn in_blocks() -> Campaign {
+    stored!("blocks")
+}
+
+/// The same table without that column.
+pub fn in_rows() -> Campaign {
+    stored!("rows")
+}
+
+/// One of each origin.
+pub fn of_each_origin() -> [(&'static str, Campaign); 5] {
+    [
+        ("measured", measured()),
+        ("emulated", emulated()),
+        ("simulated", simulated()),
+        ("blocks", in_blocks()),
+        ("rows", in_rows()),
+    ]
+}
