@@ -1,26 +1,38 @@
 //! Why a finding says what it says, in plain words. No sentence without its number.
 
 use crate::emulated::is_hidden;
+use crate::observed::Origin;
 use crate::quantities::{
     against, bracketed, confidence, digits, direction, effects_found, interval, p_value, percent,
     raw_change, value,
 };
 use crate::verdict_table::words;
-use model::{CaveatCode, Effect, Finding, Findings, Question, Role, Strength, Verdict};
+use model::{Binding, CaveatCode, Effect, Finding, Findings, Question, Role, Strength, Verdict};
 use phrases::{Language, counted, say};
 
 /// Blocks whose differences are all named.
 const NAMED_BLOCKS: usize = 40;
 
+/// What a finding is explained by.
+#[derive(Debug, Clone, Copy)]
+pub struct ExplainContext<'a> {
+    /// All findings of the campaign.
+    pub findings: &'a Findings,
+    /// Where its numbers come from.
+    pub origin: Origin,
+    /// Whether its records' binding to their plan was checked.
+    pub binding: Binding,
+    /// Whether values of an emulated processor are wanted.
+    pub is_absolute: bool,
+    /// The language.
+    pub language: Language,
+}
+
 /// Explains one finding, a paragraph for each step from the question to what would
 /// change the answer; values of an emulated processor only where they are wanted.
-pub fn explain(
-    finding: &Finding,
-    findings: &Findings,
-    is_absolute: bool,
-    language: Language,
-) -> Vec<String> {
-    let mut paragraphs = vec![question(finding, language), blocks(finding, language)];
+pub fn explain(finding: &Finding, context: &ExplainContext<'_>) -> Vec<String> {
+    let ExplainContext { findings, is_absolute, language, .. } = *context;
+    let mut paragraphs = vec![question(finding, context), blocks(finding, context)];
     let alpha = level(finding, findings);
     if let Some(effect) = &finding.effect {
         let is_hidden = is_hidden(finding, !is_absolute);
@@ -53,11 +65,19 @@ fn share(fraction: f64) -> String {
     digits(100.0 * fraction)
 }
 
-fn question(finding: &Finding, language: Language) -> String {
+/// What was asked; that it was asked before is said of records that are bound to their plan
+/// (`records.chain`).
+fn question(finding: &Finding, context: &ExplainContext<'_>) -> String {
+    let language = context.language;
     let Question { role, subject, reference, workload, metric, .. } = &finding.question;
     let asked = match role {
         Role::Control => {
             language.word("The A/A control compares the reference with a second copy of itself")
+        }
+        Role::Primary if context.origin.is_imported() => language
+            .word("The question is about numbers of others; nothing shows when it was asked"),
+        Role::Primary if context.binding != Binding::Checked => {
+            language.word("The question stands in the plan")
         }
         Role::Primary => language.word("The question was declared before the run"),
         Role::Screen => {
@@ -78,13 +98,14 @@ fn question(finding: &Finding, language: Language) -> String {
     )
 }
 
-fn blocks(finding: &Finding, language: Language) -> String {
+fn blocks(finding: &Finding, context: &ExplainContext<'_>) -> String {
+    let language = context.language;
     if is_unblocked(finding) {
         return say!(
             language,
             "The numbers were not collected in blocks. The subject with fewer has {count} \
-             replicates, each one execution; their logarithms are compared as two samples, over \
-             strata of equal weight.",
+             replicates, each one execution as far as the file tells them apart; their logarithms \
+             are compared as two samples, over strata of equal weight.",
             count = finding.pairs
         );
     }
@@ -108,13 +129,27 @@ fn blocks(finding: &Finding, language: Language) -> String {
     } else {
         differences
     };
+    let blocks = counted!(language, finding.pairs, "1 block", "{count} blocks");
+    let subject = &finding.question.subject;
+    let better = finding.blocks.iter().filter(|block| block.log_difference > 0.0).count();
+    if context.origin != Origin::Ran {
+        return say!(
+            language,
+            "{blocks} have a value of both. {subject} was the better one in {better} of them. \
+             Block by block (+ and × are better): {differences}.",
+            blocks,
+            subject,
+            better,
+            differences
+        );
+    }
     say!(
         language,
         "In {blocks} both ran, each once. {subject} was the better one in {better} of them. Block \
          by block (+ and × are better): {differences}.",
-        blocks = counted!(language, finding.pairs, "1 block", "{count} blocks"),
-        subject = finding.question.subject,
-        better = finding.blocks.iter().filter(|block| block.log_difference > 0.0).count(),
+        blocks,
+        subject,
+        better,
         differences
     )
 }

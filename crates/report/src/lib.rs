@@ -30,12 +30,13 @@ mod wrap;
 pub use breakdown::{BlockMean, Breakdown, BreakdownPart, Divided};
 pub use compare::{Comparison, Fact, Facts, compare};
 pub use ejections::Ejections;
-pub use explain::explain;
+pub use explain::{ExplainContext, explain};
 pub use grid::{
     Axis, CellQuestion, Cells, Grid, GridComparison, GridEffect, GridMean, GridRatio, GridRun,
     GridSubject, GridValue, has_grid,
 };
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
+pub use observed::Origin;
 #[cfg(feature = "typescript")]
 pub use page::visit_page;
 pub use page::{page_json, page_words};

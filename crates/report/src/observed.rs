@@ -4,7 +4,10 @@
 //! Where the field is not there the step was *not observed*, whatever the program does.
 
 use crate::view::Report;
-use model::{Disturbance, Finding, ImportedDesign, Outcome, Record, Role, Verdict};
+use model::{
+    Binding, Disturbance, Finding, Imported, ImportedDesign, Outcome, Plan, Record, Role, Verdict,
+};
+use phrases::noted;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewest replicates of which each test of order and drift can find what it looks for
@@ -16,7 +19,7 @@ const LEAST_ORDERS: usize = 6;
 
 /// Where the numbers of a report come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// Trials ran, on this machine or in guests.
     Ran,
     /// The simulator made them up.
@@ -30,8 +33,17 @@ pub(crate) enum Origin {
 impl Origin {
     /// `findings.caveats` of a simulation, `design.imported` of an import.
     pub(crate) fn of(report: &Report) -> Self {
-        match report.design.imported.as_ref().map(|imported| &imported.design) {
-            _ if report.is_simulated() => Self::Simulated,
+        Self::of_parts(report.is_simulated(), report.design.imported.as_ref())
+    }
+
+    /// The origin of a plan's numbers.
+    pub fn of_plan(plan: &Plan) -> Self {
+        Self::of_parts(plan.is_simulated(), plan.imported.as_ref())
+    }
+
+    fn of_parts(is_simulated: bool, imported: Option<&Imported>) -> Self {
+        match imported.map(|imported| &imported.design) {
+            _ if is_simulated => Self::Simulated,
             None => Self::Ran,
             Some(ImportedDesign::Unblocked { .. }) => Self::ImportedRows,
             Some(ImportedDesign::Blocked) => Self::ImportedBlocks,
@@ -182,6 +194,30 @@ pub(crate) fn least_replicates(report: &Report) -> Option<usize> {
         finding.pairs.min(count(&question.subject)).min(count(&question.reference))
     };
     judged(report).map(of).min()
+}
+
+/// What is in force for a subject that sets nothing: the machine's own, of which a file of others
+/// and a simulator show nothing.
+pub(crate) fn unset(report: &Report) -> &'static str {
+    report.language.word(match Origin::of(report) {
+        Origin::Ran => noted!("as the machine is"),
+        Origin::Simulated => noted!("nothing"),
+        Origin::ImportedBlocks | Origin::ImportedRows => noted!("not known"),
+    })
+}
+
+/// Whether the margins stood in the plan before there were numbers: nobody else measured
+/// (`design.imported`), and each record is bound to its plan (`records.chain`, as `binding` says).
+pub(crate) fn has_declared_margins(report: &Report) -> bool {
+    let is_bound = report.binding == Binding::Checked && !report.records.is_empty();
+    !Origin::of(report).is_imported() && is_bound
+}
+
+/// Whether trials were compared with the machine of the campaign's beginning
+/// (`records.fingerprint`).
+pub(crate) fn has_fingerprints(report: &Report) -> bool {
+    let has_run = Origin::of(report) == Origin::Ran;
+    Extent::of(report.records.iter(), |record| has_run && !record.fingerprint.is_empty()).is_all()
 }
 
 /// A fact of the machine when the campaign began (`environment`); none of a simulator's, which are

@@ -85,7 +85,11 @@ export function Design({ page }: { page: Page }) {
       <Table
         look="wraps"
         columns={[t("subject"), t("levels"), t("role")]}
-        rows={page.subjects.map((subject) => [subject.id, levelsOf(subject.levels), roleOf(subject)])}
+        rows={page.subjects.map((subject) => [
+          subject.id,
+          page.design.imported && Object.keys(subject.levels).length === 0 ? t("not known") : levelsOf(subject.levels),
+          roleOf(subject),
+        ])}
       />
       <h2>{t("Design")}</h2>
       <FactList facts={[...page.facts, [t("seed"), page.seed]]} />
@@ -100,12 +104,14 @@ export function Environment({ page }: { page: Page }) {
     const seen = page.subjects.map(({ id }) => JSON.stringify(bySubject[id] ?? []));
     return new Set(seen).size > 1;
   });
+  // A file of others shows no machine, and a simulator has none.
+  const isObserved = !page.design.imported && !page.caveats.some(({ code }) => code === "SIMULATED");
   return (
     <section class="card" id="environment">
       <h2>{t("Environment")}</h2>
       <h3>{t("What differed between subjects")}</h3>
       {differences.length === 0 ? (
-        <p>{t("Nothing but the declared levels.")}</p>
+        <p>{isObserved ? t("Nothing but the declared levels.") : t("Not observed.")}</p>
       ) : (
         <Table
           columns={[t("fact"), ...page.subjects.map(({ id }) => id)]}

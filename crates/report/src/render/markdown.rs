@@ -9,6 +9,7 @@ use crate::attempt::attempt;
 use crate::breakdown;
 use crate::emulated::{hidden, is_hidden};
 use crate::ladder::LadderCell;
+use crate::observed::{has_drawn_order, has_fingerprints, unset};
 use crate::quantities::{duration, fails, p_value, percent, value, versus};
 use crate::rankings::{claim, ranks, use_case};
 use crate::verdict_table::{effect, not_known, reference_value, subject_value, symbol};
@@ -287,13 +288,19 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         writeln!(output, "{text}\n")?;
         return notes(report, output);
     }
+    let kind = if has_drawn_order(report) {
+        language.word("randomised blocks")
+    } else {
+        language.word("blocks")
+    };
     if report.is_simulated() {
         let text = say!(
             language,
-            "{blocks} randomised blocks of {subjects} subjects{quick}; workloads {workloads}; \
-             {trials} simulated trials: nothing ran; seed {seed}; family of {families} at level \
+            "{blocks} {kind} of {subjects} subjects{quick}; workloads {workloads}; {trials} \
+             simulated trials: nothing ran; seed {seed}; family of {families} at level \
              {alpha}.",
             blocks = design.blocks,
+            kind,
             subjects = design.subjects,
             quick = if design.is_quick { language.word(", quick mode") } else { "" },
             workloads = design.workloads.join(", "),
@@ -308,10 +315,11 @@ fn design(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     }
     let text = say!(
         language,
-        "{blocks} randomised blocks of {subjects} subjects{quick}; workloads {workloads}; {trials} \
+        "{blocks} {kind} of {subjects} subjects{quick}; workloads {workloads}; {trials} \
          trials in {duration} over {boots} on {venue} with kernel {kernel}; seed {seed}; family of \
          {families} at level {alpha}.",
         blocks = design.blocks,
+        kind,
         subjects = design.subjects,
         quick = if design.is_quick { language.word(", quick mode") } else { "" },
         workloads = design.workloads.join(", "),
@@ -340,11 +348,7 @@ fn levels(report: &Report, output: &mut dyn Write) -> io::Result<()> {
             (_, true) => format!(" ({})", language.word("A/A control")),
             _ => String::new(),
         };
-        let levels = if levels.is_empty() {
-            language.word("as the machine is").to_owned()
-        } else {
-            levels.join(", ")
-        };
+        let levels = if levels.is_empty() { unset(report).to_owned() } else { levels.join(", ") };
         writeln!(output, "| {}{role} | {} |", cell(&subject.id), cell(&levels))?;
     }
     Ok(())
@@ -457,7 +461,12 @@ fn environment(report: &Report, output: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(output)?;
     if report.differences.is_empty() {
-        return writeln!(output, "{}\n", language.word("Nothing of it changed between trials."));
+        let changed = if has_fingerprints(report) {
+            language.word("Nothing of it changed between trials.")
+        } else {
+            language.word("Whether it changed between trials was not observed.")
+        };
+        return writeln!(output, "{changed}\n");
     }
     writeln!(
         output,

@@ -3,7 +3,7 @@
 use crate::campaigns::{Campaign, Draft, campaign};
 use crate::{page, stored};
 use model::{Binding, CaveatCode, Disturbance, Finding, Obstacle, Role, Verdict};
-use report::{HAS_PAGE, RENDERERS, page_json, view};
+use report::{ExplainContext, HAS_PAGE, Origin, RENDERERS, explain, page_json, view};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
@@ -192,44 +192,117 @@ fn nothing_of_a_machine_passes_where_none_was_observed() {
 }
 
 /// What only trials that ran can bear, in any format.
-const STEPS: [&str; 7] = [
+const OF_TRIALS: [&str; 12] = [
     "was read back",
     "were read back",
     "no foreign load",
-    "emulated processor, and none",
+    "ran on the machine itself",
+    "known to answer in its place",
+    "every run counted its work",
+    "as the machine is",
+    "it holds for this machine",
+    "The machine when the campaign began",
+    "changed between trials.",
+    "both ran, each once",
+    "Environment: kernel",
+];
+/// What a plan of ours bears too, whose numbers were simulated.
+const OF_PLANS: [&str; 7] = [
     "order drawn anew",
     "in random order",
     "blocks of random order",
+    "randomised blocks of",
+    "blocks independent",
+    "declared before the run",
+    "The question stands in the plan",
 ];
 
 #[test]
 fn no_format_states_a_step_that_nobody_observed() {
     for (origin, campaign) in stored::of_each_origin() {
-        let forbidden: &[&str] = match origin {
-            "measured" | "emulated" => &[],
+        let forbidden = match origin {
+            "measured" | "emulated" => Vec::new(),
             // The simulator's order is the plan's own.
-            "simulated" => &STEPS[..4],
-            _ => &STEPS[..],
+            "simulated" => OF_TRIALS.to_vec(),
+            _ => [&OF_TRIALS[..], &OF_PLANS].concat(),
         };
-        let report = view(&campaign.inputs());
-        for renderer in RENDERERS {
-            let id = renderer.describe().id;
-            if id == "pptx" && !HAS_PAGE {
-                continue;
-            }
-            let mut bytes = Vec::new();
-            if let Err(error) = renderer.render(&report, &page(100), &mut bytes) {
-                // The one that needs a value for each block has none of rows, nor of a block that
-                // is not whole.
-                assert!(["rows", "emulated"].contains(&origin) && id == "benchfmt", "{error}");
-                continue;
-            }
-            let text = readable(&bytes);
-            for step in forbidden {
+        for (id, text) in texts(origin, &campaign) {
+            for step in &forbidden {
                 assert!(!text.contains(step), "{origin}, {id}: {step}");
             }
         }
     }
+}
+
+/// The texts of these formats, of what people read.
+fn of(texts: &[(&str, String)], wanted: &str) -> String {
+    texts.iter().filter(|(id, _)| wanted == *id).map(|(_, text)| text.as_str()).collect()
+}
+
+#[test]
+fn a_sentence_about_a_step_is_gone_with_the_field_that_it_rests_on() {
+    let explained = "The question was declared before the run";
+    let randomised = "6 randomised blocks of 3 subjects";
+    let unchanged = "Nothing of it changed between trials.";
+    let cases: [(&str, &str, Removal); 3] = [
+        ("explain", explained, |one| one.binding = Binding::Absent),
+        ("markdown", randomised, |one| {
+            one.records.iter_mut().for_each(|record| record.position = 0);
+        }),
+        ("markdown", unchanged, |one| one.records[0].fingerprint.clear()),
+    ];
+    for (id, sentence, remove) in cases {
+        let mut campaign = quiet();
+        assert!(of(&texts("measured", &campaign), id).contains(sentence), "{id}: {sentence}");
+        remove(&mut campaign);
+        assert!(!of(&texts("measured", &campaign), id).contains(sentence), "{id}: {sentence}");
+    }
+    if !HAS_PAGE {
+        return;
+    }
+    let cases: [(&str, Removal); 2] = [
+        ("declared before the run", |one| one.binding = Binding::NotLookedAt),
+        ("in an order drawn anew", |one| {
+            one.records.iter_mut().for_each(|record| record.position = 0);
+        }),
+    ];
+    for (sentence, remove) in cases {
+        let mut campaign = quiet();
+        assert!(of(&texts("measured", &campaign), "pptx").contains(sentence), "{sentence}");
+        remove(&mut campaign);
+        assert!(!of(&texts("measured", &campaign), "pptx").contains(sentence), "{sentence}");
+    }
+}
+
+/// What a campaign says in each format, and what `explain` says of its findings.
+fn texts(origin: &str, campaign: &Campaign) -> Vec<(&'static str, String)> {
+    let report = view(&campaign.inputs());
+    let mut texts = Vec::new();
+    for renderer in RENDERERS {
+        let id = renderer.describe().id;
+        if id == "pptx" && !HAS_PAGE {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        match renderer.render(&report, &page(100), &mut bytes) {
+            Ok(()) => texts.push((id, readable(&bytes))),
+            // The one that needs a value for each block has none of rows, nor of a block that
+            // is not whole.
+            Err(error) => {
+                assert!(["rows", "emulated"].contains(&origin) && id == "benchfmt", "{error}");
+            }
+        }
+    }
+    let context = ExplainContext {
+        findings: &campaign.findings,
+        origin: Origin::of_plan(&campaign.plan),
+        binding: campaign.binding,
+        is_absolute: true,
+        language: campaign.language,
+    };
+    let paragraphs = campaign.findings.findings.iter().flat_map(|one| explain(one, &context));
+    texts.push(("explain", paragraphs.collect::<Vec<_>>().join("\n")));
+    texts
 }
 
 /// All text of a file, of an archive that of its parts.

@@ -179,7 +179,7 @@ fn intervals_of_a_campaign_that_was_ended_early_hold_at_every_look_in_text_too()
     let text = drawn(&campaign, "markdown", page(80));
     assert!(text.contains("95 % at every look together"), "{text}");
     let finding = &campaign.findings.findings[0];
-    let told = report::explain(finding, &campaign.findings, false, Language::default()).join("\n");
+    let told = crate::explained(finding, &campaign.findings, false, Language::default()).join("\n");
     assert!(told.contains("ended before its plan did: after 6 pairs there is no p"), "{told}");
 }
 

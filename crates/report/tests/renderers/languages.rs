@@ -46,7 +46,7 @@ fn every_kind_of_verdict_is_explained_in_korean() {
     for campaign in [mixed(), undecided(), hostile()].map(korean) {
         let report = view(&campaign.inputs());
         for finding in &report.findings.findings {
-            for paragraph in report::explain(finding, &report.findings, false, report.language) {
+            for paragraph in crate::explained(finding, &report.findings, false, report.language) {
                 assert!(paragraph.contains(|c: char| c.is_ascii_digit()), "{paragraph}");
                 assert!(paragraph.contains(is_hangul), "{paragraph}");
                 for line in report::wrapped(&paragraph, 80) {

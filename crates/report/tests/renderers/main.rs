@@ -23,11 +23,13 @@ mod workbook;
 use campaigns::{Campaign, Draft, emulated, every_verdict, hostile, mixed, undecided};
 use expect_test::expect_file;
 use model::{
-    Caveat, CaveatCode, DecidingInterval, Finding, Interval, Obstacle, Ranking, UseCaseFinding,
-    Verdict,
+    Binding, Caveat, CaveatCode, DecidingInterval, Finding, Findings, Interval, Obstacle, Ranking,
+    UseCaseFinding, Verdict,
 };
 use multicore::multicore;
-use report::{HAS_PAGE, Inputs, Language, Meanings, Page, RENDERERS, Report, view};
+use report::{
+    ExplainContext, HAS_PAGE, Inputs, Language, Meanings, Origin, Page, RENDERERS, Report, view,
+};
 use unicode_width::UnicodeWidthStr;
 
 fn drawn(campaign: &Campaign, format: &str, page: Page) -> String {
@@ -35,6 +37,17 @@ fn drawn(campaign: &Campaign, format: &str, page: Page) -> String {
     let mut bytes = Vec::new();
     renderer.render(&view(&campaign.inputs()), &page, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
+}
+
+/// A finding of a campaign that ran here, as its plan has it.
+fn explained(
+    finding: &Finding,
+    findings: &Findings,
+    is_absolute: bool,
+    language: Language,
+) -> Vec<String> {
+    let (origin, binding) = (Origin::Ran, Binding::Checked);
+    report::explain(finding, &ExplainContext { findings, origin, binding, is_absolute, language })
 }
 
 fn page(width: usize) -> Page {
@@ -126,14 +139,13 @@ fn an_emulated_processor_is_marked_everywhere_and_its_values_are_hidden() {
     assert!(report.answer.starts_with("emulated: fifo is clearly better"), "{}", report.answer);
     assert!(report.answer.contains("52.3 us"), "{}", report.answer);
     for finding in &report.findings.findings {
-        let hidden =
-            report::explain(finding, &report.findings, false, Language::default()).join("\n");
+        let hidden = explained(finding, &report.findings, false, Language::default()).join("\n");
         assert_eq!(absolute_values(&hidden), Vec::<&str>::new());
         let verdict = hidden.lines().find(|line| line.starts_with("Verdict: ")).unwrap();
         assert!(verdict.starts_with("Verdict: emulated: "), "{verdict}");
     }
     let shown =
-        report::explain(&report.findings.findings[0], &report.findings, true, Language::default())
+        explained(&report.findings.findings[0], &report.findings, true, Language::default())
             .join("\n");
     assert!(shown.contains("52.3 us"), "{shown}");
 }
@@ -319,8 +331,7 @@ fn every_kind_of_verdict_is_explained_and_no_sentence_lacks_its_number() {
     for campaign in [mixed(), undecided(), hostile()] {
         let report = view(&campaign.inputs());
         for finding in &report.findings.findings {
-            for paragraph in report::explain(finding, &report.findings, false, Language::default())
-            {
+            for paragraph in explained(finding, &report.findings, false, Language::default()) {
                 assert!(paragraph.contains(|c: char| c.is_ascii_digit()), "{paragraph}");
                 assert!(!paragraph.contains("NaN") && !paragraph.contains("inf "), "{paragraph}");
                 for line in report::wrapped(&paragraph, 100) {
@@ -345,7 +356,7 @@ fn every_verdict_with_every_caveat_in_either_direction_has_its_sentences() {
         }
     };
     for finding in &plain {
-        let own = report::explain(finding, &findings, false, Language::default());
+        let own = explained(finding, &findings, false, Language::default());
         for paragraph in &own {
             put(paragraph);
         }
@@ -353,7 +364,7 @@ fn every_verdict_with_every_caveat_in_either_direction_has_its_sentences() {
         for code in CaveatCode::ALL {
             let mut marked = finding.clone();
             marked.caveats.push(Caveat::new(*code, "3 of 12 blocks"));
-            for paragraph in report::explain(&marked, &findings, false, Language::default()) {
+            for paragraph in explained(&marked, &findings, false, Language::default()) {
                 assert!(paragraph.contains(|c: char| c.is_ascii_digit()), "{paragraph}");
                 assert!(!paragraph.contains("NaN") && !paragraph.contains("  "), "{paragraph}");
             }
@@ -363,7 +374,7 @@ fn every_verdict_with_every_caveat_in_either_direction_has_its_sentences() {
     for code in CaveatCode::ALL {
         let mut marked = plain[0].clone();
         marked.caveats.push(Caveat::new(*code, "3 of 12 blocks"));
-        let explained = report::explain(&marked, &findings, false, Language::default());
+        let explained = explained(&marked, &findings, false, Language::default());
         put(explained.last().unwrap());
     }
     expect_file!["../golden/every-verdict.txt"].assert_eq(&text);
@@ -375,7 +386,7 @@ fn an_equivalence_is_shown_with_the_interval_that_decided_it_wherever_it_is_show
     let mut campaign = mixed();
     let is_decided = |one: &&Finding| one.effect.as_ref().is_some_and(|own| own.deciding.is_some());
     let found = campaign.findings.findings.iter().find(is_decided).unwrap().clone();
-    let told = report::explain(&found, &campaign.findings, false, Language::default()).join("\n");
+    let told = explained(&found, &campaign.findings, false, Language::default()).join("\n");
     assert!(told.contains("a 90 % interval of -2.0 to +3.0 %"), "{told}");
     campaign.findings.use_cases = vec![UseCaseFinding {
         use_case: "serving".to_owned(),

@@ -6,14 +6,20 @@ use crate::exit::ExitCode;
 use crate::output::{legible, print, width};
 use contract::{Error, Result};
 use model::{Finding, Findings, Role};
+use report::{ExplainContext, Origin};
 
 /// Narrower text cannot be read.
 const LEAST_WIDTH: usize = 20;
 
 pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
-    let (_, findings) = judged(common, &arguments.campaign.campaign)?;
-    let is_absolute = arguments.presentation.absolute;
-    let language = legible(arguments.presentation.language);
+    let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
+    let context = ExplainContext {
+        findings: &findings,
+        origin: Origin::of_plan(&loaded.plan),
+        binding: loaded.binding,
+        is_absolute: arguments.presentation.absolute,
+        language: legible(arguments.presentation.language),
+    };
     let wanted = arguments.finding.as_deref();
     let chosen: Vec<&Finding> =
         findings.findings.iter().filter(|finding| is_meant(finding, wanted)).collect();
@@ -23,7 +29,7 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     for (index, finding) in chosen.into_iter().enumerate() {
         let space = if index > 0 { "\n" } else { "" };
         print(&format!("{space}{}\n", name(finding)))?;
-        let paragraphs = report::explain(finding, &findings, is_absolute, language);
+        let paragraphs = report::explain(finding, &context);
         for paragraph in paragraphs {
             let lines = report::wrapped(&paragraph, width(&std::io::stdout()).max(LEAST_WIDTH));
             print(&format!("\n{}\n", lines.join("\n")))?;

@@ -112,7 +112,7 @@ fn by_use_case(report: &Report, use_case: &UseCaseFinding) -> Vec<String> {
     let best: Vec<&SubjectView> =
         report.subjects.iter().filter(|one| use_case.co_best.contains(&one.id)).collect();
     let set: Vec<String> =
-        best.iter().map(|one| format!("{} ({})", one.id, levels(one, language))).collect();
+        best.iter().map(|one| format!("{} ({})", one.id, levels(one, report))).collect();
     let set = if set.is_empty() {
         language.word("no subject has evidence").to_owned()
     } else {
@@ -206,7 +206,7 @@ fn by_subject(report: &Report, subject: &SubjectView) -> Option<Vec<String>> {
     let mark = mark(own.iter().any(|one| one.is_emulated), language);
     Some(vec![
         format!("{mark}{}", say!(language, "better {questions}", questions = better)),
-        format!("{} ({})", levels(subject, language), subject.id),
+        format!("{} ({})", levels(subject, report), subject.id),
         effects,
         worse,
     ])
@@ -269,7 +269,12 @@ fn findings(report: &Report) -> Option<Slide> {
         (language.word("effect"), 9),
         (language.word("pairs"), 3),
     ];
-    let notes = language.word("Controls are among them: the reference against itself.");
+    let has_controls = asked.iter().any(|one| one.question.role == Role::Control);
+    let notes = if has_controls {
+        language.word("Controls are among them: the reference against itself.")
+    } else {
+        ""
+    };
     (!rows.is_empty()).then(|| Slide {
         title,
         body: Body::Table(Table { columns, rows }),

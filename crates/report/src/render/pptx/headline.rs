@@ -2,10 +2,11 @@
 
 use crate::checks::{Check, CheckState, checks};
 use crate::emulated::mark;
+use crate::observed::Origin;
 use crate::quantities::{confidence, interval, percent};
 use crate::view::Report;
 use model::{Finding, Question, Role, Strength, Verdict};
-use phrases::{Language, say};
+use phrases::{Language, counted, say};
 use std::collections::BTreeSet;
 
 /// The findings that verdicts are about.
@@ -219,10 +220,23 @@ pub(super) fn main_caveat(report: &Report) -> String {
     }
     match report.caveats.first() {
         Some(caveat) => format!("{}: {}", caveat.code, caveat.meaning),
-        None => say!(
-            language,
-            "no check failed; it holds for this machine, kernel {kernel} and these workloads",
-            kernel = report.design.kernel
-        ),
+        None => without_caveat(report, &checks),
     }
+}
+
+/// What is left to say where nothing speaks against it: what nobody looked at, and of what it holds.
+fn without_caveat(report: &Report, checks: &[Check]) -> String {
+    let language = report.language;
+    let unseen = checks.iter().filter(|check| check.state == CheckState::NotObserved).count();
+    let unseen = counted!(language, unseen, "1 check not observed", "{count} checks not observed");
+    if Origin::of(report) == Origin::Ran {
+        return say!(
+            language,
+            "no check failed, {unseen}; it holds for this machine, kernel {kernel} and these \
+             workloads",
+            unseen,
+            kernel = report.design.kernel
+        );
+    }
+    say!(language, "no check failed, {unseen}; what was measured on is not known", unseen)
 }

@@ -6,10 +6,10 @@ use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::trimmed;
 use crate::attempt::attempt;
 use crate::checks::{CheckState, checks, trials};
-use crate::observed::Origin;
+use crate::observed::{Origin, has_declared_margins, has_drawn_order, unset};
 use crate::quantities::{confidence, direction, duration};
 use crate::view::{Report, SubjectView};
-use phrases::{Language, counted, say};
+use phrases::{counted, say};
 
 pub(super) fn slides(report: &Report) -> Vec<Slide> {
     let mut slides = vec![first(report), in_short(report), subjects(report)];
@@ -77,13 +77,15 @@ fn in_short(report: &Report) -> Slide {
 }
 
 /// Levels as they are written in an experiment.
-pub(super) fn levels(subject: &SubjectView, language: Language) -> String {
+pub(super) fn levels(subject: &SubjectView, report: &Report) -> String {
     let set: Vec<String> =
         subject.levels.iter().map(|(factor, level)| format!("{factor} = {level}")).collect();
-    if set.is_empty() {
-        language.word("nothing: as the machine is").to_owned()
-    } else {
-        set.join(", ")
+    if !set.is_empty() {
+        return set.join(", ");
+    }
+    match Origin::of(report) {
+        Origin::Ran => report.language.word("nothing: as the machine is").to_owned(),
+        _ => unset(report).to_owned(),
     }
 }
 
@@ -95,7 +97,7 @@ fn subjects(report: &Report) -> Slide {
         _ => language.word("compared"),
     };
     let row = |subject: &SubjectView| {
-        vec![subject.id.clone(), levels(subject, language), role(subject).to_owned()]
+        vec![subject.id.clone(), levels(subject, report), role(subject).to_owned()]
     };
     let table = Table {
         columns: vec![
@@ -161,8 +163,14 @@ fn metrics(report: &Report) -> Option<Slide> {
         (language.word("direction"), 4),
         (language.word("margin"), 3),
     ];
-    let notes =
-        language.word("The margin is the difference that would matter, declared before the run.");
+    let notes = if has_declared_margins(report) {
+        language.word("The margin is the difference that would matter, declared before the run.")
+    } else {
+        language.word(
+            "The margin is the difference that would matter. Nothing shows that it was chosen \
+             before the numbers were there.",
+        )
+    };
     (!rows.is_empty()).then(|| {
         slide(
             language.word("Background: what the verdicts are about"),
@@ -183,6 +191,11 @@ fn method(report: &Report) -> Slide {
         Origin::ImportedBlocks => say!(
             language,
             "numbers of others, in {blocks}; the order of their runs is not known",
+            blocks
+        ),
+        Origin::Ran | Origin::Simulated if !has_drawn_order(report) => say!(
+            language,
+            "{blocks}; the records do not show in which order their runs were made",
             blocks
         ),
         Origin::Ran | Origin::Simulated => say!(
@@ -238,8 +251,11 @@ fn method_title(report: &Report, blocks: &str) -> String {
     let language = report.language;
     let subjects = counted!(language, report.design.subjects, "1 subject", "{count} subjects");
     match Origin::of(report) {
-        Origin::Ran | Origin::Simulated => {
+        Origin::Ran | Origin::Simulated if has_drawn_order(report) => {
             say!(language, "Method: {blocks} of {subjects} in random order", blocks, subjects)
+        }
+        Origin::Ran | Origin::Simulated => {
+            say!(language, "Method: {blocks} of {subjects}", blocks, subjects)
         }
         Origin::ImportedBlocks => {
             say!(language, "Method: {blocks} of {subjects}, imported", blocks, subjects)
@@ -287,13 +303,26 @@ fn environment(report: &Report) -> Slide {
     }
     let columns = vec![(language.word("fact"), 3), (language.word("value"), 9)];
     let table = Table { columns, rows };
-    let title = say!(
-        language,
-        "Environment: kernel {kernel}, CPUs {cpus}",
-        kernel = report.design.kernel,
-        cpus = report.design.cpus
-    );
-    slide(title, Body::Table(table), language.word("The machine when the campaign began."))
+    let (title, notes) = match Origin::of(report) {
+        Origin::Ran => (
+            say!(
+                language,
+                "Environment: kernel {kernel}, CPUs {cpus}",
+                kernel = report.design.kernel,
+                cpus = report.design.cpus
+            ),
+            language.word("The machine when the campaign began."),
+        ),
+        Origin::Simulated => (
+            language.word("Environment: none, the numbers are simulated").to_owned(),
+            language.word("What the simulator says of itself."),
+        ),
+        Origin::ImportedBlocks | Origin::ImportedRows => (
+            language.word("Environment: not known").to_owned(),
+            language.word("The file does not show what was measured on."),
+        ),
+    };
+    slide(title, Body::Table(table), notes)
 }
 
 /// More differences than these are counters, not causes.
