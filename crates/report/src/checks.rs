@@ -4,12 +4,12 @@
 //! *not observed*, which is neither good nor bad.
 
 use crate::observed::{
-    LEAST_TESTED, Origin, disturbance, fact, has_drawn_order, has_sensitivity, least_replicates,
-    levels_read, most_blocks, order_tested, places, work_counted,
+    LEAST_TESTED, Provenance, disturbance, fact, has_drawn_order, has_sensitivity,
+    least_replicates, levels_read, most_blocks, order_tested, places, work_counted,
 };
 use crate::view::Report;
 use model::{Binding, CaveatCheck, CaveatCode, Role, Verdict};
-use phrases::{counted, noted, say};
+use phrases::{Language, counted, noted, say};
 use serde::Serialize;
 
 /// How a check came out.
@@ -29,6 +29,19 @@ pub enum CheckState {
     NotApplicable,
 }
 
+impl CheckState {
+    /// The state in a text.
+    pub(crate) fn word(self, language: Language) -> &'static str {
+        language.word(match self {
+            Self::Passed => noted!("passed"),
+            Self::Warned => noted!("warning"),
+            Self::Failed => noted!("failed"),
+            Self::NotObserved => noted!("not observed"),
+            Self::NotApplicable => noted!("not asked"),
+        })
+    }
+}
+
 /// One thing that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -39,8 +52,13 @@ pub struct Check {
     pub state: CheckState,
     /// What was seen, in one sentence.
     pub detail: String,
-    /// The caveats that speak against it.
-    #[serde(skip)]
+}
+
+/// A check with what speaks against it.
+#[derive(Debug)]
+pub(crate) struct CheckWithCaveats {
+    pub check: Check,
+    /// Codes of caveats.
     pub caveats: Vec<&'static str>,
 }
 
@@ -60,9 +78,15 @@ const BY_CAVEATS: &[(CaveatCheck, &str, Silence)] = &[
 ];
 
 /// Every check, in the order in which a sceptic asks.
-pub fn checks(report: &Report) -> Vec<Check> {
+pub(crate) fn checks(report: &Report) -> Vec<Check> {
+    checks_with_caveats(report).into_iter().map(|one| one.check).collect()
+}
+
+/// The same with the caveats that speak against each.
+pub(crate) fn checks_with_caveats(report: &Report) -> Vec<CheckWithCaveats> {
     let language = report.language;
-    let mut checks = vec![control(report), trials(report), evidence(report)];
+    let alone = |check: Check| CheckWithCaveats { check, caveats: Vec::new() };
+    let mut checks = vec![alone(control(report)), alone(trials(report)), evidence(report)];
     checks.extend(BY_CAVEATS.iter().map(|(check, name, silence)| {
         let codes = CaveatCode::ALL.iter().filter(|code| code.check() == *check);
         let told: Vec<&'static str> = codes
@@ -71,7 +95,8 @@ pub fn checks(report: &Report) -> Vec<Check> {
             .collect();
         let (state, detail) =
             if told.is_empty() { silence(report) } else { (CheckState::Warned, told.join(", ")) };
-        Check { name: language.word(name).to_owned(), state, detail, caveats: told }
+        let check = Check { name: language.word(name).to_owned(), state, detail };
+        CheckWithCaveats { check, caveats: told }
     }));
     checks
 }
@@ -85,16 +110,16 @@ fn not_observed(report: &Report, words: &'static str) -> (CheckState, String) {
 }
 
 fn same_work(report: &Report) -> (CheckState, String) {
-    match Origin::of(report) {
-        Origin::Simulated => return not_observed(report, NOTHING_RAN),
-        Origin::ImportedBlocks | Origin::ImportedRows => {
+    match Provenance::of(report) {
+        Provenance::Simulated => return not_observed(report, NOTHING_RAN),
+        Provenance::ImportedBlocks | Provenance::ImportedRows => {
             let nothing = noted!("the file does not show whether every subject did the same work");
             return not_observed(report, nothing);
         }
-        Origin::Ran if report.findings.failures.is_empty() => {
+        Provenance::Ran if report.findings.failures.is_empty() => {
             return not_observed(report, NO_TRIAL);
         }
-        Origin::Ran => {}
+        Provenance::Ran => {}
     }
     let counted = work_counted(report);
     if counted.is_all() {
@@ -122,15 +147,15 @@ fn design(report: &Report) -> (CheckState, String) {
     if has_drawn_order(report) {
         return passed(report, noted!("runs of all subjects in blocks of random order"));
     }
-    match Origin::of(report) {
-        Origin::ImportedRows => {
+    match Provenance::of(report) {
+        Provenance::ImportedRows => {
             not_observed(report, noted!("the file does not show that blocks were run"))
         }
-        Origin::ImportedBlocks => not_observed(
+        Provenance::ImportedBlocks => not_observed(
             report,
             noted!("the file has blocks, and does not show in which order their runs were made"),
         ),
-        Origin::Ran | Origin::Simulated => {
+        Provenance::Ran | Provenance::Simulated => {
             let places = places(report);
             if places.is_all() {
                 return not_observed(report, noted!("every block has the same order"));
@@ -150,7 +175,7 @@ fn order_and_drift(report: &Report) -> (CheckState, String) {
     if report.records.is_empty() {
         return not_observed(report, NO_TRIAL);
     }
-    if Origin::of(report).is_imported() {
+    if Provenance::of(report).is_imported() {
         let nothing = noted!("the file does not show when its values were measured");
         return not_observed(report, nothing);
     }
@@ -181,14 +206,14 @@ fn order_and_drift(report: &Report) -> (CheckState, String) {
 /// Each part of it that the records show in every invocation.
 fn quiet_machine(report: &Report) -> (CheckState, String) {
     let language = report.language;
-    match Origin::of(report) {
-        Origin::Simulated => return not_observed(report, NOTHING_RAN),
-        Origin::ImportedBlocks | Origin::ImportedRows => {
+    match Provenance::of(report) {
+        Provenance::Simulated => return not_observed(report, NOTHING_RAN),
+        Provenance::ImportedBlocks | Provenance::ImportedRows => {
             let nothing = noted!("the file does not show what else the machine did");
             return not_observed(report, nothing);
         }
-        Origin::Ran if report.records.is_empty() => return not_observed(report, NO_TRIAL),
-        Origin::Ran => {}
+        Provenance::Ran if report.records.is_empty() => return not_observed(report, NO_TRIAL),
+        Provenance::Ran => {}
     }
     let parts = [
         (disturbance(report, |one| one.foreign_share.is_some()), noted!("foreign load")),
@@ -263,11 +288,13 @@ fn robust_verdicts(report: &Report) -> (CheckState, String) {
 /// `environment`: what executed a guest (`vm.engine`), else whether the machine itself is virtual
 /// (`machine.is_virtual`).
 fn real_processor(report: &Report) -> (CheckState, String) {
-    match Origin::of(report) {
-        Origin::Simulated => return not_observed(report, NOTHING_RAN),
-        Origin::ImportedBlocks | Origin::ImportedRows => return not_observed(report, NO_MACHINE),
-        Origin::Ran if report.records.is_empty() => return not_observed(report, NO_TRIAL),
-        Origin::Ran => {}
+    match Provenance::of(report) {
+        Provenance::Simulated => return not_observed(report, NOTHING_RAN),
+        Provenance::ImportedBlocks | Provenance::ImportedRows => {
+            return not_observed(report, NO_MACHINE);
+        }
+        Provenance::Ran if report.records.is_empty() => return not_observed(report, NO_TRIAL),
+        Provenance::Ran => {}
     }
     match (fact(report, "vm.engine"), fact(report, "machine.is_virtual")) {
         (Some("kvm"), _) => {
@@ -290,11 +317,13 @@ fn real_processor(report: &Report) -> (CheckState, String) {
 /// `environment`: the device that trials write to (`storage.device`), and what is known to answer in
 /// its place (`storage.cached_by`).
 fn real_device(report: &Report) -> (CheckState, String) {
-    match Origin::of(report) {
-        Origin::Simulated => return not_observed(report, NOTHING_RAN),
-        Origin::ImportedBlocks | Origin::ImportedRows => return not_observed(report, NO_MACHINE),
-        Origin::Ran if report.records.is_empty() => return not_observed(report, NO_TRIAL),
-        Origin::Ran => {}
+    match Provenance::of(report) {
+        Provenance::Simulated => return not_observed(report, NOTHING_RAN),
+        Provenance::ImportedBlocks | Provenance::ImportedRows => {
+            return not_observed(report, NO_MACHINE);
+        }
+        Provenance::Ran if report.records.is_empty() => return not_observed(report, NO_TRIAL),
+        Provenance::Ran => {}
     }
     let language = report.language;
     match (fact(report, "storage.device"), fact(report, "storage.cached_by")) {
@@ -366,7 +395,7 @@ fn control(report: &Report) -> Check {
             ),
         ),
     };
-    Check { name: language.word("A/A control").to_owned(), state, detail, caveats: Vec::new() }
+    Check { name: language.word("A/A control").to_owned(), state, detail }
 }
 
 /// Trials that failed or broke a rule: the level was not in force, a scheduler left.
@@ -393,11 +422,11 @@ pub(crate) fn trials(report: &Report) -> Check {
             ),
         )
     };
-    Check { name: language.word("trials").to_owned(), state, detail, caveats: Vec::new() }
+    Check { name: language.word("trials").to_owned(), state, detail }
 }
 
 /// Whether plan and records are as they were written (`binding`, and the caveats of the judge).
-fn evidence(report: &Report) -> Check {
+fn evidence(report: &Report) -> CheckWithCaveats {
     let language = report.language;
     let code = CaveatCode::EvidenceChanged;
     let is_changed = report.caveats.iter().any(|caveat| caveat.code == code.as_str());
@@ -421,19 +450,20 @@ fn evidence(report: &Report) -> Check {
         };
         (state, language.word(words).to_owned(), Vec::new())
     };
-    Check { name: language.word("unchanged evidence").to_owned(), state, detail, caveats }
+    let check = Check { name: language.word("unchanged evidence").to_owned(), state, detail };
+    CheckWithCaveats { check, caveats }
 }
 
 /// Whether what was compared was in force, where no trial failed or broke a rule.
 fn in_force(report: &Report) -> (CheckState, String) {
     let language = report.language;
-    match Origin::of(report) {
-        Origin::Simulated => return not_observed(report, NOTHING_RAN),
-        Origin::ImportedBlocks | Origin::ImportedRows => {
+    match Provenance::of(report) {
+        Provenance::Simulated => return not_observed(report, NOTHING_RAN),
+        Provenance::ImportedBlocks | Provenance::ImportedRows => {
             let nothing = noted!("the file does not show that what it compares was in force");
             return not_observed(report, nothing);
         }
-        Origin::Ran => {}
+        Provenance::Ran => {}
     }
     let read = levels_read(report);
     if read.is_all() {

@@ -1,7 +1,7 @@
 //! Two campaigns side by side: what both asked, what one asked, and how they differ otherwise.
 //! Nothing is judged across them: what differs between campaigns was not drawn by lot.
 
-use crate::observed::Origin;
+use crate::observed::Provenance;
 use crate::quantities::{confidence, duration};
 use crate::view::{Report, SubjectView};
 use model::{Finding, Role};
@@ -129,10 +129,12 @@ pub(crate) fn design(report: &Report) -> Vec<(String, String)> {
     let is_quick = if design.is_quick { language.word("yes") } else { language.word("no") };
     let ids: Vec<&str> = report.subjects.iter().map(|subject| subject.id.as_str()).collect();
     let caveats: Vec<&str> = report.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
-    let origin = Origin::of(report);
+    let origin = Provenance::of(report);
     let is_emulated = report.findings.findings.iter().any(|finding| finding.is_emulated);
     let numbers = match &design.imported {
-        None if origin == Origin::Simulated => language.word("simulated: nothing ran").to_owned(),
+        None if origin == Provenance::Simulated => {
+            language.word("simulated: nothing ran").to_owned()
+        }
         None if is_emulated => language.word("measured on an emulated processor").to_owned(),
         None => language.word("measured").to_owned(),
         Some(from) => say!(
@@ -143,7 +145,7 @@ pub(crate) fn design(report: &Report) -> Vec<(String, String)> {
         ),
     };
     let of_a_machine = |told: String| match origin {
-        Origin::Ran => told,
+        Provenance::Ran => told,
         _ => language.word("not observed").to_owned(),
     };
     let facts = [

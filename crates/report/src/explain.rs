@@ -1,7 +1,7 @@
 //! Why a finding says what it says, in plain words. No sentence without its number.
 
 use crate::emulated::is_hidden;
-use crate::observed::Origin;
+use crate::observed::Provenance;
 use crate::quantities::{
     against, bracketed, confidence, digits, direction, effects_found, interval, p_value, percent,
     raw_change, value,
@@ -19,7 +19,7 @@ pub struct ExplainContext<'a> {
     /// All findings of the campaign.
     pub findings: &'a Findings,
     /// Where its numbers come from.
-    pub origin: Origin,
+    pub provenance: Provenance,
     /// Whether its records' binding to their plan was checked.
     pub binding: Binding,
     /// Whether values of an emulated processor are wanted.
@@ -74,7 +74,7 @@ fn question(finding: &Finding, context: &ExplainContext<'_>) -> String {
         Role::Control => {
             language.word("The A/A control compares the reference with a second copy of itself")
         }
-        Role::Primary if context.origin.is_imported() => language
+        Role::Primary if context.provenance.is_imported() => language
             .word("The question is about numbers of others; nothing shows when it was asked"),
         Role::Primary if context.binding != Binding::Checked => {
             language.word("The question stands in the plan")
@@ -132,7 +132,7 @@ fn blocks(finding: &Finding, context: &ExplainContext<'_>) -> String {
     let blocks = counted!(language, finding.pairs, "1 block", "{count} blocks");
     let subject = &finding.question.subject;
     let better = finding.blocks.iter().filter(|block| block.log_difference > 0.0).count();
-    if context.origin != Origin::Ran {
+    if context.provenance != Provenance::Ran {
         return say!(
             language,
             "{blocks} have a value of both. {subject} was the better one in {better} of them. \

@@ -23,6 +23,7 @@ mod quantities;
 mod rankings;
 mod render;
 mod series;
+mod validity;
 mod verdict_table;
 mod view;
 mod wrap;
@@ -36,7 +37,7 @@ pub use grid::{
     GridSubject, GridValue, has_grid,
 };
 pub use ladder::{Ladder, LadderCell, LadderRatio, Rung};
-pub use observed::Origin;
+pub use observed::Provenance;
 #[cfg(feature = "typescript")]
 pub use page::visit_page;
 pub use page::{page_json, page_words};

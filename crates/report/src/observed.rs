@@ -19,7 +19,7 @@ const LEAST_ORDERS: usize = 6;
 
 /// Where the numbers of a report come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum Provenance {
     /// Trials ran, on this machine or in guests.
     Ran,
     /// The simulator made them up.
@@ -30,7 +30,7 @@ pub enum Origin {
     ImportedRows,
 }
 
-impl Origin {
+impl Provenance {
     /// `findings.caveats` of a simulation, `design.imported` of an import.
     pub(crate) fn of(report: &Report) -> Self {
         Self::of_parts(report.is_simulated(), report.design.imported.as_ref())
@@ -84,7 +84,7 @@ fn completed(report: &Report) -> impl Iterator<Item = &Record> {
 /// Completed trials in whose record every level of their subject was read before and after the run
 /// (`records.levels`). A simulator reads nothing back.
 pub(crate) fn levels_read(report: &Report) -> Extent {
-    let has_run = Origin::of(report) == Origin::Ran;
+    let has_run = Provenance::of(report) == Provenance::Ran;
     Extent::of(completed(report), |record| {
         let subject = report.subjects.iter().find(|one| one.id == record.subject);
         has_run
@@ -132,7 +132,7 @@ pub(crate) fn has_drawn_order(report: &Report) -> bool {
     let distinct: BTreeSet<&Vec<&str>> = orders.values().map(|(order, _)| order).collect();
     let is_alone = distinct.iter().all(|order| order.len() < 2);
     let is_varied = orders.len() < LEAST_ORDERS || distinct.len() > 1 || is_alone;
-    !Origin::of(report).is_imported() && places(report).is_all() && is_varied
+    !Provenance::of(report).is_imported() && places(report).is_all() && is_varied
 }
 
 /// The findings that verdicts are about.
@@ -169,7 +169,7 @@ pub(crate) fn order_tested(report: &Report) -> Extent {
 /// (`records.invocations.run.operations`).
 pub(crate) fn work_counted(report: &Report) -> Extent {
     let invocations = completed(report).flat_map(|record| &record.invocations);
-    let has_run = Origin::of(report) == Origin::Ran;
+    let has_run = Provenance::of(report) == Provenance::Ran;
     Extent::of(invocations, |one| {
         has_run && one.run.as_ref().is_some_and(|run| run.operations.is_some())
     })
@@ -199,10 +199,10 @@ pub(crate) fn least_replicates(report: &Report) -> Option<usize> {
 /// What is in force for a subject that sets nothing: the machine's own, of which a file of others
 /// and a simulator show nothing.
 pub(crate) fn unset(report: &Report) -> &'static str {
-    report.language.word(match Origin::of(report) {
-        Origin::Ran => noted!("as the machine is"),
-        Origin::Simulated => noted!("nothing"),
-        Origin::ImportedBlocks | Origin::ImportedRows => noted!("not known"),
+    report.language.word(match Provenance::of(report) {
+        Provenance::Ran => noted!("as the machine is"),
+        Provenance::Simulated => noted!("nothing"),
+        Provenance::ImportedBlocks | Provenance::ImportedRows => noted!("not known"),
     })
 }
 
@@ -210,13 +210,13 @@ pub(crate) fn unset(report: &Report) -> &'static str {
 /// (`design.imported`), and each record is bound to its plan (`records.chain`, as `binding` says).
 pub(crate) fn has_declared_margins(report: &Report) -> bool {
     let is_bound = report.binding == Binding::Checked && !report.records.is_empty();
-    !Origin::of(report).is_imported() && is_bound
+    !Provenance::of(report).is_imported() && is_bound
 }
 
 /// Whether trials were compared with the machine of the campaign's beginning
 /// (`records.fingerprint`).
 pub(crate) fn has_fingerprints(report: &Report) -> bool {
-    let has_run = Origin::of(report) == Origin::Ran;
+    let has_run = Provenance::of(report) == Provenance::Ran;
     Extent::of(report.records.iter(), |record| has_run && !record.fingerprint.is_empty()).is_all()
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn has_fingerprints(report: &Report) -> bool {
 /// no machine's.
 pub(crate) fn fact<'r>(report: &'r Report, key: &str) -> Option<&'r str> {
     let known = report.environment.0.get(key).map(String::as_str);
-    known.filter(|_| Origin::of(report) == Origin::Ran)
+    known.filter(|_| Provenance::of(report) == Provenance::Ran)
 }
 
 /// Whether every verdict was tried without each of its replicates and by another method

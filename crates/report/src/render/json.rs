@@ -1,8 +1,10 @@
 //! The whole view model.
 
 use super::{Page, Renderer};
+use crate::checks::{Check, checks};
 use crate::view::Report;
 use contract::Description;
+use serde::Serialize;
 use std::io::{self, Write};
 
 pub(super) struct Entry;
@@ -14,6 +16,14 @@ static DESCRIPTION: Description = Description {
           deflate in base64; effects are oriented ratios: above 1 is better.",
 };
 
+/// The view model, and what was checked of it.
+#[derive(Serialize)]
+struct ReportWithChecks<'r> {
+    #[serde(flatten)]
+    report: &'r Report,
+    checks: Vec<Check>,
+}
+
 impl Renderer for Entry {
     fn describe(&self) -> &'static Description {
         &DESCRIPTION
@@ -24,7 +34,8 @@ impl Renderer for Entry {
     }
 
     fn render(&self, report: &Report, _page: &Page, output: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *output, report)?;
+        let whole = ReportWithChecks { report, checks: checks(report) };
+        serde_json::to_writer_pretty(&mut *output, &whole)?;
         writeln!(output)
     }
 }

@@ -7,6 +7,7 @@ mod verdicts;
 use super::{Page, Renderer, ladder};
 use crate::attempt::attempt;
 use crate::breakdown;
+use crate::checks::checks;
 use crate::emulated::{hidden, is_hidden};
 use crate::ladder::LadderCell;
 use crate::observed::{has_drawn_order, has_fingerprints, unset};
@@ -49,6 +50,7 @@ impl Renderer for Entry {
         standings(report, output)?;
         over_time::over_time(report, output)?;
         failures(report, output)?;
+        validity(report, output)?;
         caveats(report, output)?;
         design(report, output)?;
         blocks(report, output)?;
@@ -251,6 +253,22 @@ fn failures(report: &Report, output: &mut dyn Write) -> io::Result<()> {
         writeln!(output, "{}\n", plain(&ejections.words(language)))?;
     }
     Ok(())
+}
+
+/// Whether it may be believed.
+fn validity(report: &Report, output: &mut dyn Write) -> io::Result<()> {
+    let language = report.language;
+    writeln!(
+        output,
+        "## {}\n\n{}\n|---|---|---|",
+        language.word("Validity"),
+        language.word("| what was checked | | what was seen |")
+    )?;
+    for check in checks(report) {
+        let (state, seen) = (check.state.word(language), cell(&check.detail));
+        writeln!(output, "| {} | {state} | {seen} |", cell(&check.name))?;
+    }
+    writeln!(output)
 }
 
 fn caveats(report: &Report, output: &mut dyn Write) -> io::Result<()> {

@@ -2,6 +2,7 @@
 
 use super::markdown::{cell, plain, plan_digest};
 use super::{Page, Renderer};
+use crate::validity::by_state;
 use crate::verdict_table::{effect, symbol, words};
 use crate::view::Report;
 use contract::Description;
@@ -15,7 +16,7 @@ static DESCRIPTION: Description = Description {
     id: "pull-request",
     summary: "answer, verdicts and caveats as short Markdown, for a comment on a change",
     doc: "The answer, one row for each comparison with what was decided first, and folded below \
-          them the caveats, the machine and how to reproduce it.",
+          them what was checked, the caveats, the machine and how to reproduce it.",
 };
 
 /// More rows than this are told by their number.
@@ -44,6 +45,12 @@ impl Renderer for Entry {
             cpus = plain(&report.design.cpus)
         );
         writeln!(output, "{legend}\n")?;
+        let summary = language.word("Validity");
+        writeln!(output, "<details><summary>{summary}</summary>\n")?;
+        for line in by_state(report) {
+            writeln!(output, "- {}", plain(&line))?;
+        }
+        writeln!(output, "\n</details>\n")?;
         if !report.caveats.is_empty() {
             let codes: Vec<&str> = report.caveats.iter().map(|one| one.code.as_str()).collect();
             let summary = say!(language, "Caveats: {codes}", codes = codes.join(", "));

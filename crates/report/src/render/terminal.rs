@@ -7,6 +7,7 @@ mod over_time;
 mod plots;
 mod rows;
 mod sparkline;
+mod validity;
 
 use super::bar::Scale;
 use super::grid::TextTable;
@@ -89,6 +90,7 @@ impl Renderer for Entry {
         if page.has_plots {
             screen.plots(report)?;
         }
+        screen.validity(report)?;
         screen.caveats(report)?;
         screen.notes(report)?;
         screen.answer(report)?;

@@ -1,9 +1,10 @@
 //! What is checked before a campaign is believed, as its page says it.
 
 use crate::campaigns::{Campaign, Draft, campaign};
-use crate::{page, stored};
+use crate::languages::korean;
+use crate::{drawn, page, stored};
 use model::{Binding, CaveatCode, Disturbance, Finding, Obstacle, Role, Verdict};
-use report::{ExplainContext, HAS_PAGE, Origin, RENDERERS, explain, page_json, view};
+use report::{ExplainContext, HAS_PAGE, Page, Provenance, RENDERERS, explain, page_json, view};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
@@ -191,6 +192,57 @@ fn nothing_of_a_machine_passes_where_none_was_observed() {
     assert_eq!(emulated["real device"], "not_observed", "{emulated:?}");
 }
 
+#[test]
+fn each_check_has_one_state_in_every_format_that_people_read_and_in_json() {
+    for (origin, campaign) in stored::of_each_origin() {
+        let told = told(&campaign);
+        let json: serde_json::Value =
+            serde_json::from_str(&drawn(&campaign, "json", page(80))).unwrap();
+        let of_json = json["checks"].as_array().unwrap();
+        assert_eq!(of_json.len(), told.len(), "{origin}");
+        for (check, [name, state, detail]) in of_json.iter().zip(&told) {
+            assert_eq!([&check["name"], &check["state"], &check["detail"]], [name, state, detail]);
+        }
+        let verbose = Page { is_verbose: true, ..page(400) };
+        let (text, brief) =
+            (drawn(&campaign, "terminal", verbose), drawn(&campaign, "terminal", page(400)));
+        let (markdown, mail) =
+            (drawn(&campaign, "markdown", page(80)), drawn(&campaign, "mail", page(80)));
+        let mail = mail.split_whitespace().collect::<Vec<_>>().join(" ");
+        let request = drawn(&campaign, "pull-request", page(80));
+        for [name, state, detail] in &told {
+            let word = match state.as_str() {
+                "warned" => "warning",
+                "not_observed" => "not observed",
+                "not_applicable" => "not asked",
+                same => same,
+            };
+            let place = format!("{origin}: {word}: {name}");
+            assert!(text.contains(&format!("  {word}: {name}: {detail}")), "{place}: {text}");
+            assert!(markdown.contains(&format!("| {name} | {word} | ")), "{place}: {markdown}");
+            let is_in = |text: &str, line: &str| {
+                let (_, behind) = text.split_once(line).unwrap_or_default();
+                behind.contains(name.as_str())
+            };
+            assert!(is_in(&brief, &format!("\n  {word}: ")), "{place}: {brief}");
+            assert!(is_in(&mail, &format!(" {word}: ")), "{place}: {mail}");
+            assert!(is_in(&request, &format!("\n- {word}: ")), "{place}: {request}");
+        }
+    }
+}
+
+#[test]
+fn the_states_of_checks_are_in_korean_too() {
+    let campaign = korean(stored::in_rows());
+    for format in ["terminal", "markdown", "mail", "pull-request", "json"] {
+        let text = drawn(&campaign, format, page(80));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let state = if format == "json" { "not_observed" } else { "관찰되지 않음" };
+        assert!(text.contains(state) && text.contains("실제 프로세서"), "{format}: {text}");
+        assert!(!text.contains("not observed"), "{format}: {text}");
+    }
+}
+
 /// What only trials that ran can bear, in any format.
 const OF_TRIALS: [&str; 12] = [
     "was read back",
@@ -295,7 +347,7 @@ fn texts(origin: &str, campaign: &Campaign) -> Vec<(&'static str, String)> {
     }
     let context = ExplainContext {
         findings: &campaign.findings,
-        origin: Origin::of_plan(&campaign.plan),
+        provenance: Provenance::of_plan(&campaign.plan),
         binding: campaign.binding,
         is_absolute: true,
         language: campaign.language,

@@ -28,7 +28,7 @@ use model::{
 };
 use multicore::multicore;
 use report::{
-    ExplainContext, HAS_PAGE, Inputs, Language, Meanings, Origin, Page, RENDERERS, Report, view,
+    ExplainContext, HAS_PAGE, Inputs, Language, Meanings, Page, Provenance, RENDERERS, Report, view,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -46,8 +46,11 @@ fn explained(
     is_absolute: bool,
     language: Language,
 ) -> Vec<String> {
-    let (origin, binding) = (Origin::Ran, Binding::Checked);
-    report::explain(finding, &ExplainContext { findings, origin, binding, is_absolute, language })
+    let (provenance, binding) = (Provenance::Ran, Binding::Checked);
+    report::explain(
+        finding,
+        &ExplainContext { findings, provenance, binding, is_absolute, language },
+    )
 }
 
 fn page(width: usize) -> Page {

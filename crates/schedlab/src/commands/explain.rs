@@ -6,7 +6,7 @@ use crate::exit::ExitCode;
 use crate::output::{legible, print, width};
 use contract::{Error, Result};
 use model::{Finding, Findings, Role};
-use report::{ExplainContext, Origin};
+use report::{ExplainContext, Provenance};
 
 /// Narrower text cannot be read.
 const LEAST_WIDTH: usize = 20;
@@ -15,7 +15,7 @@ pub(super) fn run(common: &Common, arguments: &Explain) -> Result<ExitCode> {
     let (loaded, findings) = judged(common, &arguments.campaign.campaign)?;
     let context = ExplainContext {
         findings: &findings,
-        origin: Origin::of_plan(&loaded.plan),
+        provenance: Provenance::of_plan(&loaded.plan),
         binding: loaded.binding,
         is_absolute: arguments.presentation.absolute,
         language: legible(arguments.presentation.language),

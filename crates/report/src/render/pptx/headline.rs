@@ -1,8 +1,8 @@
 //! What a reader should take home: the winner, by how much, how sure, and what speaks against it.
 
-use crate::checks::{Check, CheckState, checks};
+use crate::checks::{CheckState, CheckWithCaveats, checks_with_caveats};
 use crate::emulated::mark;
-use crate::observed::Origin;
+use crate::observed::Provenance;
 use crate::quantities::{confidence, interval, percent};
 use crate::view::Report;
 use model::{Finding, Question, Role, Strength, Verdict};
@@ -181,7 +181,7 @@ fn is_of_main(report: &Report, code: &str) -> bool {
 
 /// What a check saw, of the finding that the deck opens with where it saw something there. A code
 /// says nothing to a reader of slides alone.
-fn seen(report: &Report, check: &Check) -> String {
+fn seen(report: &Report, check: &CheckWithCaveats) -> String {
     let is_of_main = |code: &str| is_of_main(report, code);
     let is_about_main = check.caveats.iter().any(|code| is_of_main(code));
     let told = report.caveats.iter().filter(|one| {
@@ -189,7 +189,7 @@ fn seen(report: &Report, check: &Check) -> String {
     });
     let meanings: Vec<String> =
         told.map(|one| format!("{} ({})", one.meaning.trim_end_matches('.'), one.code)).collect();
-    if meanings.is_empty() { check.detail.clone() } else { meanings.join("; ") }
+    if meanings.is_empty() { check.check.detail.clone() } else { meanings.join("; ") }
 }
 
 /// What speaks most against believing it.
@@ -203,15 +203,16 @@ pub(super) fn main_caveat(report: &Report) -> String {
             .word("an emulated processor: only ratios may be read, and they are no real one's")
             .to_owned();
     }
-    let checks = checks(report);
-    let is_about_main = |check: &&Check| check.caveats.iter().any(|code| is_of_main(report, code));
-    let warned = || checks.iter().filter(|check| check.state == CheckState::Warned);
-    let failed = checks.iter().find(|check| check.state == CheckState::Failed);
+    let checks = checks_with_caveats(report);
+    let is_about_main =
+        |check: &&CheckWithCaveats| check.caveats.iter().any(|code| is_of_main(report, code));
+    let warned = || checks.iter().filter(|one| one.check.state == CheckState::Warned);
+    let failed = checks.iter().find(|one| one.check.state == CheckState::Failed);
     // What speaks against the finding that the deck opens with comes before what speaks
     // against others.
     let speaks = failed.or_else(|| warned().find(is_about_main)).or_else(|| warned().next());
     if let Some(check) = speaks {
-        return format!("{}: {}", check.name, seen(report, check));
+        return format!("{}: {}", check.check.name, seen(report, check));
     }
     if report.design.is_quick {
         return language
@@ -225,11 +226,11 @@ pub(super) fn main_caveat(report: &Report) -> String {
 }
 
 /// What is left to say where nothing speaks against it: what nobody looked at, and of what it holds.
-fn without_caveat(report: &Report, checks: &[Check]) -> String {
+fn without_caveat(report: &Report, checks: &[CheckWithCaveats]) -> String {
     let language = report.language;
-    let unseen = checks.iter().filter(|check| check.state == CheckState::NotObserved).count();
+    let unseen = checks.iter().filter(|one| one.check.state == CheckState::NotObserved).count();
     let unseen = counted!(language, unseen, "1 check not observed", "{count} checks not observed");
-    if Origin::of(report) == Origin::Ran {
+    if Provenance::of(report) == Provenance::Ran {
         return say!(
             language,
             "no check failed, {unseen}; it holds for this machine, kernel {kernel} and these \

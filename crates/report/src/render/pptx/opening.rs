@@ -6,7 +6,7 @@ use super::slide::{Body, Paragraph, Slide, Table};
 use crate::answer::trimmed;
 use crate::attempt::attempt;
 use crate::checks::{CheckState, checks, trials};
-use crate::observed::{Origin, has_declared_margins, has_drawn_order, unset};
+use crate::observed::{Provenance, has_declared_margins, has_drawn_order, unset};
 use crate::quantities::{confidence, direction, duration};
 use crate::view::{Report, SubjectView};
 use phrases::{counted, say};
@@ -83,8 +83,8 @@ pub(super) fn levels(subject: &SubjectView, report: &Report) -> String {
     if !set.is_empty() {
         return set.join(", ");
     }
-    match Origin::of(report) {
-        Origin::Ran => report.language.word("nothing: as the machine is").to_owned(),
+    match Provenance::of(report) {
+        Provenance::Ran => report.language.word("nothing: as the machine is").to_owned(),
         _ => unset(report).to_owned(),
     }
 }
@@ -184,21 +184,21 @@ fn method(report: &Report) -> Slide {
     let language = report.language;
     let design = &report.design;
     let blocks = counted!(language, design.blocks, "1 block", "{count} blocks");
-    let order = match Origin::of(report) {
-        Origin::ImportedRows => language
+    let order = match Provenance::of(report) {
+        Provenance::ImportedRows => language
             .word("numbers of others, without blocks: what changed between runs may be in them")
             .to_owned(),
-        Origin::ImportedBlocks => say!(
+        Provenance::ImportedBlocks => say!(
             language,
             "numbers of others, in {blocks}; the order of their runs is not known",
             blocks
         ),
-        Origin::Ran | Origin::Simulated if !has_drawn_order(report) => say!(
+        Provenance::Ran | Provenance::Simulated if !has_drawn_order(report) => say!(
             language,
             "{blocks}; the records do not show in which order their runs were made",
             blocks
         ),
-        Origin::Ran | Origin::Simulated => say!(
+        Provenance::Ran | Provenance::Simulated => say!(
             language,
             "{blocks}; in each, every subject runs once, in an order drawn anew (seed {seed})",
             blocks,
@@ -212,9 +212,9 @@ fn method(report: &Report) -> Slide {
         level = confidence(design.alpha),
         families = design.family_words(language)
     );
-    let origin = Origin::of(report);
+    let origin = Provenance::of(report);
     let ran = match origin {
-        Origin::Ran => say!(
+        Provenance::Ran => say!(
             language,
             "{trials} on venue {venue}, {boots}, {duration}",
             trials = counted!(language, design.trials, "1 trial", "{count} trials"),
@@ -222,8 +222,8 @@ fn method(report: &Report) -> Slide {
             boots = counted!(language, design.boots, "1 boot", "{count} boots"),
             duration = duration(design.duration_ns, language)
         ),
-        Origin::Simulated => language.word("nothing ran: the numbers are simulated").to_owned(),
-        Origin::ImportedBlocks | Origin::ImportedRows => counted!(
+        Provenance::Simulated => language.word("nothing ran: the numbers are simulated").to_owned(),
+        Provenance::ImportedBlocks | Provenance::ImportedRows => counted!(
             language,
             design.trials,
             "nothing ran here: 1 record of a file",
@@ -231,7 +231,9 @@ fn method(report: &Report) -> Slide {
         ),
     };
     let replicate = match origin {
-        Origin::ImportedRows => language.word("one execution, as far as the file tells them apart"),
+        Provenance::ImportedRows => {
+            language.word("one execution, as far as the file tells them apart")
+        }
         _ => language.word("the block; iterations and invocations within a trial are none"),
     };
     let active = trials(report).detail;
@@ -250,17 +252,17 @@ fn method(report: &Report) -> Slide {
 fn method_title(report: &Report, blocks: &str) -> String {
     let language = report.language;
     let subjects = counted!(language, report.design.subjects, "1 subject", "{count} subjects");
-    match Origin::of(report) {
-        Origin::Ran | Origin::Simulated if has_drawn_order(report) => {
+    match Provenance::of(report) {
+        Provenance::Ran | Provenance::Simulated if has_drawn_order(report) => {
             say!(language, "Method: {blocks} of {subjects} in random order", blocks, subjects)
         }
-        Origin::Ran | Origin::Simulated => {
+        Provenance::Ran | Provenance::Simulated => {
             say!(language, "Method: {blocks} of {subjects}", blocks, subjects)
         }
-        Origin::ImportedBlocks => {
+        Provenance::ImportedBlocks => {
             say!(language, "Method: {blocks} of {subjects}, imported", blocks, subjects)
         }
-        Origin::ImportedRows => say!(language, "Method: {subjects}, imported", subjects),
+        Provenance::ImportedRows => say!(language, "Method: {subjects}, imported", subjects),
     }
 }
 
@@ -303,8 +305,8 @@ fn environment(report: &Report) -> Slide {
     }
     let columns = vec![(language.word("fact"), 3), (language.word("value"), 9)];
     let table = Table { columns, rows };
-    let (title, notes) = match Origin::of(report) {
-        Origin::Ran => (
+    let (title, notes) = match Provenance::of(report) {
+        Provenance::Ran => (
             say!(
                 language,
                 "Environment: kernel {kernel}, CPUs {cpus}",
@@ -313,11 +315,11 @@ fn environment(report: &Report) -> Slide {
             ),
             language.word("The machine when the campaign began."),
         ),
-        Origin::Simulated => (
+        Provenance::Simulated => (
             language.word("Environment: none, the numbers are simulated").to_owned(),
             language.word("What the simulator says of itself."),
         ),
-        Origin::ImportedBlocks | Origin::ImportedRows => (
+        Provenance::ImportedBlocks | Provenance::ImportedRows => (
             language.word("Environment: not known").to_owned(),
             language.word("The file does not show what was measured on."),
         ),

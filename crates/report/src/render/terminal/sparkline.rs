@@ -3,7 +3,7 @@
 use super::super::Page;
 use super::{padded, shortened};
 use crate::emulated::hidden;
-use crate::observed::Origin;
+use crate::observed::Provenance;
 use crate::quantities::{percent, value};
 use crate::series::Series;
 use crate::view::Report;
@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// What the signs are.
 pub(super) fn legend(report: &Report) -> &'static str {
-    if Origin::of(report).is_imported() {
+    if Provenance::of(report).is_imported() {
         return noted!(
             "Each sign is a value in the order of the file, against the median of its own subject. \
              The file does not show in which order they were measured."
