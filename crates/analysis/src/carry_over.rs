@@ -11,6 +11,11 @@ use stats::{WithCovariates, mean};
 /// Level at which what came before counts as felt.
 const LEVEL: f64 = 0.04;
 
+/// Fewer degrees of freedom make no test of what came before: as many as the t has of the five
+/// blocks that a verdict needs. In one boot seven blocks of two subjects leave so many, and eight of
+/// more: the first sitting follows none, and one or two covariates vary.
+const LEAST_DEGREES: f64 = 4.0;
+
 /// A difference is one of order alone where less than this share of it is left beside what came
 /// before.
 const LEAST_LEFT: f64 = 0.5;
@@ -57,7 +62,8 @@ pub(crate) fn predecessors(
         return Predecessors::default();
     };
     let difference = mean(&pairs.differences).unwrap_or_default();
-    let carry_over = (fit.p < LEVEL).then(|| {
+    let is_felt = fit.p < LEVEL && fit.degrees >= LEAST_DEGREES;
+    let carry_over = is_felt.then(|| {
         let shows_the_same = fit.mean.is_some_and(|test| {
             test.mean * difference > 0.0 && test.p_difference().is_some_and(|p| p < plan.alpha)
         });
@@ -136,8 +142,12 @@ mod tests {
         let metrics = vec![Metric { margin, ..metric }];
         let plan = plan(&["a", "b"], metrics, first.len() as u32);
         let finding = judge(&plan, &records).findings.remove(0);
-        let mut codes = finding.caveats.iter().map(|caveat| caveat.code);
-        (finding.verdict, finding.obstacle, codes.any(|code| code == CaveatCode::CarryOver))
+        let is_felt = |caveat: &model::Caveat| {
+            caveat.code == CaveatCode::CarryOver
+                && caveat.detail.starts_with("the difference depends")
+        };
+        let is_told = finding.caveats.iter().any(is_felt);
+        (finding.verdict, finding.obstacle, is_told)
     }
 
     #[test]
@@ -151,6 +161,13 @@ mod tests {
         );
         // A difference that stands beside it is one.
         assert_eq!(judged(orders, 0.06, 0.3), (Verdict::Worse, None, true));
+    }
+
+    #[test]
+    fn fewer_than_seven_blocks_of_two_subjects_are_too_few_to_test_it() {
+        let is_told = |orders: &str| judged(orders, 0.06, 0.0).2;
+        assert!(!is_told("aabbab"), "three degrees of freedom");
+        assert!(is_told("aabbaba"), "four degrees of freedom");
     }
 
     #[test]

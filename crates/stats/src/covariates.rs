@@ -17,6 +17,8 @@ pub struct WithCovariates {
     pub mean: Option<TTest>,
     /// p of no effect of any covariate: the F test.
     pub p: f64,
+    /// What is left of the degrees of freedom beside the mean and the covariates that vary.
+    pub degrees: f64,
 }
 
 impl WithCovariates {
@@ -47,7 +49,7 @@ impl WithCovariates {
         let variance = left / degrees;
         let f = explained / count / variance;
         let mean = coefficient_beside(values, &ones, &columns);
-        Some(Self { mean, p: p_of_f(f, count, degrees) })
+        Some(Self { mean, p: p_of_f(f, count, degrees), degrees })
     }
 }
 
@@ -138,6 +140,7 @@ mod tests {
         assert!((mean.mean - 0.8).abs() < 1e-12, "{fit:?}");
         assert!((mean.standard_error - ERROR).abs() < 1e-9, "{fit:?}");
         assert!((fit.p - P).abs() < 1e-9, "{fit:?}");
+        assert!((fit.degrees - 8.0).abs() < 1e-12, "ten values, a mean and one of the covariates");
         // The slope of the same line, and its error.
         let ones = vec![vec![1.0; 10]];
         let slope = coefficient_beside(&VALUES, &covariate, &ones).unwrap();
