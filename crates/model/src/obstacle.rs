@@ -169,4 +169,21 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn the_manual_tells_of_each_warning_that_forbids_every_verdict_that_it_does() {
+        const MANUAL: &str = include_str!("../../../docs/manual/statistics.md");
+        let (_, warnings) = MANUAL.split_once("## Warnings about quality").unwrap();
+        let (rules, rest) = warnings.split_once("What each of these withholds:").unwrap();
+        let always = rest.lines().find(|line| line.ends_with("| every verdict |")).unwrap();
+        for code in CaveatCode::ALL {
+            let name = format!("`{code}`");
+            let is_forbidding = Obstacle::of_caveat(*code).is_some();
+            if rules.contains(&format!("\n| {name}")) {
+                assert_eq!(always.contains(&name), is_forbidding, "{code}");
+            }
+        }
+        let drift = rules.lines().find(|line| line.starts_with("| `DRIFT`")).unwrap();
+        assert!(drift.contains("p < 0.05 and"), "a slope alone is no drift");
+    }
 }
