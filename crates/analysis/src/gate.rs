@@ -15,7 +15,7 @@ const EMULATED: &str = "emulated: no verdict of an emulated processor passes or 
 
 /// Why a finding whose order was not randomised decides nothing either.
 const ORDER_FIXED: &str =
-    "one subject was measured after the other: whatever changed meanwhile passes or fails no gate";
+    "the subjects were not measured in turns: whatever changed meanwhile passes or fails no gate";
 
 /// How much worse a metric may become.
 #[derive(Debug, Clone, PartialEq)]

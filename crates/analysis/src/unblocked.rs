@@ -6,6 +6,7 @@
 //! levels of a dimension, is a mean of logarithms inside it; dimensions that each
 //! execution fixes are strata of equal weight.
 
+mod file_order;
 mod samples;
 mod table;
 

@@ -113,8 +113,8 @@ pub struct Finding {
     /// Whether the effect is a ratio of odds, as that of a share is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_odds: bool,
-    /// Whether one subject was measured after the other in each block or stratum, so that whatever
-    /// changed meanwhile looks like a difference between them: no gate rests on it.
+    /// Whether one subject was measured after the other in each block or stratum, or mostly so, so
+    /// that whatever changed meanwhile looks like a difference between them: no gate rests on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_order_fixed: bool,
     /// Whether it rests on an emulated processor, so that its figures are those of no real one.

@@ -201,11 +201,11 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
     }
     let [makes, hides] = signals.by_drift;
     if makes {
-        let reason = "one subject was measured after the other, and beside a steady drift no difference is shown";
+        let reason = "the subjects were not measured in turns, and beside a drift no difference is shown";
         raised.push(Raised::silent(Obstacle::DriftAlone, reason));
     }
     if hides {
-        let reason = "one subject was measured after the other while values drifted, and beside that no equivalence is shown";
+        let reason = "the subjects were not measured in turns while values drifted, and beside that no equivalence is shown";
         raised.push(Raised::silent(Obstacle::HidingDrift, reason));
     }
     if numbers.lonely > 0 {

@@ -34,7 +34,7 @@ pub(crate) struct Signals {
     pub drift: Option<f64>,
     /// What says that the order was not randomised; empty where nothing does.
     pub fixed_order: Vec<String>,
-    /// Without blocks, where one subject came after the other: whether a drift may be the difference,
+    /// Without blocks, where the executions are not mixed in order: whether a drift may be the difference,
     /// and whether one may hide it.
     pub by_drift: [bool; 2],
     /// How the values depend on what ran before.

@@ -6,7 +6,7 @@ use crate::quality::is_drift;
 use crate::resolution::Steps;
 use crate::rulebook::{Numbers, Raised, SampleNumbers, Signals, Survivors};
 use model::{Caveat, CaveatCode, Metric, Question, Reduction, Tail, round_significant as round};
-use stats::{MonotoneTrend, TTest, coefficient_beside, exp, ln, mann_whitney, mean};
+use stats::{MonotoneTrend, TTest, exp, ln, mann_whitney, mean};
 use std::collections::BTreeMap;
 
 /// The samples of one question.
@@ -108,7 +108,7 @@ impl Samples<'_> {
 
     /// Whether one subject came after the other in the file, in each stratum in the same
     /// order.
-    fn is_one_after_the_other(&self) -> bool {
+    pub(super) fn is_one_after_the_other(&self) -> bool {
         let both: Vec<[(u64, u64); 2]> = self
             .spans
             .values()
@@ -119,24 +119,10 @@ impl Samples<'_> {
         !both.is_empty() && (in_order == both.len() || turned == both.len())
     }
 
-    /// How one subject came after the other in the file, where it did.
-    fn fixed_order(&self) -> Vec<String> {
-        let is_fixed = self.is_one_after_the_other();
-        let told = is_fixed.then(|| {
-            format!(
-                "in the file's order all values of {} and all of {} follow each other, in each of {} strata",
-                self.question.reference,
-                self.question.subject,
-                self.spans.len()
-            )
-        });
-        told.into_iter().collect()
-    }
-
     /// The change of the values over the longest series, in the file's order, where they drifted:
     /// the rule of [`crate::quality::drift`] on each subject's own values, summed over subjects and
     /// strata.
-    fn drift(&self, theta: f64) -> Option<f64> {
+    pub(super) fn drift(&self, theta: f64) -> Option<f64> {
         let place = |(index, log): (usize, &f64)| (index as f64, *log);
         let series = |logs: &Vec<f64>| logs.iter().enumerate().map(place).collect::<Vec<_>>();
         let stretches: Vec<Vec<(f64, f64)>> = self.strata.values().flatten().map(series).collect();
@@ -144,45 +130,6 @@ impl Samples<'_> {
         let longest = stretches.iter().map(Vec::len).max().unwrap_or(0);
         let change = trend.slope() * (longest as f64 - 1.0);
         is_drift(trend.p(), change, theta).then_some(change)
-    }
-
-    /// The difference beside a linear drift in the file's order that is common to all strata, which
-    /// have means of their own (docs/method.md#m-unblocked).
-    fn beside_drift(&self) -> Option<TTest> {
-        let (mut logs, mut places, mut is_subject) = (Vec::new(), Vec::new(), Vec::new());
-        let mut strata: Vec<Vec<f64>> = Vec::new();
-        for (stratum, sides) in &self.strata {
-            let begin = logs.len();
-            for (side, of_side) in sides.iter().enumerate() {
-                logs.extend_from_slice(of_side);
-                places.extend_from_slice(&self.places.get(stratum)?[side]);
-                is_subject.extend(std::iter::repeat_n(side as f64, of_side.len()));
-            }
-            let end = logs.len();
-            strata.push((0..end).map(|row| f64::from(u8::from(row >= begin))).collect());
-        }
-        for stratum in &mut strata {
-            stratum.resize(logs.len(), 0.0);
-        }
-        let others: Vec<Vec<f64>> = strata.into_iter().chain([places]).collect();
-        let test = coefficient_beside(&logs, &is_subject, &others)?;
-        let sign = self.question.direction.sign();
-        Some(TTest { mean: sign * test.mean, skew: sign * test.skew, ..test })
-    }
-
-    /// What a drift may be of what the test says: a difference that is not shown beside one, or an
-    /// equivalence where the values drifted. A drift makes a difference of none; that it hides one
-    /// takes a drift that is there.
-    fn by_drift(&self, test: &TTest, theta: f64, alpha: f64) -> [bool; 2] {
-        if !self.is_one_after_the_other() {
-            return [false; 2];
-        }
-        let is_below = |p: Option<f64>| p.is_some_and(|p| p < alpha);
-        let beside = self.beside_drift();
-        let differs = beside
-            .is_some_and(|beside| beside.mean * test.mean > 0.0 && is_below(beside.p_difference()));
-        let is_equivalent = beside.is_some_and(|beside| is_below(beside.p_equivalence(theta)));
-        [!differs, !is_equivalent && self.drift(theta).is_some()]
     }
 
     /// Geometric mean of one side over strata of equal weight.
@@ -197,6 +144,7 @@ impl Samples<'_> {
         let steps = self.steps(theta);
         let test = self.test();
         let is_empty = |side: usize| self.strata.values().all(|sides| sides[side].is_empty());
+        let order = self.in_order(theta, alpha);
         let sides = [&self.question.reference, &self.question.subject];
         let empty = sides.into_iter().enumerate().find(|(side, _)| is_empty(*side));
         let numbers = SampleNumbers {
@@ -214,8 +162,8 @@ impl Samples<'_> {
             unequal_failures: self.failed_unlike(),
             survivors: test.and_then(|test| self.survivors(&test, alpha)),
             drift: test.and_then(|_| self.drift(theta)),
-            fixed_order: self.fixed_order(),
-            by_drift: test.map_or([false; 2], |test| self.by_drift(&test, theta, alpha)),
+            fixed_order: order.confounded.into_iter().collect(),
+            by_drift: order.by_drift,
             tail: self.tail(),
             ..Signals::of(Numbers::Samples(numbers))
         }

@@ -1,0 +1,280 @@
+//! How the executions of two subjects lie in the file's order, and what a drift along that order may
+//! be of their difference (docs/method.md#m-unblocked).
+
+use super::samples::Samples;
+use stats::{TTest, coefficient_beside, mean, normal_cdf};
+
+/// Levels at which an order is not mixed: that one subject stands later, that one stands in the
+/// middle, that they seldom take turns. A verdict then has to stand beside a drift.
+const UNEVEN: [f64; 3] = [0.1, 0.05, 0.05];
+/// The same of an order that passes no gate. Together they are raised of 4 in 100 random orders (own
+/// simulation of 5, 10 and 20 executions of each).
+const CONFOUNDED: [f64; 3] = [0.02, 0.01, 0.01];
+/// A drift is a polynomial of so many degrees at most, and each but the first leaves at least so many
+/// degrees of freedom.
+const LEAST_LEFT: [f64; 3] = [0.0, 5.0, 10.0];
+
+/// What the order of a question's executions says.
+#[derive(Debug, Default)]
+pub(super) struct InOrder {
+    /// How one subject came after the other, or mostly so; none where the order passes gates.
+    pub(super) confounded: Option<String>,
+    /// Whether a drift may be the difference, and whether one may hide it.
+    pub(super) by_drift: [bool; 2],
+}
+
+/// The executions of both subjects, stratum by stratum.
+struct FileOrder {
+    logs: Vec<f64>,
+    /// Where in the file each begins, from -1 to 1.
+    places: Vec<f64>,
+    /// 1 of the subject, 0 of the reference.
+    is_subject: Vec<f64>,
+    /// A mean of each stratum.
+    strata: Vec<Vec<f64>>,
+    turns: Turns,
+}
+
+/// How often the next execution is one of the other subject.
+#[derive(Debug, Default)]
+struct Turns {
+    counted: f64,
+    /// What a random order has, and its variance (Wald and Wolfowitz 1940).
+    expected: f64,
+    variance: f64,
+}
+
+impl Turns {
+    /// Those of one more stratum.
+    fn add(&mut self, [reference, subject]: &[Vec<f64>; 2]) {
+        let of = |places: &[f64], side: u8| -> Vec<(f64, u8)> {
+            places.iter().map(|place| (*place, side)).collect()
+        };
+        let mut order = of(reference, 0);
+        order.extend(of(subject, 1));
+        order.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let count = order.len() as f64;
+        let product = 2.0 * reference.len() as f64 * subject.len() as f64;
+        if product > 0.0 {
+            self.counted += order.windows(2).filter(|pair| pair[0].1 != pair[1].1).count() as f64;
+            self.expected += product / count;
+            self.variance += product * (product - count) / (count * count * (count - 1.0));
+        }
+    }
+
+    /// p of as few in a random order.
+    fn p(&self) -> f64 {
+        if self.variance <= 0.0 {
+            return 1.0;
+        }
+        normal_cdf((self.counted + 0.5 - self.expected) / self.variance.sqrt())
+    }
+}
+
+impl FileOrder {
+    fn of(samples: &Samples<'_>) -> Option<Self> {
+        let (mut logs, mut places, mut is_subject) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut begins, mut turns) = (Vec::new(), Turns::default());
+        for (stratum, sides) in &samples.strata {
+            begins.push(logs.len());
+            let of_stratum = samples.places.get(stratum)?;
+            turns.add(of_stratum);
+            for (side, of_side) in sides.iter().enumerate() {
+                logs.extend_from_slice(of_side);
+                places.extend_from_slice(&of_stratum[side]);
+                is_subject.extend(std::iter::repeat_n(side as f64, of_side.len()));
+            }
+        }
+        let centre = mean(&places)?;
+        let most = places.iter().fold(0.0, |most: f64, place| most.max((place - centre).abs()));
+        if most <= 0.0 {
+            return None;
+        }
+        places.iter_mut().for_each(|place| *place = (*place - centre) / most);
+        let column = |begin: usize| -> Vec<f64> {
+            (0..logs.len()).map(|row| f64::from(u8::from(row >= begin))).collect()
+        };
+        let strata = begins.into_iter().map(column).collect();
+        Some(Self { logs, places, is_subject, strata, turns })
+    }
+
+    /// A power of the places.
+    fn power(&self, degree: usize) -> Vec<f64> {
+        let of = |place: &f64| std::iter::repeat_n(*place, degree).product();
+        self.places.iter().map(of).collect()
+    }
+
+    /// Whether the order is mixed worse than a random one, at these levels.
+    fn is_unmixed(&self, levels: [f64; 3]) -> bool {
+        let p_of = |column: &[f64]| {
+            let test = coefficient_beside(column, &self.is_subject, &self.strata);
+            test.and_then(|test| test.p_difference()).unwrap_or(1.0)
+        };
+        let all = [p_of(&self.power(1)), p_of(&self.power(2)), self.turns.p()];
+        all.into_iter().zip(levels).any(|(p, level)| p < level)
+    }
+
+    /// The difference beside a drift that is common to all strata, which have means of their own: a
+    /// line, and where there are executions enough a parabola and a cubic, up to so many degrees.
+    fn beside_drifts(&self, most_degrees: usize) -> Option<Vec<TTest>> {
+        let (mut others, mut tests) = (self.strata.clone(), Vec::new());
+        for (degree, least_left) in (1..=most_degrees).zip(LEAST_LEFT) {
+            others.push(self.power(degree));
+            let left = self.logs.len() as f64 - others.len() as f64 - 1.0;
+            if left >= least_left {
+                tests.push(coefficient_beside(&self.logs, &self.is_subject, &others)?);
+            }
+        }
+        Some(tests)
+    }
+}
+
+impl Samples<'_> {
+    /// What the order of the file says. An order in which the subjects took turns says nothing.
+    pub(super) fn in_order(&self, theta: f64, alpha: f64) -> InOrder {
+        let is_pure = self.is_one_after_the_other();
+        let Some(order) = FileOrder::of(self) else { return InOrder::default() };
+        if !is_pure && !order.is_unmixed(UNEVEN) {
+            return InOrder::default();
+        }
+        let test = self.test();
+        let by_drift = test.map_or([false; 2], |test| self.by_drift(&order, &test, theta, alpha));
+        let confounded = if is_pure {
+            Some(format!(
+                "in the file's order all values of {} and all of {} follow each other, in each of {} strata",
+                self.question.reference,
+                self.question.subject,
+                self.strata.len()
+            ))
+        } else {
+            let is_told = by_drift != [false; 2] || order.is_unmixed(CONFOUNDED);
+            is_told.then(|| {
+                format!(
+                    "in the file's order {} and {} change {:.0} times, and in a random one {:.0} times: they are not mixed evenly",
+                    self.question.reference,
+                    self.question.subject,
+                    order.turns.counted,
+                    order.turns.expected
+                )
+            })
+        };
+        InOrder { confounded, by_drift }
+    }
+
+    /// What a drift may be of what the test says: a difference that is not shown beside one, or an
+    /// equivalence where the values drifted. A drift makes a difference of none; that it hides one
+    /// takes a drift that is there.
+    fn by_drift(&self, order: &FileOrder, test: &TTest, theta: f64, alpha: f64) -> [bool; 2] {
+        let is_below = |p: Option<f64>| p.is_some_and(|p| p < alpha);
+        let sign = self.question.direction.sign();
+        // Beside a curve, an order of one after the other leaves little of any difference.
+        let most_degrees = if self.is_one_after_the_other() { 1 } else { LEAST_LEFT.len() };
+        let beside = order.beside_drifts(most_degrees).unwrap_or_default();
+        let holds = |says: &dyn Fn(&TTest) -> bool| !beside.is_empty() && beside.iter().all(says);
+        let differs =
+            holds(&|one: &TTest| sign * one.mean * test.mean > 0.0 && is_below(one.p_difference()));
+        let is_alike = holds(&|one: &TTest| is_below(one.p_equivalence(theta)));
+        let makes = is_below(test.p_difference()) && !differs;
+        let hides = is_below(test.p_equivalence(theta)) && !is_alike;
+        [makes, hides && self.drift(theta).is_some()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::metric;
+    use model::{Direction, Question, Reduction, Role};
+    use std::collections::BTreeMap;
+
+    /// What is said of executions in this order, of which each takes 1 % of noise, what it is of
+    /// `drift` where it stands, and of `b` so much besides.
+    fn said(order: &str, drift: impl Fn(f64) -> f64, effect: f64) -> (bool, [bool; 2]) {
+        let metric = metric("m", Direction::Lower, Reduction::Mean);
+        let (mut logs, mut places) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        let last = order.len() as f64 - 1.0;
+        for (row, subject) in order.chars().enumerate() {
+            let side = usize::from(subject == 'b');
+            let noise = 0.01 * (((row * 7) % 5) as f64 - 2.0) / 1.5;
+            let log = 4.0 + noise + drift(row as f64 / last) + effect * side as f64;
+            logs[side].push(log);
+            places[side].push(row as f64);
+        }
+        let span = |places: &[f64]| Some((places[0] as u64, places[places.len() - 1] as u64));
+        let samples = Samples {
+            question: Question {
+                workload: "w".to_owned(),
+                metric: metric.id.clone(),
+                unit: metric.unit,
+                direction: metric.direction,
+                subject: "b".to_owned(),
+                reference: "a".to_owned(),
+                role: Role::Primary,
+                family: "cells".to_owned(),
+            },
+            metric: &metric,
+            is_closed_loop: false,
+            strata: BTreeMap::from([(Vec::new(), logs)]),
+            zeros: 0,
+            lonely: 0,
+            failed: [0; 2],
+            completed: [0; 2],
+            events: None,
+            spans: BTreeMap::from([(Vec::new(), [span(&places[0]), span(&places[1])])]),
+            places: BTreeMap::from([(Vec::new(), places)]),
+        };
+        let said = samples.in_order(0.02_f64.ln_1p(), 0.05);
+        (said.confounded.is_some(), said.by_drift)
+    }
+
+    /// One after the other; one execution out of place at the begin or the end; one in the middle; in
+    /// four pieces.
+    const UNMIXED: [&str; 5] = [
+        "aaaaaaaaaabbbbbbbbbb",
+        "abaaaaaaaaabbbbbbbbb",
+        "baaaaaaaaaabbbbbbbbb",
+        "aaaaabbbbbbbbbbaaaaa",
+        "aaaaabbbbbaaaaabbbbb",
+    ];
+
+    #[test]
+    fn a_drift_is_no_difference_of_executions_that_are_not_mixed() {
+        let line = |x: f64| 0.06 * x;
+        for order in UNMIXED {
+            // What stands beside a drift is said, and passes no gate.
+            assert_eq!(said(order, line, 0.5), (true, [false; 2]), "{order}");
+        }
+        for order in &UNMIXED[..3] {
+            assert_eq!(said(order, line, 0.0), (true, [true, false]), "{order}");
+        }
+        let hump = |x: f64| 0.24 * x * (1.0 - x);
+        assert_eq!(said(UNMIXED[3], hump, 0.0), (true, [true, false]));
+        assert_eq!(
+            said(UNMIXED[0], |x| 0.06 * (1.0 - (-4.0 * x).exp()), 0.0),
+            (true, [true, false])
+        );
+    }
+
+    #[test]
+    fn of_executions_that_took_turns_or_came_in_random_order_nothing_is_said() {
+        for order in [
+            "abababababababababab",
+            "abbaabbaabbaabbaabba",
+            "abbabaabaabbbabaabab",
+            "aabbabbaaababbabbaab",
+            "ababababab",
+            "abbababaab",
+        ] {
+            for effect in [0.0, 0.1] {
+                let nothing = (false, [false; 2]);
+                assert_eq!(said(order, |x| 0.06 * x, effect), nothing, "{order}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_few_executions_one_out_of_place_has_to_stand_beside_a_drift() {
+        assert_eq!(said("abaaaabbbb", |x| 0.1 * x, 0.01), (true, [true, false]));
+        assert_eq!(said("abaaaabbbb", |_| 0.0, 0.3), (false, [false; 2]));
+    }
+}
