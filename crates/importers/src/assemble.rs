@@ -67,7 +67,7 @@ pub fn import(
     let constant = table.drop_constant_dimensions();
     let foreign = table.units.iter().filter(|(_, unit)| !unit.is_empty());
     let foreign = foreign.map(|(metric, unit)| format!("{metric} is in {unit}"));
-    let notes = foreign.chain(constant).collect();
+    let notes = foreign.chain(constant).chain(table.notes.iter().cloned()).collect();
     if !mapping.primary.is_empty() {
         table.primary.clone_from(&mapping.primary);
     }

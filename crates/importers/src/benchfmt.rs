@@ -14,10 +14,11 @@ pub(crate) static ENTRY: Entry = Entry;
 
 static DESCRIPTION: Description = Description {
     id: "benchfmt",
-    summary: "the Go benchmark format: each block of configuration lines begins an execution",
-    doc: "A replicate is one execution of the test binary: `go test` begins each with lines of configuration (`goos: \
-          linux`), and such lines after results begin the next one, so that outputs may be concatenated; each file \
-          begins one too. Repeated lines of a benchmark inside an execution (`-count`) share its process; they are \
+    summary: "the Go benchmark format: the heading of a test binary begins an execution",
+    doc: "A replicate is one execution of the test binary: `go test` begins each with the lines `goos: linux` and \
+          `pkg: ..`, and ends it with PASS, FAIL or ok, so that outputs may be concatenated; each file begins one too, and \
+          so does another value of the line that names the subject. Other lines of configuration after results begin \
+          none: they may tell parts of one execution apart, and REPLICATE_LEVEL_UNKNOWN names them. Repeated lines of a benchmark inside an execution (`-count`) share its process; they are \
           averaged inside it and are no replicates. The subject is the file, or with `--subject KEY` the value of a \
           configuration line or of a part `/KEY=value` of the name (`gomaxprocs` is the number at its end). The name \
           and its other parts `/key=value` tell workloads apart and are covered by an execution; a part that a \
@@ -32,6 +33,8 @@ const ABSENT: &str = "-";
 const PROCESSORS: &str = "gomaxprocs";
 /// The package of a test binary.
 const PACKAGE: &str = "pkg";
+/// The keys of the heading with which a test binary begins.
+const HEADING: [&str; 2] = ["goos", PACKAGE];
 /// A name has fewer parts than this, and a line fewer values.
 const MOST_PARTS: usize = 100;
 
@@ -128,10 +131,17 @@ impl<'a> File<'a> {
             self.declare_unit(line, declared)?;
         } else if text.starts_with("Benchmark") {
             self.result(line, text, mapping)?;
+        } else if is_end(text) {
+            self.end_execution();
         } else if let Some((key, value)) = configuration(text) {
-            if self.is_open {
-                self.execution += 1;
-                self.is_open = false;
+            let is_other_subject = mapping.subject.as_deref() == Some(key)
+                && self.configuration.get(key) != Some(&value);
+            if HEADING.contains(&key) || is_other_subject {
+                self.end_execution();
+            } else if self.is_open {
+                let what = "lines of configuration between results, which begin no execution";
+                let key: String = key.chars().take(60).collect();
+                table.notice(CaveatCode::ReplicateLevelUnknown, what, &key);
             }
             if value.is_empty() {
                 self.configuration.remove(key);
@@ -140,6 +150,14 @@ impl<'a> File<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What comes next belongs to another execution.
+    fn end_execution(&mut self) {
+        if self.is_open {
+            self.execution += 1;
+            self.is_open = false;
+        }
     }
 
     /// `Unit UNIT key=value …`
@@ -324,6 +342,11 @@ fn known(unit: &str) -> Option<(&'static str, Unit, Direction, f64)> {
     }
 }
 
+/// What a test binary, or `go test` for it, ends with.
+fn is_end(text: &str) -> bool {
+    matches!(text.split_whitespace().next(), Some("PASS" | "FAIL" | "ok"))
+}
+
 /// `key: value`, where the key begins with a small letter and has no capital.
 fn configuration(text: &str) -> Option<(&str, &str)> {
     let (key, value) = text.split_once(':')?;
@@ -422,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn configuration_after_results_begins_an_execution() {
+    fn the_heading_of_a_test_binary_begins_an_execution() {
         let mapping = Mapping {
             better: [("compares/op".to_owned(), Better::Lower)].into(),
             ..Mapping::default()
@@ -459,6 +482,37 @@ mod tests {
                 a [Sort-2, stable, 512] #10 time_per_op=48766 bytes_per_second=83990000 compares_per_op=768 bytes_per_op=44 allocs_per_op=1
                 a [Empty-2, -, -] #10 time_per_op=1.255
                 a [Empty-2, -, -] #10 time_per_op=1.655
+            "#]],
+        );
+    }
+
+    #[test]
+    fn lines_that_repeat_inside_an_execution_begin_none() {
+        let text = b"goos: linux\nnote: part-0\nBenchmarkX 1 5 ns/op\nnote: part-1\nBenchmarkX 1 6 ns/op\n\
+                     PASS\nok x 1s\nBenchmarkX 1 7 ns/op\ngoos: linux\nBenchmarkX 1 8 ns/op\n";
+        check(
+            text,
+            &Mapping::default(),
+            &expect![[r#"
+                dimension name covered
+                metric time_per_op Nanoseconds Lower Mean 0.02 judged
+                a [X] #0 time_per_op=5
+                a [X] #0 time_per_op=6
+                a [X] #2 time_per_op=7
+                a [X] #3 time_per_op=8
+                caveat REPLICATE_LEVEL_UNKNOWN: lines of configuration between results, which begin no execution: note
+            "#]],
+        );
+        let of_subject = b"commit: old\nBenchmarkX 1 5 ns/op\ncommit: old\nBenchmarkX 1 6 ns/op\n";
+        check(
+            of_subject,
+            &by("commit"),
+            &expect![[r#"
+                dimension name covered
+                metric time_per_op Nanoseconds Lower Mean 0.02 judged
+                old [X] #0 time_per_op=5
+                old [X] #0 time_per_op=6
+                caveat REPLICATE_LEVEL_UNKNOWN: lines of configuration between results, which begin no execution: commit
             "#]],
         );
     }

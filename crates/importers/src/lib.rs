@@ -26,6 +26,7 @@ mod schbench;
 mod sockperf;
 mod table;
 mod tidy;
+mod unnamed;
 mod wrk;
 
 pub use assemble::{Assembled, ImportSettings, import};

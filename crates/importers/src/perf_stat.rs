@@ -242,7 +242,8 @@ impl<'a> Counted<'a> {
                          part of one execution";
             return refused(
                 cause,
-                "give a file for each control group, with the column of its name removed",
+                "count the whole of each execution, or make the groups subjects: a file for each execution and group, \
+                 with the column of its name removed (web=web-1.txt web=web-2.txt db=db-1.txt ..)",
             );
         }
         let value = match is_absent(value) {

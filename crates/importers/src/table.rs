@@ -43,6 +43,8 @@ pub struct ImportedTable {
     pub units: BTreeMap<String, String>,
     /// Whether the load waited for each answer.
     pub is_closed_loop: bool,
+    /// What else is told of the files, for people.
+    pub notes: Vec<String>,
     /// What the tool says of how it was run, by name, subject and value.
     settings: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
     /// Subjects of which it states any.
@@ -211,6 +213,13 @@ impl ImportedTable {
         if !is_known {
             caveat.detail.push_str(", ");
             caveat.detail.push_str(if count < MOST_ITEMS { &item } else { MORE });
+        }
+    }
+
+    /// Tells something once, whichever files it is true of.
+    pub(crate) fn note(&mut self, told: String) {
+        if !self.notes.contains(&told) {
+            self.notes.push(told);
         }
     }
 

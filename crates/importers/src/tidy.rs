@@ -4,6 +4,7 @@ use crate::importer::{ImportFile, Importer};
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
 use crate::table::{ImportedRow, ImportedTable};
+use crate::unnamed::{UnnamedColumns, places_in_order};
 use contract::Description;
 use csv::StringRecord;
 use model::{Caveat, CaveatCode, Reduction, Sample, Unit};
@@ -29,7 +30,11 @@ const DOC: &str = "Columns are named on the command line or in a mapping. `--sub
 way is better. `--replicate` names the columns that, with the subject, identify one execution: a parameter among \
 them was fixed by the execution (it was started again for each level), the others were covered by it. Without it \
 each row counts as an execution of its own, and REPLICATE_LEVEL_UNKNOWN says so. `--block` names the column of \
-blocks, in each of which every subject ran: then the design's own analysis is used.";
+blocks, in each of which every subject ran: then the design's own analysis is used. `--order` names the column \
+that tells in which order rows were measured; without it a column of times is used (a date, seconds since 1970, or a \
+column called timestamp, started, sequence, ..), and said. A column that tells parts of an execution apart (thread, \
+cpu, cgroup, part, ..) is refused as a replicate, and so is one that nobody named and that sorts the rows of every \
+subject; what other columns nobody named is said.";
 
 /// A table with one delimiter.
 pub(crate) struct Tidy {
@@ -114,6 +119,7 @@ impl Importer for Tidy {
         }
         let first = table.rows.len();
         let mut orders = Vec::new();
+        let mut unnamed = UnnamedColumns::of(&header, &columns.named(), mapping);
         for record in reader.records() {
             let record = unguarded(record.map_err(|error| broken(bytes, &error))?);
             let line = record.position().map_or(0, |position| line(bytes, position));
@@ -122,13 +128,21 @@ impl Importer for Tidy {
             }
             let row = columns.row(source, &record, line, table)?;
             table.push(Some(line), row)?;
+            unnamed.add(&record);
         }
         if table.rows.len() == first {
             return Err(Trouble::new("there is a header and no row", "give a file with rows"));
         }
+        unnamed.refuse_parts(mapping, &table.rows[first..])?;
+        let mut used = None;
         if columns.order.is_some() {
             sort(&mut table.rows[first..], &orders);
+        } else if let Some((told, times)) = unnamed.times(&table.rows[first..])? {
+            sort(&mut table.rows[first..], times);
+            table.note(told);
+            used = Some(times);
         }
+        unnamed.told(used).into_iter().for_each(|told| table.note(told));
         Ok(())
     }
 }
@@ -141,14 +155,9 @@ fn fixed(mapping: &Mapping, dimensions: &[String]) -> Vec<String> {
     dimensions.iter().filter(is_fixed).cloned().collect()
 }
 
-/// Puts rows in the order of a column, by number where all are numbers.
+/// Puts rows in the order of a column.
 fn sort(rows: &mut [ImportedRow], orders: &[String]) {
-    let numbers: Option<Vec<f64>> = orders.iter().map(|text| text.parse().ok()).collect();
-    let mut places: Vec<usize> = (0..rows.len()).collect();
-    match &numbers {
-        Some(numbers) => places.sort_by(|a, b| numbers[*a].total_cmp(&numbers[*b])),
-        None => places.sort_by(|a, b| orders[*a].cmp(&orders[*b])),
-    }
+    let places = places_in_order(orders);
     let sorted: Vec<ImportedRow> = places.into_iter().map(|place| rows[place].clone()).collect();
     rows.clone_from_slice(&sorted);
 }
@@ -253,6 +262,14 @@ impl Columns {
         };
         columns.refuse_twice(&known)?;
         Ok(columns)
+    }
+
+    /// Where columns stand that the mapping names.
+    fn named(&self) -> Vec<usize> {
+        let single = [self.subject, self.block, self.order, self.metric, self.unit, self.direction];
+        let several = self.parameters.iter().chain(&self.replicate).copied();
+        let values = self.values.iter().map(|(place, _)| *place);
+        single.into_iter().flatten().chain(several).chain(values).collect()
     }
 
     /// A column is one thing; only a parameter may be part of the replicate too.

@@ -100,7 +100,7 @@ impl FileOrder {
 
     /// A power of the places.
     fn power(&self, degree: usize) -> Vec<f64> {
-        let of = |place: &f64| std::iter::repeat_n(*place, degree).product();
+        let of = |place: &f64| std::iter::repeat_n(*place, degree).product::<f64>();
         self.places.iter().map(of).collect()
     }
 

@@ -1,0 +1,458 @@
+//! Columns of a table that nobody named: times tell the order of its rows, parts of an execution and
+//! columns that rows of a subject are sorted by are refused, and all others are told.
+
+use crate::mapping::Mapping;
+use crate::metrics::metric_id;
+use crate::table::ImportedRow;
+use csv::StringRecord;
+use outputs::Trouble;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names of columns that say when a row was measured.
+const TIMES: [&str; 14] = [
+    "timestamp",
+    "time_stamp",
+    "datetime",
+    "date_time",
+    "started",
+    "started_at",
+    "start_time",
+    "start",
+    "begin_time",
+    "measured_at",
+    "run_at",
+    "epoch",
+    "unix_time",
+    "ts",
+];
+/// Names of columns that count the rows of a whole table.
+const SEQUENCES: [&str; 4] = ["sequence", "seq", "order", "run_order"];
+/// Names of columns that tell parts of one execution apart.
+const PARTS: [&str; 20] = [
+    "thread",
+    "thread_id",
+    "tid",
+    "cpu",
+    "cpu_id",
+    "core",
+    "core_id",
+    "socket",
+    "numa_node",
+    "cgroup",
+    "control_group",
+    "part",
+    "part_id",
+    "shard",
+    "worker",
+    "worker_id",
+    "rank",
+    "interval",
+    "window",
+    "chunk",
+];
+/// Seconds since 1970 of the years 2008 to 2039.
+const SECONDS: std::ops::Range<f64> = 1.2e9..2.2e9;
+/// Seconds, and parts of them, that such times are written in.
+const SCALES: [f64; 4] = [1.0, 1e3, 1e6, 1e9];
+/// A column that rows are sorted by has each of its levels as often as this.
+const LEAST_ROWS: usize = 2;
+/// Columns told by name.
+const TOLD_AT_MOST: usize = 12;
+
+/// A column, and what each row has in it.
+struct Column {
+    place: usize,
+    name: String,
+    /// Whether the mapping says nothing of it; another one is part of an execution's or block's name.
+    is_unnamed: bool,
+    fields: Vec<String>,
+}
+
+/// Columns without a name, and those that name executions and blocks.
+pub(crate) struct UnnamedColumns {
+    columns: Vec<Column>,
+}
+
+impl UnnamedColumns {
+    /// Those of a header, of which the mapping names these.
+    pub(crate) fn of(header: &StringRecord, named: &[usize], mapping: &Mapping) -> Self {
+        let column = |(place, name): (usize, &str)| {
+            let is_unnamed = !named.contains(&place);
+            let mut of_executions = mapping.replicate.iter().chain(&mapping.block);
+            let is_parameter = mapping.parameters.iter().any(|parameter| parameter == name);
+            let identifies = !is_parameter && of_executions.any(|own| own == name);
+            (is_unnamed || identifies).then(|| Column {
+                place,
+                name: name.to_owned(),
+                is_unnamed,
+                fields: Vec::new(),
+            })
+        };
+        Self { columns: header.iter().enumerate().filter_map(column).collect() }
+    }
+
+    /// Takes what a row has in them.
+    pub(crate) fn add(&mut self, record: &StringRecord) {
+        for column in &mut self.columns {
+            column.fields.push(record[column.place].to_owned());
+        }
+    }
+
+    /// Refuses what would make replicates of the parts of an execution.
+    ///
+    /// # Errors
+    /// The column, and what to name.
+    pub(crate) fn refuse_parts(
+        &self,
+        mapping: &Mapping,
+        rows: &[ImportedRow],
+    ) -> Result<(), Trouble> {
+        let is_part = |column: &Column| PARTS.contains(&metric_id(&column.name).as_str());
+        let identifying: Vec<&Column> =
+            self.columns.iter().filter(|column| !column.is_unnamed).collect();
+        if let Some(first) = identifying.first().map(|column| column.name.as_str()) {
+            if !identifying.iter().all(|column| is_part(column)) {
+                return Ok(());
+            }
+            let cause = format!(
+                "the column `{first}` names parts of an execution, which are no replicates"
+            );
+            let remedy = format!(
+                "name the column that identifies an execution (--replicate), of which its parts are averaged, or \
+                 `{first}` as a parameter; where each was started for itself, rename the column"
+            );
+            return Err(Trouble::new(cause, remedy));
+        }
+        // That there is nothing to compare is told elsewhere.
+        let is_of_one = rows.windows(2).all(|pair| pair[0].subject == pair[1].subject);
+        if is_of_one || !mapping.replicate.is_empty() || mapping.block.is_some() {
+            return Ok(());
+        }
+        for column in &self.columns {
+            let name = &column.name;
+            let places = Places::of(rows, &column.fields);
+            if is_part(column) && places.vary() {
+                let cause =
+                    format!("the column `{name}` tells rows apart as parts of an execution do");
+                let remedy = format!(
+                    "name the column that identifies an execution (--replicate), of which its parts are averaged, or \
+                     `{name}` as a parameter; where each row was an execution, rename the column"
+                );
+                return Err(Trouble::new(cause, remedy));
+            }
+            if places.are_sorted_by_it() {
+                let cause = format!(
+                    "nobody said what the column `{name}` is, and each subject has rows of all its levels"
+                );
+                let remedy = format!(
+                    "name it as a parameter (--parameter {name}), or with what identifies an execution (--replicate), \
+                     or remove it"
+                );
+                return Err(Trouble::new(cause, remedy));
+            }
+        }
+        Ok(())
+    }
+
+    /// The times of rows that were given in no order of their own, with what is told of them.
+    ///
+    /// # Errors
+    /// Where times cannot be put in order, or two columns give two orders.
+    pub(crate) fn times(
+        &self,
+        rows: &[ImportedRow],
+    ) -> Result<Option<(String, &[String])>, Trouble> {
+        let mut found: Option<&Column> = None;
+        for column in &self.columns {
+            if !column.holds_times(rows)? {
+                continue;
+            }
+            match found {
+                None => found = Some(column),
+                Some(first)
+                    if places_in_order(&first.fields) != places_in_order(&column.fields) =>
+                {
+                    let cause = format!(
+                        "the columns `{}` and `{}` hold times, and put the rows in different orders",
+                        first.name, column.name
+                    );
+                    let remedy =
+                        "name the one that tells in which order rows were measured (--order)";
+                    return Err(Trouble::new(cause, remedy));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(found.map(|column| {
+            let told = format!(
+                "rows are in the order of the times in {}; --order names another column",
+                column.name
+            );
+            (told, column.fields.as_slice())
+        }))
+    }
+
+    /// What is told of columns that were not used.
+    pub(crate) fn told(&self, used: Option<&[String]>) -> Option<String> {
+        let is_used =
+            |column: &Column| used.is_some_and(|used| std::ptr::eq(used, &*column.fields));
+        let unused = self.columns.iter().filter(|column| column.is_unnamed && !is_used(column));
+        let mut names: Vec<&str> = unused.map(|column| column.name.as_str()).collect();
+        if names.is_empty() {
+            return None;
+        }
+        if names.len() > TOLD_AT_MOST {
+            names.truncate(TOLD_AT_MOST);
+            names.push("…");
+        }
+        Some(format!(
+            "nobody named these columns, and nothing of them was used: {}",
+            names.join(", ")
+        ))
+    }
+}
+
+impl Column {
+    /// Whether it tells when each row was measured.
+    fn holds_times(&self, rows: &[ImportedRow]) -> Result<bool, Trouble> {
+        let distinct: BTreeSet<&String> = self.fields.iter().collect();
+        if distinct.len() < 2 {
+            return Ok(false);
+        }
+        if self.fields.iter().all(|field| is_date(field)) {
+            return Ok(true);
+        }
+        let id = metric_id(&self.name);
+        let is_called_so = TIMES.contains(&id.as_str());
+        let numbers: Option<Vec<f64>> =
+            self.fields.iter().map(|field| field.parse().ok()).collect();
+        let Some(numbers) = numbers else {
+            if !is_called_so || !self.is_unnamed {
+                return Ok(false);
+            }
+            let cause = format!("the times in `{}` cannot be put in order", self.name);
+            let remedy = "write all of them as 2026-01-31T10:00:00 or in seconds, name the column that tells in which \
+                          order rows were measured (--order), or remove this one";
+            return Err(Trouble::new(cause, remedy));
+        };
+        let are_of = |scale: f64| numbers.iter().all(|number| SECONDS.contains(&(number / scale)));
+        if SCALES.into_iter().any(are_of) {
+            return Ok(is_called_so || rise(&numbers, rows));
+        }
+        // What begins anew for each subject tells no order of them.
+        let is_of_all = distinct.len() == self.fields.len();
+        Ok(is_of_all && (is_called_so || SEQUENCES.contains(&id.as_str())))
+    }
+}
+
+/// Where rows stand in the order of a column, by number where all are numbers.
+pub(crate) fn places_in_order(orders: &[String]) -> Vec<usize> {
+    let numbers: Option<Vec<f64>> = orders.iter().map(|text| text.parse().ok()).collect();
+    let mut places: Vec<usize> = (0..orders.len()).collect();
+    match &numbers {
+        Some(numbers) => places.sort_by(|a, b| numbers[*a].total_cmp(&numbers[*b])),
+        None => places.sort_by(|a, b| orders[*a].cmp(&orders[*b])),
+    }
+    places
+}
+
+/// `2026-01-31`, whatever follows.
+fn is_date(text: &str) -> bool {
+    let is_it = |(byte, pattern): (u8, u8)| match pattern {
+        b'-' => matches!(byte, b'-' | b'/'),
+        _ => byte.is_ascii_digit(),
+    };
+    text.len() >= 10 && text.bytes().zip(*b"0000-00-00").all(is_it)
+}
+
+/// Whether the numbers of each subject never fall, as those of a clock do not.
+fn rise(numbers: &[f64], rows: &[ImportedRow]) -> bool {
+    let mut last: BTreeMap<&str, f64> = BTreeMap::new();
+    numbers.iter().zip(rows).all(|(number, row)| {
+        let before = last.insert(&row.subject, *number);
+        before.is_none_or(|before| before <= *number)
+    })
+}
+
+/// How often each level of a column stands in the rows of a subject.
+type LevelCounts<'a> = BTreeMap<&'a str, usize>;
+
+/// The levels of rows, and what the rows measure.
+type MeasuredCell<'a> = (&'a [String], Vec<&'a str>);
+
+/// These of all subjects, by cell.
+struct Places<'a> {
+    by_place: BTreeMap<MeasuredCell<'a>, BTreeMap<&'a str, LevelCounts<'a>>>,
+}
+
+impl<'a> Places<'a> {
+    fn of(rows: &'a [ImportedRow], fields: &'a [String]) -> Self {
+        let mut places = Self { by_place: BTreeMap::new() };
+        for (row, field) in rows.iter().zip(fields) {
+            let sources: Vec<&str> =
+                row.samples.iter().map(|sample| sample.source.as_str()).collect();
+            let subjects = places.by_place.entry((row.levels.as_slice(), sources)).or_default();
+            *subjects.entry(&row.subject).or_default().entry(field).or_default() += 1;
+        }
+        places
+    }
+
+    /// Whether rows of one subject at one place differ in it.
+    fn vary(&self) -> bool {
+        self.by_place.values().flat_map(BTreeMap::values).any(|levels| levels.len() > 1)
+    }
+
+    /// Whether every subject has several rows of each of several levels, as often as all others have:
+    /// nothing that is measured is so even.
+    fn are_sorted_by_it(&self) -> bool {
+        self.by_place.values().all(|subjects| {
+            let Some(first) = subjects.values().next() else { return false };
+            let are_alike = subjects.len() > 1 && subjects.values().all(|levels| levels == first);
+            let most = first.values().max();
+            let are_even = subjects.len() == 1 && first.values().all(|count| Some(count) == most);
+            first.len() > 1
+                && first.values().all(|count| *count >= LEAST_ROWS)
+                && (are_alike || are_even)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::{read, refusal};
+    use crate::tidy::CSV;
+    use std::fmt::Write;
+
+    fn mapping(order: Option<&str>, replicate: &[&str], block: Option<&str>) -> Mapping {
+        Mapping {
+            subject: Some("s".to_owned()),
+            values: vec![Mapping::value("v:lower").unwrap()],
+            order: order.map(str::to_owned),
+            replicate: replicate.iter().map(|name| (*name).to_owned()).collect(),
+            block: block.map(str::to_owned),
+            ..Mapping::default()
+        }
+    }
+
+    /// The subjects in order of the rows, and what was noted.
+    fn order(text: &str, mapping: &Mapping) -> (String, Vec<String>) {
+        let table = read(&CSV, &[("x", text.as_bytes())], mapping).unwrap();
+        (table.rows.iter().map(|row| row.subject.as_str()).collect(), table.notes)
+    }
+
+    #[test]
+    fn a_column_of_times_is_the_order_though_nobody_named_it() {
+        let unnamed = mapping(None, &[], None);
+        for (name, times) in [
+            ("timestamp", ["1700000000", "1700000600", "1700000060", "1700000660"]),
+            (
+                "at",
+                ["2026-01-01 10:00", "2026-01-01 10:10", "2026-01-01 10:01", "2026-01-01 10:11"],
+            ),
+            ("noticed", ["1700000000.5", "1700000600.5", "1700000060.5", "1700000660.5"]),
+            ("x", ["1700000000000", "1700000600000", "1700000060000", "1700000660000"]),
+            ("start", ["0", "10.5", "1", "11.5"]),
+            ("seq", ["1", "3", "2", "4"]),
+        ] {
+            let [a, b, c, d] = times;
+            let text = format!("s,{name},v\na,{a},1\nb,{b},2\na,{c},3\nb,{d},4\n");
+            let (subjects, notes) = order(&text, &unnamed);
+            assert_eq!(subjects, "aabb", "{name}");
+            let told = format!(
+                "rows are in the order of the times in {name}; --order names another column"
+            );
+            assert_eq!(notes, [told]);
+            // What is named is what counts.
+            assert_eq!(order(&text, &mapping(Some("v"), &[], None)).0, "abab", "{name}");
+        }
+        for (name, values) in [
+            // A number that a metric may have, in no order.
+            ("cpu_ns", ["1700000000", "1690000600", "1680000060", "1710000660"]),
+            // What begins anew for each subject, and what is a duration.
+            ("start", ["0", "0", "1", "1"]),
+            ("time", ["0.5", "0.9", "0.2", "0.1"]),
+            ("run", ["1", "1", "2", "2"]),
+        ] {
+            let [a, b, c, d] = values;
+            let text = format!("s,{name},v\na,{a},1\nb,{b},2\na,{c},3\nb,{d},4\n");
+            let (subjects, notes) = order(&text, &unnamed);
+            assert_eq!(subjects, "abab", "{name}");
+            let told = format!("nobody named these columns, and nothing of them was used: {name}");
+            assert_eq!(notes, [told]);
+        }
+        let blocks = "s,day,v\nb,2026-01-02,1\na,2026-01-02,2\na,2026-01-01,3\nb,2026-01-01,4\n";
+        assert_eq!(order(blocks, &mapping(None, &[], Some("day"))).0, "abba");
+    }
+
+    #[test]
+    fn times_without_an_order_are_refused() {
+        let unnamed = mapping(None, &[], None);
+        let refused = |text: &str| refusal(&CSV, text.as_bytes(), &unnamed);
+        assert_eq!(
+            refused("s,started,v\na,noon,1\nb,one,2\n"),
+            "the times in `started` cannot be put in order"
+        );
+        let two = "s,first,last,v\na,2026-01-01,2026-01-04,1\nb,2026-01-02,2026-01-03,2\n";
+        assert_eq!(
+            refused(two),
+            "the columns `first` and `last` hold times, and put the rows in different orders"
+        );
+        // Two that agree are one.
+        let alike = two.replace("-04", "-02");
+        assert_eq!(order(&alike, &unnamed).0, "ab");
+    }
+
+    /// Ten rows of each of two subjects.
+    fn table(name: &str, of_row: impl Fn(u32) -> u32) -> String {
+        let mut text = format!("s,{name},run,v\n");
+        for row in 0..10 {
+            for subject in ["a", "b"] {
+                writeln!(text, "{subject},{},{},{}", of_row(row), row / 5, 100 + row).unwrap();
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn parts_of_an_execution_are_no_replicates() {
+        for name in ["thread", "CPU", "cgroup", "part"] {
+            let text = table(name, |row| row);
+            let refused = |mapping: &Mapping| refusal(&CSV, text.as_bytes(), mapping);
+            assert_eq!(
+                refused(&mapping(None, &[], None)),
+                format!("the column `{name}` tells rows apart as parts of an execution do")
+            );
+            let parts =
+                format!("the column `{name}` names parts of an execution, which are no replicates");
+            assert_eq!(refused(&mapping(None, &[name], None)), parts);
+            assert_eq!(refused(&mapping(None, &[], Some(name))), parts);
+            // Of an execution that is named they are averaged.
+            for replicate in [&["run"][..], &["run", name]] {
+                order(&text, &mapping(None, replicate, None));
+            }
+            let parameter =
+                Mapping { parameters: vec![name.to_owned()], ..mapping(None, &[], None) };
+            order(&text, &parameter);
+            // One CPU for all is no part.
+            let refused = refusal(&CSV, table(name, |_| 3).as_bytes(), &mapping(None, &[], None));
+            assert!(refused.contains("`run`"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_rows_are_sorted_by_must_be_named() {
+        let text = table("size", |row| row % 2);
+        let refused = refusal(&CSV, text.as_bytes(), &mapping(None, &[], None));
+        let cause =
+            "nobody said what the column `size` is, and each subject has rows of all its levels";
+        assert_eq!(refused, cause);
+        // A number of runs, of which each stands once, and a count that was measured are none.
+        let counted = "s,run,errors,v\na,1,0,1\na,2,0,2\na,3,1,3\nb,1,0,1\nb,2,0,2\nb,3,0,3\n";
+        let (_, notes) = order(counted, &mapping(None, &[], None));
+        assert_eq!(
+            notes,
+            ["nobody named these columns, and nothing of them was used: run, errors"]
+        );
+    }
+}
