@@ -2,7 +2,8 @@
 
 use crate::observations::Observations;
 use crate::questions::Asked;
-use crate::reduce::{Lack, Reduced, reduce};
+use crate::reduce::{Lack, Reduced, reduce, series};
+use crate::resolution::take;
 use crate::rulebook::LEAST_BEYOND;
 use crate::trial_facts;
 use model::{BlockEffect, Caveat, Outcome, Record, Reduction, Tail};
@@ -24,6 +25,9 @@ pub(crate) struct Pairs {
     pub reference: Vec<f64>,
     /// The subject's, likewise.
     pub subject: Vec<f64>,
+    /// The values of both that these were reduced from, as many as show their step; empty where each
+    /// is one value.
+    pub series: Vec<f64>,
     /// Whether the subject ran before the reference, by pair.
     pub subject_first: Vec<bool>,
     /// The boot of each pair.
@@ -93,6 +97,7 @@ pub(crate) fn pairs(observations: &Observations<'_>, asked: &Asked<'_>) -> Pairs
         };
         pairs.clamped += reference_value.clamped + subject_value.clamped;
         for record in [reference, subject] {
+            take(&mut pairs.series, series(record, asked.metric).concat().into_iter());
             pairs.caveats.extend(record.caveats.iter().cloned());
             pairs.is_emulated |= trial_facts::emulation(record).is_some();
             pairs.is_observed |= trial_facts::is_observed(record);

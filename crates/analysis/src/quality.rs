@@ -3,7 +3,7 @@
 
 use crate::pairs::Pairs;
 use crate::questions::Asked;
-use crate::resolution::Steps;
+use crate::resolution::{Measurements, Steps};
 use model::{BlockEffect, Caveat, CaveatCode, Reduction, WorkloadPlan};
 use stats::{
     OutlierLabels, TTest, equivalence_limit, is_bimodal, label_outliers, lag_one, mann_kendall,
@@ -170,7 +170,8 @@ pub(crate) fn steps(pairs: &Pairs, asked: &Asked<'_>, theta: f64) -> Steps {
     let of =
         |value: fn(&BlockEffect) -> f64| -> Vec<f64> { pairs.blocks.iter().map(value).collect() };
     let (reference, subject) = (of(|block| block.reference), of(|block| block.subject));
-    Steps::of(&reference, &subject, asked.metric, theta)
+    let values = Measurements { reference: &reference, subject: &subject, series: &pairs.series };
+    Steps::of(&values, asked.metric, theta)
 }
 
 fn outliers(pairs: &Pairs) -> Option<Caveat> {

@@ -25,6 +25,18 @@ pub(crate) enum Lack {
     Zero,
 }
 
+/// The values that a trial's number is reduced from; none where it has one or is no mean of values.
+pub(crate) fn series<'r>(record: &'r Record, metric: &'r Metric) -> Vec<&'r [f64]> {
+    let samples = record.invocations.iter().flat_map(|invocation| &invocation.samples);
+    let own = samples.filter(|sample| sample.source == metric.source);
+    let values = own.filter_map(|sample| match &sample.data {
+        SampleData::Values(values) => Some(values.as_slice()),
+        _ => None,
+    });
+    let values: Vec<&[f64]> = values.collect();
+    if values.iter().map(|values| values.len()).sum::<usize>() > 1 { values } else { Vec::new() }
+}
+
 /// Reduces a completed trial.
 pub(crate) fn reduce(record: &Record, metric: &Metric) -> Result<Reduced, Lack> {
     let samples: Vec<&SampleData> = record

@@ -1,5 +1,6 @@
 //! From rows to a plan and its records.
 
+use crate::digits::roundings;
 use crate::duplicates::copied;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::Mapping;
@@ -136,6 +137,7 @@ fn assemble(
     };
     caveats.extend(copied(&records, has_blocks));
     caveats.extend(settings.margin.map(post_hoc));
+    let template = workload(table, settings, format, &primary);
     let design = if has_blocks { ImportedDesign::Blocked } else { unblocked_design(table) };
     let plan = Plan {
         format: PLAN_FORMAT.to_owned(),
@@ -155,7 +157,7 @@ fn assemble(
             .map(|(levels, label)| WorkloadPlan {
                 label: label.clone(),
                 parameters: parameters(&table.dimensions, levels),
-                ..workload(table, settings, format, &primary)
+                ..template.clone()
             })
             .collect(),
         blocks,
@@ -197,8 +199,10 @@ fn workload(
     format: &str,
     primary: &[String],
 ) -> WorkloadPlan {
+    let roundings = roundings(table);
     let with_margin = |metric: &Metric| Metric {
         margin: settings.margin.unwrap_or(metric.margin),
+        resolution: roundings.get(&metric.id).copied().unwrap_or(metric.resolution),
         ..metric.clone()
     };
     WorkloadPlan {

@@ -7,6 +7,7 @@
 
 mod assemble;
 mod benchfmt;
+mod digits;
 mod duplicates;
 mod fio;
 mod gatling;

@@ -43,6 +43,8 @@ pub struct ImportedTable {
     pub units: BTreeMap<String, String>,
     /// Whether the load waited for each answer.
     pub is_closed_loop: bool,
+    /// What the finest last digit is worth that a file has of a metric, where it is written.
+    pub(crate) last_digits: BTreeMap<String, f64>,
     /// What else is told of the files, for people.
     pub notes: Vec<String>,
     /// What the tool says of how it was run, by name, subject and value.
@@ -213,6 +215,16 @@ impl ImportedTable {
         if !is_known {
             caveat.detail.push_str(", ");
             caveat.detail.push_str(if count < MOST_ITEMS { &item } else { MORE });
+        }
+    }
+
+    /// Notes what the last digit of a value is worth.
+    pub(crate) fn last_digit(&mut self, metric: &str, digit: f64) {
+        match self.last_digits.get_mut(metric) {
+            Some(finest) => *finest = finest.min(digit),
+            None => {
+                self.last_digits.insert(metric.to_owned(), digit);
+            }
         }
     }
 

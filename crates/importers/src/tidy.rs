@@ -1,5 +1,6 @@
 //! Tidy tables: a header, and in each row what was measured once.
 
+use crate::digits::last_digit;
 use crate::importer::{ImportFile, Importer};
 use crate::mapping::{Mapping, MappingDirection, ValueColumn};
 use crate::metrics::{can_be_negative, metric_id, number, unit};
@@ -368,6 +369,9 @@ impl Columns {
         let id = table
             .metric(name, unit, direction, Reduction::Mean)
             .map_err(|trouble| Trouble { line: Some(line), ..trouble })?;
+        if let Some(digit) = last_digit(&record[place]) {
+            table.last_digit(&id, digit * scale);
+        }
         Ok(Sample::values(&id, vec![number]))
     }
 

@@ -3,7 +3,7 @@
 use crate::failures::failed_unlike;
 use crate::pairs::tail;
 use crate::quality::is_drift;
-use crate::resolution::Steps;
+use crate::resolution::{Measurements, Steps};
 use crate::rulebook::{Numbers, Raised, SampleNumbers, Signals, Survivors};
 use model::{Caveat, CaveatCode, Metric, Question, Reduction, Tail, round_significant as round};
 use stats::{MonotoneTrend, TTest, exp, ln, mann_whitney, mean};
@@ -17,6 +17,8 @@ pub(super) struct Samples<'a> {
     pub(super) is_closed_loop: bool,
     /// Logarithms of the replicates by stratum: reference and subject.
     pub(super) strata: BTreeMap<Vec<String>, [Vec<f64>; 2]>,
+    /// Values of both as each record has them, as many as show their step.
+    pub(super) series: Vec<f64>,
     pub(super) zeros: usize,
     /// Cells that only one of the two has.
     pub(super) lonely: usize,
@@ -69,7 +71,9 @@ impl Samples<'_> {
             let logs = self.strata.values().flat_map(|sides| &sides[side]);
             logs.map(|log| exp(*log)).collect()
         });
-        Steps::of(&reference, &subject, self.metric, theta)
+        let values =
+            Measurements { reference: &reference, subject: &subject, series: &self.series };
+        Steps::of(&values, self.metric, theta)
     }
 
     /// Whether the difference is one of survivors alone: ranks of Mann and Whitney, each failure as

@@ -3,11 +3,13 @@
 use super::name_of;
 use super::samples::Samples;
 use crate::questions::every_pair;
-use crate::reduce::{Lack, reduce};
+use crate::reduce::{Lack, reduce, series};
+use crate::resolution::take;
 use model::{
     Comparisons, Metric, Outcome, ParameterValue, Plan, Question, Record, Reduction, Role, Subject,
     WorkloadPlan,
 };
+use stats::exp;
 use std::collections::BTreeMap;
 
 /// One value: a logarithm with its place.
@@ -18,6 +20,8 @@ struct Cell<'a> {
     replicate: u32,
     sequence: u64,
     log: Result<f64, Lack>,
+    /// The values that it was reduced from; none where it is one of them.
+    series: Vec<&'a [f64]>,
     /// Rows of the file that it was taken from; a quantile of a merged histogram is one.
     rows: usize,
     /// Events that a quantile was taken from.
@@ -84,6 +88,7 @@ impl<'a> Table<'a> {
                     replicate: record.block,
                     sequence: record.sequence,
                     log: reduced.map(|reduced| reduced.scaled),
+                    series: series(record, metric),
                     rows: rows(record, metric),
                     events: reduced.ok().and_then(|reduced| reduced.events),
                 });
@@ -167,6 +172,7 @@ impl<'a> Table<'a> {
             metric,
             is_closed_loop: self.plan.workloads.iter().any(|workload| workload.is_closed_loop),
             strata: BTreeMap::new(),
+            series: Vec::new(),
             zeros: 0,
             lonely: 0,
             failed: [0; 2],
@@ -196,6 +202,12 @@ impl<'a> Table<'a> {
                 samples.zeros += 1;
                 continue;
             };
+            if cell.series.is_empty() {
+                take(&mut samples.series, std::iter::once(exp(log)));
+            }
+            for values in &cell.series {
+                take(&mut samples.series, values.iter().copied());
+            }
             present.entry(&cell.levels).or_default()[side] = true;
             let stratum = self.stratum(kept, cell);
             let spans = samples.spans.entry(stratum.clone()).or_default();
