@@ -1,7 +1,8 @@
 //! Values that stand twice: a file that was given under two names, a block that was copied.
 
+use crate::near_copies::{MeasuredValues, near_copy};
 use model::{Caveat, CaveatCode, Invocation, Record, SampleData};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Debug, Write};
 use std::hash::{DefaultHasher, Hasher};
 
@@ -11,6 +12,8 @@ const LEAST_RECORDS: usize = 3;
 const LEAST_DIGITS: usize = 4;
 /// Copies told one by one.
 const TOLD_AT_MOST: usize = 5;
+/// Pairs of subjects that are looked at for copies that are not exact.
+const MOST_PAIRS: usize = 20_000;
 
 /// What of these records is that of others, value for value.
 pub(crate) fn copied(records: &[Record], has_blocks: bool) -> Vec<Caveat> {
@@ -26,7 +29,7 @@ pub(crate) fn copied(records: &[Record], has_blocks: bool) -> Vec<Caveat> {
     told.into_iter().map(|detail| Caveat::new(CaveatCode::Copied, detail)).collect()
 }
 
-/// Two subjects with the same values in the same order on one workload.
+/// Two subjects with the same values on one workload.
 fn subjects(records: &[Record]) -> Vec<String> {
     let mut by_workload: BTreeMap<&str, BTreeMap<&str, Vec<&[Invocation]>>> = BTreeMap::new();
     for record in records {
@@ -34,19 +37,61 @@ fn subjects(records: &[Record]) -> Vec<String> {
         of_workload.entry(&record.subject).or_default().push(&record.invocations);
     }
     let mut told = Vec::new();
+    let mut left = MOST_PAIRS;
     for (workload, subjects) in by_workload {
-        // Equal values lie beside each other once they are sorted by their digests.
-        let mut all: Vec<(u64, &str, &Vec<&[Invocation]>)> = subjects
+        let exact = exact_copies(workload, &subjects);
+        if exact.is_empty() {
+            told.extend(near_copies(workload, &subjects, &mut left));
+        }
+        told.extend(exact);
+    }
+    told
+}
+
+/// Two subjects with the same values, digit for digit and in the same order.
+fn exact_copies(workload: &str, subjects: &BTreeMap<&str, Vec<&[Invocation]>>) -> Vec<String> {
+    // Equal values lie beside each other once they are sorted by their digests.
+    let mut all: Vec<(u64, &str, &Vec<&[Invocation]>)> = subjects
+        .iter()
+        .filter(|(_, values)| values.len() >= LEAST_RECORDS && vary(values))
+        .map(|(subject, values)| (digest(values), *subject, values))
+        .collect();
+    all.sort_by_key(|(digest, subject, _)| (*digest, *subject));
+    let mut told = Vec::new();
+    for pair in all.windows(2) {
+        let [(_, one, values), (_, other, others)] = pair else { continue };
+        if values == others {
+            let count = values.len();
+            told.push(format!("{workload}: all {count} values of {one} are those of {other}"));
+        }
+    }
+    told
+}
+
+/// Two subjects of which one has the values of the other but for their order, digits or unit, or a
+/// part of them.
+fn near_copies(
+    workload: &str,
+    subjects: &BTreeMap<&str, Vec<&[Invocation]>>,
+    left: &mut usize,
+) -> Vec<String> {
+    let samples = subjects.values().flatten().flat_map(|one| one.iter());
+    let sources: BTreeSet<&str> =
+        samples.flat_map(|one| &one.samples).map(|sample| sample.source.as_str()).collect();
+    let mut told = Vec::new();
+    for source in sources {
+        let values: Vec<(&str, MeasuredValues)> = subjects
             .iter()
-            .filter(|(_, values)| values.len() >= LEAST_RECORDS && vary(values))
-            .map(|(subject, values)| (digest(values), *subject, values))
+            .map(|(subject, records)| (*subject, MeasuredValues::of(records, source)))
             .collect();
-        all.sort_by_key(|(digest, subject, _)| (*digest, *subject));
-        for pair in all.windows(2) {
-            let [(_, one, values), (_, other, others)] = pair else { continue };
-            if values == others {
-                let count = values.len();
-                told.push(format!("{workload}: all {count} values of {one} are those of {other}"));
+        for (index, (one, of_one)) in values.iter().enumerate() {
+            for (other, of_other) in &values[index + 1..] {
+                if *left == 0 {
+                    return told;
+                }
+                *left -= 1;
+                let found = near_copy((*one, of_one), (*other, of_other));
+                told.extend(found.map(|found| format!("{workload}, {source}: {found}")));
             }
         }
     }
@@ -134,6 +179,14 @@ mod tests {
         let [a, b] = [[1.123, 1.345, 1.256, 1.478], [1.267, 1.589, 1.134, 1.301]];
         assert_eq!(details_of(&[("a", a), ("b", b)]), [""; 0]);
         assert_eq!(details_of(&[("a", a), ("b", a)]), ["w: all 4 values of a are those of b"]);
+        let reversed = [a[3], a[2], a[1], a[0]];
+        let exact = [0.1123, 0.1345, 0.1256, 0.1478].map(|value| value * 1.000_001);
+        let turned = [exact[3], exact[2], exact[1], exact[0]];
+        assert_eq!(details_of(&[("a", a), ("b", reversed)]), [""; 0], "few values of few digits");
+        assert_eq!(
+            details_of(&[("a", exact), ("b", turned)]),
+            ["w, m: all 4 values of a are those of b, in another order or with other digits"]
+        );
         let [mut once_more, mut other] = [a, b];
         (once_more[3], other[3]) = (a[0], b[0]);
         assert_eq!(details_of(&[("a", once_more), ("b", other)]), ["block 4 is block 1 once more"]);

@@ -18,6 +18,7 @@ mod iozone;
 mod iperf3;
 mod mapping;
 mod metrics;
+mod near_copies;
 mod percentile;
 mod perf_stat;
 #[cfg(test)]
