@@ -35,6 +35,8 @@ const PROCESSORS: &str = "gomaxprocs";
 const PACKAGE: &str = "pkg";
 /// The keys of the heading with which a test binary begins.
 const HEADING: [&str; 2] = ["goos", PACKAGE];
+/// The keys of a heading that tell the machine.
+const MACHINE: [&str; 3] = ["goos", "goarch", "cpu"];
 /// A name has fewer parts than this, and a line fewer values.
 const MOST_PARTS: usize = 100;
 
@@ -50,6 +52,8 @@ struct File<'a> {
     is_open: bool,
     results: Vec<Measured<'a>>,
     directions: BTreeMap<&'a str, Direction>,
+    /// The machine of each execution, as its heading has it.
+    machines: BTreeMap<usize, BTreeMap<String, String>>,
 }
 
 /// A line of results.
@@ -217,9 +221,18 @@ impl<'a> File<'a> {
         measured.execution = self.execution;
         measured.values = values;
         measured.take_subject(mapping, &self.configuration)?;
+        let machine = self.machine(mapping);
+        self.machines.entry(self.execution).or_insert(machine);
         self.results.push(measured);
         self.is_open = true;
         Ok(())
+    }
+
+    /// What the heading says of the machine, but for what tells subjects apart.
+    fn machine(&self, mapping: &Mapping) -> BTreeMap<String, String> {
+        let keys = MACHINE.into_iter().filter(|key| mapping.subject.as_deref() != Some(*key));
+        let said = keys.filter_map(|key| Some((key, self.configuration.get(key)?)));
+        said.map(|(key, value)| (key.to_owned(), (*value).to_owned())).collect()
     }
 
     fn append(
@@ -245,8 +258,14 @@ impl<'a> File<'a> {
         let fixed: &[&str] = if has_packages { &[PACKAGE] } else { &[] };
         table.declare(&dimensions, fixed)?;
         let mut executions: BTreeMap<usize, String> = BTreeMap::new();
+        let mut told: BTreeSet<(&str, usize)> = BTreeSet::new();
         for result in &self.results {
             let next = table.next_execution();
+            let subject = result.subject.unwrap_or(source.subject);
+            let machine = self.machines.get(&result.execution);
+            if let Some(machine) = machine.filter(|_| told.insert((subject, result.execution))) {
+                table.settings(subject, machine);
+            }
             let execution = executions.entry(result.execution).or_insert(next).clone();
             let level = |name: &&str| match *name {
                 "name" => result.name.clone(),
@@ -254,7 +273,7 @@ impl<'a> File<'a> {
                 key => result.parts.get(key).copied().unwrap_or(ABSENT).to_owned(),
             };
             let row = ImportedRow {
-                subject: result.subject.unwrap_or(source.subject).to_owned(),
+                subject: subject.to_owned(),
                 levels: dimensions.iter().map(level).collect(),
                 execution: Some(execution),
                 block: None,
@@ -515,6 +534,17 @@ mod tests {
                 caveat REPLICATE_LEVEL_UNKNOWN: lines of configuration between results, which begin no execution: commit
             "#]],
         );
+    }
+
+    #[test]
+    fn machines_that_differ_are_named() {
+        let of = |cpu: &str| format!("goos: linux\ncpu: {cpu}\nBenchmarkX 1 5 ns/op\n");
+        let (one, other) = (of("EPYC"), of("Xeon"));
+        let files = [("a", one.as_bytes()), ("b", other.as_bytes())];
+        let plan = crate::picture::imported(&ENTRY, &files, &Mapping::default()).unwrap().plan;
+        let caveats = plan.imported.unwrap().caveats;
+        let told = "by the tool's own words: cpu (a: EPYC; b: Xeon)";
+        assert!(caveats.iter().any(|caveat| caveat.detail == told), "{caveats:?}");
     }
 
     #[test]

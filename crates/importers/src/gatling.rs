@@ -109,6 +109,9 @@ impl Importer for Entry {
         } else {
             let log = Log::parse(bytes)?;
             begin(table)?;
+            let said = [("simulation", &log.simulation), ("version", &log.version)];
+            let said = said.map(|(name, value)| (name.to_owned(), value.clone()));
+            table.settings(label, &said.into());
             of_log(&log, label, table)?
         };
         let row = ImportedRow {

@@ -8,7 +8,7 @@ use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
 use outputs::Trouble;
 use outputs::{Json, JsonNode};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) static ENTRY: Entry = Entry;
 
@@ -77,6 +77,7 @@ impl Importer for Entry {
     ) -> Result<(), Trouble> {
         let json = Json::parse(source.bytes)?;
         let list = JsonNode::root(&json).member("benchmarks")?;
+        table.settings(source.subject, &settings(&JsonNode::root(&json)));
         let entries: Vec<Entered<'_>> =
             list.items()?.into_iter().map(Entered::of).collect::<Result<_, _>>()?;
         table.declare(&["benchmark"], &[])?;
@@ -119,6 +120,26 @@ impl Importer for Entry {
         }
         Ok(())
     }
+}
+
+/// What the library says of the machine and of itself, as far as it is no moment's or the program's.
+fn settings(root: &JsonNode<'_>) -> BTreeMap<String, String> {
+    let Ok(Some(context)) = root.optional("context") else { return BTreeMap::new() };
+    let said = |name: &str| context.optional(name).ok().flatten();
+    let level = |name: &str| said(name)?.level().ok();
+    let flag = |name: &str| said(name)?.boolean().ok().map(|flag| flag.to_string());
+    let clock = said("mhz_per_cpu").and_then(|value| value.number().ok());
+    let clock = clock.map(|mhz| (mhz / CLOCK_STEP_MHZ).round() * CLOCK_STEP_MHZ);
+    let all = [
+        ("host_name", level("host_name")),
+        ("num_cpus", level("num_cpus")),
+        ("library_version", level("library_version")),
+        ("library_build_type", level("library_build_type")),
+        ("cpu_scaling_enabled", flag("cpu_scaling_enabled")),
+        ("aslr_enabled", flag("aslr_enabled")),
+        ("mhz_per_cpu", clock.map(|mhz| format!("about {mhz}"))),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 impl<'a> Entered<'a> {
@@ -208,6 +229,9 @@ impl<'a> Entered<'a> {
     }
 }
 
+/// A clock that is read at one moment differs by a part of this from another moment's.
+const CLOCK_STEP_MHZ: f64 = 500.0;
+
 /// Metrics whose direction nobody else declares.
 const KNOWN: [&str; 4] = ["real_time", "cpu_time", "items_per_second", "bytes_per_second"];
 
@@ -230,6 +254,26 @@ mod tests {
     fn refused(benchmarks: &str) -> String {
         let text = format!("{{\"benchmarks\": {benchmarks}}}");
         refusal(&ENTRY, text.as_bytes(), &Mapping::default())
+    }
+
+    #[test]
+    fn builds_and_machines_that_differ_are_named() {
+        let release = String::from_utf8_lossy(FIRST)
+            .replace("\"debug\"", "\"release\"")
+            .replace("\"num_cpus\": 2", "\"num_cpus\": 8")
+            .replace("\"mhz_per_cpu\": 2596", "\"mhz_per_cpu\": 4000");
+        let told = |files: &[(&str, &[u8])]| -> Vec<String> {
+            let plan = imported(&ENTRY, files, &Mapping::default()).unwrap().plan;
+            let caveats = plan.imported.unwrap().caveats.into_iter();
+            let differ = caveats.filter(|caveat| caveat.code == CaveatCode::SettingsDiffer);
+            differ.map(|caveat| caveat.detail).collect()
+        };
+        assert_eq!(told(&[("a", FIRST), ("b", SECOND)]), [""; 0]);
+        assert_eq!(
+            told(&[("a", FIRST), ("b", release.as_bytes())]),
+            ["by the tool's own words: library_build_type (a: debug; b: release), \
+                 mhz_per_cpu (a: about 2500; b: about 4000), num_cpus (a: 2; b: 8)"]
+        );
     }
 
     #[test]

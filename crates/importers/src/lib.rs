@@ -28,6 +28,7 @@ mod schbench;
 mod sockperf;
 mod table;
 mod tidy;
+mod tool_settings;
 mod unnamed;
 mod wrk;
 

@@ -8,6 +8,7 @@ use contract::Description;
 use model::{CaveatCode, Direction, Reduction, Sample, Unit};
 use outputs::Trouble;
 use outputs::{Json, JsonNode, Percentile};
+use std::collections::BTreeMap;
 
 pub(crate) static ENTRY: Entry = Entry;
 
@@ -69,6 +70,7 @@ impl Importer for Entry {
     ) -> Result<(), Trouble> {
         let (json, text) = Json::parse_first(source.bytes)?;
         let values = JsonNode::root(&json).member("int")?;
+        table.settings(source.subject, &settings(&JsonNode::root(&json)));
         let text = String::from_utf8_lossy(text);
         table.declare(&[], &[])?;
         table.is_closed_loop = true;
@@ -96,6 +98,27 @@ impl Importer for Entry {
         };
         table.push(None, row)
     }
+}
+
+/// The options that schbench says it was started with, but for the file that it wrote to, and where.
+fn settings(root: &JsonNode<'_>) -> BTreeMap<String, String> {
+    let mut settings = BTreeMap::new();
+    let Ok(Some(said)) = root.optional("normal") else { return settings };
+    let text = |key: &str| said.optional(key).ok().flatten()?.text().ok();
+    if let Some(line) = text("cmdline") {
+        let mut options = Vec::new();
+        let mut words = line.split_whitespace().skip(1);
+        while let Some(word) = words.next() {
+            if matches!(word, "-j" | "--json") {
+                words.next();
+            } else {
+                options.push(word);
+            }
+        }
+        settings.insert("options".to_owned(), options.join(" "));
+    }
+    settings.extend(text("hostname").map(|host| ("host".to_owned(), host.to_owned())));
+    settings
 }
 
 /// The percentiles of one latency that may be used, given how many it was taken from.

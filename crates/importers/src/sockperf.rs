@@ -24,6 +24,8 @@ static DESCRIPTION: Description = Description {
 const PERCENTILES: [Percentile; 4] =
     [Percentile::whole(50), Percentile::whole(90), Percentile::whole(99), Percentile::P999];
 const NAME: &str = "round_trip";
+/// What stands before the options of a log.
+const PARAMETERS: &str = "test was performed using the following parameters:";
 
 /// The format.
 pub(crate) struct Entry;
@@ -51,6 +53,9 @@ impl Importer for Entry {
             return Err(Trouble::new("it has no messages", "leave this file out"));
         }
         table.declare(&[], &[])?;
+        let options = text.lines().find_map(|line| line.split_once(PARAMETERS));
+        let options = options.map(|(_, said)| ("options".to_owned(), said.trim().to_owned()));
+        table.settings(source.subject, &options.into_iter().collect());
         table.is_closed_loop = true;
         let label = source.subject;
         if trips.clamped() > 0 {

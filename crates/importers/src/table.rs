@@ -1,9 +1,10 @@
 //! What every format is read into: rows of samples with their places.
 
 use crate::metrics::metric_id;
+use crate::tool_settings::ToolSettings;
 use model::{Caveat, CaveatCode, Direction, Metric, Reduction, Sample, Unit};
 use outputs::Trouble;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// More rows than this would be a plan nobody reads and a file nobody opens.
 const MOST_ROWS: usize = 1_000_000;
@@ -17,10 +18,6 @@ const MOST_ITEMS: usize = 12;
 const LONGEST_ITEM: usize = 100;
 /// What stands for the things that a caveat does not name.
 const MORE: &str = "…";
-/// Settings that are compared.
-const MOST_SETTINGS: usize = 1_000;
-/// Stands for a setting that the tool names for another subject only.
-const NOT_SAID: &str = "not said";
 /// Longest name of a subject or level.
 const LONGEST_NAME: usize = 200;
 
@@ -47,10 +44,8 @@ pub struct ImportedTable {
     pub(crate) last_digits: BTreeMap<String, f64>,
     /// What else is told of the files, for people.
     pub notes: Vec<String>,
-    /// What the tool says of how it was run, by name, subject and value.
-    settings: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
-    /// Subjects of which it states any.
-    with_settings: BTreeSet<String>,
+    /// What the tool says of how it was run.
+    settings: ToolSettings,
 }
 
 /// What was measured at one place of one execution.
@@ -235,37 +230,15 @@ impl ImportedTable {
         }
     }
 
-    /// Notes how a tool says that it was run for a subject. All files of a subject are one.
+    /// Notes how a tool says that it was run in one execution of a subject.
     pub fn settings(&mut self, subject: &str, settings: &BTreeMap<String, String>) {
-        if !settings.is_empty() {
-            self.with_settings.insert(subject.to_owned());
-        }
-        for (name, value) in settings {
-            if self.settings.len() >= MOST_SETTINGS && !self.settings.contains_key(name) {
-                continue;
-            }
-            let values = self.settings.entry(name.clone()).or_default();
-            values.entry(subject.to_owned()).or_default().insert(value.clone());
-        }
+        self.settings.add(subject, settings);
     }
 
     /// Says which settings differ between subjects of which the tool states any.
     pub fn compare_settings(&mut self) {
-        let settings = std::mem::take(&mut self.settings);
-        for (name, values) in &settings {
-            let of = |subject: &String| {
-                values.get(subject).map_or(NOT_SAID.to_owned(), |values| {
-                    values.iter().map(String::as_str).collect::<Vec<_>>().join(" and ")
-                })
-            };
-            let told: Vec<(&String, String)> =
-                self.with_settings.iter().map(|subject| (subject, of(subject))).collect();
-            let Some((first, of_first)) = told.first() else { continue };
-            let other = told.iter().find(|(_, value)| value != of_first);
-            if let Some((subject, value)) = other {
-                let item = format!("{name} ({first}: {of_first}; {subject}: {value})");
-                self.notice(CaveatCode::SettingsDiffer, "by the tool's own words", &item);
-            }
+        for difference in std::mem::take(&mut self.settings).differences() {
+            self.notice(CaveatCode::SettingsDiffer, "by the tool's own words", &difference);
         }
     }
 

@@ -1,0 +1,130 @@
+//! What a tool says of how it was run, compared between subjects.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Settings that are compared.
+const MOST_SETTINGS: usize = 1_000;
+/// Stands for a setting that the tool does not name in a file.
+const NOT_SAID: &str = "not said";
+
+/// How often each value stands in the files of a subject.
+type ValueCounts = BTreeMap<String, usize>;
+
+/// Settings by name, subject and value.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct ToolSettings {
+    values: BTreeMap<String, BTreeMap<String, ValueCounts>>,
+    /// Executions of each subject of which the tool states any.
+    executions: BTreeMap<String, usize>,
+}
+
+impl ToolSettings {
+    /// Adds those of one execution of a subject.
+    pub(crate) fn add(&mut self, subject: &str, settings: &BTreeMap<String, String>) {
+        if settings.is_empty() {
+            return;
+        }
+        *self.executions.entry(subject.to_owned()).or_default() += 1;
+        for (name, value) in settings {
+            if self.values.len() >= MOST_SETTINGS && !self.values.contains_key(name) {
+                continue;
+            }
+            let of_name = self.values.entry(name.clone()).or_default();
+            let counts = of_name.entry(subject.to_owned()).or_default();
+            *counts.entry(value.clone()).or_default() += 1;
+        }
+    }
+
+    /// Each setting that two subjects do not have as often, with both.
+    pub(crate) fn differences(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        for (name, by_subject) in &self.values {
+            let of = |(subject, executions): (&String, &usize)| {
+                let counts = by_subject.get(subject).cloned().unwrap_or_default();
+                (subject.clone(), Mix::of(counts, *executions))
+            };
+            let mixes: Vec<(String, Mix)> = self.executions.iter().map(of).collect();
+            let Some((first, of_first)) = mixes.first() else { continue };
+            if let Some((other, mix)) = mixes.iter().find(|(_, mix)| !mix.is_alike(of_first)) {
+                told.push(format!(
+                    "{name} ({first}: {}; {other}: {})",
+                    of_first.told(),
+                    mix.told()
+                ));
+            }
+        }
+        told
+    }
+}
+
+/// The values of one setting in the executions of one subject.
+struct Mix {
+    counts: ValueCounts,
+    executions: usize,
+}
+
+impl Mix {
+    fn of(mut counts: ValueCounts, executions: usize) -> Self {
+        let silent = executions.saturating_sub(counts.values().sum());
+        if silent > 0 {
+            counts.insert(NOT_SAID.to_owned(), silent);
+        }
+        Self { counts, executions }
+    }
+
+    /// Whether each value has the same share of the executions.
+    fn is_alike(&self, other: &Self) -> bool {
+        let values: BTreeSet<&String> = self.counts.keys().chain(other.counts.keys()).collect();
+        values.into_iter().all(|value| {
+            let of = |mix: &Self| mix.counts.get(value).copied().unwrap_or(0);
+            of(self) * other.executions == of(other) * self.executions
+        })
+    }
+
+    fn told(&self) -> String {
+        let told = |(value, count): (&String, &usize)| match self.counts.len() {
+            1 => value.clone(),
+            _ => format!("{value} in {count} of {}", self.executions),
+        };
+        self.counts.iter().map(told).collect::<Vec<_>>().join(" and ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Executions of `a` and `b` with so many connections each; none of which nothing is said.
+    fn differences(all: &[(&str, &str, usize)]) -> Vec<String> {
+        let mut settings = ToolSettings::default();
+        for (subject, connections, count) in all {
+            let mut of_one = BTreeMap::from([("threads".to_owned(), "2".to_owned())]);
+            if !connections.is_empty() {
+                of_one.insert("connections".to_owned(), (*connections).to_owned());
+            }
+            (0..*count).for_each(|_| settings.add(subject, &of_one));
+        }
+        settings.differences()
+    }
+
+    #[test]
+    fn settings_are_alike_where_each_has_the_same_share_of_the_executions() {
+        assert_eq!(differences(&[("a", "100", 5), ("b", "100", 7)]), [""; 0]);
+        let mixed = [("a", "100", 5), ("a", "400", 5), ("b", "100", 2), ("b", "400", 2)];
+        assert_eq!(differences(&mixed), [""; 0]);
+        assert_eq!(
+            differences(&[("a", "100", 9), ("a", "400", 1), ("b", "100", 1), ("b", "400", 9)]),
+            [
+                "connections (a: 100 in 9 of 10 and 400 in 1 of 10; b: 100 in 1 of 10 and 400 in 9 of 10)"
+            ]
+        );
+        assert_eq!(
+            differences(&[("a", "100", 5), ("b", "400", 5)]),
+            ["connections (a: 100; b: 400)"]
+        );
+        assert_eq!(
+            differences(&[("a", "100", 5), ("b", "", 5)]),
+            ["connections (a: 100; b: not said)"]
+        );
+    }
+}
