@@ -7,6 +7,7 @@
 //! execution fixes are strata of equal weight.
 
 mod file_order;
+mod noise;
 mod samples;
 mod table;
 
@@ -17,7 +18,8 @@ use crate::family::{holm_levels, holm_of};
 use crate::observations::Observations;
 use crate::pairs::LEAST_SHOWN;
 use crate::ranking::rankings;
-use crate::rulebook::{Basis, Evidence, infer, obstacles, rule};
+use crate::rulebook::{Basis, Evidence, Signals, infer, obstacles, rule};
+use file_order::FileOrder;
 use model::{
     ClaimFinding, Comparisons, Effect, FINDINGS_FORMAT, Finding, Findings, Plan, Record, Tail,
     Verdict, round_significant as round,
@@ -143,11 +145,20 @@ fn finding(
     (difference, equivalence): (Option<f64>, Option<f64>),
     family: usize,
 ) -> Finding {
-    let signals = samples.signals(theta, plan.alpha);
+    let order = FileOrder::of(samples);
+    let noise = samples.noise(order.as_ref(), theta, plan.alpha);
+    let in_order = order.map(|order| samples.in_order(&order, theta, plan.alpha));
+    let in_order = in_order.unwrap_or_default();
+    let signals = Signals {
+        fixed_order: in_order.confounded.into_iter().collect(),
+        by_drift: in_order.by_drift,
+        correlation: noise.correlation,
+        ..samples.signals(theta, plan.alpha)
+    };
     let raised = obstacles(&signals, Basis::Tests);
     let evidence = Evidence { test, difference, equivalence, theta, alpha: plan.alpha, family };
     let is_order_fixed = !signals.fixed_order.is_empty();
-    let ruling = rule(infer(&evidence), &raised).of_order(is_order_fixed);
+    let ruling = rule(infer(&evidence), &raised).of_order(is_order_fixed || noise.is_unclear);
     let hides_value = samples.tail().is_some_and(|tail| tail.beyond < LEAST_SHOWN);
     let test = test.filter(|_| !hides_value);
     let value = |side: usize| samples.value(side).filter(|_| !hides_value);
@@ -182,7 +193,7 @@ fn finding(
             .map(|tail| Tail { beyond: round(tail.beyond), supported: tail.supported.map(round) }),
         diagnostics: None,
         blocks: Vec::new(),
-        caveats: samples.caveats(&signals, &raised),
+        caveats: samples.caveats(&signals, &raised, noise.caveats),
     }
 }
 

@@ -79,7 +79,7 @@ macro_rules! codes {
 codes! {
     AaFail Elsewhere "AA_FAIL" "The A/A control was judged better or worse than its twin: the set-up cannot be trusted for this metric.",
     AbsentValues EnoughData "ABSENT_VALUES" "A trial completed and did not report this metric: its block is left out.",
-    Autocorr OrderAndDrift "AUTOCORR" "Neighbouring blocks are not independent; where they resemble each other, the interval was widened.",
+    Autocorr OrderAndDrift "AUTOCORR" "Neighbouring blocks, or executions of imported numbers, are not independent; where blocks resemble each other, the interval was widened.",
     Bimodal RobustVerdicts "BIMODAL" "Values fall into two groups; a median between them describes neither.",
     CarryOver OrderAndDrift "CARRY_OVER" "The values of a subject depend on whose sitting came before: what one leaves behind reaches the next.",
     Clamped RobustVerdicts "CLAMPED" "Values exceeded the range of the histogram and were counted at its end.",

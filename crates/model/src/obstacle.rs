@@ -42,7 +42,7 @@ obstacles! {
     DriftInOrder EveryVerdict "The reference drifted while the order was not randomised: the drift may be the difference. Forbids every verdict.",
     UnequalWork EveryVerdict "The subjects did not do the same work while their latencies were measured. Forbids every verdict.",
     CarryOver EveryVerdict "The values depend on what ran before, and beside that dependence no difference in this direction is shown. Forbids every verdict.",
-    CorrelatedBlocks EveryVerdict "The differences of neighbouring blocks resemble each other by more than a test allows for. Forbids every verdict.",
+    CorrelatedBlocks EveryVerdict "The differences of neighbouring blocks, or without blocks neighbouring executions of a subject, resemble each other by more than a test allows for. Forbids every verdict.",
     ShortTail EveryVerdict "Fewer than ten samples lie beyond the percentile in the smallest trial. Forbids every verdict.",
     LoneReplicate EveryVerdict "Without blocks, a stratum has one replicate, which says nothing about noise. Forbids every verdict.",
     Component EveryVerdict "A component of the use case gives no verdict by itself. Forbids every verdict.",

@@ -84,6 +84,28 @@ pub fn coefficient_beside(values: &[f64], column: &[f64], others: &[Vec<f64>]) -
     })
 }
 
+/// What rows that are neighbours have in common of values beside columns: the sum over these pairs of
+/// what is left of both, as a share of the sum of squares of what is left of all; and what the columns
+/// take of such a sum, of independent values of variance 1.
+///
+/// `None` where nothing is left.
+pub fn neighbours_beside(
+    values: &[f64],
+    columns: &[Vec<f64>],
+    pairs: &[(usize, usize)],
+) -> Option<(f64, f64)> {
+    let basis = independent(columns, &[]);
+    let left = residual(values, &basis);
+    let size = dot(&left, &left);
+    if size <= f64::EPSILON * dot(values, values) {
+        return None;
+    }
+    let over = |column: &[f64]| -> f64 {
+        pairs.iter().filter_map(|(one, other)| Some(column.get(*one)? * column.get(*other)?)).sum()
+    };
+    Some((over(&left) / size, basis.iter().map(|column| over(column)).sum()))
+}
+
 /// p of an F of one or two degrees of freedom above `degrees`: that of t = √F, and
 /// (1 + 2F/ν)^(-ν/2).
 fn p_of_f(f: f64, count: f64, degrees: f64) -> f64 {
@@ -168,6 +190,17 @@ mod tests {
     const MEAN_OF_TWO: f64 = 0.884;
     const ERROR_OF_TWO: f64 = 0.246_734_096_317_705;
     const P_OF_TWO: f64 = 0.021_535_778_427_216;
+
+    /// By hand: 1, -1, 2, -2 beside nothing, and beside their own mean.
+    #[test]
+    fn neighbours_are_counted_beside_columns() {
+        let values = [1.0, -1.0, 2.0, -2.0];
+        let pairs = [(0, 1), (1, 2), (2, 3)];
+        assert_eq!(neighbours_beside(&values, &[], &pairs), Some((-0.7, 0.0)));
+        let (counted, taken) = neighbours_beside(&values, &[vec![1.0; 4]], &pairs).unwrap();
+        assert!((counted + 0.7).abs() < 1e-12 && (taken - 0.75).abs() < 1e-12, "{counted} {taken}");
+        assert_eq!(neighbours_beside(&[1.0; 4], &[vec![1.0; 4]], &pairs), None);
+    }
 
     #[test]
     fn what_cannot_be_told_is_none() {

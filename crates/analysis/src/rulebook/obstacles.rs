@@ -201,12 +201,19 @@ fn of_samples(signals: &Signals, numbers: &SampleNumbers) -> Vec<Raised> {
     }
     let [makes, hides] = signals.by_drift;
     if makes {
-        let reason = "the subjects were not measured in turns, and beside a drift no difference is shown";
+        let reason =
+            "the subjects were not measured in turns, and beside a drift no difference is shown";
         raised.push(Raised::silent(Obstacle::DriftAlone, reason));
     }
     if hides {
         let reason = "the subjects were not measured in turns while values drifted, and beside that no equivalence is shown";
         raised.push(Raised::silent(Obstacle::HidingDrift, reason));
+    }
+    if let Some(correlation) = signals.correlation {
+        let reason = format!(
+            "neighbouring executions of a subject resemble each other (lag-one correlation {correlation:.2}): the difference is that of a time, and another time has another"
+        );
+        raised.push(Raised::silent(Obstacle::CorrelatedBlocks, reason));
     }
     if numbers.lonely > 0 {
         let detail = format!("{} cells have values of one subject only", numbers.lonely);

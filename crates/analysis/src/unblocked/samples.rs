@@ -143,12 +143,11 @@ impl Samples<'_> {
         of_strata.and_then(|logs| mean(&logs)).map(|log| round(exp(log)))
     }
 
-    /// The facts of the question.
+    /// The facts of the question, but for those of its order.
     pub(super) fn signals(&self, theta: f64, alpha: f64) -> Signals {
         let steps = self.steps(theta);
         let test = self.test();
         let is_empty = |side: usize| self.strata.values().all(|sides| sides[side].is_empty());
-        let order = self.in_order(theta, alpha);
         let sides = [&self.question.reference, &self.question.subject];
         let empty = sides.into_iter().enumerate().find(|(side, _)| is_empty(*side));
         let numbers = SampleNumbers {
@@ -166,16 +165,20 @@ impl Samples<'_> {
             unequal_failures: self.failed_unlike(),
             survivors: test.and_then(|test| self.survivors(&test, alpha)),
             drift: test.and_then(|_| self.drift(theta)),
-            fixed_order: order.confounded.into_iter().collect(),
-            by_drift: order.by_drift,
             tail: self.tail(),
             ..Signals::of(Numbers::Samples(numbers))
         }
     }
 
     /// The warnings: of the design, of the signals, and of every obstacle.
-    pub(super) fn caveats(&self, signals: &Signals, raised: &[Raised]) -> Vec<Caveat> {
+    pub(super) fn caveats(
+        &self,
+        signals: &Signals,
+        raised: &[Raised],
+        of_noise: Vec<Caveat>,
+    ) -> Vec<Caveat> {
         let mut caveats = signals.caveats();
+        caveats.extend(of_noise);
         caveats.push(Caveat::new(
             CaveatCode::UnblockedDesign,
             format!(
