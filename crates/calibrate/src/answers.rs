@@ -4,7 +4,7 @@ use crate::CalibrationRequest;
 use crate::campaigns::{SimulatedCampaign, repeat};
 use crate::quantities::apart;
 use crate::rate::Rate;
-use crate::synthetic::{NO_SHELTER, Shape, THETA, run};
+use crate::synthetic::{NO_SHELTER, Noise, SIGMA, Shape, THETA, run};
 use crate::table::{CalibrationRow, Limit};
 use analysis::{GateLimit, GateOutcome};
 use contract::Result;
@@ -20,144 +20,178 @@ struct Answer {
     name: &'static str,
     shape: Shape,
     effect: f64,
-    limit: Limit,
+    /// Which trials the effect is in.
+    noise: fn(f64) -> Noise,
+    most: f64,
     is_wrong: fn(&SimulatedCampaign) -> bool,
+}
+
+impl Answer {
+    /// An effect of every subject but the reference, on each workload.
+    fn of(
+        name: &'static str,
+        shape: Shape,
+        effect: f64,
+        is_wrong: fn(&SimulatedCampaign) -> bool,
+    ) -> Self {
+        Self { name, shape, effect, noise: apart, most: MOST, is_wrong }
+    }
+
+    fn at_most(self, most: f64) -> Self {
+        Self { most, ..self }
+    }
+
+    /// An effect on the first workload alone.
+    fn on_one_workload(self) -> Self {
+        Self { noise: apart_on_the_first_workload, ..self }
+    }
 }
 
 const CLAIM_BETTER: &str = "[[claims]]\nsays = \"it is better\"\nmetric = \"makespan\"\nsubject = \"s1\"\neffect = \"better\"\n";
 const CLAIM_SAME: &str = "[[claims]]\nsays = \"it is the same\"\nmetric = \"makespan\"\nsubject = \"s1\"\neffect = \"same\"\n";
 const CLAIM_TENTH: &str = "[[claims]]\nsays = \"it takes a tenth more\"\nmetric = \"makespan\"\nsubject = \"s1\"\neffect = \"+10%\"\n";
 const CLAIM_TURN: &str = "[[claims]]\nsays = \"it gains\"\nmetric = \"makespan\"\nsubject = \"s1\"\neffect = \"better\"\nturns = { workload = [\"w1\", \"w2\"] }\n";
+const CLAIM_ORDER: &str = "[[claims]]\nsays = \"each is better than the next\"\nmetric = \"makespan\"\norder = [\"reference\", \"s1\", \"s2\"]\neffect = \"better\"\n";
+const CLAIM_MOST: &str = "[[claims]]\nsays = \"it is worse in most\"\nmetric = \"makespan\"\nsubject = \"s1\"\neffect = \"worse\"\nover = \"most\"\n";
 const USE_CASE: &str = "[use_cases.both]\nw1 = 0.5\nw2 = 0.5\n";
 /// ln 1.1, ln 1.05 and ln 1.2: a claimed size, and half and twice of its change.
 const TENTH: f64 = 0.095_310_179_804_324_9;
 const HALF: f64 = 0.048_790_164_169_432;
 const TWICE: f64 = 0.182_321_556_793_954_6;
 
+fn declaring(declares: &'static str) -> Shape {
+    Shape { declares, ..Shape::PAIR }
+}
+
+/// The same with so small a margin that no equivalence hides what is wrong.
+fn unsheltered(declares: &'static str) -> Shape {
+    Shape { margin: NO_SHELTER, ..declaring(declares) }
+}
+
 fn claims() -> Vec<Answer> {
-    let declaring = |declares| Shape { declares, ..Shape::PAIR };
-    let confirmed = |campaign: &SimulatedCampaign| became(campaign, ClaimOutcome::Confirmed);
-    let most = Limit::AtMost(MOST);
     vec![
-        Answer {
-            name: "claim of a direction confirmed, nothing differs",
-            shape: Shape { margin: NO_SHELTER, ..declaring(CLAIM_BETTER) },
-            effect: 0.0,
-            limit: most,
-            is_wrong: confirmed,
-        },
-        Answer {
-            name: "claim of a direction refuted, it holds",
-            shape: declaring(CLAIM_BETTER),
-            effect: -0.01,
-            limit: most,
-            is_wrong: |campaign| became(campaign, ClaimOutcome::Refuted) && !equivalent(campaign),
-        },
-        Answer {
-            name: "claim of no difference confirmed at the margin itself",
-            shape: declaring(CLAIM_SAME),
-            effect: THETA,
-            limit: Limit::AtMost(MOST_EQUIVALENT),
-            is_wrong: confirmed,
-        },
-        Answer {
-            name: "claim of a turn confirmed, both differ alike",
-            shape: Shape { workloads: 2, margin: NO_SHELTER, ..declaring(CLAIM_TURN) },
-            effect: HALF,
-            limit: most,
-            is_wrong: confirmed,
-        },
-        Answer {
-            name: "claim of +10 % confirmed at half of it",
-            shape: declaring(CLAIM_TENTH),
-            effect: HALF,
-            limit: most,
-            is_wrong: confirmed,
-        },
-        Answer {
-            name: "claim of +10 % confirmed at twice of it",
-            shape: declaring(CLAIM_TENTH),
-            effect: TWICE,
-            limit: most,
-            is_wrong: confirmed,
-        },
-        Answer {
-            name: "claim of +10 % refuted, it holds",
-            shape: declaring(CLAIM_TENTH),
-            effect: TENTH,
-            limit: most,
-            is_wrong: |campaign| {
-                became(campaign, ClaimOutcome::Refuted)
-                    || became(campaign, ClaimOutcome::RefutedInSize)
-            },
-        },
+        Answer::of(
+            "claim of a direction confirmed, nothing differs",
+            unsheltered(CLAIM_BETTER),
+            0.0,
+            confirmed,
+        ),
+        Answer::of(
+            "claim of a direction refuted, it holds",
+            declaring(CLAIM_BETTER),
+            -0.01,
+            |campaign| became(campaign, ClaimOutcome::Refuted) && !equivalent(campaign),
+        ),
+        Answer::of(
+            "claim of no difference confirmed at the margin itself",
+            declaring(CLAIM_SAME),
+            THETA,
+            confirmed,
+        )
+        .at_most(MOST_EQUIVALENT),
+        Answer::of(
+            "claim of a turn confirmed, both differ alike",
+            Shape { workloads: 2, ..unsheltered(CLAIM_TURN) },
+            HALF,
+            confirmed,
+        ),
+        Answer::of(
+            "claim of +10 % confirmed at half of it",
+            declaring(CLAIM_TENTH),
+            HALF,
+            confirmed,
+        ),
+        Answer::of(
+            "claim of +10 % confirmed at twice of it",
+            declaring(CLAIM_TENTH),
+            TWICE,
+            confirmed,
+        ),
+        Answer::of("claim of +10 % refuted, it holds", declaring(CLAIM_TENTH), TENTH, |campaign| {
+            became(campaign, ClaimOutcome::Refuted) || became(campaign, ClaimOutcome::RefutedInSize)
+        }),
+    ]
+}
+
+/// Claims about several comparisons at once.
+fn claims_of_several() -> Vec<Answer> {
+    let of_three = Shape { arms: 3, ..unsheltered(CLAIM_ORDER) };
+    let on_three = Shape { workloads: 3, ..unsheltered(CLAIM_MOST) };
+    vec![
+        Answer::of("claim of an order confirmed, nothing differs", of_three, 0.0, confirmed),
+        Answer::of(
+            "claim of an order confirmed, one of its two steps holds",
+            of_three,
+            HALF,
+            confirmed,
+        ),
+        Answer::of("claim over most of 3 confirmed, nothing differs", on_three, 0.0, confirmed),
+        Answer::of("claim over most of 3 confirmed, it holds in one", on_three, HALF, confirmed)
+            .on_one_workload(),
     ]
 }
 
 fn others() -> Vec<Answer> {
-    let most = Limit::AtMost(MOST);
     vec![
-        Answer {
-            name: "a use case of two workloads, nothing differs",
-            shape: Shape { workloads: 2, declares: USE_CASE, margin: NO_SHELTER, ..Shape::PAIR },
-            effect: 0.0,
-            limit: most,
-            is_wrong: |campaign| {
+        Answer::of(
+            "a use case of two workloads, nothing differs",
+            Shape { workloads: 2, ..unsheltered(USE_CASE) },
+            0.0,
+            |campaign| {
                 let cases = campaign.findings.use_cases.iter();
                 cases
                     .flat_map(|case| &case.comparisons)
                     .any(|one| matches!(one.verdict, Verdict::Better | Verdict::Worse))
             },
-        },
-        Answer {
-            name: "a gate of 2 % kept at 2 % itself",
-            shape: Shape::PAIR,
-            effect: THETA,
-            limit: most,
-            is_wrong: |campaign| gated(campaign, GateOutcome::Kept),
-        },
-        Answer {
-            name: "a gate of 2 % breached at 2 % itself",
-            shape: Shape::PAIR,
-            effect: THETA,
-            limit: most,
-            is_wrong: |campaign| gated(campaign, GateOutcome::Breached),
-        },
-        Answer {
-            name: "different beside a control, nothing differs",
-            shape: Shape { has_control: true, margin: NO_SHELTER, ..Shape::PAIR },
-            effect: 0.0,
-            limit: most,
-            is_wrong: SimulatedCampaign::says_different,
-        },
-        Answer {
-            name: "a control that fails, nothing differs",
-            shape: Shape { has_control: true, margin: NO_SHELTER, ..Shape::PAIR },
-            effect: 0.0,
-            limit: Limit::AtMost(MOST_FAILED_CONTROLS),
-            is_wrong: |campaign| campaign.carries(CaveatCode::AaFail),
-        },
+        ),
+        Answer::of("a gate of 2 % kept at 2 % itself", Shape::PAIR, THETA, |campaign| {
+            gated(campaign, GateOutcome::Kept)
+        }),
+        Answer::of("a gate of 2 % breached at 2 % itself", Shape::PAIR, THETA, |campaign| {
+            gated(campaign, GateOutcome::Breached)
+        }),
+        Answer::of(
+            "different beside a control, nothing differs",
+            Shape { has_control: true, ..unsheltered("") },
+            0.0,
+            SimulatedCampaign::says_different,
+        ),
+        Answer::of(
+            "a control that fails, nothing differs",
+            Shape { has_control: true, ..unsheltered("") },
+            0.0,
+            |campaign| campaign.carries(CaveatCode::AaFail),
+        )
+        .at_most(MOST_FAILED_CONTROLS),
     ]
 }
 
 pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
     let mut rows = Vec::new();
-    for answer in claims().into_iter().chain(others()) {
+    for answer in claims().into_iter().chain(claims_of_several()).chain(others()) {
         if !answer.name.contains(request.only) {
             continue;
         }
         let wrong = repeat(request, |repetition| {
-            let noise = |_: &mut _| apart_but_controls(answer.effect, answer.shape.has_control);
+            let noise = |_: &mut _| (answer.noise)(answer.effect);
             Ok((answer.is_wrong)(&run(request, &answer.shape, &noise, repetition)?))
         })?;
-        rows.push(CalibrationRow::new(Some(12), answer.name, Rate::of(wrong), answer.limit));
+        let limit = Limit::AtMost(answer.most);
+        rows.push(CalibrationRow::new(Some(12), answer.name, Rate::of(wrong), limit));
     }
     Ok(rows)
 }
 
-/// Differences of every subject; none where a control is among them.
-fn apart_but_controls(effect: f64, has_control: bool) -> crate::synthetic::Noise {
-    apart(if has_control { 0.0 } else { effect })
+/// Subjects differ from the reference on the first workload, and on no other.
+fn apart_on_the_first_workload(effect: f64) -> Noise {
+    Box::new(move |moment, draws| {
+        let is_apart = moment.arm > 0 && moment.workload == 0;
+        Some(SIGMA * draws.normal() + if is_apart { effect } else { 0.0 })
+    })
+}
+
+fn confirmed(campaign: &SimulatedCampaign) -> bool {
+    became(campaign, ClaimOutcome::Confirmed)
 }
 
 fn became(campaign: &SimulatedCampaign, outcome: ClaimOutcome) -> bool {

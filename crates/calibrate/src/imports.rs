@@ -2,8 +2,9 @@
 
 use crate::CalibrationRequest;
 use crate::campaigns::repeat;
+use crate::draws::Draws;
 use crate::rate::Rate;
-use crate::synthetic::{Draws, NO_SHELTER, SIGMA, THETA};
+use crate::synthetic::{NO_SHELTER, SIGMA, THETA};
 use crate::table::{CalibrationRow, Limit};
 use contract::{Error, Result};
 use importers::{IMPORTERS, ImportFile, ImportSettings, Mapping, MappingDirection, ValueColumn};

@@ -10,8 +10,10 @@ mod answers;
 mod campaigns;
 mod caveats;
 mod clearly;
+mod draws;
 mod equivalence;
 mod false_positives;
+mod faults;
 mod imports;
 mod multiplicity;
 mod naive;
@@ -20,6 +22,7 @@ mod order;
 mod power;
 mod quantities;
 mod rate;
+mod reported;
 mod stopping;
 mod synthetic;
 mod table;
@@ -67,6 +70,7 @@ pub fn calibrate(
         order::rows,
         caveats::rows,
         alarms::rows,
+        faults::rows,
         noise::rows,
         quantities::rows,
         clearly::rows,

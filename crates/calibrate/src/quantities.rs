@@ -3,7 +3,8 @@
 use crate::CalibrationRequest;
 use crate::campaigns::repeat;
 use crate::rate::Rate;
-use crate::synthetic::{NO_SHELTER, Noise, Reported, SIGMA, Shape, THETA, run};
+use crate::reported::Reported;
+use crate::synthetic::{NO_SHELTER, Noise, SIGMA, Shape, THETA, run};
 use crate::table::{CalibrationRow, Limit};
 use contract::Result;
 use model::Verdict;

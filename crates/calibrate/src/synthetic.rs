@@ -3,14 +3,10 @@
 
 use crate::CalibrationRequest;
 use crate::campaigns::{SimulatedCampaign, plan_of};
+use crate::draws::Draws;
+use crate::reported::Reported;
 use contract::Result;
-use model::{
-    CaveatCode, Direction, Histogram, Invocation, Metric, Outcome, Plan, Record, Reduction,
-    RunReport, Sample, Unit, Verdict,
-};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha12Rng;
-use rand_distr::{Distribution, Exp1, StandardNormal};
+use model::{Caveat, CaveatCode, Invocation, Outcome, Pace, Plan, Record, RunReport, Verdict};
 use std::fmt::Write;
 
 /// Noise of one trial, on the scale of logarithms, where nothing else is said.
@@ -19,10 +15,10 @@ pub(crate) const SIGMA: f64 = 0.01;
 pub(crate) const THETA: f64 = 0.019_802_627_296_179_7;
 /// So small a margin that nothing is equivalent: every false difference is seen.
 pub(crate) const NO_SHELTER: f64 = 0.0001;
-/// Spread of single events inside a histogram, as in the simulator.
-const EVENT_SIGMA: f64 = 0.8;
-/// The metric of every workload.
-const METRIC: &str = "makespan";
+/// From the beginning of a block of a soak campaign to that of the next, and of a trial to that of
+/// the next.
+const HOUR_NS: u64 = 60 * MINUTE_NS;
+const MINUTE_NS: u64 = 60_000_000_000;
 
 /// One trial of a campaign, in the order in which they run.
 #[derive(Debug, Clone, Copy)]
@@ -35,49 +31,12 @@ pub(crate) struct Moment {
     pub arm: usize,
     /// Index of the subject whose sitting came before.
     pub before: Option<usize>,
-}
-
-/// Random numbers of one repetition.
-pub(crate) struct Draws(ChaCha12Rng);
-
-impl Draws {
-    pub(crate) fn of(repetition: u32) -> Self {
-        Self(ChaCha12Rng::seed_from_u64(0x005c_4ed1_ab00 + u64::from(repetition)))
-    }
-
-    /// Standard normal.
-    pub(crate) fn normal(&mut self) -> f64 {
-        StandardNormal.sample(&mut self.0)
-    }
-
-    /// Exponential of mean 1.
-    pub(crate) fn exponential(&mut self) -> f64 {
-        Exp1.sample(&mut self.0)
-    }
-
-    /// Uniform from 0 to 1.
-    pub(crate) fn uniform(&mut self) -> f64 {
-        self.0.random()
-    }
+    /// Index of its workload.
+    pub workload: usize,
 }
 
 /// Draws the logarithm of a trial's value; none is a trial that failed.
 pub(crate) type Noise = Box<dyn FnMut(&Moment, &mut Draws) -> Option<f64>>;
-
-/// What a trial reports.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Reported {
-    /// A time.
-    Time,
-    /// A time of a clock that ticks ten times in the reference's.
-    TenSteps,
-    /// A percentile of so many events.
-    Percentile(f64, u32),
-    /// A share of so many attempts, one in twenty of the reference's.
-    Share(u32),
-    /// So many events of the reference in a time that is the same for all.
-    Count(u32),
-}
 
 /// The shape of a campaign.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +53,7 @@ pub(crate) struct Shape {
     /// The margin of every metric, as a fraction. A small one lets no equivalence hide a difference
     /// that is not there.
     pub margin: f64,
-    /// What the experiment says besides.
+    /// What the experiment says besides: keys, or tables.
     pub declares: &'static str,
 }
 
@@ -114,8 +73,8 @@ impl Shape {
     fn experiment(&self) -> String {
         let mut text = format!(
             "title = \"calibration\"\nvenue = \"sim\"\nblocks = {}\ncontrol = {}\nprobes = []\n\
-             invocations = 1\nmargin = \"2%\"\n[subjects.reference]\n",
-            self.blocks, self.has_control
+             invocations = 1\nmargin = \"2%\"\n{}[subjects.reference]\n",
+            self.blocks, self.has_control, self.declares
         );
         for arm in 1..self.arms {
             // Writing to a string cannot fail.
@@ -124,25 +83,19 @@ impl Shape {
         for workload in 1..=self.workloads {
             let _ = writeln!(text, "[[workloads]]\nuse = \"messaging\"\nlabel = \"w{workload}\"");
         }
-        text + self.declares
+        text
     }
 
     fn plan(&self, request: &CalibrationRequest<'_>, repetition: u32) -> Result<Plan> {
         let mut plan = plan_of(request, &self.experiment(), repetition)?;
-        let (unit, direction, reduction) = match self.reported {
-            Reported::Time | Reported::TenSteps => {
-                (Unit::Nanoseconds, Direction::Lower, Reduction::Median)
-            }
-            Reported::Percentile(quantile, _) => {
-                (Unit::Nanoseconds, Direction::Lower, Reduction::Quantile(quantile))
-            }
-            Reported::Share(_) => (Unit::Fraction, Direction::Lower, Reduction::Proportion),
-            Reported::Count(_) => (Unit::PerSecond, Direction::Higher, Reduction::Quotient),
-        };
-        let metric = Metric::new(METRIC, unit, direction, reduction, "for calibration");
         for workload in &mut plan.workloads {
-            workload.metrics = vec![Metric { margin: self.margin, ..metric.clone() }];
+            workload.metrics = self.reported.metrics(self.margin);
+            workload.is_closed_loop &= !self.reported.is_open_loop();
         }
+        plan.pace = self
+            .reported
+            .is_soak()
+            .then(|| Pace { duration_ns: u64::from(self.blocks) * HOUR_NS, every_ns: HOUR_NS });
         Ok(plan)
     }
 }
@@ -175,8 +128,12 @@ fn records(plan: &Plan, shape: &Shape, noise: &mut Noise, draws: &mut Draws) -> 
             let arm = plan.subjects.iter().position(|subject| subject.id == trial.subject.id);
             let arm = arm.unwrap_or_default();
             let known = sitting.filter(|(known, _)| *known == arm).map(|(_, moment)| moment);
-            let moment =
-                known.unwrap_or(Moment { block: block.index, sitting: sittings, arm, before });
+            let workload = plan.workloads.iter().position(|one| one.label == trial.workload.label);
+            let workload = workload.unwrap_or_default();
+            let moment = known.map_or(
+                Moment { block: block.index, sitting: sittings, arm, before, workload },
+                |moment| Moment { workload, ..moment },
+            );
             if known.is_none() {
                 sitting = Some((arm, moment));
                 (sittings, before) = (sittings + 1, Some(arm));
@@ -186,7 +143,8 @@ fn records(plan: &Plan, shape: &Shape, noise: &mut Noise, draws: &mut Draws) -> 
                 Some(_) => Outcome::Completed,
                 None => Outcome::Failed { reason: "as drawn".to_owned() },
             };
-            let samples = value.map(|value| vec![sample(shape.reported, value, draws)]);
+            let progress = f64::from(block.index) / f64::from(shape.blocks);
+            let samples = value.map(|value| shape.reported.samples(value, (arm, progress), draws));
             let invocation = samples.map(|samples| Invocation {
                 samples,
                 run: Some(RunReport::default()),
@@ -195,6 +153,8 @@ fn records(plan: &Plan, shape: &Shape, noise: &mut Noise, draws: &mut Draws) -> 
             });
             records.push(Record {
                 sequence: records.len() as u64,
+                started_unix_ns: u64::from(block.index) * HOUR_NS
+                    + (1 + records.len() as u64) * MINUTE_NS,
                 boot_id: format!("boot-{boot}"),
                 invocations: invocation.into_iter().collect(),
                 ..Record::of(&trial, outcome)
@@ -204,45 +164,24 @@ fn records(plan: &Plan, shape: &Shape, noise: &mut Noise, draws: &mut Draws) -> 
     records
 }
 
-/// What a trial reports whose value is the exponential of this.
-fn sample(reported: Reported, log: f64, draws: &mut Draws) -> Sample {
-    match reported {
-        Reported::Time => Sample::values(METRIC, vec![1e9 * log.exp()]),
-        // Where in a tick it began is as likely as anywhere else.
-        Reported::TenSteps => {
-            Sample::values(METRIC, vec![1e8 * (10.0 * log.exp() + draws.uniform()).floor()])
-        }
-        Reported::Percentile(_, events) => {
-            let mut histogram = Histogram::new();
-            for _ in 0..events {
-                let event = 1e6 * (log + EVENT_SIGMA * draws.normal()).exp();
-                histogram.record(event.round() as u64);
-            }
-            Sample::histogram(METRIC, histogram)
-        }
-        Reported::Share(attempts) => {
-            let odds = log.exp() / 19.0;
-            let share = odds / (1.0 + odds);
-            let successes = (0..attempts).filter(|_| draws.uniform() < share).count();
-            Sample::proportion(METRIC, successes as u64, u64::from(attempts))
-        }
-        Reported::Count(events) => {
-            let mean = f64::from(events) * log.exp();
-            // A Poisson count of so many is normal to its own rounding.
-            let count = (mean + mean.sqrt() * draws.normal()).round();
-            Sample::quotient(METRIC, count.max(1.0), 10.0)
-        }
-    }
-}
-
 impl SimulatedCampaign {
     /// Whether any primary question was answered by *better* or *worse*.
     pub(crate) fn says_different(&self) -> bool {
         self.primary().any(|one| matches!(one.verdict, Verdict::Better | Verdict::Worse))
     }
 
-    /// Whether any primary finding carries this caveat.
+    /// Whether any primary finding, or the campaign itself, carries this caveat.
     pub(crate) fn carries(&self, code: CaveatCode) -> bool {
-        self.primary().any(|finding| finding.caveats.iter().any(|caveat| caveat.code == code))
+        self.has(self.primary().flat_map(|finding| &finding.caveats), code)
+    }
+
+    /// Whether the first primary finding, or the campaign itself, carries this caveat: the rate of a
+    /// finding, however many questions there are.
+    pub(crate) fn first_carries(&self, code: CaveatCode) -> bool {
+        self.has(self.primary().take(1).flat_map(|finding| &finding.caveats), code)
+    }
+
+    fn has<'a>(&'a self, of_findings: impl Iterator<Item = &'a Caveat>, code: CaveatCode) -> bool {
+        of_findings.chain(&self.findings.caveats).any(|caveat| caveat.code == code)
     }
 }

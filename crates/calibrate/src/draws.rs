@@ -1,0 +1,29 @@
+//! Random numbers of the campaigns and tables that are drawn here; their seeds are committed.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha12Rng;
+use rand_distr::{Distribution, Exp1, StandardNormal};
+
+/// Random numbers of one repetition.
+pub(crate) struct Draws(ChaCha12Rng);
+
+impl Draws {
+    pub(crate) fn of(repetition: u32) -> Self {
+        Self(ChaCha12Rng::seed_from_u64(0x005c_4ed1_ab00 + u64::from(repetition)))
+    }
+
+    /// Standard normal.
+    pub(crate) fn normal(&mut self) -> f64 {
+        StandardNormal.sample(&mut self.0)
+    }
+
+    /// Exponential of mean 1.
+    pub(crate) fn exponential(&mut self) -> f64 {
+        Exp1.sample(&mut self.0)
+    }
+
+    /// Uniform from 0 to 1.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        self.0.random()
+    }
+}

@@ -1,0 +1,116 @@
+//! For comparison with target 8: how often a caveat tells of the fault that a campaign has.
+
+use crate::CalibrationRequest;
+use crate::campaigns::repeat;
+use crate::draws::Draws;
+use crate::noise::{every_normal, left_behind_by_one, spiky, wandering};
+use crate::rate::Rate;
+use crate::reported::Reported;
+use crate::synthetic::{Noise, SIGMA, Shape, run};
+use crate::table::{CalibrationRow, Limit};
+use contract::Result;
+use model::CaveatCode;
+
+/// ln 1.1: how much longer iterations take at first, where they do.
+const TENTH_MORE: f64 = 0.095_310_179_804_324_9;
+/// -ln 0.9: how much less of the work subject 1 does, where it does less.
+const TENTH_LESS: f64 = 0.105_360_515_657_826_3;
+/// ln 1.05: how much time and memory grow over a soak campaign that grows.
+const TWENTIETH: f64 = 0.048_790_164_169_432;
+/// Iterations and events of a trial, as of campaigns without these faults.
+const ITERATIONS: u32 = 40;
+const EVENTS: u32 = 400;
+
+/// A fault, and the caveat that tells it.
+struct Fault {
+    code: CaveatCode,
+    name: &'static str,
+    shape: Shape,
+    make: fn(&mut Draws) -> Noise,
+}
+
+/// Those of the values of trials.
+fn of_values() -> Vec<Fault> {
+    let of = |code, name, blocks, make| {
+        let shape = Shape { blocks, ..Shape::PAIR };
+        Fault { code, name, shape, make }
+    };
+    vec![
+        of(CaveatCode::Autocorr, "an effect that wanders, rho 0.5", 10, |_| wandering(0.5)),
+        of(CaveatCode::Autocorr, "an effect that wanders, rho 0.8", 40, |_| wandering(0.8)),
+        of(CaveatCode::CarryOver, "a carry-over of 5 %", 40, |_| left_behind_by_one(0.05)),
+        of(CaveatCode::OrderEffect, "the second of two is slower by 4 %", 10, second_is_slower),
+        of(CaveatCode::Outlier, "one block differs by 20 %", 10, one_wild_block),
+        of(CaveatCode::Fragile, "one block differs by 20 %", 10, one_wild_block),
+        of(CaveatCode::Noisy, "noise of 3 %", 10, three_times_as_noisy),
+        of(CaveatCode::Bimodal, "half of the blocks differ by 10 %", 20, two_modes),
+        of(CaveatCode::Skewed, "one arm with spikes", 10, spiky),
+        of(CaveatCode::DifferentialFailure, "one arm fails in a third", 10, |_| {
+            failing_in_a_third()
+        }),
+    ]
+}
+
+/// Those of what is reported, whatever the values.
+fn of_reports() -> Vec<Fault> {
+    let of = |code, name, reported, blocks| {
+        let shape = Shape { reported, blocks, ..Shape::PAIR };
+        Fault { code, name, shape, make: |_| every_normal() }
+    };
+    let warming = Reported::Iterations(ITERATIONS, TENTH_MORE);
+    let less_work = Reported::LatencyAndWork(EVENTS, TENTH_LESS);
+    let growing = Reported::Soak(TWENTIETH);
+    vec![
+        of(CaveatCode::Quantised, "a clock of ten steps", Reported::TenSteps, 10),
+        of(CaveatCode::NotSteady, "a slower first quarter of iterations", warming, 10),
+        of(CaveatCode::NotComparable, "one arm does a tenth less", less_work, 10),
+        of(CaveatCode::Leak, "memory grows by 5 % over a soak campaign", growing, 24),
+        of(CaveatCode::Degradation, "times grow by 5 % over a soak campaign", growing, 24),
+    ]
+}
+
+pub(crate) fn rows(request: &CalibrationRequest<'_>) -> Result<Vec<CalibrationRow>> {
+    let mut rows = Vec::new();
+    for fault in of_values().into_iter().chain(of_reports()) {
+        let name = format!("{} told of: {}, {} blocks", fault.code, fault.name, fault.shape.blocks);
+        if !name.contains(request.only) {
+            continue;
+        }
+        let told = repeat(request, |repetition| {
+            Ok(run(request, &fault.shape, &fault.make, repetition)?.carries(fault.code))
+        })?;
+        rows.push(CalibrationRow::new(None, name, Rate::of(told), Limit::None));
+    }
+    Ok(rows)
+}
+
+fn second_is_slower(_: &mut Draws) -> Noise {
+    Box::new(|moment, draws| {
+        Some(SIGMA * draws.normal() + if moment.sitting % 2 == 1 { 0.04 } else { 0.0 })
+    })
+}
+
+fn one_wild_block(_: &mut Draws) -> Noise {
+    Box::new(|moment, draws| {
+        let is_wild = moment.arm == 1 && moment.block == 3;
+        Some(SIGMA * draws.normal() + if is_wild { 0.2 } else { 0.0 })
+    })
+}
+
+fn three_times_as_noisy(_: &mut Draws) -> Noise {
+    Box::new(|_, draws| Some(3.0 * SIGMA * draws.normal()))
+}
+
+fn two_modes(_: &mut Draws) -> Noise {
+    Box::new(|moment, draws| {
+        let is_slow = moment.arm == 1 && draws.uniform() < 0.5;
+        Some(SIGMA * draws.normal() + if is_slow { 0.1 } else { 0.0 })
+    })
+}
+
+fn failing_in_a_third() -> Noise {
+    Box::new(|moment, draws| {
+        let value = SIGMA * draws.normal();
+        (moment.arm != 1 || 3.0 * draws.uniform() >= 1.0).then_some(value)
+    })
+}
